@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../completions/types.ts';
 import type { JsonSchema } from '../../completions/json-grammar.ts';
-import { abortOf, once, seconds, streamed, type ApiCore } from './core.ts';
+import { once, seconds, streamed, type ApiCore } from './core.ts';
 import {
   body,
   CitationSchema,
@@ -131,7 +132,7 @@ export function addChatRoutes(app: OpenAPIHono, core: ApiCore): void {
     const asked = c.req.valid('json');
     const request = requestOf(asked, core);
     const head = { id: `chatcmpl-${randomUUID()}`, created: seconds(core.clock) };
-    if (asked.stream === true) return streamAnswer(c.req.raw.signal, asked, request, head, core);
+    if (asked.stream === true) return streamAnswer(c, asked, request, head, core);
     const result = await core.completions.complete(request, { signal: c.req.raw.signal });
     return c.json(answerOf(result, head), 200);
   });
@@ -195,7 +196,7 @@ function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSche
 }
 
 function streamAnswer(
-  signal: AbortSignal,
+  c: Context,
   asked: Body,
   request: CompletionRequest,
   head: Head,
@@ -208,7 +209,7 @@ function streamAnswer(
     model: asked.model,
     ...(withUsage && { usage: null }),
   };
-  return streamed(abortOf(signal), core, async (send, run) => {
+  return streamed(c, core, async (send, run) => {
     const begin = once(() => send({ ...base, choices: [choice({ role: 'assistant', content: '' })] }));
     const piece = (delta: object, more: object = {}): void => {
       begin();

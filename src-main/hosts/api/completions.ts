@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult, TokenLogprobs } from '../../completions/types.ts';
-import { abortOf, seconds, streamed, type ApiCore } from './core.ts';
+import { seconds, streamed, type ApiCore } from './core.ts';
 import {
   body,
   CitationSchema,
@@ -86,7 +87,7 @@ export function addCompletionRoutes(app: OpenAPIHono, core: ApiCore): void {
       created: seconds(core.clock),
       model: asked.model,
     };
-    if (asked.stream === true) return streamText(c.req.raw.signal, asked, request, base, core);
+    if (asked.stream === true) return streamText(c, asked, request, base, core);
     const result = await core.completions.complete(request, { signal: c.req.raw.signal });
     return c.json({ ...base, ...answerOf(result) }, 200);
   });
@@ -119,13 +120,13 @@ function answerOf(
 }
 
 function streamText(
-  signal: AbortSignal,
+  c: Context,
   asked: Body,
   request: CompletionRequest,
   base: object,
   core: ApiCore,
 ): Promise<Response> {
-  return streamed(abortOf(signal), core, async (send, run) => {
+  return streamed(c, core, async (send, run) => {
     let offset = 0;
     const result = await core.completions.complete(request, {
       signal: run,

@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import type { CompletionService } from '../../completions/completion-service.ts';
 import type { VectorService } from '../../completions/vector-service.ts';
 import type { SentDocuments } from '../../library/sent-documents.ts';
@@ -45,13 +46,14 @@ export function abortOf(signal: AbortSignal): AbortController & { any: AbortSign
 
 /** A stream of OpenAI's events. */
 export function streamed(
-  abort: ReturnType<typeof abortOf>,
+  c: Context,
   { log, keepAliveMs }: Pick<ApiCore, 'log' | 'keepAliveMs'>,
   work: (send: Send, signal: AbortSignal) => Promise<void>,
 ): Promise<Response> {
+  const abort = abortOf(c.req.raw.signal);
   return eventStream({
     work: (send) => work(send, abort.any),
-    failed: (error, send) => send(failureOf(error, log).body),
+    failed: (error, send) => send(failureOf(error, log, c.get('requestId')).body),
     last: '[DONE]',
     onLeft: () => abort.abort(),
     keepAliveMs,

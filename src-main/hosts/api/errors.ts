@@ -31,6 +31,9 @@ export class Refusal extends Error {
 /** The client closed the connection; nobody sees it. */
 const CLIENT_CLOSED = 499 as ContentfulStatusCode;
 
+/** When what passes may have passed: a guess, since nobody knows how long others take. */
+const RETRY_SECONDS = '5';
+
 /** How a failure is told. `again`: whether it may go well when it is tried again, as it is. */
 interface Telling {
   status: ContentfulStatusCode;
@@ -81,17 +84,17 @@ export interface Failure {
   again: boolean | undefined;
 }
 
-/** What failed, in the form and with the status that clients expect. */
-export function failureOf(error: unknown, log: Logger): Failure {
+/** What failed, in the form and with the status that clients expect. `id`: of the request, for the log. */
+export function failureOf(error: unknown, log: Logger, id: string): Failure {
   if (error instanceof Refusal) return told(error.status, error.message, error);
   if (error instanceof HTTPException) return told(error.status, error.message);
   if (error instanceof KvasirError) {
     const unknown: Telling = { status: 500, code: error.code.toLowerCase() };
     const { status, ...more } = TELLINGS[error.code] ?? unknown;
-    if (status >= 500) log.warn('api-request-failed', { error: String(error) });
+    if (status >= 500) log.warn('api-request-failed', { id, error: String(error) });
     return told(status, `${error.message} ${error.advice}`.trim(), more);
   }
-  log.error('api-request-failed', { error: traceOf(error) });
+  log.error('api-request-failed', { id, error: traceOf(error) });
   return told(500, 'Kvasir failed at this request: this is a defect. Its log says more.', {
     code: 'internal_error',
   });
@@ -99,7 +102,7 @@ export function failureOf(error: unknown, log: Logger): Failure {
 
 export function errorHandler(log: Logger): (error: unknown, c: Context) => Response {
   return (error, c) => {
-    const { status, body, headers } = failureOf(error, log);
+    const { status, body, headers } = failureOf(error, log, c.get('requestId'));
     return c.json(body, status, headers);
   };
 }
@@ -115,8 +118,12 @@ function told(
   message: string,
   { param = null, code = null, again }: More = {},
 ): Failure {
-  // The official clients try again whatever has such a status, unless they are told not to.
-  const headers: Record<string, string> = again === false ? { 'X-Should-Retry': 'false' } : {};
+  const headers = {
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    ...(again === true && { 'Retry-After': RETRY_SECONDS }),
+    // The official clients try again whatever has such a status, unless they are told not to.
+    ...(again === false && { 'X-Should-Retry': 'false' }),
+  };
   return { status, headers, again, body: { error: { message, type: typeOf(status), param, code } } };
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionMessage, CompletionRequest, CompletionResult } from '../../completions/types.ts';
 import { abortOf, once, seconds, type ApiCore } from './core.ts';
@@ -45,19 +46,19 @@ export function addResponseRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.openapi(route, async (c) => {
     const sent = c.req.valid('json');
     const asked = askedOf(sent, core, store);
-    if (sent.stream === true) return streamResponse(c.req.raw.signal, asked, core, store);
+    if (sent.stream === true) return streamResponse(c, asked, core, store);
     const result = await core.completions.complete(asked.request, { signal: c.req.raw.signal });
     return c.json(responseOf(asked, result, outputOf(result, statusOf(result)), store), 200);
   });
 }
 
 function streamResponse(
-  signal: AbortSignal,
+  c: Context,
   asked: Asked,
   core: ApiCore,
   store: ResponseStore,
 ): Promise<Response> {
-  const abort = abortOf(signal);
+  const abort = abortOf(c.req.raw.signal);
   const events = new ResponseEvents();
   return eventStream({
     work: async (send) => {
@@ -75,7 +76,7 @@ function streamResponse(
       begin(); // an answer without a word
       events.finish(responseOf(asked, result, events.end(statusOf(result)), store));
     },
-    failed: (error) => events.failed(failureOf(error, core.log).body.error),
+    failed: (error) => events.failed(failureOf(error, core.log, c.get('requestId')).body.error),
     onLeft: () => abort.abort(),
     keepAliveMs: core.keepAliveMs,
   });

@@ -152,6 +152,49 @@ describe('what is not the fault of a request', () => {
   });
 });
 
+describe('headers', () => {
+  test('name each request, in what clients look at, in errors of Anthropic’s form and in the log', async () => {
+    const beforeToken = () => Promise.reject(new Error('broken'));
+    const routes = api({ beforeToken });
+    const ids = new Set<string | null>();
+    for (const path of ['/health', '/v1/models', '/v1/nothing', '/mcp', '/openapi.json']) {
+      const { headers } = await routes.get(path);
+      expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
+      ids.add(headers.get('request-id'));
+    }
+    const failed = await routes.post('/v1/messages', { ...HELLO, max_tokens: 9 });
+    const id = failed.headers.get('request-id');
+    expect(await failed.json()).toMatchObject({ type: 'error', request_id: id });
+    expect(routes.logged).toMatchObject([{ id }]);
+    ids.add(id);
+    const stream = await api().post(CHAT, { ...HELLO, stream: true });
+    ids.add(stream.headers.get('x-request-id'));
+    expect([...ids].filter((each) => each?.startsWith('req_'))).toHaveLength(7);
+  });
+
+  test('say when to ask again, and how to sign in', async () => {
+    const beforeToken = () => Promise.reject(new KvasirError('REMOTE_BUSY', 'Full.'));
+    for (const [path, status] of [[CHAT, 503], ['/v1/messages', 529]] as const) {
+      const busy = await api({ beforeToken }).post(path, { ...HELLO, max_tokens: 9 });
+      expect([busy.status, Number(busy.headers.get('retry-after')) > 0]).toEqual([status, true]);
+    }
+    const stranger = await api({ keys: ['right'] }).post(CHAT, HELLO);
+    expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  });
+
+  test('may be read by pages that may ask', async () => {
+    const { post } = api({ origins: ['http://there.example'] });
+    for (const body of [HELLO, {}]) {
+      const { headers } = await post(CHAT, body, { Origin: 'http://there.example' });
+      const exposed = headers.get('access-control-expose-headers')?.toLowerCase().split(',');
+      expect(exposed).toEqual(
+        expect.arrayContaining(['x-request-id', 'request-id', 'retry-after', 'mcp-session-id']),
+      );
+      expect(headers.get('x-request-id')).toMatch(/^req_/);
+    }
+  });
+});
+
 test('a stream that fails before its first word has a status, later an event', async () => {
   const early = await refused(api().post(CHAT, { ...HELLO, model: 'None', stream: true }));
   expect(early[0]).toBe(404);

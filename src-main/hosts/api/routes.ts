@@ -12,6 +12,7 @@ import type { ApiMetrics } from './metrics.ts';
 import { isMessages, messageErrorHandler } from './messages/errors.ts';
 import { addMessageRoutes } from './messages/routes.ts';
 import { addModelRoutes } from './models.ts';
+import { nameRequest } from './request-id.ts';
 import { addRerankRoutes } from './rerank.ts';
 import { addResponseRoutes } from './responses.ts';
 import { addTokenizeRoutes } from './tokenize.ts';
@@ -32,7 +33,7 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   app.notFound((c) => {
     throw new Refusal(404, `There is no ${c.req.method} ${c.req.path} here.`, { code: 'unknown_url' });
   });
-  app.use(metrics.middleware, checkHost(access), checkOrigin(access), checkKey(access));
+  app.use(nameRequest, metrics.middleware, checkHost(access), checkOrigin(access), checkKey(access));
   app.use(limitBody(MAX_BODY_BYTES));
   addModelRoutes(app, core);
   addChatRoutes(app, core);

@@ -25,16 +25,18 @@ export function isMessages(path: string): boolean {
 export function messageFailure(
   error: unknown,
   log: Logger,
+  id: string,
 ): Pick<Failure, 'status' | 'headers'> & { body: FailureBody } {
-  const { status: plain, headers, body, again } = failureOf(error, log);
+  const { status: plain, headers, body, again } = failureOf(error, log, id);
   const status = again === true ? OVERLOADED : plain;
   const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
-  return { status, headers, body: { type: 'error', error: { type, message: body.error.message } } };
+  const told = { type, message: body.error.message };
+  return { status, headers, body: { type: 'error', error: told, request_id: id } };
 }
 
 export function messageErrorHandler(log: Logger): (error: unknown, c: Context) => Response {
   return (error, c) => {
-    const { status, body, headers } = messageFailure(error, log);
+    const { status, body, headers } = messageFailure(error, log, c.get('requestId'));
     return c.json(body, status, headers);
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, PromptUsage } from '../../../completions/types.ts';
 import { abortOf, once, type ApiCore } from '../core.ts';
@@ -53,7 +54,7 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
     const sent = c.req.valid('json');
     const { signal } = c.req.raw;
     const asked = await askedOf(sent, core, signal);
-    if (sent.stream === true) return streamMessage(signal, asked, core);
+    if (sent.stream === true) return streamMessage(c, asked, core);
     const { prompt, request, id } = asked;
     const blocks = new MessageBlocks();
     const writer = new MessageWriter(prompt, blocks);
@@ -75,9 +76,9 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
   });
 }
 
-function streamMessage(signal: AbortSignal, asked: Asked, core: ApiCore): Promise<Response> {
+function streamMessage(c: Context, asked: Asked, core: ApiCore): Promise<Response> {
   const { prompt, request, id } = asked;
-  const abort = abortOf(signal);
+  const abort = abortOf(c.req.raw.signal);
   return eventStream({
     work: async (send) => {
       const tell = (type: string, fields: object): void => send({ type, ...fields }, type);
@@ -101,7 +102,7 @@ function streamMessage(signal: AbortSignal, asked: Asked, core: ApiCore): Promis
       tell('message_delta', { delta: { stop_reason, stop_sequence }, usage, ...more });
       tell('message_stop', {});
     },
-    failed: (error, send) => send(messageFailure(error, core.log).body, 'error'),
+    failed: (error, send) => send(messageFailure(error, core.log, c.get('requestId')).body, 'error'),
     onLeft: () => abort.abort(),
     keepAliveMs: core.keepAliveMs,
   });

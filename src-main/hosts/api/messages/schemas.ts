@@ -161,7 +161,11 @@ export const MessageBodySchema = z
   .openapi('Message');
 
 const FailureSchema = z
-  .object({ type: z.literal('error'), error: z.object({ type: z.string(), message: z.string() }) })
+  .object({
+    type: z.literal('error'),
+    error: z.object({ type: z.string(), message: z.string() }),
+    request_id: z.string(),
+  })
   .openapi('MessageError');
 
 export const FAILURES = {
