@@ -15,16 +15,18 @@ export class Refusal extends Error {
   readonly status: ContentfulStatusCode;
   readonly param: string | null;
   readonly code: string | null;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: ContentfulStatusCode,
     message: string,
-    { param = null, code = null }: { param?: string | null; code?: string | null } = {},
+    { param = null, code = null, headers = {} }: Pick<More, 'param' | 'code' | 'headers'> = {},
   ) {
     super(message);
     this.status = status;
     this.param = param;
     this.code = code;
+    this.headers = headers;
   }
 }
 
@@ -111,14 +113,16 @@ interface More {
   param?: string | null;
   code?: string | null;
   again?: boolean | undefined;
+  headers?: Readonly<Record<string, string>>;
 }
 
 function told(
   status: ContentfulStatusCode,
   message: string,
-  { param = null, code = null, again }: More = {},
+  { param = null, code = null, again, headers: more }: More = {},
 ): Failure {
   const headers = {
+    ...more,
     ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(again === true && { 'Retry-After': RETRY_SECONDS }),
     // The official clients try again whatever has such a status, unless they are told not to.
@@ -127,10 +131,8 @@ function told(
   return { status, headers, again, body: { error: { message, type: typeOf(status), param, code } } };
 }
 
+/** What OpenAI calls it: a key or a model that is not known is told by `code`. */
 function typeOf(status: number): string {
-  if (status === 401) return 'authentication_error';
-  if (status === 403) return 'permission_error';
-  if (status === 404) return 'not_found_error';
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }

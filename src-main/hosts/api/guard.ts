@@ -51,7 +51,7 @@ export function checkKey({ keys }: Access): MiddlewareHandler {
     const key = bearer ?? c.req.header('x-api-key');
     if (key === undefined)
       throw new Refusal(401, 'This server wants an API key: send it as a bearer token.', {
-        code: 'no_api_key',
+        code: 'invalid_api_key',
       });
     if (!keys.has(key))
       throw new Refusal(401, 'This API key is not known here.', { code: 'invalid_api_key' });

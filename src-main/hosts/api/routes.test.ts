@@ -74,6 +74,27 @@ describe('a request that makes no sense', () => {
     expect((await refused(post(CHAT, { ...HELLO, model: 'None' })))[0]).toBe(404);
   });
 
+  test.each([
+    ['GET', CHAT, 'POST'],
+    ['PUT', '/v1/messages', 'POST'],
+    ['POST', '/v1/models', 'GET'],
+    ['DELETE', '/v1/models/kvasir/Notes', 'GET'],
+    ['POST', '/openapi.json', 'GET'],
+  ])('%s %s is refused with what it takes', async (method, path, takes) => {
+    const answer = await api().routes.request(path, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, takes]);
+  });
+
+  test.each<[string, number, string, object, Record<string, string>]>([
+    ['a model that is not there', 404, 'model_not_found', { model: 'None' }, { 'X-Api-Key': 'right' }],
+    ['a wrong key', 401, 'invalid_api_key', {}, { 'X-Api-Key': 'wrong' }],
+    ['no key', 401, 'invalid_api_key', {}, {}],
+  ])('%s is told as OpenAI does', async (_, status, code, more, headers) => {
+    const answer = await api({ keys: ['right'] }).post(CHAT, { ...HELLO, ...more }, headers);
+    const { error } = (await answer.json()) as ErrorBody;
+    expect([answer.status, error.type, error.code]).toEqual([status, 'invalid_request_error', code]);
+  });
+
   test('with a prompt that is too long says so', async () => {
     const { post } = api({ contextTrain: 64 });
     const long = { ...HELLO, messages: [{ role: 'user', content: 'why '.repeat(100) }] };

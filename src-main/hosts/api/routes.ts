@@ -46,5 +46,18 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   addHealthRoutes(app, core, metrics);
   app.on(['GET', 'POST', 'DELETE'], '/mcp', (c) => core.mcp(c.req.raw));
   app.doc31('/openapi.json', { openapi: '3.1.0', info: { title: 'Kvasir', version: core.version } });
+  refuseOtherMethods(app);
   return app;
+}
+
+/** What is there is not told as missing (404), only because it is asked for in another way. To be called once all is there. */
+function refuseOtherMethods(app: OpenAPIHono): void {
+  const taken = app.routes.filter(({ method }) => method !== 'ALL');
+  for (const [path, routes] of Map.groupBy(taken, (route) => route.path)) {
+    const methods = [...new Set(routes.map(({ method }) => method))].join(', ');
+    app.all(path, (c) => {
+      const message = `${c.req.path} takes ${methods}, not ${c.req.method}.`;
+      throw new Refusal(405, message, { code: 'method_not_allowed', headers: { Allow: methods } });
+    });
+  }
 }
