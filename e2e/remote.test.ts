@@ -136,7 +136,11 @@ test('other programs are refused what it cannot be asked for, and get no wrong c
   const { signal } = new AbortController();
   const prompt = { messages: [{ role: 'user' as const, parts: [{ text: 'Once upon a time' }] }] };
   const refused = { code: 'BAD_ARGUMENT' };
-  for (const request of [{ prompt: { text: [{ text: 'Once' }] } }, { prompt, topTokens: 5 }, { prompt, maxTokens: 0 }])
+  for (const request of [
+    { prompt: { text: [{ text: 'Once' }] } },
+    { prompt, topTokens: 5 },
+    { prompt, maxTokens: 0 },
+  ])
     await expect(app.completions.complete({ model, ...request }, { signal })).rejects.toMatchObject(refused);
   await expect(app.completions.tokenize({ model, prompt }, true)).rejects.toMatchObject(refused);
   const told: object[] = [];

@@ -106,7 +106,10 @@ describe('a model', () => {
 });
 
 /** What a store sees of the cache that another machine shares. */
-function sharedBy(there: FakeStore, here: FakeStore): Pick<SharedChunks, 'available' | 'locate' | 'fetch' | 'bring'> {
+function sharedBy(
+  there: FakeStore,
+  here: FakeStore,
+): Pick<SharedChunks, 'available' | 'locate' | 'fetch' | 'bring'> {
   return {
     available: true,
     locate: (keys) => Promise.resolve(new Set(keys.filter((key) => there.has(key) && !here.has(key)))),

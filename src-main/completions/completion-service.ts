@@ -143,9 +143,11 @@ export class CompletionService {
     bos: boolean,
   ): Promise<Tokenized> {
     const { models, settings, libraries } = this.#options;
-    if (libraryNamed(name, libraries())) throw notCounted('The prompt of a library is known once it has searched');
+    if (libraryNamed(name, libraries()))
+      throw notCounted('The prompt of a library is known once it has searched');
     const { model } = requireInUse(name, await models.current(), models.list());
-    if (isRemote(model)) throw notCounted('The tokenizer of the server that this model is on is not known here');
+    if (isRemote(model))
+      throw notCounted('The tokenizer of the server that this model is on is not known here');
     const contextTokens = contextLimit(model, settings.current.contextTokens);
     if ('text' in prompt) {
       const { parts } = layOutText(model, piecesOf(model, prompt.text));

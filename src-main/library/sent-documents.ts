@@ -86,7 +86,9 @@ export class SentDocuments {
       kind: textKindOf(format),
       headings: headings?.map(({ start, level, title }): Heading => [start, level, title]) ?? null,
     };
-    const cutting = chunkText(text, (piece) => model.tokenize(piece), chunkTokens, options)[Symbol.iterator]();
+    const cutting = chunkText(text, (piece) => model.tokenize(piece), chunkTokens, options)[
+      Symbol.iterator
+    ]();
     while (this.#options.models.active?.model === model) {
       const { value, done } = cutting.next();
       if (done === true) return chunks;

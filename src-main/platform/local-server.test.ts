@@ -16,7 +16,10 @@ test('a server on this machine alone is called by its address, or localhost', ()
 });
 
 test('the port may be left out of its name where it is the one that its scheme has', () => {
-  const [bare, full] = [['127.0.0.1', 'localhost'], (port: number) => [`127.0.0.1:${port}`, `localhost:${port}`]];
+  const [bare, full] = [
+    ['127.0.0.1', 'localhost'],
+    (port: number) => [`127.0.0.1:${port}`, `localhost:${port}`],
+  ];
   expect(localHosts('127.0.0.1', 80)).toEqual([...bare, ...full(80)]);
   expect(localHosts('127.0.0.1', 443)).toEqual(full(443));
   expect(localHosts('127.0.0.1', 443, 'https')).toEqual([...bare, ...full(443)]);

@@ -14,7 +14,11 @@ export function isLoopback(host: string): boolean {
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /** What requests to a server on this machine alone have in Host. A name that a foreign page has resolve to it is not among them. */
-export function localHosts(host: string, port: number, scheme: keyof typeof DEFAULT_PORTS = 'http'): string[] {
+export function localHosts(
+  host: string,
+  port: number,
+  scheme: keyof typeof DEFAULT_PORTS = 'http',
+): string[] {
   const names = (host === 'localhost' ? LOOPBACK : [host, 'localhost']).map(bracketed);
   const full = names.map((name) => `${name}:${port}`);
   return port === DEFAULT_PORTS[scheme] ? [...names, ...full] : full;

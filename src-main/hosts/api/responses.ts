@@ -52,12 +52,7 @@ export function addResponseRoutes(app: OpenAPIHono, core: ApiCore): void {
   });
 }
 
-function streamResponse(
-  c: Context,
-  asked: Asked,
-  core: ApiCore,
-  store: ResponseStore,
-): Promise<Response> {
+function streamResponse(c: Context, asked: Asked, core: ApiCore, store: ResponseStore): Promise<Response> {
   const abort = abortOf(c.req.raw.signal);
   const events = new ResponseEvents();
   return eventStream({

@@ -195,7 +195,10 @@ describe('headers', () => {
 
   test('say when to ask again, and how to sign in', async () => {
     const beforeToken = () => Promise.reject(new KvasirError('REMOTE_BUSY', 'Full.'));
-    for (const [path, status] of [[CHAT, 503], ['/v1/messages', 529]] as const) {
+    for (const [path, status] of [
+      [CHAT, 503],
+      ['/v1/messages', 529],
+    ] as const) {
       const busy = await api({ beforeToken }).post(path, { ...HELLO, max_tokens: 9 });
       expect([busy.status, Number(busy.headers.get('retry-after')) > 0]).toEqual([status, true]);
     }

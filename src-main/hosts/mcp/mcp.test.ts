@@ -198,7 +198,11 @@ test('what cannot be read has the code of why', async () => {
     [fails(gone), 'file:///etc/passwd', -32002],
     [withText('abc'), 'kvasir://documents/5?offset=9', -32602],
     [fails(new Error('broken')), 'kvasir://documents/5', -32603],
-    [withText('', { failure: { code: 'DOCUMENT_ENCRYPTED', message: 'No.', advice: '' } }), 'kvasir://documents/5', -32603],
+    [
+      withText('', { failure: { code: 'DOCUMENT_ENCRYPTED', message: 'No.', advice: '' } }),
+      'kvasir://documents/5',
+      -32603,
+    ],
   ] as const)
     await expect(read(parts, uri)).rejects.toMatchObject({ code, data: { uri } });
 });
