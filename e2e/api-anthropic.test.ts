@@ -177,7 +177,7 @@ describe('the cache', () => {
     const filled = await ask(content, { max_tokens: 0 });
     expect([filled.content, filled.stop_reason, filled.usage.output_tokens]).toEqual([[], 'max_tokens', 0]);
     expect(filled.usage.cache_creation_input_tokens).toBeGreaterThan(10);
-    const mark = { cache_control: { type: 'ephemeral' } };
+    const mark = { cache_control: { type: 'ephemeral' as const } };
     const events = await all(await client.messages.create({ ...asking(content, mark), stream: true }));
     const begun = events.flatMap((event) => (event.type === 'message_start' ? [event.message.usage] : []));
     expect(begun).toMatchObject([{ cache_creation_input_tokens: 0, output_tokens: 0 }]);

@@ -86,13 +86,11 @@ export class SentDocuments {
       kind: textKindOf(format),
       headings: headings?.map(({ start, level, title }): Heading => [start, level, title]) ?? null,
     };
-    const cutting = chunkText(text, (piece) => model.tokenize(piece), chunkTokens, options)[
-      Symbol.iterator
-    ]();
+    const cutting = chunkText(text, (piece) => model.tokenize(piece), chunkTokens, options);
     while (this.#options.models.active?.model === model) {
-      const { value, done } = cutting.next();
-      if (done === true) return chunks;
-      chunks.push(value.text);
+      const next = cutting.next();
+      if (next.done === true) return chunks;
+      chunks.push(next.value.text);
       await slice.step(signal);
     }
     return undefined;
