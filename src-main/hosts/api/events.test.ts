@@ -1,10 +1,12 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { api } from './api.test-support.ts';
 import { eventStream, type Send } from './events.ts';
 
 const KEEP_ALIVE = ': keepalive\n\n';
-const MESSAGES = [{ role: 'user', content: 'Where?' }];
+const MESSAGES = [{ role: 'user' as const, content: 'Where?' }];
 const PATHS: Readonly<Record<string, object>> = {
   '/v1/chat/completions': { messages: MESSAGES },
   '/v1/completions': { prompt: 'Once' },
@@ -42,6 +44,32 @@ test.each(Object.keys(PATHS))('%s tells as an event what fails after that', asyn
   const events = (await rest()).replaceAll(KEEP_ALIVE, '').trim().split('\n\n');
   expect(events).toHaveLength(1);
   expect(events[0]).toContain('Nothing came.');
+});
+
+/** Options of a client whose stream begins with that. */
+function keptAlive() {
+  const held = Promise.withResolvers<undefined>();
+  const { routes } = api({ keepAliveMs: 1, beforeToken: () => held.promise });
+  return {
+    apiKey: 'none',
+    maxRetries: 0,
+    fetch: async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const answer = await routes.request(new Request(url, init));
+      held.resolve(undefined); // once that was sent: else there would be no answer
+      return answer;
+    },
+  };
+}
+
+test('the official clients leave that out', async () => {
+  const asked = { model: 'Fake', messages: MESSAGES };
+  const openai = new OpenAI({ ...keptAlive(), baseURL: 'http://localhost/v1' });
+  let text = '';
+  for await (const { choices } of await openai.chat.completions.create({ ...asked, stream: true }))
+    text += choices[0]?.delta.content ?? '';
+  const anthropic = new Anthropic({ ...keptAlive(), baseURL: 'http://localhost' });
+  const { content } = await anthropic.messages.stream({ ...asked, max_tokens: 50 }).finalMessage();
+  expect([text, content]).toMatchObject(['She lives in Oslo.', [{ text: 'She lives in Oslo.' }]]);
 });
 
 /** A stream whose work ends when the test says so. */
