@@ -171,6 +171,23 @@ describe('documents', () => {
   });
 });
 
+describe('the cache', () => {
+  test('is filled by asking for no tokens, and a stream begins with what was read of it', async () => {
+    const content = [document('Eva Dahl builds kites in Arendal. Her sister is a pilot.'), QUESTION];
+    const filled = await ask(content, { max_tokens: 0 });
+    expect([filled.content, filled.stop_reason, filled.usage.output_tokens]).toEqual([[], 'max_tokens', 0]);
+    expect(filled.usage.cache_creation_input_tokens).toBeGreaterThan(10);
+    const mark = { cache_control: { type: 'ephemeral' as const } };
+    const events = await all(await client.messages.create({ ...asking(content, mark), stream: true }));
+    const begun = events.flatMap((event) => (event.type === 'message_start' ? [event.message.usage] : []));
+    expect(begun).toMatchObject([{ cache_creation_input_tokens: 0, output_tokens: 0 }]);
+    expect(begun[0]?.cache_read_input_tokens).toBeGreaterThan(10);
+    const ended = events.flatMap((event) => (event.type === 'message_delta' ? [event.usage] : []));
+    const { input_tokens, cache_read_input_tokens } = begun[0]!;
+    expect(ended).toMatchObject([{ input_tokens, cache_read_input_tokens }]);
+  });
+});
+
 function sentPdf(bytes: Buffer, title = 'Staff'): Anthropic.DocumentBlockParam {
   const data = bytes.toString('base64');
   return document('', { title, source: { type: 'base64', media_type: 'application/pdf', data } });

@@ -131,6 +131,24 @@ test('other programs get answers from a library by it, with citations', async ()
   expect(result.citations.length).toBeGreaterThan(0);
 });
 
+test('other programs are refused what it cannot be asked for, and get no wrong counts', async () => {
+  const { name: model } = app.models.list().find(({ id }) => id === modelId)!;
+  const { signal } = new AbortController();
+  const prompt = { messages: [{ role: 'user' as const, parts: [{ text: 'Once upon a time' }] }] };
+  const refused = { code: 'BAD_ARGUMENT' };
+  for (const request of [
+    { prompt: { text: [{ text: 'Once' }] } },
+    { prompt, topTokens: 5 },
+    { prompt, maxTokens: 0 },
+  ])
+    await expect(app.completions.complete({ model, ...request }, { signal })).rejects.toMatchObject(refused);
+  await expect(app.completions.tokenize({ model, prompt }, true)).rejects.toMatchObject(refused);
+  const told: object[] = [];
+  const onPrompt = (usage: object): void => void told.push(usage);
+  const { usage } = await app.completions.complete({ model, prompt, maxTokens: 3 }, { signal, onPrompt });
+  expect([usage.promptTokens > 0, usage.completionTokens, told]).toEqual([true, 3, []]);
+});
+
 test('what can only be measured where it is computed says so', async () => {
   const { id } = app.chat.create(EVERYTHING);
   const { answerId } = app.chat.send(id, QUESTION);

@@ -11,21 +11,25 @@ import {
 } from './support/chat.ts';
 import { COMPUTED_MS, expect, test } from './support/test.ts';
 
-test('the first screen explains itself, and the first answer is one click away', async ({ window }) => {
-  await expect(
-    window.getByRole('heading', { name: 'Ask your documents. Get the first word sooner.' }),
-  ).toBeVisible();
-  const ready = window.getByRole('list', { name: 'What is ready' });
-  await expect(ready).toContainText('66 documents, ready to be asked');
-  await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
-  const suggestions = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button');
-  await expect(suggestions).toHaveCount(3);
+test.describe('at the first start', () => {
+  test.use({ fresh: true });
 
-  await suggestions.first().click();
-  const strip = stripOf(answers(window));
-  await expect(strip).toContainText('to the first token', { timeout: ANSWER_MS });
-  await expect(strip).toContainText(/\d computed/);
-  await expect(sourcesOf(answers(window))).not.toHaveCount(0);
+  test('the first screen explains itself, and the first answer is one click away', async ({ window }) => {
+    await expect(
+      window.getByRole('heading', { name: 'Ask your documents. Get the first word sooner.' }),
+    ).toBeVisible();
+    const ready = window.getByRole('list', { name: 'What is ready' });
+    await expect(ready).toContainText('66 documents, ready to be asked');
+    await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
+    const suggestions = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button');
+    await expect(suggestions).toHaveCount(3);
+
+    await suggestions.first().click();
+    const strip = stripOf(answers(window));
+    await expect(strip).toContainText('to the first token', { timeout: ANSWER_MS });
+    await expect(strip).toContainText(/\d computed/);
+    await expect(sourcesOf(answers(window))).not.toHaveCount(0);
+  });
 });
 
 test('the fusion panel shows where the time went, which tokens were recomputed, and exports it', async ({

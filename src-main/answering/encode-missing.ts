@@ -22,8 +22,8 @@ interface EncodeOptions<C> {
   signal: AbortSignal;
   /** Told when the store takes no more: the prompt then computes what is missing by itself. */
   onRefused: (error: KvasirError) => void;
-  /** Told of each chunk that the store then has. */
-  onStored?: ((chunk: C) => void) | undefined;
+  /** Told of each chunk that was computed here, and stored. */
+  onEncoded?: ((chunk: C) => void) | undefined;
 }
 
 /** A prompt waits for them, of a program or a job: among appends at once they go behind what a person waits for. */
@@ -38,7 +38,7 @@ const REFUSALS: readonly string[] = ['DISK_FULL', 'STORE_READ_ONLY'];
  */
 export async function encodeMissing<C extends LedTokens & { label: string }>(
   chunks: readonly C[],
-  { model, store, choices, costs, clock, signal, onRefused, onStored }: EncodeOptions<C>,
+  { model, store, choices, costs, clock, signal, onRefused, onEncoded }: EncodeOptions<C>,
 ): Promise<Encoded | null> {
   const { dtype, blends, storeMisses } = choices;
   // A full prefill reads nothing from the store, and leaves nothing there.
@@ -50,10 +50,7 @@ export async function encodeMissing<C extends LedTokens & { label: string }>(
     const { tokens, lead, label } = chunk;
     if (store.has(keyFor(model, dtype, { tokens, lead }))) continue;
     try {
-      if (await fetchChunk({ tokens, lead, dtype, label }, { model, store, costs, signal })) {
-        onStored?.(chunk);
-        continue;
-      }
+      if (await fetchChunk({ tokens, lead, dtype, label }, { model, store, costs, signal })) continue;
       await encodeAndStore(model, store, { tokens, lead, dtype, label, priority: PRIORITY }, signal, (ms) =>
         costs.observeEncode(model.info, tokens.length, ms),
       );
@@ -64,7 +61,7 @@ export async function encodeMissing<C extends LedTokens & { label: string }>(
     }
     encoded.chunks++;
     encoded.tokens += tokens.length;
-    onStored?.(chunk);
+    onEncoded?.(chunk);
   }
   return encoded.chunks > 0 ? { ...encoded, ms: clock.now() - started } : null;
 }

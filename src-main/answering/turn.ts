@@ -36,6 +36,8 @@ interface TurnOptions {
   onDecided?: ((decision: Decision) => void) | undefined;
   /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
   onPlaced?: ((tiers: PartTiers) => void) | undefined;
+  /** Told what became of the prompt, before the first token. */
+  onPrompt?: ((blended: BlendedPrompt) => void) | undefined;
   /** Told of each token before the text that it brings. */
   onToken?: ((token: number, chances: TokenChances | undefined) => void) | undefined;
   /** More of what the model thinks before it answers; and how many tokens that are so far. */
@@ -48,6 +50,9 @@ export type Tier = 'resident' | ChunkOutcome;
 
 /** Index of a prompt's chunk part → where its KV came from. */
 export type PartTiers = ReadonlyMap<number, Tier>;
+
+/** Where the tokens of a prompt came from. */
+export type BlendedPrompt = Pick<TurnResult, 'residentTokens' | 'appended' | 'blended'>;
 
 export interface TurnResult {
   /** Tokens of the prompt that were in memory already: in the session, or as a prefix that others had computed exactly. */
@@ -113,6 +118,7 @@ export async function runTurn(
   held.appended(appended, strategy);
   const tiers = tiersOf(blended.outcomes);
   if (blended.quarantined.length + blended.lost.length > 0) options.onPlaced?.(tiers);
+  options.onPrompt?.({ residentTokens, appended, blended });
   stopwatch.lap();
   const writing = options.writing ?? new ThoughtStream(model, prompt.behind);
   const { result, firstToken, total } = await write(held, writing, options);

@@ -8,7 +8,7 @@ import { nothingMatches } from '../answering/notices.ts';
 import type { FoundPassage, Passages, Unready } from '../answering/passages.ts';
 import { fit, type Prompt } from '../answering/prompt.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import { isRemote, type FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import { layOutMessages, layOutText, piecesOf, type LabelledChunk, type LaidMessage } from './layout.ts';
 import type { NamedLibrary } from './names.ts';
@@ -38,17 +38,18 @@ interface LibraryContext extends Context {
   signal: AbortSignal;
 }
 
-/** What a client sent, as it is. CONTEXT_OVERFLOW. */
+/** What a client sent, as it is. CONTEXT_OVERFLOW, BAD_ARGUMENT for what the model cannot be asked. */
 export function askModel(request: CompletionRequest, context: Context): Asked {
   const { model } = context;
   const { prompt } = request;
+  if ('text' in prompt && isRemote(model)) throw onlyMessages();
   // What a client marks is stored, whatever is done about a library's passages; nothing is said to the model but what it sent.
   const choices = { ...choicesFor(request, context, Infinity), storeMisses: true };
   const laidOut =
     'text' in prompt
       ? layOutText(model, piecesOf(model, prompt.text))
       : layOutMessages(model, prompt.messages.map(laid(model)), choices);
-  if (laidOut.tokens >= choices.contextTokens) throw tooLong(laidOut.tokens, choices.contextTokens);
+  if (laidOut.tokens >= choices.contextTokens) throw tooLong(model, laidOut.tokens, choices);
   return { choices, prompt: laidOut };
 }
 
@@ -77,7 +78,7 @@ export async function askLibrary(
   const { contextTokens, maxTokens } = choices;
   const room = contextTokens - answerReserve({ contextTokens, answerTokens: maxTokens });
   const bare = layOut([]).tokens;
-  if (bare > room) throw tooLong(bare, contextTokens);
+  if (bare > room) throw tooLong(model, bare, choices);
   const offered = found.map((passage) => ({ ...passage, label: passage.passage.path }));
   const { kept, leftOut } = fit(offered, room - bare);
   return { choices, prompt: { ...layOut(kept), leftOut }, library: { question, unready } };
@@ -86,6 +87,7 @@ export async function askLibrary(
 /** `maxTokens`: where the request names no limit. */
 function choicesFor(request: CompletionRequest, context: Context, maxTokens: number): AnswerChoices {
   const { settings, model, planner } = context;
+  if (isRemote(model)) requireDoneThere(request);
   const { strategy, topK, temperature, think, topP, topTokens, seed, logprobs, grammar } = request;
   const asked = { strategy, topK, temperature, think, maxTokens: request.maxTokens ?? maxTokens };
   const choices = choicesOf(asked, settings, model, planner);
@@ -132,8 +134,39 @@ function textOf(parts: readonly CompletionText[]): string {
   return parts.map(({ text }) => text).join('');
 }
 
-function tooLong(tokens: number, contextTokens: number): KvasirError {
-  const message = `The prompt has ${tokens} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
+/** Whatever else a server cannot be asked for, its session refuses. */
+function requireDoneThere({ maxTokens, topTokens }: CompletionRequest): void {
+  if (topTokens !== undefined)
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      'A model on another server is not told by Kvasir from how many of the likeliest tokens it is to sample (top_k).',
+      'Leave it out, or use top_p.',
+    );
+  if (maxTokens === 0)
+    throw new KvasirError(
+      'BAD_ARGUMENT',
+      'Nothing of a prompt is kept here for a model on another server: there is no cache to fill.',
+      'Ask for an answer of one token at least.',
+    );
+}
+
+function onlyMessages(): KvasirError {
+  return new KvasirError(
+    'BAD_ARGUMENT',
+    'A model on another server takes messages alone: it cannot be sent a text to go on with.',
+    'Ask it with messages, by /v1/chat/completions.',
+  );
+}
+
+/** The units that a server's model is counted in are told to nobody: they are not its tokens. */
+function tooLong(
+  model: FusionModel,
+  tokens: number,
+  { contextTokens }: Pick<AnswerChoices, 'contextTokens'>,
+): KvasirError {
+  const message = isRemote(model)
+    ? 'The prompt is longer than the context of this model, which is on another server, and the answer needs room as well.'
+    : `The prompt has ${tokens} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
   return new KvasirError(
     'CONTEXT_OVERFLOW',
     message,

@@ -15,8 +15,8 @@ import { SessionTokens } from '../answering/session-tokens.ts';
 import { answerStats } from '../answering/stats.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
 import { ThoughtStream } from '../answering/thoughts.ts';
-import { runTurn, type TurnResult } from '../answering/turn.ts';
-import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
+import { runTurn, type BlendedPrompt, type TurnResult } from '../answering/turn.ts';
+import { isRemote, type ChunkCache, type FusionModel, type FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { throwIfAborted } from '../platform/abort.ts';
@@ -24,7 +24,7 @@ import type { Logger } from '../platform/logger.ts';
 import { AnswerText, PlainWriting } from './answer-text.ts';
 import type { Asked, AskedChunk } from './asked.ts';
 import { CitationMarks } from './citation-marks.ts';
-import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
+import type { CompletionRequest, CompletionResult, CompletionRun, PromptUsage } from './types.ts';
 import { cachedTokens } from './usage.ts';
 
 /** Among appends at once: what a person waits for has 0. */
@@ -58,7 +58,8 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
   const { request, run, model, openSession, stopwatch } = parts;
   const { prompt, choices } = asked;
   const stopped = new AbortController();
-  const raw = 'text' in request.prompt || request.grammar !== undefined;
+  // A library is asked a question, in whatever form it comes.
+  const raw = (asked.library === undefined && 'text' in request.prompt) || request.grammar !== undefined;
   const writing = raw ? new PlainWriting(model) : new ThoughtStream(model, prompt.behind);
   const answer = new AnswerText({
     ...run,
@@ -84,6 +85,9 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
       requestClass: 'api',
       priority: BEHIND_PEOPLE,
       signal: AbortSignal.any([run.signal, stopped.signal]),
+      onPrompt: (blended) => {
+        if (!isRemote(model)) run.onPrompt?.(promptUsage(prompt, blended, storedNow));
+      },
       onToken: (token, chances) => answer.token(token, chances),
       onThought: (more) => answer.think(more),
       onText: (more) => answer.write(more),
@@ -110,7 +114,7 @@ async function storeChunks({ prompt, choices }: Asked, parts: TurnParts): Promis
       clock: stopwatch.clock,
       signal: run.signal,
       onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
-      onStored: (chunk) => stored.add(chunk),
+      onEncoded: (chunk) => stored.add(chunk),
     },
   );
   const cited = prompt.cited.filter(({ chunk }) => stored.has(chunk));
@@ -145,15 +149,23 @@ function resultOf(
     stoppedBy,
     logprobs: request.logprobs === undefined ? undefined : answer.logprobs,
     usage: {
-      promptTokens: told ? (told.promptTokens ?? 0) : prompt.tokens,
-      cachedTokens: told ? (told.cachedTokens ?? 0) : cachedTokens(turn, storedNow.parts),
-      storedTokens: storedNow.tokens,
+      ...promptUsage(prompt, turn, storedNow),
+      ...(told && { promptTokens: told.promptTokens ?? 0, cachedTokens: told.cachedTokens ?? 0 }),
       completionTokens: tokens,
       thoughtTokens: Math.min(tokens, thoughtTokens),
     },
     made: { stats, plan: turn.plan, notices: [...noticesOf(asked, turn), ...thoughtNotice(said)] },
     citations: asked.library ? citationsIn(asked, turn, text) : [],
   };
+}
+
+function promptUsage(
+  { tokens }: Pick<Prompt<AskedChunk>, 'tokens'>,
+  blended: BlendedPrompt,
+  storedNow: StoredNow,
+): PromptUsage {
+  const cached = cachedTokens(blended, storedNow.parts);
+  return { promptTokens: tokens, cachedTokens: cached, storedTokens: storedNow.tokens };
 }
 
 /** What a reader has to know before trusting the answer. */

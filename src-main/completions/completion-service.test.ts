@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { SharedChunks } from '../kvstore/shared-chunks.ts';
 import { completionFixture, question } from '../testing/completions.ts';
+import type { FakeStore } from '../testing/fusion.ts';
 import type { CompletionDelta } from './types.ts';
 
 const GOES_ON = new AbortController().signal;
@@ -64,6 +66,18 @@ describe('a model', () => {
     expect(model.detokenize(model.sessions[0]?.tokens ?? [], { special: true })).toBe('<s>Once');
   });
 
+  test('on a server is not sent a text to go on with, which has no message to stand in', async () => {
+    const { service, model } = completionFixture({ obstacle: 'remote' });
+    await expect(
+      service.complete({ model: 'Fake', prompt: { text: [{ text: 'Once' }] } }, RUN),
+    ).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      advice: expect.stringContaining('/v1/chat/completions') as string,
+    });
+    expect(model.sessions).toEqual([]);
+    expect((await service.complete(question('Where?'), RUN)).text).toBe('She lives in Oslo.');
+  });
+
   test('that is not in use is refused, and what is no model', async () => {
     const { service } = completionFixture();
     const asked = (model: string) => service.complete(question('Where?', { model }), RUN);
@@ -87,6 +101,56 @@ describe('a model', () => {
     const { service } = completionFixture({ contextTrain: 128 });
     await expect(service.complete(question('why '.repeat(200)), RUN)).rejects.toMatchObject({
       code: 'CONTEXT_OVERFLOW',
+    });
+  });
+});
+
+/** What a store sees of the cache that another machine shares. */
+function sharedBy(
+  there: FakeStore,
+  here: FakeStore,
+): Pick<SharedChunks, 'available' | 'locate' | 'fetch' | 'bring'> {
+  return {
+    available: true,
+    locate: (keys) => Promise.resolve(new Set(keys.filter((key) => there.has(key) && !here.has(key)))),
+    fetch: (key) => {
+      const chunk = there.chunks.get(key);
+      if (chunk) here.chunks.set(key, chunk);
+      return Promise.resolve(chunk !== undefined);
+    },
+    bring: () => undefined,
+  };
+}
+
+describe('tokens', () => {
+  const { prompt } = question('Where?');
+
+  test('of a prompt are those that an answer counts', async () => {
+    const { service } = completionFixture();
+    const { tokens } = await service.tokenize({ model: 'Fake', prompt }, true);
+    expect((await service.complete(question('Where?'), RUN)).usage.promptTokens).toBe(tokens.length);
+  });
+
+  test('of a library’s prompt are not known before it has searched', async () => {
+    const { service } = completionFixture();
+    const asked = service.tokenize({ model: 'kvasir/Notes', prompt }, true);
+    await expect(asked).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      message: expect.stringContaining('once it has searched') as string,
+    });
+    const nothing = service.tokenize({ model: 'kvasir/None', prompt }, true);
+    await expect(nothing).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('of a model on a server are not known, nor told where a prompt is too long', async () => {
+    const { service } = completionFixture({ obstacle: 'remote', contextTrain: 128 });
+    await expect(service.tokenize({ model: 'Fake', prompt }, true)).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      message: expect.stringContaining('tokenizer') as string,
+    });
+    await expect(service.complete(question('why '.repeat(200)), RUN)).rejects.toMatchObject({
+      code: 'CONTEXT_OVERFLOW',
+      message: expect.not.stringMatching(/\d|tokens/) as string,
     });
   });
 });
@@ -127,6 +191,16 @@ describe('chunks that a client marks', () => {
     expect(usage.storedTokens).toBe(model.tokenize('Jon sells tea.').length);
   });
 
+  test('count as cached where another machine computed them, and they are fetched', async () => {
+    const there = completionFixture();
+    const { storedTokens } = (await there.service.complete(first, RUN)).usage;
+    const { service, model, store } = completionFixture();
+    Object.assign(store, { shared: sharedBy(there.store, store) });
+    const { usage } = await service.complete(first, RUN);
+    expect([usage.storedTokens, usage.cachedTokens]).toEqual([0, storedTokens]);
+    expect([model.encoded, store.chunks.size]).toEqual([0, 2]);
+  });
+
   test('are computed with the rest by a model that does not blend, which says so', async () => {
     const { service, store } = completionFixture({ obstacle: 'running-state' });
     const { text, usage, made } = await service.complete(first, RUN);
@@ -157,6 +231,14 @@ describe('a library', () => {
     expect(prompt).toMatch(
       /user\nMara Lind lives in Oslo\. .*Question: Where does Mara live\?\nassistant\n$/s,
     );
+  });
+
+  test('that is asked by a text keeps thoughts apart all the same', async () => {
+    const { service } = completionFixture({ says: '<think>Hm.</think>She lives in Oslo.' });
+    const prompt = { text: [{ text: 'Where does Mara live?' }] };
+    const { text, thought, citations } = await service.complete({ model: 'kvasir/Notes', prompt }, RUN);
+    expect([text, thought]).toEqual(['She lives in Oslo [1].', 'Hm.']);
+    expect(citations[0]?.path).toBe('mara.md');
   });
 
   test('is asked what the last message asks, in the conversation before it', async () => {

@@ -1,9 +1,10 @@
 import type { ModelEntry } from '../../src-shared/contract/models.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { AnswerMaker } from '../answering/answer.ts';
 import { contextLimit } from '../answering/limits.ts';
 import type { Passages } from '../answering/passages.ts';
-import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
+import { isRemote, type ChunkCache, type FusionModel, type FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
@@ -133,13 +134,20 @@ export class CompletionService {
     return result;
   }
 
-  /** The token ids that a prompt has for the model in use; `bos`: whether text gets the model's BOS. NOT_FOUND. */
+  /**
+   * The token ids that a prompt has for the model in use; `bos`: whether text gets the model's BOS. NOT_FOUND, BAD_ARGUMENT where they
+   * cannot be known: of a library, and of a model on a server.
+   */
   async tokenize(
     { model: name, prompt, think }: Pick<CompletionRequest, 'model' | 'prompt' | 'think'>,
     bos: boolean,
   ): Promise<Tokenized> {
-    const { models, settings } = this.#options;
+    const { models, settings, libraries } = this.#options;
+    if (libraryNamed(name, libraries()))
+      throw notCounted('The prompt of a library is known once it has searched');
     const { model } = requireInUse(name, await models.current(), models.list());
+    if (isRemote(model))
+      throw notCounted('The tokenizer of the server that this model is on is not known here');
     const contextTokens = contextLimit(model, settings.current.contextTokens);
     if ('text' in prompt) {
       const { parts } = layOutText(model, piecesOf(model, prompt.text));
@@ -152,4 +160,9 @@ export class CompletionService {
     });
     return { tokens: parts.flatMap((part) => [...part.tokens]), contextTokens };
   }
+}
+
+function notCounted(why: string): KvasirError {
+  const advice = 'An answer tells in its usage how many there were.';
+  return new KvasirError('BAD_ARGUMENT', `${why}: its tokens cannot be told beforehand.`, advice);
 }

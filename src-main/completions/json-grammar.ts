@@ -22,15 +22,15 @@ null ::= "null" blank
 const REMARKS = ['title', 'description', 'default', 'examples', '$schema', '$id', '$comment', 'deprecated'];
 
 /** What each kind of value may be told by, besides its type. */
-const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
-  object: ['properties', 'required', 'additionalProperties'],
-  array: ['items', 'minItems', 'maxItems'],
-  string: ['minLength', 'maxLength'],
-  number: [],
-  integer: [],
-  boolean: [],
-  null: [],
-};
+const KEYWORDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['object', ['properties', 'required', 'additionalProperties']],
+  ['array', ['items', 'minItems', 'maxItems']],
+  ['string', ['minLength', 'maxLength']],
+  ['number', []],
+  ['integer', []],
+  ['boolean', []],
+  ['null', []],
+]);
 
 /** libllama unrolls repetitions. */
 const MOST_REPEATED = 1000;
@@ -79,7 +79,7 @@ class Grammar {
       requireOnly(schema, [], at);
       return 'value';
     }
-    const allowed = types.flatMap((type) => KEYWORDS[String(type)] ?? []);
+    const allowed = types.flatMap((type) => KEYWORDS.get(String(type)) ?? []);
     requireOnly(schema, ['type', ...allowed], at);
     return alternatives(types.map((type) => this.#typed(type, schema, at)));
   }
@@ -88,7 +88,7 @@ class Grammar {
     if (type === 'object') return this.#object(schema, at);
     if (type === 'array') return this.#array(schema, at);
     if (type === 'string') return this.#string(schema, at);
-    if (typeof type === 'string' && type in KEYWORDS) return type;
+    if (typeof type === 'string' && KEYWORDS.has(type)) return type;
     throw refused(`${at}/type`, `names no type: ${JSON.stringify(type)}`);
   }
 
@@ -194,7 +194,8 @@ const DEFINITIONS = ['$defs', 'definitions'];
 
 /** Types of a schema that names none, by what it says of them. */
 function typesMeant(schema: Record<string, unknown>): string[] {
-  return Object.keys(KEYWORDS).filter((type) => KEYWORDS[type]?.some((keyword) => keyword in schema));
+  const meant = [...KEYWORDS].filter(([, keywords]) => keywords.some((keyword) => keyword in schema));
+  return meant.map(([type]) => type);
 }
 
 function requireOnly(schema: Record<string, unknown>, keywords: readonly string[], at: string): void {
@@ -207,9 +208,18 @@ function resolve(root: JsonSchema, reference: string): unknown {
   if (!reference.startsWith('#')) return undefined;
   const path = reference.slice(1).split('/').slice(1);
   return path.reduce<unknown>((schema, step) => {
-    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
-    return isObject(schema) && Object.hasOwn(schema, key) ? schema[key] : undefined;
+    const key = decoded(step)?.replaceAll('~1', '/').replaceAll('~0', '~');
+    return key !== undefined && isObject(schema) && Object.hasOwn(schema, key) ? schema[key] : undefined;
   }, root);
+}
+
+/** A piece of an address; undefined where it is none. */
+function decoded(step: string): string | undefined {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return undefined;
+  }
 }
 
 function alternatives(ways: readonly string[]): string {

@@ -22,6 +22,11 @@ export function modelNameOf(library: string): string {
   return LIBRARY + library;
 }
 
+/** Whether something is asked as libraries are, whichever there are. */
+export function isLibraryName(model: string): boolean {
+  return model.startsWith(LIBRARY);
+}
+
 /** The models in use and the libraries: what is asked for by another name is refused. */
 export function listedModels(entries: readonly Entry[], libraries: readonly NamedLibrary[]): ListedModel[] {
   const inUse = entries.filter(({ active }) => active).map(({ name, role }) => ({ name, kind: role }));
@@ -31,7 +36,7 @@ export function listedModels(entries: readonly Entry[], libraries: readonly Name
 
 /** The library that is asked under this name; undefined when it is none's. NOT_FOUND, BAD_ARGUMENT when several have it. */
 export function libraryNamed(model: string, libraries: readonly NamedLibrary[]): NamedLibrary | undefined {
-  if (!model.startsWith(LIBRARY)) return undefined;
+  if (!isLibraryName(model)) return undefined;
   const name = model.slice(LIBRARY.length);
   const [library, other] = libraries.filter((each) => each.name === name);
   if (!library) {

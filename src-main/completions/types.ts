@@ -24,7 +24,10 @@ export interface CompletionRequest {
   model: string;
   /** Messages for the model's chat template, or text that is gone on with as it is. */
   prompt: { messages: readonly CompletionMessage[] } | { text: readonly CompletionText[] };
-  /** Tokens written at most; absent: as many as fit the context, and of a library as many as the settings say. */
+  /**
+   * Tokens written at most; absent: as many as fit the context, and of a library as many as the settings say. 0: the prompt is processed,
+   * and its chunks are stored, for those that follow.
+   */
   maxTokens?: number | undefined;
   /** Absent: the settings' choice. 0: the likeliest token every time. */
   temperature?: number | undefined;
@@ -70,18 +73,24 @@ export interface CompletionRun {
   signal: AbortSignal;
   /** It has the model, and waits no more. */
   onBegin?: (() => void) | undefined;
+  /** Its prompt has been processed: what that took, before the first token. Not told of a model on a server, which counts at the end. */
+  onPrompt?: ((usage: PromptUsage) => void) | undefined;
   onDelta?: ((delta: CompletionDelta) => void) | undefined;
   /** More of what the model thinks before it answers. */
   onThought?: ((text: string) => void) | undefined;
 }
 
-/** Tokens, told as they were spent. */
-export interface CompletionUsage {
+/** Tokens of a prompt, by what became of them. */
+export interface PromptUsage {
   promptTokens: number;
   /** Of these, those that were not computed for this request: known beginnings, and tokens of chunks that were reused as stored. */
   cachedTokens: number;
   /** Of the prompt's, those that were encoded and stored for this request, to be reused by the next. */
   storedTokens: number;
+}
+
+/** Tokens, told as they were spent. */
+export interface CompletionUsage extends PromptUsage {
   completionTokens: number;
   /** Of these, those that were thought. */
   thoughtTokens: number;

@@ -1,11 +1,11 @@
-import type { TurnResult } from '../answering/turn.ts';
+import type { BlendedPrompt } from '../answering/turn.ts';
 
 /**
  * Tokens of a prompt that were not computed for it: its beginning, as far as that was known, and of chunks what was reused and stayed
  * as it was stored. Chunks of the parts in `storedNow` were computed for this very prompt.
  */
 export function cachedTokens(
-  { residentTokens, appended, blended }: Pick<TurnResult, 'residentTokens' | 'appended' | 'blended'>,
+  { residentTokens, appended, blended }: BlendedPrompt,
   storedNow: ReadonlySet<number>,
 ): number {
   const recomputed = new Set(blended.report.selected);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { FakeModel } from '../testing/fusion.ts';
 import type { ParsedDocument } from './formats/format.ts';
 import type { Parser } from './parser/parser-process.ts';
@@ -16,7 +16,7 @@ const DOCUMENT: ParsedDocument = {
   warnings: [],
 };
 
-function sent(parse: Parser['parse'] = () => parsed(), maxFileBytes = 1000) {
+function sent(parse: Parser['parse'] = () => parsed(), maxFileBytes = 1000, models = oneModel()) {
   const requests: Parameters<Parser['parse']>[0][] = [];
   let closed = false;
   const parser: Parser = {
@@ -29,11 +29,16 @@ function sent(parse: Parser['parse'] = () => parsed(), maxFileBytes = 1000) {
   const documents = new SentDocuments({
     parser,
     settings: { current: { maxFileBytes } },
-    models: { current: () => Promise.resolve({ model: new FakeModel(), chunkTokens: 30 }) },
+    models,
   });
   const read = (bytes: string, signal = NEVER) =>
     documents.read({ bytes: Buffer.from(bytes), name: 'Notes', format: 'pdf' }, signal);
   return { documents, read, requests, isClosed: () => closed };
+}
+
+function oneModel() {
+  const active = { model: new FakeModel(), chunkTokens: 30 };
+  return { active, current: () => Promise.resolve(active) };
 }
 
 const parsed = () => Promise.resolve({ kind: 'parsed' as const, sha256: '', document: DOCUMENT });
@@ -45,6 +50,29 @@ test('a document is read with the limit of the settings, and cut for the model i
   expect([text, pages]).toEqual([DOCUMENT.text, DOCUMENT.pages]);
   expect(chunks.length).toBeGreaterThan(2);
   expect(chunks.join(' ').replaceAll(/\s+/g, ' ')).toBe(DOCUMENT.text.replaceAll(/\s+/g, ' '));
+});
+
+test('a document is cut anew where the model is another one meanwhile, which may be freed', async () => {
+  const [first, second] = [oneModel().active, oneModel().active];
+  let active = first;
+  const before = vi.spyOn(first.model, 'tokenize').mockImplementation((text) => {
+    active = second;
+    return new FakeModel().tokenize(text);
+  });
+  const after = vi.spyOn(second.model, 'tokenize');
+  const models = {
+    get active() {
+      return active;
+    },
+    current: () => Promise.resolve(active),
+  };
+  const { chunks } = await sent(() => parsed(), 1000, models).read('x');
+  expect(chunks).toEqual((await sent().read('x')).chunks);
+  const [last = NaN, next = NaN] = [
+    before.mock.invocationCallOrder.at(-1),
+    after.mock.invocationCallOrder[0],
+  ];
+  expect(last).toBeLessThan(next);
 });
 
 test('the same bytes are read once; those that cannot be read are tried again', async () => {

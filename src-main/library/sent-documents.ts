@@ -11,10 +11,16 @@ import type { ParsedDocument } from './formats/format.ts';
 import type { Parser } from './parser/parser-process.ts';
 import { chunkText } from './queue/chunker.ts';
 
+/** The model that documents are cut for. */
+interface CuttingModel {
+  model: Pick<FusionModel, 'tokenize'>;
+  chunkTokens: number;
+}
+
 interface SentDocumentsOptions {
   parser: Parser;
   settings: { readonly current: Pick<Settings, 'maxFileBytes'> };
-  models: { current(): Promise<{ model: Pick<FusionModel, 'tokenize'>; chunkTokens: number }> };
+  models: { current(): Promise<CuttingModel>; readonly active: CuttingModel | undefined };
 }
 
 /** A document as it is sent. */
@@ -57,19 +63,37 @@ export class SentDocuments {
   async read(file: SentFile, stop: AbortSignal): Promise<SentDocument> {
     const signal = AbortSignal.any([stop, this.#closing.signal]);
     throwIfAborted(signal);
-    const { text, pages, headings } = await this.#parsed(file, signal);
-    const { model, chunkTokens } = await this.#options.models.current();
+    const parsed = await this.#parsed(file, signal);
+    for (;;) {
+      const chunks = await this.#cut(parsed, file, await this.#options.models.current(), signal);
+      if (chunks) return { text: parsed.text, pages: parsed.pages, chunks };
+    }
+  }
+
+  /**
+   * undefined when the model has gone: nobody holds it here, so that it may be replaced, and its memory be freed, whenever others are
+   * let run. It is then cut anew for the next.
+   */
+  async #cut(
+    { text, headings }: ParsedDocument,
+    { format }: SentFile,
+    { model, chunkTokens }: CuttingModel,
+    signal: AbortSignal,
+  ): Promise<string[] | undefined> {
     const chunks: string[] = [];
     const slice = new TimeSlice();
     const options = {
-      kind: textKindOf(file.format),
+      kind: textKindOf(format),
       headings: headings?.map(({ start, level, title }): Heading => [start, level, title]) ?? null,
     };
-    for (const chunk of chunkText(text, (piece) => model.tokenize(piece), chunkTokens, options)) {
-      chunks.push(chunk.text);
+    const cutting = chunkText(text, (piece) => model.tokenize(piece), chunkTokens, options);
+    while (this.#options.models.active?.model === model) {
+      const next = cutting.next();
+      if (next.done === true) return chunks;
+      chunks.push(next.value.text);
       await slice.step(signal);
     }
-    return { text, pages, chunks };
+    return undefined;
   }
 
   async #parsed(file: SentFile, signal: AbortSignal): Promise<ParsedDocument> {

@@ -10,9 +10,21 @@ test('a server on this machine alone is called by its address, or localhost', ()
     false,
     false,
   ]);
-  expect(localHosts('127.0.0.1', 80)).toEqual(['127.0.0.1:80', 'localhost:80']);
-  expect(localHosts('::1', 80)).toEqual(['[::1]:80', 'localhost:80']);
-  expect(localHosts('localhost', 80)).toEqual(['127.0.0.1:80', '[::1]:80', 'localhost:80']);
+  expect(localHosts('127.0.0.1', 81)).toEqual(['127.0.0.1:81', 'localhost:81']);
+  expect(localHosts('::1', 81)).toEqual(['[::1]:81', 'localhost:81']);
+  expect(localHosts('localhost', 81)).toEqual(['127.0.0.1:81', '[::1]:81', 'localhost:81']);
+});
+
+test('the port may be left out of its name where it is the one that its scheme has', () => {
+  const [bare, full] = [
+    ['127.0.0.1', 'localhost'],
+    (port: number) => [`127.0.0.1:${port}`, `localhost:${port}`],
+  ];
+  expect(localHosts('127.0.0.1', 80)).toEqual([...bare, ...full(80)]);
+  expect(localHosts('127.0.0.1', 443)).toEqual(full(443));
+  expect(localHosts('127.0.0.1', 443, 'https')).toEqual([...bare, ...full(443)]);
+  expect(localHosts('127.0.0.1', 80, 'https')).toEqual(full(80));
+  expect(localHosts('::1', 80)).toEqual(['[::1]', 'localhost', '[::1]:80', 'localhost:80']);
 });
 
 test('a port that is taken is told with advice, and free once its server has ended', async () => {

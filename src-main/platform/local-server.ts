@@ -10,10 +10,18 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.includes(host);
 }
 
+/** Ports that clients may leave out of Host. */
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
 /** What requests to a server on this machine alone have in Host. A name that a foreign page has resolve to it is not among them. */
-export function localHosts(host: string, port: number): string[] {
-  const names = host === 'localhost' ? LOOPBACK : [host, 'localhost'];
-  return names.map((name) => `${bracketed(name)}:${port}`);
+export function localHosts(
+  host: string,
+  port: number,
+  scheme: keyof typeof DEFAULT_PORTS = 'http',
+): string[] {
+  const names = (host === 'localhost' ? LOOPBACK : [host, 'localhost']).map(bracketed);
+  const full = names.map((name) => `${name}:${port}`);
+  return port === DEFAULT_PORTS[scheme] ? [...names, ...full] : full;
 }
 
 /** A host as addresses have it. */

@@ -97,7 +97,7 @@ export interface FakeModelOptions {
   /** What every answer says; control tokens may be in it. */
   says?: string;
   fingerprint?: string;
-  /** Why its passages cannot be blended: it is then run as by libllama. */
+  /** Why its passages cannot be blended: it is then run as by libllama, or on a server. */
   obstacle?: BlendingObstacle;
   /** Awaited before each token of an answer. */
   beforeToken?: (index: number) => Promise<void>;
@@ -129,7 +129,7 @@ export class FakeModel implements FusionModel {
       chatTemplate,
       contextTrain,
       fingerprint,
-      engine: obstacle ? 'llama' : 'blending',
+      engine: obstacle === 'remote' ? 'remote' : obstacle ? 'llama' : 'blending',
       obstacle: obstacle ?? '',
       stateValues: 0,
       layers: 4,
@@ -181,7 +181,7 @@ export class FakeModel implements FusionModel {
   ): Promise<ChunkKv> {
     await Promise.resolve();
     if (signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
-    if (this.info.engine === 'llama') throw new TypeError('it has no KV of chunks');
+    if (this.info.engine !== 'blending') throw new TypeError('it has no KV of chunks');
     this.encoded++;
     this.leads.push(this.detokenize(lead ?? []));
     return fakeChunk(tokens, dtype);
@@ -256,7 +256,7 @@ export class FakeSession implements FusionSession {
     segments.forEach((segment, index) => {
       if (segment.kind === 'chunk' && damaged.has(segment.chunk)) throw corrupt(index);
     });
-    if (this.#model.info.engine === 'llama' && segments.some(({ kind }) => kind === 'chunk'))
+    if (this.#model.info.engine !== 'blending' && segments.some(({ kind }) => kind === 'chunk'))
       throw new TypeError('it places no chunks');
     this.segments = segments;
     this.strategy = strategy;
@@ -321,7 +321,8 @@ export class FakeSession implements FusionSession {
       this.ids.push(token);
     }
     const stop = signal?.aborted ? 'aborted' : stopAt < says.length ? 'length' : 'eos';
-    return { tokens: says.slice(0, written), stop, ms: 1 };
+    const there = this.#model.info.engine === 'remote';
+    return { tokens: says.slice(0, written), stop, ms: 1, ...(there && { usage: COUNTED_THERE }) };
   }
 
   /** What is left to say where the session ends with the beginning of it. */
@@ -370,6 +371,9 @@ export class FakeSession implements FusionSession {
     this.disposed = true;
   }
 }
+
+/** What a server tells of any answer. */
+const COUNTED_THERE = { promptTokens: 70, cachedTokens: 30, answerTokens: 5 };
 
 function placedTokens({ chunk: { tokens }, range }: Extract<Segment, { kind: 'chunk' }>): Int32Array {
   return range ? tokens.slice(range.begin, range.begin + range.count) : tokens;

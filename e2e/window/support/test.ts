@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
 import { CHROMIUM, NO_BROWSER } from './browsers.ts';
@@ -8,7 +8,9 @@ import { NO_MODELS, startApp, temporaryFolder, type RunningApp } from './app.ts'
 interface Fixtures {
   /** Skips every test, before it starts anything, where there is no browser. */
   browserAtHand: undefined;
-  /** An empty folder for the data of an app of this test's own. */
+  /** Whether an app of this test's own begins with nothing, as at its first start, and has the sample library to compute. */
+  fresh: boolean;
+  /** The folder for its data. */
   dataDir: string;
   /** Settings that it starts with, where a test depends on them. */
   settings: Partial<Settings>;
@@ -23,6 +25,8 @@ interface Fixtures {
 }
 
 interface WorkerFixtures {
+  /** The data of an app that has computed the sample library ahead: others begin with a copy, rather than compute it again. */
+  readyData: string;
   sharedApp: RunningApp;
 }
 
@@ -34,8 +38,23 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     },
     { auto: true },
   ],
-  dataDir: async ({}, use) => {
+  readyData: [
+    async ({ browser }, use) => {
+      const folder = temporaryFolder();
+      const app = await startApp(folder.path);
+      const context = await browser.newContext({ locale: 'en-US' });
+      await allComputed(app, await openWindow(app, context));
+      await context.close();
+      await app.stop();
+      await use(folder.path);
+      folder.remove();
+    },
+    { scope: 'worker', timeout: COMPUTED_MS },
+  ],
+  fresh: [false, { option: true }],
+  dataDir: async ({ fresh, readyData }, use) => {
     const folder = temporaryFolder();
+    if (!fresh) cpSync(readyData, folder.path, { recursive: true });
     await use(folder.path);
     folder.remove();
   },
@@ -51,8 +70,9 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await withWindow(app, context, use);
   },
   sharedApp: [
-    async ({}, use) => {
+    async ({ readyData }, use) => {
       const folder = temporaryFolder();
+      cpSync(readyData, folder.path, { recursive: true });
       const app = await startApp(folder.path);
       await use(app);
       await app.stop();

@@ -10,7 +10,6 @@ import { ApiKeys } from './keys.ts';
 import { ApiMetrics } from './metrics.ts';
 import { createRoutes } from './routes.ts';
 
-const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const DIMENSION = 2;
 
 /** Pages of a "PDF" are its lines, and its chunks, too. */
@@ -52,21 +51,31 @@ export function api({
   hosts,
   origins = [],
   separator,
+  keepAliveMs,
   ...model
-}: FakeModelOptions & { keys?: string[]; hosts?: string[]; origins?: string[]; separator?: string } = {}) {
+}: FakeModelOptions & {
+  keys?: string[];
+  hosts?: string[];
+  origins?: string[];
+  separator?: string;
+  keepAliveMs?: number;
+} = {}) {
   const { service: completions, model: fake } = completionFixture(model);
   const access: Access = { keys: new ApiKeys(keys), hosts: () => hosts, origins };
   const metrics = new ApiMetrics(completions);
   onTestFinished(() => metrics.close());
+  const logged: unknown[] = [];
+  const write = (_: string, fields?: object): void => void logged.push(fields);
   const core = {
     completions,
     vectors: new VectorService(embeddingModels()),
     documents: DOCUMENTS,
     mcp: () => Promise.resolve(Response.json('mcp')),
-    log: LOG,
+    log: { debug: write, info: write, warn: write, error: write },
     separator,
     version: '1',
     clock: () => 5000,
+    keepAliveMs,
   };
   const routes = createRoutes(core, access, metrics);
   const get = (path: string, headers: Record<string, string> = {}) =>
@@ -79,7 +88,7 @@ export function api({
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     );
-  return { get, post, model: fake, routes };
+  return { get, post, model: fake, routes, logged };
 }
 
 /** What a refusal says. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../completions/types.ts';
 import type { JsonSchema } from '../../completions/json-grammar.ts';
-import { abortOf, once, seconds, streamed, type ApiCore } from './core.ts';
+import { once, seconds, streamed, type ApiCore } from './core.ts';
 import {
   body,
   CitationSchema,
@@ -11,11 +12,12 @@ import {
   FormatSchema,
   HowMadeSchema,
   only,
+  STREAM_OPTIONS,
   UsageSchema,
   WRITING,
 } from './schemas.ts';
 import {
-  citationsTold,
+  citationsOf,
   grammarOf,
   howMade,
   logprobsTold,
@@ -63,6 +65,11 @@ export const ChatRequestSchema = z
     modalities: z.array(z.literal('text', { error: 'Kvasir writes text only.' })).nullish(),
     safety_identifier: z.string().nullish(),
     prompt_cache_key: z.string().nullish(),
+  })
+  .refine(...STREAM_OPTIONS)
+  .refine(({ logprobs, top_logprobs: top }) => logprobs === true || !top, {
+    path: ['top_logprobs'],
+    error: 'None are told without "logprobs": true.',
   })
   .openapi('ChatRequest');
 
@@ -125,7 +132,7 @@ export function addChatRoutes(app: OpenAPIHono, core: ApiCore): void {
     const asked = c.req.valid('json');
     const request = requestOf(asked, core);
     const head = { id: `chatcmpl-${randomUUID()}`, created: seconds(core.clock) };
-    if (asked.stream === true) return streamAnswer(c.req.raw.signal, asked, request, head, core);
+    if (asked.stream === true) return streamAnswer(c, asked, request, head, core);
     const result = await core.completions.complete(request, { signal: c.req.raw.signal });
     return c.json(answerOf(result, head), 200);
   });
@@ -163,7 +170,7 @@ interface Head {
 }
 
 function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSchema> {
-  const { model, fingerprint, text, thought, logprobs, finish, citations } = result;
+  const { model, fingerprint, text, thought, logprobs, finish } = result;
   return {
     ...head,
     object: 'chat.completion',
@@ -183,13 +190,13 @@ function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSche
       },
     ],
     usage: usageOf(result),
-    ...(citations.length > 0 && { citations: citationsTold(result) }),
+    ...citationsOf(result),
     kvasir: howMade(result),
   };
 }
 
 function streamAnswer(
-  signal: AbortSignal,
+  c: Context,
   asked: Body,
   request: CompletionRequest,
   head: Head,
@@ -202,7 +209,7 @@ function streamAnswer(
     model: asked.model,
     ...(withUsage && { usage: null }),
   };
-  return streamed(abortOf(signal), core, async (send, run) => {
+  return streamed(c, core, async (send, run) => {
     const begin = once(() => send({ ...base, choices: [choice({ role: 'assistant', content: '' })] }));
     const piece = (delta: object, more: object = {}): void => {
       begin();
@@ -217,13 +224,13 @@ function streamAnswer(
           logprobs && { logprobs: { content: logprobsTold(logprobs), refusal: null } },
         ),
     });
-    const { finish, citations, fingerprint } = result;
+    const { finish, fingerprint } = result;
     begin(); // an answer without a word
     send({
       ...base,
       system_fingerprint: shortened(fingerprint),
       choices: [{ ...choice({}), finish_reason: finish }],
-      ...(citations.length > 0 && { citations: citationsTold(result) }),
+      ...citationsOf(result),
       kvasir: howMade(result),
     });
     if (withUsage) send({ ...base, choices: [], usage: usageOf(result) });

@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult, TokenLogprobs } from '../../completions/types.ts';
-import { abortOf, seconds, streamed, type ApiCore } from './core.ts';
-import { body, FAILURES, HowMadeSchema, only, UsageSchema, WRITING } from './schemas.ts';
-import { howMade, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
+import { seconds, streamed, type ApiCore } from './core.ts';
+import {
+  body,
+  CitationSchema,
+  FAILURES,
+  HowMadeSchema,
+  only,
+  STREAM_OPTIONS,
+  UsageSchema,
+  WRITING,
+} from './schemas.ts';
+import { citationsOf, howMade, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
 
 export const CompletionRequestSchema = z
   .strictObject({
@@ -18,6 +28,7 @@ export const CompletionRequestSchema = z
     best_of: only(1),
     suffix: only(''),
   })
+  .refine(...STREAM_OPTIONS)
   .openapi('CompletionRequest');
 
 const LogprobsSchema = z.object({
@@ -42,6 +53,8 @@ const CompletionSchema = z
       }),
     ),
     usage: UsageSchema,
+    /** Of a library's answer. */
+    citations: z.array(CitationSchema).optional(),
     kvasir: HowMadeSchema,
   })
   .openapi('Completion');
@@ -74,7 +87,7 @@ export function addCompletionRoutes(app: OpenAPIHono, core: ApiCore): void {
       created: seconds(core.clock),
       model: asked.model,
     };
-    if (asked.stream === true) return streamText(c.req.raw.signal, asked, request, base, core);
+    if (asked.stream === true) return streamText(c, asked, request, base, core);
     const result = await core.completions.complete(request, { signal: c.req.raw.signal });
     return c.json({ ...base, ...answerOf(result) }, 200);
   });
@@ -95,24 +108,25 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
 
 function answerOf(
   result: CompletionResult,
-): Pick<z.infer<typeof CompletionSchema>, 'choices' | 'usage' | 'kvasir'> {
+): Pick<z.infer<typeof CompletionSchema>, 'choices' | 'usage' | 'citations' | 'kvasir'> {
   const { text, logprobs, finish } = result;
   const told = logprobs ? logprobsTold(logprobs, 0) : null;
   return {
     choices: [{ index: 0, text, logprobs: told, finish_reason: finish }],
     usage: usageOf(result),
+    ...citationsOf(result),
     kvasir: howMade(result),
   };
 }
 
 function streamText(
-  signal: AbortSignal,
+  c: Context,
   asked: Body,
   request: CompletionRequest,
   base: object,
   core: ApiCore,
 ): Promise<Response> {
-  return streamed(abortOf(signal), core, async (send, run) => {
+  return streamed(c, core, async (send, run) => {
     let offset = 0;
     const result = await core.completions.complete(request, {
       signal: run,
@@ -123,7 +137,7 @@ function streamText(
       },
     });
     const last = { index: 0, text: '', logprobs: null, finish_reason: result.finish };
-    send({ ...base, choices: [last], kvasir: howMade(result) });
+    send({ ...base, choices: [last], ...citationsOf(result), kvasir: howMade(result) });
     if (asked.stream_options?.include_usage) send({ ...base, choices: [], usage: usageOf(result) });
   });
 }

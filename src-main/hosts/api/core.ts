@@ -1,8 +1,9 @@
+import type { Context } from 'hono';
 import type { CompletionService } from '../../completions/completion-service.ts';
 import type { VectorService } from '../../completions/vector-service.ts';
 import type { SentDocuments } from '../../library/sent-documents.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { failureResponse } from './errors.ts';
+import { failureOf } from './errors.ts';
 import { eventStream, type Send } from './events.ts';
 
 /** What routes need. */
@@ -19,6 +20,8 @@ export interface ApiCore {
   version: string;
   /** Milliseconds since 1970. */
   clock: () => number;
+  /** As eventStream has it. */
+  keepAliveMs?: number | undefined;
 }
 
 /** As OpenAI tells times. */
@@ -43,14 +46,16 @@ export function abortOf(signal: AbortSignal): AbortController & { any: AbortSign
 
 /** A stream of OpenAI's events. */
 export function streamed(
-  abort: ReturnType<typeof abortOf>,
-  { log }: Pick<ApiCore, 'log'>,
+  c: Context,
+  { log, keepAliveMs }: Pick<ApiCore, 'log' | 'keepAliveMs'>,
   work: (send: Send, signal: AbortSignal) => Promise<void>,
 ): Promise<Response> {
+  const abort = abortOf(c.req.raw.signal);
   return eventStream({
     work: (send) => work(send, abort.any),
-    failed: (error, send) => send(failureResponse(error, log).body),
+    failed: (error, send) => send(failureOf(error, log, c.get('requestId')).body),
     last: '[DONE]',
     onLeft: () => abort.abort(),
+    keepAliveMs,
   });
 }

@@ -15,24 +15,36 @@ export class Refusal extends Error {
   readonly status: ContentfulStatusCode;
   readonly param: string | null;
   readonly code: string | null;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: ContentfulStatusCode,
     message: string,
-    { param = null, code = null }: { param?: string | null; code?: string | null } = {},
+    { param = null, code = null, headers = {} }: Pick<More, 'param' | 'code' | 'headers'> = {},
   ) {
     super(message);
     this.status = status;
     this.param = param;
     this.code = code;
+    this.headers = headers;
   }
 }
 
 /** The client closed the connection; nobody sees it. */
 const CLIENT_CLOSED = 499 as ContentfulStatusCode;
 
-/** Failures that say something about the request, or that pass. Any other is the server's. */
-const STATUSES: Partial<Record<ErrorCode, { status: ContentfulStatusCode; code: string }>> = {
+/** When what passes may have passed: a guess, since nobody knows how long others take. */
+const RETRY_SECONDS = '5';
+
+/** How a failure is told. `again`: whether it may go well when it is tried again, as it is. */
+interface Telling {
+  status: ContentfulStatusCode;
+  code: string;
+  again?: boolean;
+}
+
+/** Failures that say something about the request, about the server that a model is on, or that pass. Any other is this server's. */
+const TELLINGS: Partial<Record<ErrorCode, Telling>> = {
   NOT_FOUND: { status: 404, code: 'model_not_found' },
   BAD_ARGUMENT: { status: 400, code: 'invalid_value' },
   CONTEXT_OVERFLOW: { status: 400, code: 'context_length_exceeded' },
@@ -44,24 +56,47 @@ const STATUSES: Partial<Record<ErrorCode, { status: ContentfulStatusCode; code: 
   DOCUMENT_TIMEOUT: { status: 400, code: 'document_timeout' },
   DOCUMENT_MEMORY: { status: 413, code: 'document_memory' },
   DOCUMENT_TOO_LARGE: { status: 413, code: 'document_too_large' },
-  CONFLICT: { status: 429, code: 'too_many_requests' },
-  OUT_OF_MEMORY: { status: 503, code: 'out_of_memory' },
+  CONFLICT: { status: 429, code: 'too_many_requests', again: true },
+  OUT_OF_MEMORY: { status: 503, code: 'out_of_memory', again: true },
   ABORTED: { status: CLIENT_CLOSED, code: 'aborted' },
+  // The server that the model is on. What its settings, its account or its address would have to change for fails again.
+  REMOTE_BUSY: { status: 503, code: 'remote_busy', again: true },
+  REMOTE_SLOW: { status: 504, code: 'remote_slow' },
+  REMOTE_UNREACHABLE: { status: 502, code: 'remote_unreachable' },
+  REMOTE_FAILED: { status: 502, code: 'remote_failed' },
+  REMOTE_CUT: { status: 502, code: 'remote_cut' },
+  REMOTE_KEY: { status: 502, code: 'remote_key', again: false },
+  REMOTE_QUOTA: { status: 502, code: 'remote_quota', again: false },
+  REMOTE_MODEL: { status: 502, code: 'remote_model', again: false },
+  REMOTE_CERTIFICATE: { status: 502, code: 'remote_certificate', again: false },
+  REMOTE_PROTOCOL: { status: 502, code: 'remote_protocol', again: false },
+  // No model can be loaded, until somebody chooses another.
+  MODEL_NOT_FOUND: { status: 503, code: 'model_not_loaded', again: false },
+  MODEL_INVALID: { status: 503, code: 'model_not_loaded', again: false },
+  MODEL_PART_MISSING: { status: 503, code: 'model_not_loaded', again: false },
+  MODEL_UNSUPPORTED: { status: 503, code: 'model_not_loaded', again: false },
+  MODEL_TOO_LARGE: { status: 503, code: 'model_not_loaded', again: false },
 };
 
-/** What failed, in the form and with the status that clients expect. */
-export function failureResponse(
-  error: unknown,
-  log: Logger,
-): { status: ContentfulStatusCode; body: ErrorBody } {
+export interface Failure {
+  status: ContentfulStatusCode;
+  headers: Record<string, string>;
+  body: ErrorBody;
+  /** Whether it may go well when it is tried again; undefined: nobody knows. */
+  again: boolean | undefined;
+}
+
+/** What failed, in the form and with the status that clients expect. `id`: of the request, for the log. */
+export function failureOf(error: unknown, log: Logger, id: string): Failure {
   if (error instanceof Refusal) return told(error.status, error.message, error);
   if (error instanceof HTTPException) return told(error.status, error.message);
   if (error instanceof KvasirError) {
-    const { status, code } = STATUSES[error.code] ?? { status: 500 as const, code: error.code.toLowerCase() };
-    if (status === 500) log.warn('api-request-failed', { error: String(error) });
-    return told(status, `${error.message} ${error.advice}`.trim(), { code });
+    const unknown: Telling = { status: 500, code: error.code.toLowerCase() };
+    const { status, ...more } = TELLINGS[error.code] ?? unknown;
+    if (status >= 500) log.warn('api-request-failed', { id, error: String(error) });
+    return told(status, `${error.message} ${error.advice}`.trim(), more);
   }
-  log.error('api-request-failed', { error: traceOf(error) });
+  log.error('api-request-failed', { id, error: traceOf(error) });
   return told(500, 'Kvasir failed at this request: this is a defect. Its log says more.', {
     code: 'internal_error',
   });
@@ -69,23 +104,35 @@ export function failureResponse(
 
 export function errorHandler(log: Logger): (error: unknown, c: Context) => Response {
   return (error, c) => {
-    const { status, body } = failureResponse(error, log);
-    return c.json(body, status);
+    const { status, body, headers } = failureOf(error, log, c.get('requestId'));
+    return c.json(body, status, headers);
   };
+}
+
+interface More {
+  param?: string | null;
+  code?: string | null;
+  again?: boolean | undefined;
+  headers?: Readonly<Record<string, string>>;
 }
 
 function told(
   status: ContentfulStatusCode,
   message: string,
-  { param = null, code = null }: { param?: string | null; code?: string | null } = {},
-): { status: ContentfulStatusCode; body: ErrorBody } {
-  return { status, body: { error: { message, type: typeOf(status), param, code } } };
+  { param = null, code = null, again, headers: more }: More = {},
+): Failure {
+  const headers = {
+    ...more,
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    ...(again === true && { 'Retry-After': RETRY_SECONDS }),
+    // The official clients try again whatever has such a status, unless they are told not to.
+    ...(again === false && { 'X-Should-Retry': 'false' }),
+  };
+  return { status, headers, again, body: { error: { message, type: typeOf(status), param, code } } };
 }
 
+/** What OpenAI calls it: a key or a model that is not known is told by `code`. */
 function typeOf(status: number): string {
-  if (status === 401) return 'authentication_error';
-  if (status === 403) return 'permission_error';
-  if (status === 404) return 'not_found_error';
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }

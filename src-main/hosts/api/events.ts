@@ -10,39 +10,60 @@ interface EventStreamOptions {
   last?: string;
   /** The reader has gone. */
   onLeft: () => void;
+  /** Milliseconds without an event after which a comment says that there will be more. */
+  keepAliveMs?: number | undefined;
 }
 
+/** Clients, and proxies between, give up on an answer of which nothing comes: fetch of Node after five minutes, proxies after one. */
+const KEEP_ALIVE_MS = 15_000;
+
 /**
- * Server-sent events. What fails before the first event is thrown, so that it gets a status of its own; what fails later is told as an
- * event.
+ * Server-sent events. What fails before anything was sent is thrown, so that it gets a status of its own; what fails later is told as an
+ * event. The wait for the first event, too, is kept alive by comments, which readers of such streams leave out.
  */
-export async function eventStream({ work, failed, last, onLeft }: EventStreamOptions): Promise<Response> {
+export async function eventStream({
+  work,
+  failed,
+  last,
+  onLeft,
+  keepAliveMs = KEEP_ALIVE_MS,
+}: EventStreamOptions): Promise<Response> {
   const encoder = new TextEncoder();
   const begun = Promise.withResolvers<undefined>();
-  let open = true;
+  let [isBegun, isOpen] = [false, true];
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    isOpen = false;
+    clearInterval(timer);
+  };
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       const write = (text: string): void => {
-        if (open) controller.enqueue(encoder.encode(text));
-      };
-      const send: Send = (data, name) => {
-        write(`${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
+        if (!isOpen) return;
+        controller.enqueue(encoder.encode(text));
+        timer?.refresh();
+        isBegun = true;
         begun.resolve(undefined);
+      };
+      timer = setInterval(() => write(': keepalive\n\n'), keepAliveMs);
+      const send: Send = (data, name) =>
+        write(`${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
+      const close = (): void => {
+        if (isOpen) controller.close();
+        stop();
       };
       const end = (): void => {
         if (last !== undefined) write(`data: ${last}\n\n`);
-        if (open) controller.close();
-        open = false;
+        close();
       };
       void work(send).then(end, (error: unknown) => {
-        begun.reject(error); // nothing, once it has begun
-        failed(error, send);
-        if (open) controller.close();
-        open = false;
+        if (isBegun) failed(error, send);
+        else begun.reject(error);
+        close();
       });
     },
     cancel: () => {
-      open = false;
+      stop();
       onLeft();
     },
   });

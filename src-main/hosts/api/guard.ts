@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { Refusal } from './errors.ts';
 import type { ApiKeys } from './keys.ts';
+import { ID_HEADERS } from './request-id.ts';
 
 /** Who may reach the API. */
 export interface Access {
@@ -14,6 +15,9 @@ export interface Access {
 
 /** What says only whether the server is up, or what it can do, but nothing of what it has. */
 const OPEN = ['/health', '/openapi.json'];
+
+/** Headers of answers that pages may read, besides those that say what a body is. */
+const EXPOSED = [...ID_HEADERS, 'Retry-After', 'X-Should-Retry', 'Mcp-Session-Id'];
 
 /** A name that a foreign page has resolve to this machine shows in Host. */
 export function checkHost({ hosts }: Access): MiddlewareHandler {
@@ -30,7 +34,7 @@ export function checkHost({ hosts }: Access): MiddlewareHandler {
 /** Browsers tell where a request comes from: a page that nobody allowed gets nothing, not even a request through. */
 export function checkOrigin({ origins }: Access): MiddlewareHandler {
   const all = origins.includes('*');
-  const answer = cors({ origin: all ? '*' : [...origins] });
+  const answer = cors({ origin: all ? '*' : [...origins], exposeHeaders: EXPOSED });
   return async (c, next) => {
     const origin = c.req.header('origin');
     if (origin === undefined) return next();
@@ -47,7 +51,7 @@ export function checkKey({ keys }: Access): MiddlewareHandler {
     const key = bearer ?? c.req.header('x-api-key');
     if (key === undefined)
       throw new Refusal(401, 'This server wants an API key: send it as a bearer token.', {
-        code: 'no_api_key',
+        code: 'invalid_api_key',
       });
     if (!keys.has(key))
       throw new Refusal(401, 'This API key is not known here.', { code: 'invalid_api_key' });

@@ -41,6 +41,38 @@ describe.each(Object.entries(GOOD))('%s refuses by name', (path, body) => {
   });
 });
 
+describe.each(Object.entries(GOOD))('%s refuses what is for libraries', (path, body) => {
+  test.each([
+    ['top_k', 3],
+    ['may_guess', true],
+    ['may_guess', false],
+  ])('kvasir.%s: %s', async (field, value) => {
+    const kvasir = { [field]: value };
+    const [status, , message] = await refused(api().post(path, { ...body, kvasir }));
+    expect([status, message]).toEqual([400, expect.stringContaining(`kvasir.${field} is for libraries`)]);
+    const library = { ...body, model: 'kvasir/Notes', kvasir: { may_guess: true, top_k: 3 } };
+    expect((await api().post(path, library)).status).toBe(200);
+  });
+});
+
+test.each([
+  ['/v1/chat/completions', 'stream_options', { stream_options: { include_usage: true } }],
+  ['/v1/chat/completions', 'stream_options', { stream: false, stream_options: {} }],
+  ['/v1/completions', 'stream_options', { stream_options: { include_usage: true } }],
+  ['/v1/chat/completions', 'top_logprobs', { top_logprobs: 2 }],
+  ['/v1/chat/completions', 'top_logprobs', { logprobs: false, top_logprobs: 2 }],
+])('%s refuses %s without what it is for: %j', async (path, field, more) => {
+  const [status, param, message] = await refused(api().post(path, { ...GOOD[path], ...more }));
+  expect([status, param, message]).toEqual([400, field, expect.stringContaining(field)]);
+});
+
+test('top_k is refused of a model on a server, which is not told of it', async () => {
+  const body = { ...GOOD['/v1/messages'], top_k: 5 };
+  expect((await api().post('/v1/messages', body)).status).toBe(200);
+  const [status, , message] = await refused(api({ obstacle: 'remote' }).post('/v1/messages', body));
+  expect([status, message]).toEqual([400, expect.stringContaining('top_k')]);
+});
+
 test.each([
   ['/v1/chat/completions', { messages: user([TEXT, IMAGE]) }, 'messages.0.content.1.type: Only parts'],
   ['/v1/chat/completions', { messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.role: Only the roles'],

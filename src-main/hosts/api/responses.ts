@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionMessage, CompletionRequest, CompletionResult } from '../../completions/types.ts';
 import { abortOf, once, seconds, type ApiCore } from './core.ts';
-import { failureResponse, Refusal } from './errors.ts';
+import { failureOf, Refusal } from './errors.ts';
 import { eventStream } from './events.ts';
 import { outputOf, ResponseEvents } from './response-events.ts';
 import { ResponseStore } from './response-store.ts';
@@ -13,7 +14,7 @@ import {
   type ResponseRequest,
 } from './responses-schemas.ts';
 import { body, FAILURES } from './schemas.ts';
-import { citationsTold, grammarOf, howMade, textsOf, thinkOf } from './told.ts';
+import { citationsOf, grammarOf, howMade, ownOf, textsOf, thinkOf } from './told.ts';
 
 const route = createRoute({
   method: 'post',
@@ -45,19 +46,14 @@ export function addResponseRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.openapi(route, async (c) => {
     const sent = c.req.valid('json');
     const asked = askedOf(sent, core, store);
-    if (sent.stream === true) return streamResponse(c.req.raw.signal, asked, core, store);
+    if (sent.stream === true) return streamResponse(c, asked, core, store);
     const result = await core.completions.complete(asked.request, { signal: c.req.raw.signal });
     return c.json(responseOf(asked, result, outputOf(result, statusOf(result)), store), 200);
   });
 }
 
-function streamResponse(
-  signal: AbortSignal,
-  asked: Asked,
-  core: ApiCore,
-  store: ResponseStore,
-): Promise<Response> {
-  const abort = abortOf(signal);
+function streamResponse(c: Context, asked: Asked, core: ApiCore, store: ResponseStore): Promise<Response> {
+  const abort = abortOf(c.req.raw.signal);
   const events = new ResponseEvents();
   return eventStream({
     work: async (send) => {
@@ -75,13 +71,14 @@ function streamResponse(
       begin(); // an answer without a word
       events.finish(responseOf(asked, result, events.end(statusOf(result)), store));
     },
-    failed: (error) => events.failed(failureResponse(error, core.log).body.error),
+    failed: (error) => events.failed(failureOf(error, core.log, c.get('requestId')).body.error),
     onLeft: () => abort.abort(),
+    keepAliveMs: core.keepAliveMs,
   });
 }
 
 function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: ResponseStore): Asked {
-  const { model, input, instructions, max_output_tokens, temperature, top_p, reasoning, kvasir } = sent;
+  const { model, input, instructions, max_output_tokens, temperature, top_p, reasoning } = sent;
   const format = sent.text?.format ?? { type: 'text' as const };
   const messages = [...before(sent, store), ...messagesIn(input, separator)];
   const system: CompletionMessage[] = instructions
@@ -97,9 +94,7 @@ function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: Re
       topP: top_p ?? undefined,
       grammar: grammarOf(format, 'text.format'),
       think: thinkOf(reasoning?.effort),
-      strategy: kvasir?.strategy,
-      topK: kvasir?.top_k,
-      mayGuess: kvasir?.may_guess,
+      ...ownOf(sent),
     },
     begun: {
       id: `resp_${randomUUID()}`,
@@ -158,7 +153,7 @@ function responseOf(
   output: ResponseBody['output'],
   store: ResponseStore,
 ): ResponseBody {
-  const { usage, citations, text } = result;
+  const { usage, text } = result;
   const status = statusOf(result);
   if (begun.store) store.keep(begun.id, [...messages, { role: 'assistant', parts: [{ text }] }]);
   return {
@@ -173,7 +168,7 @@ function responseOf(
       output_tokens_details: { reasoning_tokens: usage.thoughtTokens },
       total_tokens: usage.promptTokens + usage.completionTokens,
     },
-    ...(citations.length > 0 && { citations: citationsTold(result) }),
+    ...citationsOf(result),
     kvasir: howMade(result),
   };
 }

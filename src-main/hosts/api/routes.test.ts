@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 import type { ErrorBody } from './errors.ts';
 import { api, refused } from './api.test-support.ts';
 
@@ -73,6 +74,27 @@ describe('a request that makes no sense', () => {
     expect((await refused(post(CHAT, { ...HELLO, model: 'None' })))[0]).toBe(404);
   });
 
+  test.each([
+    ['GET', CHAT, 'POST'],
+    ['PUT', '/v1/messages', 'POST'],
+    ['POST', '/v1/models', 'GET'],
+    ['DELETE', '/v1/models/kvasir/Notes', 'GET'],
+    ['POST', '/openapi.json', 'GET'],
+  ])('%s %s is refused with what it takes', async (method, path, takes) => {
+    const answer = await api().routes.request(path, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, takes]);
+  });
+
+  test.each<[string, number, string, object, Record<string, string>]>([
+    ['a model that is not there', 404, 'model_not_found', { model: 'None' }, { 'X-Api-Key': 'right' }],
+    ['a wrong key', 401, 'invalid_api_key', {}, { 'X-Api-Key': 'wrong' }],
+    ['no key', 401, 'invalid_api_key', {}, {}],
+  ])('%s is told as OpenAI does', async (_, status, code, more, headers) => {
+    const answer = await api({ keys: ['right'] }).post(CHAT, { ...HELLO, ...more }, headers);
+    const { error } = (await answer.json()) as ErrorBody;
+    expect([answer.status, error.type, error.code]).toEqual([status, 'invalid_request_error', code]);
+  });
+
   test('with a prompt that is too long says so', async () => {
     const { post } = api({ contextTrain: 64 });
     const long = { ...HELLO, messages: [{ role: 'user', content: 'why '.repeat(100) }] };
@@ -122,6 +144,81 @@ describe('who is let in', () => {
   });
 });
 
+describe('what is not the fault of a request', () => {
+  const failing = (code: ErrorCode) =>
+    api({ beforeToken: () => Promise.reject(new KvasirError(code, 'Why.', 'What then.')) });
+
+  test.each<[ErrorCode, status: number, anthropics: number, type: string, again: string | null]>([
+    ['OUT_OF_MEMORY', 503, 529, 'overloaded_error', null],
+    ['REMOTE_BUSY', 503, 529, 'overloaded_error', null],
+    ['REMOTE_SLOW', 504, 504, 'timeout_error', null],
+    ['REMOTE_UNREACHABLE', 502, 502, 'api_error', null],
+    ['REMOTE_FAILED', 502, 502, 'api_error', null],
+    ['REMOTE_CUT', 502, 502, 'api_error', null],
+    ['REMOTE_KEY', 502, 502, 'api_error', 'false'],
+    ['REMOTE_QUOTA', 502, 502, 'api_error', 'false'],
+    ['REMOTE_MODEL', 502, 502, 'api_error', 'false'],
+    ['REMOTE_CERTIFICATE', 502, 502, 'api_error', 'false'],
+    ['REMOTE_PROTOCOL', 502, 502, 'api_error', 'false'],
+    ['MODEL_INVALID', 503, 503, 'api_error', 'false'],
+    ['ENGINE_FAILED', 500, 500, 'api_error', null],
+  ])('%s has its status, and says whether trying again is of use', async (code, status, ...anthropics) => {
+    const answer = await failing(code).post(CHAT, HELLO);
+    const { error } = (await answer.json()) as ErrorBody;
+    expect([answer.status, error.type, error.message]).toEqual([status, 'server_error', 'Why. What then.']);
+    const told = await failing(code).post('/v1/messages', { ...HELLO, max_tokens: 9 });
+    const { type } = ((await told.json()) as { error: { type: string } }).error;
+    expect([told.status, type, told.headers.get('x-should-retry')]).toEqual(anthropics);
+    expect(answer.headers.get('x-should-retry')).toBe(anthropics[2]);
+  });
+});
+
+describe('headers', () => {
+  test('name each request, in what clients look at, in errors of Anthropic’s form and in the log', async () => {
+    const beforeToken = () => Promise.reject(new Error('broken'));
+    const routes = api({ beforeToken });
+    const ids = new Set<string | null>();
+    for (const path of ['/health', '/v1/models', '/v1/nothing', '/mcp', '/openapi.json']) {
+      const { headers } = await routes.get(path);
+      expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
+      ids.add(headers.get('request-id'));
+    }
+    const failed = await routes.post('/v1/messages', { ...HELLO, max_tokens: 9 });
+    const id = failed.headers.get('request-id');
+    expect(await failed.json()).toMatchObject({ type: 'error', request_id: id });
+    expect(routes.logged).toMatchObject([{ id }]);
+    ids.add(id);
+    const stream = await api().post(CHAT, { ...HELLO, stream: true });
+    ids.add(stream.headers.get('x-request-id'));
+    expect([...ids].filter((each) => each?.startsWith('req_'))).toHaveLength(7);
+  });
+
+  test('say when to ask again, and how to sign in', async () => {
+    const beforeToken = () => Promise.reject(new KvasirError('REMOTE_BUSY', 'Full.'));
+    for (const [path, status] of [
+      [CHAT, 503],
+      ['/v1/messages', 529],
+    ] as const) {
+      const busy = await api({ beforeToken }).post(path, { ...HELLO, max_tokens: 9 });
+      expect([busy.status, Number(busy.headers.get('retry-after')) > 0]).toEqual([status, true]);
+    }
+    const stranger = await api({ keys: ['right'] }).post(CHAT, HELLO);
+    expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  });
+
+  test('may be read by pages that may ask', async () => {
+    const { post } = api({ origins: ['http://there.example'] });
+    for (const body of [HELLO, {}]) {
+      const { headers } = await post(CHAT, body, { Origin: 'http://there.example' });
+      const exposed = headers.get('access-control-expose-headers')?.toLowerCase().split(',');
+      expect(exposed).toEqual(
+        expect.arrayContaining(['x-request-id', 'request-id', 'retry-after', 'mcp-session-id']),
+      );
+      expect(headers.get('x-request-id')).toMatch(/^req_/);
+    }
+  });
+});
+
 test('a stream that fails before its first word has a status, later an event', async () => {
   const early = await refused(api().post(CHAT, { ...HELLO, model: 'None', stream: true }));
   expect(early[0]).toBe(404);
@@ -143,6 +240,19 @@ test.each([
   const { post, model } = api({ chatTemplate });
   await post(CHAT, { ...HELLO, reasoning_effort });
   expect(model.detokenize(model.sessions[0]?.tokens ?? [])).toBe(thinks ? 'Where?!' : 'Where?');
+});
+
+test('a library that is asked by a text tells what its marks name, at once and in a stream', async () => {
+  const { post } = api({ says: '<think>Hm.</think>She lives in Oslo.' });
+  const asked = { model: 'kvasir/Notes', prompt: 'Where does Mara live?', max_tokens: 50 };
+  type Told = { choices: { text: string }[]; citations?: { index: number; document: string }[] };
+  const { choices, citations } = (await (await post('/v1/completions', asked)).json()) as Told;
+  expect(choices[0]?.text).toBe('She lives in Oslo [1].');
+  expect(citations?.[0]).toMatchObject({ index: 1, document: 'mara.md' });
+  const stream = await (await post('/v1/completions', { ...asked, stream: true })).text();
+  const pieces = [...stream.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Told);
+  expect(pieces.map((piece) => piece.choices[0]?.text).join('')).toBe('She lives in Oslo [1].');
+  expect(pieces.at(-1)?.citations).toEqual(citations);
 });
 
 test('text that is cut by the separator is stored in chunks', async () => {

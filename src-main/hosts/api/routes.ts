@@ -12,6 +12,7 @@ import type { ApiMetrics } from './metrics.ts';
 import { isMessages, messageErrorHandler } from './messages/errors.ts';
 import { addMessageRoutes } from './messages/routes.ts';
 import { addModelRoutes } from './models.ts';
+import { nameRequest } from './request-id.ts';
 import { addRerankRoutes } from './rerank.ts';
 import { addResponseRoutes } from './responses.ts';
 import { addTokenizeRoutes } from './tokenize.ts';
@@ -32,7 +33,7 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   app.notFound((c) => {
     throw new Refusal(404, `There is no ${c.req.method} ${c.req.path} here.`, { code: 'unknown_url' });
   });
-  app.use(metrics.middleware, checkHost(access), checkOrigin(access), checkKey(access));
+  app.use(nameRequest, metrics.middleware, checkHost(access), checkOrigin(access), checkKey(access));
   app.use(limitBody(MAX_BODY_BYTES));
   addModelRoutes(app, core);
   addChatRoutes(app, core);
@@ -45,5 +46,18 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   addHealthRoutes(app, core, metrics);
   app.on(['GET', 'POST', 'DELETE'], '/mcp', (c) => core.mcp(c.req.raw));
   app.doc31('/openapi.json', { openapi: '3.1.0', info: { title: 'Kvasir', version: core.version } });
+  refuseOtherMethods(app);
   return app;
+}
+
+/** What is there is not told as missing (404), only because it is asked for in another way. To be called once all is there. */
+function refuseOtherMethods(app: OpenAPIHono): void {
+  const taken = app.routes.filter(({ method }) => method !== 'ALL');
+  for (const [path, routes] of Map.groupBy(taken, (route) => route.path)) {
+    const methods = [...new Set(routes.map(({ method }) => method))].join(', ');
+    app.all(path, (c) => {
+      const message = `${c.req.path} takes ${methods}, not ${c.req.method}.`;
+      throw new Refusal(405, message, { code: 'method_not_allowed', headers: { Allow: methods } });
+    });
+  }
 }

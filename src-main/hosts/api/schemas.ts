@@ -57,6 +57,15 @@ export const WRITING = {
     .optional(),
 } as const;
 
+/** For requests with WRITING: nothing is streamed where no stream is asked for. */
+export const STREAM_OPTIONS: [
+  fits: (asked: { stream?: unknown; stream_options?: unknown }) => boolean,
+  { path: string[]; error: string },
+] = [
+  ({ stream, stream_options: options }) => stream === true || options === undefined || options === null,
+  { path: ['stream_options'], error: 'They are for streams: send "stream": true with them.' },
+];
+
 /** What form an answer has. */
 export const FormatSchema = z
   .discriminatedUnion(

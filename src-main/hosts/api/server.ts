@@ -37,7 +37,7 @@ export async function startApi(options: ApiServerOptions): Promise<RunningApi> {
     {
       keys: new ApiKeys(keys),
       origins: options.origins,
-      hosts: () => (local ? localHosts(host, portOf(server)) : undefined),
+      hosts: () => (local ? localHosts(host, portOf(server), tls ? 'https' : 'http') : undefined),
     },
     metrics,
   );

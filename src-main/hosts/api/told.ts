@@ -9,25 +9,38 @@ import type {
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../completions/json-grammar.ts';
 import { Refusal } from './errors.ts';
+import { isLibraryName } from '../../completions/names.ts';
 import { cutAt } from '../../completions/separator.ts';
 import type { CitationSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
 
+type Citation = z.infer<typeof CitationSchema>;
 type Writing = z.infer<z.ZodObject<typeof WRITING>>;
+type Own = Pick<CompletionRequest, 'strategy' | 'topK' | 'mayGuess'>;
+
+/** What is Kvasir's own in a request. Passages are looked for in libraries alone. */
+export function ownOf({ model, kvasir }: Pick<Writing, 'kvasir'> & { model: string }): Own {
+  const { strategy, top_k: topK, may_guess: mayGuess } = kvasir ?? {};
+  const named = topK !== undefined ? 'top_k' : mayGuess !== undefined ? 'may_guess' : undefined;
+  if (named !== undefined && !isLibraryName(model)) {
+    const param = `kvasir.${named}`;
+    const message = `${param} is for libraries (kvasir/<name>): a model is asked with what is sent.`;
+    throw new Refusal(400, message, { param, code: 'unsupported_parameter' });
+  }
+  return { strategy, topK, mayGuess };
+}
 
 /** From a request's fields to what the core is asked. */
 export function writingOf(
-  body: Omit<Writing, 'n'>,
+  body: Omit<Writing, 'n'> & { model: string },
 ): Omit<CompletionRequest, 'model' | 'prompt' | 'logprobs' | 'grammar' | 'think'> {
-  const { max_tokens, temperature, top_p, seed, stop, kvasir } = body;
+  const { max_tokens, temperature, top_p, seed, stop } = body;
   return {
     maxTokens: max_tokens ?? undefined,
     temperature: temperature ?? undefined,
     topP: top_p ?? undefined,
     seed: seed ?? undefined,
     stop: typeof stop === 'string' ? [stop] : (stop ?? undefined),
-    strategy: kvasir?.strategy,
-    topK: kvasir?.top_k,
-    mayGuess: kvasir?.may_guess,
+    ...ownOf(body),
   };
 }
 
@@ -101,8 +114,10 @@ export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMa
   };
 }
 
-export function citationsTold({ citations }: CompletionResult): z.infer<typeof CitationSchema>[] {
-  return citations.map(({ path, title, page, start, end, text, highlights, score }, i) => ({
+/** Of a library's answer: any other has none. */
+export function citationsOf({ citations }: CompletionResult): { citations?: Citation[] } {
+  if (citations.length === 0) return {};
+  const told = citations.map(({ path, title, page, start, end, text, highlights, score }, i) => ({
     index: i + 1,
     document: path,
     title,
@@ -113,6 +128,7 @@ export function citationsTold({ citations }: CompletionResult): z.infer<typeof C
     quotes: highlights,
     score,
   }));
+  return { citations: told };
 }
 
 /** What JSON has no number for is as unlikely as OpenAI's own answers say. */

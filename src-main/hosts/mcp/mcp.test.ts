@@ -3,6 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, test } from 'vitest';
+import { KvasirError } from '../../../src-shared/errors.ts';
 import type { CompletionRun } from '../../completions/types.ts';
 import type { McpCore } from './core.ts';
 import { readPart } from './document-text.ts';
@@ -178,4 +179,30 @@ test('a document without a text says why', () => {
   expect(() => readPart(withText('', { phase: 'failed', failure }), '1', 0, 9)).toThrow(/password/);
   expect(() => readPart(withText('', { phase: 'waiting' }), '1', 0, 9)).toThrow(/not been read yet/);
   expect(readPart(withText(''), '1', 0, 9).text).toBe('');
+});
+
+test('what cannot be read has the code of why', async () => {
+  const fails = (error: Error): McpCore => {
+    const get = (): never => {
+      throw error;
+    };
+    return core({ libraries: { documents: { get, text: get } } });
+  };
+  const read = async (parts: McpCore, uri: string): Promise<unknown> => {
+    const client = await over['a stream'](parts);
+    return client.readResource({ uri });
+  };
+  const gone = new KvasirError('NOT_FOUND', 'It is gone.');
+  for (const [parts, uri, code] of [
+    [fails(gone), 'kvasir://documents/5', -32002],
+    [fails(gone), 'file:///etc/passwd', -32002],
+    [withText('abc'), 'kvasir://documents/5?offset=9', -32602],
+    [fails(new Error('broken')), 'kvasir://documents/5', -32603],
+    [
+      withText('', { failure: { code: 'DOCUMENT_ENCRYPTED', message: 'No.', advice: '' } }),
+      'kvasir://documents/5',
+      -32603,
+    ],
+  ] as const)
+    await expect(read(parts, uri)).rejects.toMatchObject({ code, data: { uri } });
 });

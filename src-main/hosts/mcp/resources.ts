@@ -8,10 +8,13 @@ import {
   type ListResourcesResult,
   type ReadResourceResult,
 } from '@modelcontextprotocol/sdk/types.js';
+import { KvasirError } from '../../../src-shared/errors.ts';
 import type { McpCore } from './core.ts';
 import { readPart } from './document-text.ts';
 import { failureText } from './tool.ts';
 
+/** The protocol's own code, which its package has no name for. */
+const RESOURCE_NOT_FOUND = -32002;
 const LISTED_AT_ONCE = 100;
 const MOST_TEXT = 200_000;
 const ADDRESS = /^kvasir:\/\/documents\/(\d{1,15})(?:\?offset=(\d{1,15}))?$/;
@@ -55,8 +58,9 @@ function read(core: McpCore, uri: string): ReadResourceResult {
   const [, id, from = '0'] = ADDRESS.exec(uri) ?? [];
   if (id === undefined)
     throw new McpError(
-      ErrorCode.InvalidParams,
+      RESOURCE_NOT_FOUND,
       `Addresses of documents look like ${addressOf(5)}: this one does not.`,
+      { uri },
     );
   try {
     const { text, offset, length } = readPart(core, id, Number(from), MOST_TEXT);
@@ -67,8 +71,14 @@ function read(core: McpCore, uri: string): ReadResourceResult {
       contents: [{ uri, mimeType: TEMPLATE.mimeType, text }, ...(end < length ? [goesOn] : [])],
     };
   } catch (error) {
-    throw new McpError(ErrorCode.InvalidParams, failureText(error, core.log));
+    throw new McpError(codeOf(error), failureText(error, core.log), { uri });
   }
+}
+
+function codeOf(error: unknown): number {
+  const code = error instanceof KvasirError ? error.code : undefined;
+  if (code === 'NOT_FOUND') return RESOURCE_NOT_FOUND;
+  return code === 'BAD_ARGUMENT' ? ErrorCode.InvalidParams : ErrorCode.InternalError;
 }
 
 function addressOf(id: number | string): string {

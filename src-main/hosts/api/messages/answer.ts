@@ -1,7 +1,7 @@
 import { CitedSentences } from '../../../completions/cited-sentences.ts';
-import type { CompletionResult } from '../../../completions/types.ts';
+import type { CompletionResult, PromptUsage } from '../../../completions/types.ts';
 import type { Send } from '../events.ts';
-import { citationsTold, howMade } from '../told.ts';
+import { citationsOf, howMade } from '../told.ts';
 import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
 import type { Location, MessageBody, TextBlock } from './schemas.ts';
 
@@ -85,8 +85,11 @@ export class MessageWriter {
   }
 }
 
+/** A model on a server tells what a prompt took with the end of its answer. */
+const UNTOLD: PromptUsage = { promptTokens: 0, cachedTokens: 0, storedTokens: 0 };
+
 /** Before anything is written. */
-export function begunMessage(id: string, model: string): MessageBody {
+export function begunMessage(id: string, model: string, prompt = UNTOLD): MessageBody {
   return {
     id,
     type: 'message',
@@ -95,12 +98,7 @@ export function begunMessage(id: string, model: string): MessageBody {
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: {
-      input_tokens: 0,
-      cache_read_input_tokens: 0,
-      cache_creation_input_tokens: 0,
-      output_tokens: 0,
-    },
+    usage: usageOf({ ...prompt, completionTokens: 0 }),
   };
 }
 
@@ -108,20 +106,24 @@ export function begunMessage(id: string, model: string): MessageBody {
 export function endedMessage(
   result: CompletionResult,
 ): Pick<MessageBody, 'stop_reason' | 'stop_sequence' | 'usage' | 'citations' | 'kvasir'> {
-  const { finish, stoppedBy, citations } = result;
+  const { finish, stoppedBy } = result;
   const stop = stoppedBy === undefined ? 'end_turn' : 'stop_sequence';
   return {
     stop_reason: finish === 'length' ? 'max_tokens' : stop,
     stop_sequence: stoppedBy ?? null,
-    usage: usageOf(result),
-    ...(citations.length > 0 && { citations: citationsTold(result) }),
+    usage: usageOf(result.usage),
+    ...citationsOf(result),
     kvasir: howMade(result),
   };
 }
 
 /** Every token of the prompt once: read, written, or neither. One that was known as a beginning and is stored anew was read. */
-export function usageOf({ usage }: Pick<CompletionResult, 'usage'>): MessageBody['usage'] {
-  const { promptTokens, cachedTokens, storedTokens, completionTokens } = usage;
+export function usageOf({
+  promptTokens,
+  cachedTokens,
+  storedTokens,
+  completionTokens,
+}: PromptUsage & Pick<CompletionResult['usage'], 'completionTokens'>): MessageBody['usage'] {
   const created = Math.min(storedTokens, promptTokens - cachedTokens);
   return {
     input_tokens: promptTokens - cachedTokens - created,

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Logger } from '../../../platform/logger.ts';
-import { failureResponse } from '../errors.ts';
+import { failureOf, type Failure } from '../errors.ts';
 import type { FailureBody } from './schemas.ts';
 
 /** What Anthropic's API answers when it has too much to do; its clients try again. */
@@ -12,6 +12,7 @@ const TYPES: Partial<Record<number, string>> = {
   403: 'permission_error',
   404: 'not_found_error',
   413: 'request_too_large',
+  504: 'timeout_error',
   [OVERLOADED]: 'overloaded_error',
 };
 
@@ -24,16 +25,18 @@ export function isMessages(path: string): boolean {
 export function messageFailure(
   error: unknown,
   log: Logger,
-): { status: ContentfulStatusCode; body: FailureBody } {
-  const { status: plain, body } = failureResponse(error, log);
-  const status = plain === 429 || plain === 503 ? OVERLOADED : plain;
+  id: string,
+): Pick<Failure, 'status' | 'headers'> & { body: FailureBody } {
+  const { status: plain, headers, body, again } = failureOf(error, log, id);
+  const status = again === true ? OVERLOADED : plain;
   const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
-  return { status, body: { type: 'error', error: { type, message: body.error.message } } };
+  const told = { type, message: body.error.message };
+  return { status, headers, body: { type: 'error', error: told, request_id: id } };
 }
 
 export function messageErrorHandler(log: Logger): (error: unknown, c: Context) => Response {
   return (error, c) => {
-    const { status, body } = messageFailure(error, log);
-    return c.json(body, status);
+    const { status, body, headers } = messageFailure(error, log, c.get('requestId'));
+    return c.json(body, status, headers);
   };
 }

@@ -64,7 +64,7 @@ describe('what is not supported', () => {
     ['some_thing', 1],
     ['thinking', { type: 'enabled', budget_tokens: 2000 }],
     ['temperature', 1.5],
-    ['max_tokens', 0],
+    ['max_tokens', -1],
     ['max_tokens', undefined],
   ])('%s is refused by its name', async (field, value) => {
     const [status, type, message] = await failed(api().post(PATH, { ...HELLO, [field]: value }));
@@ -114,6 +114,7 @@ test('failures have their types', async () => {
 
 test('what changes nothing may be sent, and answers as they came', async () => {
   const harmless = {
+    cache_control: { type: 'ephemeral', ttl: '1h' },
     metadata: { user_id: 'me' },
     service_tier: 'auto',
     thinking: { type: 'disabled' },
@@ -147,6 +148,25 @@ test('a stream has the events of the form, and says what is said at once', async
   const deltas = events.flatMap(([, { delta }]) => (delta as { text?: string } | undefined)?.text ?? []);
   expect(deltas.join('')).toBe('She lives in Oslo.');
   expect(events.at(-2)?.[1]).toMatchObject({ delta: { stop_reason: 'end_turn' }, usage: whole.usage });
+});
+
+test('a stream begins with what the prompt took; of a model on a server that is told at its end', async () => {
+  const begunWith = async (routes: Api, body: object): Promise<[object, object]> => {
+    const events = await streamed(routes, body);
+    const { message } = events[0]?.[1] as { message: MessageBody };
+    return [message.usage, events.at(-2)?.[1]['usage'] as MessageBody['usage']];
+  };
+  const routes = api();
+  const body = { ...user(document(MARA), text('Where?')), kvasir: { strategy: { name: 'none' } } };
+  for (const stored of [true, false]) {
+    const [begun, ended] = await begunWith(routes, body);
+    expect(begun).toEqual({ ...ended, output_tokens: 0 });
+    const { cache_creation_input_tokens, cache_read_input_tokens } = begun as MessageBody['usage'];
+    expect([cache_creation_input_tokens > 0, cache_read_input_tokens > 0]).toEqual([stored, !stored]);
+  }
+  const [begun, ended] = await begunWith(api({ obstacle: 'remote' }), HELLO);
+  expect(Object.values(begun)).toEqual([0, 0, 0, 0]);
+  expect(ended).toMatchObject({ input_tokens: 40, cache_read_input_tokens: 30, output_tokens: 5 });
 });
 
 describe('documents', () => {
@@ -282,6 +302,35 @@ describe('documents', () => {
   });
 });
 
+describe('no tokens at all', () => {
+  const body = { ...user(document(MARA), text('Where?')), kvasir: { strategy: { name: 'none' } } };
+  const nothing = { ...body, max_tokens: 0 };
+
+  test('fill the cache, and are told as an answer without a word', async () => {
+    const routes = api();
+    const { content, stop_reason, usage } = await asked(routes, nothing);
+    expect([content, stop_reason, usage.output_tokens]).toEqual([[], 'max_tokens', 0]);
+    const { cache_creation_input_tokens: created, cache_read_input_tokens: read } = usage;
+    expect([created > 10, read]).toEqual([true, 0]);
+    expect(routes.model.sessions.map(({ disposed }) => disposed)).toEqual([true]);
+    const after = (await asked(routes, body)).usage;
+    expect([after.cache_creation_input_tokens, after.cache_read_input_tokens]).toEqual([0, created]);
+  });
+
+  test('are streamed as well', async () => {
+    const names = (await streamed(api(), nothing)).map(([name]) => name);
+    expect(names).toEqual(['message_start', 'ping', 'message_delta', 'message_stop']);
+  });
+
+  test('are refused of a model on a server, which has no cache here', async () => {
+    const [status, type, message] = await failed(
+      api({ obstacle: 'remote' }).post(PATH, { ...HELLO, max_tokens: 0 }),
+    );
+    expect([status, type]).toEqual([400, 'invalid_request_error']);
+    expect(message).toMatch(/no cache to fill/);
+  });
+});
+
 test('characters are counted, not their halves', () => {
   const [, second] = citablesOf([{ title: null, cited: true, content: 'A 🐟 swims. It is red.' }]);
   expect(second?.location).toMatchObject({
@@ -293,8 +342,8 @@ test('characters are counted, not their halves', () => {
 
 test('every token of a prompt is told once', () => {
   const of = (promptTokens: number, cachedTokens: number, storedTokens: number) => {
-    const usage = { promptTokens, cachedTokens, storedTokens, completionTokens: 5, thoughtTokens: 0 };
-    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usageOf({ usage });
+    const usage = { promptTokens, cachedTokens, storedTokens, completionTokens: 5 };
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usageOf(usage);
     return [input_tokens, cache_read_input_tokens, cache_creation_input_tokens];
   };
   expect(of(100, 30, 50)).toEqual([20, 30, 50]);

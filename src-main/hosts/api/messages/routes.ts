@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
-import type { CompletionRequest } from '../../../completions/types.ts';
+import type { CompletionRequest, PromptUsage } from '../../../completions/types.ts';
 import { abortOf, once, type ApiCore } from '../core.ts';
 import { Refusal } from '../errors.ts';
 import { eventStream } from '../events.ts';
 import { body, json } from '../schemas.ts';
+import { ownOf } from '../told.ts';
 import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
 import { messageFailure } from './errors.ts';
 import { documentsIn, promptOf, readPdfs, type SentPrompt } from './prompt.ts';
@@ -52,7 +54,7 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
     const sent = c.req.valid('json');
     const { signal } = c.req.raw;
     const asked = await askedOf(sent, core, signal);
-    if (sent.stream === true) return streamMessage(signal, asked, core);
+    if (sent.stream === true) return streamMessage(c, asked, core);
     const { prompt, request, id } = asked;
     const blocks = new MessageBlocks();
     const writer = new MessageWriter(prompt, blocks);
@@ -74,19 +76,21 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
   });
 }
 
-function streamMessage(signal: AbortSignal, asked: Asked, core: ApiCore): Promise<Response> {
+function streamMessage(c: Context, asked: Asked, core: ApiCore): Promise<Response> {
   const { prompt, request, id } = asked;
-  const abort = abortOf(signal);
+  const abort = abortOf(c.req.raw.signal);
   return eventStream({
     work: async (send) => {
       const tell = (type: string, fields: object): void => send({ type, ...fields }, type);
+      let used: PromptUsage | undefined;
       const begin = once(() => {
-        tell('message_start', { message: begunMessage(id, request.model) });
+        tell('message_start', { message: begunMessage(id, request.model, used) });
         tell('ping', {});
       });
       const writer = new MessageWriter(prompt, new MessageBlocks(send));
       const result = await core.completions.complete(request, {
         signal: abort.any,
+        onPrompt: (usage) => (used = usage),
         onDelta: ({ text }) => {
           begin();
           writer.write(text);
@@ -98,8 +102,9 @@ function streamMessage(signal: AbortSignal, asked: Asked, core: ApiCore): Promis
       tell('message_delta', { delta: { stop_reason, stop_sequence }, usage, ...more });
       tell('message_stop', {});
     },
-    failed: (error, send) => send(messageFailure(error, core.log).body, 'error'),
+    failed: (error, send) => send(messageFailure(error, core.log, c.get('requestId')).body, 'error'),
     onLeft: () => abort.abort(),
+    keepAliveMs: core.keepAliveMs,
   });
 }
 
@@ -108,9 +113,10 @@ async function askedOf(
   { separator, completions, documents }: ApiCore,
   signal: AbortSignal,
 ): Promise<Asked> {
-  const { model, max_tokens, temperature, top_p, top_k, stop_sequences, kvasir } = sent;
+  const { model, max_tokens, temperature, top_p, top_k, stop_sequences } = sent;
   if (documentsIn(sent.messages).length > 0 && completions.model(model).kind === 'library')
     throw new Refusal(400, 'A library answers from its own documents: send others to a model.');
+  const own = ownOf(sent);
   const prompt = promptOf(sent, separator, await readPdfs(sent.messages, documents, signal));
   return {
     prompt,
@@ -125,9 +131,7 @@ async function askedOf(
       stop: stop_sequences ?? undefined,
       // Thoughts have no place in an answer that nobody asked to think.
       think: false,
-      strategy: kvasir?.strategy,
-      topK: kvasir?.top_k,
-      mayGuess: kvasir?.may_guess,
+      ...own,
     },
   };
 }

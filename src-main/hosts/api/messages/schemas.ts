@@ -83,13 +83,15 @@ const PROMPT = {
 export const MessageRequestSchema = z
   .strictObject({
     ...PROMPT,
-    max_tokens: z.int().min(1),
+    /** 0: nothing is written; the prompt is processed, and its chunks are stored. */
+    max_tokens: z.int().min(0),
     stop_sequences: z.array(z.string().min(1)).max(16).nullish(),
     stream: z.boolean().nullish(),
     temperature: z.number().min(0).max(1).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
     top_k: z.int().min(0).max(1_000_000).nullish(),
-    // They change nothing here.
+    // They change nothing here. A beginning that was computed once is known as long as there is room, whether that is asked for or not.
+    cache_control: CacheControlSchema,
     metadata: z.strictObject({ user_id: z.string().nullish() }).nullish(),
     service_tier: z.enum(['auto', 'standard_only']).nullish(),
     kvasir: WRITING.kvasir,
@@ -159,7 +161,11 @@ export const MessageBodySchema = z
   .openapi('Message');
 
 const FailureSchema = z
-  .object({ type: z.literal('error'), error: z.object({ type: z.string(), message: z.string() }) })
+  .object({
+    type: z.literal('error'),
+    error: z.object({ type: z.string(), message: z.string() }),
+    request_id: z.string(),
+  })
   .openapi('MessageError');
 
 export const FAILURES = {
