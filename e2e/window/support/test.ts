@@ -5,6 +5,9 @@ import { CHROMIUM, NO_BROWSER } from './browsers.ts';
 import type { Settings } from '../../../src-shared/settings.ts';
 import { NO_MODELS, startApp, temporaryFolder, type RunningApp } from './app.ts';
 
+/** Precomputing the sample library, on a machine that does other things too. */
+export const COMPUTED_MS = 240_000;
+
 interface Fixtures {
   /** Skips every test, before it starts anything, where there is no browser. */
   browserAtHand: undefined;
@@ -124,9 +127,6 @@ interface Session {
 }
 
 const sessions = new WeakMap<RunningApp, Session>();
-
-/** Precomputing the sample library, on a machine that does other things too. */
-export const COMPUTED_MS = 240_000;
 
 /** Waits until the sample library's caches are there: a question before that is answered, but not from caches. */
 async function allComputed(app: RunningApp, window: Page): Promise<void> {
