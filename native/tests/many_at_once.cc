@@ -60,18 +60,23 @@ std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<
 }
 
 // Two that are written in the same steps from their second token on, of which the first could be asked to give its
-// memory back before. `prompted`: the younger's prompt was computed. `between`: done by the older at its fifth token.
+// memory back before. `prompted`: the younger's prompt was computed. `at_token`: called by both, the first token's n is 1.
 std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const Asked & older, const Asked & younger,
                                    const std::function<void()> & prompted = {},
-                                   const std::function<void()> & between = {}) {
+                                   const std::function<void(int n, bool is_older)> & at_token = {}) {
     std::pair<Answer, Answer> out;
     std::atomic<bool> older_writes{false}, younger_writes{false};
     const auto until = [&](const std::atomic<bool> & flag) {
         m->turns()->away([&] { while (!flag) std::this_thread::yield(); });
     };
-    const auto write = [&](Session & session, const Asked & asked, const std::function<void(int)> & at_token) {
+    const auto write = [&](Session & session, const Asked & asked, bool is_older) {
         Answer a;
-        const auto on_token = [&, n = 0](const Sampled &) mutable { return at_token(++n), true; };
+        const auto on_token = [&, n = 0](const Sampled &) mutable {
+            if (++n == 2) (is_older ? older_writes : younger_writes) = true;
+            if (n == 2 && is_older) until(younger_writes);
+            if (at_token) at_token(n, is_older);
+            return true;
+        };
         a.tokens = session.generate(asked.max_tokens, {}, nullptr, on_token).tokens;
         a.logits = session.logits();
         return a;
@@ -86,13 +91,10 @@ std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const As
             const Turns::Turn its(*m->turns(), {.rows = 100});
             Session first(m, 2048);
             first.append(older.segments, older.strategy, nullptr, nullptr);
-            out.first = write(first, older, [&](int n) {
-                if (n == 2) older_writes = true, until(younger_writes);
-                if (n == 5 && between) between();
-            });
+            out.first = write(first, older, true);
         });
         until(older_writes);
-        out.second = write(session, younger, [&](int n) { younger_writes = n >= 2; });
+        out.second = write(session, younger, false);
     }
     thread.join();
     return out;
@@ -222,16 +224,29 @@ TEST(an_answer_that_gave_its_memory_back_does_not_take_it_again_before_there_is_
 TEST(answers_go_on_to_the_bit_after_a_prompt_that_needed_more_memory_for_its_attention) {
     auto m = tiny("qwen3", "--heads 64 --kv-heads 1 --head-dim 128");
     m->kv_pool().ensure_free(64);  // it does not grow, which would have the graph built again
-    const Asked a{{{ids(40), nullptr}}, kFull, 40}, b{{{ids(60, 2), nullptr}}, kFull, 40};
+    const Asked a{{{ids(40), nullptr}}, kFull, 150}, b{{{ids(60, 2), nullptr}}, kFull, 150};
     const Answer a_alone = answer(m, a), b_alone = answer(m, b);
     int64_t generation = 0;
-    const auto prompt = [&] {
-        Session session(m, 2048);
+    using Memory = std::vector<std::vector<float>>;
+    const Memory sevens(64, std::vector<float>(8000, 7.0f));
+    Memory others[2];  // where memory may have been that is used no more
+    std::thread asks;
+    std::atomic<bool> asked{false};
+    const auto at_token = [&](int n, bool is_older) {
+        if (asked && others[is_older].empty()) others[is_older] = sevens;
+        if (n != 5 || !is_older) return;
         generation = m->kv_pool().generation();
-        session.append({{ids(1500, 3), nullptr}}, kFull, nullptr, nullptr);
+        asks = std::thread([&] {
+            const Turns::Turn its(*m->turns(), {.rows = 1500});
+            Session session(m, 2048);
+            session.append({{ids(1500, 3), nullptr}}, kFull, nullptr, nullptr);
+            asked = true;
+        });
     };
-    const auto [first, second] = two_answers(m, a, b, {}, prompt);
+    const auto [first, second] = two_answers(m, a, b, {}, at_token);
+    asks.join();
     CHECK_EQ(m->kv_pool().generation(), generation);
+    CHECK(others[0] == sevens && others[1] == sevens);
     CHECK(first.tokens == a_alone.tokens && first.logits == a_alone.logits);
     CHECK(second.tokens == b_alone.tokens && second.logits == b_alone.logits);
 }
