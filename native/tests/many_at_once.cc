@@ -60,7 +60,7 @@ std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<
 }
 
 // Two that are written in the same steps from their second token on, of which the first could be asked to give its
-// memory back before. `prompted`: the younger's prompt was computed. `at_token`: called by both, the first token's n is 1.
+// memory back before. `prompted`: the younger's prompt was computed. `at_token`: called by both, n from 1 on.
 std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const Asked & older, const Asked & younger,
                                    const std::function<void()> & prompted = {},
                                    const std::function<void(int n, bool is_older)> & at_token = {}) {
