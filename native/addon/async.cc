@@ -46,8 +46,7 @@ void Worker::share(std::shared_ptr<Turns> turns) {
 std::deque<Worker::Item>::iterator Worker::next(State & state) {
     bool short_waits = false;
     return std::find_if(state.queue.begin(), state.queue.end(), [&](const Item & item) {
-        const auto & owner = item.place.owner;
-        const bool request = item.place.request.has_value();
+        const auto & [owner, request, _] = item.place;
         if (owner ? !state.busy.count(owner) : request || !short_waits) return true;
         short_waits |= !request;
         return false;
@@ -76,7 +75,7 @@ void Worker::run(std::shared_ptr<State> state) {
             state->busy.insert(item.place.owner);
         }
         std::optional<Turns::Turn> turn;
-        if (turns && item.place.needs_turn) turn.emplace(*turns, Turns::Request{.is_short = true});
+        if (turns && !item.place.takes_turn) turn.emplace(*turns, Turns::Request{.is_short = true});
         item.task();
         item.task = nullptr;
         std::lock_guard lock(state->mutex);

@@ -25,8 +25,7 @@ namespace kvasir::addon {
 struct Place {
     const void * owner = nullptr;                // work of one owner is done in call order
     std::optional<Turns::Request> request = {};  // it takes long: it computes in turns with others
-    bool takes_turn = false;                     // itself, once it needs one
-    bool needs_turn = true;  // where it is short: else it uses nothing that belongs to the model's thread
+    bool takes_turn = false;                     // itself, if and once it needs one
 };
 
 // One thread, first in first out, until a model is there that many can use at once: then long work runs on threads of

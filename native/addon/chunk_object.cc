@@ -52,14 +52,14 @@ Napi::Value ChunkObject::save(const Napi::CallbackInfo & info) {
     std::function<uint64_t()> work = [=] { return c->save(path); };
     return run_async<uint64_t>(info.Env(), worker_, work,
                                [](Napi::Env env, uint64_t & n) { return Napi::Number::New(env, double(n)); }, {},
-                               {.needs_turn = false});
+                               {.takes_turn = true});
 }
 
 Napi::Value ChunkObject::pull_in(const Napi::CallbackInfo & info) {
     auto c = chunk(info.Env());
     std::function<bool()> work = [=] { return c->pull_in(), true; };
     return run_async<bool>(info.Env(), worker_, work, [](Napi::Env env, bool &) { return env.Undefined(); }, {},
-                           {.needs_turn = false});
+                           {.takes_turn = true});
 }
 
 Napi::Value ChunkObject::receive(const Napi::CallbackInfo & info) {

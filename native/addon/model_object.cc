@@ -124,7 +124,7 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
     };
     return run_async<R>(info.Env(), e.worker, work,
                         [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); }, {},
-                        {.needs_turn = false});
+                        {.takes_turn = true});
 }
 
 // Nothing is taken memory for before the header says that this is the chunk that was asked for.
@@ -240,7 +240,7 @@ Napi::Value ModelObject::open_prefix(const Napi::CallbackInfo & info) {
     };
     return run_async<R>(info.Env(), e.worker, work,
                         [w = e.worker](Napi::Env env, R & prefix) { return ChunkObject::create(env, prefix, w); }, {},
-                        {.needs_turn = false});
+                        {.takes_turn = true});
 }
 
 Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {
