@@ -47,8 +47,8 @@ class Session : public AnySession {
     // Of the last append.
     const AttentionTrace & trace() const { return trace_; }
     // Samples and decodes until the model ends the text, `max_tokens`, `abort`, or on_token returns false. Needs the
-    // logits of the last append or generate; truncate() to fewer tokens drops them. MODEL_NUMBERS, MODEL_CHANGED: an
-    // append has to come before the next one.
+    // logits of the last append or generate; truncate() to fewer tokens drops them, and so does an abort between two
+    // tokens. MODEL_NUMBERS, MODEL_CHANGED: an append has to come before the next one.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
                        const OnToken & on_token) override;
     void truncate(int length) override;
