@@ -133,7 +133,7 @@ export class ConversationSessions {
     // Less than a block of the engine's memory is not worth a branch of its own.
     const differs = best ? best.tokens.count - keep : 0;
     if (best && differs < model.info.kvBlockTokens && best.tokens.session.capacity >= limit) {
-      best.answering = true;
+      best.answering = true; // already, so that nobody who is let run before drops it
       return best;
     }
     const shared = best ? keep : 0;
