@@ -472,9 +472,11 @@ describe('usage', () => {
     expect(stdout).toContain('Usage: kvasir');
   });
 
-  test('bad settings are told', async () => {
-    const where = writeFiles(join(dir, 'settings'), { 'settings.json': '{"topK": "many"}' });
-    expectFailure(await ask([], QUESTION, where), 'BAD_ARGUMENT', 2);
+  test('bad settings end no command', async () => {
+    const where = writeFiles(join(dir, 'settings'), { 'settings.json': '{"topK": "many", "maxTokens": 4,' });
+    const { code } = await ask([], QUESTION, where);
+    expect(code).toBe(0);
+    expect(JSON.parse(readFileSync(join(where, 'settings.json'), 'utf8'))).toEqual({ maxTokens: 4 });
   });
 
   test('--debug adds the stack', async () => {

@@ -50,7 +50,6 @@ import { makePrivate } from './platform/private-data.ts';
 import { programVersion } from './platform/root.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { Gate } from './platform/gate.ts';
-import { adjustedFailure } from './platform/settings.ts';
 import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
@@ -355,7 +354,7 @@ export class App {
     if (restored) log.info('restored-from-backup');
     if (failure) found.push(failure);
     const settings = new SettingsService(paths.settings, overrides);
-    found.push(...settings.adjusted.map(adjustedFailure));
+    found.push(...settings.found);
     const engine = Engine.open();
     const { keyring } = options;
     const sharing = new SharingService({ settings, secrets: paths.sharingSecrets, keyring, log });

@@ -65,7 +65,8 @@ export const ERROR_CODES = [
   // general
   'UPDATE_READY', // a newer version was fetched
   'BAD_ARGUMENT', // a command-line flag or setting is out of range
-  'SETTING_ADJUSTED', // a number in the settings is out of range here; another is used
+  'SETTING_ADJUSTED', // a value in the settings cannot be used here; another is used
+  'SETTINGS_DAMAGED', // the settings file was repaired; the old one is kept beside it
   'NOT_FOUND', // an id that names nothing (any more)
   'CONFLICT', // not possible now, e.g. a second question while the first is being answered
   'BACKUP_INVALID', // a backup file that cannot be restored

@@ -7,9 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Entry, ZipFile } from 'yauzl';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { checkDatabase } from '../platform/database.ts';
-import { messageOf } from '../platform/failure.ts';
 import { fileError } from '../platform/paths.ts';
-import { readSettings } from '../platform/settings.ts';
+import { readSettingsFile } from '../platform/settings.ts';
 import { openZip, readJson } from '../platform/zip.ts';
 import { firstIssue } from '../../src-shared/settings.ts';
 import {
@@ -160,10 +159,8 @@ function requireDatabase(dir: string, name: string, migrations: readonly string[
   }
 }
 
+/** Single values that this version cannot use get their default at the next start, as they do in a file of the data folder. */
 function requireSettings(path: string): void {
-  try {
-    readSettings(path);
-  } catch (error) {
-    throw invalidBackup(`its settings cannot be used (${messageOf(error)})`, error);
-  }
+  const { damage } = readSettingsFile(path);
+  if (damage !== undefined) throw invalidBackup(`its settings cannot be used (${damage})`);
 }

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { contract } from '../../src-shared/contract/contract.ts';
 import { FailureSchema } from '../../src-shared/contract/common.ts';
@@ -101,8 +101,52 @@ test('a number that was brought within its range is told by its name, with both 
   for (const part of ['topK', '0', '1']) expect(told.message).toContain(part);
 });
 
-test.each(['{"topK": "six"}', '[]', 'no JSON'])('a file that says %s is refused', (text) => {
+const utf16 = Buffer.from('\ufeff{"topK": 3}', 'utf16le');
+
+test.each([
+  ['empty', Buffer.alloc(0), {}],
+  ['no JSON', Buffer.from('no JSON'), {}],
+  ['a list', Buffer.from('[]'), {}],
+  ['zeros, as after a crash', Buffer.alloc(64), {}],
+  ['a comma too many', Buffer.from('{"topK": 3,, "theme": "dark"}'), { topK: 3, theme: 'dark' }],
+  ['cut', Buffer.from('{"topK": 3, "theme": "da'), { topK: 3 }],
+  ['a value that is not valid', Buffer.from('{"topK": 3, "dtype": "f32", "more": 1}'), { topK: 3, more: 1 }],
+  ['null', Buffer.from('{"topK": 3, "chunkTokens": null}'), { topK: 3 }],
+])('a file that is %s is repaired and told once, and the old one is kept', (_, bytes, kept) => {
   const path = file();
-  writeFileSync(path, text);
-  expect(() => new SettingsService(path)).toThrow(expect.objectContaining({ code: 'BAD_ARGUMENT' }));
+  writeFileSync(path, bytes);
+  const service = new SettingsService(path);
+  expect(service.found.map(({ code }) => code)).toContain('SETTINGS_DAMAGED');
+  expect(service.found.map((each) => FailureSchema.parse(each))).toEqual(service.found);
+  expect(service.current).toMatchObject({ dtype: 'f16', ...('topK' in kept ? { topK: 3 } : {}) });
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(kept);
+  const old = readdirSync(dirname(path)).filter((name) => name.includes('.damaged-'));
+  expect(old.map((name) => readFileSync(join(dirname(path), name)))).toEqual([bytes]);
+  expect(new SettingsService(path).found).toEqual([]);
+});
+
+test.each([
+  ['UTF-16', utf16],
+  ['UTF-8 with its mark', Buffer.from('\ufeff{"topK": 3}')],
+  ['a comma behind the last value', Buffer.from('{"topK": 3,}')],
+])('a file in %s is read as it is', (_, bytes) => {
+  const path = file();
+  writeFileSync(path, bytes);
+  const { current, found } = new SettingsService(path);
+  expect([current.topK, found]).toEqual([3, []]);
+});
+
+test('a number written as text is that number', () => {
+  const path = file();
+  writeFileSync(path, '{"topK": "5", "maxTokens": "0"}');
+  const { current, adjusted } = new SettingsService(path);
+  expect(current).toMatchObject({ topK: 5, maxTokens: 1 });
+  expect(adjusted.map(({ used }) => used)).toEqual([5, 1]);
+});
+
+test('a settings file that is a folder leaves the defaults', () => {
+  const path = file();
+  mkdirSync(path);
+  const { current, found } = new SettingsService(path);
+  expect([current.theme, found.map(({ code }) => code)]).toEqual(['system', ['SETTINGS_DAMAGED']]);
 });

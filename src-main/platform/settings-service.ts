@@ -1,20 +1,24 @@
 import { availableParallelism } from 'node:os';
+import type { Failure } from '../../src-shared/contract/common.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings, SettingsChanges, SettingsInput } from '../../src-shared/settings.ts';
 import {
+  adjustedFailure,
   parseSettings,
-  readObject,
-  readSettings,
+  readSettingsFile,
+  repairSettings,
+  usable,
   withChanges,
-  withinRange,
   writeSettings,
   type Adjusted,
 } from './settings.ts';
 
 /** The settings as they are now. Services that cannot read them at each use listen for changes. */
 export class SettingsService {
-  /** Numbers that were asked for and could not be used, when this was made. */
+  /** Values that were asked for and could not be used, when this was made. */
   readonly adjusted: readonly Adjusted[];
+  /** The same and what was wrong with the file, in words. */
+  readonly found: readonly Failure[];
   readonly #path: string;
   readonly #overrides: Partial<SettingsInput>;
   readonly #listeners = new Set<(settings: Settings, before: Settings) => void>();
@@ -22,16 +26,22 @@ export class SettingsService {
   #set: Record<string, unknown>;
   #settings: Settings;
 
-  /** `overrides` hold for this run only and win over the file. BAD_ARGUMENT. */
+  /** `overrides` hold for this run only and win over the file. A damaged file is repaired. BAD_ARGUMENT for overrides. */
   constructor(path: string, overrides: Partial<SettingsInput> = {}) {
     this.#path = path;
     this.#overrides = overrides;
-    readSettings(path); // a bad file is named before anything is laid over it
     parseSettings(overrides);
-    const { settings, adjusted } = withinRange({ ...readObject(path), ...overrides });
+    const file = readSettingsFile(path);
+    const kept = usable(file.values);
+    const isDamaged = file.damage !== undefined || kept.adjusted.some(({ used }) => used === undefined);
+    const { settings, adjusted } = usable({ ...kept.settings, ...overrides });
     this.#set = settings;
     this.#settings = parseSettings(settings);
-    this.adjusted = adjusted;
+    this.adjusted = [...kept.adjusted.filter(({ name }) => !(name in overrides)), ...adjusted];
+    this.found = [
+      ...(isDamaged ? [repairSettings(path, file, kept.settings)] : []),
+      ...this.adjusted.map(adjustedFailure),
+    ];
   }
 
   /** These settings as they are now, with some that hold for one piece of work only. BAD_ARGUMENT. */
@@ -47,8 +57,8 @@ export class SettingsService {
   update(changes: SettingsChanges): Settings {
     requireCores(changes.threads);
     writeSettings(this.#path, changes);
-    const set = withChanges({ ...readObject(this.#path), ...this.#overrides }, changes);
-    this.#set = withinRange(set).settings;
+    const set = withChanges({ ...readSettingsFile(this.#path).values, ...this.#overrides }, changes);
+    this.#set = usable(set).settings;
     return this.#refresh();
   }
 

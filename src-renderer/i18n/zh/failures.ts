@@ -169,6 +169,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     advice: '如不合适，请在设置中另选一个值。',
     whole: true,
   },
+  SETTINGS_DAMAGED: {
+    message: '设置文件无法完整读取：读不出的设置已恢复为默认值，原文件保留在旁边。',
+    advice: '请检查各项设置。',
+  },
   BACKUP_INVALID: { message: '该备份文件无法恢复。', advice: '请选择其他备份文件。' },
   CONNECTION_LOST: {
     message: '与 Kvasir 核心的连接已断开。',
@@ -184,6 +188,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
 
 /** Values that are names, as the window calls what they name. */
 export const names: Record<string, string> = {
+  default: '默认值',
   chunkTokens: settings.documents.chunkTokens,
   topK: settings.answers.topK,
   maxTokens: settings.answers.maxTokens,

@@ -18,7 +18,7 @@ export const forgedBackup: Fault = {
   covers: 'a backup with unusable settings or a foreign database is refused, and nothing changes',
   async run({ data, backup, random }) {
     const wrong: [string, Buffer][] = [
-      ['settings.json', Buffer.from('{"topK":"six"}')],
+      ['settings.json', Buffer.from('{"topK":')],
       ['settings.json', Buffer.from('[]')],
       ['settings.json', Buffer.alloc(40)],
       ['catalogue.sqlite', foreign()],
