@@ -76,7 +76,7 @@ describe("the model's template", () => {
     [`${'{% for a in range(100000) %}'.repeat(3)}${'{% endfor %}'.repeat(3)}`, /does not come to an end/],
     [
       '{% set n = namespace(x="x") %}{% for i in range(22) %}{% set n.x = n.x + n.x %}{% endfor %}{{ n.x }}{{ messages[0].content }}',
-      /does not keep the message/,
+      /too large/,
     ],
   ])('%j: a plain prompt, and it says why', (chatTemplate, why) => {
     const frame = conversationFrame(new FakeModel({ chatTemplate }).info, { turns: 1 });

@@ -1,6 +1,7 @@
 import { createContext, Script } from 'node:vm';
 import { Template } from '@huggingface/jinja';
 import type { ModelInfo } from '../engine/engine.ts';
+import { renderBounded } from './bounded-jinja.ts';
 
 /** One turn of a conversation with its holes: `before` + documents + `between` + question + `after` + answer. */
 interface TurnFrame {
@@ -223,7 +224,7 @@ function hole(number: number): string {
 function render(info: TemplateInfo, messages: readonly HoledMessage[], think: boolean): string {
   if (parsed?.source !== info.chatTemplate)
     parsed = { source: info.chatTemplate, template: new Template(info.chatTemplate) };
-  return parsed.template.render({
+  return renderBounded(parsed.template, {
     messages: messages.map(({ role, content }) => ({
       role,
       content: content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join(''),
