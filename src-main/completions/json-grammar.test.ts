@@ -63,6 +63,28 @@ const SCHEMAS: Record<string, JsonSchema> = {
     $defs: { node: { type: 'object', properties: { next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } }, required: ['next'], additionalProperties: false } }, // prettier-ignore
     $ref: '#/$defs/node',
   },
+  'a tree from the root, by one of several': {
+    anyOf: [{ type: 'null' }, { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'], additionalProperties: false }], // prettier-ignore
+  },
+  'anything beside what is named': {
+    type: 'object',
+    properties: { o: { type: 'integer' }, on: { type: 'null' }, '': { type: 'boolean' } },
+    additionalProperties: true,
+  },
+  'integers within bounds': {
+    type: 'array',
+    items: {
+      anyOf: [
+        { type: 'integer', minimum: -1, maximum: 1 },
+        { type: 'integer', minimum: 95, exclusiveMaximum: 1234 },
+        { type: 'integer', exclusiveMinimum: -250.5, maximum: -87 },
+        { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+        { type: 'integer', minimum: 7 },
+      ],
+    },
+    minItems: 6,
+    maxItems: 12,
+  },
   'keys with marks': {
     type: 'object',
     properties: { 'a "b"\\': { type: 'integer' }, ключ: { enum: ['да'] } },
@@ -76,7 +98,7 @@ describe('what is written by a grammar', () => {
     const fits = new Ajv({ strict: false }).compile(schema as object);
     const grammar = jsonGrammar(schema);
     let ended = 0;
-    for (let seed = 0; seed < 8; seed++) {
+    for (let seed = 0; seed < 24 && ended < 4; seed++) {
       const value = await written(grammar, seed);
       if (value === undefined) continue;
       ended++;
@@ -92,10 +114,37 @@ describe('what is written by a grammar', () => {
   });
 });
 
+test('bounds of integers allow each of their numbers and no other', () => {
+  for (const [minimum, maximum] of [
+    [0, 0],
+    [-12, 105],
+    [7, 1001],
+    [-1000, -99],
+    [89, 120],
+  ] as const) {
+    const [root = ''] = jsonGrammar({ type: 'integer', minimum, maximum }).split('\n');
+    const pattern = root
+      .replace('root ::= ', '')
+      .replace(/ blank$/, '')
+      .replaceAll(/[" ]/g, '');
+    const allowed = new RegExp(`^(${pattern})$`);
+    for (let value = -1200; value <= 1200; value++)
+      expect([value, allowed.test(String(value))]).toEqual([value, value >= minimum && value <= maximum]);
+  }
+});
+
 describe('what cannot be kept to is refused by name', () => {
   test.each([
     [{ type: 'string', pattern: '^a' }, '#/pattern'],
-    [{ type: 'integer', minimum: 3 }, '#/minimum'],
+    [{ type: 'number', minimum: 3 }, '#/minimum'],
+    [{ type: 'integer', minimum: 3, maximum: 2 }, '#'],
+    [{ type: 'integer', exclusiveMinimum: 2, exclusiveMaximum: 3 }, '#'],
+    [{ type: 'array', minItems: 5, maxItems: 2 }, '#'],
+    [{ type: 'string', minLength: 5, maxLength: 2 }, '#'],
+    [{ type: 'array', minItems: 1, maxItems: 0 }, '#'],
+    [{ $ref: '#' }, '#/$ref'],
+    [{ anyOf: [{ type: 'null' }, { $ref: '#' }] }, '#/anyOf/1/$ref'],
+    [{ $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }, '#/$defs/a/anyOf/0/$ref'],
     [{ type: 'object', properties: { a: { oneOf: [] } } }, '#/properties/a/oneOf'],
     [{ allOf: [{ type: 'string' }] }, '#/allOf'],
     [{ type: 'array', items: { format: 'date', type: 'string' } }, '#/items/format'],
@@ -112,6 +161,13 @@ describe('what cannot be kept to is refused by name', () => {
     [false, '#'],
   ])('%j', (schema: JsonSchema, at) => {
     expect(() => jsonGrammar(schema)).toThrow(`${at} `);
+  });
+
+  test('what would be unrolled without measure', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 100 }, (_, i) => [`p${i}`, { type: 'string', minLength: 900, maxLength: 1000 }]),
+    );
+    expect(() => jsonGrammar({ type: 'object', properties })).toThrow('# is too large');
   });
 
   test('what is nested without end', () => {

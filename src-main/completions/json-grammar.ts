@@ -3,14 +3,17 @@ import { KvasirError } from '../../src-shared/errors.ts';
 /** A JSON schema, as clients send it. */
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 
-/** What every grammar may use. No blanks without end: a small model would write nothing else. */
+/** What every grammar may use. Blanks and keys that nobody named are short: a small model would write nothing else. */
 const COMMON = String.raw`
-blank ::= | " " | "\n" [ \t]{0,20}
+blank ::= " "?
 value ::= object | array | string | number | boolean | null
 object ::= "{" blank (pair ("," blank pair)*)? "}" blank
-pair ::= string ":" blank value
+pair ::= key ":" blank value
+key ::= "\"" rest "\"" blank
 array ::= "[" blank (value ("," blank value)*)? "]" blank
 string ::= "\"" char* "\"" blank
+plain ::= [^"\\\x7F\x00-\x1F]
+rest ::= plain{0,63}
 char ::= [^"\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
 integer ::= "-"? ("0" | [1-9] [0-9]{0,15}) blank
 number ::= "-"? ("0" | [1-9] [0-9]{0,15}) ("." [0-9]{1,16})? ([eE] [-+]? [0-9]{1,3})? blank
@@ -27,14 +30,15 @@ const KEYWORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['array', ['items', 'minItems', 'maxItems']],
   ['string', ['minLength', 'maxLength']],
   ['number', []],
-  ['integer', []],
+  ['integer', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']],
   ['boolean', []],
   ['null', []],
 ]);
 
-/** libllama unrolls repetitions. */
+/** libllama unrolls repetitions: of one, and of all in a schema. */
 const MOST_REPEATED = 1000;
-const MOST_RULES = 2000;
+const MOST_UNROLLED = 20_000;
+const MOST_RULES = 5000;
 /** UTF-16 units of where a part of a schema stands. */
 const LONGEST_PATH = 4096;
 
@@ -54,13 +58,16 @@ class Grammar {
   readonly #rules = new Map<string, string>();
   /** Names of rules by what a $ref says. */
   readonly #references = new Map<string, string>();
+  /** References that lead here without anything written on the way. */
+  #following: readonly string[] = [];
+  #unrolled = 0;
 
   constructor(root: JsonSchema) {
     this.#root = root;
   }
 
   text(): string {
-    const body = this.#of(this.#root, '#');
+    const body = this.#within(['#'], () => this.#of(this.#root, '#'));
     const rules = [...this.#rules].map(([name, rule]) => `${name} ::= ${rule}`);
     return [`root ::= ${body}`, ...rules, COMMON].join('\n');
   }
@@ -85,9 +92,10 @@ class Grammar {
   }
 
   #typed(type: unknown, schema: Record<string, unknown>, at: string): string {
-    if (type === 'object') return this.#object(schema, at);
-    if (type === 'array') return this.#array(schema, at);
+    if (type === 'object') return this.#within([], () => this.#object(schema, at));
+    if (type === 'array') return this.#within([], () => this.#array(schema, at));
     if (type === 'string') return this.#string(schema, at);
+    if (type === 'integer') return this.#integer(schema, at);
     if (typeof type === 'string' && KEYWORDS.has(type)) return type;
     throw refused(`${at}/type`, `names no type: ${JSON.stringify(type)}`);
   }
@@ -105,7 +113,9 @@ class Grammar {
     // What is not named may be left out always; where nothing is, anything may stand.
     const others = additionalProperties ?? names.length === 0;
     const other =
-      others === false ? undefined : this.#pair('string', this.#of(others, `${at}/additionalProperties`));
+      others === false
+        ? undefined
+        : this.#pair(this.#otherKey(names), this.#of(others, `${at}/additionalProperties`));
     const pairs = names.map((name) => ({
       pair: this.#pair(
         `${quoted(JSON.stringify(name))} blank`,
@@ -139,6 +149,7 @@ class Grammar {
       countOf(minItems, `${at}/minItems`),
       maxItems === undefined ? undefined : countOf(maxItems, `${at}/maxItems`),
     ];
+    this.#times(least, most, at);
     if (most === 0) return '"[" blank "]" blank';
     const more = `("," blank ${item}){${Math.max(0, least - 1)},${most === undefined ? '' : most - 1}}`;
     const list = `${item} ${more}`;
@@ -148,8 +159,53 @@ class Grammar {
   #string({ minLength = 0, maxLength }: Record<string, unknown>, at: string): string {
     const least = countOf(minLength, `${at}/minLength`);
     if (least === 0 && maxLength === undefined) return 'string';
-    const most = maxLength === undefined ? '' : countOf(maxLength, `${at}/maxLength`);
-    return `"\\"" char{${least},${most}} "\\"" blank`;
+    const most = maxLength === undefined ? undefined : countOf(maxLength, `${at}/maxLength`);
+    return `"\\"" char${this.#times(least, most, at)} "\\"" blank`;
+  }
+
+  #integer(schema: Record<string, unknown>, at: string): string {
+    const bound = (keyword: string, step: number): number[] => {
+      const value = schema[keyword];
+      if (value === undefined) return [];
+      if (typeof value !== 'number') throw refused(`${at}/${keyword}`, 'is no number');
+      return [step > 0 ? Math.floor(value) + 1 : step < 0 ? Math.ceil(value) - 1 : value];
+    };
+    const lower = [...bound('minimum', 0), ...bound('exclusiveMinimum', 1)];
+    const upper = [...bound('maximum', 0), ...bound('exclusiveMaximum', -1)];
+    if (lower.length + upper.length === 0) return 'integer';
+    const least = Math.max(-Number.MAX_SAFE_INTEGER, Math.ceil(Math.max(...lower)));
+    const most = Math.min(Number.MAX_SAFE_INTEGER, Math.floor(Math.min(...upper)));
+    if (least > most) throw refused(at, 'allows no value: its minimum is above its maximum');
+    return `${integersBetween(least, most)} blank`;
+  }
+
+  /** A key that is none of these names. Only names without escapes are told apart, so it has none itself. */
+  #otherKey(names: readonly string[]): string {
+    if (names.length === 0) return 'key';
+    const quotable = names.filter((name) => JSON.stringify(name) === `"${name}"`);
+    return `"\\"" ${this.#noneOf(quotable)} "\\"" blank`;
+  }
+
+  /** Characters that are none of these texts, told apart one character after another. */
+  #noneOf(texts: readonly string[]): string {
+    const longer = texts.filter((text) => text !== '');
+    const heads = [...new Set(longer.map((text) => String.fromCodePoint(text.codePointAt(0) ?? 0)))];
+    const ways = heads.map((head) => {
+      const tails = longer.filter((text) => text.startsWith(head)).map((text) => text.slice(head.length));
+      return `${quoted(head)} ${this.#noneOf(tails)}`;
+    });
+    const differs = `[^"\\\\\\x7F\\x00-\\x1F${heads.map(inClass).join('')}] rest`;
+    const rule = `(${[...ways, differs].join(' | ')})`;
+    return this.#rule(texts.includes('') ? rule : `${rule}?`);
+  }
+
+  /** How often something may be repeated. */
+  #times(least: number, most: number | undefined, at: string): string {
+    if (most !== undefined && least > most)
+      throw refused(at, 'allows no value: its least length is above its most');
+    this.#unrolled += most ?? least;
+    if (this.#unrolled > MOST_UNROLLED) throw refused('#', 'is too large');
+    return `{${least},${most ?? ''}}`;
   }
 
   #anyOf(schema: Record<string, unknown>, at: string): string {
@@ -171,14 +227,27 @@ class Grammar {
   #reference(schema: Record<string, unknown>, at: string): string {
     requireOnly(schema, ['$ref', ...DEFINITIONS], at);
     const reference = String(schema['$ref']);
+    if (this.#following.includes(reference)) throw refused(`${at}/$ref`, 'leads back to itself');
     const known = this.#references.get(reference);
     if (known !== undefined) return known;
     const target = resolve(this.#root, reference);
     if (target === undefined) throw refused(`${at}/$ref`, `leads nowhere within the schema: ${reference}`);
     const name = `ref-${this.#references.size}`;
     this.#references.set(reference, name); // before what may lead back to it
-    this.#rules.set(name, this.#of(target, reference));
+    const body = this.#within([...this.#following, reference], () => this.#of(target, reference));
+    this.#rules.set(name, body);
     return name;
+  }
+
+  /** A grammar that is left-recursive cannot be read. */
+  #within(following: readonly string[], make: () => string): string {
+    const before = this.#following;
+    this.#following = following;
+    try {
+      return make();
+    } finally {
+      this.#following = before;
+    }
   }
 
   /** The name of a rule that says so. */
@@ -191,6 +260,45 @@ class Grammar {
 }
 
 const DEFINITIONS = ['$defs', 'definitions'];
+
+/** Integers from `least` to `most`, both safe ones. */
+function integersBetween(least: number, most: number): string {
+  const ways: string[] = [];
+  if (least < 0) ways.push(`"-" (${digitsBetween(Math.max(1, -most), -least)})`);
+  if (most >= 0) ways.push(digitsBetween(Math.max(0, least), most));
+  return `(${ways.join(' | ')})`;
+}
+
+/** Numbers without a sign, by their count of digits. */
+function digitsBetween(least: number, most: number): string {
+  const ways: string[] = [];
+  for (let count = String(least).length; count <= String(most).length; count++) {
+    const first = Math.max(least, count === 1 ? 0 : 10 ** (count - 1));
+    ways.push(sameLength(String(first), String(Math.min(most, 10 ** count - 1))));
+  }
+  return ways.join(' | ');
+}
+
+/** Runs of digits from `first` to `last`, which are as long as each other. */
+function sameLength(first: string, last: string): string {
+  if (first === '') return '""';
+  const [from, to] = [Number(first[0]), Number(last[0])];
+  const [low, high] = [first.slice(1), last.slice(1)];
+  if (from === to) return `"${from}" (${sameLength(low, high)})`;
+  const ways: string[] = [];
+  const isAll = (digits: string, digit: string): boolean => digits === digit.repeat(digits.length);
+  const start = isAll(low, '0') ? from : from + 1;
+  const end = isAll(high, '9') ? to : to - 1;
+  if (start > from) ways.push(`"${from}" (${sameLength(low, '9'.repeat(low.length))})`);
+  if (start <= end) ways.push(`[${start}-${end}]${low === '' ? '' : ` [0-9]{${low.length}}`}`);
+  if (end < to) ways.push(`"${to}" (${sameLength('0'.repeat(high.length), high)})`);
+  return ways.join(' | ');
+}
+
+/** As GBNF writes a character within brackets. */
+function inClass(character: string): string {
+  return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
+}
 
 /** Types of a schema that names none, by what it says of them. */
 function typesMeant(schema: Record<string, unknown>): string[] {
