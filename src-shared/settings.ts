@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SharingSchema } from './sharing.ts';
+import { WebAddressSchema, hasCredentials } from './web-address.ts';
 import { StrategyRequestSchema } from './strategy.ts';
 
 const MiB = 1024 * 1024;
@@ -67,14 +68,15 @@ export const SettingsSchema = z.object({
   /** Whether an embedding model is suggested beside a large library, until somebody says no. */
   suggestEmbedding: z.boolean().default(true),
   /** File or address of a list of models to download; see docs/formats/model-catalogue.md. Empty: none. */
-  modelCatalogue: z.string().max(2000).default(''),
+  modelCatalogue: z
+    .string()
+    .max(2000)
+    .refine((text) => !hasCredentials(text), { error: 'leave the name and password out of the address' })
+    .default(''),
   /** Whether the desktop app looks for a newer version once a day, where it was made with an address for that. */
   updates: z.boolean().default(false),
   /** Address of the hub that models are searched on: the public one, a mirror, or a company's own. Asked only when somebody searches. */
-  hubAddress: z
-    .url({ protocol: /^https?$/ })
-    .max(2000)
-    .default('https://huggingface.co'),
+  hubAddress: WebAddressSchema.default('https://huggingface.co'),
   /** The cache that several machines share: changed as a whole. */
   sharing: SharingSchema.prefault({}),
   theme: z.enum(['system', 'light', 'dark']).default('system'),

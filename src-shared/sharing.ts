@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WebAddressSchema } from './web-address.ts';
 
 const MB = 1e6;
 
@@ -41,7 +42,7 @@ export const SharingSchema = z.object({
   s3: z
     .object({
       /** Empty: Amazon's for the region. */
-      endpoint: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2000)]).default(''),
+      endpoint: z.union([z.literal(''), WebAddressSchema]).default(''),
       region: z.string().trim().min(1).max(100).default('us-east-1'),
       bucket: z.string().trim().max(255).default(''),
       /** The bucket in the path, not in the host name. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BLENDING_OBSTACLES } from '../blending.ts';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
+import { WebAddressSchema } from '../web-address.ts';
 import { AddedServerSchema, AskedServerSchema, ListedServerSchema, ServerFactsSchema } from './servers.ts';
 
 /** Whether a model fits this machine's memory: weights, the KV of a context, and what computing needs. */
@@ -147,7 +148,7 @@ export const modelsContract = {
   /** By catalogue id, or by address with an optional checksum. DISK_FULL when it would not fit. */
   'models.download': procedure(
     z.object({
-      url: z.url({ protocol: /^https?$/ }),
+      url: WebAddressSchema,
       name: z.string().max(200).default(''),
       sha256: z
         .string()
