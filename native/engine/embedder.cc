@@ -1,7 +1,11 @@
 #include "embedder.h"
 
 #include <algorithm>
+#include <bit>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
+#include <initializer_list>
 
 #include "clock.h"
 #include "cores.h"
@@ -13,11 +17,37 @@ namespace kvasir {
 
 namespace {
 
-// The longest text: chunks are far shorter, and an encoder's memory grows with the square of it.
-constexpr int kMaxContext = 2048;
+// Tokens that memory is reserved for at first, since chunks are short, and that a text may have where the model was
+// trained for so many: an encoder takes a text in one pass, and its memory grows with the square of its length.
+constexpr int kFirstContext = 2048, kMaxEncoderContext = 8192, kMaxDecoderContext = 32768;
 
 const char * kEncoders[] = {"bert",     "nomic-bert", "nomic-bert-moe", "jina-bert-v2",   "jina-bert-v3", "modern-bert",
                             "neo-bert", "eurobert",   "t5encoder",      "gemma-embedding", "llama-embed"};
+
+// What a file says it is for, lower case, its words between hyphens: names, tags of the hub it comes from, the file's
+// name. Many conversions leave out pooling_type.
+std::string words_of(const GgufFile & file) {
+    std::string words = "-";
+    const auto add = [&](const std::string & text) { words += text + "-"; };
+    for (const char * key : {"name", "basename", "finetune"})
+        add(file.string(std::string("general.") + key).value_or(""));
+    for (const std::string & tag : file.strings("general.tags")) add(tag);
+    add(std::filesystem::path(file.path()).stem().string());
+    for (char & c : words) {
+        c = char(std::tolower(static_cast<unsigned char>(c)));
+        if (c == ' ' || c == '_' || c == '.') c = '-';
+    }
+    return words;
+}
+
+bool has_any(const std::string & words, std::initializer_list<const char *> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const char * part) { return words.find(part) != std::string::npos; });
+}
+
+bool is_encoder(const std::string & arch) {
+    return std::find(std::begin(kEncoders), std::end(kEncoders), arch) != std::end(kEncoders);
+}
 
 Error unsupported(const std::string & path, const std::string & why) {
     return Error("MODEL_UNSUPPORTED", "The model " + path + " cannot be used for search: " + why + ".",
@@ -66,13 +96,14 @@ bool is_embedding_model(const GgufFile & file) {
     const std::string arch = file.string("general.architecture").value_or("");
     const uint64_t pooling = file.integer(arch + ".pooling_type").value_or(LLAMA_POOLING_TYPE_NONE);
     if (is_reranker(file)) return false;
-    if (pooling != LLAMA_POOLING_TYPE_NONE) return true;
-    return std::find(std::begin(kEncoders), std::end(kEncoders), arch) != std::end(kEncoders);
+    if (pooling != LLAMA_POOLING_TYPE_NONE || is_encoder(arch)) return true;
+    return has_any(words_of(file), {"embedding", "-embed-", "-e5-", "-gte-", "-bge-", "-retriever-", "-sentence-"});
 }
 
 bool is_reranker(const GgufFile & file) {
     const std::string arch = file.string("general.architecture").value_or("");
-    return file.integer(arch + ".pooling_type") == LLAMA_POOLING_TYPE_RANK;
+    if (file.integer(arch + ".pooling_type") == LLAMA_POOLING_TYPE_RANK) return true;
+    return has_any(words_of(file), {"rerank", "-zerank-", "-text-ranking-"});
 }
 
 Embedder::Embedder(const std::string & path, const ModelOptions & options)
@@ -90,9 +121,18 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     if (llama_model_has_encoder(model_.get()) && llama_model_has_decoder(model_.get())) {
         throw unsupported(path, "it is an encoder with a decoder");
     }
-    context_ = std::clamp(llama_model_n_ctx_train(model_.get()), 1, kMaxContext);
-    create_context(LLAMA_POOLING_TYPE_UNSPECIFIED);
-    if (llama_pooling_type(ctx_.get()) == LLAMA_POOLING_TYPE_NONE) create_context(LLAMA_POOLING_TYPE_MEAN);
+    const bool encoder = is_encoder(architecture_);
+    context_ = std::clamp(llama_model_n_ctx_train(model_.get()), 1, encoder ? kMaxEncoderContext : kMaxDecoderContext);
+    reserve(kFirstContext);
+    // Of a decoder the last token has seen all others, the first ones nothing.
+    if (pooling_ == LLAMA_POOLING_TYPE_NONE) {
+        pooling_ = encoder ? LLAMA_POOLING_TYPE_MEAN : LLAMA_POOLING_TYPE_LAST;
+        reserve(kFirstContext);
+    }
+    const bool bert = architecture_.find("bert") != std::string::npos;
+    if (bert) begin_ = vocab_->bos();
+    if (bert && vocab_->sep() >= 0) end_ = vocab_->sep();
+    else if (bert || pooling_ == LLAMA_POOLING_TYPE_LAST) end_ = vocab_->eos();
     dimension_ = llama_model_n_embd_out(model_.get());
     load_ms_ = ms_since(start);
 }
@@ -129,13 +169,14 @@ void Embedder::load(const GgufFile & file, const std::string & device) {
     }
 }
 
-void Embedder::create_context(enum llama_pooling_type pooling) {
+void Embedder::reserve(int tokens) {
     llama_context_params params = llama_context_default_params();
-    // An encoder needs the whole text in one batch.
-    params.n_ctx = params.n_batch = params.n_ubatch = uint32_t(context_);
+    params.n_ctx = params.n_batch = uint32_t(std::min(tokens, context_));
+    // An encoder needs the whole text in one pass.
+    params.n_ubatch = is_encoder(architecture_) ? params.n_ctx : std::min(params.n_ctx, uint32_t(kFirstContext));
     params.n_seq_max = 1;
     params.n_threads = params.n_threads_batch = threads_;
-    params.pooling_type = pooling;
+    params.pooling_type = pooling_;
     params.embeddings = true;
     params.no_perf = true;
     ctx_.reset();
@@ -144,10 +185,11 @@ void Embedder::create_context(enum llama_pooling_type pooling) {
         throw Error("OUT_OF_MEMORY", "There is not enough memory for the embedding model.",
                     "Close other programs or use a smaller model.");
     }
+    pooling_ = llama_pooling_type(ctx_.get());
 }
 
 const char * Embedder::pooling() const {
-    switch (llama_pooling_type(ctx_.get())) {
+    switch (pooling_) {
         case LLAMA_POOLING_TYPE_CLS: return "cls";
         case LLAMA_POOLING_TYPE_LAST: return "last";
         default: return "mean";
@@ -156,11 +198,17 @@ const char * Embedder::pooling() const {
 
 std::vector<int32_t> Embedder::tokenize(const std::string & text) const {
     std::vector<int32_t> tokens = vocab_->tokenize(text, true, false);
+    if (begin_ >= 0 && (tokens.empty() || tokens.front() != begin_)) tokens.insert(tokens.begin(), begin_);
+    if (end_ >= 0 && tokens.back() != end_) tokens.push_back(end_);
+    return tokens;
+}
+
+std::vector<int32_t> Embedder::cut(std::vector<int32_t> tokens) const {
     if (int(tokens.size()) <= context_) return tokens;
     const int32_t last = tokens.back();
     tokens.resize(size_t(context_));
     // A text that is cut still ends with the token that the model pools, or was trained to end with.
-    if (vocab_->adds_end()) tokens.back() = last;
+    if (end_ >= 0 || vocab_->adds_end()) tokens.back() = last;
     return tokens;
 }
 
@@ -179,6 +227,13 @@ void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
 }
 
 std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort) {
+    std::vector<std::vector<int32_t>> tokens;
+    size_t longest = 0;
+    for (const std::string & text : texts) {
+        tokens.push_back(cut(tokenize(text)));
+        longest = std::max(longest, tokens.back().size());
+    }
+    if (longest > llama_n_ctx(ctx_.get())) reserve(int(std::bit_ceil(longest)));
     const auto poll = [](void * flag) {
         return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
     };
@@ -187,8 +242,7 @@ std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const
     std::vector<float> out(texts.size() * size_t(dimension_), 0.0f);
     for (size_t i = 0; i < texts.size(); ++i) {
         if (abort && abort->load()) throw Error("ABORTED", "Embedding was stopped.");
-        std::vector<int32_t> tokens = tokenize(texts[i]);
-        if (!tokens.empty()) embed_one(tokens, out.data() + i * size_t(dimension_));
+        if (!tokens[i].empty()) embed_one(tokens[i], out.data() + i * size_t(dimension_));
     }
     return out;
 }

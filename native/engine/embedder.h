@@ -17,7 +17,8 @@ namespace kvasir {
 
 class GgufFile;
 
-// Whether a file is made for embeddings: it names a way to pool its tokens, or is an encoder without a language head.
+// Whether a file is made for embeddings: it names a way to pool its tokens, is an encoder without a language head, or says
+// so in its names.
 bool is_embedding_model(const GgufFile & file);
 // Whether it is made to rank passages for a question.
 bool is_reranker(const GgufFile & file);
@@ -39,17 +40,22 @@ class Embedder {
     // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text).
     std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
     // Of a text, special ones included, whether it fits or not. Any thread may call it.
-    int count_tokens(const std::string & text) const { return int(vocab_->tokenize(text, true, false).size()); }
+    int count_tokens(const std::string & text) const { return int(tokenize(text).size()); }
 
   private:
     void load(const GgufFile & file, const std::string & device);
-    void create_context(enum llama_pooling_type pooling);
+    // Memory for texts of so many tokens.
+    void reserve(int tokens);
+    // With what begins and ends a text, also where the file forgets to ask for it.
     std::vector<int32_t> tokenize(const std::string & text) const;
+    std::vector<int32_t> cut(std::vector<int32_t> tokens) const;
     void embed_one(std::vector<int32_t> & tokens, float * out);
 
     std::string name_, architecture_;
     size_t file_size_ = 0;
     int dimension_ = 0, context_ = 0, threads_;
+    int32_t begin_ = -1, end_ = -1;  // tokens; -1: what the vocabulary adds by itself
+    enum llama_pooling_type pooling_ = LLAMA_POOLING_TYPE_UNSPECIFIED;
     double load_ms_ = 0;
     std::unique_ptr<Vocab> vocab_;
     std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;

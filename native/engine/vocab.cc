@@ -37,6 +37,22 @@ Vocab::Vocab(const GgufFile & file) {
     }
     vocab_ = llama_model_get_vocab(model_.get());
     require_usable(path);
+    find_marks(file.string("tokenizer.chat_template").value_or(""));
+}
+
+void Vocab::find_marks(const std::string & chat_template) {
+    const auto looks_like_one = [](const std::string & text) {
+        if (text.size() < 3) return false;
+        return (text.front() == '<' && text.back() == '>') || (text.front() == '[' && text.back() == ']');
+    };
+    if (chat_template.empty()) return;
+    for (int32_t token = 0; token < size(); ++token) {
+        if (llama_vocab_get_attr(vocab_, token) != LLAMA_TOKEN_ATTR_NORMAL) continue;
+        const std::string mark = text(token);
+        if (looks_like_one(mark) && chat_template.find(mark) != std::string::npos) marks_.emplace_back(mark, token);
+    }
+    std::sort(marks_.begin(), marks_.end(),
+              [](const auto & a, const auto & b) { return a.first.size() > b.first.size(); });
 }
 
 void Vocab::require_usable(const std::string & path) const {
@@ -50,17 +66,35 @@ void Vocab::require_usable(const std::string & path) const {
 }
 
 std::vector<int32_t> Vocab::tokenize(const std::string & text, bool add_special, bool parse_special) const {
-    std::vector<int32_t> out(text.size() + 8);
-    int32_t n = llama_tokenize(vocab_, text.data(), int32_t(text.size()), out.data(), int32_t(out.size()), add_special,
-                               parse_special);
-    if (n < 0) {
-        out.resize(size_t(-n));
-        n = llama_tokenize(vocab_, text.data(), int32_t(text.size()), out.data(), int32_t(out.size()), add_special,
-                           parse_special);
+    std::vector<int32_t> out;
+    size_t start = 0;
+    for (size_t at = 0; parse_special && at < text.size() && !marks_.empty();) {
+        const auto mark = std::find_if(marks_.begin(), marks_.end(), [&](const auto & each) {
+            return text.compare(at, each.first.size(), each.first) == 0;
+        });
+        if (mark == marks_.end()) {
+            ++at;
+            continue;
+        }
+        append(out, text.substr(start, at - start), add_special && start == 0, true);
+        out.push_back(mark->second);
+        start = at += mark->first.size();
     }
-    require(n >= 0, "libllama could not tokenise");
-    out.resize(size_t(n));
+    append(out, start == 0 ? text : text.substr(start), add_special && start == 0, parse_special);
     return out;
+}
+
+void Vocab::append(std::vector<int32_t> & out, const std::string & text, bool add_special, bool parse_special) const {
+    const size_t before = out.size();
+    const auto fill = [&](size_t room) {
+        out.resize(before + room);
+        return llama_tokenize(vocab_, text.data(), int32_t(text.size()), out.data() + before, int32_t(room),
+                              add_special, parse_special);
+    };
+    int32_t n = fill(text.size() + 8);
+    if (n < 0) n = fill(size_t(-n));
+    require(n >= 0, "libllama could not tokenise");
+    out.resize(before + size_t(n));
 }
 
 std::string Vocab::detokenize(const std::vector<int32_t> & tokens, bool special) const {

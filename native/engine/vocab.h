@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gguf_file.h"
@@ -17,13 +18,16 @@ class Vocab {
     // Loads only the vocabulary; MODEL_INVALID when libllama refuses it; as require_usable().
     explicit Vocab(const GgufFile & file);
     // Of a model that libllama has loaded, which outlives this.
-    explicit Vocab(const llama_vocab * vocab) : vocab_(vocab) {}
+    Vocab(const llama_vocab * vocab, const std::string & chat_template) : vocab_(vocab) {
+        find_marks(chat_template);
+    }
 
     std::vector<int32_t> tokenize(const std::string & text, bool add_special, bool parse_special) const;
     std::string detokenize(const std::vector<int32_t> & tokens, bool special) const;
     int size() const { return llama_vocab_n_tokens(vocab_); }
     int32_t bos() const { return llama_vocab_bos(vocab_); }
     int32_t eos() const { return llama_vocab_eos(vocab_); }
+    int32_t sep() const { return llama_vocab_sep(vocab_); }
     bool add_bos() const { return llama_vocab_get_add_bos(vocab_); }
     // Whether tokenize() ends a text with a token of its own (EOS, SEP) when asked for special tokens.
     bool adds_end() const { return llama_vocab_get_add_eos(vocab_) || llama_vocab_get_add_sep(vocab_); }
@@ -36,8 +40,14 @@ class Vocab {
     const llama_vocab * get() const { return vocab_; }
 
   private:
+    void find_marks(const std::string & chat_template);
+    void append(std::vector<int32_t> & out, const std::string & text, bool add_special, bool parse_special) const;
+
     std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
     const llama_vocab * vocab_;
+    // Marks of the chat template that the file lists as plain words, as some conversions of Gemma do: libllama would
+    // spell them out. Longest first.
+    std::vector<std::pair<std::string, int32_t>> marks_;
 };
 
 // libllama ends the process when a vocabulary lists a token twice. MODEL_INVALID.

@@ -38,6 +38,7 @@ std::string refusal_by_type(const GgufFile & file) {
         return "It is a control vector that changes another model, and cannot chat by itself.";
     }
     if (is_reranker(file)) return "It is a reranker: it puts passages in order for a question, and cannot chat.";
+    if (is_embedding_model(file)) return "It is an embedding model: it serves search and cannot chat.";
     return "";
 }
 
@@ -45,7 +46,6 @@ std::string refusal_by_architecture(const GgufFile & file, const std::string & a
     for (const Kind & kind : kNoChat)
         for (const char * name : kind.architectures)
             if (arch == name) return kind.refusal;
-    if (is_embedding_model(file)) return "It is an embedding model: it serves search and cannot chat.";
     if (!llama_knows(arch)) return "Its architecture \"" + arch + "\" is not known to this version of Kvasir.";
     return "";
 }

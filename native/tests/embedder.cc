@@ -3,9 +3,13 @@
 
 #include <atomic>
 #include <cmath>
+#include <functional>
 
 #include "engine/error.h"
 #include "engine/gguf_file.h"
+#include "gguf.h"
+#include "llama/engine_choice.h"
+#include "tests/edited_model.h"
 #include "tests/harness.h"
 
 using namespace kvasir;
@@ -55,13 +59,49 @@ TEST(a_text_longer_than_the_context_is_cut_there) {
     CHECK(embed(e, {std::string(62, 'x')}) != embed(e, {std::string(61, 'x')}));
 }
 
-TEST(pooling_is_what_the_file_says_and_mean_when_it_says_none) {
+TEST(pooling_is_what_the_file_says_and_when_it_says_none_what_suits_the_architecture) {
     CHECK_EQ(std::string(Embedder(bert("bert-cls", "--pooling 2"), {1, "cpu"}).pooling()), std::string("cls"));
     Embedder none(llama("pool-none", ""), {1, "cpu"}), last(llama("pool-last", "--pooling 3"), {1, "cpu"});
-    CHECK_EQ(std::string(none.pooling()), std::string("mean"));
+    CHECK_EQ(std::string(Embedder(bert("bert-unsaid", ""), {1, "cpu"}).pooling()), std::string("mean"));
+    CHECK_EQ(std::string(none.pooling()), std::string("last"));
     CHECK_EQ(std::string(last.pooling()), std::string("last"));
-    CHECK(embed(none, {"two words"}) != embed(last, {"two words"}));
-    CHECK(embed(none, {""}) == embed(last, {""}));  // one token (BOS): nothing to choose
+    CHECK(embed(none, {"two words"}) == embed(last, {"two words"}));
+    Embedder mean(llama("pool-mean", "--pooling 1"), {1, "cpu"});
+    CHECK(embed(mean, {"two words"}) != embed(last, {"two words"}));
+}
+
+// A file's header with this changed.
+std::string edited(const std::string & path, const std::string & name,
+                   const std::function<void(gguf_context *)> & edit) {
+    return test::edited_model(path, name, [&](gguf_context * header, ggml_context *) { edit(header); });
+}
+
+TEST(a_text_ends_as_the_family_was_trained_also_where_the_file_forgets_it) {
+    const auto without = [](gguf_context * h) {
+        gguf_set_val_bool(h, "tokenizer.ggml.add_bos_token", false);
+        gguf_set_val_bool(h, "tokenizer.ggml.add_eos_token", false);
+        gguf_set_val_bool(h, "tokenizer.ggml.add_sep_token", false);
+    };
+    Embedder whole(bert("bert"), {1, "cpu"}), bare(edited(bert("bert"), "bert-bare", without), {1, "cpu"});
+    CHECK_EQ(whole.count_tokens("ab"), bare.count_tokens("ab"));
+    CHECK(embed(whole, {"two words"}) == embed(bare, {"two words"}));
+    // A decoder pools the end token; the same vocabulary without pooling adds none.
+    Embedder last(llama("pool-last", "--pooling 3"), {1, "cpu"}), mean(llama("pool-mean", "--pooling 1"), {1, "cpu"});
+    CHECK_EQ(last.count_tokens("ab"), mean.count_tokens("ab") + 1);
+}
+
+TEST(a_text_is_as_long_as_the_model_was_trained_for) {
+    const auto longer = [](gguf_context * h) { gguf_set_val_u32(h, "llama.context_length", 100'000); };
+    Embedder e(edited(llama("pool-last", "--pooling 3"), "pool-long", longer), {1, "cpu"});
+    CHECK_EQ(e.context(), 32'768);
+    const std::string start(3000, 'x');
+    const auto before = embed(e, {"short"});
+    const auto both = embed(e, {start + "a", start + "b"});
+    CHECK(!std::equal(both.begin(), both.begin() + e.dimension(), both.begin() + e.dimension()));
+    const auto after = embed(e, {"short"});
+    double distance = 0;
+    for (size_t i = 0; i < after.size(); ++i) distance += std::fabs(after[i] - before[i]);
+    CHECK(distance < 1e-3);
 }
 
 TEST(embedding_stops_when_asked) {
@@ -91,4 +131,24 @@ TEST(a_header_says_whether_a_file_is_for_embedding) {
     CHECK(!is_embedding_model(GgufFile(bert("bert-rank", "--pooling 4"))));
     CHECK(is_reranker(GgufFile(bert("bert-rank", "--pooling 4"))));
     CHECK(!is_reranker(GgufFile(bert("bert"))));
+    // Conversions that say nothing but their name.
+    const auto named = [](const std::string & name) {
+        return GgufFile(edited(llama("pool-none", ""), "named", [&](gguf_context * h) {
+            gguf_set_val_str(h, "general.name", name.c_str());
+        }));
+    };
+    for (const char * name : {"Qwen3 Embedding 0.6B", "e5-mistral-7b-instruct", "gte_Qwen2-7B", "NV-Embed-v2"})
+        CHECK(is_embedding_model(named(name)));
+    for (const char * name : {"Qwen3-Reranker-4B", "zerank-2"}) {
+        CHECK(is_reranker(named(name)));
+        CHECK(!is_embedding_model(named(name)));
+    }
+    for (const char * name : {"Qwen3-0.6B", "Embedded C Helper 7B", "Mistral-7B-Instruct-v0.3"})
+        CHECK(!is_embedding_model(named(name)) && !is_reranker(named(name)));
+    CHECK_EQ(int(choose_engine(named("Qwen3-Embedding-0.6B")).kind), int(EngineKind::none));
+    const auto tagged = [](gguf_context * h) {
+        const char * tags[] = {"sentence-transformers"};
+        gguf_set_arr_str(h, "general.tags", tags, 1);
+    };
+    CHECK(is_embedding_model(GgufFile(edited(llama("pool-none", ""), "tagged", tagged))));
 }

@@ -6,7 +6,11 @@
 #include "engine/hash.h"
 #include "engine/rope.h"
 #include "engine/strategy.h"
+#include "engine/gguf_file.h"
+#include "engine/vocab.h"
 #include "ggml.h"
+#include "gguf.h"
+#include "tests/edited_model.h"
 #include "tests/harness.h"
 
 using namespace kvasir;
@@ -141,4 +145,23 @@ TEST(a_budget_is_a_share_or_what_covers_the_mass_within_bounds) {
     CHECK_EQ((Budget{0, 0.8, 0, 0.2}).tokens(scores, 5), size_t(1));
     CHECK_EQ((Budget{0, 1, 0, 1}).tokens(scores, 5), size_t(5));
     CHECK_EQ((Budget{0, 0.9, 0, 1}).tokens({0, 0, 0}, 3), size_t(0));  // nothing to cover
+}
+
+TEST(marks_of_the_template_that_a_file_lists_as_plain_words_are_one_token) {
+    const std::string path = test::edited_model(
+        test::random_model("plain-marks", "--layers 1 --vocab 400"), "marks", [](gguf_context * h, ggml_context *) {
+            gguf_set_val_str(h, "tokenizer.chat_template", "{{ '<filler300>' }}{{ messages[0].content }}<filler301>");
+        });
+    const Vocab vocab{GgufFile(path)};
+    const auto text = [&](const std::string & s) { return vocab.tokenize(s, false, false); };
+    std::vector<int32_t> wanted{1};
+    for (int32_t token : text("a")) wanted.push_back(token);
+    wanted.push_back(300);
+    for (int32_t token : text("b c")) wanted.push_back(token);
+    wanted.push_back(301);
+    CHECK(vocab.tokenize("a<filler300>b c<filler301>", true, true) == wanted);
+    CHECK(vocab.tokenize("<filler301>", false, true) == std::vector<int32_t>{301});
+    // What a document says stays words, and so does what the template does not write.
+    CHECK(text("<filler300>").size() > 1);
+    CHECK(vocab.tokenize("<filler302>", false, true).size() > 1);
 }

@@ -54,11 +54,13 @@ export class Model {
     return guarded(() => this.#native.detokenize(ids, special));
   }
 
-  /** What a chunk is encoded behind: BOS where the model has one. Its own KV is dropped. */
+  /** What a chunk is encoded behind: BOS where prompts of the model begin with it. Its own KV is dropped. */
   get encodingPrefix(): Int32Array {
-    return this.info.bosToken >= 0 && this.info.addBos
-      ? Int32Array.of(this.info.bosToken)
-      : new Int32Array(0);
+    const { bosToken, bosText, addBos, chatTemplate } = this.info;
+    // Headers may leave the BOS to the chat template.
+    const byTemplate =
+      chatTemplate.includes('bos_token') || (bosText !== '' && chatTemplate.includes(bosText));
+    return bosToken >= 0 && (addBos || byTemplate) ? Int32Array.of(bosToken) : new Int32Array(0);
   }
 
   /** Bytes of KV per token, in the store and in sessions. */

@@ -99,7 +99,7 @@ describe('the addon is what native.ts says', () => {
   test('an embedder gives a vector of length 1 a text, and stops when asked', async () => {
     const embedder = await addon.loadEmbedder(DEMO, { threads: 1, device: 'cpu' });
     const { dimension, contextTokens } = embedder.info;
-    expect(embedder.info).toMatchObject({ architecture: 'llama', pooling: 'mean', threads: 1 });
+    expect(embedder.info).toMatchObject({ architecture: 'llama', pooling: 'last', threads: 1 });
     expect(contextTokens).toBeGreaterThan(0);
     const vectors = await embedder.embed(['red', 'green'], addon.createAbort());
     expect(vectors).toHaveLength(2 * dimension);
