@@ -8,9 +8,9 @@ const HELLO = { model: 'Fake', messages: [{ role: 'user', content: 'Where?' }] }
 
 describe('what is not supported', () => {
   test.each([
-    ['tools', []],
-    ['tool_choice', 'auto'],
-    ['functions', []],
+    ['tools', [{ type: 'function', function: { name: 'f' } }]],
+    ['tool_choice', 'required'],
+    ['functions', [{ name: 'f' }]],
     ['audio', {}],
     ['n', 2],
     ['frequency_penalty', 1],
@@ -35,7 +35,7 @@ describe('what is not supported', () => {
     ['messages.0.content.0.type', { role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }],
     ['messages.0.content.0.size', { role: 'user', content: [{ type: 'text', text: 'x', size: 1 }] }],
     ['messages.0.role', { role: 'tool', content: 'x', tool_call_id: '1' }],
-    ['messages.0.tool_calls', { role: 'assistant', content: 'x', tool_calls: [] }],
+    ['messages.0.tool_calls', { role: 'assistant', content: 'x', tool_calls: [{ id: '1' }] }],
     ['messages.0.content', { role: 'user', content: 5 }],
   ])('%s of a message, too', async (param, message) => {
     const [status, told] = await refused(api().post(CHAT, { model: 'Fake', messages: [message] }));
@@ -48,11 +48,27 @@ describe('what is not supported', () => {
     ['/v1/completions', { model: 'Fake', prompt: 'a', echo: true }, 'echo'],
     ['/v1/completions', { model: 'Fake', prompt: 'a', best_of: 2 }, 'best_of'],
     ['/v1/embeddings', { model: 'Letters', input: 'a', dimensions: 1 }, 'dimensions'],
-    ['/v1/embeddings', { model: 'Letters', input: [1, 2] }, 'input.0'],
+    ['/v1/embeddings', { model: 'Letters', input: '' }, 'input'],
+    ['/v1/embeddings', { model: 'Letters', input: ['a', ''] }, 'input.1'],
+    ['/v1/embeddings', { model: 'Letters', input: [] }, 'input'],
     ['/v1/rerank', { model: 'Letters', query: 'a', documents: [] }, 'documents'],
   ])('%s refuses %j', async (path, body, param) => {
     const [status, told] = await refused(api().post(path, body));
     expect([status, told]).toEqual([400, param]);
+  });
+
+  test.each([[[1, 2]], [[[1, 2], [3]]]])('token ids %j are refused with the remedy', async (input) => {
+    const sent = api().post('/v1/embeddings', { model: 'Letters', input });
+    const [status, param, message] = await refused(sent);
+    expect([status, param]).toEqual([400, 'input.0']);
+    expect(message).toContain('check_embedding_ctx_length=False');
+  });
+
+  test('vectors have the length that is asked for, or the request is refused', async () => {
+    const ask = (dimensions: number | null) =>
+      api().post('/v1/embeddings', { model: 'Letters', input: 'a', dimensions });
+    expect([(await ask(2)).status, (await ask(null)).status]).toEqual([200, 200]);
+    expect((await refused(ask(1)))[2]).toContain('have 2 dimensions');
   });
 
   test('what changes nothing may be sent', async () => {
