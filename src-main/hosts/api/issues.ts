@@ -10,6 +10,7 @@ const NOT_DONE: Readonly<Record<string, string>> = {
   functions: 'Kvasir calls no functions.',
   function_call: 'Kvasir calls no functions.',
   tool_calls: 'Kvasir calls no tools.',
+  mcp_servers: 'Kvasir calls no tools.',
   audio: 'Kvasir writes text only.',
   grammar: 'Ask for JSON by response_format.',
   web_search_options: 'Kvasir searches nothing but its libraries: ask for a model called kvasir/<library>.',

@@ -90,6 +90,14 @@ describe('a request that makes no sense', () => {
     expect((await refused(post(CHAT, { ...HELLO, model: 'None' })))[0]).toBe(404);
   });
 
+  test('is answered under a path with slashes too many, and another path is told', async () => {
+    const { get, post } = api();
+    for (const path of ['//v1/models', '/v1//models', '/v1/models/'])
+      expect((await get(`http://127.0.0.1${path}`)).status).toBe(200);
+    for (const path of ['/chat/completions', '/v1/v1/chat/completions', '/api/v1/chat/completions'])
+      expect((await refused(post(path, HELLO)))[2]).toContain('The path is /v1/chat/completions.');
+  });
+
   test.each([
     ['GET', CHAT, 'POST'],
     ['PUT', '/v1/messages', 'POST'],
@@ -139,10 +147,26 @@ describe('who is let in', () => {
   });
 
   test('is who names this server as it is called here', async () => {
-    const { get } = api({ hosts: ['127.0.0.1:1'] });
-    expect((await get('/v1/models', { Host: '127.0.0.1:1' })).status).toBe(200);
-    for (const host of ['evil.example:1', '127.0.0.1:2', ''])
-      expect((await refused(get('/v1/models', { Host: host })))[0]).toBe(403);
+    const { get } = api({ hosts: ['127.0.0.1', 'localhost', 'aibox'] });
+    for (const host of ['127.0.0.1:1', '127.0.0.1', 'LOCALHOST:1', 'aibox:4000', 'AIBOX.'])
+      expect((await get('/v1/models', { Host: host })).status).toBe(200);
+    for (const host of ['evil.example:1', 'localhost.evil.example', '']) {
+      const [status, , message] = await refused(get('/v1/models', { Host: host }));
+      expect([status, message]).toEqual([403, expect.stringContaining('--allow-host NAME')]);
+    }
+  });
+
+  test('are programs of this machine at /mcp, which pages there cannot read', async () => {
+    const { routes } = api({ hosts: ['localhost'] });
+    const ask = (path: string, origin: string) =>
+      routes.request(path, { method: 'POST', headers: { Host: 'localhost:1', Origin: origin } });
+    for (const origin of ['http://localhost:1', 'https://127.0.0.1', 'http://[::1]:6274']) {
+      const answer = await ask('/mcp', origin);
+      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+      expect((await ask(CHAT, origin)).status).toBe(403);
+    }
+    for (const origin of ['http://evil.example', 'http://localhost.evil.example', 'null', 'file://localhost'])
+      expect((await ask('/mcp', origin)).status).toBe(403);
   });
 
   test('pages are not, unless their origin was named', async () => {
@@ -157,6 +181,13 @@ describe('who is let in', () => {
     expect((await refused(get('/v1/models', { Origin: 'http://elsewhere.example' })))[0]).toBe(403);
     const asks = { ...there, 'Access-Control-Request-Method': 'POST' };
     expect((await routes.request(CHAT, { method: 'OPTIONS', headers: asks })).status).toBe(204);
+    const allowsNetwork = async (origin: string): Promise<string | null> => {
+      const headers = { ...asks, Origin: origin, 'Access-Control-Request-Private-Network': 'true' };
+      const preflight = await routes.request(CHAT, { method: 'OPTIONS', headers });
+      return preflight.headers.get('access-control-allow-private-network');
+    };
+    expect(await allowsNetwork('http://there.example')).toBe('true');
+    expect(await allowsNetwork('http://elsewhere.example')).toBeNull();
   });
 });
 
