@@ -169,15 +169,15 @@ function onlyMessages(): KvasirError {
   );
 }
 
-/** The units that a server's model is counted in are told to nobody: they are not its tokens. */
-function tooLong(
+/** `tokens` undefined: they were not all counted. The units that a server's model is counted in are told to nobody: they are not its tokens. */
+export function tooLong(
   model: FusionModel,
-  tokens: number,
+  tokens: number | undefined,
   { contextTokens }: Pick<AnswerChoices, 'contextTokens'>,
 ): KvasirError {
   const message = isRemote(model)
     ? 'The prompt is longer than the context of this model, which is on another server, and the answer needs room as well.'
-    : `The prompt has ${tokens} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
+    : `The prompt has ${tokens ?? 'many more'} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
   return new KvasirError(
     'CONTEXT_OVERFLOW',
     message,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 import type { ErrorBody } from './errors.ts';
 import { api, refused } from './api.test-support.ts';
@@ -126,6 +126,27 @@ describe('a request that makes no sense', () => {
     const { error } = (await response.json()) as ErrorBody;
     expect([response.status, error.code]).toEqual([400, 'context_length_exceeded']);
   });
+});
+
+test.each<[string, object]>([
+  [CHAT, { messages: [{ role: 'user', content: 'why '.repeat(1_000_000) }] }],
+  [CHAT, { model: 'kvasir/Notes', messages: [{ role: 'user', content: 'why '.repeat(1_000_000) }] }],
+  ['/v1/completions', { prompt: 'why '.repeat(1_000_000) }],
+  ['/v1/tokenize', { prompt: 'why '.repeat(1_000_000) }],
+])('%s refuses a prompt that is far too long after its beginning', async (path, more) => {
+  const { post, model } = api({ contextTrain: 64 });
+  const tokenize = vi.spyOn(model, 'tokenize');
+  const response = await post(path, { model: 'Fake', ...more });
+  const { error } = (await response.json()) as ErrorBody;
+  expect([response.status, error.code]).toEqual([400, 'context_length_exceeded']);
+  const read = tokenize.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+  expect(read).toBeLessThan(1_000_000);
+});
+
+test('a text that is longer than the context is counted', async () => {
+  const body = { model: 'Fake', prompt: 'why '.repeat(1000) };
+  const answer = await api({ contextTrain: 64 }).post('/v1/tokenize', body);
+  expect(((await answer.json()) as { count: number }).count).toBeGreaterThan(1000);
 });
 
 describe('who is let in', () => {
