@@ -91,11 +91,11 @@ test('a message with a PDF is answered as it is told', async () => {
 });
 
 test.each([
-  ['/v1/chat/completions', { model: DEMO, messages: USER, tools: [] }],
+  ['/v1/chat/completions', { model: DEMO, messages: USER, tools: [{}] }],
   ['/v1/embeddings', { model: DEMO, input: 'x' }],
   ['/v1/rerank', { model: DEMO, query: 'x', documents: ['y'] }],
   ['/v1/responses', { model: 'none', input: 'x' }],
-  ['/v1/messages', { model: DEMO, max_tokens: 9, messages: USER, tools: [] }],
+  ['/v1/messages', { model: DEMO, max_tokens: 9, messages: USER, tools: [{}] }],
   ['/v1/messages', { model: 'none', max_tokens: 9, messages: USER }],
 ])('%s fails as it is told: %j', async (path, body) => {
   const { status, json } = await ask(path, body);

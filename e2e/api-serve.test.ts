@@ -46,6 +46,7 @@ test.each([
   [['--api', '--tls-cert', 'nowhere.pem', '--tls-key', TLS.key], /certificate or its key cannot be used/],
   [['--api', '--tls-cert', TLS.key, '--tls-key', TLS.key], /certificate or its key cannot be used/],
   [['--no-open', '--cors', 'http://there.example'], /--cors is only for the API/],
+  [['--api', '--allow-host', 'http://aibox:1'], /is not a host name/],
 ])('%j is refused, and why is said', async (flags, why) => {
   const ended = await runCli(['serve', '--data', dir, ...flags]);
   expectFailure(ended, 'BAD_ARGUMENT', 2);
@@ -79,6 +80,30 @@ test('on this machine alone, a name that only leads here gets nothing, nor does 
   removeDir(`${dir}-2`);
   await endApi(server);
   expect(readFileSync(join(dir, 'kvasir.log'), 'utf8')).not.toContain(KEY);
+});
+
+test('this machine may be named in other ways, and clients may send what changes nothing', async () => {
+  const server = await serveApi(dir, ['--allow-host', 'host.docker.internal', '--allow-host', 'aibox']);
+  const statusAs = (Host: string, path = '/v1/models') =>
+    statusOf(server.origin + path, { headers: { ...authorized, Host } });
+  for (const host of ['host.docker.internal:4000', 'AIbox', 'LOCALHOST:4000', '127.0.0.1'])
+    expect([host, await statusAs(host)]).toEqual([host, 200]);
+  expect(await statusAs('evil.example')).toBe(403);
+  expect(await statusAs('localhost', '//v1/models')).toBe(200);
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const dumped = { role: 'assistant', content: null, refusal: null, annotations: [], tool_calls: null };
+  for (const more of [
+    { tools: [], tool_choice: 'auto' },
+    { messages: [{ role: 'user', name: 'ida', content: 'Hello' }] },
+    { messages: [...messages, dumped, { role: 'user', content: 'And?' }] },
+    { top_k: 40, min_p: 0.05, repeat_penalty: 1.1, temperature: 0.7, cache_prompt: true, stop: '' },
+  ]) {
+    const body = JSON.stringify({ model: DEMO, max_tokens: 8, messages, ...more });
+    const headers = { ...authorized, 'Content-Type': 'application/json' };
+    const answer = await fetch(`${server.baseURL}/chat/completions`, { method: 'POST', headers, body });
+    expect([more, answer.status]).toEqual([more, 200]);
+  }
+  await endApi(server);
 });
 
 test('elsewhere, whoever has a key is let in, by whatever name', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import SQLite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readHostFile } from '../src-main/hosts/guests/host-file.ts';
 import {
@@ -20,6 +21,7 @@ import {
   type Finished,
   type RunningCli,
 } from './cli-support.ts';
+import { endApi, serveApi } from './support/api-server.ts';
 import { runAsGuest } from './support/guest.ts';
 import { enter, serve, WindowCalls, type Served } from './support/served-window.ts';
 
@@ -74,6 +76,32 @@ function lasting({ stdout }: Finished): unknown {
   const found = sources.map(({ document, chunk }) => [document, chunk]);
   return { question, answer, found, tokens: prompt.tokens, used, documents, chunks };
 }
+
+test('an owner that is stopped is said not to answer, and answers again once it goes on', async () => {
+  const data = join(dir, 'stopped');
+  mkdirSync(data);
+  const api = await serveApi(data);
+  onTestFinished(() => void api.child.kill('SIGKILL'));
+  api.child.kill('SIGSTOP');
+  const list = ['cache', 'list', '--data', data];
+  const ended = await runCli(list);
+  expectFailure(ended, 'STORE_IN_USE');
+  expect(ended.stderr).toMatch(/Kvasir \(process \d+\) has the data folder .* open, but does not answer/);
+  api.child.kill('SIGCONT');
+  expect((await runCli(list)).code).toBe(0);
+  await endApi(api);
+});
+
+test('a database that another program holds is waited for, and it is said what for', async () => {
+  const data = join(dir, 'held');
+  const ask = ['ask', '--data', data, '--library', library, '--max-tokens', '2', QUESTION];
+  expect((await runCli(ask)).code).toBe(0);
+  const other = new SQLite(join(data, 'catalogue.sqlite'));
+  other.exec('BEGIN EXCLUSIVE');
+  setTimeout(() => other.close(), 12_000);
+  const { code, stderr } = await runCli(ask);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Another program is holding the database')]);
+});
 
 describe.skipIf(!BUILT)('beside a window', () => {
   test('a command says what it says alone, from the folder it was given in', async () => {

@@ -167,7 +167,6 @@ function reads(connected: () => Client): void {
       /longer than 10,000 characters: say in fewer/,
     );
     await expect(call(connected(), 'search', { query: 'x', limit: 50 })).rejects.toThrow(/ask for fewer/);
-    await expect(call(connected(), 'search', { query: 'x', regex: true })).rejects.toThrow(/regex/);
     const nowhere = { question: 'x', library: 'none' };
     await expect(call(connected(), 'ask', nowhere)).rejects.toThrow(/no library called "none".*"notes"/);
     const nothing = { question: 'Xyzzy plugh?', library: LIBRARY };

@@ -20,7 +20,8 @@ export const ERROR_CODES = [
   'CHUNK_VERSION', // a chunk file was written by a newer format version
   'CHUNK_MISMATCH', // a chunk file belongs to another model, vocabulary or encoding prefix
   'SHARED_TIER_FAILED', // the shared cache could not be reached, answered too late or was cut
-  'STORE_IN_USE', // another process holds the store
+  'STORE_IN_USE', // another Kvasir holds the store
+  'DATABASE_HELD', // another program holds a database for longer than Kvasir waits
   'STORE_VERSION', // the store's index was written by a newer version
   'STORE_READ_ONLY', // the folder cannot be written
   'STORE_CORRUPT', // the index database cannot be read

@@ -1,4 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
+import type { FusionSession } from '../fusion/model.ts';
 import { FakeModel, type FakeSession } from '../testing/fusion.ts';
 import { ConversationSessions } from './sessions.ts';
 
@@ -44,6 +47,26 @@ test('conversations that nobody asks make room for a session of none, up to half
   all.trim();
   all.borrow(model, 100_000);
   expect(second.disposed).toBe(false);
+});
+
+test('sessions of none are not kept once they are disposed, though no conversation is open', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const all = new ConversationSessions(() => 1);
+  const made: WeakRef<FusionSession>[] = [];
+  const createSession = (): FusionSession => {
+    const session = { disposed: false, dispose: () => Object.assign(session, { disposed: true }) };
+    made.push(new WeakRef(session as unknown as FusionSession));
+    return session as unknown as FusionSession;
+  };
+  const { info, bytesPerToken, setKvBudget } = new FakeModel({});
+  const model = { info, bytesPerToken, setKvBudget, createSession } as unknown as FakeModel;
+  for (let i = 0; i < 1000; i++) all.borrow(model, 64).dispose();
+  return vi.waitFor(() => {
+    collect();
+    expect(made.filter((session) => session.deref()).length).toBeLessThan(10);
+    all.borrow(model, 64); // it is still in use
+  });
 });
 
 test('a branch is not dropped while another one branches off it', async () => {

@@ -89,6 +89,7 @@ export class ConversationSessions {
   borrow(model: FusionModel, capacity: number): FusionSession {
     model.setKvBudget(this.#budgetBytes());
     const session = this.#created(model, capacity);
+    this.#forgetDisposed();
     this.#borrowed.push({ session, bytes: capacity * model.bytesPerToken(model.info.kvDtype) });
     this.#makeRoom(undefined);
     return session;
@@ -96,6 +97,7 @@ export class ConversationSessions {
 
   /** Gives back what answers did not use, and keeps to the budget; when no answer is being made. */
   trim(): void {
+    this.#forgetDisposed();
     for (const entry of this.#entries) {
       if (entry.reserved > 0) entry.tokens.truncate(entry.tokens.count);
       entry.reserved = 0;
@@ -175,9 +177,13 @@ export class ConversationSessions {
 
   /** Their answers are mostly shorter than they may be: conversations give them half of the budget at most. */
   #borrowedBytes(): number {
-    this.#borrowed = this.#borrowed.filter(({ session }) => !session.disposed);
+    this.#forgetDisposed();
     const bytes = this.#borrowed.reduce((sum, each) => sum + each.bytes, 0);
     return Math.min(bytes, this.#budgetBytes() / 2);
+  }
+
+  #forgetDisposed(): void {
+    this.#borrowed = this.#borrowed.filter(({ session }) => !session.disposed);
   }
 
   #usedBytes(): number {

@@ -88,13 +88,16 @@ export async function askLibrary(
 function choicesFor(request: CompletionRequest, context: Context, maxTokens: number): AnswerChoices {
   const { settings, model, planner } = context;
   if (isRemote(model)) requireDoneThere(request);
-  const { strategy, topK, temperature, think, topP, topTokens, seed, logprobs, grammar } = request;
+  const { strategy, topK, temperature, think, topP, topTokens, minP, repeatPenalty } = request;
+  const { seed, logprobs, grammar } = request;
+  const filtered = (topP ?? topTokens ?? minP) !== undefined;
   const asked = { strategy, topK, temperature, think, maxTokens: request.maxTokens ?? maxTokens };
   const choices = choicesOf(asked, settings, model, planner);
   const sampling = {
     ...choices.sampling,
     ...(seed !== undefined && { seed: unsigned(seed) }),
-    ...((topP ?? topTokens) !== undefined && { topP: topP ?? 1, topK: topTokens ?? 0, minP: 0 }),
+    ...(filtered && { topP: topP ?? 1, topK: topTokens ?? 0, minP: minP ?? 0 }),
+    ...(repeatPenalty !== undefined && { repeatPenalty }),
     ...(logprobs !== undefined && { chances: logprobs }),
     ...(grammar !== undefined && { grammar }),
   };
@@ -134,12 +137,20 @@ function textOf(parts: readonly CompletionText[]): string {
   return parts.map(({ text }) => text).join('');
 }
 
-/** Whatever else a server cannot be asked for, its session refuses. */
-function requireDoneThere({ maxTokens, topTokens }: CompletionRequest): void {
-  if (topTokens !== undefined)
+/** Whatever else a server cannot be asked for, its session refuses. What asks for no filter is left out. */
+function requireDoneThere({ maxTokens, topTokens, minP, repeatPenalty }: CompletionRequest): void {
+  const name =
+    (topTokens ?? 0) > 0
+      ? 'top_k'
+      : (minP ?? 0) > 0
+        ? 'min_p'
+        : (repeatPenalty ?? 1) === 1
+          ? undefined
+          : 'repeat_penalty';
+  if (name !== undefined)
     throw new KvasirError(
       'BAD_ARGUMENT',
-      'A model on another server is not told by Kvasir from how many of the likeliest tokens it is to sample (top_k).',
+      `${name} is not supported for remote models.`,
       'Leave it out, or use top_p.',
     );
   if (maxTokens === 0)
@@ -158,15 +169,15 @@ function onlyMessages(): KvasirError {
   );
 }
 
-/** The units that a server's model is counted in are told to nobody: they are not its tokens. */
-function tooLong(
+/** `tokens` undefined: they were not all counted. The units that a server's model is counted in are told to nobody: they are not its tokens. */
+export function tooLong(
   model: FusionModel,
-  tokens: number,
+  tokens: number | undefined,
   { contextTokens }: Pick<AnswerChoices, 'contextTokens'>,
 ): KvasirError {
   const message = isRemote(model)
     ? 'The prompt is longer than the context of this model, which is on another server, and the answer needs room as well.'
-    : `The prompt has ${tokens} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
+    : `The prompt has ${tokens ?? 'many more'} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
   return new KvasirError(
     'CONTEXT_OVERFLOW',
     message,

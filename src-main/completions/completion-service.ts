@@ -11,9 +11,10 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Core } from '../platform/core.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
-import { askLibrary, askModel, laid } from './asked.ts';
+import { askLibrary, askModel, laid, tooLong } from './asked.ts';
 import { completeTurn } from './complete-turn.ts';
 import { layOutMessages, layOutText, piecesOf } from './layout.ts';
+import { isFarTooLong } from './length-check.ts';
 import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
 import { RequestQueue } from './request-queue.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
@@ -112,6 +113,7 @@ export class CompletionService {
       const wait = stopwatch.lap();
       run.onBegin?.();
       const context = { ...active, settings: settings.current, planner };
+      await this.#requireFit(request.prompt, active.model);
       const asked = library
         ? await askLibrary(request, library, {
             ...this.#options,
@@ -149,6 +151,7 @@ export class CompletionService {
     if (isRemote(model))
       throw notCounted('The tokenizer of the server that this model is on is not known here');
     const contextTokens = contextLimit(model, settings.current.contextTokens);
+    await this.#requireFit(prompt, model, MOST_COUNTED);
     if ('text' in prompt) {
       const { parts } = layOutText(model, piecesOf(model, prompt.text));
       const tokens = parts.flatMap((part) => [...part.tokens]);
@@ -160,7 +163,17 @@ export class CompletionService {
     });
     return { tokens: parts.flatMap((part) => [...part.tokens]), contextTokens };
   }
+
+  /** CONTEXT_OVERFLOW for a prompt that is far too long, without tokenising all of it. */
+  async #requireFit(prompt: CompletionRequest['prompt'], model: FusionModel, least = 0): Promise<void> {
+    const contextTokens = contextLimit(model, this.#options.settings.current.contextTokens);
+    const limit = Math.max(contextTokens, least);
+    if (await isFarTooLong(prompt, model, limit)) throw tooLong(model, undefined, { contextTokens });
+  }
 }
+
+/** A prompt of at most this many tokens is counted, whatever the context. */
+const MOST_COUNTED = 131_072;
 
 function notCounted(why: string): KvasirError {
   const advice = 'An answer tells in its usage how many there were.';

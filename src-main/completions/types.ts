@@ -31,10 +31,13 @@ export interface CompletionRequest {
   maxTokens?: number | undefined;
   /** Absent: the settings' choice. 0: the likeliest token every time. */
   temperature?: number | undefined;
-  /** Absent: the filters that the window's answers have. Set: this one alone. */
+  /** Filters. All absent: those that the window's answers have. Any set: those that are set alone. */
   topP?: number | undefined;
-  /** Sampled from among so many likeliest tokens; 0: from all. As `topP`. */
+  /** Sampled from this many likeliest tokens; 0: from all. */
   topTokens?: number | undefined;
+  minP?: number | undefined;
+  /** 1: none. Absent: as the window's answers have it. */
+  repeatPenalty?: number | undefined;
   seed?: number | undefined;
   /** Texts that end the answer, which does not have them. */
   stop?: readonly string[] | undefined;

@@ -29,6 +29,11 @@ export class VectorService {
     this.#models = models;
   }
 
+  /** Of the model's vectors. NOT_FOUND for a model that is not in use. */
+  dimension(name: string): number {
+    return this.#require(name).info.dimension;
+  }
+
   /** A vector of length 1 a text. NOT_FOUND for a model that is not in use, CONTEXT_OVERFLOW, ABORTED, ENGINE_FAILED. */
   async embed(name: string, texts: readonly string[], signal: AbortSignal): Promise<Embedded> {
     const embedder = this.#require(name);

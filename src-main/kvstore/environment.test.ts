@@ -1,6 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nodeFs, type StoreFs } from './files.ts';
 import {
@@ -62,6 +63,16 @@ describe('one process at a time', () => {
     const again = await openTestStore({ dir });
     expect(again.has(A)).toBe(true);
   });
+
+  test('an index that another program holds is told as that', async () => {
+    const { dir, store } = await storeFor(9);
+    await store.close();
+    const other = new Database(join(dir, 'index.db'));
+    other.exec('BEGIN EXCLUSIVE');
+    await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'DATABASE_HELD' });
+    other.close();
+    await (await openTestStore({ dir })).close();
+  }, 30_000);
 
   test('within one process too, until close', async () => {
     const { dir, store } = await storeFor(9);

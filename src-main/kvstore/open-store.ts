@@ -1,8 +1,9 @@
 import { unlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { databaseError } from '../platform/database.ts';
 import { messageOf } from '../platform/failure.ts';
 import { ChunkDisk } from './disk.ts';
-import { toStoreError } from './errors.ts';
+import { codeOf, toStoreError } from './errors.ts';
 import { Layout, nodeFs, type StoreFs } from './files.ts';
 import { StoreLock } from './lock.ts';
 import { openIndex } from './open-index.ts';
@@ -38,7 +39,8 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
       return { lock, ...(await openLocked(layout, fs, options)) };
     } catch (error) {
       lock.release();
-      throw error;
+      // No other Kvasir has it open: the lock is held here.
+      throw codeOf(error).startsWith('SQLITE_BUSY') ? databaseError(error, layout.index) : error;
     }
   } catch (error) {
     throw toStoreError(error, layout.dir);

@@ -179,6 +179,26 @@ describe('a file that cannot be read is set aside, and an empty database takes i
   });
 });
 
+test('a database that another program holds is told as that, and goes on once it is let go', () => {
+  const path = join(temp(), 'notes.sqlite');
+  const database = openDatabase(path, [NOTES]);
+  onTestFinished(() => database.close());
+  database.pragma('busy_timeout = 10');
+  const other = new SQLite(path);
+  other.exec('BEGIN EXCLUSIVE');
+  const write = (): number => database.run("INSERT INTO note (text) VALUES ('a')");
+  expect(write).toThrow(
+    expect.objectContaining({
+      code: 'DATABASE_HELD',
+      message: `Another program is holding the database ${path}, so nothing was written.`,
+      advice: expect.not.stringContaining('Kvasir is') as string,
+    }),
+  );
+  expect(database.column('SELECT text FROM note')).toEqual([]);
+  other.close();
+  expect(write()).toBe(1);
+});
+
 test('damage that is met in use is looked for at the next start, however large the file is', () => {
   const path = filled();
   expect(isCheckedAtOpen(path)).toBe(true);

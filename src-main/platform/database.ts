@@ -136,7 +136,7 @@ function first(statement: Statement, values: unknown[]): unknown {
 /**
  * Opens an SQLite database in WAL mode and brings its schema to the newest version: `migrations[n]` leads from version
  * n to n + 1, in a transaction with the version number. The database of an older version is kept as <path>.v<version>.
- * Then and later SQLite's failures are typed: STORE_READ_ONLY, DISK_FULL, STORE_IN_USE; STORE_CORRUPT when pages are damaged or the
+ * Then and later SQLite's failures are typed: STORE_READ_ONLY, DISK_FULL, DATABASE_HELD; STORE_CORRUPT when pages are damaged or the
  * file is another program's; STORE_VERSION when a newer program has migrated it further.
  */
 export function openDatabase(path: string, migrations: readonly string[]): Database {
@@ -272,10 +272,10 @@ export function databaseError(error: unknown, path: string): unknown {
     });
   }
   if (code.startsWith('SQLITE_BUSY')) {
-    const advice = 'Close the other Kvasir, or choose another folder with --data.';
-    return new KvasirError('STORE_IN_USE', `The database ${path} is in use by another process.`, advice, {
-      cause: error,
-    });
+    const message = `Another program is holding the database ${path}, so nothing was written.`;
+    const advice =
+      'Try again once it lets go: a backup or a virus scanner may be reading the file. Kvasir retries its background work by itself.';
+    return new KvasirError('DATABASE_HELD', message, advice, { cause: error });
   }
   if (/^SQLITE_(READONLY|CANTOPEN|IOERR|PERM)/.test(code))
     return fileError({ code }, `${path} could not be opened for writing`);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { KvasirError } from '../../src-shared/errors.ts';
 
@@ -7,13 +7,16 @@ const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
 /** Whether what listens there is reached from this machine alone. */
 export function isLoopback(host: string): boolean {
-  return LOOPBACK.includes(host);
+  return LOOPBACK.includes(host.toLowerCase());
 }
+
+/** Names of this machine in Host. A name that a foreign page has resolve to it is not among them. */
+export const LOCAL_NAMES: readonly string[] = LOOPBACK.map(bracketed);
 
 /** Ports that clients may leave out of Host. */
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-/** What requests to a server on this machine alone have in Host. A name that a foreign page has resolve to it is not among them. */
+/** What requests to a server on this machine alone have in Host. */
 export function localHosts(
   host: string,
   port: number,
@@ -22,6 +25,38 @@ export function localHosts(
   const names = (host === 'localhost' ? LOOPBACK : [host, 'localhost']).map(bracketed);
   const full = names.map((name) => `${name}:${port}`);
   return port === DEFAULT_PORTS[scheme] ? [...names, ...full] : full;
+}
+
+/** The name in a Host header. Its port may be that of a proxy before the server. */
+export function hostName(header = ''): string {
+  return header.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+}
+
+/** In which headers have to arrive, and in which more of a body has to. */
+const PATIENCE_MS = 60_000;
+/** Clients keep idle connections for up to a minute: a server that closes them earlier fails the next request. */
+const KEEP_ALIVE_MS = 75_000;
+
+export function httpOptions(patienceMs = PATIENCE_MS): ServerOptions {
+  return {
+    headersTimeout: patienceMs,
+    connectionsCheckingInterval: patienceMs / 4,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
+}
+
+/** Ends the connection when a request's body stops arriving. */
+export function boundBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  patienceMs = PATIENCE_MS,
+): void {
+  const { socket } = request;
+  socket.setTimeout(patienceMs);
+  request.once('end', () => {
+    // After the answer it is the timeout of an idle connection.
+    if (!response.writableFinished) socket.setTimeout(0);
+  });
 }
 
 /** A host as addresses have it. */

@@ -108,6 +108,8 @@ export class FakeModel implements FusionModel {
   readonly path = 'fake.gguf';
   readonly encodingPrefix = Int32Array.of(BOS);
   readonly sessions: FakeSession[] = [];
+  /** How each answer was sampled. */
+  readonly sampled: GenerateOptions['sampling'][] = [];
   says: string;
   readonly beforeToken: (index: number) => Promise<void>;
   encoded = 0;
@@ -309,7 +311,8 @@ export class FakeSession implements FusionSession {
     return Promise.resolve({ v, k: v.map((value) => 2 * value), attention });
   }
 
-  async generate({ maxTokens, onToken, signal }: GenerateOptions): Promise<GenerateResult> {
+  async generate({ maxTokens, onToken, signal, sampling }: GenerateOptions): Promise<GenerateResult> {
+    this.#model.sampled.push(sampling);
     const says = this.#unsaid(this.#model.tokenize(this.#model.says, { special: true }));
     const stopAt = Math.min(maxTokens, says.length);
     let written = 0;

@@ -61,7 +61,7 @@ export function api({
   keepAliveMs?: number;
 } = {}) {
   const { service: completions, model: fake } = completionFixture(model);
-  const access: Access = { keys: new ApiKeys(keys), hosts: () => hosts, origins };
+  const access: Access = { keys: new ApiKeys(keys), hosts, origins };
   const metrics = new ApiMetrics(completions);
   onTestFinished(() => metrics.close());
   const logged: unknown[] = [];

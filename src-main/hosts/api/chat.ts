@@ -3,15 +3,16 @@ import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../completions/types.ts';
 import type { JsonSchema } from '../../completions/json-grammar.ts';
+import { ANY, LimitSchema, only } from './client-fields.ts';
 import { once, seconds, streamed, type ApiCore } from './core.ts';
 import {
+  AnswerContentSchema,
   body,
   CitationSchema,
   ContentSchema,
   FAILURES,
   FormatSchema,
   HowMadeSchema,
-  only,
   STREAM_OPTIONS,
   UsageSchema,
   WRITING,
@@ -20,6 +21,8 @@ import {
   citationsOf,
   grammarOf,
   howMade,
+  limitOf,
+  limitsIn,
   logprobsTold,
   messagesOf,
   thinkOf,
@@ -27,21 +30,29 @@ import {
   writingOf,
 } from './told.ts';
 
+/** What a message may have besides its role. */
+const SAID = { content: ContentSchema, name: z.string().nullish() } as const;
+
+/** An answer as clients send it back. Later turns see neither thoughts nor annotations. */
 const ASSISTANT = {
+  ...SAID,
   role: z.literal('assistant'),
-  content: ContentSchema,
-  // What clients send back of an answer as they got it.
-  refusal: z.null().optional(),
-  reasoning_content: z.string().nullish(),
-  annotations: z.array(z.unknown()).max(0).optional(),
+  content: AnswerContentSchema,
+  refusal: z.string().nullish(),
+  reasoning_content: ANY,
+  reasoning: ANY,
+  reasoning_details: ANY,
+  thinking: ANY,
+  annotations: ANY,
+  tool_calls: z.array(z.unknown()).max(0).nullish(),
 } as const;
 
 const MessageSchema = z.discriminatedUnion(
   'role',
   [
-    z.strictObject({ role: z.literal('system'), content: ContentSchema }),
-    z.strictObject({ role: z.literal('developer'), content: ContentSchema }),
-    z.strictObject({ role: z.literal('user'), content: ContentSchema }),
+    z.strictObject({ ...SAID, role: z.literal('system') }),
+    z.strictObject({ ...SAID, role: z.literal('developer') }),
+    z.strictObject({ ...SAID, role: z.literal('user') }),
     z.strictObject(ASSISTANT),
   ],
   { error: 'Only the roles system, developer, user and assistant are supported.' },
@@ -52,19 +63,15 @@ export const ChatRequestSchema = z
     ...WRITING,
     model: z.string().min(1),
     messages: z.array(MessageSchema).min(1).max(4096),
-    max_completion_tokens: z.int().min(1).nullish(),
+    max_completion_tokens: LimitSchema,
     logprobs: z.boolean().nullish(),
     top_logprobs: z.int().min(0).max(20).nullish(),
     response_format: FormatSchema,
     reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish(),
-    // They change nothing here.
-    metadata: z.record(z.string(), z.string()).nullish(),
+    /** What Qwen's models are told by; `reasoning_effort` goes first. */
+    chat_template_kwargs: z.strictObject({ enable_thinking: z.boolean().optional() }).nullish(),
     store: only(false),
-    service_tier: z.enum(['auto', 'default']).nullish(),
-    parallel_tool_calls: z.boolean().nullish(),
     modalities: z.array(z.literal('text', { error: 'Kvasir writes text only.' })).nullish(),
-    safety_identifier: z.string().nullish(),
-    prompt_cache_key: z.string().nullish(),
   })
   .refine(...STREAM_OPTIONS)
   .refine(({ logprobs, top_logprobs: top }) => logprobs === true || !top, {
@@ -142,21 +149,20 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
   const {
     model,
     messages,
-    max_completion_tokens,
     logprobs,
     top_logprobs,
     reasoning_effort: effort,
+    chat_template_kwargs: template,
     response_format: format,
   } = asked;
-  const writing = writingOf(asked);
   return {
-    ...writing,
+    ...writingOf(asked),
     model,
     prompt: { messages: messagesOf(messages, separator) },
-    maxTokens: max_completion_tokens ?? writing.maxTokens,
+    maxTokens: limitOf(asked.max_completion_tokens, ...limitsIn(asked)),
     logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
     grammar: format ? grammarOf({ ...format, ...schemaOf(format) }, 'response_format') : undefined,
-    think: thinkOf(effort),
+    think: thinkOf(effort) ?? template?.enable_thinking,
   };
 }
 

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult, TokenLogprobs } from '../../completions/types.ts';
+import { only } from './client-fields.ts';
 import { seconds, streamed, type ApiCore } from './core.ts';
 import {
   body,
   CitationSchema,
   FAILURES,
   HowMadeSchema,
-  only,
   STREAM_OPTIONS,
   UsageSchema,
   WRITING,
 } from './schemas.ts';
-import { citationsOf, howMade, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
+import { citationsOf, howMade, limitOf, limitsIn, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
 
 export const CompletionRequestSchema = z
   .strictObject({
@@ -100,8 +100,8 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
     ...writingOf(asked),
     model,
     prompt: { text: textsOf(text, separator) },
-    // What this endpoint always did where nothing is said.
-    maxTokens: asked.max_tokens ?? 16,
+    // OpenAI's default for this endpoint.
+    maxTokens: limitOf(...limitsIn(asked), 16),
     logprobs: logprobs ?? undefined,
   };
 }

@@ -57,6 +57,7 @@ const TELLINGS: Partial<Record<ErrorCode, Telling>> = {
   DOCUMENT_MEMORY: { status: 413, code: 'document_memory' },
   DOCUMENT_TOO_LARGE: { status: 413, code: 'document_too_large' },
   CONFLICT: { status: 429, code: 'too_many_requests', again: true },
+  DATABASE_HELD: { status: 503, code: 'database_held', again: true },
   OUT_OF_MEMORY: { status: 503, code: 'out_of_memory', again: true },
   ABORTED: { status: CLIENT_CLOSED, code: 'aborted' },
   // The server that the model is on. What its settings, its account or its address would have to change for fails again.

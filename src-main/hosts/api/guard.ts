@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
+import { hostName, LOCAL_NAMES } from '../../platform/local-server.ts';
 import { Refusal } from './errors.ts';
 import type { ApiKeys } from './keys.ts';
 import { ID_HEADERS } from './request-id.ts';
@@ -7,8 +8,8 @@ import { ID_HEADERS } from './request-id.ts';
 /** Who may reach the API. */
 export interface Access {
   keys: ApiKeys;
-  /** Host headers that are answered; undefined: any. */
-  hosts: () => readonly string[] | undefined;
+  /** Names in Host that are answered, in lower case; undefined: any. */
+  hosts: readonly string[] | undefined;
   /** Pages of these origins may ask; '*': of all. */
   origins: readonly string[];
 }
@@ -22,26 +23,41 @@ const EXPOSED = [...ID_HEADERS, 'Retry-After', 'X-Should-Retry', 'Mcp-Session-Id
 /** A name that a foreign page has resolve to this machine shows in Host. */
 export function checkHost({ hosts }: Access): MiddlewareHandler {
   return async (c, next) => {
-    const allowed = hosts();
-    if (allowed && !allowed.includes(c.req.header('host') ?? ''))
-      throw new Refusal(403, `This server answers only at ${allowed.join(' and ')}.`, {
-        code: 'foreign_host',
-      });
+    const name = hostName(c.req.header('host'));
+    if (hosts && !hosts.includes(name)) {
+      const message = `This server is called ${hosts.join(', ')}, not ${JSON.stringify(name)}. Start it with --allow-host NAME to allow another name.`;
+      throw new Refusal(403, message, { code: 'foreign_host' });
+    }
     await next();
   };
 }
 
-/** Browsers tell where a request comes from: a page that nobody allowed gets nothing, not even a request through. */
+/**
+ * Browsers tell where a request comes from: a page that nobody allowed gets nothing, not even a request through. MCP wants origins of
+ * this machine let in; pages there still cannot read what they get, since no header allows it.
+ */
 export function checkOrigin({ origins }: Access): MiddlewareHandler {
   const all = origins.includes('*');
   const answer = cors({ origin: all ? '*' : [...origins], exposeHeaders: EXPOSED });
   return async (c, next) => {
     const origin = c.req.header('origin');
     if (origin === undefined) return next();
-    if (!all && !origins.includes(origin))
-      throw new Refusal(403, 'Pages of this origin may not ask this server.', { code: 'foreign_origin' });
-    return answer(c, next);
+    if (!all && !origins.includes(origin)) {
+      if (c.req.path === '/mcp' && isLocalOrigin(origin)) return next();
+      const message =
+        'Pages of this origin may not use this server. Start it with --cors ORIGIN to allow it.';
+      throw new Refusal(403, message, { code: 'foreign_origin' });
+    }
+    const response = await answer(c, next);
+    if (c.req.header('access-control-request-private-network') === 'true')
+      response?.headers.set('Access-Control-Allow-Private-Network', 'true');
+    return response;
   };
+}
+
+function isLocalOrigin(origin: string): boolean {
+  const { protocol, hostname } = URL.parse(origin) ?? {};
+  return /^https?:$/.test(protocol ?? '') && LOCAL_NAMES.includes(hostname ?? '');
 }
 
 export function checkKey({ keys }: Access): MiddlewareHandler {

@@ -10,22 +10,23 @@ const NOT_DONE: Readonly<Record<string, string>> = {
   functions: 'Kvasir calls no functions.',
   function_call: 'Kvasir calls no functions.',
   tool_calls: 'Kvasir calls no tools.',
+  mcp_servers: 'Kvasir calls no tools.',
   audio: 'Kvasir writes text only.',
+  grammar: 'Ask for JSON by response_format.',
   web_search_options: 'Kvasir searches nothing but its libraries: ask for a model called kvasir/<library>.',
-  dimensions: 'Vectors have the length that the embedding model gives them.',
 };
 
 /** The first thing that is wrong with a request, by the name of its field. */
 export function refusalOf({ issues }: Pick<z.core.$ZodError, 'issues'>): Refusal {
   const issue = deepest(issues);
   const path = issue.path.map(String);
-  if (issue.code === 'unrecognized_keys') {
-    const [key = ''] = issue.keys;
-    const param = [...path, key].join('.');
-    const message = `${param} is not supported. ${NOT_DONE[key] ?? ''}`.trim();
+  if (issue.code === 'unrecognized_keys') path.push(issue.keys[0] ?? '');
+  const param = path.join('.');
+  const why = NOT_DONE[path.at(-1) ?? ''];
+  if (issue.code === 'unrecognized_keys' || why !== undefined) {
+    const message = `${param} is not supported. ${why ?? ''}`.trim();
     return new Refusal(400, message, { param, code: 'unsupported_parameter' });
   }
-  const param = path.join('.');
   const message = param === '' ? issue.message : `${param}: ${issue.message}`;
   return new Refusal(400, message, { param: param === '' ? null : param, code: 'invalid_value' });
 }

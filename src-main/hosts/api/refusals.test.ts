@@ -26,8 +26,8 @@ test.each(Object.entries(GOOD))('%s answers what it supports', async (path, body
 describe.each(Object.entries(GOOD))('%s refuses by name', (path, body) => {
   test.each([
     ['tools', { tools: [FUNCTION] }],
-    ['tool_choice', { tool_choice: 'auto' }],
-    ['functions', { functions: [] }],
+    ['tool_choice', { tool_choice: 'required' }],
+    ['functions', { functions: [{ name: 'f' }] }],
     ['n', { n: 2 }],
     ['images', { images: ['x'] }],
     ['audio', { audio: {} }],

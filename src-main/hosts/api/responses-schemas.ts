@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { CitationSchema, HowMadeSchema, only, TextPartSchema, WRITING } from './schemas.ts';
+import { ANY, FILTERS, LimitSchema, NO_CHANGE, NO_TOOLS, only } from './client-fields.ts';
+import { CitationSchema, HowMadeSchema, TextPartSchema, WRITING } from './schemas.ts';
 
 const InputTextSchema = TextPartSchema.extend({ type: z.literal('input_text') }).openapi('InputText');
 
@@ -30,6 +31,7 @@ const ItemSchema = z.union(
       content: ContentSchema,
       id: z.string().optional(),
       status: z.string().optional(),
+      phase: ANY,
     }),
     // An answer's thoughts, which later turns do not see.
     z.strictObject({
@@ -37,6 +39,7 @@ const ItemSchema = z.union(
       id: z.string(),
       summary: z.array(z.unknown()),
       content: z.array(z.unknown()).optional(),
+      encrypted_content: ANY,
       status: z.string().optional(),
     }),
   ],
@@ -61,28 +64,32 @@ const FormatSchema = z.discriminatedUnion(
 
 export const ResponseRequestSchema = z
   .strictObject({
+    ...NO_CHANGE,
+    ...NO_TOOLS,
+    ...FILTERS,
     model: z.string().min(1),
     input: z.union([z.string().min(1), z.array(ItemSchema).min(1).max(4096)]),
     instructions: z.string().nullish(),
     previous_response_id: z.string().nullish(),
     /** Whether later requests may go on from this one; kept in memory, as long as there is room. */
     store: z.boolean().nullish(),
-    max_output_tokens: z.int().min(1).nullish(),
+    max_output_tokens: LimitSchema,
     temperature: z.number().min(0).max(2).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
     stream: z.boolean().nullish(),
-    text: z.strictObject({ format: FormatSchema.optional() }).optional(),
+    text: z.strictObject({ format: FormatSchema.optional(), verbosity: only('medium') }).optional(),
     reasoning: z
-      .strictObject({ effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish() })
+      .strictObject({
+        effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish(),
+        summary: only('auto'),
+      })
       .nullish(),
     truncation: only('disabled'),
-    // They change nothing here.
-    metadata: z.record(z.string(), z.string()).nullish(),
-    user: z.string().nullish(),
-    parallel_tool_calls: z.boolean().nullish(),
-    service_tier: z.enum(['auto', 'default']).nullish(),
-    safety_identifier: z.string().nullish(),
-    prompt_cache_key: z.string().nullish(),
+    background: only(false),
+    include: z.array(z.unknown()).max(0, { error: 'Nothing further can be included.' }).nullish(),
+    max_tool_calls: z.int().nullish(),
+    top_logprobs: only(0),
+    stream_options: z.strictObject({ include_obfuscation: z.boolean().optional() }).nullish(),
     kvasir: WRITING.kvasir,
   })
   .openapi('ResponseRequest');

@@ -102,10 +102,10 @@ test('one that was not to be stored, or is none, is refused by name', async () =
 });
 
 test.each([
-  ['tools', []],
+  ['tools', [{ type: 'function' }]],
   ['background', true],
   ['truncation', 'auto'],
-  ['include', []],
+  ['include', ['x']],
   ['conversation', 'x'],
   ['input.0.content.0.type', [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }], 'input'],
   ['text.format', { format: { type: 'json_schema', name: 'x', schema: { pattern: 'a' } } }, 'text'],

@@ -14,7 +14,7 @@ import {
   type ResponseRequest,
 } from './responses-schemas.ts';
 import { body, FAILURES } from './schemas.ts';
-import { citationsOf, grammarOf, howMade, ownOf, textsOf, thinkOf } from './told.ts';
+import { citationsOf, grammarOf, howMade, limitOf, ownOf, samplingOf, textsOf, thinkOf } from './told.ts';
 
 const route = createRoute({
   method: 'post',
@@ -78,7 +78,8 @@ function streamResponse(c: Context, asked: Asked, core: ApiCore, store: Response
 }
 
 function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: ResponseStore): Asked {
-  const { model, input, instructions, max_output_tokens, temperature, top_p, reasoning } = sent;
+  const { model, input, instructions, temperature, top_p, reasoning } = sent;
+  const maxTokens = limitOf(sent.max_output_tokens);
   const format = sent.text?.format ?? { type: 'text' as const };
   const messages = [...before(sent, store), ...messagesIn(input, separator)];
   const system: CompletionMessage[] = instructions
@@ -89,9 +90,8 @@ function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: Re
     request: {
       model,
       prompt: { messages: [...system, ...messages] },
-      maxTokens: max_output_tokens ?? undefined,
-      temperature: temperature ?? undefined,
-      topP: top_p ?? undefined,
+      maxTokens,
+      ...samplingOf(sent),
       grammar: grammarOf(format, 'text.format'),
       think: thinkOf(reasoning?.effort),
       ...ownOf(sent),
@@ -104,7 +104,7 @@ function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: Re
       error: null,
       incomplete_details: null,
       instructions: instructions ?? null,
-      max_output_tokens: max_output_tokens ?? null,
+      max_output_tokens: maxTokens ?? null,
       metadata: sent.metadata ?? {},
       model,
       output: [],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 import type { ErrorBody } from './errors.ts';
 import { api, refused } from './api.test-support.ts';
@@ -8,9 +8,9 @@ const HELLO = { model: 'Fake', messages: [{ role: 'user', content: 'Where?' }] }
 
 describe('what is not supported', () => {
   test.each([
-    ['tools', []],
-    ['tool_choice', 'auto'],
-    ['functions', []],
+    ['tools', [{ type: 'function', function: { name: 'f' } }]],
+    ['tool_choice', 'required'],
+    ['functions', [{ name: 'f' }]],
     ['audio', {}],
     ['n', 2],
     ['frequency_penalty', 1],
@@ -35,7 +35,7 @@ describe('what is not supported', () => {
     ['messages.0.content.0.type', { role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }],
     ['messages.0.content.0.size', { role: 'user', content: [{ type: 'text', text: 'x', size: 1 }] }],
     ['messages.0.role', { role: 'tool', content: 'x', tool_call_id: '1' }],
-    ['messages.0.tool_calls', { role: 'assistant', content: 'x', tool_calls: [] }],
+    ['messages.0.tool_calls', { role: 'assistant', content: 'x', tool_calls: [{ id: '1' }] }],
     ['messages.0.content', { role: 'user', content: 5 }],
   ])('%s of a message, too', async (param, message) => {
     const [status, told] = await refused(api().post(CHAT, { model: 'Fake', messages: [message] }));
@@ -48,11 +48,27 @@ describe('what is not supported', () => {
     ['/v1/completions', { model: 'Fake', prompt: 'a', echo: true }, 'echo'],
     ['/v1/completions', { model: 'Fake', prompt: 'a', best_of: 2 }, 'best_of'],
     ['/v1/embeddings', { model: 'Letters', input: 'a', dimensions: 1 }, 'dimensions'],
-    ['/v1/embeddings', { model: 'Letters', input: [1, 2] }, 'input.0'],
+    ['/v1/embeddings', { model: 'Letters', input: '' }, 'input'],
+    ['/v1/embeddings', { model: 'Letters', input: ['a', ''] }, 'input.1'],
+    ['/v1/embeddings', { model: 'Letters', input: [] }, 'input'],
     ['/v1/rerank', { model: 'Letters', query: 'a', documents: [] }, 'documents'],
   ])('%s refuses %j', async (path, body, param) => {
     const [status, told] = await refused(api().post(path, body));
     expect([status, told]).toEqual([400, param]);
+  });
+
+  test.each([[[1, 2]], [[[1, 2], [3]]]])('token ids %j are refused with the remedy', async (input) => {
+    const sent = api().post('/v1/embeddings', { model: 'Letters', input });
+    const [status, param, message] = await refused(sent);
+    expect([status, param]).toEqual([400, 'input.0']);
+    expect(message).toContain('check_embedding_ctx_length=False');
+  });
+
+  test('vectors have the length that is asked for, or the request is refused', async () => {
+    const ask = (dimensions: number | null) =>
+      api().post('/v1/embeddings', { model: 'Letters', input: 'a', dimensions });
+    expect([(await ask(2)).status, (await ask(null)).status]).toEqual([200, 200]);
+    expect((await refused(ask(1)))[2]).toContain('have 2 dimensions');
   });
 
   test('what changes nothing may be sent', async () => {
@@ -72,6 +88,14 @@ describe('a request that makes no sense', () => {
     expect((await refused(post(CHAT, { ...HELLO, user: 'x'.repeat(17 * 2 ** 20) })))[0]).toBe(413);
     expect(await refused(get('/v1/nothing'))).toEqual([404, null, 'There is no GET /v1/nothing here.']);
     expect((await refused(post(CHAT, { ...HELLO, model: 'None' })))[0]).toBe(404);
+  });
+
+  test('is answered under a path with slashes too many, and another path is told', async () => {
+    const { get, post } = api();
+    for (const path of ['//v1/models', '/v1//models', '/v1/models/'])
+      expect((await get(`http://127.0.0.1${path}`)).status).toBe(200);
+    for (const path of ['/chat/completions', '/v1/v1/chat/completions', '/api/v1/chat/completions'])
+      expect((await refused(post(path, HELLO)))[2]).toContain('The path is /v1/chat/completions.');
   });
 
   test.each([
@@ -104,6 +128,27 @@ describe('a request that makes no sense', () => {
   });
 });
 
+test.each<[string, object]>([
+  [CHAT, { messages: [{ role: 'user', content: 'why '.repeat(1_000_000) }] }],
+  [CHAT, { model: 'kvasir/Notes', messages: [{ role: 'user', content: 'why '.repeat(1_000_000) }] }],
+  ['/v1/completions', { prompt: 'why '.repeat(1_000_000) }],
+  ['/v1/tokenize', { prompt: 'why '.repeat(1_000_000) }],
+])('%s refuses a prompt that is far too long after its beginning', async (path, more) => {
+  const { post, model } = api({ contextTrain: 64 });
+  const tokenize = vi.spyOn(model, 'tokenize');
+  const response = await post(path, { model: 'Fake', ...more });
+  const { error } = (await response.json()) as ErrorBody;
+  expect([response.status, error.code]).toEqual([400, 'context_length_exceeded']);
+  const read = tokenize.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+  expect(read).toBeLessThan(1_000_000);
+});
+
+test('a text that is longer than the context is counted', async () => {
+  const body = { model: 'Fake', prompt: 'why '.repeat(1000) };
+  const answer = await api({ contextTrain: 64 }).post('/v1/tokenize', body);
+  expect(((await answer.json()) as { count: number }).count).toBeGreaterThan(1000);
+});
+
 describe('who is let in', () => {
   const NOBODY = { keys: ['first-key', 'second-key'] };
 
@@ -123,10 +168,26 @@ describe('who is let in', () => {
   });
 
   test('is who names this server as it is called here', async () => {
-    const { get } = api({ hosts: ['127.0.0.1:1'] });
-    expect((await get('/v1/models', { Host: '127.0.0.1:1' })).status).toBe(200);
-    for (const host of ['evil.example:1', '127.0.0.1:2', ''])
-      expect((await refused(get('/v1/models', { Host: host })))[0]).toBe(403);
+    const { get } = api({ hosts: ['127.0.0.1', 'localhost', 'aibox'] });
+    for (const host of ['127.0.0.1:1', '127.0.0.1', 'LOCALHOST:1', 'aibox:4000', 'AIBOX.'])
+      expect((await get('/v1/models', { Host: host })).status).toBe(200);
+    for (const host of ['evil.example:1', 'localhost.evil.example', '']) {
+      const [status, , message] = await refused(get('/v1/models', { Host: host }));
+      expect([status, message]).toEqual([403, expect.stringContaining('--allow-host NAME')]);
+    }
+  });
+
+  test('are programs of this machine at /mcp, which pages there cannot read', async () => {
+    const { routes } = api({ hosts: ['localhost'] });
+    const ask = (path: string, origin: string) =>
+      routes.request(path, { method: 'POST', headers: { Host: 'localhost:1', Origin: origin } });
+    for (const origin of ['http://localhost:1', 'https://127.0.0.1', 'http://[::1]:6274']) {
+      const answer = await ask('/mcp', origin);
+      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+      expect((await ask(CHAT, origin)).status).toBe(403);
+    }
+    for (const origin of ['http://evil.example', 'http://localhost.evil.example', 'null', 'file://localhost'])
+      expect((await ask('/mcp', origin)).status).toBe(403);
   });
 
   test('pages are not, unless their origin was named', async () => {
@@ -141,6 +202,13 @@ describe('who is let in', () => {
     expect((await refused(get('/v1/models', { Origin: 'http://elsewhere.example' })))[0]).toBe(403);
     const asks = { ...there, 'Access-Control-Request-Method': 'POST' };
     expect((await routes.request(CHAT, { method: 'OPTIONS', headers: asks })).status).toBe(204);
+    const allowsNetwork = async (origin: string): Promise<string | null> => {
+      const headers = { ...asks, Origin: origin, 'Access-Control-Request-Private-Network': 'true' };
+      const preflight = await routes.request(CHAT, { method: 'OPTIONS', headers });
+      return preflight.headers.get('access-control-allow-private-network');
+    };
+    expect(await allowsNetwork('http://there.example')).toBe('true');
+    expect(await allowsNetwork('http://elsewhere.example')).toBeNull();
   });
 });
 

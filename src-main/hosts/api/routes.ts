@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { getPath } from 'hono/utils/url';
 import { limitBody } from './body-limit.ts';
 import { addChatRoutes } from './chat.ts';
 import { addCompletionRoutes } from './completions.ts';
@@ -23,6 +24,11 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** The whole API: who is let in, then what can be asked. */
 export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics): OpenAPIHono {
   const app = new OpenAPIHono({
+    // Base URLs that end with a slash give paths with two of them.
+    getPath: (request) =>
+      getPath(request)
+        .replace(/\/{2,}/g, '/')
+        .replace(/(?<=.)\/$/, ''),
     defaultHook: (result) => {
       if (!result.success) throw refusalOf(result.error);
     },
@@ -31,7 +37,11 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   const toldMessages = messageErrorHandler(core.log);
   app.onError((error, c) => (isMessages(c.req.path) ? toldMessages : told)(error, c));
   app.notFound((c) => {
-    throw new Refusal(404, `There is no ${c.req.method} ${c.req.path} here.`, { code: 'unknown_url' });
+    const { method, path } = c.req;
+    const meant = [`/v1${path}`, path.replace(/^\/v1(?=\/)/, ''), path.replace(/^\/api(?=\/)/, '')];
+    const known = meant.find((other) => other !== path && app.routes.some((route) => route.path === other));
+    const advice = known === undefined ? '' : ` The path is ${known}.`;
+    throw new Refusal(404, `There is no ${method} ${path} here.${advice}`, { code: 'unknown_url' });
   });
   app.use(nameRequest, metrics.middleware, checkHost(access), checkOrigin(access), checkKey(access));
   app.use(limitBody(MAX_BODY_BYTES));

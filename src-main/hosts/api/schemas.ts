@@ -1,10 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { StrategyRequestSchema } from '../../../src-shared/strategy.ts';
-
-/** A field that clients send with the one value that means nothing here. */
-export function only<T extends string | number | boolean>(value: T) {
-  return z.literal(value, { error: `Only ${JSON.stringify(value)} is supported.` }).nullish();
-}
+import {
+  CacheMarkSchema,
+  FILTERS,
+  LimitSchema,
+  NO_CHANGE,
+  NO_TOOLS,
+  only,
+  withoutNulls,
+} from './client-fields.ts';
 
 export const TextPartSchema = z
   .strictObject({
@@ -13,27 +17,34 @@ export const TextPartSchema = z
     /** Encoded once and stored: reused wherever it stands from then on. */
     cache: z.boolean().optional(),
     title: z.string().min(1).max(200).optional(),
+    // It asks for prefix caching, which is always on.
+    cache_control: CacheMarkSchema,
   })
   .openapi('TextPart');
 
-export const ContentSchema = z.union([
-  z.string(),
-  z
-    .array(
-      z.discriminatedUnion('type', [TextPartSchema], {
-        error: 'Only parts of the type "text" are supported.',
-      }),
-    )
-    .min(1),
-]);
+const PartsSchema = z.array(
+  z.discriminatedUnion('type', [TextPartSchema], { error: 'Only parts of the type "text" are supported.' }),
+);
 
-export const StopSchema = z.union([z.string().min(1), z.array(z.string().min(1)).max(16)]).nullish();
+export const ContentSchema = z.union([z.string(), PartsSchema.min(1)]);
+
+/** Of an answer that said nothing, clients send back nothing. */
+export const AnswerContentSchema = z.union([z.string(), PartsSchema]).optional();
+
+/** Empty ones end nothing. */
+export const StopSchema = z.union([z.string(), z.array(z.string()).max(16)]).nullish();
 
 /** How an answer is written. */
 export const WRITING = {
-  max_tokens: z.int().min(1).nullish(),
+  ...NO_CHANGE,
+  ...NO_TOOLS,
+  ...FILTERS,
+  max_tokens: LimitSchema,
+  n_predict: LimitSchema,
+  num_predict: LimitSchema,
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
+  /** -1: another one each time. */
   seed: z.int().nullish(),
   stop: StopSchema,
   stream: z.boolean().nullish(),
@@ -44,8 +55,6 @@ export const WRITING = {
   frequency_penalty: only(0),
   presence_penalty: only(0),
   logit_bias: z.strictObject({}, { error: 'No bias is supported.' }).nullish(),
-  /** Who asks: it changes nothing. */
-  user: z.string().nullish(),
   /** What is Kvasir's own. */
   kvasir: z
     .strictObject({
@@ -155,5 +164,6 @@ export function json<S extends z.ZodType>(schema: S, description: string) {
 }
 
 export function body<S extends z.ZodType>(schema: S) {
-  return { body: { required: true, content: { 'application/json': { schema } } } } as const;
+  const lenient = z.preprocess((sent) => withoutNulls(sent), schema);
+  return { body: { required: true, content: { 'application/json': { schema: lenient } } } } as const;
 }

@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { getRequestListener } from '@hono/node-server';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { bracketed, endServer, isLoopback, listen, localHosts, portOf } from '../../platform/local-server.ts';
+import {
+  boundBody,
+  bracketed,
+  endServer,
+  httpOptions,
+  isLoopback,
+  listen,
+  LOCAL_NAMES,
+  portOf,
+} from '../../platform/local-server.ts';
 import type { ApiCore } from './core.ts';
 import { ApiKeys } from './keys.ts';
 import { ApiMetrics } from './metrics.ts';
@@ -18,6 +27,10 @@ interface ApiServerOptions extends Omit<ApiCore, 'clock'> {
   tls?: { cert: string; key: string } | undefined;
   /** Pages of these origins may ask. */
   origins: readonly string[];
+  /** Names in Host that are answered besides those of this machine. */
+  hostNames?: readonly string[] | undefined;
+  /** As boundBody has it. */
+  patienceMs?: number | undefined;
 }
 
 export interface RunningApi {
@@ -28,7 +41,7 @@ export interface RunningApi {
 
 /** Serves other programs. BAD_ARGUMENT without keys beyond this machine, or when the port is taken. */
 export async function startApi(options: ApiServerOptions): Promise<RunningApi> {
-  const { host, keys, tls, log } = options;
+  const { host, keys, tls, log, patienceMs, hostNames = [] } = options;
   const local = isLoopback(host);
   if (!local && keys.length === 0) throw needsKeys(host);
   const metrics = new ApiMetrics(options.completions);
@@ -37,13 +50,17 @@ export async function startApi(options: ApiServerOptions): Promise<RunningApi> {
     {
       keys: new ApiKeys(keys),
       origins: options.origins,
-      hosts: () => (local ? localHosts(host, portOf(server), tls ? 'https' : 'http') : undefined),
+      hosts: local ? [...LOCAL_NAMES, ...hostNames.map((name) => name.toLowerCase())] : undefined,
     },
     metrics,
   );
   const listener = getRequestListener(routes.fetch, { overrideGlobalObjects: false });
-  const answer = (...request: Parameters<typeof listener>): void => void listener(...request);
-  const server = tls ? secureServer(tls, answer) : createServer(answer);
+  const answer: RequestListener = (request, response) => {
+    boundBody(request, response, patienceMs);
+    void listener(request, response);
+  };
+  const bounds = httpOptions(patienceMs);
+  const server = tls ? secureServer(tls, bounds, answer) : createServer(bounds, answer);
   await listen(server, options, 'Choose others with --host and --port.');
   log.info('api-started', { host, port: portOf(server) });
   return {
@@ -60,9 +77,13 @@ function needsKeys(host: string): KvasirError {
   return new KvasirError('BAD_ARGUMENT', message, 'Name a file with keys by --api-key-file.');
 }
 
-function secureServer({ cert, key }: { cert: string; key: string }, listener: RequestListener): Server {
+function secureServer(
+  { cert, key }: { cert: string; key: string },
+  bounds: ServerOptions,
+  listener: RequestListener,
+): Server {
   try {
-    return createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) }, listener);
+    return createTlsServer({ ...bounds, cert: readFileSync(cert), key: readFileSync(key) }, listener);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     const message = `The certificate or its key cannot be used (${code}).`;

@@ -32,16 +32,50 @@ export function ownOf({ model, kvasir }: Pick<Writing, 'kvasir'> & { model: stri
 /** From a request's fields to what the core is asked. */
 export function writingOf(
   body: Omit<Writing, 'n'> & { model: string },
-): Omit<CompletionRequest, 'model' | 'prompt' | 'logprobs' | 'grammar' | 'think'> {
-  const { max_tokens, temperature, top_p, seed, stop } = body;
+): Omit<CompletionRequest, 'model' | 'prompt' | 'maxTokens' | 'logprobs' | 'grammar' | 'think'> {
+  const { seed, stop } = body;
+  const stops = typeof stop === 'string' ? [stop] : (stop ?? []);
   return {
-    maxTokens: max_tokens ?? undefined,
-    temperature: temperature ?? undefined,
-    topP: top_p ?? undefined,
-    seed: seed ?? undefined,
-    stop: typeof stop === 'string' ? [stop] : (stop ?? undefined),
+    ...samplingOf(body),
+    seed: seed === -1 ? undefined : (seed ?? undefined),
+    stop: stops.filter((text) => text !== ''),
     ...ownOf(body),
   };
+}
+
+type Filters = Pick<
+  Writing,
+  'temperature' | 'top_p' | 'top_k' | 'min_p' | 'repeat_penalty' | 'repetition_penalty'
+>;
+
+export function samplingOf({
+  temperature,
+  top_p,
+  top_k,
+  min_p,
+  repeat_penalty,
+  repetition_penalty,
+}: Filters): Pick<CompletionRequest, 'temperature' | 'topP' | 'topTokens' | 'minP' | 'repeatPenalty'> {
+  return {
+    temperature: temperature ?? undefined,
+    topP: top_p ?? undefined,
+    topTokens: top_k === -1 ? 0 : (top_k ?? undefined),
+    minP: min_p ?? undefined,
+    repeatPenalty: repeat_penalty ?? repetition_penalty ?? undefined,
+  };
+}
+
+type Limit = number | null | undefined;
+
+/** The limits of an answer, by all the names that clients have for it. */
+export function limitsIn({ max_tokens, n_predict, num_predict }: Writing): Limit[] {
+  return [max_tokens, n_predict, num_predict];
+}
+
+/** The first limit that is given; undefined: there is none, or it is negative, which means as many tokens as fit. */
+export function limitOf(...limits: Limit[]): number | undefined {
+  const limit = limits.find((each) => typeof each === 'number') ?? -1;
+  return limit < 0 ? undefined : limit;
 }
 
 /** A client's content as text and chunks. */
@@ -73,16 +107,17 @@ export function thinkOf(effort: string | null | undefined): boolean | undefined 
 
 interface SentMessage {
   role: 'system' | 'developer' | 'user' | 'assistant';
-  content: string | readonly CompletionText[];
+  content?: string | readonly CompletionText[] | undefined;
+  refusal?: string | null | undefined;
 }
 
 export function messagesOf(
   messages: readonly SentMessage[],
   separator: string | undefined,
 ): CompletionMessage[] {
-  return messages.map(({ role, content }) => ({
+  return messages.map(({ role, content, refusal }) => ({
     role: role === 'developer' ? 'system' : role,
-    parts: textsOf(content, separator),
+    parts: textsOf(content ?? refusal ?? '', separator),
   }));
 }
 

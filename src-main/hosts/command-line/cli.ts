@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { programVersion } from '../../platform/root.ts';
 import { handOver } from '../guests/hand-over.ts';
+import { ownerFailure } from '../guests/host-file.ts';
 import { hasDisplay } from '../window/display.ts';
 import { EXIT, FolderInUse } from './failure.ts';
 import { withOwnApp } from './own-app.ts';
@@ -48,7 +49,10 @@ async function main(argv: readonly string[]): Promise<number> {
       } catch (lost) {
         return tellFailure(lost, terminal, debug);
       }
-      if (io.signal.aborted || performance.now() > until) return tellFailure(error.failure, terminal, debug);
+      if (io.signal.aborted || performance.now() > until) {
+        const failure = ownerFailure(error.dataDir, programVersion(), error.failure);
+        return tellFailure(failure, terminal, debug);
+      }
       await sleep(RETRY_MS);
     }
   }

@@ -10,6 +10,9 @@ import type { CommandContext } from './context.ts';
 import { FolderInUse } from './failure.ts';
 import { serveGuests } from './serve-guests.ts';
 
+/** How long a start waits for a database that another program holds; opening it waits for seconds each time. */
+const HELD_MS = 60_000;
+
 type Asker = Pick<CommandContext, 'terminal' | 'signal'>;
 
 /**
@@ -21,7 +24,7 @@ export async function withOwnApp(
   dataDir: string | undefined,
   work: (app: App) => Promise<void>,
 ): Promise<void> {
-  const app = await open(dataDir ?? defaultDataDir());
+  const app = await open(dataDir ?? defaultDataDir(), asker);
   const endLogging = logDefects(app.log);
   const note = ({ message, advice }: Failure): void => asker.terminal.err(`Note: ${message} ${advice}`);
   app.found.forEach(note); // and left there: a window may come, and is where people look
@@ -39,12 +42,18 @@ export async function withOwnApp(
   }
 }
 
-async function open(dataDir: string): Promise<App> {
-  try {
-    return await App.open({ dataDir });
-  } catch (error) {
-    if (error instanceof KvasirError && error.code === 'STORE_IN_USE') throw new FolderInUse(dataDir, error);
-    throw error;
+/** Waits while another program holds a database, and says so once. */
+async function open(dataDir: string, { terminal, signal }: Asker): Promise<App> {
+  const until = performance.now() + HELD_MS;
+  for (let told = false; ; told = true) {
+    try {
+      return await App.open({ dataDir });
+    } catch (error) {
+      if (!(error instanceof KvasirError)) throw error;
+      if (error.code === 'STORE_IN_USE') throw new FolderInUse(dataDir, error);
+      if (error.code !== 'DATABASE_HELD' || signal.aborted || performance.now() > until) throw error;
+      if (!told) terminal.err(`Note: ${error.message} Waiting up to a minute for it. Ctrl-C stops waiting.`);
+    }
   }
 }
 

@@ -10,7 +10,8 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { tryFileIn } from '../../models/trial/try-file.ts';
 import { logDefects } from '../../platform/defects.ts';
 import { defaultDataDir, ensureWritableDir } from '../../platform/paths.ts';
-import { appRoot } from '../../platform/root.ts';
+import { appRoot, programVersion } from '../../platform/root.ts';
+import { ownerFailure } from '../guests/host-file.ts';
 import { desktopServices, failToStart, sentences } from './dialogs.ts';
 import { denyPermissions, guardContents } from './guards.ts';
 import { connectWindows } from './ipc.ts';
@@ -30,6 +31,8 @@ const dataDir = launch.dataDir ?? defaultDataDir();
 const requests = new OpenRequests();
 /** How long an owner of the data folder may take to start or to end. */
 const PATIENCE_MS = 5000;
+/** The same for another program that holds a database, as a backup does. */
+const HELD_MS = 60_000;
 const RETRY_MS = 100;
 
 let core: App | undefined;
@@ -93,13 +96,15 @@ async function openCore(): Promise<App> {
     try {
       return await openApp();
     } catch (error) {
-      if (!(error instanceof KvasirError && error.code === 'STORE_IN_USE')) throw error;
+      if (!(error instanceof KvasirError)) throw error;
+      if (error.code === 'DATABASE_HELD' && performance.now() < until + HELD_MS) continue;
+      if (error.code !== 'STORE_IN_USE') throw error;
       const served = await askOwner(dataDir);
       if (served) {
         showOwnersWindow(served.address);
         await served.ended;
         until = performance.now() + PATIENCE_MS;
-      } else if (performance.now() > until) throw error;
+      } else if (performance.now() > until) throw ownerFailure(dataDir, programVersion(), error);
       await sleep(RETRY_MS);
     }
   }

@@ -4,7 +4,8 @@ import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDir } from '../../testing/store.ts';
 import { handOver, type HandedOver } from './hand-over.ts';
-import { socketPlaces, writeHostFile } from './host-file.ts';
+import { KvasirError } from '../../../src-shared/errors.ts';
+import { ownerFailure, socketPlaces, writeHostFile } from './host-file.ts';
 
 const VERSION = '0.0.0';
 
@@ -46,4 +47,18 @@ test('a command that was accepted takes as long as it takes', async () => {
     setTimeout(() => socket.end(`${JSON.stringify({ type: 'exit', code: 3 })}\n`), 600);
   });
   expect(await handOver(data, VERSION, command(), 500)).toBe(3);
+});
+
+test('why nobody takes a command is said by what is known of the owner', async () => {
+  const { data } = await owner(() => undefined);
+  const failure = new KvasirError('STORE_IN_USE', 'It is in use.', 'Close it.');
+  const silent = ownerFailure(data, VERSION, failure);
+  expect([silent.code, silent.message]).toEqual([
+    'STORE_IN_USE',
+    `Kvasir (process ${process.pid}) has the data folder ${data} open, but does not answer.`,
+  ]);
+  expect(ownerFailure(data, '9.9.9', failure).message).toContain(`version ${VERSION}`);
+  writeHostFile(data, { program: VERSION, pid: 2 ** 30, socket: '', token: '' });
+  expect(ownerFailure(data, VERSION, failure)).toBe(failure);
+  expect(ownerFailure(tempDir(), VERSION, failure)).toBe(failure);
 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { KvasirError } from '../../../src-shared/errors.ts';
 
 /** Where a data folder's owner is reached: docs/formats/host.md. */
 const HostFileSchema = z.object({
@@ -29,6 +30,26 @@ export function readHostFile(data: string): HostFile | undefined {
     return HostFileSchema.safeParse(JSON.parse(readFileSync(join(data, FILE), 'utf8'))).data;
   } catch {
     return undefined;
+  }
+}
+
+/** Why nobody took a command, in more words than `failure` where it is known whose folder it is. */
+export function ownerFailure(data: string, version: string, failure: KvasirError): KvasirError {
+  const host = readHostFile(data);
+  if (!host || !isRunning(host.pid)) return failure;
+  const owner = `Kvasir (process ${host.pid})`;
+  const [message, advice] =
+    host.program === version
+      ? [`${owner} has the data folder ${data} open, but does not answer.`, 'Wait until it does, or end it.']
+      : [`${owner}, version ${host.program}, has the data folder ${data} open.`, 'Close it.'];
+  return new KvasirError('STORE_IN_USE', message, `${advice} Then try again.`, { cause: failure });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -4,19 +4,21 @@ import { modelNameOf } from '../../completions/names.ts';
 import type { CompletionResult } from '../../completions/types.ts';
 import type { McpCore } from './core.ts';
 import { LibraryNameSchema, libraryCalled } from './libraries.ts';
-import { addTool, QuestionSchema } from './tool.ts';
+import { addTool, QuestionSchema, wholeNumber } from './tool.ts';
 
 const MOST_TOKENS = 4096;
 /** So many pieces of an answer, mostly tokens, are told of at once. */
 const PIECES_TOLD = 8;
 
-const InputSchema = z.strictObject({
+const InputSchema = z.object({
   question: QuestionSchema,
   library: LibraryNameSchema,
-  max_tokens: z
-    .int()
-    .min(1)
-    .max(MOST_TOKENS, { error: `An answer may have ${MOST_TOKENS} tokens at most: ask for less at once.` })
+  max_tokens: wholeNumber(
+    z
+      .int()
+      .min(1)
+      .max(MOST_TOKENS, { error: `An answer may have ${MOST_TOKENS} tokens at most: ask for less at once.` }),
+  )
     .optional()
     .describe("Tokens of the answer at most; absent: as many as Kvasir's settings say"),
 });

@@ -3,18 +3,26 @@ import { z } from 'zod';
 import type { DocumentText } from '../../../src-shared/contract/libraries.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { McpCore } from './core.ts';
-import { addTool } from './tool.ts';
+import { addTool, wholeNumber } from './tool.ts';
 
 const MOST_TEXT = 50_000;
 const USUAL_TEXT = 20_000;
 
-const InputSchema = z.strictObject({
-  document_id: z.string().min(1).max(20).describe('As search and ask tell it'),
-  offset: z.int().min(0).default(0).describe('Characters of the text before this one are left out'),
-  limit: z
-    .int()
-    .min(1)
-    .max(MOST_TEXT, { error: `At most ${MOST_TEXT} characters are read at once: read on from next_offset.` })
+const InputSchema = z.object({
+  document_id: z
+    .preprocess((given) => (typeof given === 'number' ? String(given) : given), z.string().min(1).max(20))
+    .describe('As search and ask tell it'),
+  offset: wholeNumber(z.int().min(0))
+    .default(0)
+    .describe('Characters of the text before this one are left out'),
+  limit: wholeNumber(
+    z
+      .int()
+      .min(1)
+      .max(MOST_TEXT, {
+        error: `At most ${MOST_TEXT} characters are read at once: read on from next_offset.`,
+      }),
+  )
     .default(USUAL_TEXT)
     .describe('Characters at most'),
 });

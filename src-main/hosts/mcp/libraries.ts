@@ -26,7 +26,7 @@ export function addListTool(server: McpServer, { libraries, log }: McpCore): voi
     title: 'List libraries',
     description:
       'The libraries of documents that can be searched and asked, with how many documents each has.',
-    input: z.strictObject({}),
+    input: z.object({}),
     output: OutputSchema,
     work: () => {
       const all = libraries.list();

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { CallToolResultSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../../src-shared/errors.ts';
@@ -109,6 +110,43 @@ describe.each(['HTTP', 'a stream'] as const)('over %s', (transport) => {
       [3, 'Writing: 1 pieces of text.'],
       [4, 'Writing: 9 pieces of text.'],
     ]);
+  });
+});
+
+test.each(['HTTP', 'a stream'] as const)('what models send is understood over %s', async (transport) => {
+  const asked: unknown[] = [];
+  const query = ({ scope, topK }: { scope: { libraryIds: string[] }; topK: number }) => {
+    asked.push([scope.libraryIds, topK]);
+    return Promise.resolve({ hits: [] });
+  };
+  const { libraries } = withText('abc', { title: 'A' });
+  const models = { current: () => Promise.resolve() };
+  const list = () => [{ id: '1', name: 'Notes', documents: 1, pending: 0, failed: 0 }];
+  const parts = core({ search: { query }, models, libraries: { ...libraries, list } });
+  const client = await over[transport](parts);
+  const call = async (name: string, input: unknown): Promise<CallToolResult> =>
+    client.request(
+      { method: 'tools/call', params: { name, arguments: input as Record<string, unknown> } },
+      CallToolResultSchema,
+    );
+  expect(await call('list_libraries', null)).not.toHaveProperty('isError');
+  await call('search', { query: 'x', library: null, limit: null });
+  await call('search', { query: 'x', library: '', limit: '5', reason: 'because' });
+  await call('search', { query: 'x', library: 'Notes', limit: 5.0 });
+  expect(asked).toEqual([
+    [[], 6],
+    [[], 5],
+    [['1'], 5],
+  ]);
+  const read = await call('read_document', { document_id: 1, offset: '1', limit: null });
+  expect(read.structuredContent).toMatchObject({ text: 'bc' });
+  for (const limit of ['many', '0', 5.5, true])
+    expect(await call('search', { query: 'x', limit })).toMatchObject({ isError: true });
+  const { tools } = await client.listTools();
+  const search = tools.find(({ name }) => name === 'search');
+  expect(search?.inputSchema).toMatchObject({
+    required: ['query'],
+    properties: { limit: { type: 'integer', minimum: 1, maximum: 20 }, library: { type: 'string' } },
   });
 });
 

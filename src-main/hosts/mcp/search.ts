@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { SearchHit } from '../../../src-shared/contract/search.ts';
 import type { McpCore } from './core.ts';
 import { LibraryNameSchema, libraryCalled } from './libraries.ts';
-import { addTool, QuestionSchema } from './tool.ts';
+import { addTool, QuestionSchema, wholeNumber } from './tool.ts';
 
 const MOST_PASSAGES = 20;
 /** Characters of all passages of an answer together: about what a model can take in at once. */
@@ -23,15 +23,20 @@ const PassageSchema = z.object({
 
 type Passage = z.infer<typeof PassageSchema>;
 
-const InputSchema = z.strictObject({
+const InputSchema = z.object({
   query: QuestionSchema.describe('Words or a question'),
-  library: LibraryNameSchema.optional().describe('Only in the library of this name; absent: in all'),
-  limit: z
-    .int()
-    .min(1)
-    .max(MOST_PASSAGES, {
-      error: `At most ${MOST_PASSAGES} passages are told: ask for fewer, or search for something narrower.`,
-    })
+  library: z
+    .preprocess((given) => (given === '' ? undefined : given), LibraryNameSchema.optional())
+    .optional()
+    .describe('Only in the library of this name; absent: in all'),
+  limit: wholeNumber(
+    z
+      .int()
+      .min(1)
+      .max(MOST_PASSAGES, {
+        error: `At most ${MOST_PASSAGES} passages are told: ask for fewer, or search for something narrower.`,
+      }),
+  )
     .default(6)
     .describe('Passages at most'),
 });

@@ -30,6 +30,14 @@ export const QuestionSchema = z
   .min(1, { error: 'It is empty: say what is looked for.' })
   .max(10_000, { error: 'It is longer than 10,000 characters: say in fewer words what is looked for.' });
 
+/** Whole numbers, also as the texts that some models write for them. */
+export function wholeNumber(schema: z.ZodNumber) {
+  return z.preprocess(
+    (given) => (typeof given === 'string' && /^ *\d+(\.0+)? *$/.test(given) ? Number(given) : given),
+    schema,
+  );
+}
+
 /** A tool that changes nothing and reaches nothing but this machine's libraries. */
 export function addTool<I extends z.ZodObject, O extends z.ZodObject>(
   server: McpServer,

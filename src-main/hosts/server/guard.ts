@@ -20,7 +20,7 @@ export class Guard {
 
   /** Whether the request names this server as browsers on this machine do. */
   checkHost({ headers }: IncomingMessage): Refusal | undefined {
-    if (localHosts('127.0.0.1', this.#port()).includes(headers.host ?? '')) return undefined;
+    if (localHosts('127.0.0.1', this.#port()).includes(headers.host?.toLowerCase() ?? '')) return undefined;
     return { status: 403, reason: 'Kvasir answers only at 127.0.0.1 and localhost.' };
   }
 

@@ -29,6 +29,8 @@ export function createRequests(options: RequestsOptions): Answer {
   });
   return (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    // A body that nobody reads must neither be taken for the next request nor hold the connection.
+    if (hasBody(request)) response.setHeader('Connection', 'close');
     const stranger = options.guard.checkHost(request);
     if (stranger) return refuse(response, stranger);
     const url = urlOf(request);
@@ -100,13 +102,15 @@ function page(response: ServerResponse, status: number, { html, headers }: Page)
 }
 
 function plain(response: ServerResponse, status: number, sentence: string): void {
-  // A refused body that is still coming must not be taken for the next request.
   response.writeHead(status, {
     'Content-Type': 'text/plain; charset=utf-8',
     'Cache-Control': 'no-store',
-    ...(response.req.complete ? {} : { Connection: 'close' }),
   });
   response.end(`${sentence}\n`);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
 function isRead({ method }: IncomingMessage): boolean {

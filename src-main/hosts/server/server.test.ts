@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { SettingsSchema } from '../../../src-shared/settings.ts';
@@ -97,10 +99,21 @@ describe('strangers get nothing but an explanation', () => {
     }
   });
 
-  test('localhost is this machine too', async () => {
+  test.each(['localhost', 'LOCALHOST'])('%s is this machine too', async (name) => {
     const { send, enter, server } = await testServer();
-    const headers = { Host: `localhost:${server.port}`, Cookie: await enter() };
+    const headers = { Host: `${name}:${server.port}`, Cookie: await enter() };
     expect((await send('/', { headers })).status).toBe(200);
+  });
+
+  test('a request whose body nobody reads does not hold its connection', async () => {
+    const { server, base } = await testServer();
+    for (const path of ['/', '/?token=x', base, `${base}upload`])
+      for (const method of ['GET', 'POST', 'PUT'] as const) {
+        const socket = connect(server.port, '127.0.0.1');
+        socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost:${server.port}\r\n`);
+        socket.write('Content-Length: 9\r\n\r\nhalf');
+        await once(socket.resume(), 'close');
+      }
   });
 
   test.each([

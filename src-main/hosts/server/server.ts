@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Api } from '../../api/api.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
-import { endServer, listen, portOf } from '../../platform/local-server.ts';
+import { endServer, httpOptions, listen, portOf } from '../../platform/local-server.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { Access } from './access.ts';
 import { Guard, type Refusal } from './guard.ts';
@@ -21,6 +21,8 @@ interface ServerOptions {
   log: Logger;
   /** 0: any that is free. */
   port: number;
+  /** As httpOptions() has it. */
+  patienceMs?: number | undefined;
 }
 
 export interface RunningServer {
@@ -40,9 +42,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const access = new Access();
   const port = (): number => portOf(server);
   const guard = new Guard(access, port);
-  const server = createServer(createRequests({ ...options, access, guard, port }));
-  // An upload may take as long as it takes; its headers may not.
-  server.requestTimeout = 0;
+  // An upload may take as long as it takes. Nobody waits for the body of any other request.
+  const bounds = { ...httpOptions(options.patienceMs), requestTimeout: 0 };
+  const server = createServer(bounds, createRequests({ ...options, access, guard, port }));
   const sockets = acceptSockets(server, guard, api, `${access.base}socket`);
   const place = { host: LOOPBACK, port: options.port };
   await listen(server, place, 'Choose another with --port, or leave it out to take any that is free.');

@@ -58,6 +58,7 @@ const BLOCKING: readonly ErrorCode[] = [
   'DISK_FULL',
   'STORE_READ_ONLY',
   'STORE_IN_USE',
+  'DATABASE_HELD',
   'MODEL_NOT_FOUND',
   'MODEL_INVALID',
   'MODEL_UNSUPPORTED',

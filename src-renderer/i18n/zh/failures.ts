@@ -57,6 +57,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '另一个 Kvasir 正在使用同一个数据文件夹，且无法代为执行。',
     advice: '请先关闭它，或使用其他数据文件夹。',
   },
+  DATABASE_HELD: {
+    message: '另一个程序（例如备份或杀毒软件）正占用一个数据库，Kvasir 暂时无法写入。',
+    advice: '没有写入任何内容；该程序释放数据库后，请重试。',
+  },
   STORE_VERSION: { message: '数据由更新版本的 Kvasir 写成。', advice: '请更新 Kvasir。' },
   STORE_READ_ONLY: { message: '无法写入数据文件夹。', advice: '请检查该文件夹的权限。' },
   STORE_CORRUPT: { message: '一个数据文件已损坏，无法读取。', advice: '损坏的文件已保留；可以从备份恢复。' },

@@ -56,9 +56,9 @@ async function streamed(routes: Api, body: object): Promise<[string, Record<stri
 
 describe('what is not supported', () => {
   test.each([
-    ['tools', []],
-    ['tool_choice', { type: 'auto' }],
-    ['mcp_servers', []],
+    ['tools', [{ name: 'f' }]],
+    ['tool_choice', { type: 'any' }],
+    ['mcp_servers', [{}]],
     ['container', 'x'],
     ['output_config', {}],
     ['some_thing', 1],

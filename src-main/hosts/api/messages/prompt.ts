@@ -3,7 +3,7 @@ import type { Source } from '../../../completions/cited-sentences.ts';
 import type { CompletionMessage, CompletionText } from '../../../completions/types.ts';
 import type { SentDocuments } from '../../../library/sent-documents.ts';
 import { textsOf } from '../told.ts';
-import type { CountRequest, DocumentBlock, Location, SentTextBlock } from './schemas.ts';
+import type { CountRequest, DocumentBlock, Location } from './schemas.ts';
 
 /** What a PDF says. */
 export type ReadPdf = Awaited<ReturnType<SentDocuments['read']>>;
@@ -39,17 +39,21 @@ export function promptOf(
   pdfs: ReadonlyMap<DocumentBlock, ReadPdf>,
 ): SentPrompt {
   const documents: SentDocument[] = [];
-  const partsOf = (content: Content): CompletionText[] =>
+  const partsOf = (content: NonNullable<Content>): CompletionText[] =>
     typeof content === 'string'
       ? textsOf(content, separator)
       : content.flatMap((block) => {
+          if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
           if (block.type === 'text')
             return textsOf([{ text: block.text, ...(block.cache_control && { cache: true }) }], separator);
           const document = documentOf(block, pdfs.get(block));
           documents.push(document);
           return documentParts(document, block.context ?? '');
         });
-  const sent = messages.map(({ role, content }): CompletionMessage => ({ role, parts: partsOf(content) }));
+  const sent = messages.map(({ role, content }): CompletionMessage => ({
+    role,
+    parts: partsOf(content ?? ''),
+  }));
   const said = partsOf(system ?? '');
   const first: CompletionMessage[] = said.length > 0 ? [{ role: 'system', parts: said }] : [];
   return { messages: [...first, ...sent], documents, question: questionIn(messages) };
@@ -57,7 +61,7 @@ export function promptOf(
 
 export function documentsIn(messages: CountRequest['messages']): DocumentBlock[] {
   return messages
-    .flatMap(({ content }): (SentTextBlock | DocumentBlock)[] => (typeof content === 'string' ? [] : content))
+    .flatMap(({ content = '' }) => (typeof content === 'string' ? [] : [...content]))
     .filter((block) => block.type === 'document');
 }
 

@@ -6,7 +6,7 @@ import { abortOf, once, type ApiCore } from '../core.ts';
 import { Refusal } from '../errors.ts';
 import { eventStream } from '../events.ts';
 import { body, json } from '../schemas.ts';
-import { ownOf } from '../told.ts';
+import { ownOf, samplingOf } from '../told.ts';
 import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
 import { messageFailure } from './errors.ts';
 import { documentsIn, promptOf, readPdfs, type SentPrompt } from './prompt.ts';
@@ -113,7 +113,7 @@ async function askedOf(
   { separator, completions, documents }: ApiCore,
   signal: AbortSignal,
 ): Promise<Asked> {
-  const { model, max_tokens, temperature, top_p, top_k, stop_sequences } = sent;
+  const { model, max_tokens, stop_sequences } = sent;
   if (documentsIn(sent.messages).length > 0 && completions.model(model).kind === 'library')
     throw new Refusal(400, 'A library answers from its own documents: send others to a model.');
   const own = ownOf(sent);
@@ -125,10 +125,8 @@ async function askedOf(
       model,
       prompt: { messages: prompt.messages },
       maxTokens: max_tokens,
-      temperature: temperature ?? undefined,
-      topP: top_p ?? undefined,
-      topTokens: top_k ?? undefined,
-      stop: stop_sequences ?? undefined,
+      ...samplingOf(sent),
+      stop: stop_sequences?.filter((text) => text !== ''),
       // Thoughts have no place in an answer that nobody asked to think.
       think: false,
       ...own,

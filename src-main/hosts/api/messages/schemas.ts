@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { FILTERS, NO_TOOLS } from '../client-fields.ts';
 import { HowMadeSchema, CitationSchema, WRITING } from '../schemas.ts';
 
 const CacheControlSchema = z
@@ -8,6 +9,12 @@ const CacheControlSchema = z
     ttl: z.enum(['5m', '1h']).optional(),
   })
   .nullish();
+
+/** Thoughts of an earlier answer, which later turns do not see. */
+const THOUGHTS = [
+  z.looseObject({ type: z.literal('thinking') }),
+  z.looseObject({ type: z.literal('redacted_thinking') }),
+] as const;
 
 const TextBlockSchema = z.strictObject({
   type: z.literal('text'),
@@ -54,11 +61,20 @@ const TextContentSchema = z.array(
   }),
 );
 
+const AnswerContentSchema = z.array(
+  z.discriminatedUnion('type', [TextBlockSchema, ...THOUGHTS], {
+    error: 'Only blocks of the types text and thinking are supported here.',
+  }),
+);
+
 const MessageSchema = z.discriminatedUnion(
   'role',
   [
     z.strictObject({ role: z.literal('user'), content: z.union([z.string(), UserContentSchema]) }),
-    z.strictObject({ role: z.literal('assistant'), content: z.union([z.string(), TextContentSchema]) }),
+    z.strictObject({
+      role: z.literal('assistant'),
+      content: z.union([z.string(), AnswerContentSchema]).optional(),
+    }),
     z.strictObject({ role: z.literal('system'), content: z.union([z.string(), TextContentSchema]) }),
   ],
   { error: 'Only the roles user, assistant and system are supported.' },
@@ -75,6 +91,11 @@ const PROMPT = {
       error: 'The last one is of the assistant: Kvasir does not go on with an answer that was begun.',
     }),
   system: z.union([z.string(), TextContentSchema]).nullish(),
+  tools: NO_TOOLS.tools,
+  tool_choice: z
+    .looseObject({ type: z.enum(['auto', 'none'], { error: 'Kvasir calls no tools.' }) })
+    .nullish(),
+  mcp_servers: NO_TOOLS.tools,
   thinking: z
     .looseObject({ type: z.literal('disabled', { error: 'Thinking is not supported: only "disabled" is.' }) })
     .nullish(),
@@ -85,15 +106,16 @@ export const MessageRequestSchema = z
     ...PROMPT,
     /** 0: nothing is written; the prompt is processed, and its chunks are stored. */
     max_tokens: z.int().min(0),
-    stop_sequences: z.array(z.string().min(1)).max(16).nullish(),
+    stop_sequences: z.array(z.string()).max(16).nullish(),
     stream: z.boolean().nullish(),
     temperature: z.number().min(0).max(1).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
-    top_k: z.int().min(0).max(1_000_000).nullish(),
+    ...FILTERS,
     // They change nothing here. A beginning that was computed once is known as long as there is room, whether that is asked for or not.
     cache_control: CacheControlSchema,
     metadata: z.strictObject({ user_id: z.string().nullish() }).nullish(),
     service_tier: z.enum(['auto', 'standard_only']).nullish(),
+    betas: z.array(z.string()).nullish(),
     kvasir: WRITING.kvasir,
   })
   .openapi('MessageRequest');
@@ -177,6 +199,5 @@ export type CountRequest = z.infer<typeof CountRequestSchema>;
 export type MessageBody = z.infer<typeof MessageBodySchema>;
 export type TextBlock = MessageBody['content'][number];
 export type Location = z.infer<typeof LocationSchema>;
-export type SentTextBlock = z.infer<typeof TextBlockSchema>;
 export type DocumentBlock = z.infer<typeof DocumentBlockSchema>;
 export type FailureBody = z.infer<typeof FailureSchema>;

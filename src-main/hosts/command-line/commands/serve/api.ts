@@ -14,6 +14,7 @@ export interface ApiFlags {
   tlsCert?: string;
   tlsKey?: string;
   cors?: string[];
+  allowHost?: string[];
   chunkSeparator?: string;
 }
 
@@ -25,6 +26,7 @@ const FLAGS = {
   tlsCert: '--tls-cert',
   tlsKey: '--tls-key',
   cors: '--cors',
+  allowHost: '--allow-host',
   chunkSeparator: '--chunk-separator',
 } as const satisfies Partial<Record<keyof ApiFlags, string>>;
 
@@ -36,6 +38,10 @@ export function addApiFlags(command: Command, context: CommandContext): void {
     .option('--tls-cert <file>', 'with --api: certificate (PEM), for https', path(context))
     .option('--tls-key <file>', 'with --api: its key (PEM)', path(context))
     .option('--cors <origin...>', 'with --api: pages of this origin may ask; * for all')
+    .option(
+      '--allow-host <name...>',
+      'with --api: answer requests to this host name, too, such as host.docker.internal',
+    )
     .option('--chunk-separator <text>', 'with --api: what cuts text into chunks that are stored and blended');
 }
 
@@ -55,7 +61,7 @@ export async function serveApi(
   flags: ApiFlags,
   { terminal, signal, withApp }: CommandContext,
 ): Promise<void> {
-  const { host = '127.0.0.1', port, chunkSeparator: separator, cors: origins = [] } = flags;
+  const { host = '127.0.0.1', port, chunkSeparator: separator, cors: origins = [], allowHost = [] } = flags;
   const keys = [
     ...(flags.apiKey ?? []),
     ...(flags.apiKeyFile === undefined ? [] : readKeys(flags.apiKeyFile)),
@@ -79,6 +85,7 @@ export async function serveApi(
       keys,
       tls,
       origins,
+      hostNames: allowHost.map(requireHostName),
     });
     try {
       app.start();
@@ -92,6 +99,13 @@ export async function serveApi(
       await server.close();
     }
   });
+}
+
+/** BAD_ARGUMENT for an address, or a name with a port. */
+function requireHostName(name: string): string {
+  if (/^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(name)) return name;
+  const message = `${JSON.stringify(name)} is not a host name.`;
+  throw new KvasirError('BAD_ARGUMENT', message, 'Leave out scheme, port and path: --allow-host aibox');
 }
 
 function tlsOf({ tlsCert: cert, tlsKey: key }: ApiFlags): { cert: string; key: string } | undefined {

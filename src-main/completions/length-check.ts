@@ -1,0 +1,32 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FusionModel } from '../fusion/model.ts';
+import type { CompletionRequest } from './types.ts';
+
+/** Hardly any text has more: prompts that are shorter for their context are tokenised whole. */
+const CHARACTERS_PER_TOKEN = 8;
+const SLICE_CHARACTERS = 64 * 1024;
+/** Tokens that cutting a text between two slices may add. */
+const CUT_TOKENS = 16;
+
+/**
+ * Whether a prompt has more tokens than `limit`, as far as that shows from its beginning. Tokenising takes about a second for three
+ * megabytes, on the only thread, so a prompt that is far too long is not tokenised to its end. Others run between slices.
+ */
+export async function isFarTooLong(
+  prompt: CompletionRequest['prompt'],
+  model: Pick<FusionModel, 'tokenize'>,
+  limit: number,
+): Promise<boolean> {
+  const parts = 'text' in prompt ? prompt.text : prompt.messages.flatMap((message) => message.parts);
+  const characters = parts.reduce((sum, { text }) => sum + text.length, 0);
+  if (characters <= limit * CHARACTERS_PER_TOKEN) return false;
+  let room = limit;
+  for (const { text } of parts)
+    for (let at = 0; at < text.length; at += SLICE_CHARACTERS) {
+      const end = at + SLICE_CHARACTERS;
+      room -= model.tokenize(text.slice(at, end)).length - (end < text.length ? CUT_TOKENS : 0);
+      if (room < 0) return true;
+      await nextTurn();
+    }
+  return false;
+}
