@@ -210,7 +210,7 @@ export class App {
     this.#catalogue = catalogue;
     this.search = new SearchService({
       catalogue,
-      sets: activeChunkSets(catalogue.chunkTable, this.models),
+      sets: activeChunkSets(catalogue, this.models),
       models: this.models,
       gate,
       log,

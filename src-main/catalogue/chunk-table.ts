@@ -93,6 +93,35 @@ export class ChunkTable {
     return this.#sql.value<number>(query, libraryId, fingerprint, chunkTokens);
   }
 
+  /**
+   * Documents of these libraries (all when none is named) that are not cut for a model and chunk size, each with another
+   * set that has all of its chunks: of the same model if there is one, and of the nearest chunk size.
+   */
+  standIns(fingerprint: string, chunkTokens: number, libraryIds: readonly string[]): Map<number, number> {
+    const query = `SELECT d.id AS documentId, s.id AS setId,
+        min((s.fingerprint <> @fingerprint) * 1000000 + abs(s.chunk_tokens - @chunkTokens)) AS distance
+      FROM document d JOIN chunking k ON k.document_id = d.id AND k.sha256 = d.sha256
+        JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE d.phase IN ('waiting', 'chunking')
+        AND (@libraries IS NULL OR d.library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries)))
+        AND d.library_id NOT IN (SELECT id FROM library WHERE doomed)
+      GROUP BY d.id HAVING distance > 0`;
+    const libraries = libraryIds.length > 0 ? JSON.stringify(libraryIds) : null;
+    const rows = this.#sql.all<{ documentId: number; setId: number }>(query, {
+      fingerprint,
+      chunkTokens,
+      libraries,
+    });
+    return new Map(rows.map(({ documentId, setId }) => [documentId, setId]));
+  }
+
+  /** Fingerprint of the model that a chunk was cut for. */
+  modelOf(id: number): string | undefined {
+    const query =
+      'SELECT s.fingerprint FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id WHERE c.id = ?';
+    return this.#sql.value<string>(query, id);
+  }
+
   /** The sets of these libraries; of all when none is named. */
   findSets(fingerprint: string, chunkTokens: number, libraryIds: readonly string[]): number[] {
     const query = `SELECT id FROM chunk_set WHERE fingerprint = @fingerprint AND chunk_tokens = @chunkTokens
