@@ -256,7 +256,7 @@ export class App {
       path: paths.conversations,
       models: this.models,
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages: libraryPassages(catalogue, this.models),
       planner: this.planner,
       prefixes: this.prefixes,
       suggestions: () =>
@@ -292,7 +292,7 @@ export class App {
       models: this.models,
       libraries: () => catalogue.libraries.list().map(({ id, name }) => ({ id: String(id), name })),
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages: libraryPassages(catalogue, this.models),
       planner: this.planner,
       prefixes: this.prefixes,
       store,
@@ -328,7 +328,7 @@ export class App {
       models: this.models,
       conversation: (id) => this.chat.get(id),
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages: libraryPassages(catalogue, this.models),
     });
     this.warmStart = new WarmStart({
       store,
@@ -478,7 +478,7 @@ export class App {
   #analysisParts() {
     const { store, gate, log, chat } = this;
     return {
-      passages: libraryPassages(this.#catalogue),
+      passages: libraryPassages(this.#catalogue, this.models),
       documents: libraryDocuments(this.#catalogue),
       openSession: chat.openSession.bind(chat),
       store,

@@ -1,6 +1,9 @@
 import type { Database } from '../platform/database.ts';
 import { packTokens, unpackTokens } from '../platform/token-bytes.ts';
 
+/** Stands behind every chunk, so that chunks can follow each other in any order. */
+export const CHUNK_SEPARATOR = '\n\n';
+
 /** A piece of a document as it is cut for a model. */
 export interface TextChunk {
   /** UTF-16 range in the text; the ranges of all chunks cover it without gaps. */

@@ -139,6 +139,32 @@ export class DocumentTable {
     return this.#sql.column('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
   }
 
+  /**
+   * Documents of these libraries that no question finds, since no chunk set has their text: how many were not read yet, how
+   * many not cut, and the paths of the newest. `documentIds`: those alone, where any are named.
+   */
+  notFound(
+    libraryIds: readonly string[],
+    documentIds: readonly string[],
+    limit: number,
+  ): { reading: number; uncut: number; names: string[] } {
+    const from = `FROM document d WHERE phase IN ('waiting', 'chunking')
+      AND (@libraries = '[]' OR library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries)))
+      AND (@documents = '[]' OR id IN (SELECT CAST(value AS INTEGER) FROM json_each(@documents)))
+      AND library_id NOT IN (SELECT id FROM library WHERE doomed)
+      AND (text_length IS NULL
+        OR NOT EXISTS (SELECT 1 FROM chunking k WHERE k.document_id = d.id AND k.sha256 = d.sha256))`;
+    const scope = { libraries: JSON.stringify(libraryIds), documents: JSON.stringify(documentIds) };
+    type Count = { phase: 'waiting' | 'chunking'; n: number };
+    const counts = this.#sql.all<Count>(`SELECT phase, count(*) AS n ${from} GROUP BY phase`, scope);
+    const of = (phase: Count['phase']): number => counts.find((each) => each.phase === phase)?.n ?? 0;
+    const names: string[] =
+      counts.length === 0
+        ? []
+        : this.#sql.column(`SELECT path ${from} ORDER BY id DESC LIMIT @limit`, { ...scope, limit });
+    return { reading: of('waiting'), uncut: of('chunking'), names };
+  }
+
   failed(libraryId: number | undefined): number[] {
     if (libraryId === undefined) return this.#sql.column("SELECT id FROM document WHERE phase = 'failed'");
     const query = "SELECT id FROM document WHERE phase = 'failed' AND library_id = ? ORDER BY path";
