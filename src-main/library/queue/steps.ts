@@ -218,7 +218,7 @@ export class DocumentSteps {
       const chunkSetId = this.#chunkSet(document, target);
       const { missingTokens } = await this.#counts.count(document, target, signal);
       this.meter.expect(document.id, missingTokens);
-      let whole = false;
+      let whole: boolean;
       try {
         whole = await this.#precomputer.precompute(document, chunkSetId, target, onChunk, signal);
       } finally {
