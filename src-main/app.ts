@@ -15,7 +15,7 @@ import { ChatService } from './chat/chat-service.ts';
 import { CompletionService } from './completions/completion-service.ts';
 import { VectorService } from './completions/vector-service.ts';
 import { libraryPassages } from './answering/library-passages.ts';
-import { readSuggestions } from './chat/suggestions.ts';
+import { readSuggestions, suggestionsAbout } from './chat/suggestions.ts';
 import { CalibrationService } from './fusion/calibration/calibration-service.ts';
 import { CostModel } from './fusion/planning/cost-model.ts';
 import { FirstUse } from './fusion/planning/first-use.ts';
@@ -259,10 +259,13 @@ export class App {
       passages: libraryPassages(catalogue, this.models),
       planner: this.planner,
       prefixes: this.prefixes,
-      suggestions: () =>
-        catalogue.libraries.list().some(({ sample }) => sample)
+      suggestions: () => {
+        const asked = catalogue.libraries.asked([]);
+        const sample = catalogue.libraries.list().find((library) => library.sample);
+        return sample && asked.includes(String(sample.id))
           ? readSuggestions(paths.sampleSuggestions)
-          : [],
+          : suggestionsAbout(catalogue.documents.newestTitles(asked, 20));
+      },
       store,
       onSetAside,
       ...core,

@@ -286,11 +286,23 @@ export class ChunkTable {
   }
 
   /** How much text the libraries hold, as a model's sets of one chunk size cut it. */
-  corpus(of: { fingerprint: string; chunkTokens: number }): { chunks: number; tokens: number } {
-    const query = `SELECT coalesce(sum(k.chunks), 0) AS chunks, coalesce(sum(k.tokens), 0) AS tokens
+  corpus(of: { fingerprint: string; chunkTokens: number }): {
+    documents: number;
+    chunks: number;
+    tokens: number;
+  } {
+    const query = `SELECT count(*) AS documents, coalesce(sum(k.chunks), 0) AS chunks, coalesce(sum(k.tokens), 0) AS tokens
       FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
       WHERE s.fingerprint = @fingerprint AND s.chunk_tokens = @chunkTokens`;
-    return this.#sql.get(query, of) as { chunks: number; tokens: number };
+    return this.#sql.get(query, of) as { documents: number; chunks: number; tokens: number };
+  }
+
+  /** About how many chunks of another size a model's sets of one chunk size would be: a short document is one at least. */
+  chunksOfSize(of: { fingerprint: string; chunkTokens: number }, size: number): number {
+    const query = `SELECT coalesce(sum(max(min(k.chunks, 1), round(k.chunks * @chunkTokens * 1.0 / @size))), 0)
+      FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE s.fingerprint = @fingerprint AND s.chunk_tokens = @chunkTokens`;
+    return this.#sql.value<number>(query, { ...of, size }) ?? 0;
   }
 
   /** Of all libraries' chunks for a model and chunk size. */

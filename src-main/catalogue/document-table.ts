@@ -165,6 +165,13 @@ export class DocumentTable {
     return { reading: of('waiting'), uncut: of('chunking'), names };
   }
 
+  /** Titles of the newest documents of these libraries that questions find. */
+  newestTitles(libraryIds: readonly string[], limit: number): string[] {
+    const query = `SELECT title FROM document WHERE phase IN ('indexing', 'precomputing', 'ready')
+      AND library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) ORDER BY id DESC LIMIT ?`;
+    return this.#sql.column(query, JSON.stringify(libraryIds), limit);
+  }
+
   failed(libraryId: number | undefined): number[] {
     if (libraryId === undefined) return this.#sql.column("SELECT id FROM document WHERE phase = 'failed'");
     const query = "SELECT id FROM document WHERE phase = 'failed' AND library_id = ? ORDER BY path";
