@@ -15,7 +15,7 @@ import { ChatService } from './chat/chat-service.ts';
 import { CompletionService } from './completions/completion-service.ts';
 import { VectorService } from './completions/vector-service.ts';
 import { libraryPassages } from './answering/library-passages.ts';
-import { readSuggestions } from './chat/suggestions.ts';
+import { readSuggestions, suggestionsAbout } from './chat/suggestions.ts';
 import { CalibrationService } from './fusion/calibration/calibration-service.ts';
 import { CostModel } from './fusion/planning/cost-model.ts';
 import { FirstUse } from './fusion/planning/first-use.ts';
@@ -209,7 +209,7 @@ export class App {
     this.#catalogue = catalogue;
     this.search = new SearchService({
       catalogue,
-      sets: activeChunkSets(catalogue.chunkTable, this.models),
+      sets: activeChunkSets(catalogue, this.models),
       models: this.models,
       gate,
       log,
@@ -255,13 +255,16 @@ export class App {
       path: paths.conversations,
       models: this.models,
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages: libraryPassages(catalogue, this.models),
       planner: this.planner,
       prefixes: this.prefixes,
-      suggestions: () =>
-        catalogue.libraries.list().some(({ sample }) => sample)
+      suggestions: () => {
+        const asked = catalogue.libraries.asked([]);
+        const sample = catalogue.libraries.list().find((library) => library.sample);
+        return sample && asked.includes(String(sample.id))
           ? readSuggestions(paths.sampleSuggestions)
-          : [],
+          : suggestionsAbout(catalogue.documents.newestTitles(asked, 20));
+      },
       store,
       onSetAside,
       ...core,
@@ -291,7 +294,7 @@ export class App {
       models: this.models,
       libraries: () => catalogue.libraries.list().map(({ id, name }) => ({ id: String(id), name })),
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages: libraryPassages(catalogue, this.models),
       planner: this.planner,
       prefixes: this.prefixes,
       store,
@@ -327,7 +330,7 @@ export class App {
       models: this.models,
       conversation: (id) => this.chat.get(id),
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages: libraryPassages(catalogue, this.models),
     });
     this.warmStart = new WarmStart({
       store,
@@ -477,7 +480,7 @@ export class App {
   #analysisParts() {
     const { store, gate, log, chat } = this;
     return {
-      passages: libraryPassages(this.#catalogue),
+      passages: libraryPassages(this.#catalogue, this.models),
       documents: libraryDocuments(this.#catalogue),
       openSession: chat.openSession.bind(chat),
       store,

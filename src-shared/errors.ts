@@ -58,6 +58,7 @@ export const ERROR_CODES = [
   'DOCUMENT_UNSUPPORTED', // a format Kvasir does not read
   'DOCUMENT_TIMEOUT', // reading took longer than the limit
   'DOCUMENT_MEMORY', // reading needed more memory than the limit
+  'DOCUMENT_WAITING', // the document that a question is most likely about was not read yet
   'NO_MATCH', // no passage to answer from, and the model is not asked to guess
   'QUESTION_TOO_LONG', // the question alone exceeds the context
   'CONTEXT_OVERFLOW', // a prompt exceeds the context

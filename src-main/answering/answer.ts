@@ -14,6 +14,7 @@ import {
   promptNotices,
   lostNotice,
   quarantineNotice,
+  requireRead,
   unreadyNotice,
 } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages, type Unready } from './passages.ts';
@@ -111,12 +112,13 @@ export class AnswerMaker {
     return findPassages(found.chunks, this.#options.passages);
   }
 
-  /** NO_MATCH, QUESTION_TOO_LONG. */
+  /** NO_MATCH, DOCUMENT_WAITING, QUESTION_TOO_LONG. */
   layOut({ model, question, passages, choices, history, stopwatch, ...request }: AnswerRequest): LaidOut {
     const { contextTokens, maxTokens } = choices;
     const budget = { contextTokens, answerTokens: maxTokens };
     const assembler = new PromptAssembler(model, choices);
     const prompt = assembler.assemble(question, passages, budget, history?.turns);
+    if (request.unready && !request.mayGuess) requireRead(request.unready, question, passages);
     const hasPassages = prompt.parts.some(({ kind }) => kind === 'chunk') || prompt.leftOut.length > 0;
     if (!hasPassages && !request.mayGuess) {
       for (const notice of unreadyNotice(request.unready)) request.onNotice?.(notice);
@@ -196,7 +198,7 @@ export class AnswerMaker {
     const { dtype, storeMisses, strategy } = choices;
     if (!storeMisses || strategy.kind === 'full') return [];
     return prompt.cited
-      .filter(({ part }) => tiers.get(part) !== 'resident')
+      .filter(({ chunk, part }) => tiers.get(part) !== 'resident' && chunk.passage.standsIn !== true)
       .filter(({ chunk }) => !this.#options.store.has(keyFor(model, dtype, chunk)))
       .map(({ chunk: { tokens, lead, passage } }) => ({ tokens, lead, dtype, label: passage.path }));
   }

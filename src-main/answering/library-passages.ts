@@ -1,27 +1,51 @@
-import type { DocumentPhase } from '../../src-shared/contract/libraries.ts';
+import type { Scope } from '../../src-shared/contract/search.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { Passages } from './passages.ts';
+import { CHUNK_SEPARATOR } from '../catalogue/chunk-table.ts';
+import type { FusionModel } from '../fusion/model.ts';
+import type { Passage, Passages } from './passages.ts';
+import { wordsOfQuestion } from './waiting-documents.ts';
 
-/** Before these are over nothing is known of a document's text. */
-const READING: readonly DocumentPhase[] = ['waiting', 'reading'];
-/** Before this is over the model in use has no chunks of a document: each model has its own. */
-const CUTTING: readonly DocumentPhase[] = ['chunking'];
+/** Documents that are not ready whose names are compared with a question: the newest. */
+const NAMES = 2000;
 
-/** Passages as the library's catalogue has them. */
-export function libraryPassages(catalogue: Catalogue): Passages {
+/** What passages are wanted for. */
+interface ActiveModel {
+  readonly active: { model: Pick<FusionModel, 'info' | 'tokenize'> } | undefined;
+}
+
+/** Passages as the library's catalogue has them, with the tokens of the model in use. */
+export function libraryPassages(catalogue: Catalogue, models?: ActiveModel): Passages {
+  const { documents, libraries, chunkTable } = catalogue;
   return {
-    chunk: (id) => catalogue.chunk(id),
-    neighbours: (id) => catalogue.chunkTable.neighbours(id),
-    document: (id) => catalogue.documents.get(id),
-    unready: (libraryIds) => {
-      const scopes = libraryIds.length > 0 ? libraryIds.map(Number) : [undefined];
-      const counts = scopes.map((id) => catalogue.documents.phaseCounts(id));
-      const of = (phases: readonly DocumentPhase[]): number =>
-        counts
-          .flatMap((count) => phases.map((phase) => count.get(phase) ?? 0))
-          .reduce((sum, n) => sum + n, 0);
-      return { reading: of(READING), uncut: of(CUTTING), paused: catalogue.state('paused') === 'true' };
+    chunk(id) {
+      const passage = catalogue.chunk(id);
+      const model = models?.active?.model;
+      if (!passage || !model || chunkTable.modelOf(id) === model.info.fingerprint) return passage;
+      return standIn(passage, model);
+    },
+    neighbours: (id) => chunkTable.neighbours(id),
+    document: (id) => documents.get(id),
+    unready(scope, question) {
+      const { libraryIds, documentIds } = scopeOf(scope, libraries);
+      const { reading, uncut, names } = documents.notFound(libraryIds, documentIds, NAMES);
+      const inName = wordsOfQuestion(question);
+      const matching = names
+        .map((path) => ({ path, words: inName(path) }))
+        .filter(({ words }) => words.length > 0)
+        .sort((a, b) => b.words.length - a.words.length);
+      return { reading, uncut, matching, paused: catalogue.state('paused') === 'true' };
     },
     pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
   };
+}
+
+/** A passage that was cut for another model: its text in the tokens of this one, which no stored KV belongs to. */
+function standIn(passage: Passage, model: Pick<FusionModel, 'tokenize'>): Passage {
+  const tokens = model.tokenize(passage.text + CHUNK_SEPARATOR);
+  return { ...passage, tokens, lead: new Int32Array(), standsIn: true };
+}
+
+/** As questions are asked of it: see SearchService. */
+function scopeOf({ libraryIds, documentIds }: Scope, libraries: Catalogue['libraries']): Scope {
+  return { libraryIds: documentIds.length > 0 ? libraryIds : libraries.asked(libraryIds), documentIds };
 }

@@ -1,8 +1,9 @@
 import type { Answer, Notice } from '../../src-shared/answer.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Decision } from '../fusion/planning/planner.ts';
-import type { Unready } from './passages.ts';
+import type { FoundPassage, Unready } from './passages.ts';
 import type { Offered, Prompt } from './prompt.ts';
+import { obviousMatch } from './waiting-documents.ts';
 
 /** What a reader has to know about a prompt before trusting its answer. `name` tells people which passage is meant. */
 export function promptNotices<C extends Offered>(
@@ -32,11 +33,27 @@ export function promptNotices<C extends Offered>(
   return notices;
 }
 
+/** At most so many documents are named. */
+const NAMED = 3;
+
+function askAgain(paused: boolean): string {
+  return paused ? ' The queue is paused: resume it, then ask again.' : ' Ask again in a moment.';
+}
+
 /** Documents that the answer knows nothing of, though they are in the library: why, and what to do. */
-export function unreadyNotice(
-  { reading, uncut, paused }: Unready = { reading: 0, uncut: 0, paused: false },
-): Notice[] {
+export function unreadyNotice(unready: Unready = { reading: 0, uncut: 0, paused: false }): Notice[] {
+  const { reading, uncut, paused, matching = [] } = unready;
   const notices: Notice[] = [];
+  if (matching.length > 0) {
+    const names = matching.slice(0, NAMED).map(({ path }) => `“${path}”`);
+    const others = reading + uncut - names.length;
+    const what = `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} still being read`;
+    const more =
+      others > 0 ? `, and so ${others === 1 ? 'is' : 'are'} ${plural(others, 'other document')}` : '';
+    return [
+      { kind: paused ? 'queue-paused' : 'still-reading', message: `${what}${more}.${askAgain(paused)}` },
+    ];
+  }
   const pause = paused
     ? ' The queue is paused: resume it, then ask again.'
     : ' Ask again when they are ready.';
@@ -100,6 +117,21 @@ export function thoughtNotice({ text, thought, stop, stats }: Ended): Notice[] {
   const limit = stop === 'length' ? 'the limit' : 'the end of the context';
   const message = `The model was still thinking when it reached ${limit} after ${plural(stats.answerTokens, 'token')}, so there is no answer: allow longer answers, or let it answer without thinking.`;
   return [{ kind: 'still-thinking', message }];
+}
+
+/** DOCUMENT_WAITING where a question is most likely about a document that was not read yet. */
+export function requireRead(
+  unready: Unready,
+  question: string,
+  found: readonly Pick<FoundPassage, 'passage'>[],
+): void {
+  const path = obviousMatch(unready, question, found);
+  if (path === undefined) return;
+  throw new KvasirError(
+    'DOCUMENT_WAITING',
+    `“${path}” is still being read, and its name matches your question better than any document that was read.`,
+    unready.paused ? 'Resume the queue, then ask again.' : 'Ask again in a moment.',
+  );
 }
 
 /** Why the model was not asked at all. */

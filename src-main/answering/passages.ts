@@ -1,5 +1,6 @@
 import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { Range } from '../../src-shared/contract/common.ts';
+import type { Scope } from '../../src-shared/contract/search.ts';
 import type { ChunkRow } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import { supportingRanges } from './highlights.ts';
@@ -9,7 +10,10 @@ import type { Prompt } from './prompt.ts';
 import type { PartTiers } from './turn.ts';
 
 /** A chunk of a document, as the catalogue has it. */
-export type Passage = Omit<ChunkRow, 'documentTitle'>;
+export type Passage = Omit<ChunkRow, 'documentTitle'> & {
+  /** It was cut for another model, since its document is not cut for this one yet: its KV is not worth keeping. */
+  standsIn?: true;
+};
 
 /** What chat needs of the library. */
 export interface Passages {
@@ -18,8 +22,8 @@ export interface Passages {
   neighbours(id: number): number[];
   /** undefined once the document is gone. */
   document(id: number): { path: string } | undefined;
-  /** Documents of these libraries (all when the list is empty) that cannot be found yet. */
-  unready(libraryIds: readonly string[]): Unready;
+  /** Documents of the scope that no question finds yet, and which of them this one may be about. */
+  unready(scope: Scope, question: string): Unready;
   /** What readers call the page at this UTF-16 offset; null where a document has no pages. */
   pageLabel(documentId: number, offset: number): string | null;
 }
@@ -28,8 +32,10 @@ export interface Passages {
 export interface Unready {
   /** Their text has not been read. */
   reading: number;
-  /** They have been read, but not cut into chunks for the model in use. */
+  /** They have been read, but not cut into chunks for any model. */
   uncut: number;
+  /** Those whose path has words of the question, with these words; best first. */
+  matching?: readonly { path: string; words: readonly string[] }[];
   /** Nothing is done about it until the queue is resumed. */
   paused: boolean;
 }

@@ -170,7 +170,7 @@ export class CacheService {
   }
 
   /**
-   * What making a model the active one would mean. Where nothing is cut for it yet, the active model's chunks tell:
+   * What making a model the active one would mean. Where not all is cut for it yet, the active model's chunks tell:
    * tokenizers differ by some percent, which is near enough to decide by. NOT_FOUND.
    */
   impact(modelId: string): ModelImpact {
@@ -180,8 +180,11 @@ export class CacheService {
     const now = catalogue.chunkTable.corpus(this.#activeSets);
     if (row.header.embedding) return impactOf(row, { ...now, cachedChunks: 0, cachedTokens: 0 }, dtype);
     const own = catalogue.chunkTable.corpus({ fingerprint: row.fingerprint ?? '', chunkTokens });
-    const scaled = Math.round((now.chunks * this.#activeSets.chunkTokens) / chunkTokens);
-    const corpus = own.chunks > 0 ? own : { tokens: now.tokens, chunks: scaled };
+    const about = {
+      tokens: now.tokens,
+      chunks: catalogue.chunkTable.chunksOfSize(this.#activeSets, chunkTokens),
+    };
+    const corpus = own.documents > 0 && own.documents >= now.documents ? own : about;
     const stored = store
       .totals()
       .filter(

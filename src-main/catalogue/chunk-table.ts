@@ -1,6 +1,9 @@
 import type { Database } from '../platform/database.ts';
 import { packTokens, unpackTokens } from '../platform/token-bytes.ts';
 
+/** Stands behind every chunk, so that chunks can follow each other in any order. */
+export const CHUNK_SEPARATOR = '\n\n';
+
 /** A piece of a document as it is cut for a model. */
 export interface TextChunk {
   /** UTF-16 range in the text; the ranges of all chunks cover it without gaps. */
@@ -91,6 +94,35 @@ export class ChunkTable {
   findSet(libraryId: number, fingerprint: string, chunkTokens: number): number | undefined {
     const query = 'SELECT id FROM chunk_set WHERE library_id = ? AND fingerprint = ? AND chunk_tokens = ?';
     return this.#sql.value<number>(query, libraryId, fingerprint, chunkTokens);
+  }
+
+  /**
+   * Documents of these libraries (all when none is named) that are not cut for a model and chunk size, each with another
+   * set that has all of its chunks: of the same model if there is one, and of the nearest chunk size.
+   */
+  standIns(fingerprint: string, chunkTokens: number, libraryIds: readonly string[]): Map<number, number> {
+    const query = `SELECT d.id AS documentId, s.id AS setId,
+        min((s.fingerprint <> @fingerprint) * 1000000 + abs(s.chunk_tokens - @chunkTokens)) AS distance
+      FROM document d JOIN chunking k ON k.document_id = d.id AND k.sha256 = d.sha256
+        JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE d.phase IN ('waiting', 'chunking')
+        AND (@libraries IS NULL OR d.library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries)))
+        AND d.library_id NOT IN (SELECT id FROM library WHERE doomed)
+      GROUP BY d.id HAVING distance > 0`;
+    const libraries = libraryIds.length > 0 ? JSON.stringify(libraryIds) : null;
+    const rows = this.#sql.all<{ documentId: number; setId: number }>(query, {
+      fingerprint,
+      chunkTokens,
+      libraries,
+    });
+    return new Map(rows.map(({ documentId, setId }) => [documentId, setId]));
+  }
+
+  /** Fingerprint of the model that a chunk was cut for. */
+  modelOf(id: number): string | undefined {
+    const query =
+      'SELECT s.fingerprint FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id WHERE c.id = ?';
+    return this.#sql.value<string>(query, id);
   }
 
   /** The sets of these libraries; of all when none is named. */
@@ -254,11 +286,23 @@ export class ChunkTable {
   }
 
   /** How much text the libraries hold, as a model's sets of one chunk size cut it. */
-  corpus(of: { fingerprint: string; chunkTokens: number }): { chunks: number; tokens: number } {
-    const query = `SELECT coalesce(sum(k.chunks), 0) AS chunks, coalesce(sum(k.tokens), 0) AS tokens
+  corpus(of: { fingerprint: string; chunkTokens: number }): {
+    documents: number;
+    chunks: number;
+    tokens: number;
+  } {
+    const query = `SELECT count(*) AS documents, coalesce(sum(k.chunks), 0) AS chunks, coalesce(sum(k.tokens), 0) AS tokens
       FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
       WHERE s.fingerprint = @fingerprint AND s.chunk_tokens = @chunkTokens`;
-    return this.#sql.get(query, of) as { chunks: number; tokens: number };
+    return this.#sql.get(query, of) as { documents: number; chunks: number; tokens: number };
+  }
+
+  /** About how many chunks of another size a model's sets of one chunk size would be: a short document is one at least. */
+  chunksOfSize(of: { fingerprint: string; chunkTokens: number }, size: number): number {
+    const query = `SELECT coalesce(sum(max(min(k.chunks, 1), round(k.chunks * @chunkTokens * 1.0 / @size))), 0)
+      FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE s.fingerprint = @fingerprint AND s.chunk_tokens = @chunkTokens`;
+    return this.#sql.value<number>(query, { ...of, size }) ?? 0;
   }
 
   /** Of all libraries' chunks for a model and chunk size. */

@@ -61,6 +61,24 @@ interface ReadFacts {
   pages: readonly Page[];
 }
 
+/** Documents of one format that have not been read (waiting) or not been cut (chunking). */
+export interface Unprepared {
+  phase: 'waiting' | 'chunking';
+  format: string;
+  bytes: number;
+  /** UTF-16 units of their text; 0 before it was read. */
+  textLength: number;
+}
+
+/** What became of documents of one format. */
+export interface CutSize {
+  format: string;
+  bytes: number;
+  /** UTF-16 units. */
+  textLength: number;
+  tokens: number;
+}
+
 type RawDocumentRow = Omit<DocumentRow, 'failure' | 'warnings'> & {
   failure: string | null;
   warnings: string;
@@ -121,6 +139,39 @@ export class DocumentTable {
     return this.#sql.column('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
   }
 
+  /**
+   * Documents of these libraries that no question finds, since no chunk set has their text: how many were not read yet, how
+   * many not cut, and the paths of the newest. `documentIds`: those alone, where any are named.
+   */
+  notFound(
+    libraryIds: readonly string[],
+    documentIds: readonly string[],
+    limit: number,
+  ): { reading: number; uncut: number; names: string[] } {
+    const from = `FROM document d WHERE phase IN ('waiting', 'chunking')
+      AND (@libraries = '[]' OR library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries)))
+      AND (@documents = '[]' OR id IN (SELECT CAST(value AS INTEGER) FROM json_each(@documents)))
+      AND library_id NOT IN (SELECT id FROM library WHERE doomed)
+      AND (text_length IS NULL
+        OR NOT EXISTS (SELECT 1 FROM chunking k WHERE k.document_id = d.id AND k.sha256 = d.sha256))`;
+    const scope = { libraries: JSON.stringify(libraryIds), documents: JSON.stringify(documentIds) };
+    type Count = { phase: 'waiting' | 'chunking'; n: number };
+    const counts = this.#sql.all<Count>(`SELECT phase, count(*) AS n ${from} GROUP BY phase`, scope);
+    const of = (phase: Count['phase']): number => counts.find((each) => each.phase === phase)?.n ?? 0;
+    const names: string[] =
+      counts.length === 0
+        ? []
+        : this.#sql.column(`SELECT path ${from} ORDER BY id DESC LIMIT @limit`, { ...scope, limit });
+    return { reading: of('waiting'), uncut: of('chunking'), names };
+  }
+
+  /** Titles of the newest documents of these libraries that questions find. */
+  newestTitles(libraryIds: readonly string[], limit: number): string[] {
+    const query = `SELECT title FROM document WHERE phase IN ('indexing', 'precomputing', 'ready')
+      AND library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) ORDER BY id DESC LIMIT ?`;
+    return this.#sql.column(query, JSON.stringify(libraryIds), limit);
+  }
+
   failed(libraryId: number | undefined): number[] {
     if (libraryId === undefined) return this.#sql.column("SELECT id FROM document WHERE phase = 'failed'");
     const query = "SELECT id FROM document WHERE phase = 'failed' AND library_id = ? ORDER BY path";
@@ -148,13 +199,16 @@ export class DocumentTable {
     this.#sql.run('UPDATE document SET path = ?, format = ? WHERE id = ?', file.path, file.format, id);
   }
 
-  /** The first document in a phase whose root can be used, of one library or of all but some. */
+  /**
+   * The next document in a phase whose root can be used, of one library or of all but some: small ones (by decimal digits of
+   * their size) before large ones, and the newest first.
+   */
   next(phase: WorkingPhase, libraryId?: number, except: readonly number[] = []): DocumentRow | undefined {
     const which = libraryId === undefined ? 'NOT IN (SELECT value FROM json_each(?))' : '= ?';
     const query = `SELECT ${COLUMNS} FROM document d WHERE phase = ? AND library_id ${which}
       AND NOT EXISTS (SELECT 1 FROM root r WHERE r.id = d.root_id AND r.failure IS NOT NULL AND d.phase = 'waiting')
       AND NOT EXISTS (SELECT 1 FROM library l WHERE l.id = d.library_id AND l.doomed)
-      ORDER BY id LIMIT 1`;
+      ORDER BY length(bytes), id DESC LIMIT 1`;
     const row = this.#sql.get<RawDocumentRow>(query, phase, libraryId ?? JSON.stringify(except));
     return row && toDocument(row);
   }
@@ -187,6 +241,21 @@ export class DocumentTable {
     return ids.length < limit ? 0 : (ids.at(-1) ?? 0);
   }
 
+  /** How much there is to read and to cut, by format. */
+  unprepared(): Unprepared[] {
+    const query = `SELECT phase, format, sum(bytes) AS bytes, coalesce(sum(text_length), 0) AS textLength
+      FROM document WHERE phase IN ('waiting', 'chunking') GROUP BY phase, format`;
+    return this.#sql.all(query);
+  }
+
+  /** Sizes of documents that were cut, by format: of each the newest thousand. */
+  cutSizes(): CutSize[] {
+    const query = `SELECT d.format, sum(d.bytes) AS bytes, sum(d.text_length) AS textLength, sum(k.tokens) AS tokens
+      FROM (SELECT id, format, bytes, text_length FROM document WHERE text_length > 0 ORDER BY id DESC LIMIT 1000) d
+      JOIN chunking k ON k.document_id = d.id GROUP BY d.format`;
+    return this.#sql.all(query);
+  }
+
   /** Documents that are ready although chunks of theirs are not stored are to be computed again. */
   reopen({ fingerprint, chunkTokens }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>): void {
     const sql = `UPDATE document SET phase = 'precomputing' WHERE phase = 'ready' AND id IN (SELECT k.document_id
@@ -195,15 +264,23 @@ export class DocumentTable {
     this.#sql.run(sql, fingerprint, chunkTokens);
   }
 
-  /** Documents to be computed, with about how many of their tokens are not stored: chunks are taken to be of one size. */
+  /** Documents that were cut and are not ready, with about how many of their tokens are not stored: chunks are taken to be of one size. */
   missing({
     fingerprint,
     chunkTokens,
   }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>): { id: number; tokens: number }[] {
     const query = `SELECT d.id, k.tokens * (k.chunks - k.cached_chunks) / max(1, k.chunks) AS tokens
       FROM document d JOIN chunking k ON k.document_id = d.id JOIN chunk_set s ON s.id = k.chunk_set_id
-      WHERE d.phase = 'precomputing' AND s.fingerprint = ? AND s.chunk_tokens = ?`;
+      WHERE d.phase IN ('indexing', 'precomputing') AND s.fingerprint = ? AND s.chunk_tokens = ?`;
     return this.#sql.all(query, fingerprint, chunkTokens);
+  }
+
+  /** About how many tokens of documents that are ready are not stored: chunks are taken to be of one size. */
+  leftOut({ fingerprint, chunkTokens }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>): number {
+    const query = `SELECT coalesce(sum(k.tokens * (k.chunks - k.cached_chunks) / k.chunks), 0)
+      FROM chunking k JOIN document d ON d.id = k.document_id JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE s.fingerprint = ? AND s.chunk_tokens = ? AND k.cached_chunks < k.chunks AND d.phase = 'ready'`;
+    return this.#sql.value<number>(query, fingerprint, chunkTokens) ?? 0;
   }
 
   beginAttempt(id: number): void {

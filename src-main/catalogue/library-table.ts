@@ -40,6 +40,18 @@ export class LibraryTable {
       .map(toLibrary);
   }
 
+  /**
+   * The libraries that a question about these is asked of. Where none is named: all, without the sample library once
+   * another one has documents.
+   */
+  asked(libraryIds: readonly string[]): string[] {
+    if (libraryIds.length > 0) return [...libraryIds];
+    const query = `SELECT CAST(id AS TEXT) FROM library WHERE NOT doomed AND (NOT sample OR NOT EXISTS (
+      SELECT 1 FROM library o JOIN document d ON d.library_id = o.id
+        WHERE NOT o.sample AND NOT o.doomed AND d.phase <> 'failed')) ORDER BY id`;
+    return this.#sql.column(query);
+  }
+
   get(id: number): LibraryRow | undefined {
     const query = 'SELECT id, name, sample FROM library WHERE id = ? AND NOT doomed';
     const row = this.#sql.get<Raw<LibraryRow>>(query, id);

@@ -219,5 +219,19 @@ const VERSION_7 = `
   UPDATE document SET phase = 'chunking' WHERE phase IN ('indexing', 'precomputing', 'ready');
 `;
 
+/** The order in which documents are prepared, with what the queue estimates the rest by. */
+const VERSION_8 = `
+  CREATE INDEX IF NOT EXISTS document_queue ON document(phase, length(bytes), id DESC, format, bytes, text_length);
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
-export const MIGRATIONS = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
+export const MIGRATIONS = [
+  VERSION_1,
+  VERSION_2,
+  VERSION_3,
+  VERSION_4,
+  VERSION_5,
+  VERSION_6,
+  VERSION_7,
+  VERSION_8,
+];

@@ -23,6 +23,8 @@ export interface Unembedded {
   chunkId: number;
   /** Titles above the chunk, then its text. */
   text: string;
+  /** Of the chunk, for the model that it was cut for. */
+  tokens: number;
 }
 
 interface VectorRow extends ChunkPlace {
@@ -54,11 +56,20 @@ export class VectorTable {
     after: number,
     limit: number,
   ): Unembedded[] {
-    const query = `SELECT c.id AS chunkId, c.title || char(10) || c.text AS text FROM chunk c
+    const query = `SELECT c.id AS chunkId, c.title || char(10) || c.text AS text,
+        length(c.tokens) / 4 AS tokens FROM chunk c
       WHERE c.chunk_set_id = @chunkSetId AND (@documentId IS NULL OR c.document_id = @documentId) AND c.id > @after
         AND NOT EXISTS (SELECT 1 FROM chunk_vector WHERE chunk_id = c.id AND model_id = @model)
       ORDER BY c.id LIMIT @limit`;
     return this.#sql.all(query, { model, chunkSetId, documentId, after, limit });
+  }
+
+  /** How many tokens of a document's chunks in a set have no vector yet. */
+  missingTokens(model: number, chunkSetId: number, documentId: number): number {
+    const query = `SELECT coalesce(sum(length(c.tokens) / 4), 0) FROM chunk c
+      WHERE c.chunk_set_id = @chunkSetId AND c.document_id = @documentId
+        AND NOT EXISTS (SELECT 1 FROM chunk_vector WHERE chunk_id = c.id AND model_id = @model)`;
+    return this.#sql.value<number>(query, { model, chunkSetId, documentId }) ?? 0;
   }
 
   /** Keeps vectors, each with its chunk's id; chunks that are gone by now are passed over. */
@@ -83,7 +94,7 @@ export class VectorTable {
   /** Ids of the chunks of a scope that names documents. */
   chunksOf(scope: BoundScope): number[] {
     const query = `SELECT c.id FROM json_each(@documents) j CROSS JOIN chunk c ON c.document_id = j.value
-      WHERE c.chunk_set_id IN (SELECT value FROM json_each(@sets)) ORDER BY c.id`;
+      WHERE ${IN_SCOPE} ORDER BY c.id`;
     return this.#sql.column(query, { ...scope });
   }
 

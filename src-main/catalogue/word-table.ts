@@ -26,6 +26,8 @@ export interface SearchScope {
   chunkSetIds: readonly number[];
   /** Absent: every document of the sets. */
   documentIds?: readonly number[] | undefined;
+  /** Documents whose chunks are taken from another set, with that set: they are not cut for these yet. */
+  standIns?: ReadonlyMap<number, number> | undefined;
 }
 
 /** A scope as queries get it. */
@@ -34,16 +36,24 @@ export interface BoundScope {
   sets: string;
   /** JSON: ids of documents; null for all. */
   documents: string | null;
+  /** JSON: pairs of a document's id and the id of the set that stands in for it. */
+  standIns: string;
 }
 
 /** What IN_SCOPE needs of a scope. */
-export function boundScope({ chunkSetIds, documentIds }: SearchScope): BoundScope {
+export function boundScope({ chunkSetIds, documentIds, standIns }: SearchScope): BoundScope {
   if (!chunkSetIds.every(Number.isInteger)) throw new TypeError('chunkSetIds must be integers');
-  return { sets: JSON.stringify(chunkSetIds), documents: documentIds ? JSON.stringify(documentIds) : null };
+  return {
+    sets: JSON.stringify(chunkSetIds),
+    documents: documentIds ? JSON.stringify(documentIds) : null,
+    standIns: JSON.stringify([...(standIns ?? [])]),
+  };
 }
 
 /** Of a chunk `c`. */
-export const IN_SCOPE = `c.chunk_set_id IN (SELECT value FROM json_each(@sets))
+export const IN_SCOPE = `(c.chunk_set_id IN (SELECT value FROM json_each(@sets))
+      AND c.document_id NOT IN (SELECT value ->> 0 FROM json_each(@standIns))
+    OR (c.document_id, c.chunk_set_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(@standIns)))
   AND (@documents IS NULL OR c.document_id IN (SELECT value FROM json_each(@documents)))`;
 
 /** Named anew when what is indexed changes, so that an older index is built again. */
@@ -61,8 +71,9 @@ const MATCHES = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal,
   FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid WHERE ${TABLE} MATCH @match AND ${IN_SCOPE}
   ORDER BY score DESC, c.id LIMIT @limit`;
 
-const SIBLINGS = `SELECT c.id AS chunkId, c.ordinal FROM chunk c
-  WHERE ${IN_SCOPE} AND c.document_id = @documentId`;
+/** Chunks `c` of a chunk's document that were cut with it. */
+const IN_SAME_CUT = `c.chunk_set_id = (SELECT chunk_set_id FROM chunk WHERE id = @chunkId)
+  AND c.document_id = @documentId`;
 
 /** The index holds words only; texts stay in `chunk`, and can be deleted without saying what they were. */
 const SCHEMA = `
@@ -183,41 +194,35 @@ export class WordTable {
 
   /** A document's first chunk. */
   firstOf(documentId: number, scope: BoundScope): ChunkPlace | undefined {
-    const query = `SELECT c.id AS chunkId, c.document_id AS documentId, min(c.ordinal) AS ordinal FROM chunk c
-      WHERE ${IN_SCOPE} AND c.document_id = @documentId GROUP BY c.document_id`;
-    return this.#sql.get(query, { ...scope, documentId });
+    const first = `SELECT c.id AS chunkId, c.document_id AS documentId, min(c.ordinal) AS ordinal FROM chunk c
+      WHERE c.chunk_set_id IN (SELECT value FROM json_each(@sets)
+          UNION ALL SELECT value ->> 1 FROM json_each(@standIns) WHERE value ->> 0 = @documentId)
+        AND (@documents IS NULL OR c.document_id IN (SELECT value FROM json_each(@documents)))
+        AND c.document_id = @documentId GROUP BY c.document_id`;
+    return this.#sql.get(first, { ...scope, documentId });
   }
 
   /** The chunks up to `reach` places before and behind one, in its document and under the same headings. */
-  neighbours(
-    { chunkId, documentId, ordinal }: ChunkPlace,
-    scope: BoundScope,
-    reach: number,
-  ): Omit<ChunkPlace, 'documentId'>[] {
-    const query = `${SIBLINGS} AND c.ordinal BETWEEN @ordinal - @reach AND @ordinal + @reach AND c.ordinal <> @ordinal
+  neighbours({ chunkId, documentId, ordinal }: ChunkPlace, reach: number): Omit<ChunkPlace, 'documentId'>[] {
+    const query = `SELECT c.id AS chunkId, c.ordinal FROM chunk c WHERE ${IN_SAME_CUT}
+      AND c.ordinal BETWEEN @ordinal - @reach AND @ordinal + @reach AND c.ordinal <> @ordinal
       AND c.title = (SELECT title FROM chunk WHERE id = @chunkId)`;
-    const rows = this.#sql.all<Omit<ChunkPlace, 'documentId'>>(query, {
-      ...scope,
-      chunkId,
-      documentId,
-      ordinal,
-      reach,
-    });
+    type Row = Omit<ChunkPlace, 'documentId'>;
+    const rows = this.#sql.all<Row>(query, { chunkId, documentId, ordinal, reach });
     return rows.sort((a, b) => a.ordinal - b.ordinal); // SQLite takes ten times as long only to get ready for it
   }
 
   /** Up to `count` chunks before one under the same headings, nearest first, until all together have so many characters. */
   before(
     { chunkId, documentId, ordinal }: ChunkPlace,
-    scope: BoundScope,
     count: number,
     characters: number,
   ): Omit<ChunkPlace, 'documentId'>[] {
     const query = `SELECT c.id AS chunkId, c.ordinal, length(c.text) AS size FROM chunk c
-      WHERE ${IN_SCOPE} AND c.document_id = @documentId AND c.ordinal BETWEEN @ordinal - @count AND @ordinal
+      WHERE ${IN_SAME_CUT} AND c.ordinal BETWEEN @ordinal - @count AND @ordinal
         AND c.title = (SELECT title FROM chunk WHERE id = @chunkId)`;
     type Row = { chunkId: number; ordinal: number; size: number };
-    const rows = this.#sql.all<Row>(query, { ...scope, chunkId, documentId, ordinal, count });
+    const rows = this.#sql.all<Row>(query, { chunkId, documentId, ordinal, count });
     rows.sort((a, b) => b.ordinal - a.ordinal);
     let missing = characters;
     return rows.filter(({ size }) => (missing -= size) + size > 0).slice(1);

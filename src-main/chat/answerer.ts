@@ -91,7 +91,7 @@ export class Answerer {
       mayGuess: task.mayGuess,
       history,
       stopwatch,
-      unready: passages.unready(scope.libraryIds),
+      unready: passages.unready(scope, text),
       requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
       before: { wait, retrieve },
       signal: live.signal,

@@ -91,6 +91,24 @@ describe('one question', () => {
     expect(notices).toEqual([{ kind, message: expect.stringMatching(message) as string }]);
   });
 
+  test('one that the question names is told by its name, and nothing is answered without it unless that is wanted', async () => {
+    const matching = [{ path: 'zebra.md', words: ['zebra'] }];
+    const { chat, ask } = await fixture({ unready: { reading: 3, uncut: 0, paused: false, matching } });
+    const refused = await ask(chat.create(NEW).id, 'Mara has a zebra?');
+    expect(refused).toMatchObject({ state: 'failed', text: '', failure: { code: 'DOCUMENT_WAITING' } });
+    expect(refused.failure?.message).toContain('“zebra.md”');
+    const known = [{ path: 'mara.md', words: ['mara'] }];
+    const second = await fixture({ unready: { reading: 3, uncut: 0, paused: false, matching: known } });
+    const { state, notices } = await second.ask(second.chat.create(NEW).id, 'Mara?');
+    expect(state).toBe('done');
+    expect(notices).toEqual([
+      {
+        kind: 'still-reading',
+        message: '“mara.md” is still being read, and so are 2 other documents. Ask again in a moment.',
+      },
+    ]);
+  });
+
   test('where documents are not ready, the question is not blamed', async () => {
     const { chat, ask } = await fixture({ unready: { reading: 0, uncut: 2, paused: true } });
     const { notices, failure } = await ask(chat.create(NEW).id, 'xylophone?');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { questionAbout } from '../answering/topic-questions.ts';
 
 const FileSchema = z.object({ questions: z.array(z.string().min(1)) });
 
@@ -10,4 +11,16 @@ export function readSuggestions(path: string): string[] {
   } catch {
     return [];
   }
+}
+
+const SUGGESTED = 3;
+/** Longer titles are sentences. */
+const LONGEST_TITLE = 80;
+
+/** Questions about documents, by their titles. */
+export function suggestionsAbout(titles: readonly string[]): string[] {
+  const telling = titles.filter((title) => title !== '' && title.length <= LONGEST_TITLE);
+  return [...new Set(telling)]
+    .slice(0, SUGGESTED)
+    .map((title) => questionAbout(title, { text: title }).question);
 }

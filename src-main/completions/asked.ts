@@ -4,7 +4,7 @@ import type { AnswerMaker } from '../answering/answer.ts';
 import { choicesOf, type AnswerChoices } from '../answering/choices.ts';
 import { searchText } from '../answering/follow-up.ts';
 import { answerReserve } from '../answering/limits.ts';
-import { nothingMatches } from '../answering/notices.ts';
+import { nothingMatches, requireRead } from '../answering/notices.ts';
 import type { FoundPassage, Passages, Unready } from '../answering/passages.ts';
 import { fit, type Prompt } from '../answering/prompt.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
@@ -66,8 +66,10 @@ export async function askLibrary(
   const { question, previous, before } = questionOf(request);
   const choices = choicesFor(request, context, settings.maxTokens);
   const scope = { libraryIds: [library.id], documentIds: [] };
-  const found = await maker.find(searchText(question, previous), { scope, topK: choices.topK, signal });
-  const unready = passages.unready(scope.libraryIds);
+  const search = searchText(question, previous);
+  const found = await maker.find(search, { scope, topK: choices.topK, signal });
+  const unready = passages.unready(scope, search);
+  if (request.mayGuess !== true) requireRead(unready, question, found);
   if (found.length === 0 && request.mayGuess !== true) throw nothingMatches(unready);
   const system: LaidMessage<AskedChunk>[] =
     choices.systemPrompt === '' ? [] : [{ role: 'system', pieces: [choices.systemPrompt] }];

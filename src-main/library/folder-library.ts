@@ -138,6 +138,7 @@ export class FolderLibrary {
       if (cut) done++;
       more = read || cut;
     }
+    while (await steps.index(signal)) throwIfAborted(signal);
     const failure = this.#options.catalogue.libraries.root(this.#rootId)?.failure;
     if (failure) throw new KvasirError(failure.code, failure.message, failure.advice);
     return updated;

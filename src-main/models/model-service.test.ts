@@ -641,6 +641,7 @@ describe('the list', () => {
     const status: QueueStatus = {
       ...{ paused: false, waiting: 0, active: 1, failed: 0, done: 0, total: 1, current: null },
       ...{ tokensDone: 0, tokensTotal: 9, tokensPerSecond: 0, secondsLeft: null, blocked: null },
+      tokensLeftOut: 0,
     };
     const kept = [0, 100, 105, 200].map((tokensPerSecond) => {
       events.emit('queue.status', { ...status, tokensPerSecond });

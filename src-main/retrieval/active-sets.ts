@@ -1,9 +1,12 @@
-import type { ChunkTable } from '../catalogue/chunk-table.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import type { ChunkSets } from './types.ts';
 
 /** The chunk sets that the catalogue has for the active model and chunk size; none while no model is loaded. */
-export function activeChunkSets(chunks: ChunkTable, models: Pick<ModelSource, 'active'>): ChunkSets {
+export function activeChunkSets(
+  { chunkTable, libraries }: Pick<Catalogue, 'chunkTable' | 'libraries'>,
+  models: Pick<ModelSource, 'active'>,
+): ChunkSets {
   return {
     get chunkTokens() {
       return models.active?.chunkTokens;
@@ -11,7 +14,13 @@ export function activeChunkSets(chunks: ChunkTable, models: Pick<ModelSource, 'a
     chunkSets(libraryIds) {
       const { active } = models;
       if (!active) return [];
-      return chunks.findSets(active.model.info.fingerprint, active.chunkTokens, libraryIds);
+      return chunkTable.findSets(active.model.info.fingerprint, active.chunkTokens, libraryIds);
     },
+    standIns(libraryIds) {
+      const { active } = models;
+      if (!active) return new Map();
+      return chunkTable.standIns(active.model.info.fingerprint, active.chunkTokens, libraryIds);
+    },
+    asked: (libraryIds) => libraries.asked(libraryIds),
   };
 }

@@ -34,12 +34,12 @@ export class SearchIndex {
 
   /** The chunks up to `reach` places before and behind one that stand in its document under the same headings. */
   neighbours(hit: ChunkPlace, reach: number): { chunkId: number; ordinal: number }[] {
-    return this.#words.neighbours(hit, this.#scope, reach);
+    return this.#words.neighbours(hit, reach);
   }
 
   /** Up to `count` chunks before one under the same headings, nearest first, until all together have so many characters. */
   before(hit: ChunkPlace, count: number, characters: number): { chunkId: number; ordinal: number }[] {
-    return this.#words.before(hit, this.#scope, count, characters);
+    return this.#words.before(hit, count, characters);
   }
 
   /** A document's first chunk. */

@@ -7,6 +7,7 @@ import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
+import { SerialQueue } from '../platform/serial-queue.ts';
 import { highlights } from './highlights.ts';
 import { fuseRankings } from './rank-fusion.ts';
 import {
@@ -43,6 +44,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   readonly #closing = new AbortController();
   #catchingUp: Promise<void> = Promise.resolve();
   #round: AbortController | undefined;
+  readonly #embedding = new SerialQueue();
 
   constructor(options: SearchServiceOptions) {
     this.#options = options;
@@ -61,10 +63,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   async find(question: string, { scope, topK = this.usualTopK, signal }: FindOptions): Promise<Found> {
     const started = this.#clock.now();
     throwIfAborted(signal);
-    const where: SearchScope = {
-      chunkSetIds: this.#options.sets.chunkSets(scope.libraryIds),
-      documentIds: scope.documentIds.length > 0 ? scope.documentIds.map(Number) : undefined,
-    };
+    const where = this.#where(scope);
     const index = new SearchIndex(this.#options.catalogue.words, where);
     const limit = topK * MATCHES_PER_CHUNK;
     const words = fullTextRanking(index, question, limit);
@@ -84,8 +83,18 @@ export class SearchService implements Retrieval, DocumentIndexer {
     return { hits, usedVectors, ms };
   }
 
-  async index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<void> {
-    await this.#embedMissing(chunkSetId, documentId, signal);
+  missingTokens(chunkSetId: number, documentId: number): number {
+    const active = this.#options.models.embedder;
+    if (!active) return 0;
+    return new VectorIndex(this.#options.catalogue.vectors, active.identity).missingTokens(
+      chunkSetId,
+      documentId,
+    );
+  }
+
+  async index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<number> {
+    const made = await this.#embedSome({ chunkSetId, documentId }, 0, signal);
+    return made?.tokens ?? 0;
   }
 
   /** Resolves when the chunks that a change of the embedding model left without vectors have them. */
@@ -97,6 +106,17 @@ export class SearchService implements Retrieval, DocumentIndexer {
     for (const end of this.#unsubscribe) end();
     this.#closing.abort();
     await this.#catchingUp;
+  }
+
+  #where({ libraryIds, documentIds }: FindOptions['scope']): SearchScope {
+    const { sets } = this.#options;
+    const named = documentIds.length > 0; // documents that are named are looked into wherever they are
+    const libraries = named ? libraryIds : (sets.asked?.(libraryIds) ?? libraryIds);
+    return {
+      chunkSetIds: sets.chunkSets(libraries),
+      documentIds: named ? documentIds.map(Number) : undefined,
+      standIns: sets.standIns?.(libraries),
+    };
   }
 
   /** The ranking with vectors in it; undefined without an embedding model, or when it fails: words alone still find. */
@@ -161,8 +181,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     this.#catchingUp = this.#catchingUp
       .then(async () => {
         const sets = this.#options.sets.chunkSets([]);
-        for (const set of sets)
-          await this.#options.gate.background((each) => this.#embedMissing(set, undefined, each), signal);
+        for (const set of sets) await this.#embedSet(set, signal);
         const active = this.#options.models.embedder;
         if (active && sets.length > 0 && !signal.aborted)
           await new VectorIndex(this.#options.catalogue.vectors, active.identity).keepOnlyThis(signal);
@@ -172,30 +191,47 @@ export class SearchService implements Retrieval, DocumentIndexer {
       });
   }
 
-  async #embedMissing(
-    chunkSetId: number,
-    documentId: number | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    let [after, by] = [0, this.#options.models.embedder];
-    for (;;) {
-      throwIfAborted(signal);
-      const active = this.#options.models.embedder;
-      if (!active) return;
-      if (active !== by) [after, by] = [0, active];
-      const vectors = new VectorIndex(this.#options.catalogue.vectors, active.identity);
-      const missing = vectors.missing({ chunkSetId, documentId }, after, BATCH);
-      if (missing.length === 0) return;
-      try {
-        const texts = missing.map(({ text }) => text);
-        const values = await active.embedder.embed(texts, signal);
-        const chunkIds = missing.map(({ chunkId }) => chunkId);
-        vectors.put(chunkIds, values);
-        after = Math.max(...chunkIds);
-      } catch (error) {
-        // Another model took its place meanwhile: go on with that one.
-        if (this.#options.models.embedder === active || signal.aborted) throw error;
-      }
+  async #embedSet(chunkSetId: number, signal: AbortSignal): Promise<void> {
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const from: number = after;
+      const made = await this.#options.gate.background(
+        (each) => this.#embedSome({ chunkSetId }, from, each),
+        signal,
+      );
+      after = made?.last;
     }
+  }
+
+  /**
+   * Makes the vectors of the next few chunks behind `after` that have none; undefined when there are no more. One call after
+   * another, so that nothing is embedded twice. ABORTED.
+   */
+  #embedSome(
+    of: { chunkSetId: number; documentId?: number },
+    after: number,
+    signal: AbortSignal,
+  ): Promise<{ last: number; tokens: number } | undefined> {
+    return this.#embedding.run(async () => {
+      for (;;) {
+        throwIfAborted(signal);
+        const active = this.#options.models.embedder;
+        if (!active) return undefined;
+        const vectors = new VectorIndex(this.#options.catalogue.vectors, active.identity);
+        const missing = vectors.missing(of, after, BATCH);
+        if (missing.length === 0) return undefined;
+        try {
+          const texts = missing.map(({ text }) => text);
+          const chunkIds = missing.map(({ chunkId }) => chunkId);
+          vectors.put(chunkIds, await active.embedder.embed(texts, signal));
+          return {
+            last: Math.max(...chunkIds),
+            tokens: missing.reduce((sum, { tokens }) => sum + tokens, 0),
+          };
+        } catch (error) {
+          // Another model took its place meanwhile: go on with that one.
+          if (this.#options.models.embedder === active || signal.aborted) throw error;
+        }
+      }
+    });
   }
 }

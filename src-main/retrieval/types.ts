@@ -32,10 +32,16 @@ export interface ChunkSets {
   readonly chunkTokens: number | undefined;
   /** The chunk sets of these libraries (all when the list is empty) for the active model and chunk size. */
   chunkSets(libraryIds: readonly string[]): number[];
+  /** Documents of these libraries that are not cut for the active model yet, with the sets that stand in. Absent: none. */
+  standIns?(libraryIds: readonly string[]): ReadonlyMap<number, number>;
+  /** The libraries that a question about these is asked of (a list of none: about whatever there is). Absent: as they are. */
+  asked?(libraryIds: readonly string[]): readonly string[];
 }
 
 /** What the library's queue needs of retrieval; full text is indexed by the chunk table's own triggers. */
 export interface DocumentIndexer {
-  /** Makes vectors of a document's chunks that have none, where an embedding model is in use. ABORTED. */
-  index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<void>;
+  /** Tokens of a document's chunks that have no vector yet; 0 where no embedding model is in use. */
+  missingTokens(chunkSetId: number, documentId: number): number;
+  /** Makes a few of a document's missing vectors; gives the tokens of their chunks, 0 when none is missing. ABORTED. */
+  index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<number>;
 }

@@ -27,6 +27,11 @@ export class VectorIndex {
     return this.#vectors.missing(this.#model, of, after, limit);
   }
 
+  /** How many tokens of a document's chunks in a set have no vector yet. */
+  missingTokens(chunkSetId: number, documentId: number): number {
+    return this.#vectors.missingTokens(this.#model, chunkSetId, documentId);
+  }
+
   /** Keeps vectors, one after another in `values`; chunks that are gone by now are passed over. */
   put(chunkIds: readonly number[], values: Float32Array): void {
     const dimension = values.length / chunkIds.length;

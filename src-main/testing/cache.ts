@@ -22,6 +22,7 @@ export const other = new FakeModel('e'.repeat(64));
 export const QUEUE: EventPayload<'queue.status'> = {
   ...{ paused: false, waiting: 0, active: 0, failed: 0, done: 1, total: 1 },
   ...{ current: null, tokensDone: 0, tokensTotal: 0, tokensPerSecond: 0, secondsLeft: null, blocked: null },
+  tokensLeftOut: 0,
 };
 
 /** Tokens of the chunk that the stand-in model calls `id`. */

@@ -19,6 +19,7 @@ const IDLE: QueueStatus = {
   current: null,
   tokensDone: 0,
   tokensTotal: 0,
+  tokensLeftOut: 0,
   tokensPerSecond: 0,
   secondsLeft: null,
   blocked: null,

@@ -133,6 +133,8 @@ export const QueueStatusSchema = z.object({
   /** Tokens whose KV is computed and to be computed in this run. */
   tokensDone: z.int(),
   tokensTotal: z.int(),
+  /** Tokens of ready documents whose KV is not stored, e.g. since the cache is full; counted once nothing is left to do. */
+  tokensLeftOut: z.int(),
   tokensPerSecond: z.number(),
   /** null until something can be estimated. */
   secondsLeft: z.number().nullable(),

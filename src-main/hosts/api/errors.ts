@@ -50,6 +50,7 @@ const TELLINGS: Partial<Record<ErrorCode, Telling>> = {
   CONTEXT_OVERFLOW: { status: 400, code: 'context_length_exceeded' },
   QUESTION_TOO_LONG: { status: 400, code: 'context_length_exceeded' },
   NO_MATCH: { status: 422, code: 'no_match' },
+  DOCUMENT_WAITING: { status: 503, code: 'document_waiting', again: true },
   DOCUMENT_UNREADABLE: { status: 400, code: 'document_unreadable' },
   DOCUMENT_ENCRYPTED: { status: 400, code: 'document_encrypted' },
   DOCUMENT_NO_TEXT: { status: 400, code: 'document_no_text' },

@@ -93,11 +93,25 @@ function headingsBySize(pages: readonly PageText[]): ParsedHeading[][] {
     sizeOf(height) >= body * HEADING_SIZE && text.length <= MAX_HEADING && /\p{L}{2}/u.test(text);
   const large = pages.flatMap(({ lines }) => lines.filter(isHeading)).map(({ height }) => sizeOf(height));
   const sizes = [...new Set(large)].sort((a, b) => b - a).slice(0, MAX_SIZES);
-  return pages.map(({ lines }) =>
-    lines
-      .filter((line) => isHeading(line) && sizes.includes(sizeOf(line.height)))
-      .map(({ start, text, height }) => ({ start, level: sizes.indexOf(sizeOf(height)) + 1, title: text })),
-  );
+  return pages.map(({ text, lines }) => {
+    const headings: ParsedHeading[] = [];
+    let end = 0;
+    for (const line of lines.filter((each) => isHeading(each) && sizes.includes(sizeOf(each.height)))) {
+      const level = sizes.indexOf(sizeOf(line.height)) + 1;
+      const last = headings.at(-1);
+      if (last?.level === level && wraps(last.title, text.slice(end, line.start), line.text))
+        last.title += ` ${line.text}`;
+      else headings.push({ start: line.start, level, title: line.text });
+      end = line.start + line.text.length;
+    }
+    return headings;
+  });
+}
+
+/** Whether a line goes on with the heading above it: nothing stands between them, and it has no number of its own. */
+function wraps(title: string, between: string, line: string): boolean {
+  if (/\S|\n\s*\n/.test(between) || title.length + line.length > MAX_HEADING) return false;
+  return !/^(?:\d+[.)]|\d+(?:\.\d+)+|chapter|appendix|part|section)(?:\s|$)/iu.test(line);
 }
 
 /** The size that most characters have. */

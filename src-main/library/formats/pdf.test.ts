@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parserOf } from './formats.ts';
 import { pdf } from './pdf.ts';
 
 /** A page whose font names one of Adobe's predefined CMaps, and embeds nothing, as many Chinese documents do. */
@@ -21,4 +22,44 @@ function chinesePage(text: string): Buffer {
 test('text in a character collection that the document does not bring along', async () => {
   const { text } = await pdf({ name: 'a.pdf', bytes: chinesePage('知识库在本机回答问题') });
   expect(text.trim()).toBe('知识库在本机回答问题');
+});
+
+/** A page of lines in Helvetica, each with its size and its distance from the page's lower edge. */
+function page(lines: readonly (readonly [size: number, y: number, text: string])[]): Buffer {
+  const content = lines.map(([size, y, text]) => `BT /F ${size} Tf 72 ${y} Td (${text}) Tj ET`).join('\n');
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>',
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  ];
+  const body = objects.map((object, i) => `${i + 1} 0 obj\n${object}\nendobj\n`).join('');
+  return Buffer.from(`%PDF-1.4\n${body}trailer\n<< /Root 1 0 R /Size 6 >>\n%%EOF\n`, 'latin1');
+}
+
+test('a heading that wraps keeps its second line; one with a number of its own stays apart', async () => {
+  const bytes = page([
+    [20, 760, '6.8 Managing the power of the'],
+    [20, 736, 'system'],
+    [20, 712, '6.9 Fans'],
+    [10, 690, 'Most of the text is in small letters, and there is much more of it than of headings.'],
+    [10, 678, 'It goes on for another line, so that the most common size is that of these two lines.'],
+    [20, 620, '6.10 Doors'],
+    [10, 600, 'Doors are closed by hand.'],
+  ]);
+  const { headings } = await pdf({ name: 'a.pdf', bytes });
+  expect(headings?.map(({ title }) => title)).toEqual([
+    '6.8 Managing the power of the system',
+    '6.9 Fans',
+    '6.10 Doors',
+  ]);
+});
+
+test('an empty file is empty, not damaged, whatever it calls itself', async () => {
+  for (const format of ['pdf', 'docx', 'xlsx', 'pptx', 'epub', 'txt', 'html', 'csv']) {
+    const parse = await parserOf(format);
+    const parsed = Promise.resolve().then(() => parse({ name: `a.${format}`, bytes: Buffer.alloc(0) }));
+    await expect(parsed).rejects.toMatchObject({ code: 'DOCUMENT_NO_TEXT' });
+  }
 });

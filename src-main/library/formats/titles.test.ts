@@ -10,6 +10,8 @@ describe('titles', () => {
     ['A line\nand another', ''],
     [`${'x'.repeat(81)}\n\ntext`, ''],
     ['Alone', ''],
+    ['.. :changelog:\n\nRelease History\n---------------\n\ntext', 'Release History'],
+    ['.. _top:\n\n.. note::\n   Not the title\n\n=====\nRules\n=====\n\ntext', 'Rules'],
   ])('of %j is %j', (text, title) => {
     expect(markdownTitle(text)).toBe(title);
   });

@@ -1,5 +1,5 @@
 import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
-import { broken, encrypted, reasonOf, tooLarge } from './errors.ts';
+import { broken, encrypted, noText, reasonOf, tooLarge } from './errors.ts';
 import type { SourceFile } from './format.ts';
 
 /**
@@ -26,8 +26,9 @@ export class ZipArchive {
     this.#name = name;
   }
 
-  /** DOCUMENT_UNREADABLE, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_LARGE. */
+  /** DOCUMENT_NO_TEXT of an empty file, DOCUMENT_UNREADABLE, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_LARGE. */
   static async open({ bytes, name }: SourceFile): Promise<ZipArchive> {
+    if (bytes.length === 0) throw noText(name, 'the file is empty');
     if (bytes.toString('hex', 0, 8) === OLE_MAGIC) throw encrypted(name);
     try {
       const zip = await openZip(bytes);

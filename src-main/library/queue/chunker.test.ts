@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../testing/random.ts';
 import { FakeTokenizer } from '../../testing/fusion.ts';
 import type { TextChunk } from '../../catalogue/chunk-table.ts';
-import { CHUNK_SEPARATOR, chunkText } from './chunker.ts';
+import { CHUNK_SEPARATOR } from '../../catalogue/chunk-table.ts';
+import { chunkText } from './chunker.ts';
 
 function chunksOf(text: string, limit: number): TextChunk[] {
   const tokenizer = new FakeTokenizer();

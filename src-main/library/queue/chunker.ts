@@ -1,10 +1,7 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { TextChunk } from '../../catalogue/chunk-table.ts';
+import { CHUNK_SEPARATOR, type TextChunk } from '../../catalogue/chunk-table.ts';
 import type { Heading } from '../../catalogue/document-table.ts';
 import { units, type Boundary, type Unit, type TextKind } from './outline.ts';
-
-/** Stands behind every chunk, so that chunks can follow each other in any order. */
-export const CHUNK_SEPARATOR = '\n\n';
 
 type Tokenize = (text: string) => Int32Array;
 

@@ -1,18 +1,97 @@
+import type { CutSize, Unprepared } from '../../catalogue/document-table.ts';
 import type { Clock } from '../../platform/clock.ts';
 
-/** Weight of the newest chunk in the measured speed. */
-const NEWEST = 0.2;
+/** Share of what is known of the speed that a new measurement leaves. */
+const KEPT = 0.8;
+
+/** Until documents of a format were cut: text has about four bytes (or characters) a token, packed formats many more bytes. */
+const UNITS_PER_TOKEN = 4;
+const PACKED_BYTES_PER_TOKEN = 40;
+const PACKED: ReadonlySet<string> = new Set(['pdf', 'docx', 'pptx', 'xlsx', 'epub']);
+
+/** Tokens of documents that one lane has to work through, and how fast it does. */
+class LaneMeter {
+  readonly #left = new Map<number, number>();
+  #tokensLeft = 0;
+  #ms = 0;
+  #tokens = 0;
+
+  get tokensLeft(): number {
+    return this.#tokensLeft;
+  }
+
+  /** 0 until something was done. */
+  get msPerToken(): number {
+    return this.#tokens > 0 ? this.#ms / this.#tokens : 0;
+  }
+
+  expect(documentId: number, tokens: number): void {
+    this.#tokensLeft += tokens - (this.#left.get(documentId) ?? 0);
+    this.#left.set(documentId, tokens);
+  }
+
+  /** `ms`: how long that took; undefined where it tells nothing of the speed. False when the document is not expected. */
+  did(documentId: number, tokens: number, ms?: number): boolean {
+    const left = this.#left.get(documentId);
+    if (left === undefined) return false; // it belongs to a run that another model has ended
+    this.expect(documentId, Math.max(0, left - tokens));
+    if (ms !== undefined) {
+      this.#ms = this.#ms * KEPT + ms;
+      this.#tokens = this.#tokens * KEPT + tokens;
+    }
+    return true;
+  }
+
+  forget(documentId: number): void {
+    this.#tokensLeft -= this.#left.get(documentId) ?? 0;
+    this.#left.delete(documentId);
+  }
+
+  prune(exists: (documentId: number) => boolean): void {
+    for (const id of [...this.#left.keys()]) if (!exists(id)) this.forget(id);
+  }
+
+  clear(): void {
+    this.#left.clear();
+    this.#tokensLeft = 0;
+  }
+}
+
+/** How many tokens documents have that were not cut yet, by those that were. */
+class TokenEstimate {
+  readonly #sizes = new Map<string, CutSize>();
+
+  learn({ format, bytes, textLength, tokens }: CutSize): void {
+    const known = this.#sizes.get(format) ?? { format, bytes: 0, textLength: 0, tokens: 0 };
+    this.#sizes.set(format, {
+      format,
+      bytes: known.bytes + bytes,
+      textLength: known.textLength + textLength,
+      tokens: known.tokens + tokens,
+    });
+  }
+
+  of({ phase, format, bytes, textLength }: Unprepared): number {
+    const known = this.#sizes.get(format);
+    const has = known !== undefined && known.tokens > 0;
+    if (phase === 'chunking') return textLength / (has ? known.textLength / known.tokens : UNITS_PER_TOKEN);
+    if (has) return bytes / (known.bytes / known.tokens);
+    return bytes / (PACKED.has(format) ? PACKED_BYTES_PER_TOKEN : UNITS_PER_TOKEN);
+  }
+
+  clear(): void {
+    this.#sizes.clear();
+  }
+}
 
 /** How much of the queue's present run is done, and how fast. A run ends when there is nothing left to do. */
 export class Meter {
+  /** Tokens whose KV was computed, or came from other machines. */
   tokensDone = 0;
   readonly #done = new Set<number>();
-  /** Tokens of documents whose chunks are known and not yet computed, by document. */
-  readonly #left = new Map<number, number>();
-  #tokensLeft = 0;
-  #documentsMeasured = 0;
-  #tokensMeasured = 0;
-  #msPerToken = 0;
+  #kv = new LaneMeter();
+  readonly #vectors = new LaneMeter();
+  readonly #estimate = new TokenEstimate();
   #ended = false;
   readonly #clock: Clock;
 
@@ -25,45 +104,52 @@ export class Meter {
     return this.#done.size;
   }
 
+  /** Tokens whose KV is to be computed, of documents that were cut. */
   get tokensLeft(): number {
-    return this.#tokensLeft;
+    return this.#kv.tokensLeft;
   }
 
   get tokensPerSecond(): number {
-    return this.#msPerToken > 0 ? 1000 / this.#msPerToken : 0;
+    return this.#kv.msPerToken > 0 ? 1000 / this.#kv.msPerToken : 0;
+  }
+
+  /** Documents of these sizes were cut. */
+  learn(sizes: readonly CutSize[]): void {
+    for (const size of sizes) this.#estimate.learn(size);
+  }
+
+  /** About how many tokens documents have that were not cut yet. */
+  estimate(unprepared: readonly Unprepared[]): number {
+    return Math.round(unprepared.reduce((sum, each) => sum + this.#estimate.of(each), 0));
   }
 
   /** A document has this many tokens to compute. */
   expect(documentId: number, tokens: number): void {
     this.#begin();
-    if (!this.#left.has(documentId)) {
-      this.#documentsMeasured++;
-      this.#tokensMeasured += tokens;
-    }
-    this.#tokensLeft += tokens - (this.#left.get(documentId) ?? 0);
-    this.#left.set(documentId, tokens);
+    this.#kv.expect(documentId, tokens);
+    this.#done.delete(documentId);
+  }
+
+  /** A document has this many tokens to make vectors of. */
+  expectVectors(documentId: number, tokens: number): void {
+    this.#begin();
+    this.#vectors.expect(documentId, tokens);
     this.#done.delete(documentId);
   }
 
   /** Tokens of a document that is expected were computed; `startedAt` is of the clock. */
   computed(documentId: number, tokens: number, startedAt: number): void {
-    const left = this.#left.get(documentId);
-    if (left === undefined) return; // it belongs to a run that another model has ended
-    const msPerToken = (this.#clock.now() - startedAt) / Math.max(1, tokens);
-    this.#msPerToken =
-      this.#msPerToken === 0 ? msPerToken : this.#msPerToken * (1 - NEWEST) + msPerToken * NEWEST;
-    this.tokensDone += tokens;
-    this.#tokensLeft -= Math.min(tokens, left);
-    this.#left.set(documentId, Math.max(0, left - tokens));
+    if (this.#kv.did(documentId, tokens, this.#clock.now() - startedAt)) this.tokensDone += tokens;
   }
 
   /** Tokens of a document that is expected came from other machines: that says nothing of how fast they are computed. */
   fetched(documentId: number, tokens: number): void {
-    const left = this.#left.get(documentId);
-    if (left === undefined) return;
-    this.tokensDone += tokens;
-    this.#tokensLeft -= Math.min(tokens, left);
-    this.#left.set(documentId, Math.max(0, left - tokens));
+    if (this.#kv.did(documentId, tokens)) this.tokensDone += tokens;
+  }
+
+  /** Vectors of so many tokens of a document that is expected were made. */
+  embedded(documentId: number, tokens: number, startedAt: number): void {
+    this.#vectors.did(documentId, tokens, this.#clock.now() - startedAt);
   }
 
   /** A document needs nothing more. */
@@ -75,23 +161,24 @@ export class Meter {
 
   /** A document has nothing to compute any more: it is done, or gone. */
   forget(documentId: number): void {
-    this.#tokensLeft -= this.#left.get(documentId) ?? 0;
-    this.#left.delete(documentId);
+    this.#kv.forget(documentId);
+    this.#vectors.forget(documentId);
   }
 
   /** Drops documents that are no more. */
   prune(exists: (documentId: number) => boolean): void {
-    for (const id of [...this.#left.keys()]) if (!exists(id)) this.forget(id);
+    this.#kv.prune(exists);
+    this.#vectors.prune(exists);
   }
 
   /**
-   * Time until all is computed, documents not yet read taken to be like the others; `room`: tokens that can be stored, since
-   * what cannot is not computed either. null until a speed is known.
+   * Time until all is done. Vectors and KV are made side by side: what takes longer counts. `uncut`: about how many tokens
+   * were not cut yet; `room`: tokens whose KV can be stored, since what cannot is not computed. null until a speed is known.
    */
-  secondsLeft(unread: number, room = Infinity): number | null {
-    if (this.#msPerToken === 0) return null;
-    const each = this.#documentsMeasured > 0 ? this.#tokensMeasured / this.#documentsMeasured : 0;
-    return (Math.min(this.#tokensLeft + unread * each, room) * this.#msPerToken) / 1000;
+  secondsLeft(uncut: number, room = Infinity): number | null {
+    const kv = Math.min(this.#kv.tokensLeft + uncut, room) * this.#kv.msPerToken;
+    const vectors = (this.#vectors.tokensLeft + uncut) * this.#vectors.msPerToken;
+    return kv + vectors > 0 ? Math.max(kv, vectors) / 1000 : null;
   }
 
   /** Nothing is left to do; the numbers stay until something is. */
@@ -101,20 +188,21 @@ export class Meter {
 
   /** Another model computes from here on: what was done, was to be done, and how fast, says nothing of it. */
   reset(): void {
-    this.#ended = false;
-    this.#done.clear();
-    this.tokensDone = 0;
-    this.#left.clear();
-    this.#tokensLeft = 0;
-    this.#documentsMeasured = 0;
-    this.#tokensMeasured = 0;
-    this.#msPerToken = 0;
+    this.#restart();
+    this.#kv = new LaneMeter();
+    this.#vectors.clear();
+    this.#estimate.clear();
   }
 
   #begin(): void {
-    if (!this.#ended) return;
-    const speed = this.#msPerToken;
-    this.reset();
-    this.#msPerToken = speed;
+    if (this.#ended) this.#restart();
+  }
+
+  #restart(): void {
+    this.#ended = false;
+    this.#done.clear();
+    this.tokensDone = 0;
+    this.#kv.clear();
+    this.#vectors.clear();
   }
 }

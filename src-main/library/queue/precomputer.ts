@@ -41,16 +41,17 @@ export class DocumentPrecomputer {
 
   /**
    * Computes chunk by chunk, behind questions, each stored at once. What other machines share is fetched instead. Those that the disk
-   * budget cannot hold are left out: storing them would only push out others of the same model. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   * budget cannot hold are left out: storing them would only push out others of the same model. False when `onChunk` ended it before
+   * the last chunk. ABORTED, DISK_FULL, STORE_READ_ONLY.
    */
   async precompute(
     document: DocumentRow,
     chunkSetId: number,
     target: Target,
-    onChunk: (progress: ChunkDone) => void,
+    onChunk: (progress: ChunkDone) => boolean,
     signal: AbortSignal | undefined,
-  ): Promise<void> {
-    if (!target.blends) return; // since it was put here, a model came into use that has no KV of chunks
+  ): Promise<boolean> {
+    if (!target.blends) return true; // since it was put here, a model came into use that has no KV of chunks
     const { catalogue, store } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const slice = new TimeSlice();
@@ -68,8 +69,10 @@ export class DocumentPrecomputer {
       if (room) added += bytes;
       const tokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
       tokens[fetched ? 'fetchedTokens' : room ? 'computedTokens' : 'leftOutTokens'] = missing;
-      onChunk({ done: index + 1, total: ids.length, ...tokens });
+      const goesOn = onChunk({ done: index + 1, total: ids.length, ...tokens });
+      if (!goesOn && index + 1 < ids.length) return false;
     }
+    return true;
   }
 
   /** Asks for all chunks at once which of them other machines have: one by one, each would take a round trip. */

@@ -23,9 +23,9 @@ interface QueueOptions extends StepParts {
 const RETRY_MS = 15_000;
 
 /**
- * The durable queue: every document's row says what is to be done with it next, and three workers do it: one reads files,
- * one cuts and indexes what has been read, one precomputes what has been cut. They share nothing but the catalogue, so
- * that documents can be found long before all KV is computed, and a killed process goes on where it was.
+ * The durable queue: every document's row says what is to be done with it next, and four workers do it: one reads files,
+ * one cuts what has been read, one makes vectors of what has been cut, one precomputes its KV. They share nothing but the
+ * catalogue, so that documents are found by their words as soon as they were read, and a killed process goes on where it was.
  */
 export class DocumentQueue {
   readonly #options: QueueOptions;
@@ -37,6 +37,8 @@ export class DocumentQueue {
   readonly #blocked = new Map<WorkerName, Failure>();
   #paused: boolean;
   #started = false;
+  /** Whether the meter knows how long documents are. */
+  #learnt = false;
   #overBudgetTold = false;
   #unsubscribe: () => void = () => undefined;
 
@@ -53,7 +55,8 @@ export class DocumentQueue {
     this.#paused = options.catalogue.state('paused') === 'true';
     this.#workers = {
       read: this.#worker('read', 'cut'),
-      cut: this.#worker('cut', 'compute'),
+      cut: this.#worker('cut', 'index'),
+      index: this.#worker('index', 'compute'),
       compute: this.#worker('compute'),
     };
   }
@@ -84,8 +87,7 @@ export class DocumentQueue {
 
   /** Another model, chunk size or number format may be in use. */
   refresh(): void {
-    this.#workers.cut.interrupt();
-    this.#workers.compute.interrupt();
+    for (const name of ['cut', 'index', 'compute'] as const) this.#workers[name].interrupt();
     this.#targets.refresh();
   }
 
@@ -157,10 +159,15 @@ export class DocumentQueue {
       phases.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
     const { current, meter } = this.#steps;
     const reading = current.has('read') ? 1 : 0;
-    const waiting = Math.max(0, of('waiting') - reading);
+    // While the model changes, what is ready is ready for the one before.
+    const stale = this.#targets.changing ? of('ready') : 0;
+    const waiting = Math.max(0, of('waiting') - reading) + stale;
     const active = of('chunking', 'indexing', 'precomputing') + reading;
     if (waiting + active === 0) meter.endRun();
-    const room = this.#room();
+    const { documents } = this.#options.catalogue;
+    const uncut = waiting + active === 0 ? 0 : meter.estimate(documents.unprepared());
+    const room = this.#room(uncut);
+    const toCompute = this.#targets.target?.blends === false ? 0 : meter.tokensLeft + uncut;
     const { done, tokensDone, tokensPerSecond } = meter;
     return {
       paused: this.#paused,
@@ -169,11 +176,13 @@ export class DocumentQueue {
       failed: of('failed'),
       done,
       total: waiting + active + done,
-      current: current.get('compute') ?? current.get('cut') ?? current.get('read') ?? null,
+      current:
+        current.get('read') ?? current.get('cut') ?? current.get('index') ?? current.get('compute') ?? null,
       tokensDone,
-      tokensTotal: tokensDone + Math.min(meter.tokensLeft, room),
+      tokensTotal: tokensDone + Math.min(toCompute, room),
+      tokensLeftOut: waiting + active === 0 ? this.#leftOut() : 0,
       tokensPerSecond,
-      secondsLeft: waiting + active === 0 ? null : meter.secondsLeft(waiting, room),
+      secondsLeft: waiting + active === 0 ? null : meter.secondsLeft(uncut, room),
       blocked: this.#paused ? null : ([...this.#blocked.values()][0] ?? null),
     };
   }
@@ -207,25 +216,37 @@ export class DocumentQueue {
 
   #onAdopted(changed: boolean): void {
     const { target } = this.#targets;
-    if (changed) this.#steps.meter.reset();
+    const { meter } = this.#steps;
+    if (changed || !this.#learnt) {
+      if (changed) meter.reset();
+      meter.learn(this.#options.catalogue.documents.cutSizes());
+      this.#learnt = true;
+    }
     if (target) this.#expectMissing(target);
     for (const { id } of this.#options.catalogue.libraries.list()) this.#options.onLibraryChanged(id);
     this.kick();
   }
 
   #expectMissing(target: Target): void {
+    if (!target.blends) return;
     for (const { id, tokens } of this.#options.catalogue.documents.missing(target))
       this.#steps.meter.expect(id, tokens);
   }
 
-  /** Tokens that the disk budget has room for. */
-  #room(): number {
+  /** About how many tokens of documents that are ready have no KV, since the disk budget could not hold it. */
+  #leftOut(): number {
+    const { target } = this.#targets;
+    return target?.blends === true ? this.#options.catalogue.documents.leftOut(target) : 0;
+  }
+
+  /** Tokens that the disk budget has room for; `uncut`: tokens of documents that were not cut yet. */
+  #room(uncut: number): number {
     const { store, catalogue, models } = this.#options;
     const { target } = this.#targets;
     const perToken = target ? (models.active?.model.bytesPerToken(target.dtype) ?? 0) : 0;
     const { bytes, diskBudgetBytes } = store.stats();
     if (!target || perToken === 0) return Infinity;
-    if (bytes + this.#steps.meter.tokensLeft * perToken <= diskBudgetBytes) return Infinity;
+    if (bytes + (this.#steps.meter.tokensLeft + uncut) * perToken <= diskBudgetBytes) return Infinity;
     const own = catalogue.chunkTable.cachedBytes(target.fingerprint, target.chunkTokens); // those of other models may go
     return Math.max(0, Math.floor((diskBudgetBytes - own) / perToken));
   }

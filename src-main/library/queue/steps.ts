@@ -50,8 +50,11 @@ export interface StepsOptions extends StepParts {
   onLeftOut?: (tokens: number) => void;
 }
 
-export type WorkerName = 'read' | 'cut' | 'compute';
+export type WorkerName = 'read' | 'cut' | 'index' | 'compute';
 type Current = NonNullable<QueueStatus['current']>;
+
+/** UTF-16 units of a text that is cut in so short a time that it need not wait for questions to be answered. */
+const SHORT_TEXT = 262_144;
 
 /** Failures of the surroundings: whoever takes the steps deals with them, no document is to blame. */
 const BLOCKING: readonly ErrorCode[] = [
@@ -68,9 +71,10 @@ const BLOCKING: readonly ErrorCode[] = [
 ];
 
 /**
- * The steps that a document takes from its file to its KV. Each is done to the first document whose row asks for it, and
- * writes into the row what comes next; false when no row does. ABORTED, and the failures of the surroundings; what is wrong
- * with a document is written into its row.
+ * The steps that a document takes from its file to its KV. Each is done to the next document whose row asks for it (small
+ * ones and new ones first), and writes into the row what comes next; false when no row does. Vectors and KV of a long
+ * document are made in several steps, so that a document that comes before it does not wait. ABORTED, and the failures of
+ * the surroundings; what is wrong with a document is written into its row.
  */
 export class DocumentSteps {
   readonly meter: Meter;
@@ -101,14 +105,21 @@ export class DocumentSteps {
     return this.#take(document, () => this.#read(document, signal));
   }
 
-  /** From a text to chunks that questions find. */
+  /** From a text to chunks that questions find by their words. */
   async cut(signal?: AbortSignal): Promise<boolean> {
-    const document = this.#next('indexing') ?? this.#next('chunking');
+    const document = this.#next('chunking');
     if (!document) return false;
     return this.#take(document, () => this.#cut(document, signal));
   }
 
-  /** From chunks to their KV. */
+  /** From chunks to their vectors, where an embedding model is in use: the next few. */
+  async index(signal?: AbortSignal): Promise<boolean> {
+    const document = this.#next('indexing');
+    if (!document) return false;
+    return this.#take(document, () => this.#index(document, signal));
+  }
+
+  /** From chunks to their KV: of one document, until another one comes before it. */
   async compute(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('precomputing');
     if (!document) return false;
@@ -138,23 +149,52 @@ export class DocumentSteps {
     const { target, active } = await unlessAborted(this.#options.ready(), signal);
     await this.#step('cut', document, async () => {
       const { gate, indexer, catalogue } = this.#options;
-      const { documents } = catalogue;
       const chunkSetId = this.#chunkSet(document, target);
-      this.#show('cut', document, document.phase);
-      if (document.phase === 'chunking') {
-        const cutTarget = { chunkSetId, chunkTokens: target.chunkTokens, model: active.model };
-        await gate.background((each) => this.#cutter.cut(document, cutTarget, each), signal);
-        documents.advance(document.id, 'chunking', 'indexing');
+      this.#show('cut', document, 'chunking');
+      const cutTarget = { chunkSetId, chunkTokens: target.chunkTokens, model: active.model };
+      const cut = (each?: AbortSignal): Promise<void> =>
+        this.#stillWith(active, () => this.#cutter.cut(document, cutTarget, each));
+      if ((document.textLength ?? 0) <= SHORT_TEXT) await cut(signal);
+      else await gate.background(cut, signal);
+      const { missingTokens } = await this.#counts.count(document, target, signal);
+      if (!catalogue.documents.advance(document.id, 'chunking', 'indexing')) return;
+      const { tokens } = catalogue.chunkTable.counts(chunkSetId, document.id);
+      this.meter.learn([{ ...document, textLength: document.textLength ?? 0, tokens }]);
+      if (target.blends) this.meter.expect(document.id, missingTokens);
+      this.meter.expectVectors(document.id, indexer?.missingTokens(chunkSetId, document.id) ?? 0);
+    });
+  }
+
+  /** Cutting a short text does not keep the model from being replaced: it is then cut for the other one. */
+  async #stillWith(active: ChunkModel, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#options.models.active?.model === active.model) throw error;
+      throw new KvasirError('ABORTED', 'Another model is in use.');
+    }
+  }
+
+  async #index(document: DocumentRow, signal: AbortSignal | undefined): Promise<void> {
+    const { target } = await unlessAborted(this.#options.ready(), signal);
+    await this.#step('index', document, async () => {
+      const { gate, indexer, catalogue } = this.#options;
+      const chunkSetId = this.#chunkSet(document, target);
+      const missing = indexer?.missingTokens(chunkSetId, document.id) ?? 0;
+      if (indexer && missing > 0) {
+        const { tokens } = catalogue.chunkTable.counts(chunkSetId, document.id);
+        this.#show('index', document, 'indexing', tokens - missing, tokens);
+        this.meter.expectVectors(document.id, missing);
+        const startedAt = this.#clock.now();
+        const made = await gate.background((each) => indexer.index(chunkSetId, document.id, each), signal);
+        this.meter.embedded(document.id, made, startedAt);
+        if (made > 0) return; // the rest in later steps
       }
-      this.#show('cut', document, 'indexing');
-      if (indexer) await gate.background((each) => indexer.index(chunkSetId, document.id, each), signal);
       const { missingTokens } = await this.#counts.count(document, target, signal);
       const computes = target.blends && missingTokens > 0;
-      const next = computes ? 'precomputing' : 'ready';
-      if (documents.advance(document.id, 'indexing', next)) {
-        if (computes) this.meter.expect(document.id, missingTokens);
-        else this.#finished(document);
-      }
+      if (!catalogue.documents.advance(document.id, 'indexing', computes ? 'precomputing' : 'ready')) return;
+      if (computes) this.meter.expect(document.id, missingTokens);
+      else this.#finished(document);
     });
   }
 
@@ -162,7 +202,7 @@ export class DocumentSteps {
     const { target } = await unlessAborted(this.#options.ready(), signal);
     await this.#step('compute', document, async () => {
       let startedAt = this.#clock.now();
-      const onChunk = ({ done, total, computedTokens, fetchedTokens, leftOutTokens }: ChunkDone): void => {
+      const onChunk = ({ done, total, computedTokens, fetchedTokens, leftOutTokens }: ChunkDone): boolean => {
         if (fetchedTokens > 0) {
           this.meter.fetched(document.id, fetchedTokens);
           this.#options.onFetched?.(fetchedTokens);
@@ -174,17 +214,19 @@ export class DocumentSteps {
         if (leftOutTokens > 0) this.#options.onLeftOut?.(leftOutTokens);
         startedAt = this.#clock.now();
         this.#show('compute', document, 'precomputing', done, total);
+        return computedTokens === 0 || this.#next('precomputing')?.id === document.id;
       };
       const chunkSetId = this.#chunkSet(document, target);
       const { missingTokens } = await this.#counts.count(document, target, signal);
       this.meter.expect(document.id, missingTokens);
+      let whole: boolean;
       try {
-        await this.#precomputer.precompute(document, chunkSetId, target, onChunk, signal);
+        whole = await this.#precomputer.precompute(document, chunkSetId, target, onChunk, signal);
       } finally {
         await this.#counts.count(document, target);
       }
       // After counting, so that what is ready says how much of it is stored.
-      if (this.#options.catalogue.documents.advance(document.id, 'precomputing', 'ready'))
+      if (whole && this.#options.catalogue.documents.advance(document.id, 'precomputing', 'ready'))
         this.#finished(document);
     });
   }
@@ -214,8 +256,10 @@ export class DocumentSteps {
   /** What goes wrong with a document is the document's failure, unless it is the surroundings'. */
   async #step(worker: WorkerName, document: DocumentRow, work: () => Promise<void>): Promise<void> {
     const { catalogue, log, onLibraryChanged } = this.#options;
+    let after: DocumentRow | undefined;
     try {
       await work();
+      after = catalogue.documents.get(document.id);
     } catch (error) {
       if (!catalogue.documents.get(document.id)) return; // deleted meanwhile
       if (error instanceof KvasirError && (error.code === 'ABORTED' || BLOCKING.includes(error.code)))
@@ -224,9 +268,10 @@ export class DocumentSteps {
       catalogue.documents.setStepFailed(document.id, failureOf(error));
       this.#finished(document);
     } finally {
-      this.current.delete(worker);
+      // What goes on in the next step stays shown.
+      if (after?.phase !== document.phase) this.current.delete(worker);
     }
-    onLibraryChanged(document.libraryId);
+    if (worker !== 'index' || after?.phase !== document.phase) onLibraryChanged(document.libraryId);
   }
 
   #finished(document: DocumentRow): void {

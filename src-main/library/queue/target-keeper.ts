@@ -19,6 +19,7 @@ export class TargetKeeper {
   #target: Target | undefined;
   #adopted = false;
   #adopting: Promise<void> = Promise.resolve();
+  #changing = false;
 
   constructor(options: TargetKeeperOptions) {
     this.#options = options;
@@ -28,6 +29,11 @@ export class TargetKeeper {
   /** By the model in use, or until one is loaded by the last one that was. */
   get target(): Target | undefined {
     return this.#target;
+  }
+
+  /** Whether another target is known, for which documents are not put back yet. */
+  get changing(): boolean {
+    return this.#changing;
   }
 
   /** Another model, chunk size or number format may be in use. */
@@ -42,6 +48,7 @@ export class TargetKeeper {
     const active = await this.#options.models.current();
     const target = targetOf(active, this.#options.dtype());
     if (!this.#adopted || !isSameTarget(this.#target, target)) {
+      this.#changing = !isSameTarget(this.#target, target);
       this.#adopting = this.#adopting.catch(() => undefined).then(() => this.#adopt(target));
       await this.#adopting;
     }
@@ -61,6 +68,7 @@ export class TargetKeeper {
     const changed = !isSameTarget(this.#target, target);
     this.#target = target;
     this.#adopted = true;
+    this.#changing = false;
     onAdopted(changed);
   }
 }

@@ -7,8 +7,8 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { isDocument } from '../formats/formats.ts';
 
-/** Folders of other programs, with thousands of files that nobody wrote to be read. */
-const SKIPPED_FOLDERS = new Set(['node_modules', '__pycache__']);
+/** Folders and files of other programs, which nobody wrote to be read. */
+const OTHERS = new Set(['node_modules', '__pycache__', 'desktop.ini', 'thumbs.db']);
 
 export interface ScannedFile {
   /** Relative to the folder, with forward slashes on every platform. */
@@ -100,9 +100,9 @@ async function visitEntry(
   }
 }
 
-/** Hidden files and folders, and those that other programs keep for themselves. */
+/** Hidden files and folders, and those that other programs keep for themselves: their caches, lock files and settings. */
 export function isSkipped(name: string): boolean {
-  return name.startsWith('.') || SKIPPED_FOLDERS.has(name);
+  return name.startsWith('.') || name.startsWith('~$') || OTHERS.has(name.toLowerCase());
 }
 
 /** The failure of a file or folder that the operating system does not hand out. */

@@ -20,6 +20,17 @@ test.each(['letter.odt', 'letter.rtf', 'letter.doc', 'sheet.ods', 'program.exe',
   },
 );
 
+test('files that Office and Windows leave in a folder are no documents', async () => {
+  const names = ['report.txt', '~$report.docx', 'desktop.ini', 'Thumbs.db', 'report (conflicted copy).txt'];
+  const fixture = new ServiceFixture(Object.fromEntries(names.map((name) => [name, `words of ${name}`])));
+  const { id, failed, roots } = await fixture.library();
+  expect(fixture.documents(id).map(({ path }) => path)).toEqual([
+    'report (conflicted copy).txt',
+    'report.txt',
+  ]);
+  expect([failed, roots[0]?.skipped]).toEqual([0, 0]);
+});
+
 test('what was uploaded is there after a restart', async () => {
   const fixture = new ServiceFixture();
   const { id } = fixture.service.create('Docs');

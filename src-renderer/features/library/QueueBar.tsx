@@ -37,6 +37,7 @@ function Status({ status }: { status: QueueStatus }) {
 
 function Work({ status, working }: { status: QueueStatus; working: boolean }) {
   const { t } = useTranslation(['library', 'common']);
+  const format = useFormat();
   return (
     <div className={classes.work}>
       <span className={classes.text} role="status">
@@ -56,10 +57,17 @@ function Work({ status, working }: { status: QueueStatus; working: boolean }) {
   function sentence(): ReactNode {
     if (status.paused && working) return t('queue.pausedWaiting', { count: status.waiting + status.active });
     if (status.paused) return t('queue.paused');
-    if (!working) return status.failed > 0 ? t('queue.idleFailed') : t('queue.idle');
-    if (!status.current) return t('queue.starting');
+    if (!working) return idle();
+    if (!status.current) return t(status.done + status.tokensDone > 0 ? 'queue.between' : 'queue.starting');
     const { phase, path } = status.current;
     return t('queue.working', { phase: t(`phase.${phase}`), path });
+  }
+
+  function idle(): ReactNode {
+    if (status.failed > 0) return t('queue.idleFailed');
+    if (status.tokensLeftOut > 0)
+      return t('queue.idleLeftOut', { tokens: format.number(status.tokensLeftOut) });
+    return t('queue.idle');
   }
 }
 

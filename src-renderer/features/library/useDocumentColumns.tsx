@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { DocumentInfo } from '../../../src-shared/contract/libraries.ts';
+import type { DocumentInfo, DocumentPhase } from '../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -148,13 +148,19 @@ function State({ document, active }: { document: DocumentInfo; active: boolean }
   return <Working document={document} />;
 }
 
+/** From these on questions find a document, by its words at least. */
+const FOUND: readonly DocumentPhase[] = ['indexing', 'precomputing'];
+
+/** One document is worked on at a time, as far as people are told; the others wait. */
 function Working({ document: { id, phase } }: { document: DocumentInfo }) {
   const { t } = useTranslation(['library', 'common']);
   const current = useCall('queue.status').data?.current;
   const mine = current?.documentId === id ? current : undefined;
   return (
     <span className={classes.working}>
-      <span>{t(`phase.${mine?.phase ?? phase}`)}</span>
+      <span title={mine || !FOUND.includes(phase) ? undefined : t('phase.foundAlready')}>
+        {t(`phase.${mine?.phase ?? 'waiting'}`)}
+      </span>
       {mine && mine.total > 0 && (
         <Meter share={mine.done / mine.total} height={3} label={t(`phase.${mine.phase}`)} />
       )}

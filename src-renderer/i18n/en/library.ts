@@ -88,6 +88,8 @@ export const library = {
   queue: {
     label: 'Queue',
     idle: 'Every document is ready.',
+    idleLeftOut:
+      'Every document can be asked about. About {{tokens}} tokens are not in the cache: answers from them start later.',
     idleFailed: 'Nothing left to do, but some documents failed.',
     paused: 'Paused. New and changed documents wait until you resume.',
     pausedWaiting_one:
@@ -98,6 +100,7 @@ export const library = {
     resume: 'Resume',
     working: '{{phase}}: {{path}}',
     starting: 'Starting',
+    between: 'Preparing documents',
     documents: '{{done}} of {{total}} documents',
     retry_one: 'Retry {{count, number}} failed',
     retry_other: 'Retry {{count, number}} failed',
@@ -106,9 +109,10 @@ export const library = {
   },
   phase: {
     waiting: 'Waiting',
+    foundAlready: 'Questions find it already. Answers start sooner once it is prepared.',
     reading: 'Reading',
-    chunking: 'Chunking',
-    indexing: 'Indexing',
+    chunking: 'Splitting',
+    indexing: 'Embedding',
     precomputing: 'Precomputing',
     ready: 'Ready',
     failed: 'Failed',

@@ -142,6 +142,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
   DOCUMENT_UNSUPPORTED: { message: '不支持这种文档格式。', advice: '请转换为 PDF、DOCX 或纯文本等格式。' },
   DOCUMENT_TIMEOUT: { message: '读取文档花费的时间过长，已停止。', advice: '请拆分该文档，或重试。' },
   DOCUMENT_MEMORY: { message: '读取文档需要的内存过多，已停止。', advice: '请拆分该文档。' },
+  DOCUMENT_WAITING: {
+    message: '与此问题最相符的文档仍在读取中。',
+    advice: '请稍后重新提问；如果队列已暂停，请先继续队列。',
+  },
   NO_MATCH: {
     message: '你的文档中没有与此问题匹配的段落，因此没有让模型猜测。',
     advice: '请换一种说法提问，选择其他资料库，或添加相关文档。',

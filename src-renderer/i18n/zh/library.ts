@@ -88,6 +88,7 @@ export const library: Words<typeof en.library> = {
   queue: {
     label: '队列',
     idle: '所有文档均已就绪。',
+    idleLeftOut: '所有文档都可以提问。约 {{tokens}} 个 token 不在缓存中：依据它们的回答会慢一些开始。',
     idleFailed: '没有待处理的工作，但有些文档失败了。',
     paused: '已暂停。新增和更改的文档会等到你继续队列之后再处理。',
     pausedWaiting_one: '已暂停：{{count, number}} 篇文档还没有为这个模型做好准备，在此之前提问可能找不到它。',
@@ -97,6 +98,7 @@ export const library: Words<typeof en.library> = {
     resume: '继续',
     working: '{{phase}}：{{path}}',
     starting: '正在开始',
+    between: '正在准备文档',
     documents: '文档 {{done}} / {{total}}',
     retry_one: '重试 {{count, number}} 个失败项',
     retry_other: '重试 {{count, number}} 个失败项',
@@ -105,9 +107,10 @@ export const library: Words<typeof en.library> = {
   },
   phase: {
     waiting: '等待中',
+    foundAlready: '提问已经可以找到它。准备完成后，回答会更快开始。',
     reading: '读取中',
     chunking: '切分中',
-    indexing: '索引中',
+    indexing: '生成向量中',
     precomputing: '预计算中',
     ready: '就绪',
     failed: '失败',

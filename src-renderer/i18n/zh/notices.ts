@@ -3,7 +3,7 @@ import type { Notice } from '../../../src-shared/answer.ts';
 /** What the reader should know; numbers and names stand in the core's own words. */
 export const notices: Record<Notice['kind'], string> = {
   'no-match': '没有匹配的文档：这个回答不以你的任何文档为依据。',
-  'still-reading': '有些文档尚未读取，未能检索。请在读取完成后重新提问。',
+  'still-reading': '有些文档仍在读取中，未能检索。请稍后重新提问。',
   unprepared: '有些文档还在为这个模型做准备，未能检索。请在准备完成后重新提问。',
   'queue-paused': '队列已暂停，有些文档还没有为这个模型做好准备，未能检索。请继续队列，然后重新提问。',
   'left-out': '上下文放不下所有匹配的段落，有些没有采用。',

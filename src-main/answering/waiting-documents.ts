@@ -1,0 +1,30 @@
+import { languageOf } from '../catalogue/language.ts';
+import { indexedText, termsFor } from '../catalogue/words.ts';
+import type { FoundPassage, Unready } from './passages.ts';
+
+/** Gives those of a question's telling words (as stems) that a text or a path has. */
+export function wordsOfQuestion(question: string): (text: string) => string[] {
+  const language = languageOf(question);
+  const terms = termsFor(question, [language]).filter(({ prefix }) => prefix !== true);
+  return (text) => {
+    if (terms.length === 0) return [];
+    const words = new Set(indexedText(text, language).match(/[\p{L}\p{N}\p{M}]+/gu));
+    return terms.map(({ text: term }) => term).filter((term) => words.has(term));
+  };
+}
+
+/**
+ * The document that a question is most likely about, where it is not read yet: its name has a word of the question that no
+ * passage found so far has.
+ */
+export function obviousMatch(
+  { matching = [] }: Unready,
+  question: string,
+  found: readonly Pick<FoundPassage, 'passage'>[],
+): string | undefined {
+  const wordsIn = wordsOfQuestion(question);
+  const known = new Set(
+    found.flatMap(({ passage: { path, title, text } }) => wordsIn(`${path} ${title} ${text}`)),
+  );
+  return matching.find(({ words }) => words.some((word) => !known.has(word)))?.path;
+}
