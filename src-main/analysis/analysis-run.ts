@@ -3,7 +3,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { AnswerMaker } from '../answering/answer.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
 import { encodeMissing } from '../answering/encode-missing.ts';
-import { thoughtNotice } from '../answering/notices.ts';
+import { cutOffNotice, endingNotices } from '../answering/notices.ts';
 import type { FoundPassage, Passages } from '../answering/passages.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -186,7 +186,7 @@ export class AnalysisRun {
       const sources = made.citations.map((citation) =>
         sourceOf(citation, model.bytesPerToken(choices.dtype)),
       );
-      const notices = [...made.notices, ...thoughtNotice(made)];
+      const notices = [...made.notices, ...endingNotices(made), ...cutOffNotice(made)];
       return { text: made.text, sources, notices, stats: made.stats, encoded };
     } catch (error) {
       if (!isAborted(error)) session.release(); // who knows what it holds

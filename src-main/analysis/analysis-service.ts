@@ -64,9 +64,9 @@ export class AnalysisService {
     const clock = options.clock ?? systemClock;
     this.#options = { ...options, clock };
     this.#table = AnalysisTable.open(options.path, options.onSetAside);
-    const { store, planner, retrieval, passages } = options;
+    const { store, planner, retrieval, passages, log } = options;
     // What is missing is computed and stored before a prompt places it; prompts share their beginning by the session.
-    this.#maker = new AnswerMaker({ store, planner, retrieval, passages });
+    this.#maker = new AnswerMaker({ store, planner, retrieval, passages, log });
     this.#sessions = new AnalysisSessions(options.openSession);
   }
 

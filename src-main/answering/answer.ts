@@ -5,6 +5,7 @@ import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { throwIfAborted } from '../platform/abort.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { AnswerChoices } from './choices.ts';
 import type { Miss, MissWriter } from './miss-writer.ts';
@@ -30,6 +31,8 @@ export interface AnswerMakerOptions {
   passages: Passages;
   /** Beginnings of prompts that outlive a restart; absent: none is read or kept. */
   prefixes?: StoredPrefixes | undefined;
+  /** Gets a line about each answer. */
+  log?: Pick<Logger, 'debug'> | undefined;
   /** Stores passages that an answer had to compute; absent: they are a miss again next time. */
   misses?: MissWriter | undefined;
 }
@@ -136,7 +139,7 @@ export class AnswerMaker {
     session: SessionTokens,
   ): Promise<MadeAnswer> {
     const { model, name, question, choices, stopwatch, signal } = request;
-    const { store, planner, prefixes } = this.#options;
+    const { store, planner, prefixes, log } = this.#options;
     throwIfAborted(signal);
     const before = { ...request.before, assemble: assembleMs };
     const notices: Notice[] = [];
@@ -152,6 +155,7 @@ export class AnswerMaker {
       store,
       planner,
       prefixes,
+      log,
       stopwatch,
       before,
       signal,

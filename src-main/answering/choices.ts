@@ -5,6 +5,7 @@ import type { FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { contextLimit } from './limits.ts';
+import { samplingOf } from './sampling.ts';
 
 /** How an answer is made. */
 export interface AnswerChoices {
@@ -34,6 +35,8 @@ interface AskedChoices {
   temperature?: number | undefined;
   strict?: boolean | undefined;
   think?: boolean | undefined;
+  /** Whether the answer is to be another one than before, of an answer that repeated itself. */
+  variety?: boolean | undefined;
 }
 
 /** What a strict answer's model is told; small models do not always keep to it. */
@@ -49,7 +52,6 @@ export function choicesOf(
   const { dtype, storeMisses } = settings;
   const strict = (asked.strict ?? settings.strict) ? STRICT : '';
   const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
-  const temperature = asked.temperature ?? settings.temperature;
   return {
     strategy,
     dtype,
@@ -60,6 +62,6 @@ export function choicesOf(
     topK: asked.topK ?? settings.topK,
     maxTokens: asked.maxTokens ?? settings.maxTokens,
     contextTokens: contextLimit(model, settings.contextTokens),
-    sampling: { temperature, seed: Math.floor(Math.random() * 2 ** 32) },
+    sampling: samplingOf(asked, settings, model),
   };
 }

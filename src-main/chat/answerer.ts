@@ -129,7 +129,7 @@ export class Answerer {
    */
   async continue({ model }: NamedModel, task: ContinueTask): Promise<AnswerEnd> {
     const { live, answer, settings, stopwatch } = task;
-    const { messages, sessions, planner, store, prefixes } = this.#options;
+    const { messages, sessions, planner, store, prefixes, log } = this.#options;
     const before = { wait: stopwatch.lap(), retrieve: 0 };
     const { prompt, stats, context } = answerPrompt(answer, model, messages, settings);
     const choices = choicesOf(task.options, settings, model, planner);
@@ -154,6 +154,7 @@ export class Answerer {
       store,
       planner,
       prefixes,
+      log,
       stopwatch,
       dtype,
       strategy,

@@ -6,7 +6,7 @@ import {
   promptNotices,
   lostNotice,
   quarantineNotice,
-  thoughtNotice,
+  endingNotices,
   unreadyNotice,
 } from '../answering/notices.ts';
 import { citationsOf, type FoundPassage } from '../answering/passages.ts';
@@ -79,6 +79,7 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
       dtype: choices.dtype,
       strategy: choices.strategy,
       sampling: choices.sampling,
+      mayRepeat: raw,
       maxTokens,
       writing,
       before: { ...parts.before, assemble },
@@ -145,7 +146,7 @@ function resultOf(
     fingerprint: model.info.fingerprint,
     text,
     thought,
-    finish: stoppedBy !== undefined || turn.stop === 'eos' ? 'stop' : 'length',
+    finish: stoppedBy !== undefined || turn.stop === 'eos' || turn.stop === 'repetition' ? 'stop' : 'length',
     stoppedBy,
     logprobs: request.logprobs === undefined ? undefined : answer.logprobs,
     usage: {
@@ -154,7 +155,7 @@ function resultOf(
       completionTokens: tokens,
       thoughtTokens: Math.min(tokens, thoughtTokens),
     },
-    made: { stats, plan: turn.plan, notices: [...noticesOf(asked, turn), ...thoughtNotice(said)] },
+    made: { stats, plan: turn.plan, notices: [...noticesOf(asked, turn), ...endingNotices(said)] },
     citations: asked.library ? citationsIn(asked, turn, text) : [],
   };
 }

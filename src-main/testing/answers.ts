@@ -40,7 +40,11 @@ export async function singleAnswers(options: {
     name: 'Fake',
     planner: new Planner({ costs, store, calibration: () => undefined }),
     prefixes: new StoredPrefixes({ store, gate }),
-    settings: new SettingsService(join(dir, 'settings.json'), { dtype: 'f16', ...options.settings }),
+    settings: new SettingsService(join(dir, 'settings.json'), {
+      dtype: 'f16',
+      strict: false,
+      ...options.settings,
+    }),
   });
   onTestFinished(() => service.close());
   return { model, store, service, chunks: all, session: () => model.sessions.at(-1) };

@@ -138,6 +138,8 @@ function cutOffLines({ stop, answer, thinking }: Answered): string[] {
     ];
   if (stop === 'length')
     return ['Cut off: the answer reached its limit. --max-tokens allows a longer one.', ''];
+  if (stop === 'repetition')
+    return ['Ended: the model repeats itself. Ask in other words, or choose a larger model.', ''];
   if (stop === 'context')
     return ['Cut off: the context is full. Allow a larger one, or fewer passages with --top-k.', ''];
   return [];
