@@ -17,3 +17,11 @@ export const SamplingSchema = z.object({
 });
 
 export type ModelSampling = z.infer<typeof SamplingSchema>;
+
+/** What a header recommends, as far as it is possible: files come from anywhere. A list of models made before headers were asked has none. */
+export function recommendedSampling(header: Readonly<Record<string, unknown>> | undefined): ModelSampling {
+  const possible = Object.entries(header ?? {}).filter(
+    ([key, value]) => SamplingSchema.safeParse({ [key]: value }).success,
+  );
+  return SamplingSchema.parse(Object.fromEntries(possible));
+}

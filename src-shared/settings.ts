@@ -48,8 +48,11 @@ export const SettingsSchema = z.object({
     .int()
     .min(0)
     .default(1024 * MiB),
-  /** Whether the model is told to answer from the passages alone, where a conversation does not say. */
-  strict: z.boolean().default(true),
+  /**
+   * Whether the model is told to answer from the passages alone, where a conversation does not say. Absent: yes, but the demo model,
+   * which was trained to, need not be told.
+   */
+  strict: z.boolean().optional(),
   /** Sent as the system message where the model's template takes one. */
   systemPrompt: z.string().max(16_384).default(''),
   /** Whether models think before they answer, where their template leaves the choice: people wait for the first word. */

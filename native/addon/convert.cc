@@ -131,8 +131,6 @@ Sampling sampling_from(const Napi::Value & v) {
     s.top_p = float(number_from(o.Get("topP"), "sampling.topP"));
     s.min_p = float(number_from(o.Get("minP"), "sampling.minP"));
     s.repeat_penalty = float(number_from(o.Get("repeatPenalty"), "sampling.repeatPenalty"));
-    s.dry_multiplier = float(number_from(o.Get("dryMultiplier"), "sampling.dryMultiplier"));
-    s.dry_allowed_length = int_from(o.Get("dryAllowedLength"), "sampling.dryAllowedLength");
     const double seed = number_from(o.Get("seed"), "sampling.seed");
     if (seed < 0 || seed > UINT32_MAX || seed != std::floor(seed)) {
         type_error(o.Get("seed"), "sampling.seed", "a whole number from 0 to 4294967295");

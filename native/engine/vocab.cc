@@ -85,9 +85,6 @@ std::string Vocab::text(int32_t token) const {
     return token < 0 || token >= size() ? "" : llama_vocab_get_text(vocab_, token);
 }
 
-// The answer's last tokens that DRY looks for repetitions in.
-constexpr int kDryWindow = 1024;
-
 Sampler::Sampler(const Sampling & s, const Vocab & vocab)
     : chain_(llama_sampler_chain_init(llama_sampler_chain_default_params())),
       chances_(s.chances) {
@@ -97,9 +94,6 @@ Sampler::Sampler(const Sampling & s, const Vocab & vocab)
     }
     const auto add = [&](llama_sampler * x) { llama_sampler_chain_add(chain_.get(), x); };
     if (s.repeat_penalty != 1.0f) add(llama_sampler_init_penalties(vocab.size(), 64, s.repeat_penalty, 0.0f, 0.0f));
-    if (s.dry_multiplier > 0) {
-        add(llama_sampler_init_dry(vocab.get(), s.dry_multiplier, 1.75f, s.dry_allowed_length, kDryWindow, nullptr, 0));
-    }
     if (s.temperature <= 0) {
         add(llama_sampler_init_greedy());
         return;

@@ -49,10 +49,6 @@ struct Sampling {
     float top_p = 0.95f;
     float min_p = 0.05f;
     float repeat_penalty = 1.0f;
-    // DRY ("don't repeat yourself"): what goes on with a run of so many tokens or more as it went on before becomes less
-    // likely, the less so the longer the run is. 0 = off.
-    float dry_multiplier = 0;
-    int dry_allowed_length = 2;
     uint32_t seed = 0;
     int chances = -1;     // how many of the likeliest tokens each one is told with; -1: none, nor its own chance
     std::string grammar;  // in GBNF, from its rule `root` on: what may be written; empty: anything

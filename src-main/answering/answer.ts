@@ -1,6 +1,8 @@
 import type { Notice } from '../../src-shared/answer.ts';
 import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { Progress } from '../engine/engine.ts';
+import type { PromptPart } from '../fusion/blender.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
@@ -18,11 +20,13 @@ import {
   unreadyNotice,
 } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages, type Unready } from './passages.ts';
-import { PromptAssembler, type History, type Prompt } from './prompt.ts';
+import { concat, PromptAssembler, type History, type Offered, type Prompt } from './prompt.ts';
 import { headOf, type SessionTokens } from './session-tokens.ts';
+import { endOfThought, ThoughtStream } from './thoughts.ts';
 import { answerStats } from './stats.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import { runTurn, type TurnResult } from './turn.ts';
+import { unsupportedIn } from './unsupported.ts';
 
 export interface AnswerMakerOptions {
   store: ChunkCache;
@@ -51,6 +55,8 @@ export interface AnswerRequest extends NamedModel {
   choices: AnswerChoices;
   /** Whether the model is asked even where there is no passage to answer from. */
   mayGuess: boolean;
+  /** What was written of the answer before, to go on from. */
+  begun?: string | undefined;
   /** The turns before, in a conversation. */
   history?: History | undefined;
   /** Documents in scope that cannot be found yet: the answer knows nothing of them. */
@@ -115,11 +121,13 @@ export class AnswerMaker {
   }
 
   /** NO_MATCH, QUESTION_TOO_LONG. */
-  layOut({ model, question, passages, choices, history, stopwatch, ...request }: AnswerRequest): LaidOut {
+  layOut({ model, question, passages, choices, history, begun, stopwatch, ...request }: AnswerRequest): LaidOut {
     const { contextTokens, maxTokens } = choices;
     const budget = { contextTokens, answerTokens: maxTokens };
     const assembler = new PromptAssembler(model, choices);
-    const prompt = assembler.assemble(question, passages, budget, history?.turns);
+    const asked = assembler.assemble(question, passages, budget, history?.turns);
+    const prompt = begun ? withBegun(asked, begun, model) : asked;
+    if (prompt.tokens >= contextTokens) throw nothingFollows();
     const hasPassages = prompt.parts.some(({ kind }) => kind === 'chunk') || prompt.leftOut.length > 0;
     if (!hasPassages && !request.mayGuess) {
       for (const notice of unreadyNotice(request.unready)) request.onNotice?.(notice);
@@ -148,8 +156,11 @@ export class AnswerMaker {
       for (const notice of more) request.onNotice?.(notice);
     };
     tell(...noticesOf(prompt, request));
-    let text = '';
+    const { begun = '' } = request;
+    let text = begun;
     let thought = '';
+    const writing = new ThoughtStream(model, begun === '' ? prompt.behind : '');
+    if (begun !== '') await writing.pushAll(model.tokenize(begun));
     const turn = await runTurn(prompt, session, {
       model,
       store,
@@ -162,6 +173,7 @@ export class AnswerMaker {
       dtype: choices.dtype,
       strategy: choices.strategy,
       requestClass: request.requestClass,
+      writing,
       maxTokens: choices.maxTokens,
       sampling: choices.sampling,
       onProgress: request.onProgress,
@@ -180,6 +192,8 @@ export class AnswerMaker {
     this.#options.misses?.write(model, this.#missesOf(request, prompt, turn));
     prefixes?.keep(model, headOf(prompt.parts));
     text = text.trimEnd();
+    const titles = prompt.cited.map(({ chunk }) => `${chunk.passage.title} ${chunk.passage.path}`);
+    const unsupported = unsupportedIn(text, prompt, model, { titles });
     return {
       text,
       thought: thought.trimEnd(),
@@ -188,7 +202,7 @@ export class AnswerMaker {
       turn,
       stop: turn.stop,
       citations: citationsOf(prompt, turn.tiers, { question, text }),
-      stats: answerStats({ prompt, turn, name, model }, planner.costs),
+      stats: { ...answerStats({ prompt, turn, name, model }, planner.costs), unsupported },
     };
   }
 
@@ -204,6 +218,24 @@ export class AnswerMaker {
       .filter(({ chunk }) => !this.#options.store.has(keyFor(model, dtype, chunk)))
       .map(({ chunk: { tokens, lead, passage } }) => ({ tokens, lead, dtype, label: passage.path }));
   }
+}
+
+/** A prompt with the beginning of its answer behind it; a thought that the template began is over. */
+function withBegun<C extends Offered>(prompt: Prompt<C>, begun: string, model: FusionModel): Prompt<C> {
+  const end = endOfThought(prompt.behind);
+  const tokens = concat(
+    end === '' ? new Int32Array(0) : model.tokenize(end, { special: true }),
+    model.tokenize(begun),
+  );
+  const written: PromptPart = { kind: 'text', tokens, turn: prompt.parts.at(-1)?.turn ?? 0 };
+  return { ...prompt, parts: [...prompt.parts, written], tokens: prompt.tokens + tokens.length };
+}
+
+/** CONFLICT where an answer cannot be gone on with. */
+export function nothingFollows(): KvasirError {
+  const message = 'Nothing more fits behind this answer: the context is full.';
+  const advice = 'Allow a larger context in Settings, or ask for the rest in a new conversation.';
+  return new KvasirError('CONFLICT', message, advice);
 }
 
 /** What a reader has to know before trusting the answer. */

@@ -39,6 +39,9 @@ interface AskedChoices {
   variety?: boolean | undefined;
 }
 
+/** In the header of the model that comes with Kvasir: it answers worse when it is told anything. */
+const DEMO_NAME = 'Kvasir demo';
+
 /** What a strict answer's model is told; small models do not always keep to it. */
 const STRICT =
   'Answer from the passages in this conversation alone. If they do not contain the answer, say that they do not.';
@@ -50,7 +53,7 @@ export function choicesOf(
   planner: Planner,
 ): AnswerChoices {
   const { dtype, storeMisses } = settings;
-  const strict = (asked.strict ?? settings.strict) ? STRICT : '';
+  const strict = (asked.strict ?? settings.strict ?? model.info.name !== DEMO_NAME) ? STRICT : '';
   const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
   return {
     strategy,

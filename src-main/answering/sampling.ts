@@ -1,4 +1,4 @@
-import { SamplingSchema, type ModelSampling } from '../../src-shared/sampling.ts';
+import { recommendedSampling, type ModelSampling } from '../../src-shared/sampling.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { Sampling } from '../engine/engine.ts';
 import type { FusionModel } from '../fusion/model.ts';
@@ -8,9 +8,10 @@ interface AskedSampling {
   variety?: boolean | undefined;
 }
 
-/** DRY where no repeat penalty is set. Measured: docs/decisions/0243-repetition.md. */
-const DRY = { dryMultiplier: 0.8, dryAllowedLength: 8 };
-const LEAST_VARIED = { temperature: 0.8, repeatPenalty: 1.1 };
+/** Smaller models repeat themselves to the limit where nothing keeps them from it: docs/decisions/0243-repetition.md. */
+const SMALL_PARAMETERS = 1e9;
+const SMALL_PENALTY = 1.1;
+const LEAST_VARIED = { temperature: 0.8, repeatPenalty: 1.15 };
 
 /** How an answer's tokens are chosen: as asked, else as set for the model, else for all models, else as its header recommends. */
 export function samplingOf(
@@ -19,6 +20,7 @@ export function samplingOf(
   { path, info }: Pick<FusionModel, 'path' | 'info'>,
 ): Partial<Sampling> {
   const chosen: ModelSampling = {
+    ...(info.parameterCount < SMALL_PARAMETERS && { repeatPenalty: SMALL_PENALTY }),
     ...recommendedSampling(info.sampling),
     ...given({ temperature }),
     ...given(sampling[path] ?? {}),
@@ -27,19 +29,10 @@ export function samplingOf(
   const varied = asked.variety ? moreVaried(chosen) : chosen;
   const seed = varied.seed ?? Math.floor(Math.random() * 2 ** 32);
   return {
-    ...(varied.repeatPenalty === undefined && DRY),
     ...(Object.fromEntries(Object.entries(varied)) as Partial<Sampling>),
     temperature: varied.temperature ?? 0,
     seed,
   };
-}
-
-/** What a header recommends, as far as it can be: it may come from anywhere. */
-export function recommendedSampling(header: FusionModel['info']['sampling'] | undefined): ModelSampling {
-  const entries = Object.entries(header ?? {}).filter(([key, value]) => {
-    return SamplingSchema.safeParse({ [key]: value }).success;
-  });
-  return SamplingSchema.parse(Object.fromEntries(entries));
 }
 
 /** The seed that led into a repetition would lead there again. */

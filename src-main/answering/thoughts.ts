@@ -74,8 +74,8 @@ export class ThoughtStream implements Writing {
   constructor(model: Pick<FusionModel, 'detokenize'>, behind: string) {
     this.#model = model;
     this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
-    const opened = [...THOUGHTS.keys()].find((mark) => behind.trimEnd().endsWith(mark));
-    if (opened !== undefined) this.#enter('thought', THOUGHTS.get(opened));
+    const end = endOfThought(behind);
+    if (end !== '') this.#enter('thought', end);
   }
 
   /** How many tokens from the first on are no answer: thoughts, marks, and blanks behind them. */
@@ -193,6 +193,12 @@ export class ThoughtStream implements Writing {
     this.#begun[kind] = true;
     return spaced;
   }
+}
+
+/** What ends the thought that a prompt ends with the beginning of; '' where it does not. */
+export function endOfThought(behind: string): string {
+  const opened = [...THOUGHTS.keys()].find((mark) => behind.trimEnd().endsWith(mark));
+  return opened === undefined ? '' : (THOUGHTS.get(opened) ?? '');
 }
 
 function textOf(pieces: readonly Piece[]): string {

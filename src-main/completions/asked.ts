@@ -96,6 +96,8 @@ function choicesFor(request: CompletionRequest, context: Context, maxTokens: num
     ...(seed !== undefined && { seed: unsigned(seed) }),
     ...((topP ?? topTokens) !== undefined && { topP: topP ?? 1, topK: topTokens ?? 0, minP: 0 }),
     ...(logprobs !== undefined && { chances: logprobs }),
+    // What goes on with a text, or keeps to a grammar, may have to repeat itself.
+    ...((grammar !== undefined || 'text' in request.prompt) && { repeatPenalty: 1 }),
     ...(grammar !== undefined && { grammar }),
   };
   return { ...choices, sampling };

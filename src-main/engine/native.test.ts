@@ -121,7 +121,7 @@ describe('the addon is what native.ts says', () => {
       const native = await addon[load](DEMO, { threads: 1, device: 'cpu' });
       const abort = addon.createAbort();
       const session = native.createSession(64);
-      const greedy = { temperature: 0, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1, dryMultiplier: 0, dryAllowedLength: 2, seed: 0 };
+      const greedy = { temperature: 0, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1, seed: 0 };
       await session.append(
         [{ kind: 'compute', tokens: native.tokenize('Once upon a', true, false) }],
         FULL,
@@ -154,7 +154,7 @@ describe('the addon is what native.ts says', () => {
     async (load) => {
       const native = await addon[load](DEMO, { threads: 1, device: 'cpu' });
       const abort = addon.createAbort();
-      const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, dryMultiplier: 0, dryAllowedLength: 2, seed: 7 };
+      const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0, repeatPenalty: 1, seed: 7 };
       const written = async (grammar: string): Promise<[string, string]> => {
         const session = native.createSession(64);
         const tokens = native.tokenize('Once upon a', true, false);

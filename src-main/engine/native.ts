@@ -258,12 +258,6 @@ export interface NativeSampling {
   minP: number;
   /** Of the answer's last 64 tokens; 1: none. */
   repeatPenalty: number;
-  /**
-   * DRY: a token that goes on with a run of at least so many tokens as an earlier place of the answer did gets
-   * dryMultiplier × 1.75^(run − dryAllowedLength) taken off its logit. 0: off.
-   */
-  dryMultiplier: number;
-  dryAllowedLength: number;
   seed: number;
   /** How many of the likeliest tokens each sampled one is told with; absent: none, nor its own chance. */
   chances?: number | undefined;

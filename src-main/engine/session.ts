@@ -43,8 +43,6 @@ export const GREEDY: NativeSampling = {
   topP: 0.95,
   minP: 0.05,
   repeatPenalty: 1,
-  dryMultiplier: 0,
-  dryAllowedLength: 2,
   seed: 0,
 };
 

@@ -101,6 +101,8 @@ export const chat = {
     contextFull:
       'The context of {{tokens}} tokens is full. To go on, allow a larger one in Settings, or ask for the rest in a new conversation.',
     continue: 'Continue',
+    repeats: 'The model repeats itself, so its answer was ended.',
+    vary: 'Answer again with more variety',
     guess: 'Answer from the model’s own knowledge',
     stopped: 'Stopped. What had been written is kept.',
     stoppedEmpty: 'Stopped before anything was written.',

@@ -26,6 +26,7 @@ interface AnswerMessageProps {
   reportOpen: boolean;
   onReport: () => void;
   onRegenerate: (mayGuess?: boolean) => void;
+  onVary: () => void;
   onContinue: () => void;
   onSelect: (id: string) => void;
 }
@@ -37,6 +38,7 @@ export function AnswerMessage({
   reportOpen,
   onReport,
   onRegenerate,
+  onVary,
   onContinue,
   onSelect,
 }: AnswerMessageProps) {
@@ -58,7 +60,13 @@ export function AnswerMessage({
           {t('message.empty')}
         </Text>
       )}
-      {!working && <AnswerEnding message={message} onContinue={busy ? undefined : onContinue} />}
+      {!working && (
+        <AnswerEnding
+          message={message}
+          onContinue={busy ? undefined : onContinue}
+          onVary={busy ? undefined : onVary}
+        />
+      )}
       {message.failure && !working && (
         <AnswerFailure
           failure={message.failure}

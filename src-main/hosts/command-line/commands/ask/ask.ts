@@ -119,6 +119,7 @@ function summaryLines(answered: Answered): string[] {
   return [
     '',
     ...cutOffLines(answered),
+    ...answered.notices.filter(({ kind }) => kind === 'unsupported').map(({ message }) => message),
     sources.length > 0 ? 'Sources:' : 'Sources: none',
     ...sources.map((source, i) => `  [${i + 1}] ${sourceLine(source)}`),
     `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
