@@ -191,7 +191,12 @@ export class AnalysisRun {
       const sources = made.citations.map((citation) =>
         sourceOf(citation, model.bytesPerToken(choices.dtype)),
       );
-      const notices = [...made.notices, ...endingNotices(made), ...cutOffNotice(made), ...unsupportedNotice(made.text, made.stats.unsupported)];
+      const notices = [
+        ...made.notices,
+        ...endingNotices(made),
+        ...cutOffNotice(made),
+        ...unsupportedNotice(made.text, made.stats.unsupported),
+      ];
       return { text: made.text, sources, notices, stats: made.stats, encoded };
     } catch (error) {
       if (!isAborted(error)) session.release(); // who knows what it holds

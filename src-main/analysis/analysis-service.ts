@@ -269,5 +269,9 @@ export class AnalysisService {
 }
 
 function notCutOff(): KvasirError {
-  return new KvasirError('CONFLICT', 'This answer was not cut off, so nothing follows it.', 'Take the step again instead.');
+  return new KvasirError(
+    'CONFLICT',
+    'This answer was not cut off, so nothing follows it.',
+    'Take the step again instead.',
+  );
 }

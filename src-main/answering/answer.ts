@@ -121,7 +121,16 @@ export class AnswerMaker {
   }
 
   /** NO_MATCH, QUESTION_TOO_LONG. */
-  layOut({ model, question, passages, choices, history, begun, stopwatch, ...request }: AnswerRequest): LaidOut {
+  layOut({
+    model,
+    question,
+    passages,
+    choices,
+    history,
+    begun,
+    stopwatch,
+    ...request
+  }: AnswerRequest): LaidOut {
     const { contextTokens, maxTokens } = choices;
     const budget = { contextTokens, answerTokens: maxTokens };
     const assembler = new PromptAssembler(model, choices);

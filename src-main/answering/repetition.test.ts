@@ -4,8 +4,7 @@ import { RepetitionWatch } from './repetition.ts';
 /** How much of a text comes before it is found to repeat itself; undefined when it is not. Tokens are of a few characters. */
 function endsAt(text: string, size = 4): number | undefined {
   const watch = new RepetitionWatch();
-  for (let at = 0; at < text.length; at += size)
-    if (watch.push(text.slice(at, at + size))) return at + size;
+  for (let at = 0; at < text.length; at += size) if (watch.push(text.slice(at, at + size))) return at + size;
   return undefined;
 }
 
@@ -20,7 +19,10 @@ describe('a text that repeats itself', () => {
 
   test.each([
     ['two sentences by turns', 'It lies in the north of the town. It was built by two brothers. '],
-    ['a paragraph', `${'Every word of this paragraph tells something else about the long way. '.repeat(1)}It has ${Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ')}.\n\n`],
+    [
+      'a paragraph',
+      `${'Every word of this paragraph tells something else about the long way. '.repeat(1)}It has ${Array.from({ length: 80 }, (_, i) => `word${i}`).join(' ')}.\n\n`,
+    ],
     ['Chinese', '斑马谷仓每年的费用是四千二百五十欧元。'],
     ['Thai, without marks', 'โรงนาม้าลายมีค่าใช้จ่ายสี่พันสองร้อยห้าสิบยูโรต่อปี '],
     ['a short word', 'no '],
@@ -43,12 +45,22 @@ describe('repeats for a reason', () => {
     ['a table', `| n | what | open |\n|---|---|---|\n${rows(60)}`],
     ['equal rows of a table', '| closed | closed | closed | closed |\n'.repeat(7)],
     ['short items of a list', '- yes\n'.repeat(20)],
-    ['one answer under several headings', ['Oslo', 'Bergen', 'Tromsø', 'Bodø', 'Molde'].map((city) => `## ${city}\nThe documents say nothing about this city.\n`).join('\n')],
+    [
+      'one answer under several headings',
+      ['Oslo', 'Bergen', 'Tromsø', 'Bodø', 'Molde']
+        .map((city) => `## ${city}\nThe documents say nothing about this city.\n`)
+        .join('\n'),
+    ],
     ['code', `\`\`\`ts\n${'await page.getByRole("button").click();\n'.repeat(6)}\`\`\`\n`],
     ['indented code', '    total = total + values[index]\n'.repeat(6)],
     ['a data table in code', `\`\`\`\n${'0, 0, 0, 0, 0, 0, 0, 0,\n'.repeat(7)}\`\`\`\n`],
     ['a ruler', `${'='.repeat(80)}\nTitle\n${'='.repeat(80)}\n`],
-    ['a refrain', 'Row, row, row your boat, gently down the stream. Merrily, merrily, merrily, merrily, life is but a dream. '.repeat(2)],
+    [
+      'a refrain',
+      'Row, row, row your boat, gently down the stream. Merrily, merrily, merrily, merrily, life is but a dream. '.repeat(
+        2,
+      ),
+    ],
     ['numbers', Array.from({ length: 200 }, (_, i) => `${i * 7}, `).join('')],
     ['short Chinese items', '- 是\n'.repeat(20)],
   ])('%s', (_, text) => {

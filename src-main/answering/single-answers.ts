@@ -160,7 +160,11 @@ function answeredOf(
   const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, prefixTokens, restoredTokens } = stats;
   return {
     question,
-    notices: [...notices, ...endingNotices({ ...ended, stats }), ...unsupportedNotice(text, stats.unsupported)],
+    notices: [
+      ...notices,
+      ...endingNotices({ ...ended, stats }),
+      ...unsupportedNotice(text, stats.unsupported),
+    ],
     ttftMs,
     fullPrefillMs,
     fullPrefillMeasured,

@@ -141,7 +141,8 @@ function resultOf(
   const { usage: told } = turn;
   const tokens = told ? (told.answerTokens ?? 0) : answer.tokens;
   const titles = foundIn(prompt).map(({ chunk: { passage } }) => `${passage.title} ${passage.path}`);
-  const unsupported = request.grammar === undefined ? unsupportedIn(text, prompt, model, { titles }) : undefined;
+  const unsupported =
+    request.grammar === undefined ? unsupportedIn(text, prompt, model, { titles }) : undefined;
   const stats = {
     ...answerStats({ prompt, turn, name, model }, planner.costs),
     answerTokens: tokens,
@@ -162,7 +163,11 @@ function resultOf(
       completionTokens: tokens,
       thoughtTokens: Math.min(tokens, thoughtTokens),
     },
-    made: { stats, plan: turn.plan, notices: [...noticesOf(asked, turn), ...endingNotices(said), ...unsupportedNotice(text, unsupported)] },
+    made: {
+      stats,
+      plan: turn.plan,
+      notices: [...noticesOf(asked, turn), ...endingNotices(said), ...unsupportedNotice(text, unsupported)],
+    },
     citations: asked.library ? citationsIn(asked, turn, text) : [],
   };
 }

@@ -59,7 +59,9 @@ function Fields({
   const format = useFormat();
   const [entered, setEntered] = useState<Partial<Record<string, number | string>>>({ ...all[path] });
   const update = useAction('settings.update');
-  const given = Object.fromEntries(Object.entries(entered).filter(([, value]) => value !== '' && value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries(entered).filter(([, value]) => value !== '' && value !== undefined),
+  );
   const valid = SamplingSchema.safeParse(given);
   const fields = FIELDS.filter(({ name }) => !server || TOLD_SERVERS.includes(name));
   return (

@@ -53,7 +53,11 @@ export function AnswerMessage({
       {working && message.state !== 'streaming' && <AnswerPhase message={message} live={live} />}
       {message.thinking && <Thinking thinking={message.thinking} inWork={working && message.text === ''} />}
       {message.text !== '' && (
-        <AnswerText text={message.text} live={live && isUnfinished(kept) ? live.split : undefined} />
+        <AnswerText
+          text={message.text}
+          live={live && isUnfinished(kept) ? live.split : undefined}
+          unsupported={working ? undefined : message.stats?.unsupported}
+        />
       )}
       {message.state === 'done' && message.text === '' && !mayContinue(message) && (
         <Text c="dimmed" size="sm">
