@@ -165,3 +165,20 @@ test('what an answer names or counts that no passage does is told', async () => 
   const asked = await service.answer({ ...REQUEST, question: 'Did Mara live in Bergen in 1987?' });
   expect(asked.notices.map(({ kind }) => kind)).not.toContain('unsupported');
 });
+
+test('the log gets a line about how an answer was made, with nothing that was asked or said', async () => {
+  const lines: [string, Record<string, unknown>][] = [];
+  const log = { debug: (event: string, fields = {}) => void lines.push([event, fields]) };
+  const { service } = await singleAnswers({ log });
+  await service.answer(REQUEST);
+  expect(lines).toEqual([
+    [
+      'answer',
+      expect.objectContaining({ strategy: 'deviation', requestClass: 'question', stop: 'eos', tiers: { disk: 3 } }),
+    ],
+  ]);
+  expect(Object.keys(lines[0]?.[1] ?? {})).toEqual(
+    expect.arrayContaining(['reusedTokens', 'recomputedTokens', 'computedTokens', 'promptMs', 'ttftMs']),
+  );
+  expect(JSON.stringify(lines)).not.toMatch(/Mara|Oslo|answer\b.*An/);
+});
