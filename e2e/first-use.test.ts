@@ -21,7 +21,7 @@ test('a first start learns what the model costs, and calibrates it once the libr
   const { id } = app.chat.create({ scope: { libraryIds: [], documentIds: [] } });
   const { answerId } = app.chat.send(id, 'Where was Mara born?');
   await app.chat.idle();
-  app.chat.regenerate(id, answerId, true); // no document may be ready yet
+  app.chat.regenerate(id, answerId, { mayGuess: true }); // no document may be ready yet
   await app.chat.idle();
   expect(app.chat.get(id).messages.at(-1)).toMatchObject({ state: 'done' });
   await expect

@@ -351,12 +351,15 @@ export class App {
     const paths = resolvePaths(dataDir);
     ensureWritableDir(paths.data);
     makePrivate(paths.data);
-    const log = fileLogger(paths.log);
+    let wantsDebug = (): boolean => false; // until the settings are read
+    const forced = process.env['KVASIR_LOG'] === 'debug';
+    const log = fileLogger(paths.log, () => (forced || wantsDebug() ? 'debug' : 'info'));
     const found: Failure[] = [];
     const { restored, failure } = applyRestore(paths.data, paths.store);
     if (restored) log.info('restored-from-backup');
     if (failure) found.push(failure);
     const settings = new SettingsService(paths.settings, overrides);
+    wantsDebug = () => settings.current.logAnswers;
     found.push(...settings.found);
     const engine = Engine.open();
     const { keyring } = options;

@@ -220,6 +220,7 @@ export class Workspaces {
       prefixes,
       settings,
       gate,
+      log: app.log,
       name: nameOf(model),
       retrieval: this.#wordsOnly({ library, chunkTokens }, held),
       passages: libraryPassages(catalogue),

@@ -33,6 +33,10 @@ export const NoticeSchema = z.object({
     'shared-lost', // chunks of the shared cache did not come, or not to the end, and were computed
     'over-budget', // the library's cache is larger than the disk budget
     'full-prefill', // cached passages were left unused: computing all is faster
+    'unsupported', // names, numbers or dates of the answer stand in no passage
+    'cut-off', // the limit of the answer, or the end of the context, came before its end
+    'cut-parts', // an analysis combined answers that had been cut off
+    'repeats', // it was ended, since the model said the same again and again
     'still-thinking', // the limit of the answer went to thoughts before there was any
     'not-blended', // everything is computed, since the model does not stand blending or cannot be blended
     'blending-stopped', // the same, since answers in use changed too much by it
@@ -41,8 +45,8 @@ export const NoticeSchema = z.object({
   message: z.string(),
 });
 
-/** Why an answer ended: of itself, at the limit for answers, stopped, or at the end of the context. */
-export const StopSchema = z.enum(['eos', 'length', 'aborted', 'callback', 'context']);
+/** Why an answer ended: of itself, at the limit for answers, stopped, at the end of the context, or since it repeated itself. */
+export const StopSchema = z.enum(['eos', 'length', 'aborted', 'callback', 'context', 'repetition']);
 
 export const AnswerSchema = z.object({
   question: z.string(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SamplingSchema } from './sampling.ts';
 import { SharingSchema } from './sharing.ts';
 import { WebAddressSchema, hasCredentials } from './web-address.ts';
 import { StrategyRequestSchema } from './strategy.ts';
@@ -48,8 +49,11 @@ export const SettingsSchema = z.object({
     .int()
     .min(0)
     .default(1024 * MiB),
-  /** Whether the model is told to answer from the passages alone, where a conversation does not say. */
-  strict: z.boolean().default(false),
+  /**
+   * Whether the model is told to answer from the passages alone, where a conversation does not say. Absent: yes, but the demo model,
+   * which was trained to, need not be told.
+   */
+  strict: z.boolean().optional(),
   /** Sent as the system message where the model's template takes one. */
   systemPrompt: z.string().max(16_384).default(''),
   /** Whether models think before they answer, where their template leaves the choice: people wait for the first word. */
@@ -58,10 +62,14 @@ export const SettingsSchema = z.object({
   storeMisses: z.boolean().default(true),
   /** How prompts are fused where a conversation does not say. */
   strategy: StrategyRequestSchema.prefault({ name: 'auto' }),
+  /** Whether the log gets a line about each answer: how it was made, nothing that was said. */
+  logAnswers: z.boolean().default(false),
   /** Whether a few blended answers a day are compared with their full prefill while nothing else is to be done. */
   watchAnswers: z.boolean().default(true),
-  /** 0 answers with the likeliest token every time. */
-  temperature: z.number().min(0).max(2).default(0),
+  /** Of every model without a temperature in `sampling`; 0 answers with the likeliest token every time. Absent: what suits the model. */
+  temperature: z.number().min(0).max(2).optional(),
+  /** How models choose their tokens, by the path of their file (of a model on a server: its address and name). Changed as a whole. */
+  sampling: z.record(z.string(), SamplingSchema).default({}),
   /** Ids of the models in use; absent: the demo model, and no embedding model. After a restart for other windows. */
   chatModel: z.string().optional(),
   embeddingModel: z.string().optional(),

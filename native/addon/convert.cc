@@ -252,6 +252,25 @@ Hparams plain_hparams(const GgufFile & file, const std::string & arch) {
 
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file) { return gguf_info(env, file, choose_engine(file)); }
 
+namespace {
+// What the header recommends to sample by; what it does not say is left out.
+Napi::Object recommended_sampling(Napi::Env env, const GgufFile & file) {
+    Napi::Object o = Napi::Object::New(env);
+    const std::pair<const char *, const char *> keys[] = {
+        {"temp", "temperature"}, {"top_k", "topK"}, {"top_p", "topP"}, {"min_p", "minP"},
+        {"penalty_repeat", "repeatPenalty"},
+    };
+    for (const auto & [key, name] : keys) {
+        try {
+            if (const auto value = file.number(std::string("general.sampling.") + key)) o.Set(name, *value);
+        } catch (const Error &) {
+            continue;  // of another type: no reason to refuse the model
+        }
+    }
+    return o;
+}
+}  // namespace
+
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file, const EngineChoice & choice) {
     Napi::Object o = Napi::Object::New(env);
     const std::string arch_name = file.string("general.architecture").value_or("");
@@ -271,6 +290,8 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file, const EngineChoice 
     o.Set("tensorTypes", type_counts);
     o.Set("tokenizerModel", file.string("tokenizer.ggml.model").value_or(""));
     o.Set("chatTemplate", file.string("tokenizer.chat_template").value_or(""));
+
+    o.Set("sampling", recommended_sampling(env, file));
 
     const Hparams hp = choice.checked ? choice.checked->hparams : plain_hparams(file, arch_name);
     SessionMemory memory = session_memory(file, arch_name);

@@ -3,8 +3,9 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { AnswerMaker } from '../answering/answer.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
 import { encodeMissing } from '../answering/encode-missing.ts';
-import { thoughtNotice } from '../answering/notices.ts';
+import { cutOffNotice, endingNotices } from '../answering/notices.ts';
 import type { FoundPassage, Passages } from '../answering/passages.ts';
+import { unsupportedNotice } from '../answering/unsupported.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { Progress } from '../engine/engine.ts';
@@ -54,6 +55,8 @@ interface AskedOf {
   lane?: number;
   /** Milliseconds that finding the passages took. */
   retrieveMs?: number;
+  /** What of its answer is there already, to go on from. */
+  begun?: string;
   /** Whether it is a question that needs no passages. */
   mayGuess?: boolean;
 }
@@ -148,7 +151,7 @@ export class AnalysisRun {
   async ask(
     question: string,
     offered: readonly FoundPassage[],
-    { signal, live, lane = 0, retrieveMs = 0, mayGuess = false }: AskedOf,
+    { signal, live, lane = 0, retrieveMs = 0, begun = '', mayGuess = false }: AskedOf,
   ): Promise<StepResult> {
     const { active, choices, options } = this;
     const { model } = active;
@@ -172,12 +175,14 @@ export class AnalysisRun {
         signal,
         requestClass: 'analysis',
         passages: offered,
+        begun,
         mayGuess,
         stopwatch: new Stopwatch(clock),
         before: { retrieve: retrieveMs },
         onProgress: (progress: Progress) => live.progress(progress),
         onText: (text: string) => live.addText(text),
       };
+      if (begun !== '') live.addText(begun);
       const laidOut = maker.layOut(request);
       const { need } = laidOut;
       const made = await maker.make(request, laidOut, session.open({ model, question, choices, need }));
@@ -186,7 +191,12 @@ export class AnalysisRun {
       const sources = made.citations.map((citation) =>
         sourceOf(citation, model.bytesPerToken(choices.dtype)),
       );
-      const notices = [...made.notices, ...thoughtNotice(made)];
+      const notices = [
+        ...made.notices,
+        ...endingNotices(made),
+        ...cutOffNotice(made),
+        ...unsupportedNotice(made.text, made.stats.unsupported),
+      ];
       return { text: made.text, sources, notices, stats: made.stats, encoded };
     } catch (error) {
       if (!isAborted(error)) session.release(); // who knows what it holds

@@ -5,6 +5,7 @@ import type {
   DocumentAnalysis,
   QuestionBatch,
 } from '../../src-shared/contract/analysis.ts';
+import { mayContinue } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { AnswerMaker } from '../answering/answer.ts';
 import { choicesOf } from '../answering/choices.ts';
@@ -64,9 +65,9 @@ export class AnalysisService {
     const clock = options.clock ?? systemClock;
     this.#options = { ...options, clock };
     this.#table = AnalysisTable.open(options.path, options.onSetAside);
-    const { store, planner, retrieval, passages } = options;
+    const { store, planner, retrieval, passages, log } = options;
     // What is missing is computed and stored before a prompt places it; prompts share their beginning by the session.
-    this.#maker = new AnswerMaker({ store, planner, retrieval, passages });
+    this.#maker = new AnswerMaker({ store, planner, retrieval, passages, log });
     this.#sessions = new AnalysisSessions(options.openSession);
   }
 
@@ -124,8 +125,11 @@ export class AnalysisService {
     if (live && this.#run?.live !== live) this.#end(live, 'stopped'); // its turn had not come
   }
 
-  /** Takes what is not done; with a step, that one again and what rests on it. NOT_FOUND; CONFLICT while it is running. */
-  resume(id: string, stepId?: string): void {
+  /**
+   * Takes what is not done; with a step, that one again (`goOn`: from where it was cut off) and what rests on it. NOT_FOUND; CONFLICT
+   * while it is running, and when nothing more can follow.
+   */
+  resume(id: string, stepId?: string, goOn = false): void {
     const row = this.#require(id);
     if (this.#live.has(row.id))
       throw new KvasirError(
@@ -133,7 +137,7 @@ export class AnalysisService {
         'This analysis is still running.',
         'Wait until it is done, or stop it.',
       );
-    if (stepId !== undefined) this.#reset(row, stepId);
+    if (stepId !== undefined) this.#reset(row, stepId, goOn);
     for (const step of this.#table.steps(row.id))
       if (step.state === 'failed') this.#table.resetStep(Number(step.id));
     this.#start(row.id);
@@ -239,9 +243,16 @@ export class AnalysisService {
   }
 
   /** A step is to be taken again: what was combined from it no longer holds. */
-  #reset(row: AnalysisRow, stepId: string): void {
+  #reset(row: AnalysisRow, stepId: string, goOn: boolean): void {
     const step = this.#table.steps(row.id).find((candidate) => candidate.id === stepId);
     if (!step) throw notFound('step');
+    if (goOn) {
+      if (!mayContinue({ ...step, thinking: null })) throw notCutOff();
+      this.#table.reopenStep(Number(step.id));
+      const after = step.kind === 'combine' ? Number(step.id) : 0;
+      if (step.kind !== 'question') this.#table.removeCombining(row.id, after);
+      return;
+    }
     this.#table.resetStep(Number(step.id));
     if (step.kind !== 'question') this.#table.removeCombining(row.id);
   }
@@ -255,4 +266,12 @@ export class AnalysisService {
   #changed(id?: number): void {
     this.#options.events.emit('analysis.changed', id === undefined ? {} : { id: String(id) });
   }
+}
+
+function notCutOff(): KvasirError {
+  return new KvasirError(
+    'CONFLICT',
+    'This answer was not cut off, so nothing follows it.',
+    'Take the step again instead.',
+  );
 }

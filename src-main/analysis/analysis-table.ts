@@ -139,8 +139,15 @@ export class AnalysisTable {
     this.#database.run(sql, id);
   }
 
-  removeCombining(analysisId: number): void {
-    this.#database.run("DELETE FROM step WHERE analysis_id = ? AND kind = 'combine'", analysisId);
+  /** To be gone on with from its text. */
+  reopenStep(id: number): void {
+    this.#database.run("UPDATE step SET state = 'waiting', failure = NULL WHERE id = ?", id);
+  }
+
+  /** `after`: the id of a step that comes before them. */
+  removeCombining(analysisId: number, after = 0): void {
+    const sql = "DELETE FROM step WHERE analysis_id = ? AND kind = 'combine' AND id > ?";
+    this.#database.run(sql, analysisId, after);
   }
 
   remove(id: number): void {

@@ -62,7 +62,7 @@ export async function runDocument(run: AnalysisRun, request: DocumentAnalysis): 
   const open = windows.filter(({ state }) => state !== 'done');
   await inLanes(open, active.model, (step, lane, left) =>
     run.take(step, left + combining, (signal, live) =>
-      run.ask(request.instruction, passagesOf(document, step, run), { signal, live, lane }),
+      run.ask(request.instruction, passagesOf(document, step, run), { signal, live, lane, begun: step.text }),
     ),
   );
   await combine(run, request.instruction);
@@ -97,7 +97,7 @@ async function combine(run: AnalysisRun, instruction: string): Promise<void> {
   let first = 0; // place of the round's first step among all
   while (round.length > 1) {
     const room = roomBeside(combiningQuestion(instruction, []), model, run.choices);
-    const notes = round.map(({ text }, i): Note => ({ number: i + 1, text }));
+    const notes = round.map(({ text, stats }, i): Note => ({ number: i + 1, text, cut: wasCut(stats) }));
     const lengths = notes.map((note) => model.tokenize(noteText(note, instruction)).length);
     const groups = planCombining(lengths, room);
     const next: Step[] = [];
@@ -106,7 +106,7 @@ async function combine(run: AnalysisRun, instruction: string): Promise<void> {
       const step = stepFor(run, span);
       if (step.state !== 'done') {
         await run.take(step, groups.length - i, (signal, live) =>
-          combineNotes(run, instruction, notes.slice(from, to), { signal, live }),
+          combineNotes(run, instruction, notes.slice(from, to), { signal, live, begun: step.text }),
         );
       }
       next.push(all().find(({ id }) => id === step.id) ?? step);
@@ -132,7 +132,7 @@ async function combineNotes(
   run: AnalysisRun,
   instruction: string,
   all: readonly Note[],
-  taken: { signal: AbortSignal; live: RunningStep },
+  taken: { signal: AbortSignal; live: RunningStep; begun: string },
 ): Promise<StepResult> {
   const { active, choices } = run;
   const { model } = active;
@@ -143,11 +143,23 @@ async function combineNotes(
   });
   const made = await run.ask(combiningQuestion(instruction, notes), [], { ...taken, mayGuess: true });
   const notices = made.notices.filter(({ kind }) => kind !== 'no-match'); // it is not meant to rest on passages
+  const unfinished = all.filter((note) => note.cut).map(({ number }) => number);
+  if (unfinished.length > 0) {
+    const [parts, were, their] =
+      unfinished.length === 1 ? ['Part', 'was', 'its'] : ['Parts', 'were', 'their'];
+    const message = `${parts} ${unfinished.join(', ')} ${were} cut off before ${their} end, so something may be missing here.`;
+    notices.push({ kind: 'cut-parts', message });
+  }
   if (cut > 0) {
     const message = `The context of ${choices.contextTokens} tokens cannot hold what was found: the ends of ${cut} partial answers were left out here.`;
     notices.push({ kind: 'left-out', message });
   }
   return { ...made, notices };
+}
+
+/** Whether an answer was ended before its end. */
+function wasCut(stats: Step['stats']): boolean {
+  return stats?.stop === 'length' || stats?.stop === 'context' || stats?.stop === 'repetition';
 }
 
 /** Tokens that a prompt with this question has left for chunks; below zero when it does not fit by itself. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { FakeModel } from '../testing/fusion.ts';
@@ -235,4 +235,40 @@ test('one waits for the other, and can be stopped before its turn or deleted', a
     [one.id, 'done'],
   ]);
   expect(() => service.get(three.id)).toThrow(/does not exist/);
+});
+
+describe('an answer that is cut off', () => {
+  const SAYS = 'Oslo, Porto, Riga and Turin lie by the sea.';
+
+  test('says so, and the combining says which parts were', async () => {
+    const { service, finished } = fixture({ says: SAYS, settings: { maxTokens: 4 } });
+    const { id } = await service.analyse(TASK);
+    const { steps } = await finished(id);
+    expect(steps.map(({ notices }) => notices.map(({ kind }) => kind))).toEqual([
+      ['plain-prompt', 'cut-off'],
+      ['plain-prompt', 'cut-off'],
+      ['plain-prompt', 'cut-off'],
+      ['plain-prompt', 'cut-off', 'cut-parts'],
+    ]);
+    expect(steps[3]?.notices.at(-1)?.message).toMatch(/^Parts 1, 2, 3 were cut off before their end/);
+  });
+
+  test('is gone on with where it stopped, and combined anew', async () => {
+    const first = fixture({ says: SAYS, settings: { maxTokens: 4 } });
+    const { id } = await first.service.analyse(TASK);
+    const cut = await first.finished(id);
+    await first.close();
+    const { service, finished } = fixture({ dir: first.dir, says: SAYS });
+    service.resume(id, cut.steps[1]?.id, true);
+    const { steps, state } = await finished(id);
+    expect(state).toBe('done');
+    expect(cut.steps[1]?.text).not.toBe(SAYS);
+    expect(steps.map(({ text }) => text)).toEqual([cut.steps[0]?.text, SAYS, cut.steps[2]?.text, SAYS]);
+    expect(steps[1]?.notices.map(({ kind }) => kind)).toEqual(['plain-prompt']);
+    expect(steps[3]?.notices.at(-1)?.message).toMatch(/^Parts 1, 3 were cut off/);
+    expect(steps[3]?.id).not.toBe(cut.steps[3]?.id);
+    expect(() => service.resume(id, steps[1]?.id, true)).toThrow(
+      expect.objectContaining({ code: 'CONFLICT' }),
+    );
+  });
 });

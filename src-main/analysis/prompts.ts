@@ -3,6 +3,8 @@ export interface Note {
   /** Of the part, from 1. */
   number: number;
   text: string;
+  /** Whether it was ended before its end. */
+  cut?: boolean;
 }
 
 const ENGLISH = {

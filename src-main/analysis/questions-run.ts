@@ -64,7 +64,7 @@ async function answer(
 ): Promise<void> {
   try {
     await run.take(step, left, (signal, live) =>
-      run.ask(step.question, passages, { signal, live, lane, retrieveMs }),
+      run.ask(step.question, passages, { signal, live, lane, retrieveMs, begun: step.text }),
     );
   } catch (error) {
     const ends = error instanceof KvasirError && (error.code === 'ABORTED' || error.code === 'CONFLICT');

@@ -1,10 +1,13 @@
 import type { Notice } from '../../src-shared/answer.ts';
 import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { Progress } from '../engine/engine.ts';
+import type { PromptPart } from '../fusion/blender.ts';
 import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { throwIfAborted } from '../platform/abort.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { AnswerChoices } from './choices.ts';
 import type { Miss, MissWriter } from './miss-writer.ts';
@@ -18,11 +21,13 @@ import {
   unreadyNotice,
 } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages, type Unready } from './passages.ts';
-import { PromptAssembler, type History, type Prompt } from './prompt.ts';
+import { concat, PromptAssembler, type History, type Offered, type Prompt } from './prompt.ts';
 import { headOf, type SessionTokens } from './session-tokens.ts';
+import { endOfThought, ThoughtStream } from './thoughts.ts';
 import { answerStats } from './stats.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import { runTurn, type TurnResult } from './turn.ts';
+import { unsupportedIn } from './unsupported.ts';
 
 export interface AnswerMakerOptions {
   store: ChunkCache;
@@ -31,6 +36,8 @@ export interface AnswerMakerOptions {
   passages: Passages;
   /** Beginnings of prompts that outlive a restart; absent: none is read or kept. */
   prefixes?: StoredPrefixes | undefined;
+  /** Gets a line about each answer. */
+  log?: Pick<Logger, 'debug'> | undefined;
   /** Stores passages that an answer had to compute; absent: they are a miss again next time. */
   misses?: MissWriter | undefined;
 }
@@ -49,6 +56,8 @@ export interface AnswerRequest extends NamedModel {
   choices: AnswerChoices;
   /** Whether the model is asked even where there is no passage to answer from. */
   mayGuess: boolean;
+  /** What was written of the answer before, to go on from. */
+  begun?: string | undefined;
   /** The turns before, in a conversation. */
   history?: History | undefined;
   /** Documents in scope that cannot be found yet: the answer knows nothing of them. */
@@ -113,11 +122,22 @@ export class AnswerMaker {
   }
 
   /** NO_MATCH, DOCUMENT_WAITING, QUESTION_TOO_LONG. */
-  layOut({ model, question, passages, choices, history, stopwatch, ...request }: AnswerRequest): LaidOut {
+  layOut({
+    model,
+    question,
+    passages,
+    choices,
+    history,
+    begun,
+    stopwatch,
+    ...request
+  }: AnswerRequest): LaidOut {
     const { contextTokens, maxTokens } = choices;
     const budget = { contextTokens, answerTokens: maxTokens };
     const assembler = new PromptAssembler(model, choices);
-    const prompt = assembler.assemble(question, passages, budget, history?.turns);
+    const asked = assembler.assemble(question, passages, budget, history?.turns);
+    const prompt = begun ? withBegun(asked, begun, model) : asked;
+    if (prompt.tokens >= contextTokens) throw nothingFollows();
     if (request.unready && !request.mayGuess) requireRead(request.unready, question, passages);
     const hasPassages = prompt.parts.some(({ kind }) => kind === 'chunk') || prompt.leftOut.length > 0;
     if (!hasPassages && !request.mayGuess) {
@@ -138,7 +158,7 @@ export class AnswerMaker {
     session: SessionTokens,
   ): Promise<MadeAnswer> {
     const { model, name, question, choices, stopwatch, signal } = request;
-    const { store, planner, prefixes } = this.#options;
+    const { store, planner, prefixes, log } = this.#options;
     throwIfAborted(signal);
     const before = { ...request.before, assemble: assembleMs };
     const notices: Notice[] = [];
@@ -147,19 +167,24 @@ export class AnswerMaker {
       for (const notice of more) request.onNotice?.(notice);
     };
     tell(...noticesOf(prompt, request));
-    let text = '';
+    const { begun = '' } = request;
+    let text = begun;
     let thought = '';
+    const writing = new ThoughtStream(model, begun === '' ? prompt.behind : '');
+    if (begun !== '') await writing.pushAll(model.tokenize(begun));
     const turn = await runTurn(prompt, session, {
       model,
       store,
       planner,
       prefixes,
+      log,
       stopwatch,
       before,
       signal,
       dtype: choices.dtype,
       strategy: choices.strategy,
       requestClass: request.requestClass,
+      writing,
       maxTokens: choices.maxTokens,
       sampling: choices.sampling,
       onProgress: request.onProgress,
@@ -178,6 +203,8 @@ export class AnswerMaker {
     this.#options.misses?.write(model, this.#missesOf(request, prompt, turn));
     prefixes?.keep(model, headOf(prompt.parts));
     text = text.trimEnd();
+    const titles = prompt.cited.map(({ chunk }) => `${chunk.passage.title} ${chunk.passage.path}`);
+    const unsupported = unsupportedIn(text, prompt, model, { titles });
     return {
       text,
       thought: thought.trimEnd(),
@@ -186,7 +213,7 @@ export class AnswerMaker {
       turn,
       stop: turn.stop,
       citations: citationsOf(prompt, turn.tiers, { question, text }),
-      stats: answerStats({ prompt, turn, name, model }, planner.costs),
+      stats: { ...answerStats({ prompt, turn, name, model }, planner.costs), unsupported },
     };
   }
 
@@ -202,6 +229,24 @@ export class AnswerMaker {
       .filter(({ chunk }) => !this.#options.store.has(keyFor(model, dtype, chunk)))
       .map(({ chunk: { tokens, lead, passage } }) => ({ tokens, lead, dtype, label: passage.path }));
   }
+}
+
+/** A prompt with the beginning of its answer behind it; a thought that the template began is over. */
+function withBegun<C extends Offered>(prompt: Prompt<C>, begun: string, model: FusionModel): Prompt<C> {
+  const end = endOfThought(prompt.behind);
+  const tokens = concat(
+    end === '' ? new Int32Array(0) : model.tokenize(end, { special: true }),
+    model.tokenize(begun),
+  );
+  const written: PromptPart = { kind: 'text', tokens, turn: prompt.parts.at(-1)?.turn ?? 0 };
+  return { ...prompt, parts: [...prompt.parts, written], tokens: prompt.tokens + tokens.length };
+}
+
+/** CONFLICT where an answer cannot be gone on with. */
+export function nothingFollows(): KvasirError {
+  const message = 'Nothing more fits behind this answer: the context is full.';
+  const advice = 'Allow a larger context in Settings, or ask for the rest in a new conversation.';
+  return new KvasirError('CONFLICT', message, advice);
 }
 
 /** What a reader has to know before trusting the answer. */

@@ -5,6 +5,7 @@ import type { FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { contextLimit } from './limits.ts';
+import { samplingOf } from './sampling.ts';
 
 /** How an answer is made. */
 export interface AnswerChoices {
@@ -34,7 +35,12 @@ interface AskedChoices {
   temperature?: number | undefined;
   strict?: boolean | undefined;
   think?: boolean | undefined;
+  /** Whether the answer is to be another one than before, of an answer that repeated itself. */
+  variety?: boolean | undefined;
 }
+
+/** In the header of the model that comes with Kvasir: it answers worse when it is told anything. */
+const DEMO_NAME = 'Kvasir demo';
 
 /** What a strict answer's model is told; small models do not always keep to it. */
 const STRICT =
@@ -47,9 +53,8 @@ export function choicesOf(
   planner: Planner,
 ): AnswerChoices {
   const { dtype, storeMisses } = settings;
-  const strict = (asked.strict ?? settings.strict) ? STRICT : '';
+  const strict = (asked.strict ?? settings.strict ?? model.info.name !== DEMO_NAME) ? STRICT : '';
   const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
-  const temperature = asked.temperature ?? settings.temperature;
   return {
     strategy,
     dtype,
@@ -60,6 +65,6 @@ export function choicesOf(
     topK: asked.topK ?? settings.topK,
     maxTokens: asked.maxTokens ?? settings.maxTokens,
     contextTokens: contextLimit(model, settings.contextTokens),
-    sampling: { temperature, seed: Math.floor(Math.random() * 2 ** 32) },
+    sampling: samplingOf(asked, settings, model),
   };
 }

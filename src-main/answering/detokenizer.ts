@@ -4,6 +4,7 @@ import { TimeSlice } from '../platform/time-slice.ts';
 type Detokenize = (tokens: readonly number[]) => string;
 
 const REPLACEMENT = '\uFFFD';
+const BROKEN_END = /\uFFFD+$/;
 
 /** No character takes more tokens; text that is still incomplete after them is broken for good. */
 const MAX_TOKENS_PER_CHARACTER = 8;
@@ -32,9 +33,9 @@ export class StreamDetokenizer {
     return this.#show(text);
   }
 
-  /** What is left at the end of the stream. */
+  /** What is left at the end of the stream, without a character whose last bytes did not come. */
   flush(): string {
-    return this.#pending.length > 0 ? this.#show(this.#textOfPending()) : '';
+    return this.#pending.length > 0 ? this.#show(this.#textOfPending().replace(BROKEN_END, '')) : '';
   }
 
   #textOfPending(): string {

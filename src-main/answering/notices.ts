@@ -112,7 +112,7 @@ interface Ended {
 }
 
 /** Why there is no answer, though the model wrote as much as it may. */
-export function thoughtNotice({ text, thought, stop, stats }: Ended): Notice[] {
+function thoughtNotice({ text, thought, stop, stats }: Ended): Notice[] {
   if (text !== '' || thought === '' || (stop !== 'length' && stop !== 'context')) return [];
   const limit = stop === 'length' ? 'the limit' : 'the end of the context';
   const message = `The model was still thinking when it reached ${limit} after ${plural(stats.answerTokens, 'token')}, so there is no answer: allow longer answers, or let it answer without thinking.`;
@@ -132,6 +132,20 @@ export function requireRead(
     `“${path}” is still being read, and its name matches your question better than any document that was read.`,
     unready.paused ? 'Resume the queue, then ask again.' : 'Ask again in a moment.',
   );
+}
+
+/** Why an answer ended that had not come to its end, or had not begun. */
+export function endingNotices(ended: Ended): Notice[] {
+  if (ended.stop !== 'repetition') return thoughtNotice(ended);
+  return [{ kind: 'repeats', message: 'The model repeats itself, so its answer was ended.' }];
+}
+
+/** For readers who do not see how an answer stopped. */
+export function cutOffNotice({ text, stop, stats }: Ended): Notice[] {
+  if (text === '' || (stop !== 'length' && stop !== 'context')) return [];
+  const limit = stop === 'length' ? 'limit for answers' : 'end of the context';
+  const message = `The answer was cut off at the ${limit} after ${plural(stats.answerTokens, 'token')}.`;
+  return [{ kind: 'cut-off', message }];
 }
 
 /** Why the model was not asked at all. */

@@ -5,7 +5,7 @@ import type { FusionModel } from '../fusion/model.ts';
 import { answerReserve, type PromptBudget } from './limits.ts';
 import type { FoundPassage } from './passages.ts';
 import { sameTokens } from '../platform/token-bytes.ts';
-import { conversationFrame } from './template.ts';
+import { conversationFrame, SYSTEM_EDGE } from './template.ts';
 
 /** What a prompt needs of a passage. */
 export type Offered = Pick<FoundPassage, 'tokens' | 'lead' | 'source' | 'score'>;
@@ -108,7 +108,7 @@ export class PromptAssembler {
     const cited: { chunk: C; part: number }[] = [];
     for (const [turn, { before, between, after, answered }] of frame.turns.entries()) {
       const past = history[turn];
-      const head = this.#tokens(before, special);
+      const head = this.#head(before, special);
       parts.push({ kind: 'text', tokens: turn === 0 ? withOneBos(head, info) : head, turn });
       for (const chunk of past?.chunks ?? []) parts.push(chunkPart(chunk, turn));
       if (!past) placeOffered(offered, parts, cited, turn);
@@ -120,6 +120,12 @@ export class PromptAssembler {
     const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
     const behind = frame.turns.at(-1)?.after ?? '';
     return { parts, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause: frame.plainBecause, behind };
+  }
+
+  /** What leads up to a turn: whatever the system prompt in it says does not become a control token. */
+  #head(before: string, special: boolean): Int32Array {
+    const [opening = '', system = '', rest = ''] = before.split(SYSTEM_EDGE);
+    return concat(this.#tokens(opening, special), this.#tokens(system, false), this.#tokens(rest, special));
   }
 
   #tokens(text: string, special: boolean): Int32Array {

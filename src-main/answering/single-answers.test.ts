@@ -146,3 +146,39 @@ test('an aborted answer throws ABORTED and frees its session', async () => {
   expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
   expect(store.leases).toBe(0);
 });
+
+test('an answer that repeats itself is ended, and says why', async () => {
+  const says = 'Mara lives in Oslo, where she builds bridges. '.repeat(40);
+  const beforeToken = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const { service } = await fixture({ says, beforeToken });
+  const { stop, answer, notices } = await service.answer({ ...REQUEST, maxTokens: 4000 });
+  expect(stop).toBe('repetition');
+  expect(answer.length).toBeLessThan(says.length / 4);
+  expect(notices.map(({ kind }) => kind)).toContain('repeats');
+});
+
+test('what an answer names or counts that no passage does is told', async () => {
+  const { service } = await fixture({ says: 'Mara Lind moved to Bergen in 1987.' });
+  const { notices } = await service.answer(REQUEST);
+  const told = notices.find(({ kind }) => kind === 'unsupported');
+  expect(told?.message).toMatch(/^Not in the passages: “Bergen”, “1987”\./);
+  const asked = await service.answer({ ...REQUEST, question: 'Did Mara live in Bergen in 1987?' });
+  expect(asked.notices.map(({ kind }) => kind)).not.toContain('unsupported');
+});
+
+test('the log gets a line about how an answer was made, with nothing that was asked or said', async () => {
+  const lines: [string, Record<string, unknown>][] = [];
+  const log = { debug: (event: string, fields = {}) => void lines.push([event, fields]) };
+  const { service } = await singleAnswers({ log });
+  await service.answer(REQUEST);
+  expect(lines).toEqual([
+    [
+      'answer',
+      expect.objectContaining({ strategy: 'deviation', requestClass: 'question', stop: 'eos', tiers: { disk: 3 } }),
+    ],
+  ]);
+  expect(Object.keys(lines[0]?.[1] ?? {})).toEqual(
+    expect.arrayContaining(['reusedTokens', 'recomputedTokens', 'computedTokens', 'promptMs', 'ttftMs']),
+  );
+  expect(JSON.stringify(lines)).not.toMatch(/Mara|Oslo|answer\b.*An/);
+});

@@ -10,9 +10,11 @@ import { AnswerMaker, type AnswerMakerOptions, type MadeAnswer, type NamedModel 
 import { choicesOf } from './choices.ts';
 import { comparePrompt, type Compared, type CompareOptions } from './compare/compare.ts';
 import { MissWriter } from './miss-writer.ts';
+import { endingNotices } from './notices.ts';
 import { PromptAssembler } from './prompt.ts';
 import { SessionTokens } from './session-tokens.ts';
 import { Stopwatch } from './stopwatch.ts';
+import { unsupportedNotice } from './unsupported.ts';
 
 interface SingleAnswersOptions extends NamedModel, Omit<AnswerMakerOptions, 'misses'> {
   settings: { readonly current: Settings };
@@ -128,8 +130,12 @@ export class SingleAnswers {
       onNotice: run.onNotice,
       onThought: run.onThought,
       onText: run.onText,
-      // Greedy, so that an answer can be had again.
-      choices: { ...choices, ...(canBlend(model) && { strategy }), sampling: {} },
+      // The same seed each time, so that an answer can be had again.
+      choices: {
+        ...choices,
+        ...(canBlend(model) && { strategy }),
+        sampling: { ...choices.sampling, seed: settings.current.sampling[model.path]?.seed ?? 0 },
+      },
       requestClass: 'question',
     };
     const laidOut = this.#maker.layOut(request);
@@ -148,12 +154,17 @@ function answeredOf(
   question: string,
   { text, thought, notices, turn, stats, citations }: MadeAnswer,
 ): Answered {
+  const ended = { text, thought, stop: turn.stop };
   const { report } = turn.blended;
   const { tokens, reusableTokens, recomputedTokens, bytesLoaded } = report;
   const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, prefixTokens, restoredTokens } = stats;
   return {
     question,
-    notices,
+    notices: [
+      ...notices,
+      ...endingNotices({ ...ended, stats }),
+      ...unsupportedNotice(text, stats.unsupported),
+    ],
     ttftMs,
     fullPrefillMs,
     fullPrefillMeasured,

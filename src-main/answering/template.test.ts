@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATES } from '../testing/chat-templates.ts';
 import { FakeModel } from '../testing/fusion.ts';
-import { conversationFrame } from './template.ts';
+import { conversationFrame, SYSTEM_EDGE } from './template.ts';
 
 const SYSTEM = 'Be brief.';
 const CHATML = { after: '<|im_end|>\n<|im_start|>assistant\n', next: '<|im_end|>\n<|im_start|>user\n' };
@@ -131,7 +131,8 @@ describe.each(families)('%s', (family, { after, next, system, thinking = after, 
     for (const turns of [1, 2, 3]) {
       const frame = conversationFrame(info, { turns, systemPrompt: SYSTEM });
       expect(frame.plainBecause).toBeUndefined();
-      expect(frame.turns[0]?.before.endsWith(system)).toBe(true);
+      expect(frame.turns[0]?.before.replaceAll(SYSTEM_EDGE, '').endsWith(system)).toBe(true);
+      expect(frame.turns[0]?.before.split(SYSTEM_EDGE)[1]).toBe(SYSTEM);
       const whole = JSON.stringify(frame.turns);
       expect(whole.split(SYSTEM)).toHaveLength(2);
       expect(frame.turns.slice(1).every(({ before }) => before === next)).toBe(true);

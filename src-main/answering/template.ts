@@ -5,7 +5,10 @@ import { renderBounded } from './bounded-jinja.ts';
 
 /** One turn of a conversation with its holes: `before` + documents + `between` + question + `after` + answer. */
 interface TurnFrame {
-  /** From the model's template: control tokens in it are meant. For the first turn, all that leads up to it. */
+  /**
+   * From the model's template: control tokens in it are meant. For the first turn, all that leads up to it; the system prompt in it
+   * stands between two SYSTEM_EDGE and is text like any other.
+   */
   before: string;
   /** Ours, inside the user's message. */
   between: string;
@@ -49,6 +52,9 @@ interface MessagesFrame {
 
 /** What stands between documents and question: the form the demo model was trained on. */
 export const QUESTION_MARK = 'Question: ';
+
+/** A private-use character, as of holes. */
+export const SYSTEM_EDGE = '\uE001';
 
 /**
  * Holes are private-use characters: no template writes or trims them, and `upper`/`lower` filters leave them alone.
@@ -158,9 +164,11 @@ function turnTexts(
   const wanted = systemPrompt.trim();
   const holes = turns * HOLES_PER_TURN - 1;
   if (wanted === '') return firstThatKeeps(info, [turnMessages(turns, '')], { think, holes });
-  const apart: HoledMessage = { role: 'system', content: [systemPrompt] };
-  const ways = [[apart, ...turnMessages(turns, '')], turnMessages(turns, `${systemPrompt}\n\n`)];
-  return firstThatKeeps(info, ways, { think, holes, first: wanted });
+  // Templates read what a system message says: it stands in it, rather than a hole.
+  const edged = SYSTEM_EDGE + wanted.replaceAll(SYSTEM_EDGE, '') + SYSTEM_EDGE;
+  const apart: HoledMessage = { role: 'system', content: [edged] };
+  const ways = [[apart, ...turnMessages(turns, '')], turnMessages(turns, `${edged}\n\n`)];
+  return firstThatKeeps(info, ways, { think, holes, edged: true });
 }
 
 /** Documents, question, answer: the last turn has no answer yet. */
@@ -190,25 +198,28 @@ function folded(messages: readonly HoledMessage[]): HoledMessage[] {
   return all;
 }
 
+/** What stands before a system prompt, itself, and what stands behind it. */
+const EDGED_PIECES = 3;
+
 interface Kept {
   think: boolean;
   holes: number;
-  /** What the text before the first hole must have in it. */
-  first?: string;
+  /** Whether the text before the first hole must have a system prompt in it. */
+  edged?: boolean;
 }
 
 /** The texts around holes, of the first of several ways that the template takes; what it says against the last one is thrown. */
 function firstThatKeeps(
   info: TemplateInfo,
   ways: readonly (readonly HoledMessage[])[],
-  { think, holes, first = '' }: Kept,
+  { think, holes, edged = false }: Kept,
 ): string[] | undefined {
   for (const [i, messages] of ways.entries()) {
     const isLast = i === ways.length - 1;
     try {
       const text = renderInTime(info, messages, think);
       const texts = text.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(text, holes);
-      if (texts && (isLast || texts[0]?.includes(first))) return texts;
+      if (texts && (!edged || texts[0]?.split(SYSTEM_EDGE).length === EDGED_PIECES)) return texts;
     } catch (error) {
       if (isLast || endless.has(info.chatTemplate)) throw error;
     }

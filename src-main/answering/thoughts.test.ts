@@ -56,6 +56,15 @@ describe('what a model writes', () => {
     expect(written(text)).toMatchObject({ thought: '', answer: text, rest: text });
   });
 
+  test.each([
+    ['at the beginning', '</think>\n\nYes, it is.', 'Yes, it is.'],
+    ['within', 'Is it?</think>Yes, it is.', 'Is it?Yes, it is.'],
+    ['behind a thought', '<think>Is it?</think>Yes,</think> it is.', 'Yes, it is.'],
+    ['cut off', 'Yes, it is.</thi', 'Yes, it is.</thi'],
+  ])('an end without a beginning is not shown: %s', (_, text, answer) => {
+    expect(written(text).answer).toBe(answer);
+  });
+
   test('an empty thought is none, and its marks are not shown', () => {
     expect(written('<think>\n\n</think>\n\nYes.')).toMatchObject({
       thought: '',

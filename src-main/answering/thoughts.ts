@@ -40,6 +40,9 @@ const ANSWERS = new Map([
   ['<response>', '</response>'],
 ]);
 
+/** An end without a beginning is not shown: the model closes a thought that the prompt had closed, or one that it never opened. */
+const STRAY = { begin: '<think>', end: '</think>' };
+
 const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
 
 /**
@@ -52,6 +55,10 @@ export class ThoughtStream implements Writing {
   #within: 'nothing' | 'thought' | 'answer' = 'nothing';
   /** What ends it; '' when nothing does. */
   #end = '';
+  /** Whether the answer speaks of a thought's beginning, so that an end of one may be spoken of, too. */
+  #speaksOfThoughts = false;
+  /** The end of what was given out as the answer, where such a beginning may begin. */
+  #recent = '';
   /** May turn out to be a mark, or to belong to one. */
   #held: Piece[] = [];
   #tokens = 0;
@@ -67,8 +74,8 @@ export class ThoughtStream implements Writing {
   constructor(model: Pick<FusionModel, 'detokenize'>, behind: string) {
     this.#model = model;
     this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
-    const opened = [...THOUGHTS.keys()].find((mark) => behind.trimEnd().endsWith(mark));
-    if (opened !== undefined) this.#enter('thought', THOUGHTS.get(opened));
+    const end = endOfThought(behind);
+    if (end !== '') this.#enter('thought', end);
   }
 
   /** How many tokens from the first on are no answer: thoughts, marks, and blanks behind them. */
@@ -133,7 +140,12 @@ export class ThoughtStream implements Writing {
       this.#enter(end === undefined ? 'answer' : 'thought', end ?? ANSWERS.get(mark));
       return true;
     }
-    if (!last && BEGINNINGS.some((beginning) => beginning.startsWith(text))) return false;
+    if (text.startsWith(STRAY.end)) {
+      this.#held = splitAt(this.#held, textOf(this.#held).length - text.length + STRAY.end.length)[1];
+      this.#marked = true;
+      return true;
+    }
+    if (!last && [...BEGINNINGS, STRAY.end].some((mark) => mark.startsWith(text))) return false;
     this.#within = 'answer';
     this.#end = '';
     this.#answerFrom ??= this.#held[0]?.token;
@@ -144,13 +156,23 @@ export class ThoughtStream implements Writing {
   #goOn(last: boolean, written: Written): boolean {
     const kind = this.#within === 'thought' ? 'thought' : 'answer';
     const text = textOf(this.#held);
-    const at = this.#end === '' ? -1 : text.indexOf(this.#end);
-    const open = at >= 0 ? text.length - at : last ? 0 : overlap(text, this.#end);
+    const end = this.#end === '' ? this.#strayEnd(text) : this.#end;
+    const at = end === '' ? -1 : text.indexOf(end);
+    const open = at >= 0 ? text.length - at : last ? 0 : overlap(text, end);
     const [out, rest] = splitAt(this.#held, text.length - open);
-    this.#held = at >= 0 ? splitAt(rest, this.#end.length)[1] : rest;
+    this.#held = at >= 0 ? splitAt(rest, end.length)[1] : rest;
     written[kind] += this.#spaced(kind, out.map(({ shown }) => shown).join(''));
-    if (at >= 0) this.#within = 'nothing';
+    if (at >= 0 && this.#end !== '') this.#within = 'nothing';
     return at >= 0;
+  }
+
+  /** What must not stand in an answer; '' once it speaks of thoughts. */
+  #strayEnd(text: string): string {
+    const whole = this.#recent + text;
+    const [begin, end] = [whole.indexOf(STRAY.begin), whole.indexOf(STRAY.end)];
+    this.#speaksOfThoughts ||= begin >= 0 && (end < 0 || begin < end);
+    this.#recent = whole.slice(1 - STRAY.begin.length);
+    return this.#speaksOfThoughts ? '' : STRAY.end;
   }
 
   #enter(within: 'thought' | 'answer', end = ''): void {
@@ -171,6 +193,12 @@ export class ThoughtStream implements Writing {
     this.#begun[kind] = true;
     return spaced;
   }
+}
+
+/** What ends the thought that a prompt ends with the beginning of; '' where it does not. */
+export function endOfThought(behind: string): string {
+  const opened = [...THOUGHTS.keys()].find((mark) => behind.trimEnd().endsWith(mark));
+  return opened === undefined ? '' : (THOUGHTS.get(opened) ?? '');
 }
 
 function textOf(pieces: readonly Piece[]): string {

@@ -6,7 +6,9 @@ import type { Decision, Planner } from '../fusion/planning/planner.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { isRemote, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { Offered, Prompt } from './prompt.ts';
+import { RepetitionWatch } from './repetition.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import { ThoughtStream, type Writing, type Written } from './thoughts.ts';
@@ -23,6 +25,10 @@ interface TurnOptions {
   /** Of an answer that is gone on with: it has taken what was written before. Default: one that knows thoughts. */
   writing?: Writing | undefined;
   sampling?: Partial<Sampling> | undefined;
+  /** Whether it goes on although it repeats itself: what goes on with a text, or keeps to a grammar. */
+  mayRepeat?: boolean | undefined;
+  /** Gets a line about each answer. */
+  log?: Pick<Logger, 'debug'> | undefined;
   stopwatch: Stopwatch;
   /** What kind of request this is, for eviction to learn from. Default: a question. */
   requestClass?: string | undefined;
@@ -72,8 +78,8 @@ export interface TurnResult {
   answer: Int32Array;
   /** How many tokens at its beginning (and that of what it began with) are no answer: thoughts and the marks around them. */
   tokensBefore: number;
-  /** 'aborted' when it was stopped while it was being written, 'context' when nothing more fits behind it. */
-  stop: GenerateResult['stop'];
+  /** 'aborted' when it was stopped while it was being written, 'context' when nothing more fits behind it, 'repetition' when it repeats itself. */
+  stop: GenerateResult['stop'] | 'repetition';
   tokensPerSecond: number;
   ttftMs: Ttft;
   /** What a server counted, of a model that is on one. */
@@ -123,7 +129,7 @@ export async function runTurn(
   const writing = options.writing ?? new ThoughtStream(model, prompt.behind);
   const { result, firstToken, total } = await write(held, writing, options);
   const plan = planner.done(planned, blended);
-  return {
+  const turn: TurnResult = {
     residentTokens,
     prefixTokens,
     restoredTokens,
@@ -145,10 +151,38 @@ export async function runTurn(
     }),
     usage: result.usage,
   };
+  options.log?.debug('answer', logged(turn, options));
+  return turn;
+}
+
+/** What a log says of an answer: nothing that a document or a person said. */
+function logged(turn: TurnResult, { requestClass = 'question' }: TurnOptions): Record<string, unknown> {
+  const { decision, residentTokens, prefixTokens, restoredTokens, blended, ttftMs, stop } = turn;
+  const { reusableTokens, recomputedTokens, computedTokens, bytesLoaded, totalMs } = blended.report;
+  const tiers: Record<string, number> = {};
+  for (const tier of turn.tiers.values()) tiers[tier] = (tiers[tier] ?? 0) + 1;
+  return {
+    requestClass,
+    strategy: decision.strategy.kind,
+    reason: decision.reason,
+    residentTokens,
+    prefixTokens,
+    restoredTokens,
+    reusedTokens: reusableTokens,
+    recomputedTokens,
+    computedTokens: computedTokens - recomputedTokens,
+    tiers,
+    bytesLoaded,
+    promptMs: Math.round(totalMs),
+    ttftMs: Math.round(ttftMs.total),
+    answerTokens: turn.answer.length,
+    tokensPerSecond: Math.round(turn.tokensPerSecond * 10) / 10,
+    stop,
+  };
 }
 
 /** Tokens, by the server's count where it is one's: text that comes from there is in units of another kind. */
-function written({ tokens, usage }: GenerateResult): number {
+function written({ tokens, usage }: Pick<GenerateResult, 'tokens' | 'usage'>): number {
   return usage ? (usage.answerTokens ?? 0) : tokens.length;
 }
 
@@ -173,14 +207,19 @@ async function write(held: SessionTokens, writing: Writing, options: TurnOptions
   const { stopwatch } = options;
   const { session } = held;
   let firstTokenAt: number | undefined;
+  const repeated = new AbortController();
+  const watches = { thought: new RepetitionWatch(), answer: new RepetitionWatch() };
   const show = ({ thought, answer }: Written): void => {
+    if (repeated.signal.aborted) return; // tokens that were on their way
     if (thought !== '') options.onThought?.(thought, writing.tokensBefore);
     if (answer !== '') options.onText?.(answer);
+    if (options.mayRepeat) return;
+    if (watches.thought.push(thought) || watches.answer.push(answer)) repeated.abort();
   };
   const room = session.capacity - session.length;
   const result = await session.generate({
     maxTokens: Math.min(options.maxTokens, room),
-    signal: options.signal,
+    signal: options.signal ? AbortSignal.any([options.signal, repeated.signal]) : repeated.signal,
     ...(options.sampling && { sampling: options.sampling }),
     onToken: (token, chances) => {
       firstTokenAt ??= stopwatch.clock.now();
@@ -191,7 +230,8 @@ async function write(held: SessionTokens, writing: Writing, options: TurnOptions
   show(writing.flush());
   held.generated(result.tokens);
   firstTokenAt ??= stopwatch.clock.now();
-  const stop = result.stop === 'length' && room < options.maxTokens ? 'context' : result.stop;
+  const atEnd = result.stop === 'length' && room < options.maxTokens ? 'context' : result.stop;
+  const stop: TurnResult['stop'] = repeated.signal.aborted ? 'repetition' : atEnd;
   return {
     result: { ...result, stop },
     firstToken: firstTokenAt - stopwatch.lapStart,

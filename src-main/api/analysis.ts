@@ -11,7 +11,7 @@ export function analysisHandlers({
     'analysis.list': () => analysis.list(),
     'analysis.get': ({ id }) => analysis.get(id),
     'analysis.stop': ({ id }) => analysis.stop(id),
-    'analysis.resume': ({ id, stepId }) => analysis.resume(id, stepId),
+    'analysis.resume': ({ id, stepId, goOn }) => analysis.resume(id, stepId, goOn),
     'analysis.delete': ({ id }) => analysis.delete(id),
     'analysis.export': ({ id, format }) => analysis.export(id, format),
   };

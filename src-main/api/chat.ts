@@ -14,8 +14,8 @@ export function chatHandlers({ chat, prefetcher }: App): ChatHandlers {
     'chat.restore': ({ id }) => chat.restore(id),
     'chat.send': ({ conversationId, text, parentId }) => chat.send(conversationId, text, parentId),
     'chat.draft': (draft) => prefetcher.draft(draft),
-    'chat.regenerate': ({ conversationId, answerId, mayGuess }) =>
-      chat.regenerate(conversationId, answerId, mayGuess),
+    'chat.regenerate': ({ conversationId, answerId, ...how }) =>
+      chat.regenerate(conversationId, answerId, how),
     'chat.continue': ({ conversationId, answerId }) => chat.continue(conversationId, answerId),
     'chat.edit': ({ conversationId, questionId, text }) => chat.edit(conversationId, questionId, text),
     'chat.selectLeaf': ({ id, leafId }) => chat.selectLeaf(id, leafId),

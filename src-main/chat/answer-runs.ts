@@ -27,6 +27,14 @@ interface AnswerRunsOptions extends Core {
   clock: Clock;
 }
 
+/** How a question is asked again. */
+export interface AskedHow {
+  /** Whether the model is asked even where there is no passage to answer from. */
+  mayGuess?: boolean;
+  /** Whether the answer is to be another one, after one that repeated itself. */
+  variety?: boolean;
+}
+
 interface Run {
   live: LiveAnswer;
   done: Promise<unknown>;
@@ -64,12 +72,12 @@ export class AnswerRuns {
   start(
     question: MessageRecord,
     answerId: number,
-    { options, mayGuess }: { options: ConversationOptions; mayGuess: boolean },
+    { options, mayGuess = false, variety = false }: { options: ConversationOptions } & AskedHow,
   ): void {
     const { clock, settings } = this.#options;
     const live = this.#newLive(question.conversationId, answerId, true);
     const stopwatch = new Stopwatch(clock);
-    const task = { live, question, options, mayGuess, settings: settings.current, stopwatch };
+    const task = { live, question, options, mayGuess, variety, settings: settings.current, stopwatch };
     const made = this.#withModel(live, (model) => this.#options.answerer.answer(model, task));
     const done = made.then(
       (answer) => this.#end(live, endOf(live, answer), answer),

@@ -3,6 +3,7 @@ import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import {
   AnswerMaker,
+  nothingFollows,
   type AnswerRequest,
   type AnswerMakerOptions,
   type MadeAnswer,
@@ -15,9 +16,9 @@ import { answerReport } from '../answering/report.ts';
 import type { SessionTokens } from '../answering/session-tokens.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
 import { isRemote, type FusionModel } from '../fusion/model.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
 import { ThoughtStream } from '../answering/thoughts.ts';
 import { runTurn, type TurnResult } from '../answering/turn.ts';
+import { unsupportedIn } from '../answering/unsupported.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import { searchText } from '../answering/follow-up.ts';
@@ -39,6 +40,8 @@ interface AnswerTask {
   settings: Settings;
   /** Whether the model is asked even where there is no passage to answer from. */
   mayGuess: boolean;
+  /** Whether the answer is to be another one, after one that repeated itself. */
+  variety: boolean;
   /** Since the question was asked. */
   stopwatch: Stopwatch;
 }
@@ -51,7 +54,7 @@ export interface ConversationAnswer {
   report: FusionReport | undefined;
 }
 
-interface ContinueTask extends Omit<AnswerTask, 'question' | 'mayGuess'> {
+interface ContinueTask extends Omit<AnswerTask, 'question' | 'mayGuess' | 'variety'> {
   answer: MessageRecord;
 }
 
@@ -71,7 +74,8 @@ export class Answerer {
     const { messages, sessions, passages, planner } = this.#options;
     const { model } = active;
     const { scope, ...asked } = task.options;
-    const choices = choicesOf(asked, task.settings, model, planner);
+    const { variety } = task;
+    const choices = choicesOf({ ...asked, variety }, task.settings, model, planner);
     const wait = stopwatch.lap();
     const history = historyBefore(question, messages, model);
     const text = searchText(question.text, history.turns.at(-1)?.question);
@@ -129,7 +133,7 @@ export class Answerer {
    */
   async continue({ model }: NamedModel, task: ContinueTask): Promise<AnswerEnd> {
     const { live, answer, settings, stopwatch } = task;
-    const { messages, sessions, planner, store, prefixes } = this.#options;
+    const { messages, sessions, planner, store, prefixes, log } = this.#options;
     const before = { wait: stopwatch.lap(), retrieve: 0 };
     const { prompt, stats, context } = answerPrompt(answer, model, messages, settings);
     const choices = choicesOf(task.options, settings, model, planner);
@@ -154,6 +158,7 @@ export class Answerer {
       store,
       planner,
       prefixes,
+      log,
       stopwatch,
       dtype,
       strategy,
@@ -172,13 +177,15 @@ export class Answerer {
     // One that only had to end tells no speed.
     const { tokensPerSecond } = turn.answer.length > 1 ? turn : stats;
     const all = [...begun, ...turn.answer];
+    const titles = answer.citations.map(({ title, path }) => `${title} ${path}`);
+    const unsupported = unsupportedIn(live.written.text, prompt, model, { titles });
     return {
       ...live.written,
       state: stop === 'aborted' ? 'stopped' : 'done',
       failure: null,
       citations: answer.citations,
       notices: live.notices,
-      stats: { ...stats, stop, tokensPerSecond, answerTokens: all.length },
+      stats: { ...stats, stop, tokensPerSecond, unsupported, answerTokens: all.length },
       context: { ...context, answer: all, tokensBefore },
     };
   }
@@ -187,12 +194,6 @@ export class Answerer {
 /** Later turns stand behind the answer alone: what was thought before it goes at once, unless it may be gone on with. */
 function forgetThought(session: SessionTokens, { tokens }: Prompt<Offered>, { stop }: TurnResult): void {
   if (stop === 'eos') session.truncate(tokens);
-}
-
-function nothingFollows(): KvasirError {
-  const message = 'Nothing more fits behind this answer: the context is full.';
-  const advice = 'Allow a larger context in Settings, or ask for the rest in a new conversation.';
-  return new KvasirError('CONFLICT', message, advice);
 }
 
 function contextOf(prompt: Prompt<FoundPassage>, history: History, { info }: FusionModel): TurnContext {

@@ -61,7 +61,7 @@ describe('one question', () => {
     const refused = await ask(id, 'xylophone?');
     expect(refused).toMatchObject({ state: 'failed', text: '', failure: { code: 'NO_MATCH' }, notices: [] });
     expect(session()).toBeUndefined();
-    const { answerId } = chat.regenerate(id, refused.id, true);
+    const { answerId } = chat.regenerate(id, refused.id, { mayGuess: true });
     await chat.idle();
     const guessed = messageOf(chat.get(id), answerId);
     expect(guessed).toMatchObject({ state: 'done', citations: [], notices: [{ kind: 'no-match' }] });

@@ -16,7 +16,7 @@ import type { SetAside } from '../platform/database.ts';
 import { rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Answerer } from './answerer.ts';
-import { AnswerRuns, type ChatModels } from './answer-runs.ts';
+import { AnswerRuns, type ChatModels, type AskedHow } from './answer-runs.ts';
 import { CompareService } from './compare-service.ts';
 import { ConversationStore, titleFrom } from './conversations.ts';
 import { exportConversation, type Exported } from './export.ts';
@@ -193,12 +193,12 @@ export class ChatService {
   }
 
   /** Asks again: the new answer stands beside the old one. `mayGuess`: also where no passage matches. */
-  regenerate(conversationId: string, answerId: string, mayGuess = false): Sent {
+  regenerate(conversationId: string, answerId: string, how: AskedHow = {}): Sent {
     const conversation = this.#require(conversationId);
     const answer = this.#message(answerId, conversation.id, 'assistant');
     this.#runs.requireFree(conversation.id);
     const question = this.#store.messages.require(answer.parentId ?? -1, conversation.id);
-    return this.#answer(conversation.id, question, mayGuess);
+    return this.#answer(conversation.id, question, how);
   }
 
   /** Goes on with an answer in its place. NOT_FOUND, CONFLICT while another is being made, or when nothing more can follow. */
@@ -267,14 +267,14 @@ export class ChatService {
     return this.#answer(conversationId, question);
   }
 
-  #answer(conversationId: number, question: MessageRecord, mayGuess = false): Sent {
+  #answer(conversationId: number, question: MessageRecord, how: AskedHow = {}): Sent {
     const answerId = this.#store.transaction(() => {
       const id = this.#store.messages.add(conversationId, question.id, 'assistant', '');
       this.#store.setLeaf(conversationId, id);
       return id;
     });
     const { options } = this.#store.require(conversationId);
-    this.#runs.start(question, answerId, { options, mayGuess });
+    this.#runs.start(question, answerId, { options, ...how });
     this.#changed(String(conversationId));
     return {
       conversationId: String(conversationId),

@@ -36,3 +36,9 @@ test('lines without a full stop, and the end of the text, end a sentence', () =>
 test('Chinese sentences have no space behind them', () => {
   expect(marked(['玛拉住在奥斯陆。她造桥。'])).toBe('玛拉住在奥斯陆 [3]。她造桥 [3]。');
 });
+
+test('a sentence that is said again is marked once', () => {
+  expect(marked(['Mara lives in Oslo. '.repeat(3)])).toBe(
+    'Mara lives in Oslo [1]. Mara lives in Oslo. Mara lives in Oslo. ',
+  );
+});

@@ -16,6 +16,8 @@ const OPEN = /[.!?。！？]+["'”’)\]」』）]*$/u;
 export class CitationMarks {
   readonly #passages: readonly Set<string>[];
   readonly #question: Set<string>;
+  /** A sentence that is said again is cited where it stood first. */
+  readonly #said = new Set<string>();
   #sentence = '';
   #held = '';
 
@@ -51,8 +53,11 @@ export class CitationMarks {
   /** Of the sentence that ends here. */
   #marks(): string {
     const numbers = supporting(wordsOf(this.#sentence), this.#passages, this.#question);
+    const said = this.#sentence.trim();
+    const again = this.#said.has(said);
+    this.#said.add(said);
     this.#sentence = '';
-    return numbers.length > 0 ? ` ${numbers.map((number) => `[${number}]`).join('')}` : '';
+    return numbers.length > 0 && !again ? ` ${numbers.map((number) => `[${number}]`).join('')}` : '';
   }
 }
 

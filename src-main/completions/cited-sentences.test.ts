@@ -43,3 +43,13 @@ test('marks of the model lead to the document they name, and are not told', () =
     ['Then they go.', []],
   ]);
 });
+
+test('a sentence that is said again is cited once', () => {
+  const sentence = 'Mara lives in Oslo. ';
+  expect(cited([sentence.repeat(3), 'Jon is in Porto.'])).toEqual([
+    [sentence, [0]],
+    [sentence, []],
+    [sentence, []],
+    ['Jon is in Porto.', [2]],
+  ]);
+});

@@ -26,6 +26,8 @@ const MARK = /\s*\[(\d+)\]/g;
 export class CitedSentences<S extends Source> {
   readonly #sources: readonly { source: S; words: Set<string> }[];
   readonly #question: Set<string>;
+  /** A sentence that is said again is cited where it stood first. */
+  readonly #said = new Set<string>();
   #held = '';
 
   constructor(sources: readonly S[], question: string) {
@@ -63,6 +65,9 @@ export class CitedSentences<S extends Source> {
     const passages = among.map(({ words }) => words);
     const numbers = supporting(wordsOf(plain), passages, this.#question, leastShare);
     const sources = numbers.flatMap((number) => among[number - 1]?.source ?? []);
-    return { text: sources.length > 0 ? plain : text, sources };
+    if (sources.length === 0) return { text, sources };
+    const again = this.#said.has(plain.trim());
+    this.#said.add(plain.trim());
+    return { text: plain, sources: again ? [] : sources };
   }
 }

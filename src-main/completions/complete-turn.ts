@@ -6,7 +6,7 @@ import {
   promptNotices,
   lostNotice,
   quarantineNotice,
-  thoughtNotice,
+  endingNotices,
   unreadyNotice,
 } from '../answering/notices.ts';
 import { citationsOf, type FoundPassage } from '../answering/passages.ts';
@@ -15,6 +15,7 @@ import { SessionTokens } from '../answering/session-tokens.ts';
 import { answerStats } from '../answering/stats.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
 import { ThoughtStream } from '../answering/thoughts.ts';
+import { unsupportedIn, unsupportedNotice } from '../answering/unsupported.ts';
 import { runTurn, type BlendedPrompt, type TurnResult } from '../answering/turn.ts';
 import { isRemote, type ChunkCache, type FusionModel, type FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -79,6 +80,7 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
       dtype: choices.dtype,
       strategy: choices.strategy,
       sampling: choices.sampling,
+      mayRepeat: raw,
       maxTokens,
       writing,
       before: { ...parts.before, assemble },
@@ -138,14 +140,21 @@ function resultOf(
   // What a server was sent is counted in units that mean nothing to others: it tells the tokens itself, or nothing is told.
   const { usage: told } = turn;
   const tokens = told ? (told.answerTokens ?? 0) : answer.tokens;
-  const stats = { ...answerStats({ prompt, turn, name, model }, planner.costs), answerTokens: tokens };
+  const titles = foundIn(prompt).map(({ chunk: { passage } }) => `${passage.title} ${passage.path}`);
+  const unsupported =
+    request.grammar === undefined ? unsupportedIn(text, prompt, model, { titles }) : undefined;
+  const stats = {
+    ...answerStats({ prompt, turn, name, model }, planner.costs),
+    answerTokens: tokens,
+    unsupported,
+  };
   const said = { text, thought, stop: turn.stop, stats };
   return {
     model: request.model,
     fingerprint: model.info.fingerprint,
     text,
     thought,
-    finish: stoppedBy !== undefined || turn.stop === 'eos' ? 'stop' : 'length',
+    finish: stoppedBy !== undefined || turn.stop === 'eos' || turn.stop === 'repetition' ? 'stop' : 'length',
     stoppedBy,
     logprobs: request.logprobs === undefined ? undefined : answer.logprobs,
     usage: {
@@ -154,7 +163,11 @@ function resultOf(
       completionTokens: tokens,
       thoughtTokens: Math.min(tokens, thoughtTokens),
     },
-    made: { stats, plan: turn.plan, notices: [...noticesOf(asked, turn), ...thoughtNotice(said)] },
+    made: {
+      stats,
+      plan: turn.plan,
+      notices: [...noticesOf(asked, turn), ...endingNotices(said), ...unsupportedNotice(text, unsupported)],
+    },
     citations: asked.library ? citationsIn(asked, turn, text) : [],
   };
 }

@@ -335,3 +335,21 @@ describe('stopping', () => {
     expect(await Promise.all(waiting)).toHaveLength(256);
   });
 });
+
+describe('an answer that repeats itself', () => {
+  const says = 'She lives in Oslo, where she builds bridges. '.repeat(40);
+  const beforeToken = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+  test('is ended, and says why', async () => {
+    const { service } = completionFixture({ says, beforeToken });
+    const { text, finish, made } = await service.complete(question('Where?', { maxTokens: 3000 }), RUN);
+    expect(text.length).toBeLessThan(says.length / 4);
+    expect([finish, made.notices.map(({ kind }) => kind)]).toEqual(['stop', ['repeats']]);
+  });
+
+  test('is not where it goes on with a text', async () => {
+    const { service } = completionFixture({ says, beforeToken });
+    const asked = { model: 'Fake', prompt: { text: [{ text: 'Once' }] }, maxTokens: 3000 };
+    expect((await service.complete(asked, RUN)).text).toBe(says);
+  });
+});

@@ -53,6 +53,8 @@ export interface NativeGgufInfo {
   expertFeedForwardLength: number;
   tokenizerModel: string;
   chatTemplate: string;
+  /** What the header recommends to sample by (`general.sampling.*`), unchecked; what it does not say is absent. */
+  sampling: Partial<Pick<NativeSampling, 'temperature' | 'topK' | 'topP' | 'minP' | 'repeatPenalty'>>;
   /**
    * Made to turn text into vectors (an encoder such as BERT, or a model whose header names a pooling): load it with
    * loadEmbedder. Such a file may have an unsupportedReason, which speaks of chat only.
@@ -254,6 +256,7 @@ export interface NativeSampling {
   topK: number;
   topP: number;
   minP: number;
+  /** Of the answer's last 64 tokens; 1: none. */
   repeatPenalty: number;
   seed: number;
   /** How many of the likeliest tokens each sampled one is told with; absent: none, nor its own chance. */

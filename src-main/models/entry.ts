@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { FoundModel } from '../../src-shared/contract/found-models.ts';
 import type { Fit, InspectedModel, ModelEntry } from '../../src-shared/contract/models.ts';
+import { recommendedSampling } from '../../src-shared/sampling.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
 import { stemOf } from './model-parts.ts';
@@ -39,6 +40,7 @@ export function entryOf(
     state,
     failure,
     active,
+    recommendedSampling: recommendedSampling(header.sampling),
   };
 }
 

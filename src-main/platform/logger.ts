@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { systemClock, type Clock } from './clock.ts';
 
-type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** Written as JSON. */
 type LogFields = Readonly<Record<string, unknown>>;
 
@@ -19,10 +19,15 @@ const MAX_LOG_BYTES = 5 * 1024 * 1024;
  * One JSON object a line, appended to `path`. Logging never fails a run: when the file cannot be written (read-only
  * folder, full disk) lines are lost. A file over 5 MB is moved to `<path>.1` at start.
  */
-export function fileLogger(path: string, minimum: LogLevel = 'info', clock: Clock = systemClock): Logger {
+export function fileLogger(
+  path: string,
+  minimum: LogLevel | (() => LogLevel) = 'info',
+  clock: Clock = systemClock,
+): Logger {
   rotate(path);
+  const least = typeof minimum === 'function' ? minimum : (): LogLevel => minimum;
   const write = (level: LogLevel, event: string, fields: LogFields = {}): void => {
-    if (LEVELS[level] < LEVELS[minimum]) return;
+    if (LEVELS[level] < LEVELS[least()]) return;
     const line = JSON.stringify({ time: new Date(clock.wall()).toISOString(), level, event, ...fields });
     try {
       appendFileSync(path, `${line}\n`);

@@ -10,6 +10,7 @@ import { CostModel } from '../fusion/planning/cost-model.ts';
 import { Planner } from '../fusion/planning/planner.ts';
 import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { Gate } from '../platform/gate.ts';
+import type { Logger } from '../platform/logger.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from './fusion.ts';
 import { listedLibrary } from './passages.ts';
@@ -22,6 +23,7 @@ const TEXTS = {
 export async function singleAnswers(options: {
   model?: FakeModelOptions;
   settings?: Partial<SettingsInput>;
+  log?: Pick<Logger, 'debug'>;
 }) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-answers-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -38,9 +40,14 @@ export async function singleAnswers(options: {
     retrieval,
     gate,
     name: 'Fake',
+    log: options.log,
     planner: new Planner({ costs, store, calibration: () => undefined }),
     prefixes: new StoredPrefixes({ store, gate }),
-    settings: new SettingsService(join(dir, 'settings.json'), { dtype: 'f16', ...options.settings }),
+    settings: new SettingsService(join(dir, 'settings.json'), {
+      dtype: 'f16',
+      strict: false,
+      ...options.settings,
+    }),
   });
   onTestFinished(() => service.close());
   return { model, store, service, chunks: all, session: () => model.sessions.at(-1) };

@@ -88,7 +88,7 @@ export async function fixture({
     eventSchemas[event.topic].parse(event.payload);
     events.push(event);
   });
-  const settings = new SettingsService(join(dir, 'settings.json'), overrides);
+  const settings = new SettingsService(join(dir, 'settings.json'), { strict: false, ...overrides });
   const costs = new CostModel(join(dir, 'costs.json'));
   const gate = new Gate();
   const chat = new ChatService({

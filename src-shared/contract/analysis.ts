@@ -141,8 +141,14 @@ export const analysisContract = {
   'analysis.get': procedure(ById, AnalysisSchema),
   /** Steps that are done are kept. */
   'analysis.stop': procedure(ById, NothingSchema),
-  /** Takes the steps that are not done; or one step again, and what rests on it. CONFLICT when the document or the model is another now. */
-  'analysis.resume': procedure(z.object({ id: IdSchema, stepId: IdSchema.optional() }), NothingSchema),
+  /**
+   * Takes the steps that are not done; or one step again, and what rests on it; `goOn`: from where its answer was cut off. CONFLICT when the
+   * document or the model is another now.
+   */
+  'analysis.resume': procedure(
+    z.object({ id: IdSchema, stepId: IdSchema.optional(), goOn: z.boolean().default(false) }),
+    NothingSchema,
+  ),
   /** For good. Stops it first. */
   'analysis.delete': procedure(ById, NothingSchema),
   /** CSV is for questions. */

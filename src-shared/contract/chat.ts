@@ -58,6 +58,8 @@ export const AnswerStatsSchema = z.object({
   answerTokens: z.int(),
   /** Why it ended: of itself, at the limit for answers, at the end of the context, or stopped. Older answers do not say. */
   stop: StopSchema.optional(),
+  /** Where the answer names, counts or dates something that stands in no passage, nor in the conversation. Absent: not looked for. */
+  unsupported: z.array(RangeSchema).optional(),
   promptTokens: z.int(),
   /** Tokens that were in memory already: the conversation's own, and text it begins with that was computed exactly before. */
   residentTokens: z.int(),
@@ -202,9 +204,17 @@ export const chatContract = {
     }),
     NothingSchema,
   ),
-  /** Asks again: the new answer is a sibling of the old one. `mayGuess`: also where no passage matches. */
+  /**
+   * Asks again: the new answer is a sibling of the old one. `mayGuess`: also where no passage matches. `variety`: by less likely
+   * tokens, of an answer that repeated itself.
+   */
   'chat.regenerate': procedure(
-    z.object({ conversationId: IdSchema, answerId: IdSchema, mayGuess: z.boolean().default(false) }),
+    z.object({
+      conversationId: IdSchema,
+      answerId: IdSchema,
+      mayGuess: z.boolean().default(false),
+      variety: z.boolean().default(false),
+    }),
     Sent,
   ),
   /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BLENDING_OBSTACLES } from '../blending.ts';
 import { procedure } from './define.ts';
+import { SamplingSchema } from '../sampling.ts';
 import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
 import { WebAddressSchema } from '../web-address.ts';
 import { AddedServerSchema, AskedServerSchema, ListedServerSchema, ServerFactsSchema } from './servers.ts';
@@ -44,6 +45,8 @@ export const ModelEntrySchema = z.object({
   server: ServerFactsSchema.nullable(),
   /** Whether this is the model that answers (or embeds) now. */
   active: z.boolean(),
+  /** What its header recommends to sample by. */
+  recommendedSampling: SamplingSchema.prefault({}),
 });
 
 /** Header of a GGUF as label and value, in reading order. */

@@ -44,6 +44,7 @@ export function remoteHeader({ model, contextTokens }: RemoteServer): NativeGguf
     expertFeedForwardLength: 0,
     tokenizerModel: 'text units',
     chatTemplate: MESSAGES_TEMPLATE,
+    sampling: {},
     embedding: false,
     reranker: false,
     engine: 'remote',

@@ -123,6 +123,8 @@ export const HowMadeSchema = z
     ttft_ms: z.record(z.string(), z.number()),
     tokens_per_second: z.number(),
     notices: z.array(z.object({ kind: z.string(), message: z.string() })),
+    /** UTF-16 ranges of the answer that name, count or date something that stands in no passage. */
+    unsupported: z.array(z.object({ start: z.int(), end: z.int() })).optional(),
   })
   .openapi('HowMade');
 

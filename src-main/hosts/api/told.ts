@@ -146,6 +146,7 @@ export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMa
     ttft_ms: stats.ttftMs,
     tokens_per_second: stats.tokensPerSecond,
     notices,
+    ...(stats.unsupported && { unsupported: stats.unsupported }),
   };
 }
 

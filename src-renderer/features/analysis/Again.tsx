@@ -1,7 +1,8 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconReload } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
+import { mayContinue } from '../../../src-shared/contract/chat.ts';
 import { useAction } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 
@@ -30,5 +31,28 @@ export function Again({ analysis, step, name }: { analysis: Analysis; step: Step
         <IconReload size={15} aria-hidden />
       </ActionIcon>
     </Tooltip>
+  );
+}
+
+/** Goes on with an answer that was cut off, where nothing is running. */
+export function GoOn({ analysis: { id, state }, step }: { analysis: Analysis; step: Step }) {
+  const { t } = useTranslation(['chat', 'common']);
+  const resume = useAction('analysis.resume');
+  if (state === 'running' || state === 'waiting' || !mayContinue({ ...step, thinking: null })) return null;
+  return (
+    <Button
+      size="compact-sm"
+      variant="light"
+      mt={6}
+      loading={resume.isPending}
+      onClick={() =>
+        resume.mutate(
+          { id, stepId: step.id, goOn: true },
+          { onError: (error) => notifyFailure(error, t('common:error.title')) },
+        )
+      }
+    >
+      {t('message.continue')}
+    </Button>
   );
 }

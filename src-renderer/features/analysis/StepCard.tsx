@@ -6,7 +6,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { MarkdownBlocks } from '../../ui/markdown/Markdown.tsx';
 import { lex } from '../../ui/markdown/tokens.ts';
 import { NoticeText } from '../../ui/NoticeText.tsx';
-import { Again } from './Again.tsx';
+import { Again, GoOn } from './Again.tsx';
 import { StepSources } from './StepSources.tsx';
 import { StepStats } from './StepStats.tsx';
 import { useStepName } from './useStepName.ts';
@@ -39,6 +39,7 @@ export function StepCard({
           <NoticeText notice={notice} />
         </Alert>
       ))}
+      <GoOn analysis={analysis} step={step} />
       {stats && <StepStats stats={stats} encoded={step.encoded} />}
       <StepSources step={step} name={name} />
     </article>

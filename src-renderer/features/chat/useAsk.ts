@@ -62,10 +62,10 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
 
   return {
     ask,
-    regenerate: (answer: Message, mayGuess = false) =>
+    regenerate: (answer: Message, how: { mayGuess?: boolean; variety?: boolean } = {}) =>
       again(
         answer,
-        (id) => client.call('chat.regenerate', { conversationId: id, answerId: answer.id, mayGuess }),
+        (id) => client.call('chat.regenerate', { conversationId: id, answerId: answer.id, ...how }),
         '',
       ),
     goOn: async ({ id: answerId }: Message): Promise<void> => {

@@ -26,6 +26,7 @@ import { ServerLines } from './servers/ServerLines.tsx';
 import { useServerKey } from './servers/useServerKey.tsx';
 import { useServerSettings } from './servers/useServerSettings.tsx';
 import { useRenameModel } from './useRenameModel.tsx';
+import { useSampling } from './useSampling.tsx';
 import classes from './ModelCard.module.css';
 
 export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: () => void }) {
@@ -147,6 +148,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
   const { activate, loadAgain, busy } = useActivate(model);
   const deactivate = useAction('models.deactivate');
   const rename = useRenameModel(model);
+  const sampling = useSampling(model);
   const remove = useRemove(model);
   const adapter = useAdapter(model);
   const changeKey = useServerKey(model);
@@ -187,6 +189,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
             </Menu.Item>
           )}
           <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
+          {model.role === 'chat' && <Menu.Item onClick={sampling}>{t('sampling.open')}</Menu.Item>}
           <Menu.Item onClick={rename}>{t('rename.open')}</Menu.Item>
           {model.server && <Menu.Item onClick={changeSettings}>{t('servers:settings.open')}</Menu.Item>}
           {model.server && <Menu.Item onClick={changeKey}>{t('servers:key.open')}</Menu.Item>}

@@ -41,7 +41,7 @@ export function AnswersSection({ settings }: { settings: Settings }) {
       <Switch
         label={t('answers.strict')}
         description={t('answers.strictHelp')}
-        checked={settings.strict}
+        checked={settings.strict ?? true}
         onChange={({ currentTarget }) => change({ strict: currentTarget.checked })}
       />
       <Switch
@@ -81,16 +81,6 @@ export function AnswersSection({ settings }: { settings: Settings }) {
         max={4_194_304}
         step={1024}
         onChange={(contextTokens) => change({ contextTokens })}
-      />
-      <NumberSetting
-        label={t('answers.temperature')}
-        description={t('answers.temperatureHelp')}
-        value={settings.temperature}
-        min={0}
-        max={2}
-        step={0.1}
-        decimals={2}
-        onChange={(temperature) => change({ temperature })}
       />
       <TextSetting
         label={t('answers.systemPrompt')}

@@ -31,6 +31,7 @@ const DEMO: ModelEntry = {
   adapter: null,
   server: null,
   active: true,
+  recommendedSampling: {},
 };
 
 test.each([

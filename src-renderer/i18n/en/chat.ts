@@ -101,6 +101,13 @@ export const chat = {
     contextFull:
       'The context of {{tokens}} tokens is full. To go on, allow a larger one in Settings, or ask for the rest in a new conversation.',
     continue: 'Continue',
+    unsupported: 'Not in the passages',
+    unsupportedCount_one:
+      'One name, number or date of this answer is not in the passages: it is underlined. The model may have made it up.',
+    unsupportedCount_other:
+      '{{count, number}} names, numbers or dates of this answer are not in the passages: they are underlined. The model may have made them up.',
+    repeats: 'The model repeats itself, so its answer was ended.',
+    vary: 'Answer again with more variety',
     guess: 'Answer from the model’s own knowledge',
     stopped: 'Stopped. What had been written is kept.',
     stoppedEmpty: 'Stopped before anything was written.',

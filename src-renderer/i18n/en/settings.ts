@@ -38,8 +38,6 @@ export const settings = {
     maxTokens: 'Longest answer (tokens)',
     contextTokens: 'Context',
     contextHelp: 'Tokens of prompt and answer together; the model’s own limit applies too.',
-    temperature: 'Temperature',
-    temperatureHelp: '0 always picks the most likely word.',
     systemPrompt: 'Instructions for the model',
     systemPromptHelp:
       'Put before every conversation: where the model’s template has a place for them, else into the first question.',

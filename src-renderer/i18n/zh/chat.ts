@@ -99,6 +99,13 @@ export const chat: Words<typeof en.chat> = {
     contextFull:
       '{{tokens}} 个 token 的上下文已满。要继续，请在设置中允许更长的上下文，或在新对话中提问其余部分。',
     continue: '继续',
+    unsupported: '段落中没有',
+    unsupportedCount_one:
+      '此回答中有 {{count, number}} 处名称、数字或日期在段落中找不到，已加下划线；可能是模型编造的。',
+    unsupportedCount_other:
+      '此回答中有 {{count, number}} 处名称、数字或日期在段落中找不到，已加下划线；可能是模型编造的。',
+    repeats: '模型在重复同样的内容，因此结束了这个回答。',
+    vary: '换一种说法重新回答',
     guess: '用模型自身的知识回答',
     stopped: '已停止，已写出的内容会保留。',
     stoppedEmpty: '还没有写出任何内容就已停止。',

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../src-shared/errors.ts';
+import { models } from './models.ts';
 import { settings } from './settings.ts';
 import { reasons } from './sharing.ts';
 
@@ -201,7 +202,7 @@ export const names: Record<string, string> = {
   topK: settings.answers.topK,
   maxTokens: settings.answers.maxTokens,
   contextTokens: settings.answers.contextTokens,
-  temperature: settings.answers.temperature,
+  temperature: models.sampling.temperature,
   threads: settings.engine.threads,
   ...reasons,
 };

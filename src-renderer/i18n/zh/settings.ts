@@ -39,8 +39,6 @@ export const settings: Words<typeof en.settings> = {
     maxTokens: '回答的最大长度（token）',
     contextTokens: '上下文',
     contextHelp: '提示与回答合计的 token 数；同时受模型自身上限约束。',
-    temperature: '温度',
-    temperatureHelp: '为 0 时每次都取最可能的词。',
     systemPrompt: '给模型的指令',
     systemPromptHelp: '放在每个对话之前：模型的模板留有位置时放在该处，否则放进第一个问题。',
   },

@@ -2,6 +2,7 @@ import { IconPhotoOff } from '@tabler/icons-react';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { decodeEntities, safeLink } from './links.ts';
+import { MarkedText } from './MarkedText.tsx';
 import { childrenOf, type MarkdownToken } from './tokens.ts';
 import classes from './Markdown.module.css';
 
@@ -15,7 +16,11 @@ export function Inline({ tokens }: { tokens: readonly MarkdownToken[] }) {
 function Piece({ token }: { token: MarkdownToken }): ReactNode {
   switch (token.type) {
     case 'text':
-      return token.tokens ? <Inline tokens={childrenOf(token)} /> : decodeEntities(token.text);
+      return token.tokens ? (
+        <Inline tokens={childrenOf(token)} />
+      ) : (
+        <MarkedText text={decodeEntities(token.text)} />
+      );
     case 'escape':
       return token.text;
     case 'strong':

@@ -8,9 +8,11 @@ import { useFormat } from '../../../ui/useFormat.ts';
 export function AnswerEnding({
   message,
   onContinue,
+  onVary,
 }: {
   message: Message;
   onContinue: (() => void) | undefined;
+  onVary: (() => void) | undefined;
 }) {
   const { t } = useTranslation('chat');
   const words = useEndingWords(message);
@@ -23,6 +25,11 @@ export function AnswerEnding({
       {mayContinue(message) && (
         <Button size="compact-sm" variant="light" disabled={!onContinue} onClick={onContinue}>
           {t('message.continue')}
+        </Button>
+      )}
+      {message.stats?.stop === 'repetition' && (
+        <Button size="compact-sm" variant="light" disabled={!onVary} onClick={onVary}>
+          {t('message.vary')}
         </Button>
       )}
     </Group>
@@ -39,6 +46,7 @@ function useEndingWords({ state, text, thinking, stats }: Message): string {
   if (stats.stop === 'length' && text === '' && thinking)
     return t('message.stillThinking', { count: stats.answerTokens });
   if (stats.stop === 'length') return t('message.cutOff', { count: stats.answerTokens });
+  if (stats.stop === 'repetition') return t('message.repeats');
   if (stats.stop !== 'context') return '';
   return t('message.contextFull', { tokens: format.number(settings?.contextTokens ?? 0) });
 }

@@ -35,7 +35,7 @@ export function OptionsForm({ options, onChange }: FormProps) {
         <Switch
           label={t('options.strict')}
           description={t('options.strictHelp')}
-          checked={options.strict ?? settings.strict}
+          checked={options.strict ?? settings.strict ?? true}
           onChange={({ currentTarget }) => onChange({ ...options, strict: currentTarget.checked })}
         />
       )}
@@ -68,7 +68,7 @@ export function OptionsForm({ options, onChange }: FormProps) {
         <Dial
           label={t('options.temperature')}
           help={t('options.temperatureHelp')}
-          value={options.temperature ?? settings.temperature}
+          value={options.temperature ?? settings.temperature ?? 0}
           max={2}
           step={0.1}
           show={(value) => value.toFixed(1)}

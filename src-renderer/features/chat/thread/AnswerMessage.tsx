@@ -26,6 +26,7 @@ interface AnswerMessageProps {
   reportOpen: boolean;
   onReport: () => void;
   onRegenerate: (mayGuess?: boolean) => void;
+  onVary: () => void;
   onContinue: () => void;
   onSelect: (id: string) => void;
 }
@@ -37,6 +38,7 @@ export function AnswerMessage({
   reportOpen,
   onReport,
   onRegenerate,
+  onVary,
   onContinue,
   onSelect,
 }: AnswerMessageProps) {
@@ -51,14 +53,24 @@ export function AnswerMessage({
       {working && message.state !== 'streaming' && <AnswerPhase message={message} live={live} />}
       {message.thinking && <Thinking thinking={message.thinking} inWork={working && message.text === ''} />}
       {message.text !== '' && (
-        <AnswerText text={message.text} live={live && isUnfinished(kept) ? live.split : undefined} />
+        <AnswerText
+          text={message.text}
+          live={live && isUnfinished(kept) ? live.split : undefined}
+          unsupported={working ? undefined : message.stats?.unsupported}
+        />
       )}
       {message.state === 'done' && message.text === '' && !mayContinue(message) && (
         <Text c="dimmed" size="sm">
           {t('message.empty')}
         </Text>
       )}
-      {!working && <AnswerEnding message={message} onContinue={busy ? undefined : onContinue} />}
+      {!working && (
+        <AnswerEnding
+          message={message}
+          onContinue={busy ? undefined : onContinue}
+          onVary={busy ? undefined : onVary}
+        />
+      )}
       {message.failure && !working && (
         <AnswerFailure
           failure={message.failure}

@@ -65,7 +65,8 @@ export function Thread({
                 busy={busy}
                 reportOpen={reportId === shown.message.id}
                 onReport={() => conversation && toggleReport(conversation.id, shown.message.id)}
-                onRegenerate={(mayGuess) => void asking.regenerate(shown.message, mayGuess)}
+                onRegenerate={(mayGuess = false) => void asking.regenerate(shown.message, { mayGuess })}
+                onVary={() => void asking.regenerate(shown.message, { variety: true })}
                 onContinue={() => void asking.goOn(shown.message)}
                 onSelect={onSelect}
               />

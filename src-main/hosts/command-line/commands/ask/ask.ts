@@ -119,6 +119,7 @@ function summaryLines(answered: Answered): string[] {
   return [
     '',
     ...cutOffLines(answered),
+    ...answered.notices.filter(({ kind }) => kind === 'unsupported').map(({ message }) => message),
     sources.length > 0 ? 'Sources:' : 'Sources: none',
     ...sources.map((source, i) => `  [${i + 1}] ${sourceLine(source)}`),
     `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
@@ -138,6 +139,8 @@ function cutOffLines({ stop, answer, thinking }: Answered): string[] {
     ];
   if (stop === 'length')
     return ['Cut off: the answer reached its limit. --max-tokens allows a longer one.', ''];
+  if (stop === 'repetition')
+    return ['Ended: the model repeats itself. Ask in other words, or choose a larger model.', ''];
   if (stop === 'context')
     return ['Cut off: the context is full. Allow a larger one, or fewer passages with --top-k.', ''];
   return [];

@@ -1,0 +1,50 @@
+import { recommendedSampling, type ModelSampling } from '../../src-shared/sampling.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { Sampling } from '../engine/engine.ts';
+import type { FusionModel } from '../fusion/model.ts';
+
+interface AskedSampling {
+  temperature?: number | undefined;
+  variety?: boolean | undefined;
+}
+
+/** Smaller models repeat themselves to the limit where nothing keeps them from it: docs/decisions/0243-repetition.md. */
+const SMALL_PARAMETERS = 1e9;
+const SMALL_PENALTY = 1.1;
+const LEAST_VARIED = { temperature: 0.8, repeatPenalty: 1.15 };
+
+/** How an answer's tokens are chosen: as asked, else as set for the model, else for all models, else as its header recommends. */
+export function samplingOf(
+  asked: AskedSampling,
+  { temperature, sampling }: Pick<Settings, 'temperature' | 'sampling'>,
+  { path, info }: Pick<FusionModel, 'path' | 'info'>,
+): Partial<Sampling> {
+  const chosen: ModelSampling = {
+    ...(info.parameterCount < SMALL_PARAMETERS && { repeatPenalty: SMALL_PENALTY }),
+    ...recommendedSampling(info.sampling),
+    ...given({ temperature }),
+    ...given(sampling[path] ?? {}),
+    ...given({ temperature: asked.temperature }),
+  };
+  const varied = asked.variety ? moreVaried(chosen) : chosen;
+  const seed = varied.seed ?? Math.floor(Math.random() * 2 ** 32);
+  return {
+    ...(Object.fromEntries(Object.entries(varied)) as Partial<Sampling>),
+    temperature: varied.temperature ?? 0,
+    seed,
+  };
+}
+
+/** The seed that led into a repetition would lead there again. */
+function moreVaried({ seed: _, ...chosen }: ModelSampling): ModelSampling {
+  const { temperature = 0, repeatPenalty = 1 } = chosen;
+  return {
+    ...chosen,
+    temperature: Math.max(temperature, LEAST_VARIED.temperature),
+    repeatPenalty: Math.max(repeatPenalty, LEAST_VARIED.repeatPenalty),
+  };
+}
+
+function given(sampling: ModelSampling): ModelSampling {
+  return Object.fromEntries(Object.entries(sampling).filter(([, value]) => value !== undefined));
+}
