@@ -68,7 +68,7 @@ export async function askLibrary(
   const scope = { libraryIds: [library.id], documentIds: [] };
   const found = await maker.find(searchText(question, previous), { scope, topK: choices.topK, signal });
   const unready = passages.unready(scope.libraryIds);
-  if (found.length === 0 && request.mayGuess !== true) throw nothingMatches(unready);
+  if (found.length === 0 && request.mayGuess !== true) throw nothingMatches(unready, question);
   const system: LaidMessage<AskedChunk>[] =
     choices.systemPrompt === '' ? [] : [{ role: 'system', pieces: [choices.systemPrompt] }];
   const layOut = (chunks: readonly AskedChunk[]): Prompt<AskedChunk> => {

@@ -7,7 +7,7 @@ import type { Match, Ranking } from './retriever.ts';
  */
 
 /** Of the best match's score by words; less has little of the question. */
-const SHARE_OF_BEST = Number(process.env.KV_SHARE ?? 0.35);
+const SHARE_OF_BEST = 0.35;
 /** The same of what stands out from unrelated passages' similarity, which each embedding model has its own of. */
 const SHARE_OF_NEAREST = 0.7;
 

@@ -72,7 +72,7 @@ const FAR = 8;
 const SHARE_NAMED_BY_BEST = 0.7;
 
 /** Of the best score: what is there for its neighbours alone, or for being named, needs as much. */
-const LEAST_SHARE = Number(process.env.KV_LEAST ?? 0.25);
+const LEAST_SHARE = 0.25;
 
 /** A chunk, and what documents named in it get for that. */
 interface Naming {
