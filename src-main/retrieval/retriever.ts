@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../src-shared/contract/search.ts';
 import type { Hit } from '../catalogue/word-table.ts';
-import { worthwhile, type Ended } from './cut-off.ts';
+import { isContents, worthwhile, type Ended } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /** Place in a ranking, from 1, and the score it has there. */
@@ -160,13 +160,16 @@ function chosenOf(
     else offerWithNeighbours(candidates, index, best, named.score, 'named-in-match', after);
   }
   const all = [...candidates.values()].sort(byScore);
-  const least = sparing ? (all[0]?.score ?? 0) * LEAST_SHARE : 0;
-  const ranked = withoutRepeats(
-    all.filter(({ score, ownScore }) => ownScore > 0 || score >= least),
-    index,
-    topK,
-  );
+  const ranked = withoutRepeats(sparing ? all.filter(isWorth(all, index)) : all, index, topK);
   return inReadingOrder(withLeadIns(ranked, candidates, index));
+}
+
+/** Tells what stands around matches closely enough; contents pages tell nothing of them. */
+function isWorth(all: readonly Retrieved[], index: SearchIndex): (chunk: Retrieved) => boolean {
+  const least = (all[0]?.score ?? 0) * LEAST_SHARE;
+  const texts = index.texts(all.map(({ chunkId }) => chunkId));
+  return ({ chunkId, ownScore, score }) =>
+    ownScore > 0 || (score >= least && !isContents(texts.get(chunkId)?.text ?? ''));
 }
 
 /**
