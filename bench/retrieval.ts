@@ -1,6 +1,7 @@
 /**
  * How well passages are found by words, in documents that nothing was tuned to: the manuals of Debian packages (English,
- * German, Chinese; HTML, text, PDF, EPUB), beside plain BM25 over the same chunks.
+ * German, Chinese; HTML, text, PDF, EPUB), beside plain BM25 over the same chunks, and beside as many passages as a prompt may
+ * have, whatever they are worth ("filled").
  *
  *   apt-get install debian-policy debian-faq debian-faq-de debian-faq-zh-cn debian-reference-en debian-reference-de \
  *     debian-reference-zh-cn developers-reference developers-reference-de bash-doc git-doc maint-guide maint-guide-de maint-guide-zh-cn
@@ -14,7 +15,9 @@
  *   has the sentence word for word, as other formats of the same manual do.
  * - "heading": a heading of two to eight words that four sections have at most. A passage is right if it overlaps the first 1,500
  *   characters of its section.
- * Plain BM25 is SQLite's FTS5 over the chunks' texts (unicode61, Chinese as pairs), every word of the question, best 6.
+ * Questions with one right passage are shown once more by themselves ("one right").
+ *
+ * Precision is the share of right passages among those given, and "passages" how many those are. Plain BM25 is SQLite's FTS5 over the chunks' texts (unicode61, Chinese as pairs), every word of the question, best 6.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
@@ -26,7 +29,13 @@ import Table from 'cli-table3';
 import { App } from '../src-main/app.ts';
 import { Catalogue, type ChunkRow } from '../src-main/catalogue/catalogue.ts';
 import { openDatabase } from '../src-main/platform/database.ts';
-import { retrieve } from '../src-main/retrieval/retriever.ts';
+import {
+  choosePassages,
+  fullTextRanking,
+  MATCHES_PER_CHUNK,
+  retrieve,
+  type Retrieved,
+} from '../src-main/retrieval/retriever.ts';
 import { SearchIndex } from '../src-main/retrieval/search-index.ts';
 import { writeResult } from './lib/result.ts';
 import { answersAmong, questionsFrom, type BenchQuestion } from './retrieval/questions.ts';
@@ -54,7 +63,14 @@ interface Scores {
   hit1: number;
   hit6: number;
   ndcg6: number;
+  precision: number;
+  passages: number;
 }
+
+const SCORES = ['hit1', 'hit6', 'ndcg6', 'precision', 'passages'] as const;
+const WAYS = ['ours', 'filled', 'plain'] as const;
+
+type Way = (typeof WAYS)[number];
 
 const dir = args.keep ?? mkdtempSync(join(tmpdir(), 'kvasir-retrieval-'));
 try {
@@ -92,36 +108,40 @@ async function bench(): Promise<void> {
   const index = new SearchIndex(catalogue.words, set);
   const rows = asked.map(({ question, right, plain }) => {
     const before = process.cpuUsage();
-    const found = retrieve(index, question.text, TOP_K);
+    const ranking = fullTextRanking(index, question.text, TOP_K * MATCHES_PER_CHUNK);
+    const found = choosePassages(index, ranking, TOP_K).chunks;
     const { user, system } = process.cpuUsage(before);
-    const ranked = found.toSorted((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
-    return { question, plain, ours: scoresOf(ranked, right), cpuMs: (user + system) / 1000 };
+    const ours = scoresOf(ranked(found), right);
+    const filled = scoresOf(ranked(retrieve(index, question.text, TOP_K)), right);
+    return { question, right, plain, filled, ours, cpuMs: (user + system) / 1000 };
   });
-  const groups = [...new Set(rows.map(({ question }) => `${question.language} ${question.kind}`)), 'all'];
-  const table = new Table({
-    head: ['questions', 'n', 'hit@1', 'plain', 'hit@6', 'plain', 'nDCG@6', 'plain'],
-    style: { head: [], border: [] },
-  });
+  const groups = [
+    ...new Set(rows.map(({ question }) => `${question.language} ${question.kind}`)),
+    'one right',
+    'all',
+  ];
   const summary = groups.map((group) => {
     const some = rows.filter(
-      ({ question }) => group === 'all' || group === `${question.language} ${question.kind}`,
+      ({ question, right }) =>
+        group === 'all' ||
+        (group === 'one right' ? right.size === 1 : group === `${question.language} ${question.kind}`),
     );
-    const mean = (of: 'ours' | 'plain', score: keyof Scores): number =>
-      some.reduce((sum, row) => sum + row[of][score], 0) / some.length;
-    const all = { ours: meanOf(mean, 'ours'), plain: meanOf(mean, 'plain') };
-    table.push([
-      group,
-      some.length,
-      ...(['hit1', 'hit6', 'ndcg6'] as const).flatMap((s) => [f(all.ours[s]), f(all.plain[s])]),
-    ]);
-    return { group, n: some.length, ...all };
+    const meanOf = (way: Way): Scores =>
+      Object.fromEntries(
+        SCORES.map((score) => [score, some.reduce((sum, row) => sum + row[way][score], 0) / some.length]),
+      ) as unknown as Scores;
+    return { group, n: some.length, ours: meanOf('ours'), filled: meanOf('filled'), plain: meanOf('plain') };
   });
+  for (const way of WAYS) {
+    const table = new Table({ head: [way, 'n', ...SCORES], style: { head: [], border: [] } });
+    for (const row of summary) table.push([row.group, row.n, ...SCORES.map((score) => f(row[way][score]))]);
+    console.log(table.toString());
+  }
   const times = rows.map(({ cpuMs }) => cpuMs).sort((a, b) => a - b);
   const at = (share: number): number =>
     times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   const cpuMs = { p50: at(0.5), p95: at(0.95), max: at(1) };
   console.log(`${files} files, ${chunks} chunks of ${characters.toFixed(0)} characters on average`);
-  console.log(table.toString());
   console.log(`CPU a question: p50 ${f(cpuMs.p50)} ms, p95 ${f(cpuMs.p95)} ms, max ${f(cpuMs.max)} ms`);
   writeResult('retrieval', args.out, {
     packages,
@@ -138,8 +158,9 @@ async function bench(): Promise<void> {
   catalogue.close();
 }
 
-function meanOf(mean: (of: 'ours' | 'plain', score: keyof Scores) => number, of: 'ours' | 'plain'): Scores {
-  return { hit1: mean(of, 'hit1'), hit6: mean(of, 'hit6'), ndcg6: mean(of, 'ndcg6') };
+/** Best first. */
+function ranked(found: readonly Retrieved[]): number[] {
+  return found.toSorted((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
 }
 
 /** Copies a package's documents that Kvasir reads. */
@@ -185,14 +206,16 @@ function plainIndex(chunks: readonly ChunkRow[]): (question: string) => number[]
   return (question) => database.column<number>(query, plainQuery(question), TOP_K);
 }
 
-function scoresOf(ranked: readonly number[], right: ReadonlySet<number>): Scores {
-  const gains = ranked.slice(0, TOP_K).map((id, i) => (right.has(id) ? 1 / Math.log2(i + 2) : 0));
+function scoresOf(found: readonly number[], right: ReadonlySet<number>): Scores {
+  const gains = found.slice(0, TOP_K).map((id, i) => (right.has(id) ? 1 / Math.log2(i + 2) : 0));
   const ideal = Array.from({ length: Math.min(TOP_K, right.size) }, (_, i) => 1 / Math.log2(i + 2));
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
   return {
     hit1: Number((gains[0] ?? 0) > 0),
     hit6: Number(gains.some((gain) => gain > 0)),
     ndcg6: sum(gains) / Math.max(sum(ideal), Number.EPSILON),
+    precision: found.filter((id) => right.has(id)).length / Math.max(1, found.length),
+    passages: found.length,
   };
 }
 

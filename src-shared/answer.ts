@@ -23,6 +23,7 @@ const SourceSchema = z.object({
 export const NoticeSchema = z.object({
   kind: z.enum([
     'no-match', // no document matched: the answer is the model's own
+    'missing-facts', // names, numbers or dates of the question that stand in none of its passages
     'still-reading', // documents that cannot be found yet, since they are being read
     'unprepared', // documents that cannot be found yet, since the model in use has no chunks of them
     'queue-paused', // the same, and nothing is done about it until the queue is resumed

@@ -16,6 +16,7 @@ import {
   nothingMatches,
   promptNotices,
   lostNotice,
+  missingNotice,
   quarantineNotice,
   requireRead,
   unreadyNotice,
@@ -142,7 +143,7 @@ export class AnswerMaker {
     const hasPassages = prompt.parts.some(({ kind }) => kind === 'chunk') || prompt.leftOut.length > 0;
     if (!hasPassages && !request.mayGuess) {
       for (const notice of unreadyNotice(request.unready)) request.onNotice?.(notice);
-      throw nothingMatches(request.unready);
+      throw nothingMatches(request.unready, question);
     }
     const need = Math.min(contextTokens, prompt.tokens + maxTokens);
     return { prompt, need, assembleMs: stopwatch.lap() };
@@ -250,11 +251,15 @@ export function nothingFollows(): KvasirError {
 }
 
 /** What a reader has to know before trusting the answer. */
-function noticesOf(prompt: Prompt<FoundPassage>, { choices, history, unready }: AnswerRequest): Notice[] {
+function noticesOf(
+  prompt: Prompt<FoundPassage>,
+  { question, choices, history, unready }: AnswerRequest,
+): Notice[] {
   const { contextTokens } = choices;
   const name = ({ passage }: FoundPassage): string => `${passage.path} (chunk ${passage.ordinal + 1})`;
   return [
     ...promptNotices(prompt, { contextTokens, name, turnsLeftOutBefore: history?.turnsLeftOut, unready }),
+    ...missingNotice(question, prompt),
     ...unreadyNotice(unready),
   ];
 }

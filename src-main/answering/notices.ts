@@ -1,6 +1,8 @@
 import type { Answer, Notice } from '../../src-shared/answer.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Decision } from '../fusion/planning/planner.ts';
+import { termsOf } from '../catalogue/words.ts';
+import { missingFacts, type Fact } from './facts/facts.ts';
 import type { FoundPassage, Unready } from './passages.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import { obviousMatch } from './waiting-documents.ts';
@@ -38,6 +40,49 @@ const NAMED = 3;
 
 function askAgain(paused: boolean): string {
   return paused ? ' The queue is paused: resume it, then ask again.' : ' Ask again in a moment.';
+}
+
+/** A count of things in a question ("the 3 cities") seldom stands in what lists them. */
+const LEAST_NUMBER = 10;
+/** Words that a message names. */
+const MOST_WORDS = 6;
+
+/**
+ * Names, numbers and dates of the question that its passages do not hold: a model makes up the rest. Nothing is said where the
+ * prompt has passages of earlier questions, whose texts are not at hand.
+ */
+export function missingNotice(question: string, { cited, parts }: Prompt<FoundPassage>): Notice[] {
+  const placed = new Set(cited.map(({ part }) => part));
+  if (cited.length === 0 || parts.some(({ kind }, i) => kind === 'chunk' && !placed.has(i))) return [];
+  const texts = cited.map(({ chunk: { passage } }) => `${passage.path}\n${passage.title}\n${passage.text}`);
+  const missing = missingFacts(question, texts).filter(
+    ({ sure, kind, forms }) => sure && !(kind === 'number' && Number(forms[0]) < LEAST_NUMBER),
+  );
+  if (missing.length === 0) return [];
+  return [{ kind: 'missing-facts', message: `No passage contains ${anyOf(joined(question, missing))}.` }];
+}
+
+/** First and last name as one. */
+function joined(question: string, facts: readonly Fact[]): string[] {
+  const spans: { start: number; end: number }[] = [];
+  for (const { start, end, kind } of facts) {
+    const last = spans.at(-1);
+    if (last && kind === 'name' && question.slice(last.end, start) === ' ') last.end = end;
+    else spans.push({ start, end });
+  }
+  return [...new Set(spans.map(({ start, end }) => question.slice(start, end)))];
+}
+
+function anyOf(words: readonly string[]): string {
+  const quoted = words.slice(0, MOST_WORDS).map((word) => `“${word}”`);
+  return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1) ?? ''}`;
+}
+
+/** Which words no document has, where none matches; '' of a question without words. */
+function nowhere(question: string): string {
+  const { words, pieces } = termsOf(question);
+  const all = [...words, ...pieces];
+  return all.length === 0 ? '' : ` None contains ${anyOf(all)}.`;
 }
 
 /** Documents that the answer knows nothing of, though they are in the library: why, and what to do. */
@@ -149,10 +194,10 @@ export function cutOffNotice({ text, stop, stats }: Ended): Notice[] {
 }
 
 /** Why the model was not asked at all. */
-export function nothingMatches(unready: Unready | undefined): KvasirError {
+export function nothingMatches(unready: Unready | undefined, question: string): KvasirError {
   const all = unreadyNotice(unready).length === 0;
   const what = all ? 'No passage of your documents' : 'None of the documents that are ready';
-  const message = `${what} matches this question, so the model was not asked to guess.`;
+  const message = `${what} matches this question, so the model was not asked to guess.${nowhere(question)}`;
   const advice = 'Ask in other words, choose other libraries, or add documents about it.';
   return new KvasirError('NO_MATCH', message, advice);
 }

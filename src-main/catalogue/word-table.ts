@@ -1,6 +1,14 @@
 import type { Database } from '../platform/database.ts';
 import { languageOf, type Language } from './language.ts';
-import { ftsTerm, indexedText, titleWord, withoutMarks, wordsOf, type Term } from './words.ts';
+import {
+  ftsTerm,
+  indexedText,
+  titleWord,
+  withoutMarks,
+  wordsOf,
+  type Term,
+  type WordTerms,
+} from './words.ts';
 
 /** Where a chunk stands. */
 export interface ChunkPlace {
@@ -75,6 +83,9 @@ const MATCHES = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal,
 const IN_SAME_CUT = `c.chunk_set_id = (SELECT chunk_set_id FROM chunk WHERE id = @chunkId)
   AND c.document_id = @documentId`;
 
+/** Chunks that hold a word. */
+const COUNT = `SELECT coalesce(sum(doc), 0) FROM ${TABLE}_counts WHERE term = ?`;
+
 /** The index holds words only; texts stay in `chunk`, and can be deleted without saying what they were. */
 const SCHEMA = `
   CREATE VIRTUAL TABLE ${TABLE} USING fts5(
@@ -122,6 +133,10 @@ const LARGE = 1000;
 const COMMON_SHARE = 0.3;
 /** The rarest words are looked for that together stand in so many chunks: a search takes as long as its words have places. */
 const MAX_POSTINGS = 20_000;
+/** Of the rarest word's weight (its inverse document frequency): words that weigh as much are rare, too. */
+const RARE = 0.6;
+/** Words of a question that are weighed. */
+const MAX_WORDS = 64;
 /** More words than these, the rarest, do not make a search better. */
 const MAX_TERMS = 24;
 
@@ -174,15 +189,51 @@ export class WordTable {
     );
   }
 
+  /** The words that tell most of where to look: those in fewest chunks, of those that are in any. */
+  rarest(words: readonly WordTerms[]): Term[][] {
+    const chunks = this.#sql.value<number>('SELECT count(*) FROM chunk') ?? 0;
+    const weighed = words
+      .slice(0, MAX_WORDS)
+      .map(({ terms }) => ({ terms, count: terms.reduce((sum, term) => sum + this.#count(term), 0) }))
+      .filter(({ count }) => count > 0)
+      .map(({ terms, count }) => ({ terms, weight: Math.log(1 + chunks / count) }));
+    const most = Math.max(...weighed.map(({ weight }) => weight));
+    return weighed.filter(({ weight }) => weight >= most * RARE).map(({ terms }) => terms);
+  }
+
+  #count({ text }: Term): number {
+    return this.#sql.value<number>(COUNT, withoutMarks(text)) ?? 0;
+  }
+
+  /** Which of these chunks hold any of the terms. */
+  holding(terms: readonly Term[], chunkIds: readonly number[]): Set<number> {
+    const query = `SELECT rowid FROM ${TABLE} WHERE ${TABLE} MATCH ? AND rowid IN (SELECT value FROM json_each(?))`;
+    return new Set(
+      this.#sql.column<number>(query, terms.map(ftsTerm).join(' OR '), JSON.stringify(chunkIds)),
+    );
+  }
+
+  /** Whether any chunk in scope holds any of the terms. */
+  occurs(terms: readonly Term[], scope: BoundScope): boolean {
+    const query = `SELECT 1 FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid
+      WHERE ${TABLE} MATCH @match AND ${IN_SCOPE} LIMIT 1`;
+    return this.#sql.get(query, { match: terms.map(ftsTerm).join(' OR '), ...scope }) !== undefined;
+  }
+
+  /** Whether a document has a chunk in this place. */
+  hasChunk(documentId: number, ordinal: number, scope: BoundScope): boolean {
+    const query = `SELECT 1 FROM chunk c WHERE ${IN_SCOPE} AND c.document_id = @documentId AND c.ordinal = @ordinal`;
+    return this.#sql.get(query, { ...scope, documentId, ordinal }) !== undefined;
+  }
+
   /** The terms that are worth looking for. */
   #telling(terms: readonly Term[]): readonly Term[] {
     const { chunks } = this.#sql.get<{ chunks: number }>(`SELECT count(*) AS chunks FROM chunk`) ?? {
       chunks: 0,
     };
     if (terms.length <= MAX_TERMS && chunks <= LARGE) return terms;
-    const query = `SELECT coalesce(sum(doc), 0) FROM ${TABLE}_counts WHERE term = ?`;
     const counted = terms
-      .map((term) => ({ term, count: this.#sql.value<number>(query, withoutMarks(term.text)) ?? 0 }))
+      .map((term) => ({ term, count: this.#count(term) }))
       .filter(({ term, count }) => count > 0 || term.prefix === true)
       .sort((a, b) => a.count - b.count);
     let postings = 0;

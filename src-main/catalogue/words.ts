@@ -93,6 +93,23 @@ export function termsFor(question: string, languages: readonly Language[]): Term
   return [...whole.map((text) => ({ text })), ...single.map((text) => ({ text, prefix: true }))];
 }
 
+/** A question's word, or a pair of its unspaced text, and what it may be in the index. */
+export interface WordTerms {
+  word: string;
+  terms: Term[];
+}
+
+/** As termsFor, by word. */
+export function termsByWord(question: string, languages: readonly Language[]): WordTerms[] {
+  const { words, pieces } = termsOf(question);
+  const spaced = words.map((word) => ({
+    word,
+    terms: [...new Set(languages.map((language) => stemOf(word, language)))].map((text) => ({ text })),
+  }));
+  const paired = pieces.flatMap((piece) => pairs(piece).slice(0, -1));
+  return [...spaced, ...[...new Set(paired)].map((text) => ({ word: text, terms: [{ text }] }))];
+}
+
 /** A term in FTS5's syntax; quoted, so that nothing in it is syntax. One character matches the pairs that begin with it. */
 export function ftsTerm({ text, prefix }: Term): string {
   return prefix === true ? `"${text}" *` : `"${text}"`;

@@ -70,7 +70,7 @@ export async function askLibrary(
   const found = await maker.find(search, { scope, topK: choices.topK, signal });
   const unready = passages.unready(scope, search);
   if (request.mayGuess !== true) requireRead(unready, question, found);
-  if (found.length === 0 && request.mayGuess !== true) throw nothingMatches(unready);
+  if (found.length === 0 && request.mayGuess !== true) throw nothingMatches(unready, question);
   const system: LaidMessage<AskedChunk>[] =
     choices.systemPrompt === '' ? [] : [{ role: 'system', pieces: [choices.systemPrompt] }];
   const layOut = (chunks: readonly AskedChunk[]): Prompt<AskedChunk> => {

@@ -1,5 +1,5 @@
-import type { Hit } from '../catalogue/word-table.ts';
 import type { Match, Ranking } from './retriever.ts';
+import type { Nearest } from './vector-index.ts';
 
 /** Of reciprocal rank fusion: how little the first ranks differ. */
 const K = 60;
@@ -9,7 +9,7 @@ const K = 60;
  * scores. Scaled so that the best possible is 1 and what stands at the end of one ranking only is near 0: the shares that
  * neighbours get of a match's score then mean what they mean in a ranking by words.
  */
-export function fuseRankings(fullText: Ranking, vector: readonly Hit[]): Ranking {
+export function fuseRankings(fullText: Ranking, { hits: vector, unrelated }: Nearest): Ranking {
   const matches = new Map<number, Match>(fullText.matches.map((match) => [match.chunkId, { ...match }]));
   vector.forEach((hit, i) => {
     const known = matches.get(hit.chunkId);
@@ -26,6 +26,8 @@ export function fuseRankings(fullText: Ranking, vector: readonly Hit[]): Ranking
   }));
   fused.sort((a, b) => b.score - a.score); // equal ones stay as they stand in the rankings
   return {
+    ...fullText,
+    unrelated,
     matches: fused,
     bestOf(documentId) {
       const ranked = fused.find((match) => match.documentId === documentId);

@@ -1,5 +1,6 @@
 import type { SearchHit } from '../../src-shared/contract/search.ts';
 import type { Hit } from '../catalogue/word-table.ts';
+import { isContents, worthwhile, type Ended } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /** Place in a ranking, from 1, and the score it has there. */
@@ -20,6 +21,19 @@ export interface Ranking {
   matches: Match[];
   /** A document's best chunk, with a score on the same scale; its first one when none matches. */
   bestOf(documentId: number): Match | undefined;
+  /** For each of the question's rarest words which of these chunks hold it. */
+  rare(chunkIds: readonly number[]): ReadonlySet<number>[];
+  /** Similarity of the question's vector to passages that have nothing to do with it; 0 without vectors. */
+  unrelated: number;
+}
+
+/** What goes into a prompt. */
+export interface Chosen {
+  /** In prompt order. */
+  chunks: Retrieved[];
+  /** How many of them match, and are not there for what stands around them. */
+  matches: number;
+  ended: Ended;
 }
 
 /** A chunk chosen for a prompt. */
@@ -57,6 +71,9 @@ const LEADING = 4;
 const FAR = 8;
 const SHARE_NAMED_BY_BEST = 0.7;
 
+/** Of the best score: what is there for its neighbours alone, or for being named, needs as much. */
+const LEAST_SHARE = 0.25;
+
 /** A chunk, and what documents named in it get for that. */
 interface Naming {
   chunkId: number;
@@ -76,10 +93,11 @@ const STANDS_ALONE = 1000;
 /** Matches by words that are ranked: where a document that a match names has its best chunk. */
 const POOL = 1000;
 
-/** At most `topK` chunks that share words with the question. */
+/** The `topK` best chunks that share words with the question and what stands around them, however little they match. */
 export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
   requireTopK(topK);
-  return choosePassages(index, fullTextRanking(index, question, topK * MATCHES_PER_CHUNK), topK);
+  const ranking = fullTextRanking(index, question, topK * MATCHES_PER_CHUNK);
+  return chosenOf(index, ranking, ranking.matches, topK);
 }
 
 /** The `limit` best matches by words. */
@@ -97,28 +115,61 @@ export function fullTextRanking(index: SearchIndex, question: string, limit: num
       const first = best.has(documentId) ? undefined : index.firstOf(documentId);
       return best.get(documentId) ?? (first && { ...first, score: 0, fullText: null, vector: null });
     },
+    rare: (chunkIds) => index.rareWords(question, chunkIds),
+    unrelated: 0,
   };
+}
+
+/** The chunks that are worth it, `topK` at most. Empty when nothing matches. */
+export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Chosen {
+  requireTopK(topK);
+  const worth = worthwhile(ranking, index);
+  const chunks = chosenOf(index, ranking, worth, topK, true);
+  const matches = chunks.filter(({ ownScore }) => ownScore > 0).length;
+  if (worth.length > matches && chunks.length >= topK) return { chunks, matches, ended: 'limit' };
+  return { chunks, matches, ended: worth.length < ranking.matches.length ? 'score-fell' : 'all' };
 }
 
 /**
  * At most `topK` chunks. Matches bring their neighbours and documents they name; all compete by score for the same budget, and
  * no match gives way to its own neighbours. Of chunks with one text the best comes. Order: documents by their best chunk, the
- * chunks of a document as they stand in it. Empty when nothing matches.
+ * chunks of a document as they stand in it. `sparing`: a match that stands alone brings no neighbours.
  */
-export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Retrieved[] {
-  requireTopK(topK);
+function chosenOf(
+  index: SearchIndex,
+  ranking: Ranking,
+  matches: readonly Match[],
+  topK: number,
+  sparing = false,
+): Retrieved[] {
   const candidates = new Map<number, Retrieved>();
-  for (const match of ranking.matches) offerWithNeighbours(candidates, index, match, match.score, 'match');
+  for (const match of matches) {
+    if (sparing && standsAlone(match, index))
+      offer(candidates, { ...match, ownScore: match.score, reason: 'match' });
+    else offerWithNeighbours(candidates, index, match, match.score, 'match');
+  }
   const near = [...candidates.values()].sort(byScore).slice(0, topK);
   const naming = near.map(({ chunkId, score }) => ({ chunkId, worth: score * SHARE_MENTIONED }));
-  for (const [documentId, score] of namedIn([...naming, ...aroundBest(ranking, index)], index)) {
+  for (const [documentId, score] of namedIn([...naming, ...aroundBest(matches, index)], index)) {
     const best = ranking.bestOf(documentId);
     if (!best) continue;
-    const after = standsAlone(best, index) ? SHARE_AFTER : SHARE_AFTER_IN_NAMED;
-    offerWithNeighbours(candidates, index, best, best.score + score, 'named-in-match', after);
+    const alone = standsAlone(best, index);
+    const after = alone ? SHARE_AFTER : SHARE_AFTER_IN_NAMED;
+    const named = { ...best, score: best.score + score };
+    if (sparing && alone) offer(candidates, { ...named, ownScore: best.score, reason: 'named-in-match' });
+    else offerWithNeighbours(candidates, index, best, named.score, 'named-in-match', after);
   }
-  const ranked = withoutRepeats([...candidates.values()].sort(byScore), index, topK);
+  const all = [...candidates.values()].sort(byScore);
+  const ranked = withoutRepeats(sparing ? all.filter(isWorth(all, index)) : all, index, topK);
   return inReadingOrder(withLeadIns(ranked, candidates, index));
+}
+
+/** Tells what stands around matches closely enough; contents pages tell nothing of them. */
+function isWorth(all: readonly Retrieved[], index: SearchIndex): (chunk: Retrieved) => boolean {
+  const least = (all[0]?.score ?? 0) * LEAST_SHARE;
+  const texts = index.texts(all.map(({ chunkId }) => chunkId));
+  return ({ chunkId, ownScore, score }) =>
+    ownScore > 0 || (score >= least && !isContents(texts.get(chunkId)?.text ?? ''));
 }
 
 /**
@@ -156,7 +207,7 @@ function leadingTo({ documentId, score }: Retrieved, chunkId: number, ordinal: n
 }
 
 /** What stands around the best matches: "She reports to Ada Dahl" is about whom the match above it names. */
-function aroundBest({ matches }: Ranking, index: SearchIndex): Naming[] {
+function aroundBest(matches: readonly Match[], index: SearchIndex): Naming[] {
   return matches.slice(0, LEADING).flatMap((match) => {
     const worth = match.score * SHARE_NAMED_BY_BEST;
     return index.neighbours(match, FAR).map(({ chunkId }) => ({ chunkId, worth }));

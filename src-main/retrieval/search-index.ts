@@ -1,10 +1,13 @@
 import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
 import type { ChunkPlace, ChunkText, WordTable } from '../catalogue/word-table.ts';
-import { termsFor } from '../catalogue/words.ts';
+import { termsFor, termsByWord } from '../catalogue/words.ts';
 import { WordOrder } from './word-order.ts';
 
 /** Shorter titles are everyday words more often than names. */
 const MIN_TITLE_LENGTH = 4;
+
+/** Chunks of a document that may begin with a title page of its own. */
+const LONG = 5;
 
 /** The best by BM25, whose texts are then read for the order of a question's words. */
 const READ = 100;
@@ -30,6 +33,23 @@ export class SearchIndex {
     const texts = this.texts(hits.slice(0, READ).map(({ chunkId }) => chunkId));
     const scored = hits.map((hit) => ({ ...hit, score: hit.score * order.worth(texts.get(hit.chunkId)) }));
     return scored.sort((a, b) => b.score - a.score).slice(0, limit);
+  }
+
+  /** For each of the question's rarest words that any chunk has, which of these chunks hold it. */
+  rareWords(question: string, chunkIds: readonly number[]): Set<number>[] {
+    const words = termsByWord(question, this.#words.languages());
+    return this.#words.rarest(words).map((terms) => this.#words.holding(terms, chunkIds));
+  }
+
+  /** Words of the question that stand in no chunk in reach, as the question writes them. */
+  absentWords(question: string): string[] {
+    const words = termsByWord(question, this.#words.languages());
+    return words.filter(({ terms }) => !this.#words.occurs(terms, this.#scope)).map(({ word }) => word);
+  }
+
+  /** Whether a document has more than a few chunks. */
+  isLong({ documentId }: Pick<ChunkPlace, 'documentId'>): boolean {
+    return this.#words.hasChunk(documentId, LONG - 1, this.#scope);
   }
 
   /** The chunks up to `reach` places before and behind one that stand in its document under the same headings. */

@@ -68,9 +68,9 @@ export class SearchService implements Retrieval, DocumentIndexer {
     const limit = topK * MATCHES_PER_CHUNK;
     const words = fullTextRanking(index, question, limit);
     const fused = await this.#withVectors(words, question, where, limit, signal);
-    const chosen = choosePassages(index, fused ?? words, topK);
+    const { chunks: chosen, matches, ended } = choosePassages(index, fused ?? words, topK);
     const chunks = this.#highlighted(question, chosen);
-    return { chunks, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
+    return { chunks, matches, ended, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
   }
 
   /** What would be put into a prompt, in prompt order, with all there is to say about it. ABORTED. */

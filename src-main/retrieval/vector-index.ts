@@ -5,8 +5,20 @@ import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
 /** Vectors compared before other work gets its turn: a few milliseconds. */
 const SLICE = 1000;
 
-/** Cosine below which a passage has nothing to do with a question, for the embedding models in common use. */
+/** Cosine below which a passage has nothing to do with a question, where too few are there to tell what the model gives such. */
 const MIN_SIMILARITY = 0.3;
+/** So many passages tell it: most have nothing to do with the question. */
+const TELLING = 50;
+/** A passage that has something to do with it stands out from the others by so many standard deviations. */
+const OUTSTANDING = 2;
+
+/** The passages nearest to a question. */
+export interface Nearest {
+  /** By cosine, nearest first. */
+  hits: Hit[];
+  /** The cosine of passages that have nothing to do with the question. */
+  unrelated: number;
+}
 
 /** The chunks' vectors by one embedding model. */
 export class VectorIndex {
@@ -42,25 +54,30 @@ export class VectorIndex {
     this.#vectors.put(this.#model, vectors);
   }
 
-  /** The chunks whose vectors are nearest to `query`, by cosine, nearest first. ABORTED. */
+  /** The chunks whose vectors are nearest to `query`, of those that stand out by this model's measure. ABORTED. */
   async nearest(
     query: Float32Array,
     scope: SearchScope,
     limit: number,
     signal?: AbortSignal,
-  ): Promise<Hit[]> {
+  ): Promise<Nearest> {
     const best: Hit[] = [];
+    const all = new Spread();
     for (const rows of this.#slices(boundScope(scope))) {
       throwIfAborted(signal);
       for (const { inReach, vector, chunkId, documentId, ordinal } of rows) {
         if (inReach === 0) continue;
         const score = dot(query, floats(vector));
-        if (score >= MIN_SIMILARITY) best.push({ chunkId, documentId, ordinal, score });
+        all.add(score);
+        best.push({ chunkId, documentId, ordinal, score });
       }
       best.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId).splice(limit);
       await yieldToEventLoop();
     }
-    return best;
+    if (all.count < TELLING)
+      return { hits: best.filter(({ score }) => score >= MIN_SIMILARITY), unrelated: 0 };
+    const floor = all.mean + OUTSTANDING * all.deviation;
+    return { hits: best.filter(({ score }) => score >= floor), unrelated: all.mean };
   }
 
   /** Where documents are named their chunks' vectors alone; else all, as they lie on disk. */
@@ -81,6 +98,23 @@ export class VectorIndex {
   /** Forgets the vectors of every other model. */
   keepOnlyThis(signal: AbortSignal): Promise<void> {
     return this.#vectors.keepOnly(this.#model, signal);
+  }
+}
+
+/** Mean and standard deviation of values as they come (Welford). */
+class Spread {
+  count = 0;
+  mean = 0;
+  #squares = 0;
+
+  add(value: number): void {
+    const off = value - this.mean;
+    this.mean += off / ++this.count;
+    this.#squares += off * (value - this.mean);
+  }
+
+  get deviation(): number {
+    return Math.sqrt(this.#squares / this.count);
   }
 }
 

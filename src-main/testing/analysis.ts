@@ -92,7 +92,13 @@ export function fixture({
         vector: null,
         highlights: [{ start: 0, end: 4 }],
       }));
-      return Promise.resolve({ chunks: chosen, usedVectors: false, ms: 0 });
+      return Promise.resolve({
+        chunks: chosen,
+        matches: 1,
+        ended: 'all' as const,
+        usedVectors: false,
+        ms: 0,
+      });
     },
   };
   const models = { active: { name: 'Fake', model, chunkTokens: 64 } as AnalysisModel };

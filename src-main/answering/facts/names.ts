@@ -32,7 +32,7 @@ const NUMBERED =
   /^(?:chapter|section|part|page|figure|table|article|step|no|nr|kapitel|abschnitt|teil|seite|artikel)$/u;
 /** Forms of address, and short forms that documents rather write out. */
 const UNTOLD = new Set(
-  'i mr mrs ms dr prof sir madam herr frau ok ceo cfo cto coo hr it id url pdf faq tv pc vat kvasir'.split(
+  'i mr mrs ms dr prof sir madam herr frau ok ceo cfo cto coo hr it id url pdf faq tv pc vat eur usd gbp chf cny jpy kvasir'.split(
     ' ',
   ),
 );

@@ -2,6 +2,7 @@ import type { Notice } from '../../../src-shared/answer.ts';
 
 /** What the reader should know; numbers and names stand in the core's own words. */
 export const notices: Record<Notice['kind'], string> = {
+  'missing-facts': '问题中有些名称、数字或日期没有出现在任何段落中。',
   'no-match': '没有匹配的文档：这个回答不以你的任何文档为依据。',
   'still-reading': '有些文档仍在读取中，未能检索。请稍后重新提问。',
   unprepared: '有些文档还在为这个模型做准备，未能检索。请在准备完成后重新提问。',

@@ -1,0 +1,110 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { WordTable } from '../catalogue/word-table.ts';
+import { openDatabase } from '../platform/database.ts';
+import { choosePassages, fullTextRanking } from '../retrieval/retriever.ts';
+import { SearchIndex } from '../retrieval/search-index.ts';
+import { missingNotice } from './notices.ts';
+import type { FoundPassage } from './passages.ts';
+import type { Prompt } from './prompt.ts';
+
+const DOCUMENTS = {
+  'lease.txt':
+    'Lease of the zebra barn. Maria Gruber lets it to the Oslo Zoo for 4,250 euros per year from 1 May 2024.',
+  'ferry.txt':
+    'The ferry Aurora sails from Bergen at 14:30 and reaches Stavanger in the evening. A ticket costs 45 euros.',
+  'bread.txt': 'Bread: take 500 g of flour and 12 g of salt. Bake it for 35 minutes at 220 degrees.',
+  'minutes.txt':
+    'Minutes of 3 March 2025. Present: Jon Berg, Ada Dahl. The board approved a budget of 1.2 million euros.',
+  'manual.txt':
+    'The pump KX-400 needs 230 volts. Error E17 means that the filter is blocked. Clean it every six months.',
+  'invoice.txt':
+    'Invoice 2025-118 of Nordlys Ltd. 40 lamps at 12.50 euros each, 500 euros in all, due on 15 April 2025.',
+  'history.txt':
+    'The lighthouse of Lindesnes was first lit in 1656. Its present tower of cast iron dates from 1915.',
+  'policy.txt':
+    'Employees of Nordlys have 25 days of leave a year. Requests go to Ada Dahl two weeks before.',
+  'trip.txt': 'Trip to Lisbon: flight TP 537 leaves Munich on 9 June 2025. The hotel is in Alfama, room 12.',
+  'garden.txt':
+    'The garden of Jon Berg has 14 apple trees. In Norwegian winters he covers the roses in November.',
+};
+
+const ANSWERED = [
+  'How much does the zebra barn cost per year?',
+  'Who lets the zebra barn?',
+  'Does Maria Gruber let the barn to the Oslo Zoo?',
+  'Is the rent 4.250 EUR?',
+  'Since 2024-05-01, who has the barn?',
+  'Where does the Aurora sail from?',
+  'Does the ferry leave Bergen at 2:30 pm?',
+  'What does a ticket to Stavanger cost?',
+  'When does Aurora arrive?',
+  'How long does the bread bake?',
+  'Is 500g of flour enough for bread?',
+  'How much salt is in the bread?',
+  'Who was present on March 3rd, 2025?',
+  'Was a budget of 1,200,000 euros approved?',
+  'Was Ada Dahl present at the board?',
+  'What did Berg’s board approve?',
+  'What voltage does the KX400 need?',
+  'What does error E17 mean?',
+  'How often is the filter of the pump cleaned?',
+  'What does Nordlys charge for lamps?',
+  'When is invoice 2025-118 due?',
+  'Are 40 lamps 500 euros?',
+  'When was the lighthouse of Lindesnes first lit?',
+  'Is the tower from 1915 of iron?',
+  'How many days of leave do Nordlys employees have?',
+  'Who gets requests for leave?',
+  'Which flight goes to Lisbon?',
+  'Does TP537 leave on 9.6.2025?',
+  'In which quarter of Lisbon is the hotel?',
+  'How many apple trees does Jon Berg have?',
+];
+
+const UNANSWERED: [question: string, missing: string][] = [
+  ['How much will Tesla earn in 2031?', 'No passage contains “Tesla” or “2031”.'],
+  ['What is the rent of the barn for Peter Falk?', 'No passage contains “Peter Falk”.'],
+  ['When does the ferry leave Trondheim?', 'No passage contains “Trondheim”.'],
+  ['What did the board approve on 7 July 2026?', 'No passage contains “7 July 2026”.'],
+  ['Which voltage does the pump ZR-900 need?', 'No passage contains “ZR-900”.'],
+  ['What does error E42 mean?', 'No passage contains “E42”.'],
+  ['How much is invoice 2031-777?', 'No passage contains “2031” or “777”.'],
+  ['Was the lighthouse lit in 1492?', 'No passage contains “1492”.'],
+  ['Which flight goes to Buenos Aires?', 'No passage contains “Buenos Aires”.'],
+  ['Does “Midnight Express” leave from Munich?', 'No passage contains “Midnight Express”.'],
+];
+
+/** The notice before an answer to the question, with the passages that search finds for it. */
+function noticeOf(question: string): string | undefined {
+  const database = openDatabase(':memory:', [
+    `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, title TEXT NOT NULL);
+     CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
+     ordinal INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL)`,
+  ]);
+  onTestFinished(() => {
+    database.close();
+  });
+  const words = new WordTable(database);
+  const paths = Object.keys(DOCUMENTS);
+  Object.values(DOCUMENTS).forEach((text, id) => {
+    database.run('INSERT INTO document VALUES (?, 1, ?)', id + 1, paths[id]);
+    database.run('INSERT INTO chunk VALUES (?, 1, ?, 0, ?, ?)', id + 1, id + 1, paths[id], text);
+  });
+  const index = new SearchIndex(words, 1);
+  const { chunks } = choosePassages(index, fullTextRanking(index, question, 24), 6);
+  const texts = index.texts(chunks.map(({ chunkId }) => chunkId));
+  const cited = chunks.map(({ chunkId, documentId }, part) => {
+    const passage = { path: paths[documentId - 1], ...texts.get(chunkId) };
+    return { chunk: { passage } as FoundPassage, part };
+  });
+  const parts = cited.map(() => ({ kind: 'chunk' as const, tokens: new Int32Array(0), turn: 0 }));
+  return missingNotice(question, { cited, parts } as unknown as Prompt<FoundPassage>)[0]?.message;
+}
+
+test.each(ANSWERED)('nothing of "%s" is missing', (question) => {
+  expect(noticeOf(question)).toBeUndefined();
+});
+
+test.each(UNANSWERED)('what is missing of "%s" is named', (question, message) => {
+  expect(noticeOf(question)).toBe(message);
+});

@@ -1,0 +1,72 @@
+import type { SearchIndex } from './search-index.ts';
+import type { Match, Ranking } from './retriever.ts';
+
+/**
+ * Where a ranking stops being worth a prompt's room. BM25 gives every passage a score that has any word of the question; a model
+ * that is given six passages of which one has the answer often answers from another.
+ */
+
+/** Of the best match's score by words; less has little of the question. */
+const SHARE_OF_BEST = 0.35;
+/** The same of what stands out from unrelated passages' similarity, which each embedding model has its own of. */
+const SHARE_OF_NEAREST = 0.7;
+
+/** Why there are no more passages than there are. */
+export type Ended = 'all' | 'score-fell' | 'limit';
+
+/** The matches that are worth it, best first; the best one in any case. */
+export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {
+  const matches = contentsLast(ranking.matches, index);
+  const rare = ranking.rare(matches.map(({ chunkId }) => chunkId));
+  const hasRare = matches.some(({ chunkId }) => rare.some((held) => held.has(chunkId)));
+  const best = Math.max(...matches.map(({ fullText }) => fullText?.score ?? 0));
+  const nearest = Math.max(...matches.map(({ vector }) => vector?.score ?? 0));
+  const floor = ranking.unrelated + SHARE_OF_NEAREST * (nearest - ranking.unrelated);
+  const byWords = ({ chunkId, fullText }: Match): boolean =>
+    fullText !== null &&
+    fullText.score >= best * SHARE_OF_BEST &&
+    (!hasRare || rare.some((held) => held.has(chunkId)));
+  const byMeaning = ({ vector }: Match): boolean => vector !== null && vector.score >= floor;
+  const worth = new Set(matches.filter((match) => byWords(match) || byMeaning(match)));
+  // A question may be about two things, of which one has the rarer name: each has its best passage.
+  for (const held of rare) {
+    const first = matches.find(({ chunkId }) => held.has(chunkId));
+    if (first) worth.add(first);
+  }
+  return matches.filter((match, i) => i === 0 || worth.has(match));
+}
+
+/** Contents and title pages name what others say: they are no match where another is. */
+function contentsLast(matches: readonly Match[], index: SearchIndex): Match[] {
+  const texts = index.texts(matches.map(({ chunkId }) => chunkId));
+  const says = matches.filter((match) => {
+    const text = texts.get(match.chunkId)?.text ?? '';
+    return !isContents(text) && !(isTitlePage(text) && match.ordinal === 0 && index.isLong(match));
+  });
+  return says.length > 0 ? says : [...matches];
+}
+
+/** Lines of a contents page: leaders, then the number of a page; or numbered headings, each with its page. */
+const LEADERS = /(?:\.\s?){4,}\s*[\divxlc]+\s*$|…+\s*[\divxlc]+\s*$/iu;
+const HEADING_WITH_PAGE =
+  /^\s*(?:\d+(?:\.\d+)*\.?|[ivxlc]+\.|chapter\b|kapitel\b|第)?\s*\p{L}.*[\s\t]\d{1,4}\s*$/iu;
+const FEWEST_LINES = 4;
+
+export function isContents(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length < FEWEST_LINES) return false;
+  const leaders = lines.filter((line) => LEADERS.test(line)).length;
+  if (leaders >= lines.length / 3) return true;
+  const pages = lines
+    .filter((line) => HEADING_WITH_PAGE.test(line))
+    .map((line) => Number(/\d+\s*$/u.exec(line)?.[0]));
+  const ascending = pages.every((page, i) => i === 0 || page >= (pages[i - 1] ?? 0));
+  return pages.length >= lines.length * 0.7 && ascending;
+}
+
+/** Characters of a title page, or a dedication, at most. */
+const TITLE_PAGE = 300;
+
+export function isTitlePage(text: string): boolean {
+  return text.length <= TITLE_PAGE && !/[.!?。！？:：]\s*(?:\n|$)/u.test(text.trim());
+}
