@@ -323,7 +323,8 @@ describe('a damaged cache', () => {
     expect(json(answered).notices.map(({ kind }) => kind)).toContain('quarantined');
     expect(answered.stderr).toContain('was damaged');
     const again = await ask(['--json'], QUESTION, where);
-    expect(json(again)).toMatchObject({ answer: rightAnswer, notices: [{ kind: 'plain-prompt' }] });
+    expect(json(again).answer).toBe(rightAnswer);
+    expect(json(again).notices.map(({ kind }) => kind)).not.toContain('quarantined');
   });
 
   test('a truncated or deleted file is computed again', async () => {

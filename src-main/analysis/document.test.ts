@@ -238,7 +238,7 @@ test('one waits for the other, and can be stopped before its turn or deleted', a
 });
 
 describe('an answer that is cut off', () => {
-  const SAYS = 'Oslo, Porto, Riga and Turin lie by the sea.';
+  const SAYS = 'each of these towns lies by the sea, and has a harbour.';
 
   test('says so, and the combining says which parts were', async () => {
     const { service, finished } = fixture({ says: SAYS, settings: { maxTokens: 4 } });

@@ -36,10 +36,11 @@ export function samplingOf(
 }
 
 /** The seed that led into a repetition would lead there again. */
-function moreVaried({ seed: _, ...chosen }: ModelSampling): ModelSampling {
+function moreVaried(chosen: ModelSampling): ModelSampling {
   const { temperature = 0, repeatPenalty = 1 } = chosen;
   return {
     ...chosen,
+    seed: undefined,
     temperature: Math.max(temperature, LEAST_VARIED.temperature),
     repeatPenalty: Math.max(repeatPenalty, LEAST_VARIED.repeatPenalty),
   };

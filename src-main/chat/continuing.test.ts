@@ -95,7 +95,7 @@ test('an answer that ended by itself does not go on', async () => {
 test('at the end of the context that is the reason, and nothing can follow', async () => {
   const { chat, ask } = await fixture({
     settings: { contextTokens: 200, maxTokens: 400 },
-    says: SAYS.repeat(40),
+    says: Array.from({ length: 200 }, (_, i) => `${i}, `).join(''),
   });
   const { id } = chat.create(NEW);
   const answer = await ask(id, 'Mara?');

@@ -71,11 +71,10 @@ export async function askLibrary(
   const unready = passages.unready(scope, search);
   if (request.mayGuess !== true) requireRead(unready, question, found);
   if (found.length === 0 && request.mayGuess !== true) throw nothingMatches(unready, question);
-  const system: LaidMessage<AskedChunk>[] =
-    choices.systemPrompt === '' ? [] : [{ role: 'system', pieces: [choices.systemPrompt] }];
+  const led = ledBy(choices.systemPrompt, before.map(laid(model)));
   const layOut = (chunks: readonly AskedChunk[]): Prompt<AskedChunk> => {
     const asked: LaidMessage<AskedChunk> = { role: 'user', pieces: [...chunks, QUESTION_MARK + question] };
-    return layOutMessages(model, [...system, ...before.map(laid(model)), asked], choices);
+    return layOutMessages(model, [...led, asked], choices);
   };
   const { contextTokens, maxTokens } = choices;
   const room = contextTokens - answerReserve({ contextTokens, answerTokens: maxTokens });
@@ -84,6 +83,14 @@ export async function askLibrary(
   const offered = found.map((passage) => ({ ...passage, label: passage.passage.path }));
   const { kept, leftOut } = fit(offered, room - bare);
   return { choices, prompt: { ...layOut(kept), leftOut }, library: { question, unready } };
+}
+
+/** Our instructions before the messages: at the beginning of the client's own, since templates take one system message. */
+function ledBy(systemPrompt: string, messages: LaidMessage<AskedChunk>[]): LaidMessage<AskedChunk>[] {
+  const [first, ...others] = messages;
+  if (systemPrompt === '') return messages;
+  if (first?.role !== 'system') return [{ role: 'system', pieces: [systemPrompt] }, ...messages];
+  return [{ role: 'system', pieces: [`${systemPrompt}\n\n`, ...first.pieces] }, ...others];
 }
 
 /** `maxTokens`: where the request names no limit. */

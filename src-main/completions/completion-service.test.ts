@@ -258,7 +258,9 @@ describe('a library', () => {
       RUN,
     );
     const prompt = model.detokenize(model.sessions[0]?.tokens ?? []);
-    expect(prompt).toMatch(/^system\nBe brief\.\nuser\nWho sells tea\?\nassistant\nJon does\.\nuser\n/);
+    expect(prompt).toMatch(
+      /^system\nAnswer from the passages [^\n]*\n\nBe brief\.\nuser\nWho sells tea\?\nassistant\nJon does\.\nuser\n/,
+    );
     // Found by the question before, which the last one points back to.
     expect(prompt).toMatch(/Jon Berg lives in Porto.*Question: Where does he live\?/s);
   });

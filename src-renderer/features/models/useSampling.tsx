@@ -69,7 +69,7 @@ function Fields({
       onSubmit={(event) => {
         event.preventDefault();
         if (!valid.success) return;
-        const { [path]: _, ...others } = all;
+        const others = Object.fromEntries(Object.entries(all).filter(([key]) => key !== path));
         const sampling = Object.keys(given).length > 0 ? { ...others, [path]: valid.data } : others;
         update.mutate({ sampling }, { onSuccess: onDone });
       }}

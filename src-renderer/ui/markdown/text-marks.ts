@@ -8,7 +8,7 @@ export function textMarks(text: string, words: readonly string[]): string[] {
 function asPattern(word: string): string {
   const before = HAS_BLANKS.test(word.slice(0, 1)) ? String.raw`(?<![\p{L}\p{N}])` : '';
   const behind = HAS_BLANKS.test(word.slice(-1)) ? String.raw`(?![\p{L}\p{N}])` : '';
-  return before + word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`) + behind;
+  return before + word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`) + behind;
 }
 
 const HAS_BLANKS = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]/u;
