@@ -208,9 +208,11 @@ export class App {
       onSetAside,
     });
     this.#catalogue = catalogue;
+    const sets = activeChunkSets(catalogue.chunkTable, this.models);
+    const passages = libraryPassages(catalogue, sets);
     this.search = new SearchService({
       catalogue,
-      sets: activeChunkSets(catalogue.chunkTable, this.models),
+      sets,
       models: this.models,
       gate,
       log,
@@ -256,7 +258,7 @@ export class App {
       path: paths.conversations,
       models: this.models,
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages,
       planner: this.planner,
       prefixes: this.prefixes,
       suggestions: () =>
@@ -292,7 +294,7 @@ export class App {
       models: this.models,
       libraries: () => catalogue.libraries.list().map(({ id, name }) => ({ id: String(id), name })),
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages,
       planner: this.planner,
       prefixes: this.prefixes,
       store,
@@ -328,7 +330,7 @@ export class App {
       models: this.models,
       conversation: (id) => this.chat.get(id),
       retrieval: this.search,
-      passages: libraryPassages(catalogue),
+      passages,
     });
     this.warmStart = new WarmStart({
       store,

@@ -75,7 +75,8 @@ export class Answerer {
     const wait = stopwatch.lap();
     const history = historyBefore(question, messages, model);
     const text = searchText(question.text, history.turns.at(-1)?.question);
-    const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal });
+    const whole = { model, question: question.text, choices };
+    const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal, whole });
     const retrieve = stopwatch.lap();
     const { systemPrompt, think } = choices;
     const context = (prompt: Prompt<FoundPassage>): TurnContext => ({
@@ -91,7 +92,7 @@ export class Answerer {
       mayGuess: task.mayGuess,
       history,
       stopwatch,
-      unready: passages.unready(scope.libraryIds),
+      unready: passages.unready(scope.libraryIds, scope.documentIds),
       requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
       before: { wait, retrieve },
       signal: live.signal,
