@@ -29,6 +29,9 @@ export function Sources({
       aria-label={t('sources.title', { count: citations.length })}
     >
       <ul className={classes.list}>
+        {citations.every(({ reason }) => reason === 'whole-document') && (
+          <li className={classes.whole}>{t('sources.whole')}</li>
+        )}
         {citations.map((citation, index) => (
           <li key={index}>
             <Source
