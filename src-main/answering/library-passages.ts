@@ -50,7 +50,7 @@ function wholeIds(
   let left = tokens;
   for (const id of documentIds.map(Number)) {
     const document = documents.get(id);
-    if (!document) continue; // it was removed
+    if (!document || document.phase === 'failed') continue; // it was removed, or has no text
     const [setId] = sets.chunkSets([String(document.libraryId)]);
     if (setId === undefined || chunkTable.chunkedHash(setId, id) === undefined) return undefined;
     left -= chunkTable.counts(setId, id).tokens;

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useLocation, useParams, useSearch } from 'wouter';
 import { askedScope } from '../../ui/ask-address.ts';
 import { ConversationView } from './ConversationView.tsx';
-import { NEW, useChatLayout, useChatState } from './chat-state.ts';
+import { NEW, NO_OPTIONS, setAttachments, useChatLayout, useChatState } from './chat-state.ts';
 import { HelpModal } from './HelpModal.tsx';
 import { useLiveFeed } from './live/live-store.ts';
 import { ReportPane, WidthToggle } from './report/ReportPane.tsx';
@@ -52,6 +52,8 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
   const closeReport = (): void => void useChatState.setState({ report: null });
   const startNew = (): void => {
     closeReport();
+    setAttachments(NEW, () => []);
+    useChatState.setState(({ newOptions }) => ({ newOptions: { ...newOptions, scope: NO_OPTIONS.scope } }));
     navigate('/');
     composer.current?.focus();
   };

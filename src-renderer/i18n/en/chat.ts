@@ -233,7 +233,8 @@ export const chat = {
     computed: 'Its KV was computed for this answer',
   },
   sources: {
-    whole: 'Whole document',
+    whole_one: 'Whole document',
+    whole_other: 'Whole documents',
     title_one: '{{count}} source',
     title_other: '{{count}} sources',
     page: 'p. {{page}}',

@@ -228,7 +228,8 @@ export const chat: Words<typeof en.chat> = {
     computed: '其 KV 为这个回答临时计算',
   },
   sources: {
-    whole: '整篇文档',
+    whole_one: '整篇文档',
+    whole_other: '整篇文档',
     title_one: '{{count}} 个来源',
     title_other: '{{count}} 个来源',
     page: '第 {{page}} 页',

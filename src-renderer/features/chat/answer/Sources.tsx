@@ -30,7 +30,9 @@ export function Sources({
     >
       <ul className={classes.list}>
         {citations.every(({ reason }) => reason === 'whole-document') && (
-          <li className={classes.whole}>{t('sources.whole')}</li>
+          <li className={classes.whole}>
+            {t('sources.whole', { count: new Set(citations.map(({ path }) => path)).size })}
+          </li>
         )}
         {citations.map((citation, index) => (
           <li key={index}>
