@@ -207,9 +207,11 @@ export class App {
       onSetAside,
     });
     this.#catalogue = catalogue;
+    const sets = activeChunkSets(catalogue, this.models);
+    const passages = libraryPassages(catalogue, this.models);
     this.search = new SearchService({
       catalogue,
-      sets: activeChunkSets(catalogue, this.models),
+      sets,
       models: this.models,
       gate,
       log,
@@ -255,7 +257,7 @@ export class App {
       path: paths.conversations,
       models: this.models,
       retrieval: this.search,
-      passages: libraryPassages(catalogue, this.models),
+      passages,
       planner: this.planner,
       prefixes: this.prefixes,
       suggestions: () => {
@@ -294,7 +296,7 @@ export class App {
       models: this.models,
       libraries: () => catalogue.libraries.list().map(({ id, name }) => ({ id: String(id), name })),
       retrieval: this.search,
-      passages: libraryPassages(catalogue, this.models),
+      passages,
       planner: this.planner,
       prefixes: this.prefixes,
       store,
@@ -330,7 +332,7 @@ export class App {
       models: this.models,
       conversation: (id) => this.chat.get(id),
       retrieval: this.search,
-      passages: libraryPassages(catalogue, this.models),
+      passages,
     });
     this.warmStart = new WarmStart({
       store,

@@ -29,6 +29,7 @@ import { answerStats } from './stats.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import { runTurn, type TurnResult } from './turn.ts';
 import { unsupportedIn } from './unsupported.ts';
+import { wholeDocuments, type WholeRequest } from './whole-documents.ts';
 
 export interface AnswerMakerOptions {
   store: ChunkCache;
@@ -111,13 +112,18 @@ export class AnswerMaker {
     this.#options = options;
   }
 
-  /** Passages for a question, in prompt order. ABORTED. */
+  /**
+   * Passages for a question, in prompt order; all of the scope's documents where they fit what `whole` says. `search`: what is looked
+   * for. ABORTED.
+   */
   async find(
-    question: string,
-    { scope, topK, signal }: Parameters<Retrieval['find']>[1],
+    search: string,
+    { scope, topK, signal, whole }: Parameters<Retrieval['find']>[1] & { whole?: WholeRequest },
   ): Promise<FoundPassage[]> {
     throwIfAborted(signal);
-    const found = await this.#options.retrieval.find(question, { scope, topK, signal });
+    const all = whole && wholeDocuments(scope.documentIds, whole, this.#options.passages);
+    if (all) return all;
+    const found = await this.#options.retrieval.find(search, { scope, topK, signal });
     throwIfAborted(signal);
     return findPassages(found.chunks, this.#options.passages);
   }

@@ -2,19 +2,17 @@ import type { Scope } from '../../src-shared/contract/search.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { CHUNK_SEPARATOR } from '../catalogue/chunk-table.ts';
 import type { FusionModel } from '../fusion/model.ts';
+import type { ModelSource } from '../models/active-model.ts';
+import { activeChunkSets } from '../retrieval/active-sets.ts';
+import type { ChunkSets } from '../retrieval/types.ts';
 import type { Passage, Passages } from './passages.ts';
 import { wordsOfQuestion } from './waiting-documents.ts';
 
 /** Documents that are not ready whose names are compared with a question: the newest. */
 const NAMES = 2000;
 
-/** What passages are wanted for. */
-interface ActiveModel {
-  readonly active: { model: Pick<FusionModel, 'info' | 'tokenize'> } | undefined;
-}
-
 /** Passages as the library's catalogue has them, with the tokens of the model in use. */
-export function libraryPassages(catalogue: Catalogue, models?: ActiveModel): Passages {
+export function libraryPassages(catalogue: Catalogue, models?: Pick<ModelSource, 'active'>): Passages {
   const { documents, libraries, chunkTable } = catalogue;
   return {
     chunk(id) {
@@ -35,6 +33,8 @@ export function libraryPassages(catalogue: Catalogue, models?: ActiveModel): Pas
         .sort((a, b) => b.words.length - a.words.length);
       return { reading, uncut, matching, paused: catalogue.state('paused') === 'true' };
     },
+    whole: (documentIds, tokens) =>
+      models && wholeIds(catalogue, activeChunkSets(catalogue, models), documentIds, tokens),
     pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
   };
 }
@@ -48,4 +48,24 @@ function standIn(passage: Passage, model: Pick<FusionModel, 'tokenize'>): Passag
 /** As questions are asked of it: see SearchService. */
 function scopeOf({ libraryIds, documentIds }: Scope, libraries: Catalogue['libraries']): Scope {
   return { libraryIds: documentIds.length > 0 ? libraryIds : libraries.asked(libraryIds), documentIds };
+}
+
+function wholeIds(
+  { documents, chunkTable }: Catalogue,
+  sets: Pick<ChunkSets, 'chunkSets'>,
+  documentIds: readonly string[],
+  tokens: number,
+): number[] | undefined {
+  const found: number[] = [];
+  let left = tokens;
+  for (const id of documentIds.map(Number)) {
+    const document = documents.get(id);
+    if (!document || document.phase === 'failed') continue; // it was removed, or has no text
+    const [setId] = sets.chunkSets([String(document.libraryId)]);
+    if (setId === undefined || chunkTable.chunkedHash(setId, id) === undefined) return undefined;
+    left -= chunkTable.counts(setId, id).tokens;
+    if (left < 0) return undefined;
+    found.push(...chunkTable.ids(setId, id));
+  }
+  return found.length > 0 ? found : undefined;
 }

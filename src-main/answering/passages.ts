@@ -24,6 +24,11 @@ export interface Passages {
   document(id: number): { path: string } | undefined;
   /** Documents of the scope that no question finds yet, and which of them this one may be about. */
   unready(scope: Scope, question: string): Unready;
+  /**
+   * Ids of every passage of these documents for the model in use, in their order. undefined when one of them is not cut yet, none
+   * of them is there, or they hold more than `tokens`.
+   */
+  whole(documentIds: readonly string[], tokens: number): number[] | undefined;
   /** What readers call the page at this UTF-16 offset; null where a document has no pages. */
   pageLabel(documentId: number, offset: number): string | null;
 }
@@ -54,7 +59,10 @@ export interface FoundPassage extends LedTokens {
   highlights: Range[];
 }
 
-export function findPassages(found: readonly FoundChunk[], passages: Passages): FoundPassage[] {
+/** What is known of a passage before it is read. */
+type Chosen = Pick<FoundPassage, 'score' | 'reason' | 'highlights'> & Pick<FoundChunk, 'chunkId'>;
+
+export function findPassages(found: readonly Chosen[], passages: Passages): FoundPassage[] {
   return found.flatMap(({ chunkId, score, reason, highlights }) => {
     const passage = passages.chunk(chunkId);
     if (!passage) return [];

@@ -21,6 +21,10 @@ export function libraryHandlers({ libraries }: App): LibraryHandlers {
 
     'documents.list': (input) => documents.list(input),
     'documents.get': ({ id }) => documents.get(id),
+    'documents.some': ({ ids }) => documents.some(ids),
+    'documents.below': async ({ libraryId, paths }) => ({
+      ids: await libraries.documentsBelow(libraryId, paths),
+    }),
     'documents.text': (input) => documents.text(input),
     'documents.chunks': (input) => documents.chunks(input),
     'documents.delete': ({ ids }) => documents.delete(ids),

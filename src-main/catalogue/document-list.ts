@@ -59,11 +59,16 @@ export class DocumentList {
   }
 
   page(input: ListInput, target: Target | undefined): { total: number; items: DocumentInfo[] } {
-    const where = `WHERE d.library_id = ? ${PHASES[input.phase]} ${
+    const where = `WHERE ${
+      input.libraryId === undefined
+        ? 'd.library_id NOT IN (SELECT id FROM library WHERE doomed)'
+        : 'd.library_id = ?'
+    } ${PHASES[input.phase]} ${
       input.search === '' ? '' : "AND (d.path LIKE ? ESCAPE '\\' OR d.title LIKE ? ESCAPE '\\')"
     }`;
     const pattern = `%${input.search.replace(/[\\%_]/g, '\\$&')}%`;
-    const values = [Number(input.libraryId), ...(input.search === '' ? [] : [pattern, pattern])];
+    const library = input.libraryId === undefined ? [] : [Number(input.libraryId)];
+    const values = [...library, ...(input.search === '' ? [] : [pattern, pattern])];
     const total = this.#sql.value<number>(`SELECT count(*) FROM document d ${where}`, ...values) ?? 0;
     const order = `ORDER BY ${SORT[input.sort]} ${input.descending ? 'DESC' : 'ASC'}, d.id`;
     // Places first, then what stands there: sorting whole rows would take long in a large library.

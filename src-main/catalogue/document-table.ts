@@ -135,6 +135,14 @@ export class DocumentTable {
     return this.#sql.column('SELECT id FROM document WHERE library_id = ? ORDER BY path', libraryId);
   }
 
+  /** Of a root's documents, those at a relative path or below it; '': all. */
+  idsBelow(rootId: number, path: string): number[] {
+    if (path === '') return this.idsOfRoot(rootId);
+    const query = `SELECT id FROM document WHERE root_id = ? AND (path = ? OR substr(path, 1, ?) = ?) ORDER BY path`;
+    const folder = `${path}/`;
+    return this.#sql.column(query, rootId, path, folder.length, folder);
+  }
+
   idsOfRoot(rootId: number): number[] {
     return this.#sql.column('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
   }

@@ -79,7 +79,8 @@ export class Answerer {
     const wait = stopwatch.lap();
     const history = historyBefore(question, messages, model);
     const text = searchText(question.text, history.turns.at(-1)?.question);
-    const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal });
+    const whole = { model, question: question.text, choices };
+    const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal, whole });
     const retrieve = stopwatch.lap();
     const { systemPrompt, think } = choices;
     const context = (prompt: Prompt<FoundPassage>): TurnContext => ({

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Conversation } from '../../src-shared/contract/chat.ts';
+import type { Conversation, ConversationOptions } from '../../src-shared/contract/chat.ts';
 import { keyFor } from '../fusion/model.ts';
 import { FakeModel } from '../testing/fusion.ts';
 import type { ChunkEntry, StoreStats } from '../kvstore/store.ts';
@@ -63,6 +63,7 @@ function fixture({
     passages: {
       chunk: (id) => ({ tokens: tokensOf(id) }) as Passage,
       neighbours: (id) => [id - 1, id + 1],
+      whole: (documentIds) => (documentIds.length > 0 ? [7, 8] : undefined),
     },
     store: {
       entry: (key) =>
@@ -91,8 +92,11 @@ function fixture({
     ...{ events, gate, log: LOG },
   });
   onTestFinished(() => prefetcher.close());
-  const type = (text: string, conversationId: string | null = null): void =>
-    prefetcher.draft({ conversationId, options: OPTIONS, text });
+  const type = (
+    text: string,
+    conversationId: string | null = null,
+    options: ConversationOptions = OPTIONS,
+  ): void => prefetcher.draft({ conversationId, options, text });
   return { prefetcher, type, inRam, searched, asked, coming, gate, events };
 }
 
@@ -101,6 +105,13 @@ test('what a question finds is in memory before it is asked', async () => {
   type('What do 3 and 7 say?');
   await prefetcher.idle();
   expect(inRam).toEqual([3, 7]);
+});
+
+test('a document that goes in whole is in memory, whatever is asked', async () => {
+  const { prefetcher, type, inRam, searched } = fixture();
+  type('What is this about?', null, { scope: { libraryIds: [], documentIds: ['4'] } });
+  await prefetcher.idle();
+  expect([inRam, searched]).toEqual([[7, 8], []]);
 });
 
 test('the next keystroke ends the guess before, and a short text is none', async () => {

@@ -15,7 +15,7 @@ interface PrefetcherOptions {
   /** NOT_FOUND. */
   conversation: (id: string) => Conversation;
   retrieval: Retrieval;
-  passages: Pick<Passages, 'chunk' | 'neighbours'>;
+  passages: Pick<Passages, 'chunk' | 'neighbours' | 'whole'>;
   store: Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'> & { readonly shared?: PrefetchedFrom | undefined };
   settings: Pick<SettingsService, 'current'>;
   events: EventBus;
@@ -95,6 +95,11 @@ export class Prefetcher {
     if (question.length < FEWEST_CHARACTERS) return [];
     const conversation = conversationId === null ? undefined : this.#options.conversation(conversationId);
     const { scope, topK } = this.#searchOf(conversation?.options ?? options);
+    const whole = this.#options.passages.whole(
+      scope.documentIds,
+      this.#options.settings.current.contextTokens,
+    );
+    if (whole) return whole;
     const previous = conversation && lastQuestion(conversation, conversation.leafId);
     const found = await this.#options.retrieval.find(searchText(question, previous), { scope, topK, signal });
     return found.chunks.map(({ chunkId }) => chunkId);

@@ -60,6 +60,13 @@ export class DocumentService {
     return this.#withPhase(info);
   }
 
+  /** Those of these that are there. */
+  some(ids: readonly string[]): DocumentInfo[] {
+    const { catalogue, queue } = this.#options;
+    const known = ids.flatMap((id) => catalogue.documentList.get(rowId(id, 'document'), queue.target) ?? []);
+    return known.map((info) => this.#withPhase(info));
+  }
+
   /** NOT_FOUND. */
   text({ id, offset, limit }: ParsedInputOf<'documents.text'>): DocumentText {
     const { catalogue } = this.#options;

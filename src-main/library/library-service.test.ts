@@ -457,7 +457,7 @@ describe('uploads', () => {
     id: string,
     path: string,
     text: string | Readable,
-  ): Promise<void> =>
+  ): Promise<string> =>
     fixture.service.receiveUpload(
       id,
       path,
@@ -467,6 +467,31 @@ describe('uploads', () => {
   /** Where a library's uploads lie. */
   const uploadFolder = (fixture: ServiceFixture, id: string): string =>
     fixture.info(id).roots.find(({ kind }) => kind === 'managed')!.path;
+
+  test('what was uploaded or named by path is found again, at or below a path', async () => {
+    const fixture = new ServiceFixture();
+    fixture.service.start();
+    const { id } = fixture.service.create('Mine');
+    const a = await upload(fixture, id, 'notes/a.md', 'first');
+    const b = await upload(fixture, id, 'notes b.md', 'second');
+    expect(fixture.service.documents.get(a)).toMatchObject({ path: 'notes/a.md' });
+    await expect(
+      fixture.service.documentsBelow(id, [join(uploadFolder(fixture, id), 'notes')]),
+    ).resolves.toEqual([a]);
+    await expect(fixture.service.documentsBelow(id, [uploadFolder(fixture, id)])).resolves.toEqual([b, a]);
+    fixture.write('deep/c.md', 'third');
+    fixture.write('d.md', 'fourth');
+    await fixture.service.addPaths({ id, paths: [fixture.root], watch: false });
+    const below = await fixture.service.documentsBelow(id, [fixture.root]);
+    const known = fixture.service.documents.some([...below, '999']);
+    expect(known.map(({ path }) => path)).toEqual(['d.md', 'deep/c.md']);
+    await expect(fixture.service.documentsBelow(id, [join(fixture.root, 'd.md')])).resolves.toEqual([
+      below[0],
+    ]);
+    const window = { offset: 0, limit: 10, sort: 'path', descending: false, phase: 'all' } as const;
+    const all = fixture.service.documents.list({ search: 'a.md', ...window });
+    expect(all).toMatchObject({ total: 1, items: [{ id: a, libraryId: id }] });
+  });
 
   test('a file is stored, read, replaced by a newer one, and deleted with its document', async () => {
     const fixture = new ServiceFixture();

@@ -1,4 +1,4 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Failure } from '../../src-shared/contract/common.ts';
@@ -23,7 +23,7 @@ import { TimeSlice } from '../platform/time-slice.ts';
 import { ParserProcess, type Parser } from './parser/parser-process.ts';
 import { DocumentQueue } from './queue/queue.ts';
 import { DocumentReader } from './queue/reader.ts';
-import { addPath, resolveExisting } from './sources/added-paths.ts';
+import { addPath, pathInRoot, resolveExisting } from './sources/added-paths.ts';
 import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
@@ -309,6 +309,21 @@ export class LibraryService {
     return { total: files.length, files: files.slice(0, SKIPPED_SHOWN) };
   }
 
+  /** Ids of a library's documents at or below paths, after the scans that wait for them. NOT_FOUND. */
+  async documentsBelow(id: string, paths: readonly string[]): Promise<string[]> {
+    const library = this.#library(id);
+    const places = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+    const found = new Set<number>();
+    for (const root of this.#catalogue.libraries.roots(library.id)) {
+      const inside = places.flatMap((path) => pathInRoot(root.path, path) ?? []);
+      if (inside.length === 0) continue;
+      await this.#roots.scan(root.id);
+      for (const path of inside)
+        for (const documentId of this.#catalogue.documents.idsBelow(root.id, path)) found.add(documentId);
+    }
+    return [...found].map(String);
+  }
+
   /** Resolves when every root has been looked at. NOT_FOUND. */
   async rescan(id: string): Promise<void> {
     const library = this.#library(id);
@@ -318,9 +333,9 @@ export class LibraryService {
 
   /**
    * Takes a file that a window sends: stored in the data folder, then queued. `relativePath` may have folders.
-   * NOT_FOUND, BAD_ARGUMENT, DOCUMENT_UNSUPPORTED, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
+   * Gives the document's id. NOT_FOUND, BAD_ARGUMENT, DOCUMENT_UNSUPPORTED, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
    */
-  async receiveUpload(libraryId: string, relativePath: string, stream: Readable): Promise<void> {
+  async receiveUpload(libraryId: string, relativePath: string, stream: Readable): Promise<string> {
     const library = this.#library(libraryId);
     const path = safeRelativePath(relativePath);
     if (!isDocument(path)) throw unsupported(path); // a scan would drop it
@@ -342,6 +357,7 @@ export class LibraryService {
     });
     this.#told.changed(library.id);
     this.queue.kick();
+    return String(this.#catalogue.documents.ofPath(root.id, path)?.id);
   }
 
   /** Tries what failed again, in one library or in all. NOT_FOUND. */

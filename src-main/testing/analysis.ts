@@ -123,6 +123,7 @@ export function fixture({
       document: (id) => (state.gone || id !== 1 ? undefined : { path: 'towns.md' }),
       neighbours: () => [],
       unready: () => ({ reading: 0, uncut: 0, paused: false }),
+      whole: () => undefined,
       pageLabel: () => null,
     },
     settings: new SettingsService(join(dir, 'settings.json'), overrides),

@@ -35,6 +35,12 @@ export function listedLibrary(
       document: (documentId) =>
         gone.has(documentId) ? undefined : all.find((passage) => passage.documentId === documentId),
       unready: () => unready,
+      whole: (documentIds, tokens) => {
+        const living = documentIds.map(Number).filter((documentId) => !gone.has(documentId));
+        const of = living.flatMap((documentId) => all.filter((passage) => passage.documentId === documentId));
+        const sum = of.reduce((total, { tokens: own }) => total + own.length, 0);
+        return of.length > 0 && sum <= tokens ? of.map(({ id: chunkId }) => chunkId) : undefined;
+      },
       pageLabel: (documentId) => (documentId === 10 ? '7' : null),
     },
     retrieval: {

@@ -1,15 +1,21 @@
 import { useComputedColorScheme } from '@mantine/core';
-import { Spotlight } from '@mantine/spotlight';
-import { IconSearch } from '@tabler/icons-react';
+import { useDebouncedValue } from '@mantine/hooks';
+import { Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight';
+import { IconFileText, IconMessage, IconSearch } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
-import { useAction } from '../client/context.tsx';
+import { useAction, useCall } from '../client/context.tsx';
 import { useCommands, useCommandStore } from '../ui/commands.ts';
 import { SCREENS } from './screens.ts';
 
-/** The command palette (Ctrl K): every screen, and what the screen that is shown offers. */
+const OFFERED = 6;
+const TYPING_MS = 120;
+
+/** The command palette (Ctrl K): every screen, what can be done here, documents by their name and conversations by what was said. */
 export function Palette() {
   const { t } = useTranslation();
+  const [query, setQuery] = useState('');
   useGlobalCommands();
   const commands = useCommandStore((state) => state.commands);
   const actions = [...commands.values()].flat().map(({ id, label, keys, run }) => ({
@@ -18,9 +24,12 @@ export function Palette() {
     onClick: run,
     ...(keys !== undefined && { description: keys }),
   }));
+  const found = useFound(query);
   return (
     <Spotlight
-      actions={actions}
+      actions={[...actions, ...found]}
+      query={query}
+      onQueryChange={setQuery}
       shortcut={['mod + K']}
       tagsToIgnore={[]} // the question's field has the focus most of the time
       nothingFound={t('palette.nothing')}
@@ -36,6 +45,47 @@ export function Palette() {
       }}
     />
   );
+}
+
+/** What the core finds by the words typed. */
+function useFound(query: string): SpotlightActionGroupData[] {
+  const { t } = useTranslation();
+  const [, navigate] = useLocation();
+  const [search] = useDebouncedValue(query.trim(), TYPING_MS);
+  const enabled = search.length > 1;
+  const { data: documents } = useCall(
+    'documents.list',
+    { search, limit: OFFERED, sort: 'title' },
+    { enabled },
+  );
+  const { data: conversations } = useCall('chat.list', { search }, { enabled });
+  if (!enabled) return [];
+  // The core has searched already: nothing of it is filtered out again.
+  const keywords = query;
+  return [
+    {
+      group: t('nav.library'),
+      actions: (documents?.items ?? []).map(({ id, title, path }) => ({
+        id: `document-${id}`,
+        label: title,
+        description: path,
+        keywords,
+        leftSection: <IconFileText size={18} aria-hidden />,
+        onClick: () => navigate(`/document/${encodeURIComponent(id)}`),
+      })),
+    },
+    {
+      group: t('palette.conversations'),
+      actions: (conversations ?? []).slice(0, OFFERED).map(({ id, title, snippet }) => ({
+        id: `conversation-${id}`,
+        label: title === '' ? t('palette.untitled') : title,
+        description: snippet,
+        keywords,
+        leftSection: <IconMessage size={18} aria-hidden />,
+        onClick: () => navigate(`/chat/${encodeURIComponent(id)}`),
+      })),
+    },
+  ].filter(({ actions }) => actions.length > 0);
 }
 
 /** What had the focus before may have gone with its screen; the keyboard goes on from the new one. */
@@ -54,6 +104,8 @@ function useGlobalCommands(): void {
       label: t('palette.goTo', { place: t(`nav.${name}`) }),
       run: () => navigate(path),
     })),
+    { id: 'new-chat', label: t('palette.newChat'), run: () => navigate('/') },
+    { id: 'add-documents', label: t('palette.addDocuments'), run: () => navigate('/library') },
     { id: 'analyse', label: t('palette.analyse'), run: () => navigate('/analysis/new') },
     { id: 'ask-many', label: t('palette.askMany'), run: () => navigate('/analysis/new?kind=questions') },
     {

@@ -89,10 +89,11 @@ function NavigationLink({ screen, active }: { screen: Screen; active: boolean })
   );
 }
 
-/** The link's address belongs to the router; the jump is made by hand. */
+/** The link's address belongs to the router; the jump is made by hand, to what the screen is for where it says so. */
 function focusContent(event: React.MouseEvent): void {
   event.preventDefault();
-  document.getElementById('content')?.focus();
+  const content = document.getElementById('content');
+  (content?.querySelector<HTMLElement>('[data-skip-here]') ?? content)?.focus();
 }
 
 function isAt({ routes }: Screen, location: string): boolean {

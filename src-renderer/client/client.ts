@@ -39,10 +39,10 @@ export class Client {
     return this.#bridge.upload !== undefined;
   }
 
-  /** Resolves with the file's path on the core's machine. */
-  async upload(file: File, options: UploadOptions): Promise<{ path: string }> {
+  /** Resolves with the file's path on the core's machine, and a document's id. */
+  async upload(file: File, options: UploadOptions): Promise<{ path: string; documentId?: string }> {
     if (!this.#bridge.upload) throw new TypeError('upload: this host takes paths');
-    return unwrap(await this.#bridge.upload(file, options)) as { path: string };
+    return unwrap(await this.#bridge.upload(file, options)) as { path: string; documentId?: string };
   }
 
   #deliver({ topic, payload }: KvasirEvent): void {

@@ -24,7 +24,7 @@ export interface Bridge<F = unknown> {
 }
 
 export interface UploadOptions {
-  /** A document of this library, under this relative path; a model; or a backup. The data of a success is its `path`. */
+  /** A document of this library, under this relative path; a model; or a backup. The data of a success is its `path`, and a document's `documentId`. */
   target: { libraryId: string; path: string } | { model: true } | { backup: true };
   onProgress?: (fraction: number) => void;
   signal?: { readonly aborted: boolean; addEventListener(type: 'abort', listener: () => void): void };

@@ -177,7 +177,8 @@ export const librariesContract = {
 
   'documents.list': procedure(
     WindowSchema.extend({
-      libraryId: IdSchema,
+      /** Absent: of all libraries. */
+      libraryId: IdSchema.optional(),
       search: z.string().max(500).default(''),
       phase: z.enum(['all', 'ready', 'working', 'failed']).default('all'),
       sort: z.enum(['path', 'title', 'modified', 'bytes', 'tokens']).default('path'),
@@ -186,6 +187,13 @@ export const librariesContract = {
     z.object({ total: z.int(), items: z.array(DocumentInfoSchema) }),
   ),
   'documents.get': procedure(ById, DocumentInfoSchema),
+  /** Those of these documents that are still there, in the order given. */
+  'documents.some': procedure(Ids, z.array(DocumentInfoSchema)),
+  /** Ids of a library's documents at or below paths on this machine, once those have been scanned. NOT_FOUND. */
+  'documents.below': procedure(
+    z.object({ libraryId: IdSchema, paths: z.array(z.string().min(1)).min(1).max(10_000) }),
+    z.object({ ids: z.array(IdSchema) }),
+  ),
   /** At most 200,000 UTF-16 units at a time. */
   'documents.text': procedure(
     z.object({
@@ -223,6 +231,11 @@ export const librariesContract = {
     }),
   ),
 };
+
+/** Whether questions find a document: it is read, and cut for the model in use. */
+export function isSearchable({ phase }: Pick<DocumentInfo, 'phase'>): boolean {
+  return phase === 'indexing' || phase === 'precomputing' || phase === 'ready';
+}
 
 export type SourceRoot = z.infer<typeof SourceRootSchema>;
 export type SkippedFile = z.infer<typeof SkippedFileSchema>;

@@ -18,6 +18,7 @@ export async function startConversation(window: Page): Promise<void> {
 /** Has the conversation's answers made in one way, where a test depends on it: left to itself the app goes by what it measured. */
 export async function blendByDeviation(window: Page): Promise<void> {
   await window.getByRole('button', { name: /^Sources and settings of this conversation/ }).click();
+  await window.getByRole('button', { name: 'Advanced' }).click();
   await window.getByRole('radio', { name: 'Blend by deviation', exact: true }).check();
   await window.keyboard.press('Escape');
 }

@@ -13,8 +13,8 @@ const LIBRARY_MENU = '[role=tablist] ~ button';
 const DIALOGS = [
   { name: 'help', path: '/', press: ['header button:has(.tabler-icon-keyboard)'] },
   { name: 'new library', path: '/library', press: ['button:has(.tabler-icon-plus)'] },
-  { name: 'rename a library', path: '/library/1', press: [LIBRARY_MENU, '[role=menuitem] >> nth=1'] },
-  { name: 'delete a library', path: '/library/1', press: [LIBRARY_MENU, '[role=menuitem] >> nth=2'] },
+  { name: 'rename a library', path: '/library/1', press: [LIBRARY_MENU, '[role=menuitem] >> nth=2'] },
+  { name: 'delete a library', path: '/library/1', press: [LIBRARY_MENU, '[role=menuitem] >> nth=3'] },
   {
     name: 'add by path',
     path: '/library/1',

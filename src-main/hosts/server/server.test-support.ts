@@ -46,7 +46,7 @@ const INDEX_HTML =
 
 export async function testServer(
   handlers: Partial<Handlers> = {},
-  receiveDocument: UploadPlaces['receiveDocument'] = () => Promise.resolve(),
+  receiveDocument: UploadPlaces['receiveDocument'] = () => Promise.resolve('1'),
   port = 0,
 ): Promise<TestServer> {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-server-'));

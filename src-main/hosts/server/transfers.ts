@@ -14,15 +14,15 @@ import { checkName, receiveError, receiveFile, type IncomingFile } from './recei
 
 /** Where files that a browser sends go. */
 export interface UploadPlaces {
-  /** Takes a document into a library, under its relative path. */
-  receiveDocument(libraryId: string, path: string, body: Readable): Promise<unknown>;
+  /** Takes a document into a library, under its relative path; gives its id. */
+  receiveDocument(libraryId: string, path: string, body: Readable): Promise<string>;
   modelsDir: string;
   backupsDir: string;
 }
 
 /**
  * `PUT /upload?library=ID&path=REL`, `?model=NAME` or `?backup=NAME`: the answer is a CallResult whose data has the
- * file's `path`.
+ * file's `path`, and a document's `documentId`.
  */
 export async function upload(
   request: IncomingMessage,
@@ -51,8 +51,8 @@ async function received(
   const body = bodyOf(request);
   const file = (name: string): IncomingFile => ({ name, bytes: announcedBytes(request), body });
   if (library && path) {
-    await places.receiveDocument(library, path, body);
-    return { ok: true, data: { path } };
+    const documentId = await places.receiveDocument(library, path, body);
+    return { ok: true, data: { path, documentId } };
   }
   if (backup) {
     checkName(backup);

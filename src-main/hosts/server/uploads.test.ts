@@ -30,9 +30,10 @@ test('a document goes to its library, as a stream', async () => {
   const received: unknown[] = [];
   const receive: UploadPlaces['receiveDocument'] = async (library, path, body) => {
     received.push(library, path, await text(body));
+    return '12';
   };
   const reply = await put(await testServer({}, receive), { library: '7', path: 'a b/ü.md' }, 'Grüße');
-  expect(reply).toEqual({ status: 200, result: { ok: true, data: { path: 'a b/ü.md' } } });
+  expect(reply).toEqual({ status: 200, result: { ok: true, data: { path: 'a b/ü.md', documentId: '12' } } });
   expect(received).toEqual(['7', 'a b/ü.md', 'Grüße']);
 });
 

@@ -32,6 +32,12 @@ export function addPath(
   return { id, libraryId, failure: null, ...added };
 }
 
+/** Where a path stands in a root, with forward slashes; '' for all of it, as for a folder around it. undefined: elsewhere. */
+export function pathInRoot(root: string, path: string): string | undefined {
+  if (isBelow(path, root)) return '';
+  return isBelow(root, path) ? relative(root, path).split(sep).join('/') : undefined;
+}
+
 function isBelow(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -1,10 +1,11 @@
 import { Drawer } from '@mantine/core';
 import { useViewportSize } from '@mantine/hooks';
-import { useRef, useState, type ComponentType, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useLocation, useParams } from 'wouter';
+import { useLocation, useParams, useSearch } from 'wouter';
+import { askedScope } from '../../ui/ask-address.ts';
 import { ConversationView } from './ConversationView.tsx';
-import { NEW, useChatLayout, useChatState } from './chat-state.ts';
+import { NEW, NO_OPTIONS, setAttachments, useChatLayout, useChatState } from './chat-state.ts';
 import { HelpModal } from './HelpModal.tsx';
 import { useLiveFeed } from './live/live-store.ts';
 import { ReportPane, WidthToggle } from './report/ReportPane.tsx';
@@ -47,9 +48,12 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
   const actions = useConversationActions(id);
   const list = useListPlacement(report !== null);
 
+  useAskedScope();
   const closeReport = (): void => void useChatState.setState({ report: null });
   const startNew = (): void => {
     closeReport();
+    setAttachments(NEW, () => []);
+    useChatState.setState(({ newOptions }) => ({ newOptions: { ...newOptions, scope: NO_OPTIONS.scope } }));
     navigate('/');
     composer.current?.focus();
   };
@@ -99,6 +103,18 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
       <HelpModal />
     </div>
   );
+}
+
+/** An address may say what to ask about: a new conversation begins with that. */
+function useAskedScope(): void {
+  const [, navigate] = useLocation();
+  const query = useSearch();
+  useEffect(() => {
+    const scope = askedScope(query);
+    if (!scope) return;
+    useChatState.setState(({ newOptions }) => ({ newOptions: { ...newOptions, scope } }));
+    navigate('/', { replace: true });
+  }, [query, navigate]);
 }
 
 function ListDrawer({

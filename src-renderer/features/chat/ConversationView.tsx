@@ -5,16 +5,21 @@ import type { ShownFailure } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import type { Conversation } from '../../../src-shared/contract/chat.ts';
 import { useCall } from '../../client/context.tsx';
+import { DropHint } from '../../ui/DropHint.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { useFileDrop } from '../../ui/useFileDrop.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { NEW, useChatState } from './chat-state.ts';
 import type { ChatSlots } from './ChatScreen.tsx';
 import { Composer } from './composer/Composer.tsx';
+import { withDocuments } from './composer/scope.ts';
+import { useAttach } from './composer/useAttach.ts';
 import { isUnfinished } from './live/live-answers.ts';
 import { useEnded, useReconciled } from './live/live-store.ts';
 import { Thread } from './thread/Thread.tsx';
 import { branchOf } from './thread/tree.ts';
+import { ModelSwitch } from './ModelSwitch.tsx';
 import { ServerBadge } from './ServerBadge.tsx';
 import { useAsk } from './useAsk.ts';
 import { useConversationEdits } from './useConversationEdits.ts';
@@ -50,6 +55,7 @@ export function ConversationView({
     // What had the focus is gone with the field.
     if (questionId === undefined) composer.current?.focus();
   };
+  const { t } = useTranslation('chat');
   const stateKey = id ?? NEW;
   const pending = useChatState((state) => state.pending[stateKey]);
   const newOptions = useChatState((state) => state.newOptions);
@@ -64,8 +70,10 @@ export function ConversationView({
 
   const empty = branch.length === 0 && !pending;
   const firstAnswered = branch.length === 2 && !busy && last?.state === 'done';
+  const attach = useAttach(stateKey, (ids) => edits.changeOptions((now) => withDocuments(now, ids)));
+  const { over, handlers } = useFileDrop(attach.drop);
   return (
-    <section className={classes.conversation}>
+    <section className={classes.conversation} {...handlers}>
       <Header conversation={conversation} listShown={listShown} onShowList={onShowList} />
       {error ? (
         <Missing error={error} onRetry={() => void refetch()} />
@@ -96,12 +104,14 @@ export function ConversationView({
           options={conversation?.options ?? newOptions}
           busy={busy}
           disabled={pending !== undefined && pending.failure === null}
-          onOptions={edits.setOptions}
+          attach={attach}
+          onOptions={edits.changeOptions}
           onAsk={(text) => void asking.ask(text)}
           onStop={asking.stop}
           onEditLast={() => setEditingId(lastQuestion?.id)}
         />
       )}
+      {over && <DropHint title={t('scope.drop')} text={t('scope.dropText')} />}
     </section>
   );
 }
@@ -129,6 +139,7 @@ function Header({
       )}
       <h1 className={classes.title}>{conversation?.title || t('thread.untitled')}</h1>
       <ServerBadge />
+      <ModelSwitch />
       {resident > 0 && (
         <Tooltip label={t('thread.residentHelp')} multiline maw={300}>
           <span className={classes.resident}>

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import { createJSONStorage, persist } from 'zustand/middleware';
 import type { ConversationOptions } from '../../../src-shared/contract/chat.ts';
 import type { Failure } from '../../../src-shared/contract/common.ts';
+import type { ShownFailure } from '../../i18n/failures.ts';
 
 /** Stands for the conversation that its first question will make. */
 export const NEW = 'new';
@@ -12,9 +13,20 @@ export interface Pending {
   failure: Failure | null;
 }
 
+/** Files on their way into a library, to be asked about. */
+export interface Attachment {
+  id: number;
+  name: string;
+  /** null: still on its way. */
+  failure: ShownFailure | null;
+}
+
 interface ChatState {
   /** What stands in the composer, by conversation. */
   drafts: Readonly<Record<string, string>>;
+  /** Questions that are sent as soon as they can be, by conversation. */
+  queued: Readonly<Record<string, string | undefined>>;
+  attachments: Readonly<Record<string, readonly Attachment[]>>;
   pending: Readonly<Record<string, Pending | undefined>>;
   /** Options of the conversation that is not made yet. */
   newOptions: ConversationOptions;
@@ -25,20 +37,40 @@ interface ChatState {
 
 export const NO_OPTIONS: ConversationOptions = { scope: { libraryIds: [], documentIds: [] } };
 
+const NOTHING = {
+  drafts: {},
+  queued: {},
+  attachments: {},
+  pending: {},
+  newOptions: NO_OPTIONS,
+  report: null,
+  helpOpen: false,
+};
+
 /** Drafts outlive a reload of the page, as after a restart of the core. */
 export const useChatState = create<ChatState>()(
-  persist(
-    (): ChatState => ({ drafts: {}, pending: {}, newOptions: NO_OPTIONS, report: null, helpOpen: false }),
-    {
-      name: 'kvasir-drafts',
-      storage: createJSONStorage(() => sessionStorage),
-      partialize: ({ drafts }) => ({ drafts }),
-    },
-  ),
+  persist((): ChatState => NOTHING, {
+    name: 'kvasir-drafts',
+    storage: createJSONStorage(() => sessionStorage),
+    partialize: ({ drafts, queued }) => ({ drafts, queued }),
+  }),
 );
 
 export function setDraft(key: string, text: string): void {
   useChatState.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: text } }));
+}
+
+export function setQueued(key: string, text: string | undefined): void {
+  useChatState.setState(({ queued }) => ({ queued: { ...queued, [key]: text } }));
+}
+
+export function setAttachments(
+  key: string,
+  change: (attachments: readonly Attachment[]) => readonly Attachment[],
+): void {
+  useChatState.setState(({ attachments }) => ({
+    attachments: { ...attachments, [key]: change(attachments[key] ?? []) },
+  }));
 }
 
 export function setPending(key: string, pending: Pending | undefined): void {

@@ -6,7 +6,7 @@ import type { OutputOf } from '../../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { useClient } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
-import { NEW, NO_OPTIONS, setDraft, setPending, useChatState } from './chat-state.ts';
+import { NEW, NO_OPTIONS, setAttachments, setDraft, setPending, useChatState } from './chat-state.ts';
 
 type Sent = OutputOf<'chat.send'>;
 
@@ -21,6 +21,7 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
     const key = conversationId ?? NEW;
     setPending(key, { text, failure: null });
     setDraft(key, '');
+    setAttachments(key, () => []);
     try {
       const id = conversationId ?? (await begin());
       const sent = await client.call('chat.send', { conversationId: id, text });

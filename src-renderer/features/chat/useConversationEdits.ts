@@ -28,13 +28,16 @@ export function useConversationEdits(conversation: Conversation | undefined) {
       const leafId = leafBelow(conversation.messages, messageId);
       change({ ...conversation, leafId }, client.call('chat.selectLeaf', { id, leafId }));
     },
-    setOptions: (options: ConversationOptions): void => {
+    /** By what the options are then: what was added to them may have taken its time. */
+    changeOptions: (make: (options: ConversationOptions) => ConversationOptions): void => {
       if (!conversation) {
-        useChatState.setState({ newOptions: options });
+        useChatState.setState(({ newOptions }) => ({ newOptions: make(newOptions) }));
         return;
       }
       const { id } = conversation;
-      change({ ...conversation, options }, client.call('chat.setOptions', { id, options }));
+      const now = queries.getQueryData<Conversation>(['chat.get', { id }]) ?? conversation;
+      const options = make(now.options);
+      change({ ...now, options }, client.call('chat.setOptions', { id, options }));
     },
   };
 }

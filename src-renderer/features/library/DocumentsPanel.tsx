@@ -1,11 +1,19 @@
 import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconFileOff, IconFiles, IconListSearch, IconSearch, IconTrash } from '@tabler/icons-react';
+import {
+  IconFileOff,
+  IconFiles,
+  IconListSearch,
+  IconMessageQuestion,
+  IconSearch,
+  IconTrash,
+} from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
+import { askAddress } from '../../ui/ask-address.ts';
 import { EmptyState } from '../../ui/EmptyState.tsx';
 import { usePagedRows } from '../../ui/usePagedRows.ts';
 import { VirtualTable } from '../../ui/VirtualTable.tsx';
@@ -122,6 +130,15 @@ function SelectionBar({ selected, onClear }: { selected: ReadonlySet<string>; on
       <Text size="sm" fw={600} role="status">
         {t('documents.selected', { count: selected.size })}
       </Text>
+      <Button
+        component={Link}
+        href={askAddress({ documentIds: ids })}
+        size="compact-sm"
+        variant="light"
+        leftSection={<IconMessageQuestion size={15} aria-hidden />}
+      >
+        {t('documents.ask', { count: ids.length })}
+      </Button>
       {ids.length === 1 && (
         <Button
           component={Link}

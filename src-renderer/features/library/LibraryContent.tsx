@@ -1,8 +1,10 @@
 import { ActionIcon, Badge, Menu, Tabs, Text, Title } from '@mantine/core';
-import { IconDots, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
+import { IconDots, IconMessageQuestion, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useAction } from '../../client/context.tsx';
+import { askAddress } from '../../ui/ask-address.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { DocumentsPanel } from './DocumentsPanel.tsx';
@@ -96,6 +98,13 @@ function LibraryMenu({ library, dialogs }: { library: LibraryInfo; dialogs: Libr
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
+        <Menu.Item
+          component={Link}
+          href={askAddress({ libraryIds: [library.id] })}
+          leftSection={<IconMessageQuestion size={16} />}
+        >
+          {t('list.ask')}
+        </Menu.Item>
         <Menu.Item leftSection={<IconRefresh size={16} />} onClick={look}>
           {t('add.rescan')}
         </Menu.Item>

@@ -9,8 +9,8 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { useFileDrop } from '../../ui/useFileDrop.ts';
 import { AddButtons } from './AddButtons.tsx';
-import { DropHint } from './DropHint.tsx';
-import { rememberLibrary, rememberedLibrary } from './last-library.ts';
+import { DropHint } from '../../ui/DropHint.tsx';
+import { rememberLibrary, rememberedLibrary } from '../../ui/last-library.ts';
 import { LibraryContent } from './LibraryContent.tsx';
 import { LibraryList } from './LibraryList.tsx';
 import { QueueBar } from './QueueBar.tsx';
@@ -53,7 +53,7 @@ export function LibraryHome({ id }: { id: string | undefined }) {
       </Page>
       <UploadPanel />
       <QueueBar />
-      {over && library && <DropHint name={library.name} />}
+      {over && library && <DropHint title={t('drop.title', { name: library.name })} text={t('drop.text')} />}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { useLocation } from 'wouter';
 import { useAction, useCall, useClient, useEvent } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
-import { rememberedLibrary, rememberLibrary } from './last-library.ts';
+import { rememberedLibrary, rememberLibrary } from '../../ui/last-library.ts';
 
 /** Paths named before the rest is only counted. */
 const NAMED = 5;

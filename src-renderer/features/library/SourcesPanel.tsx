@@ -1,12 +1,14 @@
-import { ActionIcon, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
+import { ActionIcon, Code, Group, Paper, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import { modals } from '@mantine/modals';
-import { IconFile, IconFolder, IconTrash, IconUpload } from '@tabler/icons-react';
+import { IconFile, IconFolder, IconMessageQuestion, IconTrash, IconUpload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { LibraryInfo, SourceRoot } from '../../../src-shared/contract/libraries.ts';
-import { useAction, useCall } from '../../client/context.tsx';
+import { useLocation } from 'wouter';
+import { useAction, useCall, useClient } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
-import { notifyFailure } from '../../ui/notify.tsx';
+import { askAddress } from '../../ui/ask-address.ts';
+import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import classes from './Library.module.css';
 
 const ICONS = { folder: IconFolder, file: IconFile, managed: IconUpload } as const;
@@ -34,9 +36,20 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
   const { t } = useTranslation(['library', 'common']);
   const setWatched = useAction('libraries.setWatched');
   const removeRoot = useAction('libraries.removeRoot');
+  const client = useClient();
+  const [, navigate] = useLocation();
   const failed = { onError: (error: unknown) => notifyFailure(error, t('common:error.title')) };
   const { id: rootId, kind, path, watched, failure } = root;
   const Icon = ICONS[kind];
+  const ask = async (): Promise<void> => {
+    try {
+      const { ids } = await client.call('documents.below', { libraryId, paths: [path] });
+      if (ids.length > 0) navigate(askAddress({ documentIds: ids }));
+      else notifyInfo(t('sources.nothingToAsk'));
+    } catch (error) {
+      notifyFailure(error, t('common:error.title'));
+    }
+  };
   const askRemove = (): void => {
     modals.openConfirmModal({
       title: t('sources.removeTitle'),
@@ -75,6 +88,11 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
             }
           />
         )}
+        <Tooltip label={t('sources.ask')}>
+          <ActionIcon variant="subtle" aria-label={`${t('sources.ask')}: ${path}`} onClick={() => void ask()}>
+            <IconMessageQuestion size={17} />
+          </ActionIcon>
+        </Tooltip>
         <ActionIcon
           variant="subtle"
           color="red"

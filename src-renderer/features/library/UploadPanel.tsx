@@ -3,7 +3,7 @@ import { IconX } from '@tabler/icons-react';
 import { FailureText } from '../../ui/FailureText.tsx';
 import { useTranslation } from 'react-i18next';
 import { useFormat } from '../../ui/useFormat.ts';
-import { useUploads, type UploadBatch } from './uploads.ts';
+import { useUploads, type UploadBatch } from '../../ui/uploads.ts';
 import classes from './Library.module.css';
 
 const SHOWN_FAILURES = 50;

@@ -4,9 +4,10 @@ import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useCall, useClient } from '../../client/context.tsx';
 import { chosenFiles, filesBelow, type Dropped, type FoundFile } from '../../ui/dropped-files.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+import { ownLibrary } from '../../ui/own-library.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useAskPath } from './PathForm.tsx';
-import { upload } from './uploads.ts';
+import { upload } from '../../ui/uploads.ts';
 
 export interface AddDocuments {
   /** Whether the host opens the system's own dialogs. */
@@ -28,11 +29,9 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
   const askPath = useAskPath();
   const [, navigate] = useLocation();
 
-  // One's own documents do not go into the sample library: its answers would no longer be right, nor would one's own be found there.
   const target = async (): Promise<LibraryInfo | undefined> => {
     if (!library?.sample) return library;
-    const own = (await client.call('libraries.list')).find((each) => !each.sample);
-    const to = own ?? (await client.call('libraries.create', { name: t('opened.newName') }));
+    const to = await ownLibrary(client);
     navigate(`/library/${encodeURIComponent(to.id)}`);
     return to;
   };

@@ -20,7 +20,7 @@ import { useAction, useEvent } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { FitBadge } from '../../ui/FitBadge.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
-import { useActivate } from './useActivate.tsx';
+import { useActivate } from '../../ui/useActivate.tsx';
 import { useAdapter } from './useAdapter.tsx';
 import { ServerLines } from './servers/ServerLines.tsx';
 import { useServerKey } from './servers/useServerKey.tsx';

@@ -27,6 +27,10 @@ export const common = {
     open: 'Open',
   },
   palette: {
+    newChat: 'Ask a new question',
+    addDocuments: 'Add documents',
+    conversations: 'Conversations',
+    untitled: 'New conversation',
     open: 'Commands',
     placeholder: 'What would you like to do?',
     nothing: 'No command matches',

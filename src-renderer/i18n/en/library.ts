@@ -1,6 +1,7 @@
 export const library = {
   subtitle: 'Documents are split into chunks, and the KV of each chunk is computed once.',
   list: {
+    ask: 'Ask about this library',
     label: 'Libraries',
     create: 'New library',
     createTitle: 'A new library',
@@ -66,6 +67,8 @@ export const library = {
   },
   tabs: { documents: 'Documents', sources: 'Sources' },
   sources: {
+    ask: 'Ask about these documents',
+    nothingToAsk: 'No document of this source has been found yet.',
     folder: 'Folder',
     file: 'File',
     managed: 'Uploaded',
@@ -118,6 +121,8 @@ export const library = {
     failed: 'Failed',
   },
   documents: {
+    ask_one: 'Ask about this document',
+    ask_other: 'Ask about these {{count, number}} documents',
     label: 'Documents of {{name}}',
     search: 'Filter by name',
     show: 'Show',
@@ -147,6 +152,8 @@ export const library = {
     retryOne: 'Try {{title}} again',
   },
   document: {
+    ask: 'Ask about this document',
+    askShort: 'Ask',
     back: 'Back to the library',
     analyse: 'Analyse…',
     analyseThis: 'Analyse this document',

@@ -29,6 +29,10 @@ export const common: Words<typeof en.common> = {
     open: '打开',
   },
   palette: {
+    newChat: '提一个新问题',
+    addDocuments: '添加文档',
+    conversations: '对话',
+    untitled: '新对话',
     open: '命令',
     placeholder: '想做什么？',
     nothing: '没有匹配的命令',

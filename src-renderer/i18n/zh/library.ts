@@ -3,6 +3,7 @@ import type { en, Words } from '../en/index.ts';
 export const library: Words<typeof en.library> = {
   subtitle: '文档会被切成文本块，每个文本块的 KV 只计算一次。',
   list: {
+    ask: '就这个资料库提问',
     label: '资料库列表',
     create: '新建资料库',
     createTitle: '新建资料库',
@@ -67,6 +68,8 @@ export const library: Words<typeof en.library> = {
   },
   tabs: { documents: '文档', sources: '来源' },
   sources: {
+    ask: '就这些文档提问',
+    nothingToAsk: '此来源中尚未找到文档。',
     folder: '文件夹',
     file: '文件',
     managed: '上传',
@@ -116,6 +119,8 @@ export const library: Words<typeof en.library> = {
     failed: '失败',
   },
   documents: {
+    ask_one: '就这篇文档提问',
+    ask_other: '就这 {{count, number}} 篇文档提问',
     label: '{{name}}的文档',
     search: '按名称筛选',
     show: '显示',
@@ -145,6 +150,8 @@ export const library: Words<typeof en.library> = {
     retryOne: '重试 {{title}}',
   },
   document: {
+    ask: '就这篇文档提问',
+    askShort: '提问',
     back: '返回资料库',
     analyse: '分析…',
     analyseThis: '分析这篇文档',

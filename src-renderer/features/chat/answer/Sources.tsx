@@ -29,6 +29,11 @@ export function Sources({
       aria-label={t('sources.title', { count: citations.length })}
     >
       <ul className={classes.list}>
+        {citations.every(({ reason }) => reason === 'whole-document') && (
+          <li className={classes.whole}>
+            {t('sources.whole', { count: new Set(citations.map(({ path }) => path)).size })}
+          </li>
+        )}
         {citations.map((citation, index) => (
           <li key={index}>
             <Source

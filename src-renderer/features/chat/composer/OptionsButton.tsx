@@ -40,23 +40,19 @@ export function OptionsButton({
   );
 }
 
+/** What is shown by chips is not said again; how cached text is blended only where the conversation chose it. */
 function useSummary({ scope, strategy, topK }: ConversationOptions): string {
   const { t } = useTranslation(['chat', 'strategies']);
   const format = useFormat();
   const { data: settings } = useCall('settings.get');
-  const { data: libraries } = useCall('libraries.list');
   const { libraryIds, documentIds } = scope;
   const parts: string[] = [];
   if (documentIds.length > 0) parts.push(t('composer.documents', { count: documentIds.length }));
-  else if (libraryIds.length === 0) parts.push(t('composer.allLibraries'));
-  else if (libraryIds.length === 1) {
-    const name = libraries?.find(({ id }) => id === libraryIds[0])?.name;
-    parts.push(name ?? t('composer.libraries', { count: 1 }));
-  } else parts.push(t('composer.libraries', { count: libraryIds.length }));
-  const used = strategy ?? settings?.strategy;
-  if (used) {
-    const ratio = takesRatio(used.name) ? ` ${format.percent(used.ratio)}` : '';
-    parts.push(`${t(`strategies:${used.name}.name`)}${ratio}`);
+  else if (libraryIds.length > 0) parts.push(t('composer.libraries', { count: libraryIds.length }));
+  else parts.push(t('composer.allLibraries'));
+  if (strategy) {
+    const ratio = takesRatio(strategy.name) ? ` ${format.percent(strategy.ratio)}` : '';
+    parts.push(`${t(`strategies:${strategy.name}.name`)}${ratio}`);
   }
   const passages = topK ?? settings?.topK;
   if (passages !== undefined) parts.push(t('composer.passages', { count: passages }));

@@ -1,7 +1,9 @@
 import { Button, Group, MultiSelect, NumberInput, Radio, Slider, Stack, Switch, Text } from '@mantine/core';
-import { useState } from 'react';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
+import type { Settings } from '../../../../src-shared/settings.ts';
 import { STRATEGY_REQUESTS, takesRatio, type StrategyRequest } from '../../../../src-shared/strategy.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
@@ -12,7 +14,7 @@ interface FormProps {
   onChange: (options: ConversationOptions) => void;
 }
 
-/** Everything that a conversation may choose for itself; what it leaves alone follows the settings. */
+/** Everything that a conversation may choose for itself, plain choices first; what it leaves alone follows the settings. */
 export function OptionsForm({ options, onChange }: FormProps) {
   const { t } = useTranslation('chat');
   const { data: settings } = useCall('settings.get');
@@ -26,12 +28,6 @@ export function OptionsForm({ options, onChange }: FormProps) {
       </Group>
       <ScopeChoice options={options} onChange={onChange} />
       {settings && (
-        <StrategyFields
-          strategy={options.strategy ?? settings.strategy}
-          onChange={(strategy) => onChange({ ...options, strategy })}
-        />
-      )}
-      {settings && (
         <Switch
           label={t('options.strict')}
           description={t('options.strictHelp')}
@@ -39,6 +35,15 @@ export function OptionsForm({ options, onChange }: FormProps) {
           onChange={({ currentTarget }) => onChange({ ...options, strict: currentTarget.checked })}
         />
       )}
+      <Passages options={options} fallback={settings?.topK} onChange={onChange} />
+      <Count
+        label={t('options.maxTokens')}
+        unit={t('options.tokens')}
+        value={options.maxTokens}
+        fallback={settings?.maxTokens}
+        max={65_536}
+        onChange={(maxTokens) => onChange({ ...options, maxTokens })}
+      />
       {settings && (
         <Switch
           label={t('options.think')}
@@ -47,24 +52,64 @@ export function OptionsForm({ options, onChange }: FormProps) {
           onChange={({ currentTarget }) => onChange({ ...options, think: currentTarget.checked })}
         />
       )}
-      <Group grow align="flex-start">
+      {settings && <Advanced options={options} settings={settings} onChange={onChange} />}
+    </Stack>
+  );
+}
+
+/** How many passages: left to Kvasir, or a number. */
+function Passages({ options, fallback, onChange }: FormProps & { fallback: number | undefined }) {
+  const { t } = useTranslation('chat');
+  const automatic = (options.topK ?? fallback) === undefined;
+  const first = 6;
+  return (
+    <Stack gap={6}>
+      <Switch
+        label={t('options.topKAutomatic')}
+        checked={automatic}
+        // What the settings say is not undone here.
+        disabled={fallback !== undefined}
+        onChange={({ currentTarget }) =>
+          onChange({ ...options, topK: currentTarget.checked ? undefined : first })
+        }
+      />
+      {!automatic && (
         <Count
           label={t('options.topK')}
           value={options.topK}
-          fallback={settings?.topK ?? t('options.automatic')}
+          fallback={fallback}
           max={256}
           onChange={(topK) => onChange({ ...options, topK })}
         />
-        <Count
-          label={t('options.maxTokens')}
-          unit={t('options.tokens')}
-          value={options.maxTokens}
-          fallback={settings?.maxTokens}
-          max={65_536}
-          onChange={(maxTokens) => onChange({ ...options, maxTokens })}
+      )}
+    </Stack>
+  );
+}
+
+/** What only people who know blending and sampling look for. */
+function Advanced({ options, settings, onChange }: FormProps & { settings: Settings }) {
+  const { t } = useTranslation('chat');
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <div>
+      <Button
+        variant="subtle"
+        color="gray"
+        size="compact-sm"
+        ml={-8}
+        aria-expanded={open}
+        aria-controls={id}
+        leftSection={open ? <IconChevronDown size={15} /> : <IconChevronRight size={15} />}
+        onClick={() => setOpen(!open)}
+      >
+        {t('options.advanced')}
+      </Button>
+      <Stack id={id} gap="md" mt="xs" display={open ? undefined : 'none'}>
+        <StrategyFields
+          strategy={options.strategy ?? settings.strategy}
+          onChange={(strategy) => onChange({ ...options, strategy })}
         />
-      </Group>
-      {settings && (
         <Dial
           label={t('options.temperature')}
           help={t('options.temperatureHelp')}
@@ -74,8 +119,8 @@ export function OptionsForm({ options, onChange }: FormProps) {
           show={(value) => value.toFixed(1)}
           onChange={(temperature) => onChange({ ...options, temperature })}
         />
-      )}
-    </Stack>
+      </Stack>
+    </div>
   );
 }
 

@@ -26,6 +26,7 @@ export function ConversationList({
   const scroller = useRef<HTMLDivElement>(null);
   const [renamingId, setRenamingId] = useState<string>();
   const [openedMs] = useState(() => Date.now());
+  const [stopId, setStopId] = useState<string>();
   const rows = useMemo(() => rowsOf(summaries, openedMs), [summaries, openedMs]);
   // eslint-disable-next-line react-hooks/incompatible-library -- rows are drawn by this component alone
   const virtual = useVirtualizer({
@@ -38,6 +39,11 @@ export function ConversationList({
     },
     overscan: 8,
   });
+
+  // One stop of Tab for all of them: the row that had the focus, else the conversation that is shown, else the first.
+  const stop = [stopId, activeId].find((id) => summaries.some((each) => each.id === id));
+  const first = rows.find((row) => row.kind === 'item');
+  const tabStop = stop ?? (first?.kind === 'item' ? first.summary.id : undefined);
 
   const focusRow = (index: number | undefined): void => {
     if (index === undefined) return;
@@ -81,7 +87,9 @@ export function ConversationList({
                 <ConversationRow
                   summary={row.summary}
                   active={row.summary.id === activeId}
+                  tabStop={row.summary.id === tabStop}
                   renaming={row.summary.id === renamingId}
+                  onFocus={() => setStopId(row.summary.id)}
                   actions={actions}
                   onRenaming={(renaming) => setRenamingId(renaming ? row.summary.id : undefined)}
                   onOpen={onOpen}

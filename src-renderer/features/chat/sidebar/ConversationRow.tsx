@@ -12,15 +12,20 @@ import classes from './Sidebar.module.css';
 export function ConversationRow({
   summary,
   active,
+  tabStop,
   renaming,
   actions,
+  onFocus,
   onRenaming,
   onOpen,
 }: {
   summary: ConversationSummary;
   active: boolean;
+  /** Whether Tab leads to it; arrow keys lead to the others. */
+  tabStop: boolean;
   renaming: boolean;
   actions: ConversationActions;
+  onFocus: () => void;
   onRenaming: (renaming: boolean) => void;
   onOpen: () => void;
 }) {
@@ -39,11 +44,12 @@ export function ConversationRow({
     );
   }
   return (
-    <div className={classes.row} data-active={active}>
+    <div className={classes.row} data-active={active} onFocus={onFocus}>
       <Link
         href={`/chat/${id}`}
         className={classes.link ?? ''}
         aria-current={active ? 'page' : undefined}
+        tabIndex={tabStop ? 0 : -1}
         onClick={onOpen}
         onDoubleClick={() => onRenaming(true)}
       >
@@ -53,7 +59,14 @@ export function ConversationRow({
         </span>
         <span className={classes.snippet}>{snippet}</span>
       </Link>
-      <RowMenu name={name} id={id} thoughts={thoughts} actions={actions} onRename={() => onRenaming(true)} />
+      <RowMenu
+        name={name}
+        id={id}
+        thoughts={thoughts}
+        tabStop={tabStop}
+        actions={actions}
+        onRename={() => onRenaming(true)}
+      />
     </div>
   );
 }
@@ -62,12 +75,14 @@ function RowMenu({
   id,
   name,
   thoughts,
+  tabStop,
   actions,
   onRename,
 }: {
   id: string;
   name: string;
   thoughts: boolean;
+  tabStop: boolean;
   actions: ConversationActions;
   onRename: () => void;
 }) {
@@ -80,6 +95,7 @@ function RowMenu({
           variant="subtle"
           color="gray"
           size="sm"
+          tabIndex={tabStop ? 0 : -1}
           aria-label={t('list.menu', { title: name })}
         >
           <IconDots size={16} />

@@ -29,16 +29,18 @@ export function useStickToEnd(
     if (!element || !inner) return undefined;
     let last = element.scrollTop;
     const onScroll = (): void => {
-      const { scrollTop, scrollHeight, clientHeight } = element;
-      const near = scrollHeight - scrollTop - clientHeight <= NEAR;
+      const { scrollTop } = element;
       // Only going up is the reader's wish; content that grows moves nothing up.
-      if (near) following.current = true;
+      if (isNear(element)) following.current = true;
       else if (scrollTop < last - 1) following.current = false;
       last = scrollTop;
       setAtEnd(following.current);
     };
     const observer = new ResizeObserver(() => {
       if (following.current) element.scrollTop = element.scrollHeight;
+      // What is shown may have become short enough that its end is in sight, which no scrolling tells.
+      else if (isNear(element)) following.current = true;
+      setAtEnd(following.current);
     });
     observer.observe(inner);
     observer.observe(element);
@@ -55,4 +57,8 @@ export function useStickToEnd(
   }, [key, scroller]);
 
   return { atEnd, toEnd };
+}
+
+function isNear({ scrollTop, scrollHeight, clientHeight }: HTMLElement): boolean {
+  return scrollHeight - scrollTop - clientHeight <= NEAR;
 }

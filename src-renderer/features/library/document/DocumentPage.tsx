@@ -1,11 +1,12 @@
 import { Alert, Button, Loader, SegmentedControl, Text } from '@mantine/core';
-import { IconAlertTriangle, IconArrowLeft, IconListSearch } from '@tabler/icons-react';
+import { IconAlertTriangle, IconArrowLeft, IconListSearch, IconMessageQuestion } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useSearch } from 'wouter';
 import type { DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useCommands } from '../../../ui/commands.ts';
+import { askAddress } from '../../../ui/ask-address.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { Page } from '../../../ui/Page.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
@@ -91,7 +92,11 @@ function Actions({
   const { t } = useTranslation('library');
   const [, navigate] = useLocation();
   const analyse = `/analysis/new?document=${encodeURIComponent(document.id)}`;
-  useCommands([{ id: 'analyse-document', label: t('document.analyseThis'), run: () => navigate(analyse) }]);
+  const ask = askAddress({ documentIds: [document.id] });
+  useCommands([
+    { id: 'ask-document', label: t('document.ask'), run: () => navigate(ask) },
+    { id: 'analyse-document', label: t('document.analyseThis'), run: () => navigate(analyse) },
+  ]);
   return (
     <>
       <SegmentedControl<View>
@@ -101,6 +106,14 @@ function Actions({
         value={view}
         onChange={onView}
       />
+      <Button
+        component={Link}
+        href={ask}
+        aria-label={t('document.ask')}
+        leftSection={<IconMessageQuestion size={16} aria-hidden />}
+      >
+        {t('document.askShort')}
+      </Button>
       <Button
         component={Link}
         href={analyse}

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { UploadOptions } from '../../../src-shared/contract/bridge.ts';
-import { Client } from '../../client/client.ts';
-import type { FoundFile } from '../../ui/dropped-files.ts';
+import type { UploadOptions } from '../../src-shared/contract/bridge.ts';
+import { Client } from '../client/client.ts';
+import type { FoundFile } from './dropped-files.ts';
 import { upload, useUploads } from './uploads.ts';
 
 const library = { id: 'l', name: 'Notes' };
@@ -20,7 +20,8 @@ function clientWith(send: (path: string, options: UploadOptions) => Promise<'ok'
     pathOf: () => undefined,
     upload: async (_, options) => {
       const path = 'libraryId' in options.target ? options.target.path : '';
-      if ((await send(path, options)) === 'ok') return { ok: true, data: { path } };
+      if ((await send(path, options)) === 'ok')
+        return { ok: true, data: { path, documentId: `id of ${path}` } };
       return { ok: false, error: { code: 'DOCUMENT_UNSUPPORTED', message: 'No.', advice: 'Leave it.' } };
     },
   });
@@ -33,7 +34,8 @@ describe('upload', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const client = clientWith((path) => Promise.resolve(path === 'bad' ? 'bad' : 'ok'));
-    await upload({ ...job, client, files: [fileAt('good')] });
+    const { documentIds } = await upload({ ...job, client, files: [fileAt('good')] });
+    expect(documentIds).toEqual(['id of good']);
     await upload({ ...job, client, files: [fileAt('bad')] });
     expect(useUploads.getState().batches).toHaveLength(2);
     vi.runAllTimers();

@@ -2,12 +2,12 @@ import { Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ReactElement } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { CacheStats } from '../../../src-shared/contract/cache.ts';
-import type { ModelEntry, ModelImpact } from '../../../src-shared/contract/models.ts';
-import { useAction, useClient } from '../../client/context.tsx';
-import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
-import { useReachWords } from '../../ui/server/ReachText.tsx';
-import { useFormat } from '../../ui/useFormat.ts';
+import type { CacheStats } from '../../src-shared/contract/cache.ts';
+import type { ModelEntry, ModelImpact } from '../../src-shared/contract/models.ts';
+import { useAction, useClient } from '../client/context.tsx';
+import { notifyFailure, notifyInfo } from './notify.tsx';
+import { useReachWords } from './server/ReachText.tsx';
+import { useFormat } from './useFormat.ts';
 
 /** Says what another model means for the caches before it is taken into use; the one in use is loaded again without a question. */
 export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {

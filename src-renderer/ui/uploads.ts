@@ -1,7 +1,7 @@
 import { create } from 'zustand';
-import type { Client } from '../../client/client.ts';
-import { shownFailure, type ShownFailure } from '../../i18n/failures.ts';
-import type { FoundFile } from '../../ui/dropped-files.ts';
+import type { Client } from '../client/client.ts';
+import { shownFailure, type ShownFailure } from '../i18n/failures.ts';
+import type { FoundFile } from './dropped-files.ts';
 
 export interface UploadBatch {
   id: number;
@@ -12,6 +12,8 @@ export interface UploadBatch {
   /** Files that are finished, well or not. */
   done: number;
   failed: readonly { path: string; failure: ShownFailure }[];
+  /** Of those that arrived. */
+  documentIds: readonly string[];
   state: 'running' | 'finished' | 'cancelled';
 }
 
@@ -62,7 +64,9 @@ export async function upload({
     try {
       const file = await open();
       if (file.size > maxBytes) throw new Error(tooLarge); // no code: it is in the window's language already
-      await client.upload(file, { target: { libraryId: library.id, path }, signal: abort.signal });
+      const target = { libraryId: library.id, path };
+      const { documentId } = await client.upload(file, { target, signal: abort.signal });
+      if (documentId !== undefined) batch.tell({ documentIds: [...batch.now().documentIds, documentId] });
     } catch (error) {
       if (abort.signal.aborted) return;
       failures.push({ path, failure: shownFailure(error) });
@@ -99,6 +103,7 @@ function startBatch(libraryName: string, abort: AbortController) {
     total: 0,
     done: 0,
     failed: [],
+    documentIds: [],
     state: 'running',
   };
   let timer: ReturnType<typeof setTimeout> | undefined;

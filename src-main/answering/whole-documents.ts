@@ -1,0 +1,35 @@
+import type { FusionModel } from '../fusion/model.ts';
+import type { AnswerChoices } from './choices.ts';
+import { findPassages, type FoundPassage, type Passages } from './passages.ts';
+import { PromptAssembler } from './prompt.ts';
+
+/** Reason of a passage that is there because its whole document is. */
+export const WHOLE_DOCUMENT = 'whole-document';
+
+/** What the passages have to fit with. */
+export interface WholeRequest {
+  model: FusionModel;
+  question: string;
+  choices: AnswerChoices;
+}
+
+/**
+ * Every passage of the documents that a question is restricted to, in document order, where all of them fit the context together with
+ * the question and its answer: nothing is searched then, so that also "What is this about?" is answered. undefined where
+ * they do not fit, exceed the number of passages asked for, or are not cut yet.
+ */
+export function wholeDocuments(
+  documentIds: readonly string[],
+  { model, question, choices }: WholeRequest,
+  passages: Passages,
+): FoundPassage[] | undefined {
+  if (documentIds.length === 0) return undefined;
+  const { contextTokens, maxTokens, topK = Infinity } = choices;
+  const ids = passages.whole(documentIds, contextTokens);
+  if (!ids || ids.length > topK) return undefined;
+  const chosen = ids.map((chunkId) => ({ chunkId, score: 1, reason: WHOLE_DOCUMENT, highlights: [] }));
+  const found = findPassages(chosen, passages);
+  const budget = { contextTokens, answerTokens: maxTokens };
+  const { leftOut } = new PromptAssembler(model, choices).assemble(question, found, budget);
+  return leftOut.length === 0 ? found : undefined;
+}

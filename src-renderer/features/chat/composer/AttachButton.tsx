@@ -1,0 +1,32 @@
+import { ActionIcon, FileButton, Tooltip } from '@mantine/core';
+import { IconPaperclip } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Attach } from './useAttach.ts';
+
+/** Adds files and asks about them: by the system's dialog where the host has one, by the browser's elsewhere. */
+export function AttachButton({ attach }: { attach: Attach }) {
+  const { t } = useTranslation('chat');
+  const label = t('composer.attach');
+  const icon = <IconPaperclip size={18} />;
+  const looks = { variant: 'subtle', color: 'gray', 'aria-label': label } as const;
+  if (attach.nativeDialogs) {
+    return (
+      <Tooltip label={label}>
+        <ActionIcon {...looks} onClick={attach.browse}>
+          {icon}
+        </ActionIcon>
+      </Tooltip>
+    );
+  }
+  return (
+    <FileButton multiple onChange={attach.choose}>
+      {(props) => (
+        <Tooltip label={label}>
+          <ActionIcon {...looks} {...props}>
+            {icon}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </FileButton>
+  );
+}

@@ -1,0 +1,51 @@
+import { ActionIcon, Loader, Tooltip } from '@mantine/core';
+import { IconPencil, IconX } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import classes from './Composer.module.css';
+
+/** A question that was asked before it could be sent: what it waits for, and the ways back. */
+export function QueuedQuestion({
+  text,
+  reading,
+  onEdit,
+  onDiscard,
+}: {
+  text: string;
+  /** Names of documents it waits for; empty: it waits for the answer that is being made. */
+  reading: readonly string[];
+  onEdit: () => void;
+  onDiscard: () => void;
+}) {
+  const { t } = useTranslation('chat');
+  const [name = '', ...more] = reading;
+  const why =
+    reading.length === 0
+      ? t('queued.answer')
+      : more.length === 0
+        ? t('queued.document', { name })
+        : t('queued.documents', { count: reading.length });
+  return (
+    <div className={classes.queued}>
+      <Loader size={13} aria-hidden />
+      <span className={classes.queuedText}>
+        <span role="status">{why}</span> “{text}”
+      </span>
+      <Tooltip label={t('queued.edit')}>
+        <ActionIcon size="sm" variant="subtle" color="gray" aria-label={t('queued.edit')} onClick={onEdit}>
+          <IconPencil size={15} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label={t('queued.discard')}>
+        <ActionIcon
+          size="sm"
+          variant="subtle"
+          color="gray"
+          aria-label={t('queued.discard')}
+          onClick={onDiscard}
+        >
+          <IconX size={15} />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+import { useTranslation } from 'react-i18next';
+import { useCall, useClient } from '../../../client/context.tsx';
+import { shownFailure, type ShownFailure } from '../../../i18n/failures.ts';
+import { chosenFiles, filesBelow, type Dropped, type FoundFile } from '../../../ui/dropped-files.ts';
+import { ownLibrary } from '../../../ui/own-library.ts';
+import { upload } from '../../../ui/uploads.ts';
+import { useFormat } from '../../../ui/useFormat.ts';
+import { setAttachments } from '../chat-state.ts';
+
+/** Ids of the documents that came of something added, and why the rest did not come. */
+interface Added {
+  ids: readonly string[];
+  failures: readonly { name: string; failure: ShownFailure }[];
+}
+
+export interface Attach {
+  drop: (dropped: Dropped) => void;
+  paste: (files: readonly File[]) => void;
+  choose: (files: readonly File[]) => void;
+  /** By the system's own dialog. */
+  browse: () => void;
+  nativeDialogs: boolean;
+}
+
+/** Failures that are shown one by one; a folder may have thousands. */
+const SHOWN_FAILURES = 3;
+let lastId = 0;
+
+/**
+ * Files that are dropped on a conversation, pasted or chosen: into a library as by its own screen, and from there into what the
+ * conversation asks about. `onDocuments` gets their ids.
+ */
+export function useAttach(stateKey: string, onDocuments: (ids: readonly string[]) => void): Attach {
+  const { t } = useTranslation(['chat', 'library']);
+  const client = useClient();
+  const format = useFormat();
+  const { data: info } = useCall('app.info');
+  const { data: settings } = useCall('settings.get');
+
+  const fromPaths = async (paths: string[]): Promise<Added> => {
+    if (paths.length === 0) return { ids: [], failures: [] }; // e.g. a picture that was pasted: it is no file
+    const { id: libraryId } = await ownLibrary(client);
+    await client.call('libraries.addPaths', { id: libraryId, paths });
+    return { ...(await client.call('documents.below', { libraryId, paths })), failures: [] };
+  };
+  const fromFiles = async (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): Promise<Added> => {
+    const library = await ownLibrary(client);
+    const maxBytes = settings?.maxFileBytes ?? Number.POSITIVE_INFINITY;
+    const tooLarge = t('library:upload.tooLarge', { size: format.bytes(maxBytes) });
+    const { documentIds, failed } = await upload({ client, library, files, maxBytes, tooLarge });
+    return { ids: documentIds, failures: failed.map(({ path, failure }) => ({ name: path, failure })) };
+  };
+  const attach = async (names: readonly string[], add: () => Promise<Added>): Promise<void> => {
+    const [first = '', ...more] = names;
+    const name = more.length > 0 ? t('scope.andMore', { name: first, count: more.length }) : first;
+    const id = ++lastId;
+    setAttachments(stateKey, (before) => [...before, { id, name, failure: null }]);
+    const { ids, failures } = await add().catch((error: unknown): Added => ({
+      ids: [],
+      failures: [{ name, failure: shownFailure(error) }],
+    }));
+    if (ids.length > 0) onDocuments(ids);
+    const none = { name, failure: { message: t('scope.noDocuments'), advice: '' } };
+    const shown = ids.length + failures.length === 0 ? [none] : failures.slice(0, SHOWN_FAILURES);
+    const refused = shown.map((failure) => ({ id: ++lastId, ...failure }));
+    setAttachments(stateKey, (before) => [...before.filter((each) => each.id !== id), ...refused]);
+  };
+  const withFiles = (
+    files: readonly File[],
+    found: () => AsyncIterable<FoundFile> | Iterable<FoundFile>,
+  ): void => {
+    if (files.length === 0) return;
+    const paths = client.uploads ? [] : files.flatMap((file) => client.pathOf(file) ?? []);
+    const names = files.map(({ name }) => name);
+    void attach(names, () => (client.uploads ? fromFiles(found()) : fromPaths(paths)));
+  };
+  const browse = async (): Promise<void> => {
+    const { paths } = await client.call('app.choosePaths', { kind: 'documents' });
+    if (paths.length === 0) return;
+    await attach(
+      paths.map((path) => path.split(/[\\/]/).at(-1) ?? path),
+      () => fromPaths(paths),
+    );
+  };
+  return {
+    nativeDialogs: info?.nativeDialogs ?? false,
+    drop: ({ files, entries }) => withFiles(files, () => filesBelow(entries)),
+    paste: (files) => withFiles(files, () => chosenFiles(files)),
+    choose: (files) => withFiles(files, () => chosenFiles(files)),
+    browse: () => void browse(),
+  };
+}

@@ -1,0 +1,99 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState, type RefObject } from 'react';
+import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
+import { useCall } from '../../../client/context.tsx';
+import { mentionAt, withoutMention, type Mention } from './mention.ts';
+
+/** A document or a library that a question can be restricted to. */
+export interface Mentionable {
+  kind: 'document' | 'library';
+  id: string;
+  name: string;
+  /** A document's path; '' of a library. */
+  path: string;
+}
+
+export interface Mentions {
+  /** Empty while no name is being typed, or none matches. */
+  offered: readonly Mentionable[];
+  active: number;
+  choose: (one: Mentionable) => void;
+  /** Looks at what stands before the caret. */
+  look: () => void;
+  /** Whether the key was for the list. */
+  onKeyDown: (event: React.KeyboardEvent) => boolean;
+}
+
+const OFFERED = 8;
+const TYPING_MS = 120;
+
+/** Names of documents and libraries that are offered while "@" and a part of one is typed. */
+export function useMentions(
+  input: RefObject<HTMLTextAreaElement | null>,
+  { scope }: ConversationOptions,
+  onChoose: (one: Mentionable, text: string) => void,
+): Mentions {
+  const [mention, setMention] = useState<Mention>();
+  const [active, setActive] = useState(0);
+  const [search] = useDebouncedValue(mention?.query.trim() ?? '', TYPING_MS);
+  const enabled = mention !== undefined;
+  const { data: libraries = [] } = useCall('libraries.list', {}, { enabled });
+  const query = { search, limit: OFFERED, sort: 'title' } as const;
+  const { data: documents } = useCall('documents.list', query, { enabled, keepPrevious: true });
+  const taken = new Set([...scope.documentIds, ...scope.libraryIds]);
+  const offered = !enabled
+    ? []
+    : [
+        ...libraries
+          .filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()))
+          .map(({ id, name }): Mentionable => ({ kind: 'library', id, name, path: '' })),
+        ...(documents?.items ?? []).map(({ id, title, path }): Mentionable => ({
+          kind: 'document',
+          id,
+          name: title,
+          path,
+        })),
+      ]
+        .filter(({ id }) => !taken.has(id))
+        .slice(0, OFFERED);
+  const at = Math.min(active, offered.length - 1);
+
+  const choose = (one: Mentionable): void => {
+    const text = input.current?.value ?? '';
+    setMention(undefined);
+    onChoose(one, mention ? withoutMention(text, mention) : text);
+    input.current?.focus();
+  };
+  const onKeyDown = (event: React.KeyboardEvent): boolean => {
+    const one = offered[at];
+    if (!one) return false;
+    const keys: Record<string, (() => void) | undefined> = {
+      ArrowDown: () => setActive((at + 1) % offered.length),
+      ArrowUp: () => setActive((at + offered.length - 1) % offered.length),
+      Enter: () => choose(one),
+      Tab: () => choose(one),
+      Escape: () => setMention(undefined),
+    };
+    const act = event.shiftKey ? undefined : keys[event.key];
+    if (!act) return false;
+    event.preventDefault();
+    event.stopPropagation(); // Escape would stop the answer
+    act();
+    return true;
+  };
+  return {
+    offered,
+    active: at,
+    choose,
+    onKeyDown,
+    look: () => {
+      const field = input.current;
+      const found =
+        field && field.selectionStart === field.selectionEnd
+          ? mentionAt(field.value, field.selectionStart)
+          : undefined;
+      if (found?.query !== mention?.query) setActive(0);
+      setMention(found);
+    },
+  };
+}

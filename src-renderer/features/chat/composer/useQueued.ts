@@ -1,0 +1,21 @@
+import { useEffect, useRef } from 'react';
+import { setDraft, setQueued, useChatState } from '../chat-state.ts';
+
+/** The question that waits for its turn; it is sent as soon as nothing is waited for, and comes back where nothing is left to ask. */
+export function useQueued(
+  stateKey: string,
+  { waits, nothing, onAsk }: { waits: boolean; nothing: boolean; onAsk: (text: string) => void },
+): string | undefined {
+  const queued = useChatState((state) => state.queued[stateKey]);
+  const ask = useRef(onAsk);
+  useEffect(() => {
+    ask.current = onAsk;
+  });
+  useEffect(() => {
+    if (queued === undefined || waits) return;
+    setQueued(stateKey, undefined);
+    if (nothing) setDraft(stateKey, queued);
+    else ask.current(queued);
+  }, [stateKey, queued, waits, nothing]);
+  return queued;
+}

@@ -1,0 +1,30 @@
+import { useChatState, type Attachment } from '../chat-state.ts';
+import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
+import type { DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
+import { useCall } from '../../../client/context.tsx';
+import { scopeState, type ScopeState } from './scope.ts';
+
+const NONE: readonly Attachment[] = [];
+
+export interface ShownScope extends ScopeState {
+  attachments: readonly Attachment[];
+  /** Of those asked about, the ones that are there; undefined until they are known. */
+  documents: readonly DocumentInfo[] | undefined;
+  /** Whether the core has said how far they are. */
+  known: boolean;
+}
+
+/** What a conversation is restricted to, and how far that is. */
+export function useScope(stateKey: string, { scope }: ConversationOptions): ShownScope {
+  const attachments = useChatState((state) => state.attachments[stateKey] ?? NONE);
+  const ids = scope.documentIds;
+  const asked = ids.length > 0;
+  const { data, error, isPlaceholderData } = useCall(
+    'documents.some',
+    { ids },
+    { enabled: asked, keepPrevious: true },
+  );
+  const documents = asked ? data : undefined;
+  const known = !asked || error !== null || (data !== undefined && !isPlaceholderData);
+  return { attachments, documents, known, ...scopeState(scope, known ? documents : undefined, attachments) };
+}

@@ -1,0 +1,14 @@
+import i18next from 'i18next';
+import type { LibraryInfo } from '../../src-shared/contract/libraries.ts';
+import type { Client } from '../client/client.ts';
+import { rememberedLibrary } from './last-library.ts';
+
+/**
+ * Where a person's documents go when nobody chooses: into the library shown last, else the first one, else a new one. Never into the
+ * sample library: its answers would no longer be right, nor would one's own documents be found there.
+ */
+export async function ownLibrary(client: Client): Promise<LibraryInfo> {
+  const own = (await client.call('libraries.list')).filter(({ sample }) => !sample);
+  const known = own.find(({ id }) => id === rememberedLibrary()) ?? own[0];
+  return known ?? client.call('libraries.create', { name: i18next.t('library:opened.newName') });
+}
