@@ -122,7 +122,7 @@ test.each(['HTTP', 'a stream'] as const)('what models send is understood over %s
   const { libraries } = withText('abc', { title: 'A' });
   const models = { current: () => Promise.resolve() };
   const list = () => [{ id: '1', name: 'Notes', documents: 1, pending: 0, failed: 0 }];
-  const parts = core({ search: { query }, models, libraries: { ...libraries, list } });
+  const parts = core({ search: { query }, models, libraries: { documents: libraries.documents, list } });
   const client = await over[transport](parts);
   const call = async (name: string, input: unknown): Promise<CallToolResult> =>
     client.request(
