@@ -121,6 +121,8 @@ export const chat = {
     imageNamed: 'Image, not loaded: {{name}}',
     table: 'Table',
   },
+  /** The line under an answer; its parts are joined by a dot. */
+  summary: { sooner: '{{factor}}× sooner', firstWord: 'First word after {{time}}' },
   stats: {
     label: 'How this answer was made',
     toFirstToken: 'to the first token',
