@@ -142,7 +142,7 @@ test('offline is one sentence; the models of this machine stay', async ({ window
   hub.close();
   await discover(window);
   await expect(
-    window.getByText(/^There is no connection to 127\.0\.0\.1:\d+ .*can be used as before\.$/),
+    window.getByText(/^127\.0\.0\.1:\d+ cannot be reached .*still work\.$/),
   ).toBeVisible();
   await expect(window.getByRole('button', { name: 'Try again' })).toBeVisible();
   await window.getByRole('tab', { name: 'On this machine' }).click();
