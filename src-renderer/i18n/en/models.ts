@@ -145,7 +145,8 @@ export const models = {
     again: 'Measure again',
     stop: 'Stop',
     running: 'Measuring',
-    preparing: 'Reading the passages and computing the answers to compare with. The first results take a minute or more.',
+    preparing:
+      'Reading the passages and computing the answers to compare with. The first results take a minute or more.',
     progress: '{{done}} of {{total}} answers',
     unknown:
       'Not measured yet. This happens automatically once documents are ready; until then 10 % is recomputed, chosen by deviation.',

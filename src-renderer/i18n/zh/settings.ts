@@ -23,8 +23,7 @@ export const settings: Words<typeof en.settings> = {
     strategy: '缓存文本的融合方式',
     strategyHelp: '每个对话都可以单独选择。',
     ratio: '重算比例',
-    ratioHelp:
-      '缓存的文本中，在最要紧之处重新计算的比例。比例越高越慢，也越接近全部重新读取。',
+    ratioHelp: '缓存的文本中，在最要紧之处重新计算的比例。比例越高越慢，也越接近全部重新读取。',
     watchAnswers: '空闲时检查融合的回答',
     watchAnswersHelp:
       '每天会不用缓存重新计算少量回答并进行比较。如果差别过大，就会重算更多内容或停止融合；结果见“模型”页面。使用电池时或你正在等待时不会进行。',

@@ -2,8 +2,7 @@ import type { en, Words } from '../en/index.ts';
 
 export const welcome: Words<typeof en.welcome> = {
   title: '向文档提问，更快看到第一个词。',
-  intro:
-    'Kvasir 对每个文档只读取一次。此后，回答会更快开始。一切都在本机完成。',
+  intro: 'Kvasir 对每个文档只读取一次。此后，回答会更快开始。一切都在本机完成。',
   steps: {
     label: '已就绪的内容',
     library: '示例资料库',
