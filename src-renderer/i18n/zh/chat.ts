@@ -120,7 +120,7 @@ export const chat: Words<typeof en.chat> = {
     table: '表格',
   },
   /** The line under an answer; its parts are joined by a dot. */
-  summary: { sooner: '快 {{factor}} 倍', firstWord: '{{time}}后出现第一个词' },
+  summary: { sooner: '提速至 {{factor}} 倍', firstWord: '{{time}}后出现第一个词' },
   stats: {
     label: '这个回答是怎样生成的',
     toFirstToken: '得到首个 token',
