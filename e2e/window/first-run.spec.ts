@@ -8,6 +8,7 @@ import {
   sourcesOf,
   startConversation,
   stripOf,
+  unfold,
 } from './support/chat.ts';
 import { COMPUTED_MS, expect, test } from './support/test.ts';
 
@@ -25,6 +26,7 @@ test.describe('at the first start', () => {
     await expect(suggestions).toHaveCount(3);
 
     await suggestions.first().click();
+    await unfold(answers(window));
     const strip = stripOf(answers(window));
     await expect(strip).toContainText('to the first token', { timeout: ANSWER_MS });
     await expect(strip).toContainText(/\d computed/);

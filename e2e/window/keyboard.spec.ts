@@ -22,12 +22,12 @@ test('from the first question to a library of one’s own without a mouse', asyn
 
   await test.step('the report opens and closes', async () => {
     const panel = window.getByRole('complementary', { name: 'Fusion report' });
-    // The report comes right behind the answer's numbers.
-    await expect(window.getByRole('button', { name: 'Details' })).toBeVisible();
     await keys.press('Control+.');
     await expect(panel).toBeVisible();
     await keys.press('Escape');
     await expect(panel).toBeHidden();
+    await tabTo(window, (element) => /\d sources?$/.test(element.textContent));
+    await keys.press('Enter');
     await tabTo(window, 'Details');
     await keys.press('Enter');
     await expect(panel).toBeVisible();

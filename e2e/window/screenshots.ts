@@ -110,7 +110,11 @@ console.log(`Pictures are in ${OUT}.`);
 
 async function askTheFirst(page: Page): Promise<string> {
   await page.getByRole('region', { name: words.welcome.try }).getByRole('button').first().click();
-  await page.getByRole('button', { name: words.chat.stats.details }).waitFor();
+  await page
+    .getByRole('group', { name: words.chat.stats.label })
+    .locator('button[aria-expanded]')
+    .first()
+    .click();
   await page.getByRole('button', { name: words.chat.stats.measure }).click();
   await page.getByRole('group', { name: words.chat.stats.label }).getByText(measured).waitFor();
   return new URL(page.url()).hash.slice(1);

@@ -1,7 +1,7 @@
 /** A model that libllama runs, in the window: it is taken into use and answers, and the window says why it does not blend. */
 import { otherModel } from '../../tools/random-model/other-models.ts';
 import { ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
-import { chatModels, importModel, useImported } from './support/models.ts';
+import { chatModels, importModel, showQuality, useImported } from './support/models.ts';
 import { expect, test } from './support/test.ts';
 
 const WHY = 'Random mamba keeps a running state instead of KV; its passages cannot be blended yet.';
@@ -18,6 +18,7 @@ test('a model with a running state answers, and the window says why nothing is b
   await before.getByRole('button', { name: 'Import' }).click();
   await expect(chatModels(window).getByText(WHY)).toBeVisible();
   await useImported(window);
+  await showQuality(window);
   await expect(window.getByRole('region', { name: /Random mamba/ }).getByText(WHY)).toBeVisible();
 
   await startConversation(window);

@@ -1,7 +1,7 @@
 /** What idle time found out about blended answers: on the Models screen, and its switch in Settings. */
 import type { Page } from '@playwright/test';
 import { startApp } from './support/app.ts';
-import { chatModels } from './support/models.ts';
+import { chatModels, showQuality } from './support/models.ts';
 import { expect, goTo, openWindow, test } from './support/test.ts';
 import { writeWatched } from './support/watching.ts';
 
@@ -14,7 +14,7 @@ test('compared answers are shown with what followed from them, which can be take
   dataDir,
   context,
 }) => {
-  await goTo(window, 'Models');
+  await showQuality(window);
   await expect(section(window)).toContainText('Nothing has been compared yet.');
   await expect(chatModels(window)).toContainText('In use');
 
@@ -25,7 +25,7 @@ test('compared answers are shown with what followed from them, which can be take
     await expect(checks).toBeChecked();
     await checks.click();
     await expect(checks).not.toBeChecked();
-    await goTo(window, 'Models');
+    await showQuality(window);
     await expect(section(window)).toContainText('This is turned off in Settings');
   });
   await window.close();
@@ -42,7 +42,7 @@ test('compared answers are shown with what followed from them, which can be take
   const again = await startApp(dataDir);
   try {
     const reopened = await openWindow(again, context);
-    await goTo(reopened, 'Models');
+    await showQuality(reopened);
     const sample = section(reopened).getByRole('region', { name: /Sample library/ });
     await expect(sample).toContainText('at least 30% of the cached text is recomputed');
     await expect(sample).toContainText('2 answers compared; nothing is concluded from fewer than 8.');

@@ -24,10 +24,17 @@ export function appHandlers(
     'app.backup': () => app.backups.create(),
     'app.backups': () => app.backups.list(),
     'app.restore': ({ path }) => app.backups.restore(path),
+    'app.restart': () => {
+      if (!host.restart) {
+        const advice = 'Stop Kvasir where you started it, and start it again.';
+        throw new KvasirError('BAD_ARGUMENT', 'Kvasir cannot restart itself here.', advice);
+      }
+      host.restart();
+    },
   };
 }
 
-async function infoOf({ paths, engine, version }: App, host: HostServices): Promise<AppInfo> {
+async function infoOf({ paths, engine, version, backups }: App, host: HostServices): Promise<AppInfo> {
   const { bavail, bsize } = await statfs(paths.data);
   return {
     version,
@@ -40,5 +47,7 @@ async function infoOf({ paths, engine, version }: App, host: HostServices): Prom
     diskFree: bavail * bsize,
     nativeDialogs: host.choosePaths !== undefined,
     updates: host.updates === true,
+    restarts: host.restart !== undefined,
+    restoreWaiting: backups.restoreWaiting,
   };
 }

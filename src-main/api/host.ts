@@ -11,4 +11,6 @@ export interface HostServices {
   choosePaths?(kind: PathKind): Promise<string[]>;
   /** Shows a file or a folder in the system's file manager. Absent: nothing happens. */
   reveal?(path: string): void;
+  /** Ends Kvasir and starts it again. Absent: the host cannot. */
+  restart?(): void;
 }

@@ -43,6 +43,11 @@ export class BackupService {
     return this.#queue.run(() => this.#write());
   }
 
+  /** Whether a restored backup takes the data's place at the next start. */
+  get restoreWaiting(): boolean {
+    return existsSync(join(this.#options.data, READY_FOLDER));
+  }
+
   /** Newest first. */
   async list(): Promise<Backup[]> {
     if (!existsSync(this.dir)) return [];
@@ -57,7 +62,7 @@ export class BackupService {
    */
   restore(path: string): Promise<{ restartNeeded: boolean }> {
     return this.#queue.run(async () => {
-      const { data, schemas, log } = this.#options;
+      const { data, schemas, events, log } = this.#options;
       const unpacked = join(data, UNPACKING_FOLDER);
       const ready = join(data, READY_FOLDER);
       try {
@@ -74,6 +79,7 @@ export class BackupService {
         throw fileError(error, 'The backup could not be unpacked');
       }
       log.info('restore-waits', { path });
+      events.emit('backups.changed', {});
       return { restartNeeded: true };
     });
   }

@@ -127,11 +127,14 @@ describe('backup and restore', () => {
     const backup = await kvasir.backups.create();
     expect(backup.bytes).toBeGreaterThan(0);
     fill(kvasir, 'afterwards');
+    expect(kvasir.backups.restoreWaiting).toBe(false);
     expect(await kvasir.backups.restore(backup.path)).toEqual({ restartNeeded: true });
+    expect(kvasir.backups.restoreWaiting).toBe(true);
     expect(texts(kvasir.notes)).toEqual(['before', 'afterwards']); // nothing changes under a running program
     const kept = (await kvasir.backups.list()).find(({ path }) => path !== backup.path)!;
 
     const restored = restart(kvasir);
+    expect(restored.backups.restoreWaiting).toBe(false);
     expect(texts(restored.notes)).toEqual(['before']);
     expect(JSON.parse(readFileSync(join(kvasir.data, 'settings.json'), 'utf8'))).toEqual({ topK: 6 });
     expect(readdirSync(join(kvasir.data, 'libraries', '1', 'sub'))).toEqual(['before.txt']);

@@ -75,7 +75,23 @@ const MAX_NAME_UNITS = 200;
 export function modelName({ name: given, header, path }: Pick<ModelRow, 'name' | 'header' | 'path'>): string {
   if (given !== null) return given;
   const name = header.name.slice(0, MAX_NAME_UNITS).toWellFormed();
-  return name.replace(/[\s\p{Cc}]+/gu, ' ').trim() || stemOf(basename(path));
+  const clean = name.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const file = stemOf(basename(path)).replace(QUANTIZATION, '');
+  return clean === '' || isTrainingRun(clean, file) ? file : clean;
+}
+
+/** What quantizers put behind a model's name: "-q4_k_m", ".IQ3_XS", "-f16". */
+const QUANTIZATION = /[-._](?:i?q\d\w*|ud-\w+|mxfp4\w*|b?f16|f32)$/i;
+
+/**
+ * Whether a header's name holds more words that its file's name lacks than words that both have, as "Smollm2 135M 8k Lc100K Mix1 Ep2" in
+ * smollm2-135m-instruct.gguf. Where they share none, the file has been renamed, and the header knows better.
+ */
+function isTrainingRun(name: string, file: string): boolean {
+  const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const known = new Set(file.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+  const shared = words.filter((word) => known.has(word)).length;
+  return shared > 0 && shared < words.length - shared;
 }
 
 /** As answers and measurements name a model: with the adapter that is on it. */

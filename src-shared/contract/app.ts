@@ -15,6 +15,10 @@ const AppInfoSchema = z.object({
   nativeDialogs: z.boolean(),
   /** Whether the host can look for newer versions. */
   updates: z.boolean(),
+  /** Whether the host can end Kvasir and start it again (app.restart). */
+  restarts: z.boolean(),
+  /** Whether a backup takes the place of the data at the next start. */
+  restoreWaiting: z.boolean(),
 });
 
 const BackupSchema = z.object({ path: z.string(), bytes: z.number(), createdMs: z.number() });
@@ -35,6 +39,8 @@ export const appContract = {
   'app.backups': procedure(NothingSchema, z.array(BackupSchema)),
   /** Replaces the data with a backup's at the next start. Says so; nothing is lost: the present data is backed up first. */
   'app.restore': procedure(z.object({ path: z.string() }), z.object({ restartNeeded: z.boolean() })),
+  /** Ends Kvasir and starts it again; BAD_ARGUMENT where the host cannot. */
+  'app.restart': procedure(NothingSchema, NothingSchema),
 };
 
 export type AppInfo = z.infer<typeof AppInfoSchema>;

@@ -31,7 +31,7 @@ export async function ask(window: Page, question: string): Promise<Locator> {
   await field.fill(question);
   await field.press('Enter');
   const answer = answers(window).nth(before);
-  await expect(stripOf(answer)).toBeVisible({ timeout: ANSWER_MS });
+  await unfold(answer);
   return answer;
 }
 
@@ -57,6 +57,14 @@ export function answers(window: Page): Locator {
 
 export function stripOf(within: Locator | Page): Locator {
   return within.getByRole('group', { name: 'How this answer was made' });
+}
+
+/** Shows what is folded under an answer, once it is there: its sources and how it was made. */
+export async function unfold(within: Locator | Page): Promise<void> {
+  const strip = stripOf(within);
+  await expect(strip).toBeVisible({ timeout: ANSWER_MS });
+  const fold = strip.locator('button[aria-expanded]').first();
+  if ((await fold.getAttribute('aria-expanded')) === 'false') await fold.click();
 }
 
 /** The sources under an answer, one button each. */

@@ -22,3 +22,10 @@ export async function useImported(window: Page): Promise<void> {
   await window.getByRole('button', { name: 'Use this model' }).click();
   await expect(models.locator('[data-active]')).toContainText('Imported');
 }
+
+/** Opens the measurements of blending on the Models screen. */
+export async function showQuality(window: Page): Promise<void> {
+  await goTo(window, 'Models');
+  const fold = window.getByRole('button', { name: 'Blending quality' });
+  if ((await fold.getAttribute('aria-expanded')) === 'false') await fold.click();
+}

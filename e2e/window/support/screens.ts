@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect } from './test.ts';
 
 /** Where one can be in the app, found without words of any language. */
@@ -58,6 +58,7 @@ export const PLACES: readonly Place[] = [
   { name: 'cache', open: (window) => route(window, '/cache') },
   { name: 'cache chunks', open: (window) => view(window, '/cache', 'table', 1) },
   { name: 'models', open: (window) => route(window, '/models') },
+  { name: 'blending quality', open: openQuality },
   ...SETTINGS.map((name, index) => ({
     name: `settings ${name}`,
     open: (window: Page) => openSettings(window, index),
@@ -78,7 +79,19 @@ export async function route(window: Page, path: string): Promise<void> {
 async function openAnswer(window: Page): Promise<void> {
   await route(window, '/');
   await window.locator('aside a[href^="#/chat/"]').first().click();
-  await expect(window.locator('main article')).toHaveCount(2);
+  const parts = window.locator('main article');
+  await expect(parts).toHaveCount(2);
+  await unfold(parts.last().getByRole('group').first().locator('button[aria-expanded]').first());
+}
+
+async function openQuality(window: Page): Promise<void> {
+  await route(window, '/models');
+  await unfold(window.locator('main button[aria-expanded]:has(.tabler-icon-chevron-right)').last());
+}
+
+/** Opens what a button folds, unless it is open. */
+async function unfold(button: Locator): Promise<void> {
+  if ((await button.getAttribute('aria-expanded')) === 'false') await button.click();
 }
 
 async function openReport(window: Page): Promise<void> {

@@ -94,6 +94,7 @@ export class TestDesktop {
       'settings.get': () => this.core.settings.current,
       'app.choosePaths': async ({ kind }: { kind: 'model' }) => ({ paths: await host.choosePaths?.(kind) }),
       'app.reveal': ({ path }: { path: string }) => host.reveal?.(path) ?? {},
+      'app.restart': () => host.restart?.() ?? {},
     };
   }
 }

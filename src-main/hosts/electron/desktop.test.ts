@@ -79,6 +79,12 @@ describe('calls and events', () => {
     await desktop.call('app.reveal', { path: '/data' });
     expect(standIn.shown).toEqual(['/data']);
   });
+
+  test('it restarts when the window asks', async () => {
+    const desktop = await new TestDesktop().start();
+    await desktop.call('app.restart', {});
+    expect(desktop.standIn.app.ended).toEqual(['relaunch', 'quit']);
+  });
 });
 
 describe('files to open', () => {

@@ -20,6 +20,10 @@ export function desktopServices(window: () => BrowserWindow | undefined, words: 
     },
     // Shown in its folder, never opened: a document may be a program.
     reveal: (path) => shell.showItemInFolder(path),
+    restart: () => {
+      app.relaunch();
+      app.quit();
+    },
   };
 }
 

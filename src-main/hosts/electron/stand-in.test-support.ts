@@ -128,6 +128,9 @@ class StandInApp extends EventEmitter {
   requestSingleInstanceLock(): boolean {
     return this.locked;
   }
+  relaunch(): void {
+    this.ended.push('relaunch');
+  }
   quit(): void {
     this.ended.push('quit');
   }

@@ -185,7 +185,7 @@ describe('searching', () => {
     };
     expect(code).toBe('HUB_UNREACHABLE');
     expect(message).toMatch(
-      /^There is no connection to 127\.0\.0\.1:\d+ \(ECONN\w+\): models on this machine can be used/,
+      /^127\.0\.0\.1:\d+ cannot be reached \(ECONN\w+\)\. Models on this machine still work/,
     );
     await expect(models.start()).rejects.toMatchObject({ code: 'HUB_UNREACHABLE' });
   });

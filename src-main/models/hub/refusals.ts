@@ -28,7 +28,7 @@ export function unreachable(hub: string, why: string, cause: unknown): KvasirErr
   const reason = why.replace(/^.* could not be reached \((.*)\)\.$/, '$1');
   return new KvasirError(
     'HUB_UNREACHABLE',
-    `There is no connection to ${new URL(hub).host} (${reason}): models on this machine can be used as before.`,
+    `${new URL(hub).host} cannot be reached (${reason}). Models on this machine still work.`,
     'Check the connection, or the address of the hub in the settings.',
     { cause },
   );

@@ -94,11 +94,18 @@ function Running() {
     <Group gap="sm" wrap="nowrap">
       <Stack gap={4} flex={1}>
         <Text size="sm">
-          {total > 0
+          {done > 0
             ? t('calibration.progress', { done: format.number(done), total: format.number(total) })
-            : t('calibration.running')}
+            : t('calibration.preparing')}
         </Text>
-        <Progress value={total > 0 ? (done / total) * 100 : 0} aria-label={t('calibration.running')} />
+        {/* Until the first answer nothing can be counted: the whole bar moves. */}
+        <Progress
+          value={done > 0 ? (done / total) * 100 : 100}
+          striped={done === 0}
+          animated={done === 0}
+          aria-label={t('calibration.running')}
+          {...(done === 0 && { 'aria-valuetext': t('calibration.preparing') })}
+        />
       </Stack>
       <Button size="xs" variant="default" loading={stop.isPending} onClick={() => stop.mutate({})}>
         {t('calibration.stop')}

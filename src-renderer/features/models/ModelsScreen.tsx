@@ -1,4 +1,5 @@
-import { Loader, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Button, Loader, Stack, Tabs, Text, Title } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useRoute } from 'wouter';
@@ -88,11 +89,43 @@ function OnThisMachine() {
             )}
           </Section>
           <FoundModels />
+          <BlendingQuality />
+        </>
+      )}
+      <ModelDetails id={detailed} onClose={() => setDetailed(undefined)} />
+    </Stack>
+  );
+}
+
+/** Measurements of blending, folded: who picks a model does not need them. Open while one runs. */
+function BlendingQuality() {
+  const { t } = useTranslation('models');
+  const [chosen, setChosen] = useState<boolean>();
+  const { data: status } = useCall('calibration.get');
+  const open = chosen ?? status?.running ?? false;
+  return (
+    <Stack gap="lg">
+      <div>
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          ml={-8}
+          aria-expanded={open}
+          leftSection={open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+          onClick={() => setChosen(!open)}
+        >
+          {t('quality.title')}
+        </Button>
+        <Text size="sm" c="dimmed">
+          {t('quality.help')}
+        </Text>
+      </div>
+      {open && (
+        <>
           <CalibrationCard />
           <WatchingCard />
         </>
       )}
-      <ModelDetails id={detailed} onClose={() => setDetailed(undefined)} />
     </Stack>
   );
 }

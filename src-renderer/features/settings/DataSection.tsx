@@ -1,8 +1,8 @@
-import { Button, Code, FileButton, Group, Paper, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Button, Code, FileButton, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Backup } from '../../../src-shared/contract/app.ts';
+import type { AppInfo, Backup } from '../../../src-shared/contract/app.ts';
 import { useAction, useCall, useClient, useEvent } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -32,12 +32,12 @@ export function DataSection() {
           </Group>
         )}
       </Stack>
-      <Backups nativeDialogs={info?.nativeDialogs ?? false} />
+      <Backups info={info} />
     </>
   );
 }
 
-function Backups({ nativeDialogs }: { nativeDialogs: boolean }) {
+function Backups({ info }: { info: AppInfo | undefined }) {
   const { t } = useTranslation(['settings', 'common']);
   const format = useFormat();
   const { data: backups } = useCall('app.backups');
@@ -66,9 +66,10 @@ function Backups({ nativeDialogs }: { nativeDialogs: boolean }) {
         <Button size="xs" onClick={backUp} loading={backup.isPending}>
           {t('data.backupNow')}
         </Button>
-        <RestoreFromFile nativeDialogs={nativeDialogs} onChoose={restore} />
+        <RestoreFromFile nativeDialogs={info?.nativeDialogs ?? false} onChoose={restore} />
       </Group>
       <BackupProgress />
+      {info?.restoreWaiting && <RestoreWaiting restarts={info.restarts} />}
       {backups?.length === 0 && (
         <Text size="sm" c="dimmed">
           {t('data.none')}
@@ -78,6 +79,29 @@ function Backups({ nativeDialogs }: { nativeDialogs: boolean }) {
         <BackupLine key={entry.path} backup={entry} onRestore={() => restore(entry.path)} />
       ))}
     </Stack>
+  );
+}
+
+/** Stays until the restart that puts the backup in place. */
+function RestoreWaiting({ restarts }: { restarts: boolean }) {
+  const { t } = useTranslation(['settings', 'common']);
+  const restart = useAction('app.restart');
+  return (
+    <Alert color="blue" variant="light" role="status" title={t('data.restoreReady')}>
+      <Text size="sm">{t(restarts ? 'data.restoreNext' : 'data.restoreNextByHand')}</Text>
+      {restarts && (
+        <Button
+          size="xs"
+          mt="xs"
+          loading={restart.isPending}
+          onClick={() =>
+            restart.mutate({}, { onError: (error) => notifyFailure(error, t('common:error.title')) })
+          }
+        >
+          {t('data.restartNow')}
+        </Button>
+      )}
+    </Alert>
   );
 }
 
@@ -170,7 +194,6 @@ function useRestore(): (path: string) => void {
           { path },
           {
             onError: (error) => notifyFailure(error, t('common:error.title')),
-            onSuccess: () => notifyInfo(t('data.restoreReady')),
           },
         ),
     });

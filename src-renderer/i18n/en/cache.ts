@@ -1,5 +1,5 @@
 export const cache = {
-  subtitle: 'The KV of chunks, computed once and reused in every answer.',
+  subtitle: 'What the model has read of your documents, kept so that answers start sooner.',
   overview: 'Overview',
   disk: 'On disk',
   memory: 'In memory',

@@ -31,7 +31,7 @@ export const chat = {
     resident_one: '{{count, number}} token in memory',
     resident_other: '{{count, number}} tokens in memory',
     residentHelp:
-      'The KV of this conversation is still in memory: your next question computes only what is new.',
+      'Kvasir still has this conversation in memory: for your next question the model reads only what is new.',
   },
   composer: {
     label: 'Your question',
@@ -62,7 +62,7 @@ export const chat = {
     strategy: 'How cached text is blended',
     ratio: 'Recompute',
     ratioHelp:
-      'Share of the cached tokens to recompute, where it matters most. More is slower and closer to a full prefill.',
+      'Share of the cached text to recompute, where it matters most. More is slower and closer to reading everything again.',
     topKAutomatic: 'Choose the number of passages automatically',
     advanced: 'Advanced',
     topK: 'Passages',
@@ -173,6 +173,8 @@ export const chat = {
     imageNamed: 'Image, not loaded: {{name}}',
     table: 'Table',
   },
+  /** The line under an answer; its parts are joined by a dot. */
+  summary: { sooner: '{{factor}}× sooner', firstWord: 'First word after {{time}}' },
   stats: {
     label: 'How this answer was made',
     toFirstToken: 'to the first token',
@@ -232,12 +234,12 @@ export const chat = {
   },
   tierHelp: {
     resident: 'An earlier turn already used this passage',
-    device: 'Its KV was in the GPU’s memory',
-    ram: 'Its KV was in memory',
-    disk: 'Its KV was read from disk',
-    shared: 'Its KV came from the shared cache',
-    partial: 'Its own KV is not stored yet; where its text stands in cached passages, their KV was used',
-    computed: 'Its KV was computed for this answer',
+    device: 'Read before; it was in the GPU’s memory',
+    ram: 'Read before; it was in memory',
+    disk: 'Read before; it was loaded from disk',
+    shared: 'Read before by another machine; it came from the shared cache',
+    partial: 'Read in part before, in other passages; the rest was read for this answer',
+    computed: 'Read for this answer',
   },
   sources: {
     whole_one: 'Whole document',

@@ -70,7 +70,8 @@ export const fusion = {
     reason: {
       unmeasured: 'Nothing is known about this machine yet, so the lowest ratio was used.',
       floor: 'It is the lowest ratio that keeps the quality; a higher one would have cost time.',
-      hidden: 'Loading takes that long anyway, so more than the lowest ratio was recomputed meanwhile.',
+      hidden:
+        'Loading took longer than the minimum recompute, so Kvasir used the spare time to recompute more.',
       'nothing-cached': 'No passage was in the cache, so everything had to be computed.',
       'full-is-faster':
         'Passages were in the cache, but loading and blending them would have taken longer than computing everything.',

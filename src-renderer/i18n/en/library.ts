@@ -1,5 +1,5 @@
 export const library = {
-  subtitle: 'Documents are split into chunks, and the KV of each chunk is computed once.',
+  subtitle: 'Kvasir reads each document once. After that, answers start sooner.',
   list: {
     ask: 'Ask about this library',
     label: 'Libraries',

@@ -149,6 +149,10 @@ export const models = {
     resume: 'Resume',
     cancel: 'Cancel',
   },
+  quality: {
+    title: 'Blending quality',
+    help: 'How close blended answers come to answers computed from scratch, measured on this machine.',
+  },
   calibration: {
     title: 'How well does {{name}} tolerate blending?',
     titlePlain: 'How well does this model tolerate blending?',
@@ -160,6 +164,8 @@ export const models = {
     again: 'Measure again',
     stop: 'Stop',
     running: 'Measuring',
+    preparing:
+      'Reading the passages and computing the answers to compare with. The first results take a minute or more.',
     progress: '{{done}} of {{total}} answers',
     unknown:
       'Not measured yet. This happens automatically once documents are ready; until then 10 % is recomputed, chosen by deviation.',

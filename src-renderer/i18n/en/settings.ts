@@ -22,13 +22,13 @@ export const settings = {
     strategyHelp: 'Each conversation can use a different one.',
     ratio: 'Recompute ratio',
     ratioHelp:
-      'Share of the cached tokens to recompute: those whose values change most in their new context. More is slower and closer to a full prefill.',
+      'Share of the cached text to recompute, where it matters most. More is slower and closer to reading everything again.',
     watchAnswers: 'Check blended answers while the computer is idle',
     watchAnswersHelp:
       'A few answers a day are computed once more without the cache and compared. If they differ too much, more is recomputed or blending stops; the Models screen shows it. Never on battery, and never while you wait for something.',
     topK: 'Passages in a prompt',
     topKHelp: 'Six, or more where chunks are small. More passages cover more, and take longer.',
-    automaticTopK: 'As many passages in a prompt as suit the chunk size',
+    automaticTopK: 'Choose the number of passages automatically',
     strict: 'From your documents only',
     strictHelp:
       'The model is told to answer from the passages alone, and to say so when they do not contain the answer. When nothing matches a question, the model is not asked at all.',
@@ -106,7 +106,7 @@ export const settings = {
     reveal: 'Show in the file manager',
     backup: 'Backup',
     backupHelp:
-      'Uploaded documents, the catalogue, conversations and settings, in one file. The KV cache is left out, because it can be recomputed.',
+      'Uploaded documents, the catalogue, conversations and settings, in one file. The cache is left out, because Kvasir can recompute it.',
     backupNow: 'Back up now',
     backingUp: 'Backing up: {{share}}. You can go on working.',
     backupDone: 'Backed up to {{path}} ({{size}}).',
@@ -115,8 +115,13 @@ export const settings = {
     restoreFile: 'Restore from a file…',
     restoreTitle: 'Restore this backup?',
     restoreText:
-      'At the next start, documents, conversations and settings are replaced by those in {{path}}. The current ones are backed up first, so nothing is lost.',
-    restoreReady: 'The backup has been checked and is ready. Restart Kvasir to finish.',
+      'At the next start, Kvasir replaces your documents, conversations, settings and list of models with those in {{path}}. It backs up the current ones first. Model files on this machine stay; one added since that backup has to be added to the list again.',
+    restoreReady: 'The backup is checked and ready',
+    restoreNext:
+      'Restart Kvasir to put it in place. Documents, conversations, settings and the list of models go back to what the backup holds; changes you make until then are lost.',
+    restoreNextByHand:
+      'Stop Kvasir where you started it, and start it again. Documents, conversations, settings and the list of models then go back to what the backup holds; changes you make until then are lost.',
+    restartNow: 'Restart now',
     diskFree: '{{size}} free on this disk',
   },
   about: {

@@ -1,7 +1,7 @@
 export const welcome = {
   title: 'Ask your documents. Get the first word sooner.',
   intro:
-    'Kvasir reads every document once and keeps what the model computed. A question then blends these pieces instead of computing them again. Everything happens on this machine.',
+    'Kvasir reads each document once. After that, answers start sooner. Everything happens on this machine.',
   steps: {
     label: 'What is ready',
     library: 'Sample library',
@@ -21,7 +21,7 @@ export const welcome = {
     cachePaused: 'Paused at {{share}}',
   },
   try: 'Ask one of these',
-  see: 'Below the answer you see how much sooner it began, and why. You do not have to wait for the precomputing to finish.',
+  see: 'The line under the answer shows how much sooner it began, and its sources. You can ask before everything is read.',
   own: 'Then use your own',
   addDocuments: 'Add your documents',
   addDocumentsText: 'PDF, Word, slides, sheets, web pages, notes, code. They never leave this machine.',

@@ -1,7 +1,7 @@
 import type { en, Words } from '../en/index.ts';
 
 export const cache: Words<typeof en.cache> = {
-  subtitle: '文本块的 KV 只计算一次，在每次回答中复用。',
+  subtitle: '模型读过的文档内容保存在这里，使回答更快开始。',
   overview: '概览',
   disk: '磁盘',
   memory: '内存',

@@ -32,7 +32,7 @@ export const chat: Words<typeof en.chat> = {
     kvasir: 'Kvasir',
     resident_one: '{{count, number}} 个 token 在内存中',
     resident_other: '{{count, number}} 个 token 在内存中',
-    residentHelp: '本对话的 KV 仍在内存中：下一个问题只需计算新增的部分。',
+    residentHelp: 'Kvasir 仍把本对话保存在内存中：下一个问题只需读取新增的部分。',
   },
   composer: {
     label: '你的问题',
@@ -62,7 +62,7 @@ export const chat: Words<typeof en.chat> = {
     allDocuments: '使用全部',
     strategy: '缓存文本的融合方式',
     ratio: '重算比例',
-    ratioHelp: '缓存的 token 中在最要紧之处重新计算的比例。比例越高越慢，也越接近完整预填充。',
+    ratioHelp: '缓存的文本中，在最要紧之处重新计算的比例。比例越高越慢，也越接近全部重新读取。',
     topKAutomatic: '自动选择段落数',
     advanced: '高级',
     topK: '段落数',
@@ -171,6 +171,8 @@ export const chat: Words<typeof en.chat> = {
     imageNamed: '图片（未加载）：{{name}}',
     table: '表格',
   },
+  /** The line under an answer; its parts are joined by a dot. */
+  summary: { sooner: '提速至 {{factor}} 倍', firstWord: '{{time}}后出现第一个词' },
   stats: {
     label: '这个回答是怎样生成的',
     toFirstToken: '得到首个 token',
@@ -227,12 +229,12 @@ export const chat: Words<typeof en.chat> = {
   },
   tierHelp: {
     resident: '此前的一轮已经放入这个段落',
-    device: '其 KV 在显存中',
-    ram: '其 KV 在内存中',
-    disk: '其 KV 从磁盘读入',
-    shared: '其 KV 来自共享缓存',
-    partial: '其自身的 KV 尚未存储；文字与已缓存段落相同之处，沿用了那些段落的 KV',
-    computed: '其 KV 为这个回答临时计算',
+    device: '此前已读取，保存在显存中',
+    ram: '此前已读取，保存在内存中',
+    disk: '此前已读取，从磁盘载入',
+    shared: '此前已由其他电脑读取，来自共享缓存',
+    partial: '部分文字此前已在其他段落中读取；其余为这个回答读取',
+    computed: '为这个回答读取',
   },
   sources: {
     whole_one: '整篇文档',

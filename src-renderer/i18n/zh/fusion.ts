@@ -65,7 +65,7 @@ export const fusion: Words<typeof en.fusion> = {
     reason: {
       unmeasured: '对这台机器还一无所知，因此采用最小比例。',
       floor: '这是能保持质量的最小比例，再多就要花更多时间。',
-      hidden: '加载反正需要这么久，因此趁机重新计算了多于最小比例的 token。',
+      hidden: '加载所需的时间长于最低限度的重新计算，因此 Kvasir 利用空余时间重新计算了更多内容。',
       'nothing-cached': '缓存中没有任何段落，因此必须全部计算。',
       'full-is-faster': '虽然有段落在缓存中，但加载并融合它们会比全部计算更久。',
       quality: '校准发现，融合会使这个模型的回答改变过多。',

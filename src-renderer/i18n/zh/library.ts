@@ -1,7 +1,7 @@
 import type { en, Words } from '../en/index.ts';
 
 export const library: Words<typeof en.library> = {
-  subtitle: '文档会被切成文本块，每个文本块的 KV 只计算一次。',
+  subtitle: 'Kvasir 对每个文档只读取一次。此后，回答会更快开始。',
   list: {
     ask: '就这个资料库提问',
     label: '资料库列表',

@@ -144,6 +144,10 @@ export const models: Words<typeof en.models> = {
     resume: '继续',
     cancel: '取消',
   },
+  quality: {
+    title: '融合质量',
+    help: '融合的回答与从头计算的回答有多接近，在本机测量。',
+  },
   calibration: {
     title: '{{name}} 是否适合融合？',
     titlePlain: '这个模型是否适合融合？',
@@ -155,6 +159,7 @@ export const models: Words<typeof en.models> = {
     again: '重新测量',
     stop: '停止',
     running: '正在测量',
+    preparing: '正在读取段落并计算用来比较的回答。第一批结果需要一分钟或更久。',
     progress: '已完成 {{done}} / {{total}} 个回答',
     unknown: '尚未测量。文档准备好之后会自动进行；在此之前，按偏差重算 10%。',
     verdict: {

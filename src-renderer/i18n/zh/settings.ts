@@ -23,14 +23,13 @@ export const settings: Words<typeof en.settings> = {
     strategy: '缓存文本的融合方式',
     strategyHelp: '每个对话都可以单独选择。',
     ratio: '重算比例',
-    ratioHelp:
-      '缓存的 token 中重新计算的比例：选取在新上下文里数值变化最大的那些。比例越高越慢，也越接近完整预填充。',
+    ratioHelp: '缓存的文本中，在最要紧之处重新计算的比例。比例越高越慢，也越接近全部重新读取。',
     watchAnswers: '空闲时检查融合的回答',
     watchAnswersHelp:
       '每天会不用缓存重新计算少量回答并进行比较。如果差别过大，就会重算更多内容或停止融合；结果见“模型”页面。使用电池时或你正在等待时不会进行。',
     topK: '提示中的段落数',
     topKHelp: '六个；文本块较小时更多。段落越多，找到的越多，耗时也越长。',
-    automaticTopK: '提示中的段落数随文本块大小而定',
+    automaticTopK: '自动决定段落数量',
     strict: '仅依据我的文档',
     strictHelp:
       '要求模型只依据所给段落回答；段落中没有答案时，请它直接说明。没有任何段落匹配时，不会向模型提问。',
@@ -101,7 +100,7 @@ export const settings: Words<typeof en.settings> = {
     folder: '数据文件夹',
     reveal: '在文件管理器中显示',
     backup: '备份',
-    backupHelp: '把上传的文档、目录、对话和设置存入一个文件。KV 缓存不包括在内，因为可以重新计算。',
+    backupHelp: '把上传的文档、目录、对话和设置存入一个文件。缓存不包括在内，因为 Kvasir 可以重新计算。',
     backupNow: '立即备份',
     backingUp: '正在备份：{{share}}。期间可以照常使用。',
     backupDone: '已备份到 {{path}}（{{size}}）。',
@@ -109,8 +108,14 @@ export const settings: Words<typeof en.settings> = {
     restore: '恢复',
     restoreFile: '从文件恢复…',
     restoreTitle: '恢复这个备份吗？',
-    restoreText: '下次启动时，文档、对话和设置会被 {{path}} 中的内容替换。现有内容会先备份，不会丢失。',
-    restoreReady: '备份已检查完毕。请关闭 Kvasir 后重新启动以完成恢复。',
+    restoreText:
+      '下次启动时，文档、对话、设置和模型列表会被 {{path}} 中的内容替换。现有内容会先备份。本机上的模型文件会保留；备份之后添加的模型需要重新加入列表。',
+    restoreReady: '备份已检查完毕，可以恢复',
+    restoreNext:
+      '重新启动 Kvasir 即可完成恢复。文档、对话、设置和模型列表会回到备份时的状态；在此之前的更改会丢失。',
+    restoreNextByHand:
+      '请在启动 Kvasir 的地方停止它，然后重新启动。文档、对话、设置和模型列表会回到备份时的状态；在此之前的更改会丢失。',
+    restartNow: '立即重新启动',
     diskFree: '磁盘剩余 {{size}}',
   },
   about: {

@@ -2,8 +2,7 @@ import type { en, Words } from '../en/index.ts';
 
 export const welcome: Words<typeof en.welcome> = {
   title: '向文档提问，更快看到第一个词。',
-  intro:
-    'Kvasir 把每篇文档读一遍，并保存模型算出的结果。提问时把这些结果融合起来，而不是重新计算。一切都在本机完成。',
+  intro: 'Kvasir 对每个文档只读取一次。此后，回答会更快开始。一切都在本机完成。',
   steps: {
     label: '已就绪的内容',
     library: '示例资料库',
@@ -23,7 +22,7 @@ export const welcome: Words<typeof en.welcome> = {
     cachePaused: '已暂停，完成 {{share}}',
   },
   try: '试着问一个问题',
-  see: '回答下方会显示它提前了多少开始，以及原因。不必等待预先计算完成。',
+  see: '回答下方的一行显示它提前了多少开始，以及来源。无需等到全部读完就可以提问。',
   own: '然后换成你自己的',
   addDocuments: '添加你的文档',
   addDocumentsText: 'PDF、Word、幻灯片、表格、网页、笔记、代码。文件不会离开本机。',

@@ -24,7 +24,7 @@ export function ServerStats({ stats }: { stats: AnswerStats }) {
       : []),
   ];
   return (
-    <div role="group" className={classes.strip} aria-label={t('stats.label')}>
+    <div className={classes.strip}>
       <div className={classes.first}>
         <span className={classes.ttft}>
           <IconBolt size={17} aria-hidden />

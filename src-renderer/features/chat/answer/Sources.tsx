@@ -1,4 +1,4 @@
-import { Anchor, Group, HoverCard, Text, UnstyledButton } from '@mantine/core';
+import { Anchor, Group, HoverCard, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowUpRight, IconFileText } from '@tabler/icons-react';
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,9 +6,10 @@ import { Link } from 'wouter';
 import type { Citation } from '../../../../src-shared/contract/chat.ts';
 import { Trail } from '../../../ui/Trail.tsx';
 import { highlightParts } from './highlight-parts.ts';
+import { groupSources, type SourcePlace } from './source-groups.ts';
 import classes from './Sources.module.css';
 
-/** The passages that an answer was made from; one at a time can be read in place. */
+/** The passages that an answer was made from, by document; one at a time can be read in place. */
 export function Sources({
   citations,
   sent,
@@ -34,16 +35,24 @@ export function Sources({
             {t('sources.whole', { count: new Set(citations.map(({ path }) => path)).size })}
           </li>
         )}
-        {citations.map((citation, index) => (
-          <li key={index}>
-            <Source
-              citation={citation}
-              tier={!sent}
-              number={index + 1}
-              open={open === index}
-              cardId={cardId}
-              onToggle={() => setOpen(open === index ? undefined : index)}
-            />
+        {groupSources(citations).map(({ name, places }) => (
+          <li key={places[0]?.index} className={classes.document}>
+            <span className={classes.name}>
+              <IconFileText size={15} aria-hidden />
+              <span>{name}</span>
+              {places.length > 1 && <span className={classes.count}>({places.length})</span>}
+            </span>
+            {places.map((place) => (
+              <Source
+                key={place.index}
+                name={name}
+                place={place}
+                tier={!sent}
+                open={open === place.index}
+                cardId={cardId}
+                onToggle={() => setOpen(open === place.index ? undefined : place.index)}
+              />
+            ))}
           </li>
         ))}
       </ul>
@@ -65,24 +74,25 @@ export function Sources({
   );
 }
 
+/** One passage: its number among the sources, and where in the document it is. */
 function Source({
-  citation,
+  name,
+  place: { citation, index, section },
   tier,
-  number,
   open,
   cardId,
   onToggle,
 }: {
-  citation: Citation;
+  name: string;
+  place: SourcePlace;
   tier: boolean;
-  number: number;
   open: boolean;
   cardId: string;
   onToggle: () => void;
 }) {
   const { t } = useTranslation('chat');
   return (
-    <HoverCard width={420} shadow="md" openDelay={350} disabled={open} position="top-start" withinPortal>
+    <HoverCard width={420} shadow="md" openDelay={500} disabled={open} position="bottom-start" withinPortal>
       <HoverCard.Target>
         <UnstyledButton
           className={classes.source}
@@ -90,10 +100,13 @@ function Source({
           aria-controls={open ? cardId : undefined}
           onClick={onToggle}
         >
-          <span className={classes.number}>{number}</span>
-          <span className={classes.title}>
-            <Trail text={citation.title} />
-          </span>
+          <span className={classes.number}>{index + 1}</span>
+          <VisuallyHidden>{name}</VisuallyHidden>
+          {section !== '' && (
+            <span className={classes.section}>
+              <Trail text={section} />
+            </span>
+          )}
           {citation.page !== null && (
             <span className={classes.page}>{t('sources.page', { page: citation.page })}</span>
           )}

@@ -32,7 +32,7 @@ export function StatsStrip({
   const beside = comparedWithFull(stats);
   const fresh = stats.promptTokens - stats.residentTokens;
   return (
-    <div role="group" className={classes.strip} aria-label={t('stats.label')}>
+    <div className={classes.strip}>
       <div className={classes.first}>
         <Term term="ttft">
           <span className={classes.ttft}>

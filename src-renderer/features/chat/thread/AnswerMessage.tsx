@@ -1,16 +1,13 @@
 import { Text, VisuallyHidden } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
-import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { mayContinue } from '../../../../src-shared/contract/chat.ts';
 import { AnswerEnding } from '../answer/AnswerEnding.tsx';
 import { AnswerFailure } from '../answer/AnswerFailure.tsx';
+import { AnswerFoot } from '../answer/AnswerFoot.tsx';
 import { AnswerPhase } from '../answer/AnswerPhase.tsx';
 import { AnswerText } from '../answer/AnswerText.tsx';
 import { Notices } from '../answer/Notices.tsx';
-import { Sources } from '../answer/Sources.tsx';
-import { ServerStats } from '../answer/ServerStats.tsx';
-import { StatsStrip } from '../answer/StatsStrip.tsx';
 import { Thinking } from '../answer/Thinking.tsx';
 import { current, isUnfinished } from '../live/live-answers.ts';
 import { useLiveAnswer } from '../live/live-store.ts';
@@ -78,36 +75,25 @@ export function AnswerMessage({
           onRegenerate={busy ? undefined : onRegenerate}
         />
       )}
-      {!working && (
-        <div className={classes.actions}>
-          <BranchSwitch message={kept} siblings={siblings} onSelect={onSelect} />
-          {message.text !== '' && <CopyAction text={message.text} label={t('message.copy')} />}
-          <IconAction
-            label={t('message.regenerate')}
-            icon={<IconRefresh size={16} />}
-            disabled={busy}
-            onClick={() => onRegenerate()}
-          />
-        </div>
-      )}
-      <SteadySources citations={message.citations} sent={message.stats?.server !== undefined} />
-      {message.stats?.server && <ServerStats stats={message.stats} />}
-      {message.stats && !message.stats.server && (
-        <StatsStrip
-          answerId={message.id}
-          stats={message.stats}
-          reportOpen={reportOpen}
-          onReport={message.hasReport ? onReport : undefined}
-        />
-      )}
+      <AnswerFoot
+        message={message}
+        reportOpen={reportOpen}
+        onReport={onReport}
+        actions={
+          !working && (
+            <div className={classes.actions}>
+              <BranchSwitch message={kept} siblings={siblings} onSelect={onSelect} />
+              {message.text !== '' && <CopyAction text={message.text} label={t('message.copy')} />}
+              <IconAction
+                label={t('message.regenerate')}
+                icon={<IconRefresh size={16} />}
+                disabled={busy}
+                onClick={() => onRegenerate()}
+              />
+            </div>
+          )
+        }
+      />
     </article>
   );
 }
-
-const SteadySources = memo(
-  Sources,
-  (a, b) =>
-    a.sent === b.sent &&
-    a.citations.length === b.citations.length &&
-    a.citations.every((citation, i) => citation === b.citations[i]),
-);

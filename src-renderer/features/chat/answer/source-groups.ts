@@ -1,0 +1,30 @@
+import type { Citation } from '../../../../src-shared/contract/chat.ts';
+
+const SEPARATOR = ' › ';
+
+export interface SourceGroup {
+  /** Title of the document. */
+  name: string;
+  places: SourcePlace[];
+}
+
+export interface SourcePlace {
+  citation: Citation;
+  /** Position among the answer's citations, from 0. */
+  index: number;
+  /** Headings down to the passage, without the document's title; '' where there are none. */
+  section: string;
+}
+
+/** The citations by document, in the order in which each document is first cited. */
+export function groupSources(citations: readonly Citation[]): SourceGroup[] {
+  const groups = new Map<string, SourceGroup>();
+  for (const [index, citation] of citations.entries()) {
+    const [name = '', ...headings] = citation.title.split(SEPARATOR);
+    const key = citation.documentId ?? citation.path;
+    const group = groups.get(key) ?? { name, places: [] };
+    groups.set(key, group);
+    group.places.push({ citation, index, section: headings.join(SEPARATOR) });
+  }
+  return [...groups.values()];
+}
