@@ -226,7 +226,7 @@ export class App {
     this.planner = new Planner({
       costs: new CostModel(paths.costs),
       store,
-      calibration: (model) => this.calibration.of(model),
+      calibration: (model, kind) => this.calibration.of(model, kind),
       leastRatio: (model, libraryIds) => this.watching.leastRatio(model, libraryIds),
     });
     store.shared?.onTransfer((transfer) => this.planner.costs.observeTransfer(transfer));

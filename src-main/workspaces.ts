@@ -235,7 +235,7 @@ export class Workspaces {
     return new Planner({
       costs: planner.costs,
       store,
-      calibration: (model) => calibration.of(model, settings.current.dtype),
+      calibration: (model, kind) => calibration.of(model, kind, settings.current.dtype),
       leastRatio: (model, libraryIds) => watching.leastRatio(model, libraryIds),
     });
   }

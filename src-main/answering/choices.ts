@@ -1,3 +1,4 @@
+import type { TextKind } from '../../src-shared/contract/calibration.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
 import type { KvDtype, Sampling } from '../engine/engine.ts';
@@ -34,6 +35,8 @@ interface AskedChoices {
   temperature?: number | undefined;
   strict?: boolean | undefined;
   think?: boolean | undefined;
+  /** Default: a library's. */
+  textKind?: TextKind | undefined;
 }
 
 /** What a strict answer's model is told; small models do not always keep to it. */
@@ -48,7 +51,8 @@ export function choicesOf(
 ): AnswerChoices {
   const { dtype, storeMisses } = settings;
   const strict = (asked.strict ?? settings.strict) ? STRICT : '';
-  const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
+  const kind = asked.textKind ?? 'headings';
+  const strategy = planner.resolve(model, asked.strategy ?? settings.strategy, kind);
   const temperature = asked.temperature ?? settings.temperature;
   return {
     strategy,
@@ -56,7 +60,7 @@ export function choicesOf(
     storeMisses,
     think: asked.think ?? settings.think,
     systemPrompt: [settings.systemPrompt, strict].filter((text) => text !== '').join('\n\n'),
-    blends: planner.blends(model, strategy),
+    blends: planner.blends(model, strategy, kind),
     topK: asked.topK ?? settings.topK,
     maxTokens: asked.maxTokens ?? settings.maxTokens,
     contextTokens: contextLimit(model, settings.contextTokens),
