@@ -73,7 +73,7 @@ interface Parts extends Omit<Core, 'events'> {
   planner: Planner;
   prefixes: StoredPrefixes;
   calibration: CalibrationService<ActiveModel>;
-  watching: Pick<WatchService, 'leastRatio'>;
+  watching: Pick<WatchService, 'answered' | 'leastRatio'>;
 }
 
 interface WorkspacesOptions {
@@ -223,6 +223,7 @@ export class Workspaces {
       name: nameOf(model),
       retrieval: this.#wordsOnly({ library, chunkTokens }, held),
       passages: libraryPassages(catalogue),
+      watch: (answer) => app.watching.answered(answer),
       onBackgroundError: (error) => app.log.warn('miss-not-stored', { error: String(error) }),
     });
     const events = new EventBus((error) => app.log.error('listener-failed', { error: traceOf(error) }));

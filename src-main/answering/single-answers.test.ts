@@ -3,6 +3,7 @@ import { AnswerSchema, type Answer, type Notice } from '../../src-shared/answer.
 import type { SettingsInput } from '../../src-shared/settings.ts';
 import type { Strategy } from '../engine/engine.ts';
 import { keyFor } from '../fusion/model.ts';
+import type { PassingAnswer } from '../fusion/watching/watch-service.ts';
 import { singleAnswers } from '../testing/answers.ts';
 import type { FakeModelOptions } from '../testing/fusion.ts';
 
@@ -145,4 +146,19 @@ test('an aborted answer throws ABORTED and frees its session', async () => {
   });
   expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
   expect(store.leases).toBe(0);
+});
+
+test('whoever watches is told of each answer, and what is needed to make a blended one again', async () => {
+  const told: (PassingAnswer | undefined)[] = [];
+  const { service, model } = await singleAnswers({ watch: (answer) => told.push(answer) });
+  await service.answer(REQUEST);
+  expect(told).toEqual([undefined]); // people chose the strategy
+  await service.answer({ ...REQUEST, strategy: { kind: 'auto' } });
+  const { fingerprint } = model.info;
+  expect(told[1]).toMatchObject({
+    fingerprint,
+    libraryIds: ['1'],
+    prompt: { strategy: { name: 'deviation' } },
+  });
+  expect(told[1]?.prompt.parts.some(({ kind }) => kind === 'chunk')).toBe(true);
 });

@@ -22,6 +22,7 @@ const TEXTS = {
 export async function singleAnswers(options: {
   model?: FakeModelOptions;
   settings?: Partial<SettingsInput>;
+  watch?: ConstructorParameters<typeof SingleAnswers>[0]['watch'];
 }) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-answers-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -38,6 +39,7 @@ export async function singleAnswers(options: {
     retrieval,
     gate,
     name: 'Fake',
+    ...(options.watch && { watch: options.watch }),
     planner: new Planner({ costs, store, calibration: () => undefined }),
     prefixes: new StoredPrefixes({ store, gate }),
     settings: new SettingsService(join(dir, 'settings.json'), { dtype: 'f16', ...options.settings }),
