@@ -111,13 +111,17 @@ function watched({ dir, models, store, settings, gate, events, answers, world }:
 }
 
 export async function watchedChat(options: ChatOptions = {}) {
-  let watching!: ReturnType<typeof watched>;
   const chat = await fixture({
     leastRatio: (model, libraryIds) => watching.service().leastRatio(model, libraryIds),
     ...options,
   });
   const world = newWorld();
-  watching = watched({ ...chat, events: chat.bus, answers: chat.chat.remade, world });
+  const watching: ReturnType<typeof watched> = watched({
+    ...chat,
+    events: chat.bus,
+    answers: chat.chat.remade,
+    world,
+  });
   onTestFinished(async () => {
     await chat.close();
     await watching.close();
@@ -133,7 +137,6 @@ export async function watchedChat(options: ChatOptions = {}) {
 
 /** What other programs ask. No conversation is watched beside. */
 export function watchedPrograms(options: FakeModelOptions = {}) {
-  let watching!: ReturnType<typeof watched>;
   const programs = completionFixture({
     ...options,
     leastRatio: (model, libraryIds) => watching.service().leastRatio(model, libraryIds),
@@ -145,7 +148,7 @@ export function watchedPrograms(options: FakeModelOptions = {}) {
   events.on((event) => told.push(event));
   const models = { active: { name: 'Fake', model: programs.model }, onChange: () => () => undefined };
   const answers = { blended: () => undefined, remake: () => Promise.resolve(undefined) };
-  watching = watched({ ...programs, events, models, answers, world });
+  const watching: ReturnType<typeof watched> = watched({ ...programs, events, models, answers, world });
   onTestFinished(async () => {
     await programs.service.close();
     await watching.close();

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CLIENT_TEXT } from '../../../src-shared/contract/watching.ts';
-import type { CompletionRequest } from '../../completions/types.ts';
 import { NEW, ofTopic } from '../../testing/chat.ts';
 import { question } from '../../testing/completions.ts';
 import { FakeModel } from '../../testing/fusion.ts';
@@ -233,8 +232,7 @@ test('an answer whose conversation or cache is gone is left out, and the next is
 });
 
 /** A passage of a client's own, and a question about it. */
-const CLIENT: CompletionRequest = {
-  model: 'Fake',
+const CLIENT = question('', {
   prompt: {
     messages: [
       {
@@ -246,7 +244,7 @@ const CLIENT: CompletionRequest = {
       },
     ],
   },
-};
+});
 const RUN = { signal: new AbortController().signal };
 
 describe('answers that no conversation keeps', () => {
