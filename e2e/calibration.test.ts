@@ -41,10 +41,11 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
   expect(calibration).toMatchObject({
     prompts: 4,
     texts: { kind: 'questions' },
+    textKind: 'headings',
     dtype: 'f16',
     kvDtype: 'f16',
   });
-  expect(app.calibration.of(workspace.model)).toEqual(calibration);
+  expect(app.calibration.of(workspace.model, 'headings')).toEqual(calibration);
   expect(app.store.stats().entries).toBe(0); // nothing of it reaches the store
 });
 

@@ -25,8 +25,8 @@ test('a first start learns what the model costs, and calibrates it once the libr
   await app.chat.idle();
   expect(app.chat.get(id).messages.at(-1)).toMatchObject({ state: 'done' });
   await expect
-    .poll(() => app.calibration.of(model) !== undefined, { timeout: WAIT_MS, interval: 200 })
+    .poll(() => app.calibration.of(model, 'headings') !== undefined, { timeout: WAIT_MS, interval: 200 })
     .toBe(true);
-  expect(app.calibration.of(model)?.texts.kind).toBe('questions');
+  expect(app.calibration.of(model, 'headings')?.texts.kind).toBe('questions');
   expect(app.settings.current.strategy.name).toBe('auto');
 });

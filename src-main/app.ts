@@ -15,12 +15,14 @@ import { ChatService } from './chat/chat-service.ts';
 import { CompletionService } from './completions/completion-service.ts';
 import { VectorService } from './completions/vector-service.ts';
 import { libraryPassages } from './answering/library-passages.ts';
+import { remakePrompt } from './answering/remade-prompt.ts';
 import { readSuggestions, suggestionsAbout } from './chat/suggestions.ts';
 import { CalibrationService } from './fusion/calibration/calibration-service.ts';
 import { CostModel } from './fusion/planning/cost-model.ts';
 import { FirstUse } from './fusion/planning/first-use.ts';
 import { Planner } from './fusion/planning/planner.ts';
-import { WatchService } from './fusion/watching/watch-service.ts';
+import type { WatchedPrompt } from './fusion/watching/memory-prompts.ts';
+import { WatchService, type Drift } from './fusion/watching/watch-service.ts';
 import { answersAtOnce } from './fusion/model.ts';
 import { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import { applyRestore } from './backup/apply-restore.ts';
@@ -40,6 +42,7 @@ import { ModelService } from './models/model-service.ts';
 import type { TryFile } from './models/trial/try-file.ts';
 import type { Keyring } from './platform/keyring.ts';
 import { isAborted } from './platform/abort.ts';
+import { systemClock } from './platform/clock.ts';
 import { findDamage } from './platform/damaged-database.ts';
 import type { SetAside } from './platform/database.ts';
 import { traceOf } from './platform/failure.ts';
@@ -227,7 +230,7 @@ export class App {
     this.planner = new Planner({
       costs: new CostModel(paths.costs),
       store,
-      calibration: (model) => this.calibration.of(model),
+      calibration: (model, kind) => this.calibration.of(model, kind),
       leastRatio: (model, libraryIds) => this.watching.leastRatio(model, libraryIds),
     });
     store.shared?.onTransfer((transfer) => this.planner.costs.observeTransfer(transfer));
@@ -301,6 +304,7 @@ export class App {
       prefixes: this.prefixes,
       store,
       openSession: this.chat.openSession.bind(this.chat),
+      watch: (answer) => this.watching.answered(answer),
     });
     this.vectors = new VectorService(this.models);
     // A process of its own: a request does not wait for the documents of libraries.
@@ -322,6 +326,7 @@ export class App {
         libraries: () => this.libraries.list(),
       },
       answers: this.chat.remade,
+      remakePrompt: (prompt, signal) => this.#remakePrompt(prompt, signal),
       onBattery: host.onBattery ?? onBattery,
       measuring: () => this.calibration.status().running,
       onSetAside,
@@ -456,6 +461,13 @@ export class App {
       }
     }
     if (failures.length > 0) throw failures[0];
+  }
+
+  async #remakePrompt(prompt: WatchedPrompt, signal: AbortSignal): Promise<Drift | undefined> {
+    const { store, models, settings } = this;
+    const { dtype } = settings.current;
+    if (!models.active) return undefined;
+    return remakePrompt(prompt, { model: models.active.model, store, dtype, signal, clock: systemClock });
   }
 
   /** Before somebody has asked anything: the first screen offers what there is. */

@@ -73,7 +73,7 @@ interface Parts extends Omit<Core, 'events'> {
   planner: Planner;
   prefixes: StoredPrefixes;
   calibration: CalibrationService<ActiveModel>;
-  watching: Pick<WatchService, 'leastRatio'>;
+  watching: Pick<WatchService, 'answered' | 'leastRatio'>;
 }
 
 interface WorkspacesOptions {
@@ -224,6 +224,7 @@ export class Workspaces {
       name: nameOf(model),
       retrieval: this.#wordsOnly({ library, chunkTokens }, held),
       passages: libraryPassages(catalogue),
+      watch: (answer) => app.watching.answered(answer),
       onBackgroundError: (error) => app.log.warn('miss-not-stored', { error: String(error) }),
     });
     const events = new EventBus((error) => app.log.error('listener-failed', { error: traceOf(error) }));
@@ -236,7 +237,7 @@ export class Workspaces {
     return new Planner({
       costs: planner.costs,
       store,
-      calibration: (model) => calibration.of(model, settings.current.dtype),
+      calibration: (model, kind) => calibration.of(model, kind, settings.current.dtype),
       leastRatio: (model, libraryIds) => watching.leastRatio(model, libraryIds),
     });
   }

@@ -1,3 +1,4 @@
+import type { TextKind } from '../../src-shared/contract/calibration.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
 import type { KvDtype, Sampling } from '../engine/engine.ts';
@@ -37,6 +38,8 @@ interface AskedChoices {
   think?: boolean | undefined;
   /** Whether the answer is to be another one than before, of an answer that repeated itself. */
   variety?: boolean | undefined;
+  /** Default: a library's. */
+  textKind?: TextKind | undefined;
 }
 
 /** In the header of the model that comes with Kvasir: it answers worse when it is told anything. */
@@ -54,14 +57,15 @@ export function choicesOf(
 ): AnswerChoices {
   const { dtype, storeMisses } = settings;
   const strict = (asked.strict ?? settings.strict ?? model.info.name !== DEMO_NAME) ? STRICT : '';
-  const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
+  const kind = asked.textKind ?? 'headings';
+  const strategy = planner.resolve(model, asked.strategy ?? settings.strategy, kind);
   return {
     strategy,
     dtype,
     storeMisses,
     think: asked.think ?? settings.think,
     systemPrompt: [settings.systemPrompt, strict].filter((text) => text !== '').join('\n\n'),
-    blends: planner.blends(model, strategy),
+    blends: planner.blends(model, strategy, kind),
     topK: asked.topK ?? settings.topK,
     maxTokens: asked.maxTokens ?? settings.maxTokens,
     contextTokens: contextLimit(model, settings.contextTokens),

@@ -3,6 +3,7 @@ import { AnswerSchema, type Answer, type Notice } from '../../src-shared/answer.
 import type { SettingsInput } from '../../src-shared/settings.ts';
 import type { Strategy } from '../engine/engine.ts';
 import { keyFor } from '../fusion/model.ts';
+import type { PassingAnswer } from '../fusion/watching/watch-service.ts';
 import { singleAnswers } from '../testing/answers.ts';
 import type { FakeModelOptions } from '../testing/fusion.ts';
 
@@ -174,11 +175,31 @@ test('the log gets a line about how an answer was made, with nothing that was as
   expect(lines).toEqual([
     [
       'answer',
-      expect.objectContaining({ strategy: 'deviation', requestClass: 'question', stop: 'eos', tiers: { disk: 3 } }),
+      expect.objectContaining({
+        strategy: 'deviation',
+        requestClass: 'question',
+        stop: 'eos',
+        tiers: { disk: 3 },
+      }),
     ],
   ]);
   expect(Object.keys(lines[0]?.[1] ?? {})).toEqual(
     expect.arrayContaining(['reusedTokens', 'recomputedTokens', 'computedTokens', 'promptMs', 'ttftMs']),
   );
   expect(JSON.stringify(lines)).not.toMatch(/Mara|Oslo|answer\b.*An/);
+});
+
+test('whoever watches is told of each answer, and what is needed to make a blended one again', async () => {
+  const told: (PassingAnswer | undefined)[] = [];
+  const { service, model } = await singleAnswers({ watch: (answer) => told.push(answer) });
+  await service.answer(REQUEST);
+  expect(told).toEqual([undefined]); // people chose the strategy
+  await service.answer({ ...REQUEST, strategy: { kind: 'auto' } });
+  const { fingerprint } = model.info;
+  expect(told[1]).toMatchObject({
+    fingerprint,
+    libraryIds: ['1'],
+    prompt: { strategy: { name: 'deviation' } },
+  });
+  expect(told[1]?.prompt.parts.some(({ kind }) => kind === 'chunk')).toBe(true);
 });

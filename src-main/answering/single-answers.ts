@@ -3,6 +3,7 @@ import type { Settings } from '../../src-shared/settings.ts';
 import type { AppendReport } from '../engine/engine.ts';
 import { canBlend } from '../fusion/model.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
+import type { PassingAnswer } from '../fusion/watching/watch-service.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { Gate } from '../platform/gate.ts';
 import { throwIfAborted } from '../platform/abort.ts';
@@ -12,12 +13,15 @@ import { comparePrompt, type Compared, type CompareOptions } from './compare/com
 import { MissWriter } from './miss-writer.ts';
 import { endingNotices } from './notices.ts';
 import { PromptAssembler } from './prompt.ts';
+import { passingAnswer } from './remade-prompt.ts';
 import { SessionTokens } from './session-tokens.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { unsupportedNotice } from './unsupported.ts';
 
 interface SingleAnswersOptions extends NamedModel, Omit<AnswerMakerOptions, 'misses'> {
   settings: { readonly current: Settings };
+  /** Told of each answer, by what watching needs to make it again; undefined: the controller blended nothing. */
+  watch?: (answer: PassingAnswer | undefined) => void;
   gate?: Gate;
   clock?: Clock;
   /** Told about failures that do not concern the answer, e.g. a miss that could not be stored. */
@@ -143,6 +147,7 @@ export class SingleAnswers {
     try {
       const made = await this.#maker.make(request, laidOut, session);
       throwIfAborted(signal);
+      this.#options.watch?.(passingAnswer(made.prompt, made.turn, made.stats, model));
       return answeredOf(question, made);
     } finally {
       session.dispose();

@@ -26,9 +26,10 @@ export function answerPrompt(
   }
   const question = messages.require(answer.parentId ?? -1);
   const { turns, turnsLeftOut } = historyBefore(question, messages, model);
-  const offered = context.chunks.map(({ citation, tokens }) => {
+  const offered = context.chunks.map(({ citation, tokens, lead }) => {
     const cited = answer.citations[citation];
-    return { tokens: Int32Array.from(tokens), score: 0, source: cited && sourceOf(cited) };
+    const ids = { tokens: Int32Array.from(tokens), lead: Int32Array.from(lead) };
+    return { ...ids, score: 0, source: cited && sourceOf(cited) };
   });
   const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: 0 };
   const history = turns.slice(context.turnsLeftOut - turnsLeftOut);

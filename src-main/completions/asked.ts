@@ -1,4 +1,5 @@
 import { KvasirError } from '../../src-shared/errors.ts';
+import type { TextKind } from '../../src-shared/contract/calibration.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { AnswerMaker } from '../answering/answer.ts';
 import { choicesOf, type AnswerChoices } from '../answering/choices.ts';
@@ -44,7 +45,7 @@ export function askModel(request: CompletionRequest, context: Context): Asked {
   const { prompt } = request;
   if ('text' in prompt && isRemote(model)) throw onlyMessages();
   // What a client marks is stored, whatever is done about a library's passages; nothing is said to the model but what it sent.
-  const choices = { ...choicesFor(request, context, Infinity), storeMisses: true };
+  const choices = { ...choicesFor(request, context, Infinity, 'client'), storeMisses: true };
   const laidOut =
     'text' in prompt
       ? layOutText(model, piecesOf(model, prompt.text))
@@ -94,13 +95,18 @@ function ledBy(systemPrompt: string, messages: LaidMessage<AskedChunk>[]): LaidM
 }
 
 /** `maxTokens`: where the request names no limit. */
-function choicesFor(request: CompletionRequest, context: Context, maxTokens: number): AnswerChoices {
+function choicesFor(
+  request: CompletionRequest,
+  context: Context,
+  maxTokens: number,
+  textKind?: TextKind,
+): AnswerChoices {
   const { settings, model, planner } = context;
   if (isRemote(model)) requireDoneThere(request);
   const { strategy, topK, temperature, think, topP, topTokens, minP, repeatPenalty } = request;
   const { seed, logprobs, grammar } = request;
   const filtered = (topP ?? topTokens ?? minP) !== undefined;
-  const asked = { strategy, topK, temperature, think, maxTokens: request.maxTokens ?? maxTokens };
+  const asked = { strategy, topK, temperature, think, textKind, maxTokens: request.maxTokens ?? maxTokens };
   const choices = choicesOf(asked, settings, model, planner);
   const sampling = {
     ...choices.sampling,

@@ -11,6 +11,7 @@ import {
 } from '../answering/notices.ts';
 import { citationsOf, type FoundPassage } from '../answering/passages.ts';
 import type { Prompt } from '../answering/prompt.ts';
+import { passingAnswer } from '../answering/remade-prompt.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 import { answerStats } from '../answering/stats.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
@@ -20,6 +21,7 @@ import { runTurn, type BlendedPrompt, type TurnResult } from '../answering/turn.
 import { isRemote, type ChunkCache, type FusionModel, type FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import type { PassingAnswer } from '../fusion/watching/watch-service.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Logger } from '../platform/logger.ts';
 import { AnswerText, PlainWriting } from './answer-text.ts';
@@ -39,6 +41,7 @@ interface TurnParts {
   store: ChunkCache;
   planner: Planner;
   prefixes: StoredPrefixes;
+  watch?: ((answer: PassingAnswer | undefined) => void) | undefined;
   log: Logger;
   openSession: (model: FusionModel, capacity: number) => FusionSession;
   /** Since the request came. */
@@ -96,7 +99,10 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
     });
     if (answer.stoppedBy === undefined) throwIfAborted(run.signal);
     answer.end();
-    return resultOf(asked, parts, { turn, answer, storedNow, thoughtTokens: writing.tokensBefore });
+    const result = resultOf(asked, parts, { turn, answer, storedNow, thoughtTokens: writing.tokensBefore });
+    // Without an answer it only filled the cache.
+    if (maxTokens > 0) parts.watch?.(passingAnswer(prompt, turn, result.made.stats, model));
+    return result;
   } finally {
     session.dispose();
   }

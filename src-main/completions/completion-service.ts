@@ -7,6 +7,7 @@ import type { Passages } from '../answering/passages.ts';
 import { isRemote, type ChunkCache, type FusionModel, type FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import type { PassingAnswer } from '../fusion/watching/watch-service.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Core } from '../platform/core.ts';
 import type { Retrieval } from '../retrieval/types.ts';
@@ -46,6 +47,8 @@ interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
   prefixes: StoredPrefixes;
   /** A session of its own; disposed here. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
+  /** Told of each answer, by what watching needs to make it again; undefined: the controller blended nothing. */
+  watch?: (answer: PassingAnswer | undefined) => void;
   clock?: Clock;
 }
 

@@ -24,6 +24,7 @@ export async function singleAnswers(options: {
   model?: FakeModelOptions;
   settings?: Partial<SettingsInput>;
   log?: Pick<Logger, 'debug'>;
+  watch?: ConstructorParameters<typeof SingleAnswers>[0]['watch'];
 }) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-answers-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -41,6 +42,7 @@ export async function singleAnswers(options: {
     gate,
     name: 'Fake',
     log: options.log,
+    ...(options.watch && { watch: options.watch }),
     planner: new Planner({ costs, store, calibration: () => undefined }),
     prefixes: new StoredPrefixes({ store, gate }),
     settings: new SettingsService(join(dir, 'settings.json'), {

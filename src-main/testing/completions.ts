@@ -18,10 +18,15 @@ import { listedLibrary } from './passages.ts';
 
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
+type CompletionFixtureOptions = Pick<ConstructorParameters<typeof Planner>[0], 'leastRatio'> &
+  Pick<ConstructorParameters<typeof CompletionService>[0], 'watch'>;
+
 export function completionFixture({
-  settings,
+  settings: overrides,
+  leastRatio,
+  watch,
   ...options
-}: FakeModelOptions & { settings?: Partial<SettingsInput> } = {}) {
+}: FakeModelOptions & CompletionFixtureOptions & { settings?: Partial<SettingsInput> } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-completions-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const model = new FakeModel({ chatTemplate: CHAT_TEMPLATES.qwen2, says: 'She lives in Oslo.', ...options });
@@ -29,6 +34,7 @@ export function completionFixture({
   const { retrieval, passages } = listedLibrary(model, TEXTS);
   const gate = new Gate();
   const active = { name: 'Fake', model };
+  const settings = new SettingsService(join(dir, 'settings.json'), overrides ?? {});
   const service = new CompletionService({
     gate,
     store,
@@ -48,16 +54,18 @@ export function completionFixture({
       { id: '2', name: 'Twice' },
       { id: '3', name: 'Twice' },
     ],
-    settings: new SettingsService(join(dir, 'settings.json'), settings ?? {}),
+    settings,
     planner: new Planner({
       store,
       costs: new CostModel(join(dir, 'costs.json')),
       calibration: () => undefined,
+      leastRatio,
     }),
     prefixes: new StoredPrefixes({ store, gate }),
     openSession: (from, capacity) => from.createSession(capacity),
+    ...(watch && { watch }),
   });
-  return { model, store, service, gate };
+  return { dir, model, store, service, gate, settings };
 }
 
 /** A request with one message of a user. */

@@ -1,11 +1,20 @@
-/** The chat service of chat.ts, whose answers are watched: nothing is waited for, every answer is drawn, and time goes by from one to the next. */
+/** Services whose answers are watched: nothing is waited for, every answer is drawn, and time goes by from one to the next. */
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { Message, ConversationOptions } from '../../src-shared/contract/chat.ts';
+import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
+import { remakePrompt } from '../answering/remade-prompt.ts';
+import type { NamedModel } from '../answering/answer.ts';
+import type { ChunkCache } from '../fusion/model.ts';
 import { WatchService } from '../fusion/watching/watch-service.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Core } from '../platform/core.ts';
+import { EventBus } from '../platform/event-bus.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { fixture, NEW } from './chat.ts';
+import { completionFixture } from './completions.ts';
+import type { FakeModelOptions } from './fusion.ts';
 
 type ChatOptions = NonNullable<Parameters<typeof fixture>[0]>;
 
@@ -28,14 +37,9 @@ const IDLE: QueueStatus = {
 /** As the clock of the answers: so many a day are watched. */
 const BETWEEN_MS = 3 * 3_600_000;
 
-export async function watchedChat(options: ChatOptions = {}) {
-  let watching!: WatchService;
-  const chat = await fixture({
-    leastRatio: (model, libraryIds) => watching.leastRatio(model, libraryIds),
-    ...options,
-  });
-  /** What a test changes. */
-  const world = {
+/** What a test changes. */
+function newWorld() {
+  return {
     nowMs: 1_000_000,
     betweenMs: BETWEEN_MS,
     battery: false,
@@ -44,16 +48,24 @@ export async function watchedChat(options: ChatOptions = {}) {
     modelIds: ['m'],
     libraries: [{ id: '1', name: 'Papers' }],
   };
-  const { models, settings, gate, bus } = chat;
+}
+
+interface WatchedParts extends Omit<Core, 'log'> {
+  dir: string;
+  models: { active: NamedModel; onChange: (listener: () => void) => () => void };
+  store: ChunkCache;
+  answers: ConstructorParameters<typeof WatchService>[0]['answers'];
+  world: ReturnType<typeof newWorld>;
+}
+
+function watched({ dir, models, store, settings, gate, events, answers, world }: WatchedParts) {
   /** How often it was looked which model is in use. */
   let looks = 0;
   const open = (): WatchService =>
     new WatchService({
-      settings,
-      gate,
-      events: bus,
+      ...{ settings, gate, events, answers },
       log: silentLogger,
-      path: join(chat.dir, 'watching.sqlite'),
+      path: join(dir, 'watching.sqlite'),
       models: {
         get active() {
           looks++;
@@ -62,15 +74,55 @@ export async function watchedChat(options: ChatOptions = {}) {
         onChange: (listener) => models.onChange(listener),
       },
       known: { modelIds: () => world.modelIds, libraries: () => world.libraries },
-      answers: chat.chat.remade,
+      remakePrompt: (prompt, signal) => {
+        const { dtype } = settings.current;
+        return remakePrompt(prompt, { model: models.active.model, store, dtype, signal, clock: systemClock });
+      },
       onBattery: () => world.battery,
       measuring: () => world.measuring,
       nowMs: () => world.nowMs,
       chance: () => world.chance,
       quietMs: 0,
     });
-  watching = open();
+  let watching = open();
   watching.start();
+  const seen = () => watching.status().libraries[0];
+  return {
+    seen,
+    service: () => watching,
+    status: () => watching.status(),
+    close: () => watching.close(),
+    /** Resolves when so many answers were compared. */
+    compared: (count: number) => expect.poll(() => seen()?.answers.length ?? 0).toBe(count),
+    /** Resolves when it was found that nothing may be done now. */
+    leftAlone: async () => {
+      const before = looks;
+      settings.update({ watchAnswers: true });
+      await expect.poll(() => looks).toBeGreaterThan(before);
+      await watching.idle();
+    },
+    queue: (status: Partial<QueueStatus>) => events.emit('queue.status', { ...IDLE, ...status }),
+    /** As after a restart of the program. */
+    restart: async () => {
+      await watching.close();
+      watching = open();
+      watching.start();
+    },
+  };
+}
+
+export async function watchedChat(options: ChatOptions = {}) {
+  const chat = await fixture({
+    leastRatio: (model, libraryIds) => watching.service().leastRatio(model, libraryIds),
+    ...options,
+  });
+  const world = newWorld();
+  const watching: ReturnType<typeof watched> = watched({
+    ...chat,
+    events: chat.bus,
+    answers: chat.chat.remade,
+    world,
+  });
   onTestFinished(async () => {
     await chat.close();
     await watching.close();
@@ -81,30 +133,30 @@ export async function watchedChat(options: ChatOptions = {}) {
     world.nowMs += world.betweenMs;
     return chat.ask(chat.chat.create({ ...NEW, ...how }).id, 'Where does Mara live?');
   };
-  const seen = () => watching.status().libraries[0];
-  return {
-    ...chat,
-    id,
-    world,
-    ask,
-    seen,
-    status: () => watching.status(),
-    reset: () => watching.reset('m', '1'),
-    /** Resolves when so many answers were compared. */
-    compared: (count: number) => expect.poll(() => seen()?.answers.length ?? 0).toBe(count),
-    /** Resolves when it was found that nothing may be done now. */
-    leftAlone: async () => {
-      const before = looks;
-      settings.update({ watchAnswers: true });
-      await expect.poll(() => looks).toBeGreaterThan(before);
-      await watching.idle();
-    },
-    queue: (status: Partial<QueueStatus>) => bus.emit('queue.status', { ...IDLE, ...status }),
-    /** As after a restart of the program. */
-    restart: async () => {
-      await watching.close();
-      watching = open();
-      watching.start();
-    },
+  return { ...watching, ...chat, id, world, ask, reset: () => watching.service().reset('m', '1') };
+}
+
+/** What other programs ask. No conversation is watched beside. */
+export function watchedPrograms(options: FakeModelOptions = {}) {
+  const programs = completionFixture({
+    ...options,
+    leastRatio: (model, libraryIds) => watching.service().leastRatio(model, libraryIds),
+    watch: (answer) => watching.service().answered(answer),
+  });
+  const world = newWorld();
+  const told: KvasirEvent[] = [];
+  const events = new EventBus();
+  events.on((event) => told.push(event));
+  const models = { active: { name: 'Fake', model: programs.model }, onChange: () => () => undefined };
+  const answers = { blended: () => undefined, remake: () => Promise.resolve(undefined) };
+  const watching: ReturnType<typeof watched> = watched({ ...programs, events, models, answers, world });
+  onTestFinished(async () => {
+    await programs.service.close();
+    await watching.close();
+  });
+  const ask = (...request: Parameters<typeof programs.service.complete>) => {
+    world.nowMs += world.betweenMs;
+    return programs.service.complete(...request);
   };
+  return { ...watching, ...programs, world, told, ask };
 }

@@ -3,6 +3,12 @@ import { StrategyChoiceSchema, STRATEGY_NAMES } from '../strategy.ts';
 import { IdSchema, KvDtypeSchema, NothingSchema } from './common.ts';
 import { procedure } from './define.ts';
 
+/**
+ * Text whose chunks are encoded alike, and so tolerate blending alike. 'headings': of a library, behind the headings above it. 'alone': of a
+ * library without headings. 'client': text of other programs, encoded alone, which no calibration measures.
+ */
+const TEXT_KINDS = ['headings', 'alone', 'client'] as const;
+
 /** How one strategy at one ratio did, over all prompts of a text set. */
 const CalibrationPointSchema = z.object({
   strategy: StrategyChoiceSchema,
@@ -40,6 +46,8 @@ export const CalibrationSchema = z.object({
   /** Number formats of the chunks, and of the session they are blended in. */
   dtype: KvDtypeSchema,
   kvDtype: KvDtypeSchema.default('f16'),
+  /** The text it was measured on, and holds for. */
+  textKind: z.enum(TEXT_KINDS).default('headings'),
   texts: z.object({
     library: z.string(),
     /** 'questions': the sample library's own; 'topics': questions about what headings and texts name. */
@@ -59,8 +67,8 @@ export const CalibrationSchema = z.object({
 });
 
 const CalibrationStatusSchema = z.object({
-  /** Of the model in use, its device and the number format in use; null while it has not been measured. */
-  calibration: CalibrationSchema.nullable(),
+  /** Of the model in use, its device and the number format in use, newest first: one for each kind of text that was measured. */
+  calibrations: z.array(CalibrationSchema),
   /** Name of the model in use; null while none is loaded. */
   model: z.string().nullable(),
   running: z.boolean(),
@@ -100,6 +108,7 @@ export const calibrationContract = {
   'calibration.stop': procedure(NothingSchema, NothingSchema),
 };
 
+export type TextKind = (typeof TEXT_KINDS)[number];
 export type CalibrationPoint = z.infer<typeof CalibrationPointSchema>;
 export type QualityFloor = z.infer<typeof QualityFloorSchema>;
 export type CalibrationChoice = z.infer<typeof CalibrationChoiceSchema>;

@@ -3,6 +3,9 @@ import { IdSchema, NothingSchema } from './common.ts';
 import { QualityFloorSchema } from './calibration.ts';
 import { procedure } from './define.ts';
 
+/** In the place of a library's id: text that other programs sent. */
+export const CLIENT_TEXT = 'clients';
+
 /** A blended answer beside its full prefill; both were made anew, greedily. */
 const WatchedAnswerSchema = z.object({
   /** When they were compared: milliseconds since 1970. */
@@ -22,7 +25,7 @@ const WatchedAnswerSchema = z.object({
 /** A mean, and the interval it lies in with a confidence of 90 %. */
 const IntervalSchema = z.object({ mean: z.number(), low: z.number(), high: z.number() });
 
-/** The answers that one model gave from one library. */
+/** The answers that one model gave from one library, or from text that other programs sent. */
 const WatchedLibrarySchema = z.object({
   modelId: IdSchema,
   libraryId: IdSchema,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine, KvDtype, Loading, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
 import { compareLogits } from '../../src-main/devices/trial/compare-logits.ts';
-import { agreement, randomTokens } from './compare.ts';
+import { agreement, randomTokens, rangeOf } from './compare.ts';
 import { logitsElsewhere, reference } from './reference.ts';
 
 /** DESIGN's bound on |Δ logit|, as a share of the logits' range. */
@@ -105,7 +105,7 @@ async function isTie(
   const tokens = Int32Array.from([...ids, ...ours.slice(0, at)]);
   const logits = await logitsOf(model, [{ kind: 'compute', tokens }], FULL);
   const gap = Math.abs((logits[ours[at] ?? -1] ?? NaN) - (logits[llama[at] ?? -1] ?? NaN));
-  return gap <= (BOUND / 10) * (Math.max(...logits) - Math.min(...logits));
+  return gap <= (BOUND / 10) * rangeOf(logits);
 }
 
 /**

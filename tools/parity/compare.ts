@@ -5,6 +5,16 @@ export function agreement(a: Int32Array, b: Int32Array): number {
   return n;
 }
 
+/** From the least to the largest. Vocabularies are too long to be the arguments of one call. */
+export function rangeOf(values: Float32Array): number {
+  let [least, largest] = [Infinity, -Infinity];
+  for (const value of values) {
+    least = Math.min(least, value);
+    largest = Math.max(largest, value);
+  }
+  return largest - least;
+}
+
 /** The same pseudo-random token ids for the same arguments, none of them among the first three (specials). */
 export function randomTokens(count: number, vocab: number, seed = 1): Int32Array {
   let state = seed >>> 0;

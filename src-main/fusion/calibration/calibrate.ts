@@ -1,10 +1,11 @@
-import type { Calibration, CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
+import type { Calibration, CalibrationPoint, TextKind } from '../../../src-shared/contract/calibration.ts';
 import type { StrategyChoice, StrategyLayers, StrategyName } from '../../../src-shared/strategy.ts';
 import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
 import { searchLayers, searchSteps } from './search-layers.ts';
 import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
 import { intervalOf, mean, median } from '../averages.ts';
+import { textKindOf } from '../text-kind.ts';
 import {
   measurePrompt,
   type CalibrationModel,
@@ -82,6 +83,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   const fullMs = median(measured.map((prompt) => prompt.fullMs));
   return {
     ...subjectOf(model.info, dtype),
+    textKind: mostOf(prompts),
     model: options.name,
     texts: { library: texts.library, kind: texts.kind },
     prompts: texts.prompts.length,
@@ -106,7 +108,13 @@ function withLayers(
   });
 }
 
-/** What a calibration holds for. */
+/** The kind of text in most of the prompts. */
+function mostOf(prompts: TextSet['prompts']): TextKind {
+  const behindHeadings = prompts.filter((parts) => textKindOf(parts) === 'headings');
+  return 2 * behindHeadings.length >= prompts.length ? 'headings' : 'alone';
+}
+
+/** Which model a calibration holds for, where and in which number formats. */
 export function subjectOf(
   { fingerprint, layerDevices, kvDtype }: Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'kvDtype'>,
   dtype: KvDtype,

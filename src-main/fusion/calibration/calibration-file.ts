@@ -6,7 +6,9 @@ import { replaceFile } from '../../platform/replace-file.ts';
 
 const FileSchema = z.object({ version: z.literal(2), calibrations: z.array(CalibrationSchema) });
 
-type Subject = Pick<Calibration, 'fingerprint' | 'device' | 'dtype' | 'kvDtype'>;
+const SUBJECT = ['fingerprint', 'device', 'dtype', 'kvDtype'] as const;
+
+type Subject = Pick<Calibration, (typeof SUBJECT)[number]>;
 
 /** Calibrations of all models, in one file of the data folder (docs/formats/calibration.md). */
 export class CalibrationFile {
@@ -19,13 +21,16 @@ export class CalibrationFile {
     this.#calibrations = read(path) ?? [];
   }
 
-  find(subject: Subject): Calibration | undefined {
-    return this.#calibrations.find((known) => same(known, subject));
+  /** Newest first, one for each kind of text. */
+  find(subject: Subject): Calibration[] {
+    return this.#calibrations.filter((known) => same(known, subject)).toReversed();
   }
 
-  /** Takes the place of the one for the same model, device and number formats. STORE_READ_ONLY, DISK_FULL. */
+  /** Replaces the one for the same model, device, number formats and kind of text. STORE_READ_ONLY, DISK_FULL. */
   save(calibration: Calibration): void {
-    const others = this.#calibrations.filter((known) => !same(known, calibration));
+    const others = this.#calibrations.filter(
+      (known) => !same(known, calibration) || known.textKind !== calibration.textKind,
+    );
     const calibrations = [...others, calibration];
     try {
       if (read(this.#path) === undefined) renameSync(this.#path, `${this.#path}.unreadable`);
@@ -39,7 +44,7 @@ export class CalibrationFile {
 }
 
 function same(a: Subject, b: Subject): boolean {
-  return (['fingerprint', 'device', 'dtype', 'kvDtype'] as const).every((field) => a[field] === b[field]);
+  return SUBJECT.every((field) => a[field] === b[field]);
 }
 
 /** None when there is no file; undefined when there is one that cannot be read. */

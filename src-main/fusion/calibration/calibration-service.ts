@@ -2,6 +2,7 @@ import type {
   Calibration,
   CalibrationRequest,
   CalibrationStatus,
+  TextKind,
 } from '../../../src-shared/contract/calibration.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { KvDtype } from '../../engine/engine.ts';
@@ -70,19 +71,28 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   status(): CalibrationStatus {
     const { models, settings } = this.#options;
     return {
-      calibration: this.of(models.active?.model) ?? null,
+      calibrations: this.all(models.active?.model),
       model: models.active?.name ?? null,
       running: this.#running !== undefined,
       strategySet: settings.current.strategy.name !== 'auto',
     };
   }
 
-  /** What was measured of a model on its device, for the number formats in use, or another of chunk KV. */
+  /** What was measured of a model on its device with a kind of text, for the number formats in use, or another of chunk KV. */
   of(
     model: Pick<CalibrationModel, 'info'> | undefined,
-    dtype: KvDtype = this.#options.settings.current.dtype,
+    kind: TextKind,
+    dtype?: KvDtype,
   ): Calibration | undefined {
-    return model && this.#file.find(subjectOf(model.info, dtype));
+    return this.all(model, dtype).find(({ textKind }) => textKind === kind);
+  }
+
+  /** As `of`, with every kind of text: newest first. */
+  all(
+    model: Pick<CalibrationModel, 'info'> | undefined,
+    dtype: KvDtype = this.#options.settings.current.dtype,
+  ): Calibration[] {
+    return model ? this.#file.find(subjectOf(model.info, dtype)) : [];
   }
 
   /** Measures the model in use. CONFLICT, NOT_FOUND, ABORTED, OUT_OF_MEMORY, STORE_READ_ONLY, DISK_FULL. */

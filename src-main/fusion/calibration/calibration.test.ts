@@ -153,12 +153,15 @@ interface FixtureOptions {
   /** Answers are spoilt below this ratio. */
   spoiltBelow?: number;
   model?: ImaginedModel;
+  /** Of its chunks. */
+  lead?: Int32Array;
 }
 
 function fixture({
   dir: given,
   spoiltBelow = 0.1,
   model = new ImaginedModel(spoiltBelow),
+  lead = Int32Array.of(1),
 }: FixtureOptions = {}) {
   const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-calibration-'));
   if (given === undefined) onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -180,7 +183,7 @@ function fixture({
     kind: 'questions',
     prompts: ['one', 'two'].map((word) => [
       { kind: 'text', tokens: model.tokenize('Read this: ') },
-      { kind: 'chunk', tokens: model.tokenize(`a letter about number ${word}`) },
+      { kind: 'chunk', tokens: model.tokenize(`a letter about number ${word}`), lead },
       { kind: 'text', tokens: model.tokenize('What?') },
     ]),
   };
@@ -216,7 +219,7 @@ describe('a calibration', () => {
     expect(calibration.points[0]?.kl).toBeGreaterThan(1);
     expect(calibration.points[3]?.kl).toBe(0);
     expect(calibration.choice).toEqual({ verdict: 'blend', strategy: { name: 'chunk-head', ratio: 0.15 } });
-    expect(service.of(model)).toEqual(calibration);
+    expect(service.of(model, 'headings')).toEqual(calibration);
     expect(progress[0]).toEqual({ done: 0, total: 8 });
   });
 
@@ -240,7 +243,7 @@ describe('a calibration', () => {
       verdict: 'blend',
       strategy: { name: 'deviation', ratio: 0.15, checkLayers: [2] },
     });
-    expect(layersOf(service.of(model), 'deviation')).toEqual({ checkLayers: [2] });
+    expect(layersOf(service.of(model, 'headings'), 'deviation')).toEqual({ checkLayers: [2] });
   });
 
   // Known to be missing elsewhere (LMCache#4666): one ratio for all models.
@@ -256,27 +259,55 @@ describe('a calibration', () => {
     await first.service.close();
     const { service, settings, models, modelChanged } = fixture({ dir: first.dir, model: first.model });
     modelChanged();
-    expect(service.status().calibration).toEqual(measured);
+    expect(service.status().calibrations).toEqual([measured]);
     settings.update({ dtype: 'q8_0' });
-    expect(service.status().calibration).toBeNull();
+    expect(service.status().calibrations).toEqual([]);
     settings.update({ dtype: 'f16' });
-    expect(service.status().calibration).toEqual(measured);
+    expect(service.status().calibrations).toEqual([measured]);
     models.active = { name: 'Imagined', model: new ImaginedModel(0) };
     models.active.model.info.kvDtype = 'q8_0';
-    expect(service.status().calibration).toBeNull();
+    expect(service.status().calibrations).toEqual([]);
     models.active = undefined;
     modelChanged();
-    expect(service.status()).toMatchObject({ calibration: null, model: null });
+    expect(service.status()).toMatchObject({ calibrations: [], model: null });
+  });
+
+  test('holds for the kind of text it was measured on, and takes the place of none of another kind', async () => {
+    const first = fixture();
+    const behindHeadings = await first.service.run(REQUEST);
+    await first.service.close();
+    const { service, model } = fixture({
+      dir: first.dir,
+      model: first.model,
+      lead: new Int32Array(0),
+    });
+    expect(service.of(model, 'alone')).toBeUndefined();
+    const alone = await service.run(REQUEST);
+    expect(service.of(model, 'headings')).toEqual(behindHeadings);
+    expect(service.of(model, 'alone')).toEqual(alone);
+    expect(service.of(model, 'client')).toBeUndefined();
+    expect(service.status().calibrations).toEqual([alone, behindHeadings]);
+  });
+
+  test('from before kinds of text were told apart counts for text behind headings', async () => {
+    const { service, path, dir, model } = fixture();
+    const measured = await service.run(REQUEST);
+    const file = readFileSync(path, 'utf8');
+    writeFileSync(path, file.replace(/\s*"textKind": "headings",/, ''));
+    expect(readFileSync(path, 'utf8')).not.toContain('textKind');
+    const { service: later } = fixture({ dir, model });
+    expect(later.of(model, 'headings')).toEqual(measured);
+    expect(later.of(model, 'client')).toBeUndefined();
   });
 
   test('a file that cannot be read is set aside', async () => {
     const { dir, path } = fixture();
     writeFileSync(path, 'not json');
     const { service } = fixture({ dir });
-    expect(service.status().calibration).toBeNull();
+    expect(service.status().calibrations).toEqual([]);
     await service.run(REQUEST);
     expect(readFileSync(`${path}.unreadable`, 'utf8')).toBe('not json');
-    expect(service.status().calibration).not.toBeNull();
+    expect(service.status().calibrations).toHaveLength(1);
   });
 
   test('stopped: nothing is kept, sessions and chunks are freed, and it can run again', async () => {

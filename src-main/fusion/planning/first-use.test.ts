@@ -85,8 +85,8 @@ function fixture({ documents = true, settings: set = {} }: { documents?: boolean
     dir,
     models: models as never,
     calibration: {
-      of: () => state.calibration,
-      status: () => ({ calibration: null, model: 'M', running: false, strategySet: false }),
+      all: () => (state.calibration ? [state.calibration] : []),
+      status: () => ({ calibrations: [], model: 'M', running: false, strategySet: false }),
       run: (request) => {
         asked.push(request);
         if (!state.documents) return Promise.reject(new KvasirError('NOT_FOUND', 'no text'));

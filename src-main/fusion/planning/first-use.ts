@@ -17,7 +17,7 @@ interface FirstUseOptions extends Core {
     onChange(listener: () => void): () => void;
   };
   costs: CostModel;
-  calibration: Pick<CalibrationService, 'of' | 'run' | 'status'>;
+  calibration: Pick<CalibrationService, 'all' | 'run' | 'status'>;
   /** Folder on the store's disk, for files that are read once. */
   dir: string;
   /** Least milliseconds between two rounds. */
@@ -102,7 +102,7 @@ export class FirstUse {
   async #calibrate(model: ProfiledModel): Promise<void> {
     const { calibration, settings } = this.#options;
     if (settings.current.strategy.name !== 'auto' || calibration.status().running) return;
-    if (calibration.of(model)) return;
+    if (calibration.all(model).length > 0) return;
     const what = `calibrate ${settings.current.dtype}`;
     await this.#once(what, model, () => calibration.run(SHORT_CALIBRATION));
   }

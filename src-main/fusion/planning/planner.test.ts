@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Calibration } from '../../../src-shared/contract/calibration.ts';
 import type { Strategy } from '../../engine/engine.ts';
 import { blend, type PromptPart } from '../blender.ts';
 import { encodeAndStore, keyFor } from '../model.ts';
@@ -13,6 +14,10 @@ import { Planner } from './planner.ts';
 import type { Piece } from './work.ts';
 
 const DEVIATION: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.15] };
+/** What was measured of chunks behind headings. */
+const QUERY = {
+  choice: { verdict: 'blend', strategy: { name: 'query', ratio: 0.1 } },
+} as Calibration;
 const OLD = Int32Array.from({ length: 400 }, (_, i) => 100 + i);
 /** Ten tokens of it replaced by two. */
 const EDITED = Int32Array.of(...OLD.subarray(0, 190), 7, 8, ...OLD.subarray(200));
@@ -28,7 +33,11 @@ async function fixture(...stored: Int32Array[]) {
   const store = new FakeStore();
   for (const tokens of stored) await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
   const similar = vi.spyOn(store, 'similar');
-  const planner = new Planner({ costs, store, calibration: () => undefined });
+  const planner = new Planner({
+    costs,
+    store,
+    calibration: (_, kind) => (kind === 'headings' ? QUERY : undefined),
+  });
   const parts: PromptPart[] = [
     { kind: 'text', tokens: Int32Array.of(1) },
     { kind: 'chunk', tokens: EDITED },
@@ -83,4 +92,28 @@ test('what is stored itself, and a full prefill, ask for nothing similar', async
   const { plan: missing, similar: asked } = await fixture(OLD);
   expect((await missing({ kind: 'full' })).parts[1]).not.toHaveProperty('runs');
   expect([similar.mock.calls, asked.mock.calls]).toEqual([[], []]);
+});
+
+test('a calibration decides for the kind of text it was measured on; other text gets the default before a calibration', async () => {
+  const { planner, model, store } = await fixture();
+  const [lead, none] = [Int32Array.of(5), new Int32Array(0)];
+  const [mine, theirs] = [{ libraryId: '1' }, { libraryId: null }].map((source): PromptPart['source'] => ({
+    ...{ document: 'd', documentId: null, title: '', ordinal: 0 },
+    ...source,
+  }));
+  const choiceFor = async (chunk: Pick<PromptPart, 'lead' | 'source'>) => {
+    await encodeAndStore(model, store, { tokens: OLD, lead: chunk.lead, dtype: 'f16', label: '' });
+    const parts: PromptPart[] = [
+      { kind: 'chunk', tokens: OLD, ...chunk },
+      { kind: 'text', tokens: Int32Array.of(9) },
+    ];
+    const { decision } = await planner.plan(parts, {
+      model,
+      ...{ dtype: 'f16', past: 0, strategy: { kind: 'auto' } },
+    });
+    return decision.reason === 'full-is-faster' ? 'full' : decision.choice.name;
+  };
+  expect(await choiceFor({ lead, source: mine })).toBe('query');
+  expect(await choiceFor({ lead: none, source: mine })).toBe('deviation');
+  expect(await choiceFor({ lead: none, source: theirs })).toBe('deviation');
 });

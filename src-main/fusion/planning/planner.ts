@@ -1,4 +1,4 @@
-import type { Calibration } from '../../../src-shared/contract/calibration.ts';
+import type { Calibration, TextKind } from '../../../src-shared/contract/calibration.ts';
 import type { FusionPlan } from '../../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../../src-shared/strategy.ts';
 import type { KvDtype } from '../../engine/engine.ts';
@@ -8,6 +8,7 @@ import type { BlendResult, PromptPart } from '../blender.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 import { findRuns, type ChunkReuse } from '../sources.ts';
 import { canBlend, keyFor, type ChunkCache, type FusionModel } from '../model.ts';
+import { libraryIdsOf, textKindOf } from '../text-kind.ts';
 import { decide, type Decision } from './controller.ts';
 import type { CostModel } from './cost-model.ts';
 import type { Piece, Tier } from './work.ts';
@@ -20,8 +21,8 @@ type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken
 interface PlannerOptions {
   costs: CostModel;
   store: Pick<ChunkCache, 'entry' | 'similar' | 'shared'>;
-  /** What was measured of a model's quality; absent before. */
-  calibration: (model: PlannedModel) => Calibration | undefined;
+  /** What was measured of a model's quality with a kind of text; absent before. */
+  calibration: (model: PlannedModel, kind: TextKind) => Calibration | undefined;
   /** The least ratio that watching asks for where passages of these libraries are blended (watching/); absent: none. */
   leastRatio?: ((model: PlannedModel, libraryIds: readonly string[]) => number) | undefined;
 }
@@ -54,27 +55,28 @@ export class Planner {
   }
 
   /**
-   * The controller's form of what people ask for; a strategy they name checks where calibration found it should. Where passages cannot be
-   * blended, whatever they ask for is a full prefill. BAD_ARGUMENT.
+   * The controller's form of what people ask for; a strategy they name checks where calibration found it should for this kind of text. Where
+   * passages cannot be blended, whatever they ask for is a full prefill. BAD_ARGUMENT.
    */
-  resolve(model: PlannedModel, { name, ratio }: StrategyRequest): StrategyOrAuto {
+  resolve(model: PlannedModel, { name, ratio }: StrategyRequest, kind: TextKind): StrategyOrAuto {
     if (!canBlend(model)) return { kind: 'full' };
     if (name === 'auto') return { kind: 'auto' };
-    const layers = layersOf(this.#options.calibration(model), name);
+    const layers = layersOf(this.#options.calibration(model, kind), name);
     return engineStrategy({ name, ratio, ...layers }, model.info.kvLayers);
   }
 
   /** Whether cached chunks are used at all: not where a full prefill is wished, or calibration found it to be better. */
-  blends(model: PlannedModel, strategy: StrategyOrAuto): boolean {
+  blends(model: PlannedModel, strategy: StrategyOrAuto, kind: TextKind): boolean {
     if (strategy.kind !== 'auto') return strategy.kind !== 'full';
-    const verdict = this.#options.calibration(model)?.choice.verdict;
+    const verdict = this.#options.calibration(model, kind)?.choice.verdict;
     return verdict === undefined || verdict === 'blend';
   }
 
   /** Looks up where the parts' chunks are, without opening them. */
   async plan(parts: readonly PromptPart[], request: PlanRequest): Promise<Plan> {
     const { model, strategy, past } = request;
-    const blends = this.blends(model, strategy);
+    const kind = textKindOf(parts);
+    const blends = this.blends(model, strategy, kind);
     const elsewhere = await this.#locate(blends ? parts : [], request);
     const found: PromptPart[] = [];
     const slice = new TimeSlice(); // what is not stored is looked for in what is
@@ -88,7 +90,7 @@ export class Planner {
       info: model.info,
       costs: this.costs,
       tiers: TIERS,
-      calibrated: this.#options.calibration(model)?.choice,
+      calibrated: this.#options.calibration(model, kind)?.choice,
       leastRatio: this.#options.leastRatio?.(model, libraryIdsOf(parts)),
     });
     const instead = new Set([...decision.computed].map((index) => work.pieces[index]?.chunk));
@@ -168,10 +170,6 @@ export class Planner {
     if (key === undefined || !entry) return null;
     return model.onDevice(key) ? 'device' : entry.inRam ? 'ram' : 'disk';
   }
-}
-
-function libraryIdsOf(parts: readonly PromptPart[]): string[] {
-  return [...new Set(parts.flatMap(({ source }) => source?.libraryId ?? []))];
 }
 
 /** What was reused and computed in the end: of a chunk that was matched in part, each run is a piece. */

@@ -3,7 +3,7 @@ export const MIGRATIONS = [
   `
   CREATE TABLE watched (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    answer_id TEXT NOT NULL UNIQUE, -- in conversations.sqlite; it may be gone
+    answer_id TEXT NOT NULL UNIQUE, -- in conversations.sqlite; it may be gone. passing:<uuid>: in no file
     model_id TEXT NOT NULL,
     fingerprint TEXT NOT NULL,    -- of the model as it answered
     drawn_ms REAL NOT NULL,
@@ -15,7 +15,7 @@ export const MIGRATIONS = [
     ratio REAL
   ) STRICT;
   CREATE INDEX watched_model ON watched(model_id, measured_ms);
-  CREATE TABLE watched_library (  -- whose passages were blended
+  CREATE TABLE watched_library (  -- whose passages were blended. clients: text of other programs
     watched_id INTEGER NOT NULL REFERENCES watched(id) ON DELETE CASCADE,
     library_id TEXT NOT NULL,
     PRIMARY KEY (watched_id, library_id)

@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { CLIENT_TEXT } from '../../../src-shared/contract/watching.ts';
 import { NEW, ofTopic } from '../../testing/chat.ts';
+import { question } from '../../testing/completions.ts';
 import { FakeModel } from '../../testing/fusion.ts';
-import { watchedChat } from '../../testing/watching.ts';
+import { watchedChat, watchedPrograms } from '../../testing/watching.ts';
 import { FEWEST } from './judge.ts';
 import { DAILY } from './watch-service.ts';
 
@@ -225,4 +229,105 @@ test('an answer whose conversation or cache is gone is left out, and the next is
   for (const [key, chunk] of kept) store.chunks.set(key, chunk);
   await ask();
   await compared(1);
+});
+
+/** A passage of a client's own, and a question about it. */
+const CLIENT = question('', {
+  prompt: {
+    messages: [
+      {
+        role: 'user',
+        parts: [
+          { text: 'Secret: Mara lives in Oslo, by the water.', cache: true },
+          { text: 'Where is Mara?' },
+        ],
+      },
+    ],
+  },
+});
+const RUN = { signal: new AbortController().signal };
+
+describe('answers that no conversation keeps', () => {
+  test('of a client’s own text are compared, and what follows holds for such text alone', async () => {
+    const { ask, compared, seen, told, model } = watchedPrograms();
+    model.drift = 20;
+    for (let i = 1; i <= FEWEST; i++) {
+      const { made } = await ask(CLIENT, RUN);
+      expect(made.stats.strategy).toMatchObject({ name: 'deviation', ratio: 0.1 });
+      await compared(i);
+    }
+    expect(seen()).toMatchObject({ modelId: 'm', libraryId: CLIENT_TEXT, leastRatio: 0.3, counted: 0 });
+    expect(ofTopic(told, 'app.notice')).toMatchObject([
+      { payload: { failure: { values: { library: 'API' } } } },
+    ]);
+    expect((await ask(CLIENT, RUN)).made.stats.strategy.ratio).toBe(0.3);
+    const library = await ask(question('Where does Mara live?', { model: 'kvasir/Notes' }), RUN);
+    expect(library.made.stats.strategy.ratio).not.toBe(0.3);
+  });
+
+  test('of a library asked as a model count for that library, as those of conversations do', async () => {
+    const { ask, compared, seen } = watchedPrograms();
+    await ask(question('Where does Mara live?', { model: 'kvasir/Notes' }), RUN);
+    await compared(1);
+    expect(seen()).toMatchObject({ libraryId: '1', counted: 1 });
+  });
+
+  test('leave nothing of their text on disk, and are forgotten by a restart', async () => {
+    const { ask, compared, leftAlone, restart, status, world, dir, model } = watchedPrograms();
+    world.battery = true;
+    await ask(CLIENT, RUN);
+    const tokens = model.tokenize('Secret: Mara lives in Oslo, by the water.');
+    for (const file of readdirSync(dir)) {
+      const content = readFileSync(join(dir, file));
+      expect(content.includes('Mara')).toBe(false);
+      expect(content.includes(Buffer.from(tokens.buffer))).toBe(false);
+      expect(content.includes(JSON.stringify([...tokens]).slice(1, -1))).toBe(false);
+    }
+    await restart();
+    world.battery = false;
+    await leftAlone();
+    expect(status().libraries).toEqual([]);
+    await ask(CLIENT, RUN);
+    await compared(1);
+  });
+
+  test('are not watched by a strategy that was asked for, without cached text, or where watching is off', async () => {
+    const { ask, leftAlone, status, settings } = watchedPrograms();
+    await ask({ ...CLIENT, strategy: { name: 'query', ratio: 0.15 } }, RUN);
+    await ask(question('Where does Mara live?'), RUN);
+    await ask({ ...CLIENT, maxTokens: 0 }, RUN);
+    settings.update({ watchAnswers: false });
+    await ask(CLIENT, RUN);
+    await leftAlone();
+    expect(status().libraries).toEqual([]);
+  });
+
+  test('and that were drawn are forgotten when watching is turned off', async () => {
+    const { ask, leftAlone, status, settings, world } = watchedPrograms();
+    world.battery = true;
+    await ask(CLIENT, RUN);
+    settings.update({ watchAnswers: false });
+    world.battery = false;
+    await leftAlone();
+    expect(status().libraries).toEqual([]);
+  });
+
+  test('are watched up to so many a day', async () => {
+    const { ask, compared, leftAlone, seen, world } = watchedPrograms();
+    world.betweenMs = 1000;
+    for (let i = 0; i < DAILY + 3; i++) await ask(CLIENT, RUN);
+    await compared(DAILY);
+    await leftAlone();
+    expect(seen()?.answers).toHaveLength(DAILY);
+  });
+
+  test('take none of the share of conversations', async () => {
+    const { ask, compared, service, model } = await watchedChat();
+    const strategy = { name: 'deviation', ratio: 0.1 } as const;
+    const prompt = { parts: [], behind: '', strategy };
+    const { fingerprint } = model.info;
+    for (let i = 0; i < DAILY; i++) service().answered({ fingerprint, libraryIds: [CLIENT_TEXT], prompt });
+    await ask();
+    await compared(1);
+  });
 });

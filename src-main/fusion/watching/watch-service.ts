@@ -1,4 +1,10 @@
-import type { WatchedAnswer, WatchedLibrary, WatchingStatus } from '../../../src-shared/contract/watching.ts';
+import { randomUUID } from 'node:crypto';
+import {
+  CLIENT_TEXT,
+  type WatchedAnswer,
+  type WatchedLibrary,
+  type WatchingStatus,
+} from '../../../src-shared/contract/watching.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { KvasirEvent } from '../../../src-shared/contract/events.ts';
 import { isAborted, throwIfAborted } from '../../platform/abort.ts';
@@ -7,16 +13,22 @@ import { openOrSetAside, type SetAside } from '../../platform/database.ts';
 import { RecurringTask } from '../../platform/recurring-task.ts';
 import { DEFAULT_FLOOR } from '../calibration/choose.ts';
 import { canBlend, type FusionModel } from '../model.ts';
+import { MemoryPrompts, type WatchedPrompt } from './memory-prompts.ts';
 import { intervalOf } from '../averages.ts';
 import { breaksFloor, FEWEST, LATEST, lossesOf, nextLeastRatio } from './judge.ts';
 import { raised, stopped } from './notices.ts';
 import { MIGRATIONS } from './schema.ts';
-import { WatchTable, type Drawn, type Subject } from './watch-table.ts';
+import { PASSING, WatchTable, type Drawn, type Origin, type Subject } from './watch-table.ts';
 
 /** An answer that the controller had blended, and the libraries of the passages that were. */
 export interface BlendedAnswer {
   fingerprint: string;
   libraryIds: string[];
+}
+
+/** One whose prompt nobody else keeps: of another program, or of a command. */
+export interface PassingAnswer extends BlendedAnswer {
+  prompt: WatchedPrompt;
 }
 
 /** How far a blended answer is from its full prefill. */
@@ -43,6 +55,8 @@ interface WatchServiceOptions extends Core {
     /** Makes an answer again, blended and in full. undefined when that is not possible any more. ABORTED, OUT_OF_MEMORY. */
     remake(answerId: string, signal: AbortSignal): Promise<Drift | undefined>;
   };
+  /** As `remake`, from a prompt. */
+  remakePrompt: (prompt: WatchedPrompt, signal: AbortSignal) => Promise<Drift | undefined>;
   onBattery: () => boolean;
   /** Whether somebody measures what watching would disturb. */
   measuring: () => boolean;
@@ -81,7 +95,10 @@ export class WatchService {
   readonly #task: RecurringTask;
   /** By model and library, for questions: they go on where the database cannot be read. */
   #leastRatios: ReadonlyMap<string, number>;
+  /** Of answers that are drawn and that no conversation keeps. */
+  readonly #prompts = new MemoryPrompts();
   #busy = false;
+  #started = false;
   #quiet: NodeJS.Timeout | undefined;
   /** Ends the comparison that is under way. */
   #stop = new AbortController();
@@ -100,11 +117,16 @@ export class WatchService {
   }
 
   start(): void {
+    this.#started = true;
     const { events, models, settings } = this.#options;
     const look = setInterval(() => this.#whenQuiet(), LOOK_MS).unref();
     this.#task.until([
       models.onChange(() => this.#whenQuiet()),
-      settings.onChange(({ watchAnswers }) => (watchAnswers ? this.#whenQuiet() : this.#stop.abort())),
+      settings.onChange(({ watchAnswers }) => {
+        if (watchAnswers) return this.#whenQuiet();
+        this.#stop.abort();
+        this.#prompts.clear();
+      }),
       events.on((event) => this.#onEvent(event)),
       () => clearInterval(look),
     ]);
@@ -121,6 +143,16 @@ export class WatchService {
     clearTimeout(this.#quiet);
     await this.#task.close();
     this.#table.close();
+  }
+
+  /** An answer was made that no conversation keeps; undefined: it was not blended by the controller's choice. Single commands end too soon. */
+  answered(answer: PassingAnswer | undefined): void {
+    if (!this.#started) return;
+    if (answer && this.#mayDraw('passing')) {
+      const id = `${PASSING}${randomUUID()}`;
+      if (this.#draw(id, answer)) this.#prompts.keep(id, answer.prompt);
+    }
+    this.#whenQuiet();
   }
 
   status(): WatchingStatus {
@@ -154,7 +186,9 @@ export class WatchService {
 
   #onEvent({ topic, payload }: KvasirEvent): void {
     if (topic === 'chat.done') {
-      if (payload.state === 'done') this.#draw(payload.answerId);
+      const { answerId, state } = payload;
+      if (state === 'done' && this.#mayDraw('kept'))
+        this.#draw(answerId, this.#options.answers.blended(answerId));
       this.#whenQuiet();
     }
     if (topic === 'queue.status') {
@@ -173,15 +207,19 @@ export class WatchService {
     this.#quiet = setTimeout(this.#task.soon, this.#options.quietMs ?? QUIET_MS).unref();
   }
 
-  #draw(answerId: string): void {
-    const { answers, models, settings, chance = Math.random } = this.#options;
-    const now = this.#now();
-    if (!settings.current.watchAnswers || !models.active || chance() >= SHARE) return;
-    if (this.#table.drawnSince(now - DAY) >= DAILY) return;
-    const blended = answers.blended(answerId);
-    const subject = subjectOf(models.active);
-    if (blended?.fingerprint === subject.fingerprint)
-      this.#table.draw(answerId, subject, blended.libraryIds, now);
+  /** Neither conversations nor programs take the other's share of a day. */
+  #mayDraw(origin: Origin): boolean {
+    const { settings, chance = Math.random } = this.#options;
+    if (!settings.current.watchAnswers || chance() >= SHARE) return false;
+    return this.#table.drawnSince(this.#now() - DAY, origin) < DAILY;
+  }
+
+  /** Gives whether it was blended with the model in use. */
+  #draw(answerId: string, blended: BlendedAnswer | undefined): boolean {
+    const { active } = this.#options.models;
+    if (!active || blended?.fingerprint !== active.model.info.fingerprint) return false;
+    this.#table.draw(answerId, subjectOf(active), blended.libraryIds, this.#now());
+    return true;
   }
 
   async #round(ended: AbortSignal): Promise<void> {
@@ -214,24 +252,27 @@ export class WatchService {
       if (drift) this.#keep(drawn, active, drift);
       else this.#table.drop(drawn.id);
     } catch (error) {
-      if (isAborted(error)) return false;
+      if (isAborted(error)) return false; // its prompt is kept for then
       this.#table.drop(drawn.id);
       this.#options.log.warn('answer-not-watched', { error: String(error) });
     } finally {
       clearInterval(battery);
     }
+    this.#prompts.forget(drawn.answerId);
     return true;
   }
 
   /** Behind all other work, and once: what a question has stopped is not begun again while its answer is being read. */
   #remake({ answerId }: Drawn, active: WatchedModel, stopped: AbortSignal): Promise<Drift | undefined> {
-    const { gate, models, answers } = this.#options;
+    const { gate, models, answers, remakePrompt } = this.#options;
+    const prompt = this.#prompts.get(answerId);
+    if (!prompt && answerId.startsWith(PASSING)) return Promise.resolve(undefined); // drawn before a restart
     const once = new AbortController();
     return gate.background((signal) => {
       throwIfAborted(once.signal);
       once.abort();
       if (models.active?.model !== active.model) throw new KvasirError('ABORTED', 'Another model is in use.');
-      return answers.remake(answerId, signal);
+      return prompt ? remakePrompt(prompt, signal) : answers.remake(answerId, signal);
     }, stopped);
   }
 
@@ -249,7 +290,8 @@ export class WatchService {
     this.#table.setLimit(subject, libraryId, next);
     const { events, known, log } = this.#options;
     log.info('blending-limited', { ...subject, libraryId, leastRatio: next });
-    const library = known.libraries().find(({ id }) => id === libraryId)?.name ?? '';
+    const names = [...known.libraries(), { id: CLIENT_TEXT, name: 'API' }];
+    const library = names.find(({ id }) => id === libraryId)?.name ?? '';
     const failure = next === 1 ? stopped(active.name, library) : raised(active.name, library, next);
     events.emit('app.notice', { level: 'warning', failure });
   }
@@ -258,7 +300,7 @@ export class WatchService {
   #forgetGone(): void {
     const { modelIds, libraries } = this.#options.known;
     if (this.#table.pairs().length === 0) return;
-    const ids = libraries().map(({ id }) => id);
+    const ids = [...libraries().map(({ id }) => id), CLIENT_TEXT];
     if (this.#table.keepOnly(modelIds(), ids)) this.#changed();
   }
 

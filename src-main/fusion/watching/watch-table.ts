@@ -19,6 +19,11 @@ interface Limit {
   sinceId: number;
 }
 
+/** 'kept': by a conversation. 'passing': its prompt is in memory alone; its id then begins with PASSING. */
+export type Origin = 'kept' | 'passing';
+
+export const PASSING = 'passing:';
+
 type RawAnswer = Omit<WatchedAnswer, 'agrees'> & { agrees: number };
 
 const NO_LIMIT: Limit = { leastRatio: 0, sinceId: 0 };
@@ -32,8 +37,10 @@ export class WatchTable {
   }
 
   /** How many were drawn since then. */
-  drawnSince(ms: number): number {
-    return this.#database.value<number>('SELECT count(*) FROM watched WHERE drawn_ms > ?', ms) ?? 0;
+  drawnSince(ms: number, origin: Origin): number {
+    const query = 'SELECT count(*) FROM watched WHERE drawn_ms > ? AND (substr(answer_id, 1, ?) = ?) = ?';
+    const passing = Number(origin === 'passing');
+    return this.#database.value<number>(query, ms, PASSING.length, PASSING, passing) ?? 0;
   }
 
   /** Does nothing about an answer that was drawn before, and gone on with since. */

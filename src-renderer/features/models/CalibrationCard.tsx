@@ -32,12 +32,13 @@ export function CalibrationCard() {
           ) : status.running ? (
             <Running />
           ) : (
-            <Start measured={status.calibration !== null} ready={status.model !== null} />
+            <Start measured={status.calibrations.length > 0} ready={status.model !== null} />
           )}
-          {status.calibration && (
-            <Outcome calibration={status.calibration} strategySet={status.strategySet} />
-          )}
-          {!status.calibration && notBlended === undefined && (
+          {status.strategySet && status.calibrations.length > 0 && <UseMeasured />}
+          {status.calibrations.map((calibration) => (
+            <Outcome key={calibration.textKind} calibration={calibration} />
+          ))}
+          {status.calibrations.length === 0 && notBlended === undefined && (
             <Text size="sm" c="dimmed">
               {t(status.model === null ? 'calibration.noModel' : 'calibration.unknown')}
             </Text>
@@ -114,7 +115,7 @@ function Running() {
   );
 }
 
-function Outcome({ calibration, strategySet }: { calibration: Calibration; strategySet: boolean }) {
+function Outcome({ calibration }: { calibration: Calibration }) {
   const { t } = useTranslation('models');
   const [numbers, { toggle }] = useDisclosure();
   return (
@@ -123,7 +124,6 @@ function Outcome({ calibration, strategySet }: { calibration: Calibration; strat
         <Verdict calibration={calibration} />
         <Basis calibration={calibration} />
       </Stack>
-      {strategySet && <UseMeasured />}
       <CalibrationCharts calibration={calibration} />
       <div>
         <Button size="compact-sm" variant="subtle" aria-expanded={numbers} onClick={toggle}>
@@ -156,7 +156,7 @@ function Verdict({ calibration }: { calibration: Calibration }) {
 function Basis({ calibration }: { calibration: Calibration }) {
   const { t } = useTranslation('models');
   const format = useFormat();
-  const { floor, texts, prompts, promptTokens, device, dtype, measuredMs } = calibration;
+  const { floor, texts, textKind, prompts, promptTokens, device, dtype, measuredMs } = calibration;
   const sentences = [
     t('calibration.floor', { kl: floor.maxKl, loss: floor.maxF1Loss }),
     t('calibration.measured', {
@@ -168,6 +168,7 @@ function Basis({ calibration }: { calibration: Calibration }) {
       kind: t(`calibration.kind.${texts.kind}`),
       tokens: format.number(Math.round(promptTokens / prompts)),
     }),
+    t(`calibration.textKind.${textKind}`),
     ...(prompts < MANY_PROMPTS ? [t('calibration.few')] : []),
   ];
   return (

@@ -1,7 +1,12 @@
 import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Interval, WatchedLibrary, WatchingStatus } from '../../../src-shared/contract/watching.ts';
+import {
+  CLIENT_TEXT,
+  type Interval,
+  type WatchedLibrary,
+  type WatchingStatus,
+} from '../../../src-shared/contract/watching.ts';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -73,7 +78,10 @@ function Watched({ watched, status }: { watched: WatchedLibrary; status: Watchin
   const { data: libraries = [] } = useCall('libraries.list');
   const model = models.find(({ id }) => id === watched.modelId)?.name ?? '';
   const library = libraries.find(({ id }) => id === watched.libraryId)?.name ?? '';
-  const name = t('watching.of', { model, library });
+  const name =
+    watched.libraryId === CLIENT_TEXT
+      ? t('watching.ofClients', { model })
+      : t('watching.of', { model, library });
   return (
     <Stack gap="xs" component="section" aria-label={name}>
       <Group justify="space-between" align="flex-start" gap="sm">

@@ -182,6 +182,13 @@ export const models = {
     measured:
       'Measured {{ago}} on {{device}} with {{dtype}} chunks: {{prompts}} {{kind}} of “{{library}}”, {{tokens}} tokens a prompt.',
     kind: { questions: 'questions', topics: 'questions about topics' },
+    textKind: {
+      headings:
+        'It holds for library text encoded behind its headings. Other text, such as the text that other programs send, has 10 % recomputed, chosen by deviation.',
+      alone:
+        'It holds for libraries whose text has no headings above it. Text that other programs send has 10 % recomputed, chosen by deviation.',
+      client: 'It holds for text that other programs send.',
+    },
     few: 'With so few prompts, a single answer makes a large difference.',
     set: 'A strategy is chosen in Settings, so the measured one is not used.',
     useMeasured: 'Use the measured one',
@@ -215,6 +222,7 @@ export const models = {
     asked:
       'A strategy is chosen in Settings. Only answers whose blending is left on “Automatic” are compared.',
     of: '{{model}} · {{library}}',
+    ofClients: '{{model}} · text of other programs (API)',
     state: {
       few_one: '{{count, number}} answer compared; nothing is concluded from fewer than {{fewest, number}}.',
       few_other:

@@ -172,6 +172,11 @@ export const models: Words<typeof en.models> = {
     measured:
       '{{ago}}在 {{device}} 上以 {{dtype}} 文本块测量：使用“{{library}}”的 {{prompts}} 个{{kind}}，每个提示 {{tokens}} 个 token。',
     kind: { questions: '问题', topics: '主题问题' },
+    textKind: {
+      headings: '结果适用于连同标题一起编码的资料库文本。其他文本（例如其他程序发送的文本）按偏差重算 10%。',
+      alone: '结果适用于没有上级标题的资料库文本。其他程序发送的文本按偏差重算 10%。',
+      client: '结果适用于其他程序发送的文本。',
+    },
     few: '提示数量很少时，一个回答的差别影响很大。',
     set: '设置中已指定融合方式，因此未使用测量结果。',
     useMeasured: '使用测量结果',
@@ -204,6 +209,7 @@ export const models: Words<typeof en.models> = {
       '还没有比较过任何回答。大约每三个融合的回答会选中一个，每天最多 {{daily, number}} 个；在一段时间没有提问、没有文档正在准备、并且电脑接通电源时进行比较。',
     asked: '设置中已指定融合方式。只有由“自动”决定融合方式的回答才会比较。',
     of: '{{model}}，资料库“{{library}}”',
+    ofClients: '{{model}}，其他程序发送的文本（API）',
     state: {
       few_one: '已比较 {{count, number}} 个回答；不足 {{fewest, number}} 个时不下结论。',
       few_other: '已比较 {{count, number}} 个回答；不足 {{fewest, number}} 个时不下结论。',

@@ -106,10 +106,11 @@ function row(point: CalibrationPoint, fullMs: number, chosen: boolean): string[]
   ];
 }
 
-function heading({ model, device, dtype, texts, prompts, promptTokens, answerTokens }: Calibration): string {
+function heading(calibration: Calibration): string {
+  const { model, device, dtype, texts, textKind, prompts, promptTokens, answerTokens } = calibration;
   const how = texts.kind === 'questions' ? 'questions about it' : 'questions about what its documents name';
   return (
-    `${model || 'The model'} on ${device} with ${dtype} chunks; library ${texts.library}: ${prompts} ${how}, ` +
+    `${model || 'The model'} on ${device} with ${dtype} chunks, encoded ${textKind === 'headings' ? 'behind their headings' : 'alone'}; library ${texts.library}: ${prompts} ${how}, ` +
     `${Math.round(promptTokens / prompts)} tokens each on average, answers of at most ${answerTokens} tokens.`
   );
 }
@@ -128,7 +129,7 @@ function verdict({ choice: { verdict, strategy }, floor, points, fullMs }: Calib
   const point = points.find((candidate) => sameStrategy(candidate.strategy, strategy));
   const ratio = strategy.name === 'none' ? '' : ` at ${percent(strategy.ratio)}`;
   const cost = point ? `, ${(point.ms / fullMs).toFixed(2)} × the time of a full prefill` : '';
-  return `The default from now on: ${nameOf(strategy)}${ratio}, the cheapest that keeps ${bar}${cost}.`;
+  return `The default for such text from now on: ${nameOf(strategy)}${ratio}, the cheapest that keeps ${bar}${cost}.`;
 }
 
 function nameOf({ name, checkLayers, questionLayers }: StrategyChoice): string {

@@ -1,0 +1,109 @@
+/** Text of other programs beside a calibration that measured another kind: real engine, demo model, sample library. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Calibration } from '../src-shared/contract/calibration.ts';
+import type { StrategyChoice, StrategyRequest } from '../src-shared/strategy.ts';
+import { App } from '../src-main/app.ts';
+import { remakePrompt } from '../src-main/answering/remade-prompt.ts';
+import { laid } from '../src-main/completions/asked.ts';
+import { layOutMessages } from '../src-main/completions/layout.ts';
+import type { CompletionMessage, CompletionResult } from '../src-main/completions/types.ts';
+import type { FusionModel as Model } from '../src-main/fusion/model.ts';
+import { uncalibrated } from '../src-main/fusion/planning/controller.ts';
+import { SHORT_CALIBRATION } from '../src-main/fusion/planning/first-use.ts';
+import type { Drift } from '../src-main/fusion/watching/watch-service.ts';
+import { systemClock } from '../src-main/platform/clock.ts';
+
+const PASSAGES = 6;
+const signal = new AbortController().signal;
+
+let dir: string;
+let app: App;
+/** A message for each question of the sample library: passages as a client's own parts, then the question. */
+let asked: CompletionMessage[];
+let calibration: Calibration;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'kvasir-client-texts-'));
+  app = await App.open({ dataDir: dir });
+  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
+  await workspace.library.drain({ precompute: false });
+  // By query alone, which suits these chunks behind their headings, and fails on the same text without.
+  const request = { ...SHORT_CALIBRATION, strategies: ['query' as const] };
+  calibration = await app.workspaces.calibrate(workspace, request, {});
+  await app.models.current();
+  const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as { question: string }[];
+  const texts = new Map([...workspace.library.chunks()].map(({ id, text }) => [id, text]));
+  asked = await Promise.all(
+    questions.map(async ({ question }): Promise<CompletionMessage> => {
+      const scope = { libraryIds: [], documentIds: [] };
+      const { chunks } = await app.search.find(question, { scope, topK: PASSAGES });
+      const passages = chunks.map(({ chunkId }) => ({ text: texts.get(chunkId) ?? '', cache: true }));
+      return { role: 'user', parts: [...passages, { text: `\n\nQuestion: ${question}` }] };
+    }),
+  );
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test('auto is as near to the full prefill as the default before a calibration is', async () => {
+  expect(calibration.textKind).toBe('headings');
+  const model = app.models.active?.model;
+  if (!model) throw new Error('no model');
+  const usual = uncalibrated(model.info);
+  const rows = [];
+  for (const message of asked) {
+    await answer(message); // stores the parts
+    const auto = await answer(message);
+    const full = await answer(message, { name: 'full', ratio: 1 });
+    const { strategy } = auto.made.stats;
+    rows.push({
+      strategy,
+      same: auto.text === full.text,
+      byAuto: await driftOf(message, strategy, model),
+      byUsual: await driftOf(message, usual, model),
+      byCalibrated: await driftOf(message, calibration.choice.strategy, model),
+    });
+  }
+  const klOf = (drifts: readonly Drift[]) => drifts.reduce((sum, { kl }) => sum + kl, 0) / drifts.length;
+  const sameOf = (drifts: readonly Drift[]) => drifts.filter(({ kept }) => kept === 1).length;
+  const told = (name: string, drifts: Drift[]) =>
+    `${name}: the same answer ${sameOf(drifts)} of ${drifts.length}, KL ${klOf(drifts).toFixed(4)}`;
+  const [auto, byUsual] = [rows.map(({ byAuto }) => byAuto), rows.map((row) => row.byUsual)];
+  console.log(
+    [
+      `Over the API: the same answer as by full prefill in ${rows.filter(({ same }) => same).length}`,
+      told('auto', auto),
+      told('deviation behind layer 2', byUsual),
+      told(
+        `calibrated (${calibration.choice.strategy.name})`,
+        rows.map(({ byCalibrated }) => byCalibrated),
+      ),
+    ].join('\n'),
+  );
+  expect(rows).toHaveLength(16);
+  // What hides behind loading may be more; where computing is faster, all of it.
+  for (const { strategy } of rows.filter((row) => row.strategy.name !== 'full'))
+    expect(strategy).toMatchObject({ name: usual.name, checkLayers: usual.checkLayers });
+  expect(rows.filter(({ same }) => same).length).toBeGreaterThanOrEqual(sameOf(byUsual) - 1);
+  expect(klOf(auto)).toBeLessThanOrEqual(Math.max(0.05, klOf(byUsual)));
+});
+
+function answer(message: CompletionMessage, strategy?: StrategyRequest): Promise<CompletionResult> {
+  const [model, prompt] = [app.models.active?.name ?? '', { messages: [message] }];
+  return app.completions.complete({ model, prompt, temperature: 0, maxTokens: 24, strategy }, { signal });
+}
+
+/** How far a prompt by one strategy is from its full prefill. */
+async function driftOf(message: CompletionMessage, strategy: StrategyChoice, model: Model): Promise<Drift> {
+  const { parts, behind } = layOutMessages(model, [message].map(laid(model)), {});
+  const { dtype } = app.settings.current;
+  const options = { model, store: app.store, clock: systemClock, dtype, signal };
+  const drift = await remakePrompt({ parts, behind, strategy }, options);
+  if (!drift) throw new Error('nothing of the prompt is cached');
+  return drift;
+}
