@@ -1,6 +1,7 @@
 #include "addon/convert.h"
 #include "addon/objects.h"
 #include "engine/prefix_blocks.h"
+#include "engine/thread_count.h"
 
 namespace kvasir::addon {
 
@@ -101,11 +102,13 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
     const KvDtype dtype = guarded(info.Env(), [&] { return parse_dtype(string_from(info[2], "dtype")); });
     Callback callback(info.Env(), info[4]);
     using R = std::shared_ptr<ChunkKv>;
+    const int priority = info[5].IsUndefined() ? Turns::kBackground : int_from(info[5], "priority");
     std::function<R()> work = [=] {
+        const LeavesACore modest(priority >= Turns::kBackground);
         return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback));
     };
     const Turns::Request request{
-        .priority = info[5].IsUndefined() ? Turns::kBackground : int_from(info[5], "priority"),
+        .priority = priority,
         .rows = double(tokens.size()),
         .abort = abort.get()};
     return run_async<R>(info.Env(), e.worker, work,

@@ -14,6 +14,23 @@ using ThreadpoolNew = ggml_threadpool * (*)(ggml_threadpool_params *);
 using ThreadpoolFree = void (*)(ggml_threadpool *);
 using SetThreadpool = void (*)(ggml_backend_t, ggml_threadpool *);
 
+// Numbers that a graph's nodes take about: what graphs are compared by.
+double work_of(ggml_cgraph * graph) {
+    double work = 0;
+    for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
+        const ggml_tensor * node = ggml_graph_node(graph, i);
+        const bool product = node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_MUL_MAT_ID ||
+                             node->op == GGML_OP_CUSTOM || node->op == GGML_OP_FLASH_ATTN_EXT;
+        const double width = product && node->src[0] ? double(node->src[0]->ne[0]) : 1;
+        work += double(ggml_nelements(node)) * width;
+    }
+    return work;
+}
+
+// Rounds of 131,072 that a thread of the pool looks for the next graph before it sleeps: about a millisecond, longer
+// than between two layers.
+constexpr uint32_t kPoll = 1;
+
 // Whether a backend of this device may compute only one graph. ggml-vulkan keeps its descriptor sets from graph to
 // graph and rewrites only those slots that an operation has; the others go on naming memory that may be freed by then,
 // often work space of its own that grew. Vulkan allows that, since no shader reads them. Mesa's lavapipe (22.3) counts
@@ -24,11 +41,12 @@ bool counts_through_unused_descriptors(ggml_backend_dev_t dev) {
 
 }  // namespace
 
-Device::Device(ggml_backend_dev_t dev, int threads)
+Device::Device(ggml_backend_dev_t dev, int threads, bool fixed)
     : dev_(dev),
       host_(ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU),
       anew_for_each_graph_(counts_through_unused_descriptors(dev)),
-      memory_(dev) {
+      memory_(dev),
+      threads_(threads, fixed || !host_) {
     backend();
     graph_context_ = make_graph_context(kMaxNodes);
     galloc_.reset(ggml_gallocr_new(memory_.type()));
@@ -39,12 +57,13 @@ Device::Device(ggml_backend_dev_t dev, int threads)
     }
     weight_types_.push_back(ggml_backend_dev_buffer_type(dev));
     if (!host_) return;
-    auto set_n_threads = proc<ggml_backend_set_n_threads_t>(reg, "ggml_backend_set_n_threads");
+    set_threads_ = proc<ggml_backend_set_n_threads_t>(reg, "ggml_backend_set_n_threads");
     auto pool_new = proc<ThreadpoolNew>(reg, "ggml_threadpool_new");
     auto set_pool = proc<SetThreadpool>(reg, "ggml_backend_cpu_set_threadpool");
-    require(set_n_threads && pool_new && set_pool, "the CPU backend lacks its thread pool functions");
-    set_n_threads(backend_.get(), threads);
+    require(set_threads_ && pool_new && set_pool, "the CPU backend lacks its thread pool functions");
+    set_threads_(backend_.get(), threads);
     ggml_threadpool_params params = ggml_threadpool_params_default(threads);
+    params.poll = kPoll;
     pool_ = pool_new(&params);
     set_pool(backend_.get(), pool_);
 }
@@ -88,6 +107,13 @@ void Device::prepare(ggml_cgraph * graph) {
     memory_.allocate_graph(galloc_.get(), graph);
 }
 
+ggml_status Device::compute(ggml_cgraph * graph) {
+    ggml_backend_t stream = backend();
+    return threads_.run(
+        work_of(graph), [&](int count) { set_threads_(stream, count); },
+        [&] { return ggml_backend_graph_compute(stream, graph); });
+}
+
 void Device::run(ggml_cgraph * graph, const std::atomic<bool> * abort) {
     const auto poll = [](void * flag) {
         return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
@@ -96,7 +122,7 @@ void Device::run(ggml_cgraph * graph, const std::atomic<bool> * abort) {
     if (set_abort_) {
         set_abort_(stream, abort ? ggml_abort_callback(poll) : nullptr, const_cast<std::atomic<bool> *>(abort));
     }
-    const ggml_status status = ggml_backend_graph_compute(stream, graph);
+    const ggml_status status = compute(graph);
     if (status == GGML_STATUS_ABORTED || (abort && abort->load())) {
         throw Error("ABORTED", "The computation was stopped.");
     }

@@ -11,6 +11,7 @@
 #include "backend.h"
 #include "device_memory.h"
 #include "staging_buffer.h"
+#include "thread_count.h"
 
 namespace kvasir {
 
@@ -19,7 +20,8 @@ class Device {
   public:
     static constexpr size_t kMaxNodes = 256;
 
-    Device(ggml_backend_dev_t dev, int threads);
+    // `threads`: at most; of these as many as are fastest, or exactly so many where they are `fixed`.
+    Device(ggml_backend_dev_t dev, int threads, bool fixed = false);
     ~Device();
     Device(const Device &) = delete;
 
@@ -44,6 +46,7 @@ class Device {
 
   private:
     void check(ggml_cgraph * graph) const;
+    ggml_status compute(ggml_cgraph * graph);
     ggml_backend_t backend();
 
     ggml_backend_dev_t dev_;
@@ -55,6 +58,8 @@ class Device {
     GallocPtr galloc_;
     std::unique_ptr<StagingBuffer> staging_buffer_;
     ggml_threadpool * pool_ = nullptr;
+    ggml_backend_set_n_threads_t set_threads_ = nullptr;
+    ThreadCount threads_;
     void (*set_abort_)(ggml_backend_t, ggml_abort_callback, void *) = nullptr;
     std::vector<ggml_backend_buffer_type_t> weight_types_;
 };

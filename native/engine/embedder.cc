@@ -107,7 +107,7 @@ bool is_reranker(const GgufFile & file) {
 }
 
 Embedder::Embedder(const std::string & path, const ModelOptions & options)
-    : threads_(usable_threads(options.threads)) {
+    : threads_(usable_threads(options.threads), options.threads > 0) {
     const auto start = Clock::now();
     {
         const GgufFile file(path);  // checks the header against the file
@@ -175,7 +175,7 @@ void Embedder::reserve(int tokens) {
     // An encoder needs the whole text in one pass.
     params.n_ubatch = is_encoder(architecture_) ? params.n_ctx : std::min(params.n_ctx, uint32_t(kFirstContext));
     params.n_seq_max = 1;
-    params.n_threads = params.n_threads_batch = threads_;
+    params.n_threads = params.n_threads_batch = threads_.most();
     params.pooling_type = pooling_;
     params.embeddings = true;
     params.no_perf = true;
@@ -215,8 +215,10 @@ std::vector<int32_t> Embedder::cut(std::vector<int32_t> tokens) const {
 void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
     if (llama_memory_t memory = llama_get_memory(ctx_.get())) llama_memory_clear(memory, false);
     const llama_batch batch = llama_batch_get_one(tokens.data(), int32_t(tokens.size()));
-    const int32_t status =
-        llama_model_has_encoder(model_.get()) ? llama_encode(ctx_.get(), batch) : llama_decode(ctx_.get(), batch);
+    const auto compute = llama_model_has_encoder(model_.get()) ? llama_encode : llama_decode;
+    const int32_t status = threads_.run(
+        double(tokens.size()), [&](int n) { llama_set_n_threads(ctx_.get(), n, n); },
+        [&] { return compute(ctx_.get(), batch); });
     if (status == 2) throw Error("ABORTED", "Embedding was stopped.");
     const float * vector = status == 0 ? llama_get_embeddings_seq(ctx_.get(), 0) : nullptr;
     if (!vector) throw Error("ENGINE_FAILED", "The embedding model could not compute a text.");

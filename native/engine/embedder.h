@@ -12,6 +12,7 @@
 #include "backend.h"
 #include "llama.h"
 #include "model.h"
+#include "thread_count.h"
 
 namespace kvasir {
 
@@ -34,7 +35,7 @@ class Embedder {
     int dimension() const { return dimension_; }
     int context() const { return context_; }  // tokens of the longest text
     const char * pooling() const;             // mean, cls, last
-    int threads() const { return threads_; }
+    int threads() const { return threads_.most(); }
     double load_ms() const { return load_ms_; }
 
     // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text).
@@ -53,7 +54,8 @@ class Embedder {
 
     std::string name_, architecture_;
     size_t file_size_ = 0;
-    int dimension_ = 0, context_ = 0, threads_;
+    int dimension_ = 0, context_ = 0;
+    ThreadCount threads_;
     int32_t begin_ = -1, end_ = -1;  // tokens; -1: what the vocabulary adds by itself
     enum llama_pooling_type pooling_ = LLAMA_POOLING_TYPE_UNSPECIFIED;
     double load_ms_ = 0;

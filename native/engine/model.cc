@@ -52,7 +52,8 @@ ggml_backend_dev_t find_device(const std::string & name) {
 Model::Model(const std::string & path, const ModelOptions & options, const std::function<void(float)> & progress)
     : threads_(usable_threads(options.threads)) {
     const auto start = Clock::now();
-    devices_.push_back(std::make_unique<Device>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_));
+    devices_.push_back(std::make_unique<Device>(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads_,
+                                                options.threads > 0));
     std::vector<Device *> preference;
     if (ggml_backend_dev_t dev = find_device(options.device);
         dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) {

@@ -22,7 +22,7 @@ LlamaModel::LlamaModel(const std::string & path, const ModelOptions & options,
                                      file_.string("tokenizer.chat_template").value_or(""));
     vocab_->require_usable(path);
     fingerprint_ = file_.fingerprint();
-    seat_ = std::make_unique<LlamaSeat>(model_.get(), threads_);
+    seat_ = std::make_unique<LlamaSeat>(model_.get(), threads_, options.threads > 0);
     load_ms_ = ms_since(start);
 }
 

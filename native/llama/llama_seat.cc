@@ -10,9 +10,9 @@ namespace {
 constexpr int kGrain = 1024;  // tokens that a context grows by: making one anew takes its time
 }
 
-LlamaSeat::LlamaSeat(llama_model * model, int threads)
+LlamaSeat::LlamaSeat(llama_model * model, int threads, bool fixed_threads)
     : model_(model),
-      threads_(threads),
+      threads_(threads, fixed_threads),
       can_cut_(!llama_model_is_recurrent(model) && !llama_model_is_hybrid(model) && llama_model_n_swa(model) == 0) {}
 
 void LlamaSeat::make_context(int tokens) {
@@ -21,7 +21,7 @@ void LlamaSeat::make_context(int tokens) {
     params.n_batch = params.n_ubatch = kRows;
     params.n_seq_max = 1;
     params.n_outputs_max = 1;
-    params.n_threads = params.n_threads_batch = threads_;
+    params.n_threads = params.n_threads_batch = threads_.most();
     params.abort_callback = poll;
     params.abort_callback_data = this;
     params.swa_full = false;
@@ -63,7 +63,9 @@ bool LlamaSeat::compute(const int32_t * tokens, int count, const std::atomic<boo
     progress_ = progress;
     polled_ = 0;
     if (poll(this)) return false;
-    const int32_t status = llama_decode(ctx_.get(), llama_batch_get_one(const_cast<int32_t *>(tokens), count));
+    const int32_t status = threads_.run(
+        count, [&](int n) { llama_set_n_threads(ctx_.get(), n, n); },
+        [&] { return llama_decode(ctx_.get(), llama_batch_get_one(const_cast<int32_t *>(tokens), count)); });
     polled_in_all_ = std::max<int64_t>(polled_, 1);
     abort_ = nullptr;
     progress_ = nullptr;

@@ -11,6 +11,7 @@
 
 #include "engine/append_report.h"
 #include "engine/backend.h"
+#include "engine/thread_count.h"
 #include "llama.h"
 
 namespace kvasir {
@@ -20,7 +21,7 @@ using SavedMemory = std::shared_ptr<const std::vector<uint8_t>>;
 
 class LlamaSeat {
   public:
-    LlamaSeat(llama_model * model, int threads);
+    LlamaSeat(llama_model * model, int threads, bool fixed_threads);
 
     // Whoever takes turns. It lives until it leaves.
     struct Sitter {
@@ -59,7 +60,7 @@ class LlamaSeat {
     static bool poll(void * self);
 
     llama_model * model_;
-    int threads_;
+    ThreadCount threads_;
     bool can_cut_;
     std::unique_ptr<llama_context, Deleter<llama_free>> ctx_;
     Sitter * seated_ = nullptr;
