@@ -16,8 +16,12 @@ namespace {
 constexpr double kBlockMs = 20;        // long beside one time slice of the system
 constexpr int kBlocks = 3;             // of a trial, behind the block before it: tried, usual, tried
 constexpr double kFaster = 1.05;       // what a change must bring
-constexpr double kOtherSpeed = 1.3;    // more than noise
+constexpr double kShortMs = 2;
+constexpr double kHopeless = 0.6;      // of the usual speed: a trial is not gone on with
 constexpr double kUndisturbed = 0.9;   // share of the time that threads were given
+constexpr double kTaken = 0.15;        // of it, more than noise where it comes twice
+constexpr double kMostTaken = 0.6;     // more than noise
+constexpr double kCost = 20;           // times what a trial took longer passes before the next
 constexpr double kSoonMs = 200, kLaterMs = 4'000, kMuchLaterMs = 60'000;  // between trials
 
 thread_local bool leaves_a_core = false;
@@ -50,8 +54,15 @@ int ThreadCount::next(double work) {
 void ThreadCount::took(double ms, double cpu_ms, double now_ms) {
     if (!current_ || limited_ || most_ == 1) return;
     Class & c = *current_;
-    c.block.add({work_, ms, cpu_ms});
-    if (c.block.ms >= kBlockMs) end_block(c, now_ms);
+    if (c.next_trial_ms == 0) c.next_trial_ms = now_ms + kLaterMs;
+    c.block.add({work_, ms, cpu_ms, 1});
+    if (c.is_others_turn && c.block.ms >= kBlockMs / 4 && c.block.speed() < c.usual.speed() * kHopeless) {
+        c.tried.add(c.block);
+        c.block = {};
+        decide(c, now_ms);
+    } else if (c.block.ms >= kBlockMs) {
+        end_block(c, now_ms);
+    }
 }
 
 void ThreadCount::end_block(Class & c, double now_ms) {
@@ -63,15 +74,13 @@ void ThreadCount::end_block(Class & c, double now_ms) {
         if (++c.blocks == kBlocks) decide(c, now_ms);
         return;
     }
-    const double share = block.cpu_ms / (block.ms * c.count), before = c.speed;
-    c.speed = block.speed();
-    const bool changed = before > 0 && std::max(c.speed / before, before / c.speed) > kOtherSpeed;
-    const bool disturbed = c.count > 1 && share < kUndisturbed;
-    if (changed || disturbed) {
-        c.interval_ms = std::min(c.interval_ms, kLaterMs);
-        c.next_trial_ms = std::min(c.next_trial_ms, changed ? now_ms : now_ms + kSoonMs);
-    }
-    if (now_ms < c.next_trial_ms) return;
+    const double share = block.cpu_ms / (block.ms * c.count);
+    // Threads that sleep between short graphs miss the beginning of each.
+    const bool taken = c.count > 1 && share < c.share - kTaken && block.ms > kShortMs * block.graphs;
+    c.disturbed = taken ? c.disturbed + 1 : 0;
+    if (c.disturbed > 1 || (taken && share < kMostTaken)) return use_fewer(share, now_ms);
+    // More threads gain nothing where not even these have their cores.
+    if (now_ms < c.next_trial_ms || (c.count < most_ && share < kUndisturbed)) return;
     c.other = neighbour(c, share);
     c.is_others_turn = c.other != 0;
     c.usual = block;
@@ -79,10 +88,27 @@ void ThreadCount::end_block(Class & c, double now_ms) {
     c.blocks = 0;
 }
 
+// Whatever takes the cores takes them from graphs of any work.
+void ThreadCount::use_fewer(double share, double now_ms) {
+    for (auto & [key, c] : classes_) {
+        if (c.count == 1) continue;
+        c.count = std::clamp(int(std::lround(c.count * share)), 1, c.count - 1);
+        c.step = std::max(1, c.count / 2);
+        c.share = 1;
+        c.disturbed = 0;
+        c.upward = true;
+        c.block = {};
+        c.other = 0;
+        c.is_others_turn = false;
+        c.interval_ms = kSoonMs;
+        c.next_trial_ms = now_ms + kSoonMs;
+    }
+}
+
 void ThreadCount::decide(Class & c, double now_ms) {
     if (c.tried.speed() > c.usual.speed() * kFaster) {
         c.count = c.other;
-        c.speed = c.tried.speed();
+        c.share = std::min(1.0, c.tried.cpu_ms / (c.tried.ms * c.count));
         c.interval_ms = kSoonMs;
         c.step = std::max(1, c.count / 2);
     } else {
@@ -95,7 +121,8 @@ void ThreadCount::decide(Class & c, double now_ms) {
     }
     c.other = 0;
     c.is_others_turn = false;
-    c.next_trial_ms = now_ms + c.interval_ms;
+    const double longer_ms = c.tried.ms - c.tried.work / c.usual.speed();
+    c.next_trial_ms = now_ms + std::max(c.interval_ms, std::min(longer_ms * kCost, kMuchLaterMs));
 }
 
 // 0: there is none. Fewer by what other programs took, where they took some.

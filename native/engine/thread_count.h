@@ -3,8 +3,8 @@
 // node by spinning, so that beside other busy programs each waits for one that the system has set aside, and fewer are
 // faster; small graphs are faster with one even on an idle machine.
 //
-// Kept apart for graphs of different work. Now and then a neighbouring count is tried for a few hundredths of a second,
-// in turn with the one in use, sooner after speed has changed or the system gave its threads less time than passed.
+// Kept apart for graphs of different work. Where the system gives the threads less time than passes, fewer are used from
+// then on; otherwise another count is tried now and then for a few hundredths of a second, in turn with the one in use.
 //
 // Thread safety: one thread at a time uses it. LeavesACore counts for the thread that makes it.
 #include <map>
@@ -42,7 +42,8 @@ class ThreadCount {
   private:
     struct Block {
         double work = 0, ms = 0, cpu_ms = 0;
-        void add(const Block & b) { work += b.work, ms += b.ms, cpu_ms += b.cpu_ms; }
+        int graphs = 0;
+        void add(const Block & b) { work += b.work, ms += b.ms, cpu_ms += b.cpu_ms, graphs += b.graphs; }
         double speed() const { return work / ms; }
     };
     // Graphs of about the same work.
@@ -52,14 +53,16 @@ class ThreadCount {
         bool is_others_turn = false;
         int blocks = 0;             // of the trial
         Block block, usual, tried;  // under way; of the trial
-        double speed = 0;           // of the last block outside trials
         double next_trial_ms = 0, interval_ms = 0;
         bool upward = false;        // where the next trial goes
         int step = 0;               // and how far
+        double share = 1;           // of the time that passed, which its threads were given when the count was chosen
+        int disturbed = 0;          // blocks in a row in which they were given less
     };
 
     void end_block(Class & c, double now_ms);
     void decide(Class & c, double now_ms);
+    void use_fewer(double share, double now_ms);
     int neighbour(Class & c, double share) const;
 
     const int most_;

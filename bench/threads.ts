@@ -1,0 +1,132 @@
+/**
+ * Threads by what is free: the time of a prefill and of decoding with each fixed number of threads, and with the number left to Kvasir,
+ * beside no, one, two and four other processes that compute all the time.
+ *
+ *   npm run bench:threads -- [--model F.gguf] [--tokens 256] [--decode 64] [--rounds 5] [--busy 0,1,2,4] [--out FILE.json]
+ *
+ * All numbers of threads take turns within a round, in an order that rotates. A ratio is that of medians: automatic by the best fixed
+ * number. Everything runs in one process with one instance of the model for each number; the others' threads sleep meanwhile.
+ */
+import { spawn } from 'node:child_process';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import Table from 'cli-table3';
+import { Engine, type Model } from '../src-main/engine/engine.ts';
+import { cpuTicks, median, stealPercent } from './lib/machine.ts';
+import { writeResult } from './lib/result.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const { values: args } = parseArgs({
+  options: {
+    model: { type: 'string', default: join(ROOT, 'resources', 'models', 'kvasir-demo.gguf') },
+    tokens: { type: 'string', default: '256' },
+    decode: { type: 'string', default: '64' },
+    rounds: { type: 'string', default: '5' },
+    busy: { type: 'string', default: '0,1,2,4' },
+    out: { type: 'string' },
+  },
+});
+/** A number of threads that is this much slower than the best is a bad choice. */
+const BAR = 1.15;
+/** Until other processes have started, or ended. */
+const SETTLE_MS = 1000;
+const TOKENS = Number(args.tokens);
+const DECODE = Number(args.decode);
+
+interface Times {
+  prefillMs: number[];
+  tokenMs: number[];
+}
+interface Variant extends Times {
+  /** 0: automatic. */
+  threads: number;
+  model: Model;
+}
+
+/** Other tokens each time, since what was computed before is not computed again. */
+async function measure({ model, prefillMs, tokenMs }: Variant): Promise<void> {
+  const ids = () => Math.floor(Math.random() * model.info.vocabSize);
+  const session = model.createSession(TOKENS + DECODE + 8);
+  try {
+    const start = performance.now();
+    await session.append([{ kind: 'compute', tokens: Int32Array.from({ length: TOKENS }, ids) }], {
+      kind: 'full',
+    });
+    prefillMs.push(performance.now() - start);
+    const { tokens, ms } = await session.generate({ maxTokens: DECODE });
+    if (tokens.length > DECODE / 4) tokenMs.push(ms / tokens.length);
+  } finally {
+    session.dispose();
+  }
+}
+
+/** Fixed numbers first. */
+async function beside(busy: number, models: Pick<Variant, 'threads' | 'model'>[]): Promise<Row[]> {
+  const others = Array.from({ length: busy }, () => spawn(process.execPath, ['-e', 'for (;;);']));
+  const variants = models.map((each): Variant => ({ ...each, prefillMs: [], tokenMs: [] }));
+  const before = cpuTicks();
+  try {
+    await sleep(SETTLE_MS);
+    for (let round = 0; round < Number(args.rounds); round++)
+      for (let i = 0; i < variants.length; i++) {
+        const variant = variants[(i + round) % variants.length];
+        if (variant) await measure(variant);
+      }
+  } finally {
+    for (const other of others) other.kill();
+  }
+  const steal = stealPercent(before);
+  return (['prefillMs', 'tokenMs'] as const).map((of): Row => {
+    const times = variants.map((v) => ({ threads: v.threads, ms: median(v[of]) }));
+    const automatic = times.find(({ threads }) => threads === 0)?.ms ?? NaN;
+    const best = Math.min(...times.filter(({ threads }) => threads > 0).map(({ ms }) => ms));
+    const ratio = automatic / best;
+    return { busy, of, times, ratio, met: ratio <= BAR, stealPercent: steal };
+  });
+}
+
+interface Row {
+  busy: number;
+  of: keyof Times;
+  times: { threads: number; ms: number }[];
+  /** Automatic by the best fixed number. */
+  ratio: number;
+  met: boolean;
+  stealPercent: number;
+}
+
+const engine = Engine.open();
+const automatic = { threads: 0, model: await engine.loadModel(args.model, { device: 'cpu' }) };
+const fixed = await Promise.all(
+  Array.from({ length: automatic.model.info.threads }, async (_, i) => ({
+    threads: i + 1,
+    model: await engine.loadModel(args.model, { device: 'cpu', threads: i + 1 }),
+  })),
+);
+const models = [...fixed, automatic];
+for (const each of models) await measure({ ...each, prefillMs: [], tokenMs: [] });
+const rows: Row[] = [];
+for (const busy of args.busy.split(',')) rows.push(...(await beside(Number(busy), models)));
+
+const table = new Table({
+  head: [
+    'busy processes',
+    'what',
+    ...models.map(({ threads }) => (threads ? `${threads} ms` : 'automatic ms')),
+    'ratio',
+    `bar ${BAR}`,
+  ],
+  style: { head: [], border: [] },
+});
+for (const { busy, of, times, ratio, met } of rows)
+  table.push([
+    busy,
+    of === 'prefillMs' ? `prefill of ${TOKENS}` : 'token',
+    ...times.map(({ ms }) => ms.toFixed(ms < 100 ? 2 : 0)),
+    ratio.toFixed(2),
+    met ? 'met' : 'missed',
+  ]);
+console.log(`${basename(args.model)}\n${table.toString()}`);
+for (const { model } of models) model.dispose();
+writeResult('threads', args.out, { model: basename(args.model), bar: BAR, rows });
