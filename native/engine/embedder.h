@@ -18,8 +18,8 @@ namespace kvasir {
 
 class GgufFile;
 
-// Whether a file is made for embeddings: it names a way to pool its tokens, is an encoder without a language head, or says
-// so in its names.
+// Whether a file is made for embeddings: it names a way to pool its tokens, is an encoder without a language head, or
+// says so in its names.
 bool is_embedding_model(const GgufFile & file);
 // Whether it is made to rank passages for a question.
 bool is_reranker(const GgufFile & file);

@@ -3,8 +3,9 @@
 // node by spinning, so that beside other busy programs each waits for one that the system has set aside, and fewer are
 // faster; small graphs are faster with one even on an idle machine.
 //
-// Kept apart for graphs of different work. Where the system gives the threads less time than passes, fewer are used from
-// then on; otherwise another count is tried now and then for a few hundredths of a second, in turn with the one in use.
+// Kept apart for graphs of different work. Where the system gives the threads less time than passes, fewer are used
+// from then on; otherwise another count is tried now and then for a few hundredths of a second, in turn with the one
+// in use.
 //
 // Thread safety: one thread at a time uses it. LeavesACore counts for the thread that makes it.
 #include <map>

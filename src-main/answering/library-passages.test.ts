@@ -78,14 +78,4 @@ test('a document’s passages come in its order, as long as they fit; what canno
   expect(passages.whole(ids('bad.pdf'), 1000)).toBeUndefined();
   expect(passages.whole(ids('a.md'), documents.get('a.md')!.tokens - 1)).toBeUndefined();
   expect(passages.whole(ids('a.md'), documents.get('a.md')!.tokens)).toHaveLength(whole.length - 1);
-
-  fixture.catalogue.documents.retry([Number(documents.get('b.md')!.id)]);
-  expect(passages.unready({ libraryIds: [], documentIds: ids('b.md', 'a.md') }, '')).toMatchObject({
-    reading: 1,
-    uncut: 0,
-  });
-  expect(passages.unready({ libraryIds: [], documentIds: ids('a.md') }, '')).toMatchObject({
-    reading: 0,
-    uncut: 0,
-  });
 });

@@ -62,7 +62,7 @@ const ANSWERED = [
 ];
 
 const UNANSWERED: [question: string, missing: string][] = [
-  ['How much will Tesla earn in 2031?', 'No passage contains “Tesla” or “2031”.'],
+  ['How much will the barn cost Tesla in 2031?', 'No passage contains “Tesla” or “2031”.'],
   ['What is the rent of the barn for Peter Falk?', 'No passage contains “Peter Falk”.'],
   ['When does the ferry leave Trondheim?', 'No passage contains “Trondheim”.'],
   ['What did the board approve on 7 July 2026?', 'No passage contains “7 July 2026”.'],

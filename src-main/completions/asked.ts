@@ -112,10 +112,10 @@ function choicesFor(
     ...choices.sampling,
     ...(seed !== undefined && { seed: unsigned(seed) }),
     ...(filtered && { topP: topP ?? 1, topK: topTokens ?? 0, minP: minP ?? 0 }),
-    ...(repeatPenalty !== undefined && { repeatPenalty }),
     ...(logprobs !== undefined && { chances: logprobs }),
     // What goes on with a text, or keeps to a grammar, may have to repeat itself.
     ...((grammar !== undefined || 'text' in request.prompt) && { repeatPenalty: 1 }),
+    ...(repeatPenalty !== undefined && { repeatPenalty }),
     ...(grammar !== undefined && { grammar }),
   };
   return { ...choices, sampling };

@@ -68,6 +68,7 @@ describe('one process at a time', () => {
     const { dir, store } = await storeFor(9);
     await store.close();
     const other = new Database(join(dir, 'index.db'));
+    other.pragma('locking_mode = EXCLUSIVE');
     other.exec('BEGIN EXCLUSIVE');
     await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'DATABASE_HELD' });
     other.close();

@@ -3,7 +3,16 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { boundBody, endServer, hostName, httpOptions, isLoopback, listen, localHosts, portOf } from './local-server.ts';
+import {
+  boundBody,
+  endServer,
+  hostName,
+  httpOptions,
+  isLoopback,
+  listen,
+  localHosts,
+  portOf,
+} from './local-server.ts';
 
 test('a server on this machine alone is called by its address, or localhost', () => {
   expect(['127.0.0.1', '::1', 'LOCALHOST', '0.0.0.0', '10.0.0.5'].map(isLoopback)).toEqual([

@@ -65,7 +65,9 @@ function nearest(asked: unknown, schema: z.ZodType): number | undefined {
 
 /** What a person is told of such a value. */
 export function adjustedFailure({ name, asked, used }: Adjusted): Failure {
-  const written = JSON.stringify(asked).replaceAll(/\/\/[^/"]*@/g, '//…@').slice(0, 80);
+  const written = JSON.stringify(asked)
+    .replaceAll(/\/\/[^/"]*@/g, '//…@')
+    .slice(0, 80);
   return {
     code: 'SETTING_ADJUSTED',
     message: `The setting ${name} is ${written}, which cannot be used on this machine: ${used ?? 'its default'} is used.`,
