@@ -20,7 +20,7 @@ let server: HostileServer;
 beforeAll(async () => {
   dir = tempDir();
   server = await hostileServer();
-  app = await App.open({ dataDir: dir, overrides: { maxTokens: 40, chunkTokens: 64 } });
+  app = await App.open({ dataDir: dir, overrides: { maxTokens: 40, chunkTokens: 64, strict: false } });
   await use({ address: server.address });
   app.start();
   const library = app.libraries.create('Docs');

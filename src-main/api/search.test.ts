@@ -16,7 +16,6 @@ function query(current: Promise<unknown>) {
   );
   const app = {
     models: { current: () => current },
-    settings: { current: { topK: 6 } },
     search: { query: () => (loaded ? Promise.resolve(found) : Promise.reject(new Error('asked too early'))) },
   };
   return searchHandlers(app as unknown as App)['search.query'](input);

@@ -73,14 +73,20 @@ export class SearchService implements Retrieval, DocumentIndexer {
     return { chunks, matches, ended, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
   }
 
-  /** What would be put into a prompt, in prompt order, with all there is to say about it. ABORTED. */
+  /** The passages that match, best first, with all there is to say about each. ABORTED. */
   async query(
-    { text, scope, topK }: ParsedInputOf<'search.query'>,
+    { text, scope, limit }: ParsedInputOf<'search.query'>,
     signal?: AbortSignal,
   ): Promise<OutputOf<'search.query'>> {
-    const { chunks, usedVectors, ms } = await this.find(text, { scope, topK, signal });
-    const hits = chunks.flatMap((chunk) => this.#hit(chunk) ?? []);
-    return { hits, usedVectors, ms };
+    const started = this.#clock.now();
+    throwIfAborted(signal);
+    const where = this.#where(scope);
+    const words = fullTextRanking(new SearchIndex(this.#options.catalogue.words, where), text, limit);
+    const fused = await this.#withVectors(words, text, where, limit, signal);
+    const matches = (fused ?? words).matches.slice(0, limit);
+    const found = matches.map((match) => ({ ...match, ownScore: match.score, reason: 'match' as const }));
+    const hits = this.#highlighted(text, found).flatMap((chunk) => this.#hit(chunk) ?? []);
+    return { hits, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
   }
 
   missingTokens(chunkSetId: number, documentId: number): number {

@@ -40,12 +40,12 @@ const SearchHitSchema = z.object({
 });
 
 export const searchContract = {
-  /** What would be put into a prompt for this question, in prompt order, and why. */
+  /** Passages that match, best first. */
   'search.query': procedure(
     z.object({
       text: z.string().max(10_000),
       scope: ScopeSchema.prefault({}),
-      topK: z.int().min(1).max(256).optional(),
+      limit: z.int().min(1).max(256).default(50),
     }),
     z.object({ hits: z.array(SearchHitSchema), usedVectors: z.boolean(), ms: z.number() }),
   ),

@@ -115,8 +115,8 @@ describe.each(['HTTP', 'a stream'] as const)('over %s', (transport) => {
 
 test.each(['HTTP', 'a stream'] as const)('what models send is understood over %s', async (transport) => {
   const asked: unknown[] = [];
-  const query = ({ scope, topK }: { scope: { libraryIds: string[] }; topK: number }) => {
-    asked.push([scope.libraryIds, topK]);
+  const query = ({ scope, limit }: { scope: { libraryIds: string[] }; limit: number }) => {
+    asked.push([scope.libraryIds, limit]);
     return Promise.resolve({ hits: [] });
   };
   const { libraries } = withText('abc', { title: 'A' });

@@ -61,8 +61,8 @@ export function addSearchTool(server: McpServer, core: McpCore): void {
       const libraryIds = library === undefined ? [] : [libraryCalled(library, core).id];
       await core.models.current(); // passages are cut for a model: without one nothing is found
       const scope = { libraryIds, documentIds: [] };
-      const { hits } = await core.search.query({ text: query, scope, topK: limit }, signal);
-      const passages = withinRoom(hits.toSorted((a, b) => b.score - a.score).map(passageOf));
+      const { hits } = await core.search.query({ text: query, scope, limit }, signal);
+      const passages = withinRoom(hits.map(passageOf));
       return { passages, left_out: hits.length - passages.length };
     },
   });

@@ -52,7 +52,7 @@ function searchOf({ catalogue, models, gate }: ServiceFixture): SearchService {
 }
 
 async function pathsFound(fixture: ServiceFixture, question: string, scope: Scope = ALL): Promise<string[]> {
-  const { hits } = await searchOf(fixture).query({ text: question, scope });
+  const { hits } = await searchOf(fixture).query({ text: question, scope, limit: 50 });
   return [...new Set(hits.map(({ path }) => path))];
 }
 
@@ -144,7 +144,7 @@ describe('right after a change of model', () => {
           fixture.catalogue.chunkTable.removeSome(Number(documentId), 1); // as while it is being cut
           fixture.catalogue.documents.advance(Number(documentId), 'precomputing', 'chunking');
         }
-      const { hits } = await searchOf(fixture).query({ text: 'zebra barn', scope: ALL });
+      const { hits } = await searchOf(fixture).query({ text: 'zebra barn', scope: ALL, limit: 50 });
       const places = hits.map(({ documentId, ordinal }) => `${documentId} ${ordinal}`);
       expect(new Set(places).size).toBe(places.length);
     }

@@ -9,7 +9,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { excerptOf, highlighted } from './highlight.ts';
 import classes from './Search.module.css';
 
-/** The passages in prompt order. Arrow keys go from one to the next; Enter opens it in its document. */
+/** Passages by document, the one with the best first, each with its place among all. Arrow keys go from one to the next; Enter opens it. */
 export function Hits({
   hits,
   stale,
@@ -20,12 +20,22 @@ export function Hits({
   usedVectors: boolean;
 }) {
   const { t } = useTranslation('search');
-  const best = Math.max(...hits.map(({ score }) => score), Number.MIN_VALUE);
+  const best = Math.max(hits[0]?.score ?? 0, Number.MIN_VALUE);
+  const documents = Map.groupBy(hits.entries(), ([, { documentId }]) => documentId);
   return (
     <ol className={classes.hits} aria-label={t('results')} aria-busy={stale} onKeyDown={moveFocus}>
-      {hits.map((hit, index) => (
-        <li key={hit.chunkId}>
-          <Hit hit={hit} rank={index + 1} share={hit.score / best} usedVectors={usedVectors} />
+      {[...documents].map(([documentId, found]) => (
+        <li key={documentId}>
+          <h2 className={classes.document}>
+            {found[0]?.[1].path} <span>{t('passages', { count: found.length })}</span>
+          </h2>
+          <ol className={classes.hits}>
+            {found.map(([index, hit]) => (
+              <li key={hit.chunkId}>
+                <Hit hit={hit} rank={index + 1} share={hit.score / best} usedVectors={usedVectors} />
+              </li>
+            ))}
+          </ol>
         </li>
       ))}
     </ol>
@@ -45,10 +55,9 @@ function Hit({
 }) {
   const { t } = useTranslation(['search', 'common']);
   const format = useFormat();
-  const { documentId, start, end, title, path, page, ordinal, tokens, score } = hit;
+  const { documentId, start, end, title, page, ordinal, tokens, score } = hit;
   const excerpt = excerptOf(hit.text, hit.highlights);
   const place = [
-    path,
     ...(page === null ? [] : [t('page', { page })]),
     t('chunk', { number: format.number(ordinal + 1) }),
     t('common:unit.tokens', { count: tokens }),
@@ -83,17 +92,14 @@ function Hit({
   );
 }
 
-/** Why the passage is there: its part in the prompt, and its place in each ranking. */
+/** Its place in each ranking. */
 function Reasons({ hit, usedVectors }: { hit: SearchHit; usedVectors: boolean }) {
   const { t } = useTranslation('search');
   const format = useFormat();
-  const { reason, fullText, vector } = hit;
+  const { fullText, vector } = hit;
   const rank = (place: number): string => format.number(place);
   return (
     <div className={classes.reasons}>
-      <Badge variant="light" size="md" tt="none" fw={600}>
-        {t(`reason.${reason}`)}
-      </Badge>
       <Ranking
         label={fullText ? t('fullText', { rank: rank(fullText.rank) }) : t('notFullText')}
         help={fullText && t('fullTextHelp', { score: format.number(fullText.score, 2) })}

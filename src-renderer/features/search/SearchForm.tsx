@@ -1,4 +1,4 @@
-import { Loader, MultiSelect, NumberInput, TextInput } from '@mantine/core';
+import { Loader, MultiSelect, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -10,9 +10,8 @@ import classes from './Search.module.css';
 /** The question and what it may draw on. */
 export function SearchForm({ busy }: { busy: boolean }) {
   const { t } = useTranslation('search');
-  const { text, libraryIds, documents, topK } = useSearchState();
+  const { text, libraryIds, documents } = useSearchState();
   const { data: libraries = [] } = useCall('libraries.list');
-  const { data: settings } = useCall('settings.get');
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   return (
@@ -48,21 +47,6 @@ export function SearchForm({ busy }: { busy: boolean }) {
           libraryIds={libraryIds.length > 0 ? libraryIds : libraries.map(({ id }) => id)}
           chosen={documents}
           onChange={(chosen) => useSearchState.setState({ documents: chosen })}
-        />
-        <NumberInput
-          size="xs"
-          aria-label={t('topK')}
-          prefix={`${t('topK')}: `}
-          min={1}
-          max={256}
-          allowDecimal={false}
-          placeholder={t('topKAutomatic')}
-          value={topK ?? settings?.topK ?? ''}
-          onChange={(value) => {
-            if (value === '') useSearchState.setState({ topK: undefined });
-            else if (typeof value === 'number' && value >= 1 && value <= 256)
-              useSearchState.setState({ topK: value });
-          }}
         />
       </div>
     </search>

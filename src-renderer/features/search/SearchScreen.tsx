@@ -16,15 +16,15 @@ import classes from './Search.module.css';
 
 const TYPING_MS = 250;
 
-/** Shows what retrieval would give an answer, and why, without asking the model. */
+/** Finds passages, without asking the model. */
 export default function SearchScreen() {
   const { t } = useTranslation(['search', 'common']);
-  const { text, libraryIds, documents, topK } = useSearchState();
+  const { text, libraryIds, documents } = useSearchState();
   const [question] = useDebouncedValue(text.trim(), TYPING_MS);
   const scope = { libraryIds, documentIds: documents.map(({ id }) => id) };
   const { data, error, isFetching, refetch } = useCall(
     'search.query',
-    { text: question, scope, ...(topK !== undefined && { topK }) },
+    { text: question, scope },
     { enabled: question !== '', keepPrevious: true },
   );
   const result = question === '' ? undefined : data;
@@ -49,14 +49,14 @@ function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: b
   const { t } = useTranslation(['search', 'common']);
   const format = useFormat();
   const { hits, usedVectors, ms } = result;
-  const tokens = hits.reduce((total, hit) => total + hit.tokens, 0);
+  const documents = new Set(hits.map(({ documentId }) => documentId)).size;
   return (
     <>
       <Text size="sm" c="dimmed" role="status" className={classes.summary}>
         {hits.length > 0 &&
           t('found', {
-            chunks: t('common:unit.chunks', { count: hits.length }),
-            tokens: t('common:unit.tokens', { count: tokens }),
+            passages: t('passages', { count: hits.length }),
+            documents: t('inDocuments', { count: documents }),
             time: format.duration(ms),
           })}
       </Text>

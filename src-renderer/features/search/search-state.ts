@@ -4,7 +4,6 @@ interface SearchState {
   text: string;
   libraryIds: string[];
   documents: { id: string; title: string }[];
-  topK: number | undefined;
 }
 
 /** What was searched for stays while a result is looked at. */
@@ -12,5 +11,4 @@ export const useSearchState = create<SearchState>(() => ({
   text: '',
   libraryIds: [],
   documents: [],
-  topK: undefined,
 }));
