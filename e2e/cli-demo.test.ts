@@ -152,9 +152,9 @@ describe('ask', () => {
     expect(stderr).toMatch(/No passage of your documents matches this question.*Ask in other words/s);
   });
 
-  test('--strict tells the model to keep to the passages', async () => {
-    const { prompt } = await askJson('--strict');
-    expect(prompt.tokens).toBeGreaterThan((await askJson()).prompt.tokens);
+  test('the model is told to keep to the passages, unless --no-strict says otherwise', async () => {
+    const { prompt } = await askJson('--no-strict');
+    expect((await askJson()).prompt.tokens).toBeGreaterThan(prompt.tokens);
   });
 
   test('streams the answer to stdout, sources and times to stderr', async () => {
@@ -289,6 +289,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
       '--max-tokens',
       '2',
       '--json',
+      '--no-strict', // a system prompt is stored as well
       '--threads',
       '1',
       'fox?',

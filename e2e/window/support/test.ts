@@ -87,6 +87,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await withWindow(sharedApp, context, async (window) => {
       await allComputed(sharedApp, window);
       await use(window);
+      await removeOwnLibraries(window);
     });
   },
 });
@@ -127,6 +128,28 @@ interface Session {
 }
 
 const sessions = new WeakMap<RunningApp, Session>();
+
+/** "All libraries" has the sample library in it only while there is no other: what a test added goes with it. */
+async function removeOwnLibraries(window: Page): Promise<void> {
+  if (window.isClosed() || !window.url().startsWith('http')) return;
+  await window.evaluate(async (home) => {
+    const socket = new WebSocket(new URL('./socket', home.replace('http', 'ws')));
+    let last = 0;
+    const call = (name: string, input: object): Promise<unknown> =>
+      new Promise((resolve) => {
+        const id = ++last;
+        socket.addEventListener('message', ({ data }) => {
+          const reply = JSON.parse(String(data)) as { id?: number; data?: unknown };
+          if (reply.id === id) resolve(reply.data);
+        });
+        socket.send(JSON.stringify({ id, name, input }));
+      });
+    await new Promise((resolve) => socket.addEventListener('open', resolve));
+    const libraries = (await call('libraries.list', {})) as { id: string; sample: boolean }[];
+    for (const { id, sample } of libraries) if (!sample) await call('libraries.delete', { id });
+    socket.close();
+  }, homeOf(window));
+}
 
 /** Waits until the sample library's caches are there: a question before that is answered, but not from caches. */
 async function allComputed(app: RunningApp, window: Page): Promise<void> {

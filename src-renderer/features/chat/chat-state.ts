@@ -64,6 +64,14 @@ export function setQueued(key: string, text: string | undefined): void {
   useChatState.setState(({ queued }) => ({ queued: { ...queued, [key]: text } }));
 }
 
+/** A conversation has its id now: what was written for it meanwhile goes along. */
+export function moveComposer(from: string, to: string): void {
+  useChatState.setState(({ drafts, queued }) => ({
+    drafts: { ...drafts, [from]: '', [to]: drafts[from] ?? '' },
+    queued: { ...queued, [from]: undefined, [to]: queued[from] },
+  }));
+}
+
 export function setAttachments(
   key: string,
   change: (attachments: readonly Attachment[]) => readonly Attachment[],

@@ -6,7 +6,15 @@ import type { OutputOf } from '../../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { useClient } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
-import { NEW, NO_OPTIONS, setAttachments, setDraft, setPending, useChatState } from './chat-state.ts';
+import {
+  moveComposer,
+  NEW,
+  NO_OPTIONS,
+  setAttachments,
+  setDraft,
+  setPending,
+  useChatState,
+} from './chat-state.ts';
 
 type Sent = OutputOf<'chat.send'>;
 
@@ -28,7 +36,10 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
       const parentId = conversationOf(queries, id)?.leafId ?? null;
       show(queries, sent, { text, parentId });
       setPending(key, undefined);
-      if (conversationId === undefined) navigate(`/chat/${id}`);
+      if (conversationId === undefined) {
+        moveComposer(NEW, id);
+        navigate(`/chat/${id}`);
+      }
       onSent?.();
     } catch (error) {
       // The core has not taken the question, and may not know this window any more: it goes back to where it was written.
