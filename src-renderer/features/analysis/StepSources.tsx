@@ -2,6 +2,7 @@ import { Tooltip } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Step, StepSource } from '../../../src-shared/contract/analysis.ts';
+import { pageWords } from '../../ui/page-words.ts';
 import { Trail } from '../../ui/Trail.tsx';
 import classes from './Analysis.module.css';
 
@@ -34,7 +35,10 @@ export function StepSources({ step, name }: { step: Step; name: string }) {
 function Source({ source }: { source: StepSource }) {
   const { t } = useTranslation('analysis');
   const { documentId, title, page, ordinal, quote, tier, start, end } = source;
-  const place = page === null ? t('step.part', { number: ordinal + 1 }) : t('step.page', { page });
+  const place =
+    page === null
+      ? t('step.part', { number: ordinal + 1 })
+      : pageWords(page, (label) => t('step.page', { page: label }));
   const chip = (
     <>
       <span className={classes.tier} style={{ background: `var(--kv-${tier})` }} />

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { SearchHit } from '../../../src-shared/contract/search.ts';
 import { Meter } from '../../ui/Meter.tsx';
+import { pageWords } from '../../ui/page-words.ts';
 import { Trail } from '../../ui/Trail.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { excerptOf, highlighted } from './highlight.ts';
@@ -58,7 +59,7 @@ function Hit({
   const { documentId, start, end, title, page, ordinal, tokens, score } = hit;
   const excerpt = excerptOf(hit.text, hit.highlights);
   const place = [
-    ...(page === null ? [] : [t('page', { page })]),
+    ...(page === null ? [] : [pageWords(page, (label) => t('page', { page: label }))]),
     t('chunk', { number: format.number(ordinal + 1) }),
     t('common:unit.tokens', { count: tokens }),
   ];

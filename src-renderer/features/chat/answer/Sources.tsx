@@ -4,6 +4,7 @@ import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Citation } from '../../../../src-shared/contract/chat.ts';
+import { pageWords } from '../../../ui/page-words.ts';
 import { Trail } from '../../../ui/Trail.tsx';
 import { highlightParts } from './highlight-parts.ts';
 import { groupSources, type SourcePlace } from './source-groups.ts';
@@ -108,7 +109,9 @@ function Source({
             </span>
           )}
           {citation.page !== null && (
-            <span className={classes.page}>{t('sources.page', { page: citation.page })}</span>
+            <span className={classes.page}>
+              {pageWords(citation.page, (page) => t('sources.page', { page }))}
+            </span>
           )}
           {tier && <Tier tier={citation.tier} />}
         </UnstyledButton>
