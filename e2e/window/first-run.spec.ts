@@ -20,7 +20,7 @@ test.describe('at the first start', () => {
       window.getByRole('heading', { name: 'Ask your documents. Get the first word sooner.' }),
     ).toBeVisible();
     const ready = window.getByRole('list', { name: 'What is ready' });
-    await expect(ready).toContainText('66 documents, ready to be asked');
+    await expect(ready).toContainText('66 documents, ready to be asked', { timeout: COMPUTED_MS });
     await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
     const suggestions = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button');
     await expect(suggestions).toHaveCount(3);

@@ -23,7 +23,7 @@ export async function fill(app: RunningApp): Promise<Known & { backup: string }>
   const library = await app.call('libraries.create', { name: 'Kept' });
   for (const [path, text] of Object.entries(DOCUMENTS)) await app.upload(library.id, path, text);
   await settled(app);
-  const conversation = await app.call('chat.create', {});
+  const conversation = await aboutSamples(app);
   await ask(app, conversation.id);
   const { messages } = await app.call('chat.get', { id: conversation.id });
   const { path: backup } = await app.call('app.backup', {});
@@ -42,7 +42,7 @@ export async function requireKept(app: RunningApp, known: Known): Promise<void> 
   const texts = messages.map(({ text }) => text);
   for (const text of known.messages) if (!texts.includes(text)) throw new Error(`a message is lost: ${text}`);
   await settled(app);
-  const { id } = await app.call('chat.create', {});
+  const { id } = await aboutSamples(app);
   await ask(app, id);
 }
 
@@ -57,6 +57,13 @@ export async function requireDocuments(app: RunningApp): Promise<void> {
   }
   for (const [path, text] of Object.entries(DOCUMENTS))
     if (found.get(path)?.trim() !== text) throw new Error(`the document ${path} is lost`);
+}
+
+/** A conversation about the sample library, which is not among "all libraries" once there are others. */
+export async function aboutSamples(app: RunningApp): Promise<{ id: string }> {
+  const libraries = await app.call('libraries.list', {});
+  const libraryIds = libraries.filter(({ sample }) => sample).map(({ id }) => id);
+  return app.call('chat.create', { options: { scope: { libraryIds, documentIds: [] } } });
 }
 
 /** Asks what the sample library knows, and throws unless the answer is right; where errors are allowed, a typed one will do. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { ask } from '../known.ts';
+import { aboutSamples, ask } from '../known.ts';
 import { copyDemo, useCopy } from '../own-model.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
@@ -18,7 +18,7 @@ export const modelChanged: Fault = {
     const { size } = statSync(path);
     if (random(2) === 0) truncateSync(path, random(size));
     else overwrite(path, random(size), 1 + random(1 << 20));
-    await ask(app, (await app.call('chat.create', {})).id, true);
+    await ask(app, (await aboutSamples(app)).id, true);
     await ask(app, known.conversationId, true);
     copyDemo(path);
     await app.call('models.activate', { id });
