@@ -11,7 +11,13 @@ const LONGEST = 16_000;
 /** Characters; what stands in an answer's place before its first word is shorter. */
 const LONGER_THAN_ANY_PHASE = 200;
 
-test.use({ settings: { maxTokens: LONGEST } });
+test.use({
+  // A model that repeats itself is ended: this one is kept from it.
+  settings: async ({ dataDir }, use) => {
+    const varied = { temperature: 2, repeatPenalty: 2, topK: 0, topP: 1, minP: 0 };
+    await use({ maxTokens: LONGEST, sampling: { [join(dataDir, 'slow-random.gguf')]: varied } });
+  },
+});
 
 test('a stopped answer keeps its words, and can be made again', async ({ window, dataDir }) => {
   test.slow();

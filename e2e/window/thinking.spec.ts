@@ -15,7 +15,13 @@ const BEGINS_A_THOUGHT = `{% for m in messages %}{{ m.role }}: {{ m.content }}
 {% endfor %}{{ "assistant: <think>\\n" }}`;
 
 test.describe('a model that thinks without end', () => {
-  test.use({ settings: { maxTokens: LONGEST } });
+  test.use({
+    // A model that repeats itself is ended: this one is kept from it.
+    settings: async ({ dataDir }, use) => {
+      const varied = { temperature: 2, repeatPenalty: 2, topK: 0, topP: 1, minP: 0 };
+      await use({ maxTokens: LONGEST, sampling: { [join(dataDir, 'thinking-random.gguf')]: varied } });
+    },
+  });
 
   test('is seen thinking; stopped, it leaves the thought folded and no answer', async ({
     window,
