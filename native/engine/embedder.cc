@@ -235,7 +235,10 @@ std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const
         tokens.push_back(cut(tokenize(text)));
         longest = std::max(longest, tokens.back().size());
     }
-    if (longest > llama_n_ctx(ctx_.get())) reserve(int(std::bit_ceil(longest)));
+    // Without a context: an earlier text needed more memory than there was.
+    if (!ctx_ || longest > llama_n_ctx(ctx_.get())) {
+        reserve(int(std::bit_ceil(std::max(longest, size_t(kFirstContext)))));
+    }
     const auto poll = [](void * flag) {
         return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
     };
