@@ -17,12 +17,9 @@ test.each([
   ['a long range', '{{ range(300000000)|length }}'],
   ['an endless range', '{{ range(0, 10, 0) }}'],
   ['a range under another name', '{% set r = range %}{{ r(0, 300000000)|length }}'],
-  [
-    'a text written out again and again',
-    '{% for i in range(1000000) %}{{ "a" * 1 }}{{ i }}aaaaaaaaaa{% endfor %}',
-  ],
+  ['a text written out again and again', '{% for i in range(1000000) %}aaaaaaaaaa{% endfor %}'],
 ])('%s is refused', (_, template) => {
-  expect(() => render(template)).toThrow();
+  expect(() => render(template)).toThrow('too large');
 });
 
 test('what templates use is there', () => {
