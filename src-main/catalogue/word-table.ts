@@ -213,13 +213,6 @@ export class WordTable {
     );
   }
 
-  /** Whether any chunk in scope holds any of the terms. */
-  occurs(terms: readonly Term[], scope: BoundScope): boolean {
-    const query = `SELECT 1 FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid
-      WHERE ${TABLE} MATCH @match AND ${IN_SCOPE} LIMIT 1`;
-    return this.#sql.get(query, { match: terms.map(ftsTerm).join(' OR '), ...scope }) !== undefined;
-  }
-
   /** Whether a document has a chunk in this place. */
   hasChunk(documentId: number, ordinal: number, scope: BoundScope): boolean {
     const query = `SELECT 1 FROM chunk c WHERE ${IN_SCOPE} AND c.document_id = @documentId AND c.ordinal = @ordinal`;

@@ -41,12 +41,6 @@ export class SearchIndex {
     return this.#words.rarest(words).map((terms) => this.#words.holding(terms, chunkIds));
   }
 
-  /** Words of the question that stand in no chunk in reach, as the question writes them. */
-  absentWords(question: string): string[] {
-    const words = termsByWord(question, this.#words.languages());
-    return words.filter(({ terms }) => !this.#words.occurs(terms, this.#scope)).map(({ word }) => word);
-  }
-
   /** Whether a document has more than a few chunks. */
   isLong({ documentId }: Pick<ChunkPlace, 'documentId'>): boolean {
     return this.#words.hasChunk(documentId, LONG - 1, this.#scope);
