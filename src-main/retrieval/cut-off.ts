@@ -12,7 +12,7 @@ const SHARE_OF_BEST = 0.35;
 const SHARE_OF_NEAREST = 0.7;
 
 /** Why there are no more passages than there are. */
-export type Ended = 'all' | 'score-fell' | 'limit';
+export type CutReason = 'all' | 'score-fell' | 'limit';
 
 /** The matches that are worth it, best first; the best one in any case. */
 export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {

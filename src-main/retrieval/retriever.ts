@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../src-shared/contract/search.ts';
 import type { Hit } from '../catalogue/word-table.ts';
-import { isContents, worthwhile, type Ended } from './cut-off.ts';
+import { isContents, worthwhile, type CutReason } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /** Place in a ranking, from 1, and the score it has there. */
@@ -33,7 +33,7 @@ export interface Chosen {
   chunks: Retrieved[];
   /** How many of them match, and are not there for what stands around them. */
   matches: number;
-  ended: Ended;
+  ended: CutReason;
 }
 
 /** A chunk chosen for a prompt. */

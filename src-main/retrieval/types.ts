@@ -1,6 +1,6 @@
 import type { Range } from '../../src-shared/contract/common.ts';
 import type { Scope } from '../../src-shared/contract/search.ts';
-import type { Ended } from './cut-off.ts';
+import type { CutReason } from './cut-off.ts';
 import type { Retrieved } from './retriever.ts';
 
 /** A chunk chosen for a prompt, and why. */
@@ -15,7 +15,7 @@ export interface Found {
   /** How many of them match, and are not there for what stands around them. */
   matches: number;
   /** Why there are no more. */
-  ended: Ended;
+  ended: CutReason;
   usedVectors: boolean;
   ms: number;
 }
