@@ -139,7 +139,7 @@ export class AnalysisTable {
     this.#database.run(sql, id);
   }
 
-  /** To be gone on with from its text. */
+  /** To be continued from its text. */
   reopenStep(id: number): void {
     this.#database.run("UPDATE step SET state = 'waiting', failure = NULL WHERE id = ?", id);
   }

@@ -253,7 +253,7 @@ describe('an answer that is cut off', () => {
     expect(steps[3]?.notices.at(-1)?.message).toMatch(/^Parts 1, 2, 3 were cut off before their end/);
   });
 
-  test('is gone on with where it stopped, and combined anew', async () => {
+  test('continues where it stopped, and is combined again', async () => {
     const first = fixture({ says: SAYS, settings: { maxTokens: 4 } });
     const { id } = await first.service.analyse(TASK);
     const cut = await first.finished(id);

@@ -249,7 +249,7 @@ function withBegun<C extends Offered>(prompt: Prompt<C>, begun: string, model: F
   return { ...prompt, parts: [...prompt.parts, written], tokens: prompt.tokens + tokens.length };
 }
 
-/** CONFLICT where an answer cannot be gone on with. */
+/** CONFLICT when an answer cannot be continued. */
 export function nothingFollows(): KvasirError {
   const message = 'Nothing more fits behind this answer: the context is full.';
   const advice = 'Allow a larger context in Settings, or ask for the rest in a new conversation.';

@@ -42,7 +42,7 @@ interface AskedChoices {
   textKind?: TextKind | undefined;
 }
 
-/** In the header of the model that comes with Kvasir: it answers worse when it is told anything. */
+/** Name in the demo model's header. An instruction makes that model answer worse. */
 const DEMO_NAME = 'Kvasir demo';
 
 /** What a strict answer's model is told; small models do not always keep to it. */

@@ -198,7 +198,7 @@ function folded(messages: readonly HoledMessage[]): HoledMessage[] {
   return all;
 }
 
-/** What stands before a system prompt, itself, and what stands behind it. */
+/** The text before a system prompt, the prompt, and the text after it. */
 const EDGED_PIECES = 3;
 
 interface Kept {

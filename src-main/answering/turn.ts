@@ -25,7 +25,7 @@ interface TurnOptions {
   /** Of an answer that is gone on with: it has taken what was written before. Default: one that knows thoughts. */
   writing?: Writing | undefined;
   sampling?: Partial<Sampling> | undefined;
-  /** Whether it goes on although it repeats itself: what goes on with a text, or keeps to a grammar. */
+  /** Whether it may repeat itself: it continues a raw text, or follows a grammar. */
   mayRepeat?: boolean | undefined;
   /** Gets a line about each answer. */
   log?: Pick<Logger, 'debug'> | undefined;

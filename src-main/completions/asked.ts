@@ -113,7 +113,7 @@ function choicesFor(
     ...(seed !== undefined && { seed: unsigned(seed) }),
     ...(filtered && { topP: topP ?? 1, topK: topTokens ?? 0, minP: minP ?? 0 }),
     ...(logprobs !== undefined && { chances: logprobs }),
-    // What goes on with a text, or keeps to a grammar, may have to repeat itself.
+    // An answer that continues a raw text or follows a grammar may have to repeat itself.
     ...((grammar !== undefined || 'text' in request.prompt) && { repeatPenalty: 1 }),
     ...(repeatPenalty !== undefined && { repeatPenalty }),
     ...(grammar !== undefined && { grammar }),
