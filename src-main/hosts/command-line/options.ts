@@ -48,7 +48,10 @@ export function addModelFlags(command: Command, context: Pick<CommandContext, 'c
       integer(16),
     )
     .option('--max-tokens <n>', 'tokens of an answer at most', integer(1))
-    .option('--strict', 'tell the model to answer from the passages alone (default, except for the demo model)')
+    .option(
+      '--strict',
+      'tell the model to answer from the passages alone (default, except for the demo model)',
+    )
     .option('--no-strict', 'let the model answer from what it knows as well')
     .addOption(new Option('--dtype <type>', 'how chunk KV is stored').choices(['f16', 'q8_0']))
     .option(
