@@ -30,6 +30,8 @@ export interface SyncReport {
   removed: number;
   chunks: number;
   failures: DocumentFailure[];
+  /** Paths of files of kinds that are not read. */
+  skipped: string[];
 }
 
 export interface PrecomputeReport {

@@ -37,18 +37,18 @@ test.describe('from the library', () => {
       await window.getByRole('link', { name: 'Analyse…' }).click();
       await expect(window.getByRole('combobox', { name: 'Document' })).toHaveValue('The log');
       await window.getByRole('button', { name: 'Summarise' }).click();
-      await window.getByRole('textbox', { name: 'Chunks in a window' }).fill('6');
-      await window.getByRole('textbox', { name: 'Overlap (chunks)' }).fill('2');
-      await expect(window.getByText(/windows of at most 6 chunks, with an overlap of 2/)).toBeVisible();
+      await window.getByRole('textbox', { name: 'Passages in a window' }).fill('6');
+      await window.getByRole('textbox', { name: 'Overlap (passages)' }).fill('2');
+      await expect(window.getByText(/windows of at most 6 passages, with an overlap of 2/)).toBeVisible();
     });
 
     await test.step('windows come one by one, and the result at the end', async () => {
       await window.getByRole('button', { name: 'Start' }).click();
       const result = window.getByRole('region', { name: 'Result' });
-      await expect(result.getByRole('article')).toContainText('to the first token', { timeout: ANSWER_MS });
+      await expect(result.getByRole('article')).toContainText('to the first word', { timeout: ANSWER_MS });
       const windows = window.getByRole('region', { name: 'Windows' }).getByRole('article');
       expect(await windows.count()).toBeGreaterThan(2);
-      await expect(windows.nth(1)).toContainText('chunks 5–10');
+      await expect(windows.nth(1)).toContainText('passages 5–10');
       await expect(windows.nth(1)).toContainText(/9\d% of \d+ tokens from the cache/);
     });
 

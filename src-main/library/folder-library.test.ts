@@ -70,7 +70,14 @@ test('reads the documents of all subfolders in a fixed order, and nothing hidden
     '.git/x.md': 'no',
   });
   const library = await fixture.open();
-  expect(await sync(library)).toEqual({ documents: 3, updated: 3, removed: 0, chunks: 3, failures: [] });
+  expect(await sync(library)).toEqual({
+    documents: 3,
+    updated: 3,
+    removed: 0,
+    chunks: 3,
+    failures: [],
+    skipped: ['x.jpg'],
+  });
   expect(texts(library)).toEqual(['A.MD: upper', 'a/z.md: # Zed\n\nzed', 'b.txt: bee']);
   expect([...library.chunks()].map((chunk) => chunk.title)).toEqual(['A', 'Zed', 'b']);
 });
@@ -120,6 +127,19 @@ test('a file edited within its time stamp is noticed when it was read right afte
   utimesSync(join(fixture.root, 'a.md'), atime, mtime);
   expect(await sync(library)).toMatchObject({ updated: 1 });
   expect(texts(library)).toEqual(['a.md: two']);
+});
+
+test('a file dated ahead is trusted like any other, and not read at every scan', async () => {
+  const fixture = new Fixture({});
+  const years = 2 * 365 * 24 * 3600;
+  fixture.write('a.md', 'one', -years);
+  const library = await fixture.open();
+  await sync(library);
+  const { atime, mtime } = statSync(join(fixture.root, 'a.md'));
+  writeFileSync(join(fixture.root, 'a.md'), 'two');
+  utimesSync(join(fixture.root, 'a.md'), atime, mtime);
+  expect(await sync(library)).toMatchObject({ updated: 0 });
+  expect(texts(library)).toEqual(['a.md: one']);
 });
 
 test('a touched file with the same bytes keeps its chunks', async () => {

@@ -109,8 +109,9 @@ export class FolderLibrary {
     const failed = this.#failures();
     const documents = changes.files - failed.length;
     const failures = [...changes.failures, ...failed];
+    const skipped = changes.skipped.map(({ path }) => path);
     return {
-      sync: { documents, updated, removed: changes.removed, chunks, failures },
+      sync: { documents, updated, removed: changes.removed, chunks, failures, skipped },
       precompute: precomputed,
     };
   }

@@ -11,9 +11,6 @@ const SHARE_OF_BEST = 0.35;
 /** The same of what stands out from unrelated passages' similarity, which each embedding model has its own of. */
 const SHARE_OF_NEAREST = 0.7;
 
-/** Why there are no more passages than there are. */
-export type CutReason = 'all' | 'score-fell' | 'limit';
-
 /** The matches that are worth it, best first; the best one in any case. */
 export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {
   const matches = contentsLast(ranking.matches, index);

@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../src-shared/contract/search.ts';
 import type { Hit } from '../catalogue/word-table.ts';
-import { isContents, worthwhile, type CutReason } from './cut-off.ts';
+import { isContents, worthwhile } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /** Place in a ranking, from 1, and the score it has there. */
@@ -25,15 +25,6 @@ export interface Ranking {
   rare(chunkIds: readonly number[]): ReadonlySet<number>[];
   /** Similarity of the question's vector to passages that have nothing to do with it; 0 without vectors. */
   unrelated: number;
-}
-
-/** What goes into a prompt. */
-export interface Chosen {
-  /** In prompt order. */
-  chunks: Retrieved[];
-  /** How many of them match, and are not there for what stands around them. */
-  matches: number;
-  ended: CutReason;
 }
 
 /** A chunk chosen for a prompt. */
@@ -120,14 +111,10 @@ export function fullTextRanking(index: SearchIndex, question: string, limit: num
   };
 }
 
-/** The chunks that are worth it, `topK` at most. Empty when nothing matches. */
-export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Chosen {
+/** The chunks that are worth it, `topK` at most, in prompt order. Empty when nothing matches. */
+export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Retrieved[] {
   requireTopK(topK);
-  const worth = worthwhile(ranking, index);
-  const chunks = chosenOf(index, ranking, worth, topK, true);
-  const matches = chunks.filter(({ ownScore }) => ownScore > 0).length;
-  if (worth.length > matches && chunks.length >= topK) return { chunks, matches, ended: 'limit' };
-  return { chunks, matches, ended: worth.length < ranking.matches.length ? 'score-fell' : 'all' };
+  return chosenOf(index, ranking, worthwhile(ranking, index), topK, true);
 }
 
 /**

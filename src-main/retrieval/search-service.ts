@@ -68,9 +68,8 @@ export class SearchService implements Retrieval, DocumentIndexer {
     const limit = topK * MATCHES_PER_CHUNK;
     const words = fullTextRanking(index, question, limit);
     const fused = await this.#withVectors(words, question, where, limit, signal);
-    const { chunks: chosen, matches, ended } = choosePassages(index, fused ?? words, topK);
-    const chunks = this.#highlighted(question, chosen);
-    return { chunks, matches, ended, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
+    const chunks = this.#highlighted(question, choosePassages(index, fused ?? words, topK));
+    return { chunks, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
   }
 
   /** The passages that match, best first, with all there is to say about each. ABORTED. */

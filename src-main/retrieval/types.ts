@@ -1,6 +1,5 @@
 import type { Range } from '../../src-shared/contract/common.ts';
 import type { Scope } from '../../src-shared/contract/search.ts';
-import type { CutReason } from './cut-off.ts';
 import type { Retrieved } from './retriever.ts';
 
 /** A chunk chosen for a prompt, and why. */
@@ -12,10 +11,6 @@ export interface FoundChunk extends Omit<Retrieved, 'ownScore'> {
 export interface Found {
   /** In prompt order: documents by their best chunk, the chunks of a document as they stand in it. */
   chunks: FoundChunk[];
-  /** How many of them match, and are not there for what stands around them. */
-  matches: number;
-  /** Why there are no more. */
-  ended: CutReason;
   usedVectors: boolean;
   ms: number;
 }

@@ -21,7 +21,12 @@ export async function prepare(
     const run = { precompute: precomputed, signal, onProgress: display.update };
     const { sync, precompute } = await library.drain(run);
     display.stop();
-    const notices = [...failureNotices(sync), ...blendingNotices(info), ...budgetNotices(precompute)];
+    const notices = [
+      ...failureNotices(sync),
+      ...skippedNotices(sync),
+      ...blendingNotices(info),
+      ...budgetNotices(precompute),
+    ];
     for (const { message } of notices) terminal.err(`Note: ${message}`);
     return { sync, precompute, notices };
   } finally {
@@ -34,6 +39,16 @@ function failureNotices({ failures }: SyncReport): Notice[] {
     kind: 'document-failed',
     message: `Left out of the library: ${message}`,
   }));
+}
+
+/** Names of files in one sentence; more are counted. */
+const NAMED = 3;
+
+function skippedNotices({ skipped }: SyncReport): Notice[] {
+  if (skipped.length === 0) return [];
+  const more = skipped.length > NAMED ? ` and ${skipped.length - NAMED} more` : '';
+  const message = `Files of kinds that Kvasir does not read were left out: ${skipped.slice(0, NAMED).join(', ')}${more}.`;
+  return [{ kind: 'kinds-skipped', message }];
 }
 
 function blendingNotices({ name, obstacle }: Workspace['model']['info']): Notice[] {

@@ -117,7 +117,7 @@ function needsReading(file: ScannedFile, known: KnownFile | undefined, retryFail
   const unchanged = file.bytes === known.bytes && file.mtimeMs === known.mtimeMs;
   if (known.phase === 'waiting') return !unchanged; // is to be read anyway, but perhaps is being read just now
   if (known.phase === 'failed' && retryFailed) return true;
-  return !unchanged || known.seenMs - known.mtimeMs <= MTIME_GRANULARITY_MS;
+  return !unchanged || Math.abs(known.seenMs - known.mtimeMs) <= MTIME_GRANULARITY_MS;
 }
 
 /**

@@ -64,8 +64,8 @@ export const common = {
   unit: {
     tokens_one: '{{count, number}} token',
     tokens_other: '{{count, number}} tokens',
-    chunks_one: '{{count, number}} chunk',
-    chunks_other: '{{count, number}} chunks',
+    chunks_one: '{{count, number}} passage',
+    chunks_other: '{{count, number}} passages',
     pages_one: '{{count, number}} page',
     pages_other: '{{count, number}} pages',
     documents_one: '{{count, number}} document',

@@ -103,23 +103,21 @@ export const models = {
   unsupported: 'Does not run here: {{reason}}',
   impact: {
     title: 'Use {{name}}?',
-    chunks_one: 'Your libraries have {{count, number}} chunk for this model, {{cached}} cached so far.',
-    chunks_other: 'Your libraries have {{count, number}} chunks for this model, {{cached}} cached so far.',
-    unknown:
-      'Your documents are split into chunks again for this model, and their caches are computed in the background.',
-    work: 'Still to compute: {{tokens}} tokens, which need {{bytes}} on disk.',
+    chunks_one: 'Your libraries have {{count, number}} passage; this model has read {{cached}}.',
+    chunks_other: 'Your libraries have {{count, number}} passages; this model has read {{cached}} of them.',
+    unknown: 'This model reads your documents once more, in the background.',
+    work: 'Still to read: {{tokens}} tokens (parts of words), which need {{bytes}} on disk.',
     fits: 'There is room for it: the cache may take {{budget}}, and {{free}} are free on the disk.',
     overBudget:
-      'The cache may take only {{budget}} ({{free}} are free on the disk), so about {{share}} of it is computed ahead and the rest when a question needs it. To keep more, raise the budget on the Cache screen, store the cache as q8_0, or choose a smaller model.',
+      'The cache may take only {{budget}} ({{free}} are free on the disk), so about {{share}} is read ahead and the rest when a question needs it. To keep more, raise the budget on the Cache screen, choose compact precision in the settings, or a smaller model.',
     overDisk:
-      'The disk has only {{free}} free, so about {{share}} of it can be computed ahead; the rest is computed when a question needs it. Free some space, store the cache as q8_0, or choose a smaller model.',
+      'The disk has only {{free}} free, so about {{share}} can be read ahead; the rest is read when a question needs it. Free some space, choose compact precision in the settings, or a smaller model.',
     time: 'That takes about {{time}} on this machine, in the background; you can ask questions meanwhile.',
     timeUnknown:
-      'How long that takes is not known until this model has computed something on this machine; the Library shows the time left once it has begun. You can ask questions meanwhile.',
-    nothing: 'Everything is already computed.',
+      'How long that takes is not known until this model has read something on this machine; the Library shows the time left once it has begun. You can ask questions meanwhile.',
+    nothing: 'It has read everything already.',
     kept: 'Caches of the current model are kept until space is needed, so switching back is quick.',
-    embedding:
-      'Vectors for your passages are computed in the background; search uses them as they become available.',
+    embedding: 'It reads your passages in the background; search uses what it has read so far.',
     confirm: 'Use this model',
   },
   download: {

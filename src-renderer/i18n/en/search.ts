@@ -24,7 +24,7 @@ export const search = {
   toModels: 'Go to Models',
   rank: 'Passage {{rank}}',
   page: 'page {{page}}',
-  chunk: 'chunk {{number}}',
+  chunk: 'passage {{number}}',
   fullText: 'Keyword rank {{rank}}',
   vector: 'Meaning rank {{rank}}',
   notFullText: 'Not found by keyword',

@@ -27,7 +27,7 @@ export const settings = {
     watchAnswersHelp:
       'A few answers a day are computed once more without the cache and compared. If they differ too much, more is recomputed or blending stops; the Models screen shows it. Never on battery, and never while you wait for something.',
     topK: 'Passages in a prompt',
-    topKHelp: 'Six, or more where chunks are small. More passages cover more, and take longer.',
+    topKHelp: 'Six, or more where passages are short. More of them cover more, and take longer.',
     automaticTopK: 'Choose the number of passages automatically',
     strict: 'From your documents only',
     strictHelp:
@@ -43,11 +43,11 @@ export const settings = {
       'Put before every conversation: where the model’s template has a place for them, else into the first question.',
   },
   documents: {
-    chunkTokens: 'Chunk size',
+    chunkTokens: 'Passage size',
     chunkTokensHelp:
-      'Tokens in a chunk. Changing it splits every document again and recomputes its cache. Try sizes on a document’s page first.',
-    automatic: 'Automatic chunk size ({{count}})',
-    automaticPlain: 'Automatic chunk size',
+      'In tokens (parts of words). After a change every document is split and read again. Try sizes on a document’s page first.',
+    automatic: 'Automatic size ({{count}})',
+    automaticPlain: 'Automatic size',
     maxFile: 'Largest file (MB)',
     maxFileHelp: 'Larger files are not read; they are listed as failed.',
     storeMisses: 'Store passages computed for an answer',
@@ -60,10 +60,10 @@ export const settings = {
       'The model is loaded again on the device that you choose. What does not fit on a GPU stays on the CPU. Choosing a GPU that is off tests it again.',
     threads: 'CPU threads',
     threadsHelp:
-      '0 means automatic: usually one per physical core. More than this machine’s cores are never used. Takes effect the next time the model is loaded.',
+      '0 means automatic: as many as other programs leave cores free. Takes effect the next time the model is loaded.',
     dtype: 'Precision of the cache',
     dtypeHelp:
-      'q8_0 takes about half the space of f16 and is nearly as exact. What is stored in the other precision stays until it is evicted; chunks are recomputed in the new one when needed.',
+      'Compact takes about half the space and is nearly as exact. What is stored in the other precision stays until its space is needed; passages are read again in the new one when a question needs them.',
     conversationDtype: 'Precision of conversations in memory',
     conversationDtypeHelp:
       'Compact keeps about twice as much of your conversations in the same memory; answers differ very little. Changing it reloads the model.',

@@ -65,8 +65,8 @@ export const common: Words<typeof en.common> = {
   unit: {
     tokens_one: '{{count, number}} 个 token',
     tokens_other: '{{count, number}} 个 token',
-    chunks_one: '{{count, number}} 个文本块',
-    chunks_other: '{{count, number}} 个文本块',
+    chunks_one: '{{count, number}} 个段落',
+    chunks_other: '{{count, number}} 个段落',
     pages_one: '{{count, number}} 页',
     pages_other: '{{count, number}} 页',
     documents_one: '{{count, number}} 篇文档',

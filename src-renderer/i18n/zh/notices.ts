@@ -12,6 +12,7 @@ export const notices: Record<Notice['kind'], string> = {
   'plain-prompt': '无法使用模型的对话模板，改用普通提示。',
   'shared-lost': '共享缓存未能完整送达部分文本块；它们已在本机为这个回答计算。',
   quarantined: '损坏的缓存文件已隔离，其中的内容已为这个回答重新计算。',
+  'kinds-skipped': '文件夹中有些文件的类型 Kvasir 不读取，未纳入资料库。',
   'over-budget': '缓存已满：放不下的文本块会在需要时计算。',
   'full-prefill': '整个提示都直接计算：在这里这样比加载并融合缓存更快。',
   'still-thinking': '模型还在思考就达到了长度上限，因此没有回答。请允许更长的回答，或让它不思考直接回答。',

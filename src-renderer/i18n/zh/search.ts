@@ -24,7 +24,7 @@ export const search: Words<typeof en.search> = {
   toModels: '前往模型',
   rank: '段落 {{rank}}',
   page: '第 {{page}} 页',
-  chunk: '文本块 {{number}}',
+  chunk: '段落 {{number}}',
   fullText: '词语：第 {{rank}} 名',
   vector: '语义：第 {{rank}} 名',
   notFullText: '词语：未找到',

@@ -28,7 +28,7 @@ export const settings: Words<typeof en.settings> = {
     watchAnswersHelp:
       '每天会不用缓存重新计算少量回答并进行比较。如果差别过大，就会重算更多内容或停止融合；结果见“模型”页面。使用电池时或你正在等待时不会进行。',
     topK: '提示中的段落数',
-    topKHelp: '六个；文本块较小时更多。段落越多，找到的越多，耗时也越长。',
+    topKHelp: '六个；段落较短时更多。段落越多，找到的越多，耗时也越长。',
     automaticTopK: '自动决定段落数量',
     strict: '仅依据我的文档',
     strictHelp:
@@ -42,11 +42,10 @@ export const settings: Words<typeof en.settings> = {
     systemPromptHelp: '放在每个对话之前：模型的模板留有位置时放在该处，否则放进第一个问题。',
   },
   documents: {
-    chunkTokens: '文本块大小',
-    chunkTokensHelp:
-      '每个文本块的 token 数。更改后所有文档会重新切分并重新计算缓存。请先在文档页面上试一试。',
-    automatic: '自动选择块大小（{{count}}）',
-    automaticPlain: '自动选择块大小',
+    chunkTokens: '段落大小',
+    chunkTokensHelp: '以 token（词的片段）计。更改后所有文档会重新切分并重新读取。请先在文档页面上试一试。',
+    automatic: '自动选择大小（{{count}}）',
+    automaticPlain: '自动选择大小',
     maxFile: '文件大小上限（MB）',
     maxFileHelp: '更大的文件不会读取，并列为失败。',
     storeMisses: '保留回答时临时计算的内容',
@@ -58,10 +57,10 @@ export const settings: Words<typeof en.settings> = {
     deviceHelp:
       '选择后会在该设备上重新加载模型，GPU 放不下的部分由 CPU 计算。选择已停用的 GPU 会重新测试它。',
     threads: 'CPU 线程数',
-    threadsHelp: '0 表示按模型自动选择，通常每个物理核心一个。不会超过本机的核心数。下次加载模型时生效。',
+    threadsHelp: '0 表示自动：其他程序空出多少个核心就用多少个。下次加载模型时生效。',
     dtype: '缓存精度',
     dtypeHelp:
-      'q8_0 占用约为 f16 的一半，精度几乎相同。以另一种精度存储的内容会保留到被淘汰为止，需要时重新计算。',
+      '紧凑约占一半空间，精度几乎相同。以另一种精度存储的内容会保留到需要空间为止，问题用到时以新的精度重新读取。',
     conversationDtype: '内存中对话的精度',
     conversationDtypeHelp:
       '选择“紧凑”后，同样的内存可以保留约两倍的对话内容，回答几乎没有差别。模型会重新加载。',

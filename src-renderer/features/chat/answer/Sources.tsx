@@ -31,11 +31,9 @@ export function Sources({
       aria-label={t('sources.title', { count: citations.length })}
     >
       <ul className={classes.list}>
-        {citations.every(({ reason }) => reason === 'whole-document') && (
-          <li className={classes.whole}>
-            {t('sources.whole', { count: new Set(citations.map(({ path }) => path)).size })}
-          </li>
-        )}
+        <li className={classes.whole}>
+          <HowChosen citations={citations} />
+        </li>
         {groupSources(citations).map(({ name, places }) => (
           <li key={places[0]?.index} className={classes.document}>
             <span className={classes.name}>
@@ -72,6 +70,21 @@ export function Sources({
         </div>
       )}
     </div>
+  );
+}
+
+/** How many match, and why there are no more. */
+function HowChosen({ citations }: { citations: readonly Citation[] }) {
+  const { t } = useTranslation('chat');
+  if (citations.every(({ reason }) => reason === 'whole-document'))
+    return t('sources.whole', { count: new Set(citations.map(({ path }) => path)).size });
+  const matches = citations.filter(({ reason }) => reason.startsWith('match')).length;
+  const around = citations.length - matches;
+  return (
+    <span title={t('sources.why')}>
+      {t('sources.matches', { count: matches })}
+      {around > 0 && ` · ${t('sources.around', { count: around })}`}
+    </span>
   );
 }
 

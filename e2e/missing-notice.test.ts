@@ -1,11 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { WordTable } from '../catalogue/word-table.ts';
-import { openDatabase } from '../platform/database.ts';
-import { choosePassages, fullTextRanking } from '../retrieval/retriever.ts';
-import { SearchIndex } from '../retrieval/search-index.ts';
-import { missingNotice } from './notices.ts';
-import type { FoundPassage } from './passages.ts';
-import type { Prompt } from './prompt.ts';
+/** What a question names and no passage has is said before the answer; what stands in one, in whatever form, is not. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { App } from '../src-main/app.ts';
+import { removeDir, tempDir, writeFiles } from './cli-support.ts';
 
 const DOCUMENTS = {
   'lease.txt':
@@ -74,37 +72,49 @@ const UNANSWERED: [question: string, missing: string][] = [
   ['Does “Midnight Express” leave from Munich?', 'No passage contains “Midnight Express”.'],
 ];
 
-/** The notice before an answer to the question, with the passages that search finds for it. */
-function noticeOf(question: string): string | undefined {
-  const database = openDatabase(':memory:', [
-    `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, title TEXT NOT NULL);
-     CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
-     ordinal INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL)`,
-  ]);
-  onTestFinished(() => {
-    database.close();
-  });
-  const words = new WordTable(database);
-  const paths = Object.keys(DOCUMENTS);
-  Object.values(DOCUMENTS).forEach((text, id) => {
-    database.run('INSERT INTO document VALUES (?, 1, ?)', id + 1, paths[id]);
-    database.run('INSERT INTO chunk VALUES (?, 1, ?, 0, ?, ?)', id + 1, id + 1, paths[id], text);
-  });
-  const index = new SearchIndex(words, 1);
-  const { chunks } = choosePassages(index, fullTextRanking(index, question, 24), 6);
-  const texts = index.texts(chunks.map(({ chunkId }) => chunkId));
-  const cited = chunks.map(({ chunkId, documentId }, part) => {
-    const passage = { path: paths[documentId - 1], ...texts.get(chunkId) };
-    return { chunk: { passage } as FoundPassage, part };
-  });
-  const parts = cited.map(() => ({ kind: 'chunk' as const, tokens: new Int32Array(0), turn: 0 }));
-  return missingNotice(question, { cited, parts } as unknown as Prompt<FoundPassage>)[0]?.message;
-}
+const ROOT = join(import.meta.dirname, '..');
+/** The second is published, and asked where it was fetched. */
+const MODELS = [
+  join(ROOT, 'resources', 'models', 'kvasir-demo.gguf'),
+  join(ROOT, '.setup', 'models', 'smollm2-135m-instruct-q4_1.gguf'),
+].filter((path) => existsSync(path));
 
-test.each(ANSWERED)('nothing of "%s" is missing', (question) => {
-  expect(noticeOf(question)).toBeUndefined();
-});
+describe.each(MODELS)('%s', (path) => {
+  let dir: string;
+  let app: App;
+  let libraryId: string;
+  beforeAll(async () => {
+    dir = tempDir();
+    writeFiles(join(dir, 'docs'), DOCUMENTS);
+    app = await App.open({ dataDir: join(dir, 'data'), overrides: { maxTokens: 4 } });
+    await app.models.activate((await app.models.import(path)).id);
+    app.start();
+    libraryId = app.libraries.create('Docs').id;
+    await app.libraries.addPaths({ id: libraryId, paths: [join(dir, 'docs')], watch: false });
+    await app.libraries.rescan(libraryId);
+    const waiting = () => app.libraries.queue.status().waiting + app.libraries.queue.status().active;
+    await vi.waitUntil(() => waiting() === 0, { timeout: 60_000 });
+  });
+  afterAll(async () => {
+    await app.close();
+    removeDir(dir);
+  });
 
-test.each(UNANSWERED)('what is missing of "%s" is named', (question, message) => {
-  expect(noticeOf(question)).toBe(message);
+  /** The notice before the answer. */
+  async function noticeOf(question: string): Promise<string | undefined> {
+    const { id } = app.chat.create({ scope: { libraryIds: [libraryId], documentIds: [] } });
+    const { answerId } = app.chat.send(id, question);
+    await app.chat.idle();
+    const answer = app.chat.get(id).messages.find((message) => message.id === answerId)!;
+    expect(answer.citations.length).toBeGreaterThan(0);
+    return answer.notices.find(({ kind }) => kind === 'missing-facts')?.message;
+  }
+
+  test.each(ANSWERED)('nothing of "%s" is missing', async (question) => {
+    expect(await noticeOf(question)).toBeUndefined();
+  });
+
+  test.each(UNANSWERED)('what is missing of "%s" is named', async (question, message) => {
+    expect(await noticeOf(question)).toBe(message);
+  });
 });
