@@ -107,17 +107,13 @@ bool is_reranker(const GgufFile & file) {
 }
 
 Embedder::Embedder(const std::string & path, const ModelOptions & options)
-    : threads_(usable_threads(options.threads), options.threads > 0) {
+    : file_(path), threads_(usable_threads(options.threads), options.threads > 0) {
     const auto start = Clock::now();
-    {
-        const GgufFile file(path);  // checks the header against the file
-        architecture_ = file.string("general.architecture").value_or("");
-        name_ = file.string("general.name").value_or("");
-        file_size_ = file.file_size();
-        if (is_reranker(file)) throw unsupported(path, "it ranks pairs of texts instead");
-        check_numbers(file, architecture_);
-        load(file, options.device);
-    }
+    architecture_ = file_.string("general.architecture").value_or("");
+    name_ = file_.string("general.name").value_or("");
+    if (is_reranker(file_)) throw unsupported(path, "it ranks pairs of texts instead");
+    check_numbers(file_, architecture_);
+    load(options.device);
     if (llama_model_has_encoder(model_.get()) && llama_model_has_decoder(model_.get())) {
         throw unsupported(path, "it is an encoder with a decoder");
     }
@@ -137,11 +133,11 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     load_ms_ = ms_since(start);
 }
 
-void Embedder::load(const GgufFile & file, const std::string & device) {
-    const std::string & path = file.path();
-    check_vocabulary(file);
+void Embedder::load(const std::string & device) {
+    const std::string & path = file_.path();
+    check_vocabulary(file_);
     try {
-        vocab_ = std::make_unique<Vocab>(file);
+        vocab_ = std::make_unique<Vocab>(file_);
     } catch (const Error &) {
         throw unsupported(path, "its architecture (\"" + architecture_ + "\") or its vocabulary is not known");
     }
@@ -167,6 +163,7 @@ void Embedder::load(const GgufFile & file, const std::string & device) {
             "The weights of " + path + " could not be loaded: one is missing or of a wrong shape, or memory ran out.",
             "The file may be damaged; fetch it again, or close other programs.");
     }
+    file_.watch_other_mappings();
 }
 
 void Embedder::reserve(int tokens) {
@@ -216,9 +213,8 @@ void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
     if (llama_memory_t memory = llama_get_memory(ctx_.get())) llama_memory_clear(memory, false);
     const llama_batch batch = llama_batch_get_one(tokens.data(), int32_t(tokens.size()));
     const auto compute = llama_model_has_encoder(model_.get()) ? llama_encode : llama_decode;
-    const int32_t status = threads_.run(
-        double(tokens.size()), [&](int n) { llama_set_n_threads(ctx_.get(), n, n); },
-        [&] { return compute(ctx_.get(), batch); });
+    const int32_t status = threads_.run([&](int n) { llama_set_n_threads(ctx_.get(), n, n); },
+                                        [&] { return compute(ctx_.get(), batch); });
     if (status == 2) throw Error("ABORTED", "Embedding was stopped.");
     const float * vector = status == 0 ? llama_get_embeddings_seq(ctx_.get(), 0) : nullptr;
     if (!vector) throw Error("ENGINE_FAILED", "The embedding model could not compute a text.");
@@ -229,6 +225,7 @@ void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
 }
 
 std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort) {
+    file_.require_unchanged();
     std::vector<std::vector<int32_t>> tokens;
     size_t longest = 0;
     for (const std::string & text : texts) {
@@ -249,6 +246,7 @@ std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const
         if (abort && abort->load()) throw Error("ABORTED", "Embedding was stopped.");
         if (!tokens[i].empty()) embed_one(tokens[i], out.data() + i * size_t(dimension_));
     }
+    file_.require_unchanged();
     return out;
 }
 

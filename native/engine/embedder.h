@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "backend.h"
+#include "gguf_file.h"
 #include "llama.h"
 #include "model.h"
 #include "thread_count.h"
 
 namespace kvasir {
-
-class GgufFile;
 
 // Whether a file is made for embeddings: it names a way to pool its tokens, is an encoder without a language head, or
 // says so in its names.
@@ -31,20 +30,21 @@ class Embedder {
 
     const std::string & name() const { return name_; }
     const std::string & architecture() const { return architecture_; }
-    size_t file_size() const { return file_size_; }
+    size_t file_size() const { return file_.file_size(); }
     int dimension() const { return dimension_; }
     int context() const { return context_; }  // tokens of the longest text
     const char * pooling() const;             // mean, cls, last
     int threads() const { return threads_.most(); }
     double load_ms() const { return load_ms_; }
 
-    // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text).
+    // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text),
+    // MODEL_CHANGED.
     std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
     // Of a text, special ones included, whether it fits or not. Any thread may call it.
     int count_tokens(const std::string & text) const { return int(tokenize(text).size()); }
 
   private:
-    void load(const GgufFile & file, const std::string & device);
+    void load(const std::string & device);
     // Memory for texts of so many tokens.
     void reserve(int tokens);
     // With what begins and ends a text, also where the file forgets to ask for it.
@@ -52,8 +52,8 @@ class Embedder {
     std::vector<int32_t> cut(std::vector<int32_t> tokens) const;
     void embed_one(std::vector<int32_t> & tokens, float * out);
 
+    GgufFile file_;
     std::string name_, architecture_;
-    size_t file_size_ = 0;
     int dimension_ = 0, context_ = 0;
     ThreadCount threads_;
     int32_t begin_ = -1, end_ = -1;  // tokens; -1: what the vocabulary adds by itself

@@ -139,6 +139,16 @@ bool GgufFile::changed() const {
     return std::any_of(maps_.begin(), maps_.end(), [](auto & map) { return map->changed(); });
 }
 
+void GgufFile::require_unchanged() const {
+    if (!changed()) return;
+    throw Error("MODEL_CHANGED", "The file of the model, " + path_ + ", was changed while it is in use.",
+                "Load the model again; if it cannot be loaded, fetch the file again.");
+}
+
+void GgufFile::watch_other_mappings() {
+    for (auto & map : maps_) map->watch_other_mappings();
+}
+
 const GgufFile::Tensor * GgufFile::find(const std::string & name) const {
     auto it = std::lower_bound(tensors_.begin(), tensors_.end(), name, [](auto & t, auto & n) { return t.name < n; });
     return it != tensors_.end() && it->name == name ? &*it : nullptr;

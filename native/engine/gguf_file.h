@@ -29,6 +29,10 @@ class GgufFile {
     const std::vector<std::unique_ptr<MappedFile>> & maps() const { return maps_; }
     // As MappedFile::changed(), of any part.
     bool changed() const;
+    // MODEL_CHANGED where it is. Before a pass, so that nothing is computed for naught; and behind it, since it may
+    // have been cut meanwhile.
+    void require_unchanged() const;
+    void watch_other_mappings();
 
     // Typed lookups: a key of another type counts as MODEL_INVALID, an absent one as nullopt.
     std::optional<uint64_t> integer(const std::string & key) const;

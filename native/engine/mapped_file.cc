@@ -1,5 +1,6 @@
 #include "mapped_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -36,6 +37,7 @@ MappedFile::~MappedFile() {
 }
 void MappedFile::forget(size_t, size_t) const {}
 bool MappedFile::changed() const { return false; }
+void MappedFile::watch_other_mappings() {}
 #else
 namespace {
 int64_t modified_ns(const struct stat & st) {
@@ -67,15 +69,20 @@ MappedFile::MappedFile(const std::string & path) {
     }
     data_ = static_cast<const uint8_t *>(p);
     fd_ = fd;
+    watched_.emplace(data_, size_);
 }
 MappedFile::~MappedFile() {
+    watched_.reset();
     if (data_) munmap(const_cast<uint8_t *>(data_), size_);
     if (fd_ >= 0) ::close(fd_);
 }
 bool MappedFile::changed() const {
     struct stat st {};
-    return fstat(fd_, &st) != 0 || size_t(st.st_size) != size_ || modified_ns(st) != modified_ns_;
+    const bool lost = std::any_of(others_.begin(), others_.end(), [](auto & range) { return range->lost(); });
+    return lost || watched_->lost() || fstat(fd_, &st) != 0 || size_t(st.st_size) != size_ ||
+           modified_ns(st) != modified_ns_;
 }
+void MappedFile::watch_other_mappings() { others_ = watch_mappings_of(fd_); }
 void MappedFile::forget(size_t offset, size_t size) const {
     const size_t page = size_t(sysconf(_SC_PAGESIZE));
     const size_t begin = (offset + page - 1) / page * page, end = (offset + size) / page * page;

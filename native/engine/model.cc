@@ -101,12 +101,7 @@ bool Model::encodes(const ChunkShape & shape) const {
     return shape == own && shape.prefix_hash != kv_pool().root();  // the root's are prefixes of prompts
 }
 
-void Model::require_unchanged() const {
-    const GgufFile & file = weights_->file();
-    if (!file.changed()) return;
-    throw Error("MODEL_CHANGED", "The file of the model, " + file.path() + ", was changed while it is in use.",
-                "Load the model again; if it cannot be loaded, fetch the file again.");
-}
+void Model::require_unchanged() const { weights_->file().require_unchanged(); }
 
 void Model::check_tokens(const std::vector<int32_t> & tokens) const {
     for (int32_t t : tokens) {

@@ -203,12 +203,14 @@ void Session::truncate(int length) {
     hashes_.resize(std::min(hashes_.size(), size_t(length / kKvBlock)));
 }
 
-// What follows from text up to position `end` is numbers. If not, what was written for it is wiped: where keys are
-// masked and not left out, a NaN among them would reach whatever stands in these blocks next. MODEL_NUMBERS.
+// What follows from text up to position `end` is numbers, of the weights that were loaded. If not, what was written for
+// it is wiped: where keys are masked and not left out, a NaN among them would reach whatever stands in these blocks
+// next. MODEL_NUMBERS, MODEL_CHANGED.
 void Session::require_numbers(const std::vector<float> & logits, int end) {
-    if (all_finite(logits)) return;
-    if (!given_back_) cache_.wipe(length_, end);
-    throw no_numbers();
+    const bool numbers = all_finite(logits);
+    if (!numbers && !given_back_) cache_.wipe(length_, end);
+    model_->require_unchanged();
+    if (!numbers) throw no_numbers();
 }
 
 // Lets whole blocks be found by their tokens. Blended KV never is: it fits the chunks beside it only; nor is what was
@@ -291,12 +293,14 @@ std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, cons
         forward.layer(il, batch, call, abort);
         if (!all_finite(k) || !all_finite(v)) {
             cache.wipe(0, n);
+            model->require_unchanged();
             throw no_numbers();
         }
         const size_t skip = prefix.size() * size_t(hp.layer(il).kv_dim());
         chunk->store_rows(il, 0, tokens.size(), k.data() + skip, v.data() + skip);
         if (progress) progress({int64_t(il + 1) * n, int64_t(hp.n_layer_kv) * n});
     }
+    model->require_unchanged();
     return chunk;
 }
 

@@ -51,17 +51,13 @@ void LlamaModel::load(const ModelOptions & options, const std::function<void(flo
     };
     params.progress_callback_user_data = const_cast<std::function<void(float)> *>(&progress);
     model_.reset(llama_model_load_from_file(file_.path().c_str(), params));
-    if (model_) return;
-    throw Error("MODEL_INVALID",
-                "The weights of " + file_.path() +
-                    " could not be loaded: one is missing or of a wrong shape, or memory ran out.",
-                "The file may be damaged; fetch it again, or close other programs.");
-}
-
-void LlamaModel::require_unchanged() const {
-    if (!file_.changed()) return;
-    throw Error("MODEL_CHANGED", "The file of the model, " + file_.path() + ", was changed while it is in use.",
-                "Load the model again; if it cannot be loaded, fetch the file again.");
+    if (!model_) {
+        throw Error("MODEL_INVALID",
+                    "The weights of " + file_.path() +
+                        " could not be loaded: one is missing or of a wrong shape, or memory ran out.",
+                    "The file may be damaged; fetch it again, or close other programs.");
+    }
+    file_.watch_other_mappings();
 }
 
 void LlamaModel::check_tokens(const std::vector<int32_t> & tokens) const {

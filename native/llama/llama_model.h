@@ -31,7 +31,7 @@ class LlamaModel {
     const Digest & fingerprint() const { return fingerprint_; }
 
     // As of Model: MODEL_CHANGED; BAD_ARGUMENT.
-    void require_unchanged() const;
+    void require_unchanged() const { file_.require_unchanged(); }
     void check_tokens(const std::vector<int32_t> & tokens) const;
 
   private:

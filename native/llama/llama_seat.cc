@@ -63,9 +63,9 @@ bool LlamaSeat::compute(const int32_t * tokens, int count, const std::atomic<boo
     progress_ = progress;
     polled_ = 0;
     if (poll(this)) return false;
-    const int32_t status = threads_.run(
-        count, [&](int n) { llama_set_n_threads(ctx_.get(), n, n); },
-        [&] { return llama_decode(ctx_.get(), llama_batch_get_one(const_cast<int32_t *>(tokens), count)); });
+    const llama_batch batch = llama_batch_get_one(const_cast<int32_t *>(tokens), count);
+    const int32_t status = threads_.run([&](int n) { llama_set_n_threads(ctx_.get(), n, n); },
+                                        [&] { return llama_decode(ctx_.get(), batch); });
     polled_in_all_ = std::max<int64_t>(polled_, 1);
     abort_ = nullptr;
     progress_ = nullptr;

@@ -162,6 +162,7 @@ std::vector<float> LlamaSession::computed_logits() {
     const float * l = model_->seat().logits();
     require(l, "libllama gave no logits");
     std::vector<float> out(l, l + model_->vocab().size());
+    model_->require_unchanged();
     if (!all_finite(out)) throw no_numbers();
     return out;
 }
