@@ -65,7 +65,7 @@ function openChat(dir: string): ChatService {
         ...{ chunkId: id, documentId, ordinal, score: passages - i, reason: 'match' as const },
         ...{ fullText: null, vector: null, highlights: [] },
       }));
-      return Promise.resolve({ chunks, matches: passages, ended: 'all' as const, usedVectors: false, ms: 0 });
+      return Promise.resolve({ chunks, usedVectors: false, ms: 0 });
     },
   };
   const byId = new Map(library.all.map((passage) => [passage.id, passage]));

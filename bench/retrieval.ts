@@ -109,7 +109,7 @@ async function bench(): Promise<void> {
   const rows = asked.map(({ question, right, plain }) => {
     const before = process.cpuUsage();
     const ranking = fullTextRanking(index, question.text, TOP_K * MATCHES_PER_CHUNK);
-    const found = choosePassages(index, ranking, TOP_K).chunks;
+    const found = choosePassages(index, ranking, TOP_K);
     const { user, system } = process.cpuUsage(before);
     const ours = scoresOf(ranked(found), right);
     const filled = scoresOf(ranked(retrieve(index, question.text, TOP_K)), right);

@@ -2,7 +2,7 @@
  * Threads by what is free: the time of a prefill and of decoding with each fixed number of threads, and with the number left to Kvasir,
  * beside no, one, two and four other processes that compute all the time.
  *
- *   npm run bench:threads -- [--model F.gguf] [--tokens 256] [--decode 64] [--rounds 5] [--busy 0,1,2,4] [--out FILE.json]
+ *   npm run bench:threads -- [--model F.gguf] [--tokens 256] [--decode 24] [--rounds 5] [--busy 0,1,2,4] [--out FILE.json]
  *
  * All numbers of threads take turns within a round, in an order that rotates. A ratio is that of medians: automatic by the best fixed
  * number. Everything runs in one process with one instance of the model for each number; the others' threads sleep meanwhile.
@@ -21,7 +21,7 @@ const { values: args } = parseArgs({
   options: {
     model: { type: 'string', default: join(ROOT, 'resources', 'models', 'kvasir-demo.gguf') },
     tokens: { type: 'string', default: '256' },
-    decode: { type: 'string', default: '64' },
+    decode: { type: 'string', default: '24' },
     rounds: { type: 'string', default: '5' },
     busy: { type: 'string', default: '0,1,2,4' },
     out: { type: 'string' },
@@ -31,6 +31,8 @@ const { values: args } = parseArgs({
 const BAR = 1.15;
 /** Until other processes have started, or ended. */
 const SETTLE_MS = 1000;
+/** Between two variants: the system gives less time to a process that has just had much, and one always follows the same other. */
+const PAUSE_MS = 500;
 const TOKENS = Number(args.tokens);
 const DECODE = Number(args.decode);
 
@@ -71,6 +73,7 @@ async function beside(busy: number, models: Pick<Variant, 'threads' | 'model'>[]
     for (let round = 0; round < Number(args.rounds); round++)
       for (let i = 0; i < variants.length; i++) {
         const variant = variants[(i + round) % variants.length];
+        await sleep(PAUSE_MS);
         if (variant) await measure(variant);
       }
   } finally {
@@ -107,7 +110,15 @@ const fixed = await Promise.all(
 const models = [...fixed, automatic];
 for (const each of models) await measure({ ...each, prefillMs: [], tokenMs: [] });
 const rows: Row[] = [];
-for (const busy of args.busy.split(',')) rows.push(...(await beside(Number(busy), models)));
+for (const busy of args.busy.split(',')) {
+  rows.push(...(await beside(Number(busy), models)));
+  console.error(
+    `beside ${busy}: ${rows
+      .slice(-2)
+      .map(({ of, ratio }) => `${of} ${ratio.toFixed(2)}`)
+      .join(', ')}`,
+  );
+}
 
 const table = new Table({
   head: [

@@ -112,7 +112,7 @@ export class Workspaces {
     const { app } = this.#options;
     const { settings = app.settings, modelPath, adapter } = options;
     const choice = chooseModel(modelPath, app.paths);
-    const threads = settings.current.threads || choice.threads;
+    const { threads } = settings.current;
     const modelKey = JSON.stringify([choice.path, adapter, threads]);
     const held: Held = { modelKey, analyses: [], searches: [] };
     try {

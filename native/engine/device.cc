@@ -12,20 +12,6 @@ template <typename F> F proc(ggml_backend_reg_t reg, const char * name) {
 
 using ThreadpoolNew = ggml_threadpool * (*)(ggml_threadpool_params *);
 using ThreadpoolFree = void (*)(ggml_threadpool *);
-using SetThreadpool = void (*)(ggml_backend_t, ggml_threadpool *);
-
-// Numbers that a graph's nodes take about: what graphs are compared by.
-double work_of(ggml_cgraph * graph) {
-    double work = 0;
-    for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
-        const ggml_tensor * node = ggml_graph_node(graph, i);
-        const bool product = node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_MUL_MAT_ID ||
-                             node->op == GGML_OP_CUSTOM || node->op == GGML_OP_FLASH_ATTN_EXT;
-        const double width = product && node->src[0] ? double(node->src[0]->ne[0]) : 1;
-        work += double(ggml_nelements(node)) * width;
-    }
-    return work;
-}
 
 // Rounds of 131,072 that a thread of the pool looks for the next graph before it sleeps: about a millisecond, longer
 // than between two layers.
@@ -46,7 +32,7 @@ Device::Device(ggml_backend_dev_t dev, int threads, bool fixed)
       host_(ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU),
       anew_for_each_graph_(counts_through_unused_descriptors(dev)),
       memory_(dev),
-      threads_(threads, fixed || !host_) {
+      threads_(threads, fixed) {
     backend();
     graph_context_ = make_graph_context(kMaxNodes);
     galloc_.reset(ggml_gallocr_new(memory_.type()));
@@ -59,13 +45,13 @@ Device::Device(ggml_backend_dev_t dev, int threads, bool fixed)
     if (!host_) return;
     set_threads_ = proc<ggml_backend_set_n_threads_t>(reg, "ggml_backend_set_n_threads");
     auto pool_new = proc<ThreadpoolNew>(reg, "ggml_threadpool_new");
-    auto set_pool = proc<SetThreadpool>(reg, "ggml_backend_cpu_set_threadpool");
-    require(set_threads_ && pool_new && set_pool, "the CPU backend lacks its thread pool functions");
+    set_pool_ = proc<SetPool>(reg, "ggml_backend_cpu_set_threadpool");
+    require(set_threads_ && pool_new && set_pool_, "the CPU backend lacks its thread pool functions");
     set_threads_(backend_.get(), threads);
     ggml_threadpool_params params = ggml_threadpool_params_default(threads);
     params.poll = kPoll;
     pool_ = pool_new(&params);
-    set_pool(backend_.get(), pool_);
+    set_pool_(backend_.get(), pool_);
 }
 
 Device::~Device() {
@@ -109,9 +95,14 @@ void Device::prepare(ggml_cgraph * graph) {
 
 ggml_status Device::compute(ggml_cgraph * graph) {
     ggml_backend_t stream = backend();
-    return threads_.run(
-        work_of(graph), [&](int count) { set_threads_(stream, count); },
-        [&] { return ggml_backend_graph_compute(stream, graph); });
+    const auto compute = [&] { return ggml_backend_graph_compute(stream, graph); };
+    if (!host_) return compute();
+    const auto set = [&](int count) {
+        set_threads_(stream, count);
+        // One thread alone does not wake the pool's at each graph.
+        set_pool_(stream, count > 1 ? pool_ : nullptr);
+    };
+    return threads_.run(set, compute);
 }
 
 void Device::run(ggml_cgraph * graph, const std::atomic<bool> * abort) {

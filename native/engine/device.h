@@ -57,7 +57,9 @@ class Device {
     ContextPtr graph_context_;
     GallocPtr galloc_;
     std::unique_ptr<StagingBuffer> staging_buffer_;
+    using SetPool = void (*)(ggml_backend_t, ggml_threadpool *);
     ggml_threadpool * pool_ = nullptr;
+    SetPool set_pool_ = nullptr;
     ggml_backend_set_n_threads_t set_threads_ = nullptr;
     ThreadCount threads_;
     void (*set_abort_)(ggml_backend_t, ggml_abort_callback, void *) = nullptr;

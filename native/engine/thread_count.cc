@@ -2,153 +2,145 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #ifdef _WIN32
+#include <thread>
 #include <windows.h>
 #else
 #include <ctime>
+#include <unistd.h>
+#endif
+#ifdef __APPLE__
+#include <mach/mach.h>
+#include <thread>
+#elif defined(__linux__)
+#include <cstdio>
+#include <fstream>
+#include <sched.h>
+#include <string>
 #endif
 
 namespace kvasir {
 
 namespace {
-constexpr double kBlockMs = 20;        // long beside one time slice of the system
-constexpr int kBlocks = 3;             // of a trial, behind the block before it: tried, usual, tried
-constexpr double kFaster = 1.05;       // what a change must bring
-constexpr double kShortMs = 2;
-constexpr double kHopeless = 0.6;      // of the usual speed: the trial ends
-constexpr double kUndisturbed = 0.9;   // share of the time that threads were given
-constexpr double kTaken = 0.15;        // of it, more than noise where it comes twice
-constexpr double kMostTaken = 0.6;     // more than noise
-constexpr double kCost = 20;           // times what a trial took longer passes before the next
-constexpr double kSoonMs = 200, kLaterMs = 4'000, kMuchLaterMs = 60'000;  // between trials
+// The counters are exact to 10 ms a core.
+constexpr double kLookMs = 200;
+// Of a core, by inexact counters, is worth a thread.
+constexpr double kWholeCore = 0.4;
+// Between two graphs of one pass.
+constexpr double kGapMs = 5;
 
 thread_local bool leaves_a_core = false;
+
+CoreUse & cores_in_use() {
+    static CoreUse use;
+    return use;
+}
+
+#ifdef _WIN32
+double ms_of(const FILETIME & t) { return (double(t.dwHighDateTime) * 4294967296.0 + double(t.dwLowDateTime)) / 1e4; }
+#endif
 }  // namespace
 
-LeavesACore::LeavesACore(bool wanted) : before_(leaves_a_core) { leaves_a_core = leaves_a_core || wanted; }
-LeavesACore::~LeavesACore() { leaves_a_core = before_; }
-
-int ThreadCount::next(double work) {
-    work_ = work;
-    const int key = int(std::floor(std::log2(std::max(work, 1e-9))));
-    const auto [at, fresh] = classes_.try_emplace(key);
-    Class & c = at->second;
-    if (fresh) {  // as the nearest one that is known
-        const auto after = std::next(at);
-        const Class * known = after != classes_.end() ? &after->second : nullptr;
-        if (at != classes_.begin() && (!known || key - std::prev(at)->first <= after->first - key)) {
-            known = &std::prev(at)->second;
-        }
-        c.count = known ? known->count : most_;
-        c.interval_ms = kSoonMs;
-        c.step = std::max(1, c.count / 2);
-    }
-    current_ = &c;
-    const int wanted = c.is_others_turn ? c.other : c.count;
-    limited_ = leaves_a_core && wanted == most_ && most_ > 1;
-    return limited_ ? most_ - 1 : wanted;
-}
-
-void ThreadCount::took(double ms, double cpu_ms, double now_ms) {
-    if (!current_ || limited_ || most_ == 1) return;
-    Class & c = *current_;
-    if (c.next_trial_ms == 0) c.next_trial_ms = now_ms + kLaterMs;
-    c.block.add({work_, ms, cpu_ms, 1});
-    if (c.is_others_turn && c.block.ms >= kBlockMs / 4 && c.block.speed() < c.usual.speed() * kHopeless) {
-        c.tried.add(c.block);
-        c.block = {};
-        decide(c, now_ms);
-    } else if (c.block.ms >= kBlockMs) {
-        end_block(c, now_ms);
-    }
-}
-
-void ThreadCount::end_block(Class & c, double now_ms) {
-    const Block block = c.block;
-    c.block = {};
-    if (c.other) {
-        (c.is_others_turn ? c.tried : c.usual).add(block);
-        c.is_others_turn = !c.is_others_turn;
-        if (++c.blocks == kBlocks) decide(c, now_ms);
-        return;
-    }
-    const double share = block.cpu_ms / (block.ms * c.count);
-    // Threads that sleep between short graphs miss the beginning of each.
-    const bool taken = c.count > 1 && share < c.share - kTaken && block.ms > kShortMs * block.graphs;
-    c.disturbed = taken ? c.disturbed + 1 : 0;
-    if (c.disturbed > 1 || (taken && share < kMostTaken)) return use_fewer(share, now_ms);
-    // More threads gain nothing where not even these have their cores.
-    if (now_ms < c.next_trial_ms || (c.count < most_ && share < kUndisturbed)) return;
-    c.other = neighbour(c, share);
-    c.is_others_turn = c.other != 0;
-    c.usual = block;
-    c.tried = {};
-    c.blocks = 0;
-}
-
-// Whatever takes the cores takes them from graphs of any work.
-void ThreadCount::use_fewer(double share, double now_ms) {
-    for (auto & [key, c] : classes_) {
-        if (c.count == 1) continue;
-        c.count = std::clamp(int(std::lround(c.count * share)), 1, c.count - 1);
-        c.step = std::max(1, c.count / 2);
-        c.share = 1;
-        c.disturbed = 0;
-        c.upward = true;
-        c.block = {};
-        c.other = 0;
-        c.is_others_turn = false;
-        c.interval_ms = kSoonMs;
-        c.next_trial_ms = now_ms + kSoonMs;
-    }
-}
-
-void ThreadCount::decide(Class & c, double now_ms) {
-    if (c.tried.speed() > c.usual.speed() * kFaster) {
-        c.count = c.other;
-        c.share = std::min(1.0, c.tried.cpu_ms / (c.tried.ms * c.count));
-        c.interval_ms = kSoonMs;
-        c.step = std::max(1, c.count / 2);
-    } else {
-        const double share = c.usual.cpu_ms / (c.usual.ms * c.count);
-        const bool quiet = c.count == most_ && share >= kUndisturbed;
-        c.interval_ms = std::min(c.interval_ms * (quiet ? 8 : 2), quiet ? kMuchLaterMs : kLaterMs);
-        // Neither way: closer, and from afar again when the closest were tried.
-        if (c.upward) c.step = c.step > 1 ? c.step / 2 : std::max(1, c.count / 2);
-        c.upward = !c.upward;
-    }
-    c.other = 0;
-    c.is_others_turn = false;
-    const double longer_ms = c.tried.ms - c.tried.work / c.usual.speed();
-    c.next_trial_ms = now_ms + std::max(c.interval_ms, std::min(longer_ms * kCost, kMuchLaterMs));
-}
-
-// 0: there is none. Fewer by what other programs took, where they took some.
-int ThreadCount::neighbour(Class & c, double share) const {
-    for (int tries = 0; tries < 2; ++tries, c.upward = !c.upward) {
-        const bool disturbed = share < kUndisturbed;
-        const int fewer = disturbed ? std::min(c.count - 1, int(std::lround(c.count * share))) : c.count - c.step;
-        const int other = c.upward ? std::min(most_, c.count + c.step) : std::max(1, fewer);
-        if (other != c.count) return other;
-    }
-    return 0;
-}
-
-double process_cpu_ms() {
+double process_ms() {
 #ifdef _WIN32
     FILETIME made, ended, kernel, user;
     if (!GetProcessTimes(GetCurrentProcess(), &made, &ended, &kernel, &user)) return 0;
-    const auto ms = [](const FILETIME & t) {
-        return (double(t.dwHighDateTime) * 4294967296.0 + double(t.dwLowDateTime)) / 1e4;
-    };
-    return ms(kernel) + ms(user);
+    return ms_of(kernel) + ms_of(user);
 #else
     timespec t{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return double(t.tv_sec) * 1e3 + double(t.tv_nsec) / 1e6;
 #endif
 }
+double clock_ms() { return std::chrono::duration<double, std::milli>(Clock::now().time_since_epoch()).count(); }
+
+#ifdef _WIN32
+Idle idle_cores() {
+    FILETIME idle, kernel, user;
+    const bool read = GetSystemTimes(&idle, &kernel, &user);
+    return {read ? ms_of(idle) : 0, int(std::thread::hardware_concurrency())};
+}
+#elif defined(__APPLE__)
+Idle idle_cores() {
+    static const mach_port_t host = mach_host_self();
+    host_cpu_load_info_data_t load{};
+    mach_msg_type_number_t count = HOST_CPU_LOAD_INFO_COUNT;
+    const bool read = host_statistics(host, HOST_CPU_LOAD_INFO, host_info_t(&load), &count) == KERN_SUCCESS;
+    const double ms = double(load.cpu_ticks[CPU_STATE_IDLE]) * 1e3 / double(sysconf(_SC_CLK_TCK));
+    return {read ? ms : 0, int(std::thread::hardware_concurrency())};
+}
+#else
+// A line for each core: cpu0 user nice system idle iowait …, in ticks (proc_stat(5)).
+Idle idle_cores() {
+    cpu_set_t allowed;
+    const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    double ticks = 0;
+    int cores = 0;
+    std::ifstream stat("/proc/stat");
+    for (std::string line; std::getline(stat, line) && line.starts_with("cpu");) {
+        int core = 0;
+        double idle = 0, waiting = 0;
+        if (std::sscanf(line.c_str(), "cpu%d %*f %*f %*f %lf %lf", &core, &idle, &waiting) != 3) continue;
+        if (!known || core >= CPU_SETSIZE || CPU_ISSET(core, &allowed)) ticks += idle + waiting, ++cores;
+    }
+    return {ticks * 1e3 / double(sysconf(_SC_CLK_TCK)), cores};
+}
+#endif
+
+CoreUse::CoreUse(Counter now, Counter process, std::function<Idle()> idle)
+    : now_(std::move(now)),
+      process_(std::move(process)),
+      idle_(std::move(idle)),
+      counted_now_(now_()),
+      counted_process_(process_()),
+      last_look_(counted_now_),
+      last_idle_(idle_().ms) {}
+
+int CoreUse::begin(int most, bool fixed) {
+    std::lock_guard lock(mutex_);
+    account();
+    look();
+    const double cores = fixed || !free_ ? most : *free_ - in_use_;
+    const int threads = std::clamp(int(std::floor(cores + 1 - kWholeCore)), 1, most);
+    in_use_ += threads;
+    return threads;
+}
+
+void CoreUse::end(int threads) {
+    std::lock_guard lock(mutex_);
+    account();
+    in_use_ -= threads;
+    ended_ = threads;
+}
+
+// What else the process computes, such as reading documents, takes cores from graphs as other programs do.
+void CoreUse::account() {
+    const double now = now_(), process = process_(), passed = now - counted_now_;
+    const int threads = in_use_ == 0 && passed < kGapMs ? ended_ : in_use_;
+    own_ += std::min(process - counted_process_, threads * passed);
+    wanted_ += threads * passed;
+    counted_now_ = now, counted_process_ = process;
+}
+
+void CoreUse::look() {
+    const double passed = counted_now_ - last_look_;
+    if (passed < kLookMs) return;
+    const auto [ms, cores] = idle_();
+    const double idle = ms - last_idle_, others = std::max(0.0, cores * passed - idle - own_);
+    // As much as ours were kept from computing, so were the others: they would take more.
+    const double share = wanted_ > 0 ? std::clamp((own_ + idle) / wanted_, 0.1, 1.0) : 1;
+    if (ms > 0) free_ = cores - others / share / passed;
+    last_look_ = counted_now_, last_idle_ = ms;
+    own_ = wanted_ = 0;
+}
+
+ThreadCount::Begun::Begun(const ThreadCount & of)
+    : threads(cores_in_use().begin(of.fixed_ ? of.most_ : LeavesACore::most_of(of.most_), of.fixed_)) {}
+ThreadCount::Begun::~Begun() { cores_in_use().end(threads); }
+
+LeavesACore::LeavesACore(bool wanted) : before_(leaves_a_core) { leaves_a_core = leaves_a_core || wanted; }
+LeavesACore::~LeavesACore() { leaves_a_core = before_; }
+int LeavesACore::most_of(int most) { return leaves_a_core ? std::max(1, most - 1) : most; }
 
 }  // namespace kvasir

@@ -1,77 +1,76 @@
 #pragma once
-// With how many threads a graph is computed: with as many as were fastest of late. Threads wait for each other at every
-// node by spinning, so that beside other busy programs each waits for one that the system has set aside, and fewer are
-// faster; small graphs are faster with one even on an idle machine.
+// With how many threads a graph is computed: as many as there are cores that no one else computes on. Threads wait for
+// each other at every node by spinning, so that beside other busy programs each waits for one that the system has set
+// aside, and fewer are faster.
 //
-// Kept apart for graphs of different work. Where the system gives the threads less time than passes, fewer are used
-// from then on; otherwise another count is tried now and then for a few hundredths of a second, in turn with the one
-// in use.
+// A core is free where it was idle of late, or computed for us. That is read from the system's counters a few times a
+// second, so that a prompt begins with the right number.
 //
-// Thread safety: one thread at a time uses it. LeavesACore counts for the thread that makes it.
-#include <map>
+// Thread safety: CoreUse: any thread. ThreadCount: one thread at a time. LeavesACore counts for the thread that makes it.
+#include <functional>
+#include <mutex>
+#include <optional>
 
 #include "clock.h"
 
 namespace kvasir {
 
-// Processor time of all threads of this process, in milliseconds.
-double process_cpu_ms();
+// The cores that this process may run on, and how long they have been idle, together; 0 where the system does not say.
+struct Idle {
+    double ms = 0;
+    int cores = 0;
+};
+// By the clock; processor time of all threads of this process; idle time. In milliseconds since any moment.
+double clock_ms();
+double process_ms();
+Idle idle_cores();
+
+// Which cores are free, and which of them graphs of this process are computed on.
+class CoreUse {
+  public:
+    using Counter = std::function<double()>;
+    explicit CoreUse(Counter now = clock_ms, Counter process = process_ms, std::function<Idle()> idle = idle_cores);
+
+    // A graph begins: with how many threads, from 1 to `most`.
+    int begin(int most, bool fixed = false);
+    void end(int threads);
+
+  private:
+    void account();
+    void look();
+
+    std::mutex mutex_;
+    const Counter now_, process_;
+    const std::function<Idle()> idle_;
+    double counted_now_, counted_process_;  // what the following two have
+    double own_ = 0, wanted_ = 0;           // milliseconds that graphs computed since the last look, and would have
+    double last_look_, last_idle_;
+    std::optional<double> free_;  // cores; below 0: others would take more than all
+    int in_use_ = 0;    // threads of graphs under way
+    int ended_ = 0;     // those of the graph that ended last
+};
 
 class ThreadCount {
   public:
     // `fixed`: always so many, as a person chose.
-    explicit ThreadCount(int most, bool fixed = false) : most_(most), fixed_(fixed || most == 1) {}
+    explicit ThreadCount(int most, bool fixed = false) : most_(most), fixed_(fixed) {}
 
-    // Computes a graph of so much work, in any unit, once `set` was told with how many threads.
-    template <typename Set, typename Compute> auto run(double work, Set set, Compute compute) {
-        if (fixed_) return compute();
-        set(next(work));
-        const double cpu = process_cpu_ms();
-        const auto start = Clock::now();
-        const auto result = compute();
-        const double now = std::chrono::duration<double, std::milli>(Clock::now().time_since_epoch()).count();
-        took(ms_since(start), process_cpu_ms() - cpu, now);
-        return result;
+    // Computes a graph, once `set` was told with how many threads.
+    template <typename Set, typename Compute> auto run(Set set, Compute compute) {
+        const Begun graph(*this);
+        set(graph.threads);
+        return compute();
     }
-
     int most() const { return most_; }
-    // For the next graph, of so much work in any unit.
-    int next(double work);
-    // How long that graph took by the clock, and in processor time of the whole process; and what the clock says now.
-    void took(double ms, double cpu_ms, double now_ms);
 
   private:
-    struct Block {
-        double work = 0, ms = 0, cpu_ms = 0;
-        int graphs = 0;
-        void add(const Block & b) { work += b.work, ms += b.ms, cpu_ms += b.cpu_ms, graphs += b.graphs; }
-        double speed() const { return work / ms; }
+    struct Begun {
+        explicit Begun(const ThreadCount & of);
+        ~Begun();
+        const int threads;
     };
-    // Graphs of about the same work.
-    struct Class {
-        int count = 0;              // in use
-        int other = 0;              // tried in turn with it; 0: none
-        bool is_others_turn = false;
-        int blocks = 0;             // of the trial
-        Block block, usual, tried;  // under way; of the trial
-        double next_trial_ms = 0, interval_ms = 0;
-        bool upward = false;        // where the next trial goes
-        int step = 0;               // and how far
-        double share = 1;           // of the time that passed, which its threads were given when the count was chosen
-        int disturbed = 0;          // blocks in a row in which they were given less
-    };
-
-    void end_block(Class & c, double now_ms);
-    void decide(Class & c, double now_ms);
-    void use_fewer(double share, double now_ms);
-    int neighbour(Class & c, double share) const;
-
     const int most_;
     const bool fixed_;
-    std::map<int, Class> classes_;  // by the logarithm of the work
-    Class * current_ = nullptr;
-    double work_ = 0;
-    bool limited_ = false;
 };
 
 // While it lives, graphs that its thread computes leave a core to others: work that nobody waits for.
@@ -80,6 +79,8 @@ class LeavesACore {
     explicit LeavesACore(bool wanted);
     ~LeavesACore();
     LeavesACore(const LeavesACore &) = delete;
+    // How many threads of `most` this thread's graphs may have.
+    static int most_of(int most);
 
   private:
     bool before_;

@@ -1,4 +1,4 @@
-// How many threads a simulated machine ends up computing with.
+// How many threads graphs get on a simulated machine.
 #include "engine/thread_count.h"
 
 #include <algorithm>
@@ -9,79 +9,94 @@ using namespace kvasir;
 
 namespace {
 
-// A machine on which so many cores are free, and a node costs `barrier` ms for each further thread.
+// A machine on which other programs keep so many cores busy, where they get them.
 struct Machine {
-    double free_cores;
-    double barrier = 0;
-    double now = 0;
+    double cores, busy = 0;
+    bool counts = true;
+    double now = 0, idle = 1, process = 0;
+    CoreUse use{[this] { return now; }, [this] { return process; }, [this] { return Idle{counts ? idle : 0, int(cores)}; }};
 
-    // Milliseconds that a graph of so much work (ms with one thread) takes with `n` threads that wait for each other.
-    double ms(double work, int n) const {
-        const double spread = work / n + barrier * (n - 1);
-        // With fewer cores than threads, some thread is set aside at each node, and all wait for it.
-        return n <= free_cores ? spread : spread * 3 * n / free_cores;
+    void pass(double ms, double ours) {
+        const double share = std::min(1.0, cores / std::max(1.0, ours + busy));
+        now += ms;
+        process += ours * share * ms;
+        idle += (cores - (ours + busy) * share) * ms;
     }
-    // Runs graphs for so long; gives work done a ms.
-    double run(ThreadCount & threads, double work, double for_ms) {
-        const double start = now;
-        double done = 0;
-        while (now - start < for_ms) {
-            const int n = threads.next(work);
-            const double took = ms(work, n);
-            now += took, done += work;
-            threads.took(took, took * std::min(double(n), free_cores), now);
+    // Graphs of 10 ms for so long: the number of threads of the last.
+    int run(double for_ms, int most) {
+        int threads = 0;
+        for (double end = now + for_ms; now < end;) {
+            threads = use.begin(most);
+            pass(10, threads);
+            use.end(threads);
         }
-        return done / (now - start);
-    }
-    double best(double work, int most) const {
-        double best = 0;
-        for (int n = 1; n <= most; ++n) best = std::max(best, work / ms(work, n));
-        return best;
+        return threads;
     }
 };
 
 }  // namespace
 
-TEST(threads_are_as_many_as_are_fastest_whatever_is_free) {
-    for (int most : {2, 4, 8, 16})
-        for (double free_cores : {1.0, 2.0, 3.0, 8.0, 15.0, 16.0}) {
-            ThreadCount threads(most);
-            Machine machine{std::min(free_cores, double(most)), 0.01};
-            machine.run(threads, 4, 6'000);  // it learns
-            const double speed = machine.run(threads, 4, 20'000), best = machine.best(4, most);
-            CHECK(speed * 1.15 >= best);
+TEST(graphs_have_as_many_threads_as_cores_are_free) {
+    for (int cores : {1, 2, 4, 8, 16})
+        for (int busy = 0; busy < cores; ++busy) {
+            Machine machine{double(cores), double(busy)};
+            CHECK_EQ(machine.run(1'000, cores), std::max(1, cores - busy));
         }
+    Machine crowded{2, 4};
+    CHECK_EQ(crowded.run(1'000, 2), 1);
 }
 
 TEST(threads_follow_what_becomes_free_and_what_is_taken) {
-    ThreadCount threads(4);
     Machine machine{4};
-    machine.run(threads, 2, 3'000);
-    machine.free_cores = 1;
-    machine.run(threads, 2, 1'500);
-    CHECK(machine.run(threads, 2, 10'000) * 1.15 >= machine.best(2, 4));
-    machine.free_cores = 4;
-    machine.run(threads, 2, 12'000);
-    CHECK(machine.run(threads, 2, 10'000) * 1.05 >= machine.best(2, 4));
+    CHECK_EQ(machine.run(500, 4), 4);
+    machine.busy = 3;
+    CHECK_EQ(machine.run(500, 4), 1);
+    machine.busy = 0;
+    CHECK_EQ(machine.run(450, 4), 4);
 }
 
-TEST(small_graphs_get_fewer_threads_than_large_ones_on_the_same_machine) {
-    ThreadCount threads(8);
-    Machine machine{8, 0.05};
-    for (int i = 0; i < 50; ++i) machine.run(threads, 0.05, 100), machine.run(threads, 64, 400);
-    CHECK_EQ(threads.next(0.05), 1);
-    CHECK(machine.run(threads, 64, 5'000) * 1.05 >= machine.best(64, 8));
+TEST(a_prompt_begins_with_the_right_number_of_threads) {
+    Machine machine{4};
+    machine.run(500, 4);
+    machine.busy = 2;
+    machine.pass(5'000, 0);
+    CHECK_EQ(machine.use.begin(4), 2);
+}
+
+TEST(graphs_at_the_same_time_share_the_cores) {
+    Machine machine{8};
+    machine.run(500, 8);
+    CHECK_EQ(machine.use.begin(6), 6);
+    CHECK_EQ(machine.use.begin(8), 2);
+    CHECK_EQ(machine.use.begin(8), 1);
+    machine.use.end(6);
+    CHECK_EQ(machine.use.begin(8), 5);
+}
+
+TEST(where_the_system_counts_nothing_and_where_a_person_chose_all_threads_compute) {
+    Machine silent{2, 1};
+    silent.counts = false;
+    CHECK_EQ(silent.run(1'000, 2), 2);
+    Machine busy{2, 1};
+    busy.run(500, 2);
+    CHECK_EQ(busy.use.begin(2, true), 2);
+}
+
+TEST(idle_time_of_this_machine_is_counted) {
+    const Idle before = idle_cores();
+    CHECK(before.ms > 0);
+    CHECK(before.cores > 0);
+    CHECK(idle_cores().ms >= before.ms);
 }
 
 TEST(background_work_leaves_a_core_on_its_own_thread_alone) {
-    ThreadCount threads(4), one(1);
-    CHECK_EQ(threads.next(10), 4);
+    CHECK_EQ(LeavesACore::most_of(4), 4);
     {
         const LeavesACore modest(true);
-        CHECK_EQ(threads.next(10), 3);
-        CHECK_EQ(one.next(10), 1);
+        CHECK_EQ(LeavesACore::most_of(4), 3);
+        CHECK_EQ(LeavesACore::most_of(1), 1);
         const LeavesACore nested(false);
-        CHECK_EQ(threads.next(10), 3);
+        CHECK_EQ(LeavesACore::most_of(4), 3);
     }
-    CHECK_EQ(threads.next(10), 4);
+    CHECK_EQ(LeavesACore::most_of(4), 4);
 }

@@ -3,8 +3,6 @@ import type { Paths } from '../platform/paths.ts';
 
 interface ModelChoice {
   path: string;
-  /** CPU threads when the user does not say; 0 means one per physical core. */
-  threads: number;
   /** Tokens in a chunk when the user does not say. */
   chunkTokens(info: Pick<GgufInfo, 'contextTrain'>): number;
 }
@@ -12,11 +10,6 @@ interface ModelChoice {
 const DEFAULT_CHUNK_TOKENS = 512;
 /** The demo model was trained on chunks of a few sentences. */
 const DEMO_CHUNK_TOKENS = 96;
-/**
- * Its steps are so short that threads would mostly wait for each other; beside another busy program that wait makes it
- * twenty-five times slower (measured: 132 chunks in 3.1 s with one thread, 85 s with two, on two busy cores).
- */
-const DEMO_THREADS = 1;
 const MIN_CHUNK_TOKENS = 16;
 /** A prompt should hold several chunks, a question and an answer. */
 const CHUNKS_PER_CONTEXT = 8;
@@ -29,11 +22,10 @@ export function inspectModel(path: string): GgufInfo {
 /** The model a user named, else the demo model that comes with Kvasir. */
 export function chooseModel(path: string | undefined, paths: Pick<Paths, 'demoModel'>): ModelChoice {
   if (path === undefined || path === paths.demoModel) {
-    return { path: paths.demoModel, threads: DEMO_THREADS, chunkTokens: () => DEMO_CHUNK_TOKENS };
+    return { path: paths.demoModel, chunkTokens: () => DEMO_CHUNK_TOKENS };
   }
   return {
     path,
-    threads: 0,
     chunkTokens: ({ contextTrain }) => {
       if (contextTrain <= 0) return DEFAULT_CHUNK_TOKENS;
       return Math.max(

@@ -295,14 +295,14 @@ describe('adapters', () => {
 });
 
 describe('start', () => {
-  test('loads the demo model in the background, with the threads and chunks that suit it', async () => {
+  test('loads the demo model in the background, with the chunks that suit it', async () => {
     const { models, engine, demoModel, seen } = kvasir();
     models.start();
     expect(models.active).toBeUndefined();
     await expect.poll(() => seen).toContainEqual({ topic: 'models.changed', payload: {} });
     expect(await models.current()).toMatchObject({ id: 'demo', name: 'Demo', chunkTokens: 96 });
     expect(models.list()).toMatchObject([{ state: 'ready', active: true, quantization: 'q8_0' }]);
-    expect(engine.loads).toEqual([{ path: demoModel, threads: 1 }]);
+    expect(engine.loads).toEqual([{ path: demoModel, threads: 0 }]);
     expect(seen).toContainEqual({ topic: 'models.progress', payload: { id: 'demo', fraction: 0.5 } });
   });
 

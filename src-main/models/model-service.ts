@@ -396,8 +396,8 @@ export class ModelService implements ModelSource, EmbedderSource {
       setImmediate(() => this.#changed());
       return model;
     }
-    const { engine, paths, settings } = this.#options;
-    const threads = settings.current.threads || chooseModel(row.path, paths).threads;
+    const { engine, settings } = this.#options;
+    const { threads } = settings.current;
     return this.#attempt(row, async (device, onProgress) => {
       if (row.header.engine === 'llama') await this.#try(row, { threads, device });
       const model = await engine.loadModel(row.path, {
