@@ -45,6 +45,7 @@ function shots({ answered, analysed }: Addresses): Shot[] {
   return [
     { name: 'welcome', route: '/' },
     { name: 'chat', route: answered },
+    { name: 'sources', route: answered, prepare: unfoldAnswer },
     { name: 'fusion', route: answered, prepare: openReport },
     { name: 'fusion-wide', route: answered, prepare: openWideReport },
     { name: 'compare', route: answered, prepare: openComparison },
@@ -110,14 +111,16 @@ console.log(`Pictures are in ${OUT}.`);
 
 async function askTheFirst(page: Page): Promise<string> {
   await page.getByRole('region', { name: words.welcome.try }).getByRole('button').first().click();
-  await page
-    .getByRole('group', { name: words.chat.stats.label })
-    .locator('button[aria-expanded]')
-    .first()
-    .click();
+  await unfoldAnswer(page);
   await page.getByRole('button', { name: words.chat.stats.measure }).click();
   await page.getByRole('group', { name: words.chat.stats.label }).getByText(measured).waitFor();
   return new URL(page.url()).hash.slice(1);
+}
+
+/** The line under an answer, which has its sources and how it was made. */
+async function unfoldAnswer(page: Page): Promise<void> {
+  const foot = page.getByRole('group', { name: words.chat.stats.label });
+  await foot.locator('button[aria-expanded=false]').first().click();
 }
 
 /** Compares the answer's ways, looking into every layer: the figures stay with the report. */
@@ -168,6 +171,7 @@ async function take(page: Page, name: string, scheme: string): Promise<void> {
 }
 
 async function openReport(page: Page): Promise<void> {
+  await unfoldAnswer(page);
   await page.getByRole('button', { name: words.chat.stats.details }).click();
   await page.getByRole('heading', { name: words.fusion.waterfall.title }).waitFor();
   // The window remembers the width of the time before.
