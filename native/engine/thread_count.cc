@@ -25,7 +25,7 @@ namespace kvasir {
 namespace {
 // The counters are exact to 10 ms a core.
 constexpr double kLookMs = 200;
-// Of a core, by inexact counters, is worth a thread.
+// So much of a core, by inexact counters, is worth a thread.
 constexpr double kWholeCore = 0.4;
 // Between two graphs of one pass.
 constexpr double kGapMs = 5;

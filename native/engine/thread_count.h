@@ -6,7 +6,7 @@
 // A core is free where it was idle of late, or computed for us. That is read from the system's counters a few times a
 // second, so that a prompt begins with the right number.
 //
-// Thread safety: CoreUse: any thread. ThreadCount: one thread at a time. LeavesACore counts for the thread that makes it.
+// Thread safety: CoreUse and ThreadCount: any thread. LeavesACore counts for the thread that makes it.
 #include <functional>
 #include <mutex>
 #include <optional>

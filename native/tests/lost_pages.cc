@@ -16,7 +16,8 @@ using test::error_code;
 namespace {
 std::string copy_of_model(const std::string & name) {
     const std::string copy = test::scratch(name + ".gguf");
-    std::filesystem::copy_file(test::random_model("to-be-cut", "--layers 2 --vocab 600 --context 512 --type f16"), copy);
+    const std::string model = test::random_model("to-be-cut", "--layers 2 --vocab 600 --context 512 --type f16");
+    std::filesystem::copy_file(model, copy);
     return copy;
 }
 void cut(const std::string & path) { std::filesystem::resize_file(path, 4096); }

@@ -14,7 +14,8 @@ struct Machine {
     double cores, busy = 0;
     bool counts = true;
     double now = 0, idle = 1, process = 0;
-    CoreUse use{[this] { return now; }, [this] { return process; }, [this] { return Idle{counts ? idle : 0, int(cores)}; }};
+    CoreUse use{[this] { return now; }, [this] { return process; },
+                [this] { return Idle{counts ? idle : 0, int(cores)}; }};
 
     void pass(double ms, double ours) {
         const double share = std::min(1.0, cores / std::max(1.0, ours + busy));
