@@ -109,7 +109,7 @@ export class FolderLibrary {
     const failed = this.#failures();
     const documents = changes.files - failed.length;
     const failures = [...changes.failures, ...failed];
-    const skipped = changes.skipped.map(({ path }) => path);
+    const skipped = changes.skipped.flatMap(({ path, reason }) => (reason === 'kind' ? [path] : []));
     return {
       sync: { documents, updated, removed: changes.removed, chunks, failures, skipped },
       precompute: precomputed,
