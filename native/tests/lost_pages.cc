@@ -21,6 +21,18 @@ std::string copy_of_model(const std::string & name) {
     return copy;
 }
 void cut(const std::string & path) { std::filesystem::resize_file(path, 4096); }
+
+// The file is cut once three tokens are told; the pass that follows reads it.
+void check_that_a_cut_ends_its_answer(AnySession & session, const std::string & path) {
+    session.append({{test::ids(20), nullptr}}, test::kFull, nullptr, nullptr);
+    int told = 0;
+    const auto on_token = [&](const Sampled &) {
+        if (++told == 3) cut(path);
+        return true;
+    };
+    CHECK_EQ(error_code([&] { session.generate(20, {}, nullptr, on_token); }), std::string("MODEL_CHANGED"));
+    CHECK_EQ(told, 3);
+}
 }  // namespace
 
 TEST(a_mapped_file_that_is_cut_reads_as_zeros_and_is_told_to_be_changed) {
@@ -39,14 +51,7 @@ TEST(a_model_cut_while_an_answer_is_written_ends_it_with_an_error) {
     const std::string path = copy_of_model("cut-answer");
     const auto model = std::make_shared<Model>(path, ModelOptions{2, "cpu"}, nullptr);
     Session session(model, 256);
-    session.append({{test::ids(20), nullptr}}, test::kFull, nullptr, nullptr);
-    int told = 0;
-    const auto on_token = [&](const Sampled &) {
-        if (++told == 3) cut(path);
-        return true;
-    };
-    CHECK_EQ(error_code([&] { session.generate(20, {}, nullptr, on_token); }), std::string("MODEL_CHANGED"));
-    CHECK_EQ(told, 3);
+    check_that_a_cut_ends_its_answer(session, path);
 }
 
 TEST(a_model_cut_while_a_chunk_is_encoded_gives_no_chunk) {
@@ -65,13 +70,6 @@ TEST(a_model_that_libllama_runs_is_cut_as_safely) {
     const std::string path = copy_of_model("cut-libllama");
     const auto model = std::make_shared<LlamaModel>(path, ModelOptions{2, "cpu"}, nullptr);
     LlamaSession session(model, 256);
-    session.append({{test::ids(20), nullptr}}, test::kFull, nullptr, nullptr);
-    int told = 0;
-    const auto on_token = [&](const Sampled &) {
-        if (++told == 3) cut(path);
-        return true;
-    };
-    CHECK_EQ(error_code([&] { session.generate(20, {}, nullptr, on_token); }), std::string("MODEL_CHANGED"));
-    CHECK_EQ(told, 3);
+    check_that_a_cut_ends_its_answer(session, path);
 }
 #endif
