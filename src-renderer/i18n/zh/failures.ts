@@ -45,7 +45,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     advice: '请选择其他适配器，或先将它合并到模型中。',
   },
   CHUNK_CORRUPT: {
-    message: '一个文本块的缓存文件已损坏。',
+    message: '一个段落的缓存文件已损坏。',
     advice: '该文件已隔离，需要时会自动重新计算。',
   },
   CHUNK_VERSION: { message: '一个缓存文件由更新版本的 Kvasir 写成。', advice: '请更新 Kvasir。' },
