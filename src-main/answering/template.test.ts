@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATES } from '../testing/chat-templates.ts';
 import { FakeModel } from '../testing/fusion.ts';
-import { conversationFrame, SYSTEM_EDGE } from './template.ts';
+import { conversationFrame, SYSTEM_EDGE, templateFailure } from './template.ts';
 
 const SYSTEM = 'Be brief.';
 const CHATML = { after: '<|im_end|>\n<|im_start|>assistant\n', next: '<|im_end|>\n<|im_start|>user\n' };
@@ -155,4 +155,13 @@ test('gpt-oss thinks little where it need not think', () => {
   const effort = (think: boolean) =>
     /Reasoning: (\w+)/.exec(conversationFrame(info, { turns: 1, think }).turns[0]?.before ?? '')?.[1];
   expect([effort(false), effort(true)]).toEqual(['low', 'medium']);
+});
+
+test('a template is tried before the first question', () => {
+  const info = { name: 'Bygg', bosText: '<s>', eosText: '</s>' };
+  const failure = (chatTemplate: string) => templateFailure({ ...info, chatTemplate });
+  expect(failure('{% for %}')?.message).toMatch(/^Bygg can be used, but .*cannot be rendered/);
+  expect(failure('You said something.')?.message).toMatch(/does not keep the message/);
+  expect(failure('')).toBeUndefined();
+  expect(Object.values(CHAT_TEMPLATES).map(failure).filter(Boolean)).toEqual([]);
 });

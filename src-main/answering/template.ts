@@ -1,6 +1,9 @@
 import { createContext, Script } from 'node:vm';
 import { Template } from '@huggingface/jinja';
+import type { Failure } from '../../src-shared/contract/common.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
+import { failureOf } from '../platform/failure.ts';
 import { renderBounded } from './bounded-jinja.ts';
 
 /** One turn of a conversation with its holes: `before` + documents + `between` + question + `after` + answer. */
@@ -101,8 +104,24 @@ export function conversationFrame(
   });
 }
 
+/** Why the model's own template can't be used, tried on a first question; undefined where it can, or where there is none. */
+export function templateFailure(info: TemplateInfo & Pick<ModelInfo, 'name'>): Failure | undefined {
+  const { plainBecause } = conversationFrame(info, { turns: 1 });
+  if (plainBecause === undefined || info.chatTemplate.trim() === '') return undefined;
+  const what = info.name === '' ? 'The model' : info.name;
+  const advice =
+    'Answers may be worse than the model can give. Look for another file of it, with its template mended.';
+  return failureOf(
+    new KvasirError(
+      'MODEL_UNSUPPORTED',
+      `${what} can be used, but not as it was trained. ${plainBecause}`,
+      advice,
+    ),
+  );
+}
+
 /**
- * The same for messages in whatever order a client sends them. Where the template refuses or drops that order, a system message
+ * The frame of messages in whatever order a client sends them. Where the template refuses or drops that order, a system message
  * stands at the beginning of the user's message behind it, and messages of one role in a row are one.
  */
 export function messagesFrame(

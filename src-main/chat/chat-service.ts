@@ -22,6 +22,7 @@ import { ConversationStore, titleFrom } from './conversations.ts';
 import { exportConversation, type Exported } from './export.ts';
 import { measureFullPrefill } from './full-prefill.ts';
 import { MissWriter } from '../answering/miss-writer.ts';
+import { templateFailure } from '../answering/template.ts';
 import { warmUp } from '../answering/warm-up.ts';
 import { withLivingDocuments, type Passages } from '../answering/passages.ts';
 import { RemadeAnswers } from './remade-answers.ts';
@@ -72,7 +73,7 @@ export class ChatService {
   /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: ChatServiceOptions) {
     this.#options = options;
-    const { models, settings, gate, log, clock = systemClock } = options;
+    const { models, settings, events, gate, log, clock = systemClock } = options;
     this.#store = ConversationStore.open(options.path, clock, options.onSetAside);
     this.#sessions = new ConversationSessions(() => settings.current.conversationBudgetBytes);
     this.#misses = new MissWriter({
@@ -89,7 +90,11 @@ export class ChatService {
     this.comparisons = new CompareService({ ...options, ...shared, transaction });
     this.remade = new RemadeAnswers({ ...options, ...shared });
     this.#unsubscribe = [
-      models.onChange(({ model }) => this.#sessions.keepOnly(model)),
+      models.onChange(({ model }) => {
+        this.#sessions.keepOnly(model);
+        const failure = templateFailure(model.info);
+        if (failure) events.emit('app.notice', { level: 'warning', failure });
+      }),
       // An answer that is being made needs its session; the end of it trims too.
       settings.onChange(() => this.#runs.working || this.#sessions.trim()),
     ];

@@ -8,6 +8,7 @@ import { intervalOf, mean, median } from '../averages.ts';
 import { textKindOf } from '../text-kind.ts';
 import {
   measurePrompt,
+  measureSteps,
   type CalibrationModel,
   type Measured,
   type MeasureOptions,
@@ -50,20 +51,24 @@ export function strategiesAt(
 
 /** Measures every strategy on every prompt and chooses the default. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY. */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
-  const { model, texts, dtype, step, onProgress } = options;
+  const { model, texts, dtype, onProgress } = options;
   const { kvLayers: layers } = model.info;
   const { prompts } = texts;
   let done = 0;
   let total =
-    searchSteps(options.strategies, layers, prompts.length) + prompts.length * options.strategies.length;
+    searchSteps({ prompts, layers, strategies: options.strategies }, measureSteps) +
+    stepsOf(prompts, options.strategies.length);
   onProgress?.({ done, total });
-  const onMeasured = (): void => onProgress?.({ done: ++done, total });
+  const step: MeasureOptions['step'] = async (work) => {
+    const result = await options.step(work);
+    onProgress?.({ done: ++done, total });
+    return result;
+  };
   const measure = (
     prompt: readonly PromptPart[],
     by: readonly StrategyChoice[],
     answerTokens: number,
-  ): Promise<PromptMeasured> =>
-    measurePrompt(prompt, { model, dtype, step, onMeasured, answerTokens, strategies: by });
+  ): Promise<PromptMeasured> => measurePrompt(prompt, { model, dtype, step, answerTokens, strategies: by });
   const found = await searchLayers({
     prompts,
     layers,
@@ -72,7 +77,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     measure: (prompt, by) => measure(prompt, by, 1),
   });
   const strategies = withLayers(options.strategies, found);
-  total = done + prompts.length * strategies.length;
+  total = done + stepsOf(prompts, strategies.length);
   const measured: PromptMeasured[] = [];
   for (const prompt of prompts) measured.push(await measure(prompt, strategies, ANSWER_TOKENS));
   const sure = measured.some((prompt) => prompt.sure) ? measured.filter((prompt) => prompt.sure) : measured;
@@ -95,6 +100,10 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     choice: chooseStrategy(points, fullMs, DEFAULT_FLOOR),
     measuredMs: options.nowMs(),
   };
+}
+
+function stepsOf(prompts: TextSet['prompts'], strategies: number): number {
+  return prompts.reduce((sum, prompt) => sum + measureSteps(prompt, strategies), 0);
 }
 
 /** Each strategy also with the layers that were found for it; at ratio 1 there is nothing to choose. */

@@ -220,7 +220,8 @@ describe('a calibration', () => {
     expect(calibration.points[3]?.kl).toBe(0);
     expect(calibration.choice).toEqual({ verdict: 'blend', strategy: { name: 'chunk-head', ratio: 0.15 } });
     expect(service.of(model, 'headings')).toEqual(calibration);
-    expect(progress[0]).toEqual({ done: 0, total: 8 });
+    // Two prompts, each with a chunk, a full prefill and four strategies.
+    expect(progress[0]).toEqual({ done: 0, total: 12 });
   });
 
   test('tells whether people chose a strategy, which it then leaves alone', () => {

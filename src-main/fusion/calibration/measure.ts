@@ -16,8 +16,6 @@ export interface MeasureOptions {
   answerTokens: number;
   /** Runs a step while nobody else uses the model; a step that was interrupted is run again. */
   step: <T>(work: (options: CallOptions) => Promise<T>) => Promise<T>;
-  /** A strategy of this prompt is done. */
-  onMeasured: () => void;
 }
 
 /** One prompt by one strategy, beside the full prefill. */
@@ -47,13 +45,18 @@ interface Outcome {
 /** Probability of the likeliest token from which on a model is sure of it. */
 export const SURE = 0.5;
 
+/** How many steps measuring a prompt by so many strategies takes: its chunks, its full prefill and every strategy. */
+export function measureSteps(parts: readonly PromptPart[], strategies: number): number {
+  return parts.filter(({ kind }) => kind === 'chunk').length + 1 + strategies;
+}
+
 /**
  * Answers one prompt by a full prefill and by every strategy. Its chunks are encoded for this alone and never reach the store: what is
  * cached, and what the budget allows, must not change what is measured. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY.
  */
 export async function measurePrompt(
   parts: readonly PromptPart[],
-  { model, dtype, strategies, answerTokens, step, onMeasured }: MeasureOptions,
+  { model, dtype, strategies, answerTokens, step }: MeasureOptions,
 ): Promise<PromptMeasured> {
   const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
   const chunks: ChunkKv[] = [];
@@ -69,7 +72,6 @@ export async function measurePrompt(
     for (const choice of strategies) {
       const outcome = await run(segments, engineStrategy(choice, model.info.kvLayers));
       blended.push(against(full, outcome));
-      onMeasured();
     }
     return { fullMs: full.ms, sure: topProbability(full.logits) >= SURE, blended };
   } finally {

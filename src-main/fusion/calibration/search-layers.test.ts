@@ -80,7 +80,12 @@ test('the cheapest are tried first, none behind the middle, at a ratio that was 
   expect(tried('deviation')).toEqual([undefined, '2', '3', '7', '9', '2,15']);
   expect(tried('query')).toEqual([]);
   expect(new Set(asked.flat().map(({ ratio }) => ratio))).toEqual(new Set([0.1]));
-  expect(searchSteps(STRATEGIES, 28, 3)).toBe(asked.flat().length);
+  const prompts = ['a', 'b', 'c'];
+  const steps = searchSteps(
+    { strategies: STRATEGIES, layers: 28, prompts },
+    (_prompt, candidates) => candidates,
+  );
+  expect(steps).toBe(asked.flat().length);
 });
 
 test('a slow model is searched on fewer prompts, a small one by its question alone', async () => {

@@ -43,11 +43,16 @@ export async function searchLayers<Prompt>(options: LayerSearchOptions<Prompt>):
   return new Map([...byQuestion, ...(await bestOf(checkCandidates(options, byQuestion), options))]);
 }
 
-/** How many blends a search may take. */
-export function searchSteps(strategies: readonly StrategyChoice[], layers: number, prompts: number): number {
+/** How many steps a search may take; `steps` says how many measuring a prompt by so many strategies takes. */
+export function searchSteps<Prompt>(
+  { strategies, layers, prompts }: Pick<LayerSearchOptions<Prompt>, 'strategies' | 'layers' | 'prompts'>,
+  steps: (prompt: Prompt, strategies: number) => number,
+): number {
   const asked = { strategies, layers };
-  const candidates = [...questionCandidates(asked), ...checkCandidates(asked, new Map())];
-  return candidates.length * Math.min(PROMPTS, prompts);
+  return [questionCandidates(asked), checkCandidates(asked, new Map())]
+    .filter(({ length }) => length > 0)
+    .flatMap(({ length }) => prompts.slice(0, PROMPTS).map((prompt) => steps(prompt, length)))
+    .reduce((sum, each) => sum + each, 0);
 }
 
 /**

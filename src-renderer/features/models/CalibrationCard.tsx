@@ -87,26 +87,14 @@ function Start({ measured, ready }: { measured: boolean; ready: boolean }) {
 
 function Running() {
   const { t } = useTranslation('models');
-  const format = useFormat();
   const progress = useLatest('calibration.progress');
   const stop = useAction('calibration.stop');
   const { done, total } = progress ?? { done: 0, total: 0 };
   return (
     <Group gap="sm" wrap="nowrap">
       <Stack gap={4} flex={1}>
-        <Text size="sm">
-          {done > 0
-            ? t('calibration.progress', { done: format.number(done), total: format.number(total) })
-            : t('calibration.preparing')}
-        </Text>
-        {/* Until the first answer nothing can be counted: the whole bar moves. */}
-        <Progress
-          value={done > 0 ? (done / total) * 100 : 100}
-          striped={done === 0}
-          animated={done === 0}
-          aria-label={t('calibration.running')}
-          {...(done === 0 && { 'aria-valuetext': t('calibration.preparing') })}
-        />
+        <Text size="sm">{t('calibration.preparing')}</Text>
+        <Progress value={total > 0 ? (done / total) * 100 : 0} aria-label={t('calibration.running')} />
       </Stack>
       <Button size="xs" variant="default" loading={stop.isPending} onClick={() => stop.mutate({})}>
         {t('calibration.stop')}

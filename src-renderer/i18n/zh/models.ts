@@ -159,8 +159,7 @@ export const models: Words<typeof en.models> = {
     again: '重新测量',
     stop: '停止',
     running: '正在测量',
-    preparing: '正在读取段落并计算用来比较的回答。第一批结果需要一分钟或更久。',
-    progress: '已完成 {{done}} / {{total}} 个回答',
+    preparing: '正在读取段落，并分别从头计算和融合计算用来比较的回答。',
     unknown: '尚未测量。文档准备好之后会自动进行；在此之前，按偏差重算 10%。',
     verdict: {
       blend: '能保持质量且最省时的方式是“{{strategy}}”：耗时为完整预填充的 {{share}}。',

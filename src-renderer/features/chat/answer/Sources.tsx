@@ -81,10 +81,12 @@ function HowChosen({ citations }: { citations: readonly Citation[] }) {
   const matches = citations.filter(({ reason }) => reason.startsWith('match')).length;
   const around = citations.length - matches;
   return (
-    <span title={t('sources.why')}>
+    <>
       {t('sources.matches', { count: matches })}
       {around > 0 && ` · ${t('sources.around', { count: around })}`}
-    </span>
+      <br />
+      {t('sources.why')}
+    </>
   );
 }
 
