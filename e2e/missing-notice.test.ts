@@ -1,8 +1,8 @@
 /** What a question names and no passage has is said before the answer; what stands in one, in whatever form, is not. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { App } from '../src-main/app.ts';
+import { published, SMOLLM2_FILE } from '../tools/models/files.ts';
 import { removeDir, tempDir, writeFiles } from './cli-support.ts';
 
 const DOCUMENTS = {
@@ -74,10 +74,9 @@ const UNANSWERED: [question: string, missing: string][] = [
 
 const ROOT = join(import.meta.dirname, '..');
 /** The second is published, and asked where it was fetched. */
-const MODELS = [
-  join(ROOT, 'resources', 'models', 'kvasir-demo.gguf'),
-  join(ROOT, '.setup', 'models', 'smollm2-135m-instruct-q4_1.gguf'),
-].filter((path) => existsSync(path));
+const MODELS = [join(ROOT, 'resources', 'models', 'kvasir-demo.gguf'), published(SMOLLM2_FILE)].filter(
+  (path) => path !== undefined,
+);
 
 describe.each(MODELS)('%s', (path) => {
   let dir: string;

@@ -1,15 +1,25 @@
 /**
- * A small part of `npm run parity`, with the real engine: one model of every family, and the demo model. The whole table takes minutes
+ * A small part of `npm run parity`, with the real engine: one model of every family, the demo model, and published ones. The whole table takes minutes
  * and is run by hand.
  */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Engine } from '../src-main/engine/engine.ts';
 import { type ParityCase, quickCases } from '../tools/parity/cases.ts';
+import { GEMMA_FILE, published, SMOLLM2_FILE } from '../tools/models/files.ts';
 import { checkModel } from '../tools/parity/checks.ts';
 
 const DEMO = join(import.meta.dirname, '..', 'resources', 'models', 'kvasir-demo.gguf');
-const CASES: ParityCase[] = [...quickCases(), { name: 'demo model', path: () => DEMO, exact: true }];
+/** Where `npm run models` has fetched them. */
+const PUBLISHED = [SMOLLM2_FILE, GEMMA_FILE].flatMap((file): ParityCase[] => {
+  const path = published(file);
+  return path === undefined ? [] : [{ name: file, path: () => path, exact: false }];
+});
+const CASES: ParityCase[] = [
+  ...quickCases(),
+  { name: 'demo model', path: () => DEMO, exact: true },
+  ...PUBLISHED,
+];
 
 describe('parity with llama.cpp, and identities of blending', () => {
   let engine: Engine;
