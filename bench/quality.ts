@@ -4,31 +4,36 @@
  *
  *   npm run bench:quality -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--ratios 0.15]
  *                            [--only REGEXP] [--passages 24] [--chunks TOKENS] [--order given|shuffled] [--dtype f16|q8_0]
- *                            [--lead headings|none|TOKENS|TEXT] [--selection] [--threads N] [--matrix [--runs REGEXP]] [--out FILE.json]
+ *                            [--lead headings|none|TOKENS|TEXT] [--selection] [--threads N] [--shots N]
+ *                            [--matrix [--runs REGEXP]] [--out FILE.json [--resume]]
  *
  * Sets: 'worlds' (ours: held-out worlds of the demo model's kind), 'library' (the sample library, with the passages that the app
  * retrieves), or a file in CacheBlend's, LongBench's or RULER's form;
  * --prompts is LongBench's own file of prompts by data set. --matrix goes through ratios, numbers and lengths of passages, order and
- * number formats (CacheBlend's figures 12 to 16), writes FILE.json after each and goes on from it, and draws FILE-*.svg. Answers are greedy. Whatever is drawn (passages, order, random
+ * number formats (CacheBlend's figures 12 to 16), and draws FILE-*.svg. Each question is written to FILE.json.tmp when it was asked, from which
+ * --resume goes on. --shots puts so many questions and answers of the set before each question, for base models. Answers are greedy. Whatever is drawn (passages, order, random
  * tokens, intervals) is drawn from fixed seeds: two runs differ in times only. docs/quality.md tells how to read it.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Engine, type KvDtype } from '../src-main/engine/engine.ts';
 import { resolvePaths } from '../src-main/platform/paths.ts';
 import type { Calibration } from '../src-shared/contract/calibration.ts';
 import { commit } from './lib/machine.ts';
+import { Progress } from './lib/progress.ts';
 import { writeResult } from './lib/result.ts';
 import { calibrationOn } from './quality/calibrated.ts';
 import { matrix, type Asked } from './quality/matrix.ts';
-import { measure, type Row } from './quality/measure.ts';
+import { measure } from './quality/measure.ts';
 import { label, methodsFor } from './quality/methods.ts';
 import type { Lead } from './quality/prompt.ts';
 import { pictures } from './quality/pictures.ts';
 import { selections } from './quality/selection.ts';
+import { Records } from './quality/records.ts';
 import { withRetriever } from './quality/retrieved.ts';
-import { librarySet, loadSet } from './quality/sets.ts';
+import { rowsOf, type Row } from './quality/rows.ts';
+import { librarySet, loadSet, withShots } from './quality/sets.ts';
 import { table } from './quality/table.ts';
 
 const { values: args } = parseArgs({
@@ -46,6 +51,8 @@ const { values: args } = parseArgs({
     lead: { type: 'string', default: 'headings' },
     selection: { type: 'boolean', default: false },
     threads: { type: 'string', default: '0' },
+    shots: { type: 'string', default: '0' },
+    resume: { type: 'boolean', default: false },
     matrix: { type: 'boolean', default: false },
     runs: { type: 'string', default: '' },
     out: { type: 'string' },
@@ -53,7 +60,9 @@ const { values: args } = parseArgs({
 });
 
 const path = args.model ?? resolvePaths().demoModel;
-const all = args.set === 'library' ? await withRetriever(path, librarySet) : loadSet(args.set, args.prompts);
+const loaded =
+  args.set === 'library' ? await withRetriever(path, librarySet) : loadSet(args.set, args.prompts);
+const all = withShots(loaded, Number(args.shots));
 const set = { ...all, questions: all.questions.slice(0, Number(args.n)) };
 const others = all.questions.slice(Number(args.n));
 const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });
@@ -87,41 +96,42 @@ async function calibrationFor(dtype: KvDtype, lead: Lead): Promise<Calibration |
   return calibrations.get(key);
 }
 
-async function rowsOf({ ratios, only, ...setting }: Asked): Promise<Row[]> {
+const records = new Records(args.out, { ...about, commit: commit(), shots: args.shots }, args.resume);
+
+async function measured({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const wanted = new RegExp(only);
   const calibration =
     !args.selection && wanted.test('auto') ? await calibrationFor(setting.dtype, setting.lead) : undefined;
   const ways = args.selection ? selections(ratios) : methodsFor(ratios, calibration);
   const methods = ways.filter((method) => method.name === 'full' || wanted.test(label(method)));
-  const started = performance.now();
-  const rows = await measure(model, set, { ...setting, methods }, (done) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${set.questions.length} questions `);
-  });
-  const seconds = ((performance.now() - started) / 1000).toFixed(0);
-  console.log(`\n${basename(path)}, ${set.name}: ${set.questions.length} questions in ${seconds} s`);
+  const run = JSON.stringify({ ...setting, auto: calibration?.choice });
+  const known = records.of(run);
+  if (known.length > 0) console.log(`Goes on behind ${known.length} of ${set.questions.length} questions.`);
+  const progress = new Progress(set.questions.length - known.length);
+  const asked = await measure(
+    model,
+    set,
+    { ...setting, methods },
+    {
+      known,
+      onAsked: (one) => {
+        records.add(run, one);
+        progress.step();
+      },
+    },
+  );
+  const rows = rowsOf(asked, methods, set.scores);
+  console.log(`\n${basename(path)}, ${set.name}: ${set.questions.length} questions in ${progress.seconds} s`);
   console.log(table(rows, set.scores));
   return rows;
 }
 
-/** What was measured before of the same model, set and commit. */
-function known(out: string): Record<string, Row[]> {
-  if (!existsSync(out)) return {};
-  const before = JSON.parse(readFileSync(out, 'utf8')) as typeof about & {
-    commit: string;
-    runs?: Record<string, Row[]>;
-  };
-  const same = Object.entries({ ...about, commit: commit() }).every(
-    ([key, value]) => before[key as keyof typeof before] === value,
-  );
-  return same ? (before.runs ?? {}) : {};
-}
-
 if (args.matrix) {
-  const runs = args.out === undefined ? {} : known(args.out);
+  const runs: Record<string, Row[]> = {};
   const wanted = new RegExp(args.runs);
   for (const [name, asked] of matrix().filter(([name]) => wanted.test(name))) {
     console.log(`\n${name}`);
-    runs[name] ??= await rowsOf({ ...asked, only: args.only ?? asked.only });
+    runs[name] = await measured({ ...asked, only: args.only ?? asked.only });
     writeResult('quality', args.out, { ...about, runs });
   }
   for (const [name, svg] of pictures(runs, set.scores[0] ?? 'f1')) {
@@ -137,7 +147,8 @@ if (args.matrix) {
     passages: args.passages === undefined ? undefined : Number(args.passages),
     shuffled: args.order === 'shuffled',
   };
-  const rows = await rowsOf(setting);
+  const rows = await measured(setting);
   const auto = [...calibrations.values()][0]?.choice ?? null;
   writeResult('quality', args.out, { ...about, setting, auto, rows });
 }
+records.end();

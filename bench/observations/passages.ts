@@ -2,6 +2,7 @@ import type { Model } from '../../src-main/engine/engine.ts';
 import type { Interval } from '../quality/intervals.ts';
 import { measure } from '../quality/measure.ts';
 import { methodsFor } from '../quality/methods.ts';
+import { rowsOf } from '../quality/rows.ts';
 import type { QuestionSet } from '../quality/sets.ts';
 
 /** Scores by method behind so many passages, the question's own among them (figure 4). */
@@ -19,7 +20,8 @@ export async function scoreByPassages(model: Model, set: QuestionSet): Promise<B
   const out: ByPassages[] = [];
   for (const passages of COUNTS) {
     const setting = { dtype: 'f16', lead: 'none', chunkTokens: 0, passages, methods } as const;
-    const rows = await measure(model, set, setting, () => undefined);
+    const asked = await measure(model, set, setting, { onAsked: () => undefined });
+    const rows = rowsOf(asked, methods, set.scores);
     const scores = rows.map(({ method, scores: all }) => [method, all[score]] as const);
     out.push({ passages, scores: Object.fromEntries(scores) as Record<string, Interval> });
   }

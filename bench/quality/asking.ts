@@ -1,5 +1,6 @@
 /** One question put to a model by one method, and what came of it. */
 import type { GivenTokens, Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
+import { followAlong, writeAlong, type Written } from '../../src-main/fusion/along.ts';
 import { reusedTokens, type Prompt, type PromptMaker } from './prompt.ts';
 import type { Question } from './sets.ts';
 
@@ -13,36 +14,52 @@ export interface Asking {
   prompt: Prompt;
   /** Long enough for the prompt and its answer. */
   session: Session;
+  /** The full prefill's answer, where it was asked already. */
+  full?: Written | undefined;
 }
 
 export interface Outcome {
   text: string;
-  /** From which the answer's first token was taken. */
-  logits: Float32Array;
-  /** Milliseconds until then. */
+  /** Logits along the full prefill's answer; of several calls the first alone. */
+  logits: Float32Array[];
+  /** Milliseconds to the first of them. */
   ms: number;
   /** Share of the passages' tokens that was computed. */
   computed: number;
+  /** Its own answer, for others to be compared along it. */
+  written: Written;
 }
 
 /** One prompt, one answer, greedily. */
 export async function answer(
-  { model, session, prompt, question }: Asking,
+  { model, session, prompt, question, full }: Asking,
   segments: Segment[],
   strategy: Strategy | GivenTokens,
 ): Promise<Outcome> {
   session.truncate(0);
   const report = await session.append(segments, strategy);
-  const logits = session.logits().slice(); // generating goes on in the same memory
-  const { tokens } = await session.generate({ maxTokens: question.maxTokens });
+  const written = await writeAlong(session, question.maxTokens);
   const passages = reusedTokens(prompt);
   const outside = prompt.tokens - passages;
   return {
-    text: textOf(model, tokens, question),
-    logits,
+    text: textOf(model, written.tokens, question),
+    logits: full ? await along(session, written, full) : written.logits,
     ms: report.totalMs,
     computed: passages > 0 ? (report.computedTokens - outside) / passages : 1,
+    written,
   };
+
+  /** As far as both write the same, that was seen already. */
+  async function along(session: Session, own: Written, full: Written): Promise<Float32Array[]> {
+    const parted = full.tokens.findIndex((token, i) => token !== own.tokens[i]);
+    if (parted < 0) return own.logits.slice(0, full.logits.length);
+    const seen = own.logits.slice(0, parted + 1);
+    const token = full.tokens[parted];
+    if (token === undefined || parted + 1 >= full.logits.length) return seen;
+    session.truncate(prompt.tokens + parted);
+    await session.append([{ kind: 'compute', tokens: Int32Array.of(token) }], { kind: 'full' });
+    return [...seen, ...(await followAlong(session, full, { from: parted + 1 }))];
+  }
 }
 
 /** What counts of an answer. */

@@ -49,6 +49,15 @@ const PREFIX = oneCall('prefix caching', (prompt) => {
 
 const REUSE = oneCall('full reuse', (prompt) => ({ segments: reused(prompt), strategy: { kind: 'none' } }));
 
+/** What blending is measured by: passages encoded alone, behind nothing, and nothing computed anew. */
+export const BLIND: Method = {
+  name: 'blind reuse',
+  answer: async (asking) => {
+    const prompt = await asking.maker.prompt(asking.question, 'none');
+    return answer(asking, reused(prompt), { kind: 'none' });
+  },
+};
+
 /** A strategy as people and calibrations choose it. */
 export function chosen(name: string, choiceOf: (info: Model['info']) => StrategyChoice): Method {
   return oneCall(name, (prompt, { info }) => {
@@ -119,7 +128,7 @@ function withRatio(ratio: number, calibration: Calibration | undefined): Method[
 /** Every method, those that take a share once for each; `calibration` as the app would have it. */
 export function methodsFor(ratios: readonly number[], calibration: Calibration | undefined): Method[] {
   return [
-    ...[FULL, PREFIX, REUSE, MAP_REDUCE, MAP_RERANK],
+    ...[FULL, PREFIX, BLIND, REUSE, MAP_REDUCE, MAP_RERANK],
     // What ships, before a calibration.
     chosen('default', uncalibrated),
     ...(calibration ? [chosen('auto', () => calibration.choice.strategy)] : []),

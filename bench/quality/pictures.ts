@@ -1,6 +1,6 @@
 import { chart, type Series } from '../lib/chart.ts';
 import { LENGTHS, PASSAGES } from './matrix.ts';
-import type { Row } from './measure.ts';
+import type { Row } from './rows.ts';
 import type { ScoreName } from './scores.ts';
 
 type Runs = Readonly<Record<string, readonly Row[]>>;

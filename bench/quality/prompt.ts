@@ -47,11 +47,11 @@ export class PromptMaker {
     this.#options = options;
   }
 
-  /** With the passages' KV. */
-  async prompt(question: Question): Promise<Prompt> {
+  /** With the passages' KV, encoded behind `lead`. */
+  async prompt(question: Question, lead = this.#options.lead): Promise<Prompt> {
     if (question.passages !== this.#passages) this.dispose();
     this.#passages = question.passages;
-    const { before, passages, leads, ask } = this.layout(question);
+    const { before, passages, leads, ask } = this.layout(question, lead);
     const chunks: ChunkKv[] = [];
     for (const [i, passage] of passages.entries()) chunks.push(await this.#chunk(passage, leads[i]));
     const tokens = [before, ...passages, ask].reduce((sum, { length }) => sum + length, 0);
@@ -59,7 +59,7 @@ export class PromptMaker {
   }
 
   /** Token ids alone. */
-  layout({ passages, leads, before, ask, bare }: Question): Layout {
+  layout({ passages, leads, before, ask, bare }: Question, lead = this.#options.lead): Layout {
     const frame = bare === true ? BARE : conversationFrame(this.#model.info, { turns: 1 }).turns[0];
     if (!frame) throw new Error('a conversation has a turn');
     const head = this.#join(
@@ -69,7 +69,7 @@ export class PromptMaker {
     const tail = this.#join(this.#model.tokenize(ask), this.#model.tokenize(frame.after, { special: true }));
     const texts = passages.filter((passage) => passage !== '');
     const cut = this.#cut(texts);
-    const ledBy = cut.map((_, i) => this.#lead(cut[i - 1], leads?.get(texts[i] ?? '')));
+    const ledBy = cut.map((_, i) => this.#lead(lead, cut[i - 1], leads?.get(texts[i] ?? '')));
     return { before: withOneBos(head, this.#model.info), passages: cut, leads: ledBy, ask: tail };
   }
 
@@ -97,8 +97,8 @@ export class PromptMaker {
     return chunk;
   }
 
-  #lead(before: Int32Array | undefined, headings = ''): Int32Array {
-    const { lead, chunkTokens } = this.#options;
+  #lead(lead: Lead, before: Int32Array | undefined, headings = ''): Int32Array {
+    const { chunkTokens } = this.#options;
     if (lead === 'none') return new Int32Array();
     if (lead === 'headings') return this.#model.tokenize(chunkTokens === 0 ? headings : ''); // cut anew, passages have none
     return 'text' in lead

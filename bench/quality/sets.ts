@@ -111,6 +111,19 @@ export async function librarySet({ find, leads }: LibraryPassages): Promise<Ques
   return { name: 'library', scores: OWN_SCORES, questions };
 }
 
+/** With the last `count` questions, and a right answer to each, before every question: base models learn from them what is asked. */
+export function withShots(set: QuestionSet, count: number): QuestionSet {
+  if (count === 0) return set;
+  const examples = set.questions
+    .slice(-count)
+    .map(({ ask, references }) => `${ask}\nAnswer: ${references[0] ?? ''}\n\n`);
+  const questions = set.questions.slice(0, -count);
+  return {
+    ...set,
+    questions: questions.map((question) => ({ ...question, ask: examples.join('') + question.ask })),
+  };
+}
+
 export interface Arrangement {
   /** So many passages: those that are needed, and others. All by default. */
   passages?: number | undefined;

@@ -74,7 +74,7 @@ async function say({ model, maker }: Asking, session: Session, question: Questio
     .filter(({ length }) => length > 0)
     .map((tokens): Segment => ({ kind: 'compute', tokens }));
   const { totalMs } = await session.append(segments, { kind: 'full' });
-  const logits = session.logits().slice();
+  const logits = [session.logits().slice()];
   const tokens: number[] = [];
   const sure: number[] = [];
   while (tokens.length < question.maxTokens) {
@@ -84,7 +84,8 @@ async function say({ model, maker }: Asking, session: Session, question: Questio
     tokens.push(...next);
   }
   const text = textOf(model, tokens, question);
-  return { text, logits, ms: totalMs, wholeMs: performance.now() - started, computed: 1, sure: mean(sure) };
+  const wholeMs = performance.now() - started;
+  return { text, logits, written: { tokens, logits }, ms: totalMs, wholeMs, computed: 1, sure: mean(sure) };
 }
 
 function timeOf(said: readonly Said[]): number {

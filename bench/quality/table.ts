@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import type { Interval } from './intervals.ts';
-import type { Row } from './measure.ts';
+import type { Row } from './rows.ts';
 import type { ScoreName } from './scores.ts';
 
 const NAMES: Record<ScoreName, string> = {
@@ -26,7 +26,7 @@ export function table(rows: readonly Row[], scores: readonly ScoreName[]): strin
         ...scores.map((name, i) => (i === 0 ? `${NAMES[name]} [95 %]` : NAMES[name])),
       ],
       ...kinds,
-      ...[`${NAMES[scores[0] ?? 'f1']} lost`, 'KL', 'agrees', 'TTFT', 'of full'],
+      ...[`${NAMES[scores[0] ?? 'f1']} lost`, 'KL [95 %]', 'of blind', 'first', 'agrees', 'TTFT', 'of full'],
     ],
     style: { head: [], border: [], compact: true },
   });
@@ -34,7 +34,8 @@ export function table(rows: readonly Row[], scores: readonly ScoreName[]): strin
     out.push([
       ...[row.method, percent(row.computed), ...scores.map((name, i) => told(row.scores[name], i === 0))],
       ...kinds.map((kind) => (row.kinds[kind]?.fact ?? row.kinds[kind]?.score.mean ?? NaN).toFixed(2)),
-      ...[told(row.loss, true), row.kl.mean.toPrecision(2), percent(row.agrees)],
+      ...[told(row.loss, true), told(row.kl, true), row.ofBlind?.toFixed(2) ?? '', row.klFirst.toFixed(3)],
+      percent(row.agrees.mean),
       ...[`${row.medianMs.toFixed(0)} ms`, row.ofFull.toFixed(2)],
     ]);
   return out.toString();

@@ -1,0 +1,74 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import type { ScoreName } from './scores.ts';
+
+/** What one question came to by one method. */
+export interface Given {
+  scores: Partial<Record<ScoreName, number>>;
+  fact: number | null;
+  /** Place by place along the full prefill's answer. */
+  kl: number[];
+  agrees: boolean[];
+  ms: number;
+  /** Of the full prefill's time. */
+  ofFull: number;
+  computed: number;
+}
+
+/** One question by every method, by the method's label. */
+export interface AskedQuestion {
+  index: number;
+  kind: string;
+  given: Record<string, Given>;
+}
+
+const HeadSchema = z.object({ about: z.string() });
+
+/**
+ * What was measured so far, a line a question, beside the result's file until that is written: a bench that was stopped goes on from it
+ * where `resume` is asked for and nothing it depends on has changed.
+ */
+export class Records {
+  readonly #path: string | undefined;
+  readonly #known = new Map<string, AskedQuestion[]>();
+
+  constructor(out: string | undefined, about: unknown, resume: boolean) {
+    this.#path = out === undefined ? undefined : `${out}.tmp`;
+    if (this.#path === undefined) return;
+    const head = JSON.stringify({ about: JSON.stringify(about) });
+    if (resume && existsSync(this.#path)) this.#read(this.#path, head);
+    if (this.#known.size > 0) return;
+    mkdirSync(dirname(this.#path), { recursive: true });
+    writeFileSync(this.#path, `${head}\n`);
+  }
+
+  /** Of one run, by everything it depends on. */
+  of(run: string): readonly AskedQuestion[] {
+    return this.#known.get(run) ?? [];
+  }
+
+  add(run: string, record: AskedQuestion): void {
+    if (this.#path !== undefined) appendFileSync(this.#path, `${JSON.stringify({ run, record })}\n`);
+  }
+
+  /** The result is written: nothing is left to go on from. */
+  end(): void {
+    if (this.#path !== undefined) rmSync(this.#path, { force: true });
+  }
+
+  #read(path: string, head: string): void {
+    const [first = '', ...lines] = readFileSync(path, 'utf8').split('\n');
+    if (
+      first === '' ||
+      HeadSchema.parse(JSON.parse(first)).about !== HeadSchema.parse(JSON.parse(head)).about
+    )
+      return;
+    for (const line of lines) {
+      // The last one may have been cut off.
+      if (!line.endsWith('}}')) continue;
+      const { run, record } = JSON.parse(line) as { run: string; record: AskedQuestion };
+      this.#known.set(run, [...this.of(run), record]);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { CallOptions } from '../engine/engine.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import type { FusionSession } from './model.ts';
+import { klDivergence, likeliest } from './quality.ts';
+
+/**
+ * How near a blended prompt comes to the full prefill, along the full prefill's own greedy answer: its first token says little of what
+ * follows, and texts that part once have nothing more in common to compare.
+ */
+
+type Writing = Pick<FusionSession, 'append' | 'generate' | 'logits'>;
+
+/** A greedy answer. `logits[i]` are what `tokens[i]` was chosen from; one more where the model itself ended the answer. */
+export interface Written {
+  tokens: number[];
+  logits: Float32Array[];
+}
+
+/** Writes behind the prompt that was appended last. ABORTED, OUT_OF_MEMORY. */
+export async function writeAlong(
+  session: Writing,
+  maxTokens: number,
+  { signal }: Pick<CallOptions, 'signal'> = {},
+): Promise<Written> {
+  const written: Written = { tokens: [], logits: [] };
+  while (written.tokens.length < maxTokens) {
+    written.logits.push(session.logits().slice()); // generating goes on in the same memory
+    const { tokens } = await session.generate({ maxTokens: 1, signal });
+    throwIfAborted(signal);
+    const [token] = tokens;
+    if (token === undefined) break;
+    written.tokens.push(token);
+  }
+  return written;
+}
+
+/** Logits at each place of an answer from `from` on, whatever this session would have written; its tokens before that are in place. ABORTED, OUT_OF_MEMORY. */
+export async function followAlong(
+  session: Writing,
+  answer: Written,
+  { from = 0, ...options }: CallOptions & { from?: number } = {},
+): Promise<Float32Array[]> {
+  const logits: Float32Array[] = [];
+  for (let place = from; place < answer.logits.length; place++) {
+    logits.push(session.logits().slice());
+    const token = answer.tokens[place];
+    if (token === undefined || place + 1 === answer.logits.length) break;
+    await session.append([{ kind: 'compute', tokens: Int32Array.of(token) }], { kind: 'full' }, options);
+  }
+  return logits;
+}
+
+/** Place by place: KL(full prefill ‖ other) in nats, and whether both have the same likeliest token. */
+export interface Along {
+  kl: number[];
+  agrees: boolean[];
+}
+
+export function compareAlong(full: readonly Float32Array[], other: readonly Float32Array[]): Along {
+  const pairs = other.flatMap((logits, i) => (full[i] ? [[full[i], logits] as const] : []));
+  return {
+    kl: pairs.map(([p, q]) => klDivergence(p, q)),
+    agrees: pairs.map(([p, q]) => likeliest(p) === likeliest(q)),
+  };
+}
