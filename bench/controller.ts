@@ -15,7 +15,7 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { Engine, type ChunkKv, type Loading, type Segment } from '../src-main/engine/engine.ts';
-import { decide, uncalibrated, type Decision } from '../src-main/fusion/planning/controller.ts';
+import { decide, type Decision, UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
 import { CostModel } from '../src-main/fusion/planning/cost-model.ts';
 import { profile } from '../src-main/fusion/planning/profile.ts';
 import type { Piece, Work } from '../src-main/fusion/planning/work.ts';
@@ -136,9 +136,9 @@ function described({ choice, reason, computed }: Decision): string {
 
 const METHODS: Record<string, StrategyOrAuto> = {
   auto: { kind: 'auto' },
-  'floor, all loaded': engineStrategy(uncalibrated(model.info), model.info.kvLayers),
+  'floor, all loaded': engineStrategy(UNCALIBRATED, model.info.kvLayers),
   ...Object.fromEntries(
-    STRATEGY_NAMES.filter((name) => name !== uncalibrated(model.info).name).map((name) => [
+    STRATEGY_NAMES.filter((name) => name !== UNCALIBRATED.name).map((name) => [
       name,
       engineStrategy({ name, ratio: 0.15 }, model.info.kvLayers),
     ]),

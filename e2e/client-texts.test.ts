@@ -11,7 +11,7 @@ import { laid } from '../src-main/completions/asked.ts';
 import { layOutMessages } from '../src-main/completions/layout.ts';
 import type { CompletionMessage, CompletionResult } from '../src-main/completions/types.ts';
 import type { FusionModel as Model } from '../src-main/fusion/model.ts';
-import { uncalibrated } from '../src-main/fusion/planning/controller.ts';
+import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
 import { SHORT_CALIBRATION } from '../src-main/fusion/planning/first-use.ts';
 import type { Drift } from '../src-main/fusion/watching/watch-service.ts';
 import { systemClock } from '../src-main/platform/clock.ts';
@@ -54,7 +54,7 @@ test('auto is as near to the full prefill as the default before a calibration is
   expect(calibration.textKind).toBe('headings');
   const model = app.models.active?.model;
   if (!model) throw new Error('no model');
-  const usual = uncalibrated(model.info);
+  const usual = UNCALIBRATED;
   const rows = [];
   for (const message of asked) {
     await answer(message); // stores the parts
@@ -70,7 +70,7 @@ test('auto is as near to the full prefill as the default before a calibration is
     });
   }
   const klOf = (drifts: readonly Drift[]) => drifts.reduce((sum, { kl }) => sum + kl, 0) / drifts.length;
-  const sameOf = (drifts: readonly Drift[]) => drifts.filter(({ kept }) => kept === 1).length;
+  const sameOf = (drifts: readonly Drift[]) => drifts.filter(({ agreement }) => agreement === 1).length;
   const told = (name: string, drifts: Drift[]) =>
     `${name}: the same answer ${sameOf(drifts)} of ${drifts.length}, KL ${klOf(drifts).toFixed(4)}`;
   const [auto, byUsual] = [rows.map(({ byAuto }) => byAuto), rows.map((row) => row.byUsual)];
@@ -78,7 +78,7 @@ test('auto is as near to the full prefill as the default before a calibration is
     [
       `Over the API: the same answer as by full prefill in ${rows.filter(({ same }) => same).length}`,
       told('auto', auto),
-      told('deviation behind layer 2', byUsual),
+      told(usual.name, byUsual),
       told(
         `calibrated (${calibration.choice.strategy.name})`,
         rows.map(({ byCalibrated }) => byCalibrated),
@@ -88,7 +88,7 @@ test('auto is as near to the full prefill as the default before a calibration is
   expect(rows).toHaveLength(16);
   // What hides behind loading may be more; where computing is faster, all of it.
   for (const { strategy } of rows.filter((row) => row.strategy.name !== 'full'))
-    expect(strategy).toMatchObject({ name: usual.name, checkLayers: usual.checkLayers });
+    expect(strategy).toMatchObject({ name: usual.name });
   expect(rows.filter(({ same }) => same).length).toBeGreaterThanOrEqual(sameOf(byUsual) - 1);
   expect(klOf(auto)).toBeLessThanOrEqual(Math.max(0.05, klOf(byUsual)));
 });

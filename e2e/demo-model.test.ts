@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App, type Workspace } from '../src-main/app.ts';
-import { uncalibrated } from '../src-main/fusion/planning/controller.ts';
+import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
 import { engineStrategy } from '../src-main/fusion/strategy.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -61,7 +61,7 @@ describe('the demo model', () => {
       const full = await workspace.answers.answer({ ...request, strategy: { kind: 'full' } });
       const blended = await workspace.answers.answer({
         ...request,
-        strategy: engineStrategy(uncalibrated(workspace.model.info), workspace.model.info.kvLayers),
+        strategy: engineStrategy(UNCALIBRATED, workspace.model.info.kvLayers),
       });
       if (full.answer.includes(key)) right.full += 1;
       if (blended.answer.includes(key)) right.blended += 1;

@@ -8,10 +8,10 @@ interface Traits {
   byQuestion: boolean;
 }
 
-/** Every strategy; the first is the default where only its numbers are given. A new one is a line here. */
+/** Every strategy; where only numbers are given, the first that takes them is meant. A new one is a line here. */
 const TRAITS = {
-  deviation: { ratio: true, byQuestion: false },
   query: { ratio: true, byQuestion: true },
+  deviation: { ratio: true, byQuestion: false },
   union: { ratio: true, byQuestion: true },
   'chunk-head': { ratio: true, byQuestion: false },
   none: { ratio: false, byQuestion: false },
@@ -35,7 +35,7 @@ export const StrategyChoiceSchema = z.object({
   ratio: z.number().min(0).max(1).default(0.15),
   /** Layers at which tokens are chosen by deviation, as calibration found them; absent: the first that can tell, layer 1. */
   checkLayers: z.array(z.int().min(0)).min(1).optional(),
-  /** Layers whose attention tells what the question looks at, likewise; absent: one in the middle. */
+  /** Layers whose attention tells what the question looks at, likewise; absent: all. */
   questionLayers: z.array(z.int().min(0)).min(1).optional(),
 });
 

@@ -2,8 +2,7 @@
 import type { GivenTokens, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
 import type { Calibration } from '../../src-shared/contract/calibration.ts';
 import type { StrategyChoice } from '../../src-shared/strategy.ts';
-import { layersOf } from '../../src-main/fusion/calibration/choose.ts';
-import { uncalibrated } from '../../src-main/fusion/planning/controller.ts';
+import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { buildStrategy, engineStrategy, type StrategyParts } from '../../src-main/fusion/strategy.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
 import { answer, type Asking, type Outcome } from './asking.ts';
@@ -75,7 +74,7 @@ function head(count: number): Method {
   }));
 }
 
-/** As many tokens as the others choose, at the same layer, but any. */
+/** As many tokens as the others choose, but any. */
 export function random(ratio: number): Method {
   const make: Make = (prompt, _, index) => {
     const draw = randomFrom(index + 1);
@@ -83,7 +82,7 @@ export function random(ratio: number): Method {
     drawn.sort((a, b) => a.key - b.key);
     const kept = drawn.slice(0, Math.round(ratio * drawn.length)).map(({ place }) => place);
     const tokens = Int32Array.from(kept).sort();
-    return { segments: reused(prompt), strategy: { kind: 'given', tokens, checkLayers: [CHECK_LAYER] } };
+    return { segments: reused(prompt), strategy: { kind: 'given', tokens } };
   };
   return oneCall('random', make, ratio);
 }
@@ -102,7 +101,7 @@ export function blended(
 }
 
 /** Those that take a share. */
-function withRatio(ratio: number, calibration: Calibration | undefined): Method[] {
+function withRatio(ratio: number): Method[] {
   const third = (layers: number): number => Math.max(2, Math.round(layers / 3));
   return [
     random(ratio),
@@ -115,13 +114,6 @@ function withRatio(ratio: number, calibration: Calibration | undefined): Method[
     })),
     blended('query', 'query', ratio),
     blended('union', 'union', ratio),
-    ...(['deviation', 'query', 'union'] as const).flatMap((name) => {
-      const layers = layersOf(calibration, name);
-      const told = [layers.checkLayers?.join(), layers.questionLayers?.join()];
-      return Object.keys(layers).length > 0
-        ? [blended(`${name}, calibrated (${told.join(';')})`, name, ratio, () => layers)]
-        : [];
-    }),
   ];
 }
 
@@ -130,10 +122,10 @@ export function methodsFor(ratios: readonly number[], calibration: Calibration |
   return [
     ...[FULL, PREFIX, BLIND, REUSE, MAP_REDUCE, MAP_RERANK],
     // What ships, before a calibration.
-    chosen('default', uncalibrated),
+    chosen('default', () => UNCALIBRATED),
     ...(calibration ? [chosen('auto', () => calibration.choice.strategy)] : []),
     ...[4, 16, 32].map(head),
-    ...ratios.flatMap((ratio) => withRatio(ratio, calibration)),
+    ...ratios.flatMap(withRatio),
   ];
 }
 

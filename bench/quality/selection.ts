@@ -4,7 +4,7 @@
  * the second pass alone, so it does not count.
  */
 import type { AppendReport } from '../../src-main/engine/engine.ts';
-import { defaultQuestionLayer } from '../../src-main/fusion/strategies/query.ts';
+import { usualQuestionLayers } from '../../src-main/fusion/strategies/query.ts';
 import { answer, type Asking } from './asking.ts';
 import { blended, CHECK_LAYER, FULL, random, type Method } from './methods.ts';
 import { reused, type Prompt } from './prompt.ts';
@@ -106,7 +106,7 @@ async function measured(
   const report: AppendReport = await session.append(reused(prompt), {
     kind: 'union',
     checkLayers: [checkLayer],
-    questionLayers: questionLayers?.(kvLayers) ?? [defaultQuestionLayer(kvLayers)],
+    questionLayers: questionLayers?.(kvLayers) ?? usualQuestionLayers(kvLayers),
     ratios: [0],
   });
   const [check] = report.checks;

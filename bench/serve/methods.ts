@@ -1,5 +1,5 @@
 import type { Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
-import { uncalibrated } from '../../src-main/fusion/planning/controller.ts';
+import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { engineStrategy } from '../../src-main/fusion/strategy.ts';
 import { randomIds } from '../ttft/prompt.ts';
 import type { LibraryChunk, PromptShape, ServeRequest } from './workload.ts';
@@ -43,7 +43,7 @@ export function methodsOf(
   library: readonly LibraryChunk[],
   { shape, kvBytes }: { shape: PromptShape; kvBytes: number },
 ): ServeMethod[] {
-  const shipped = uncalibrated(model.info);
+  const shipped = UNCALIBRATED;
   const percent = `${Math.round(shipped.ratio * 100)} %`;
   const { vocabSize } = model.info;
   const questionOf = (request: ServeRequest): Int32Array => questionTokens(request, shape, vocabSize);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import { blend, type PromptPart } from '../../src-main/fusion/blender.ts';
 import { encodeAndStore } from '../../src-main/fusion/model.ts';
-import { uncalibrated } from '../../src-main/fusion/planning/controller.ts';
+import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { CostModel } from '../../src-main/fusion/planning/cost-model.ts';
 import { Planner } from '../../src-main/fusion/planning/planner.ts';
 import { profile } from '../../src-main/fusion/planning/profile.ts';
@@ -165,7 +165,7 @@ async function measure(
   const { kvLayers } = model.info;
   const strategies: Record<Way, StrategyOrAuto> = {
     auto: { kind: 'auto' },
-    load: engineStrategy(uncalibrated(model.info), kvLayers),
+    load: engineStrategy(UNCALIBRATED, kvLayers),
     compute: { kind: 'full' },
   };
   const request = { model, dtype: DTYPE, past: 0, strategy: strategies[way] } as const;

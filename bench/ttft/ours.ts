@@ -6,7 +6,7 @@ import type {
   Session,
   Strategy,
 } from '../../src-main/engine/engine.ts';
-import { uncalibrated } from '../../src-main/fusion/planning/controller.ts';
+import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { engineStrategy } from '../../src-main/fusion/strategy.ts';
 import { bringIntoPageCache, dropFromPageCache, likeliest, PREFIX, type Case } from './prompt.ts';
 
@@ -58,7 +58,7 @@ export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions):
   // As the app asks for them: the same check and question layers.
   const deviation = (ratio: number) => engineStrategy({ name: 'deviation', ratio }, model.info.kvLayers);
   const query = (ratio: number) => engineStrategy({ name: 'query', ratio }, model.info.kvLayers);
-  const choice = uncalibrated(model.info);
+  const choice = UNCALIBRATED;
   const shipped = engineStrategy(choice, model.info.kvLayers);
   const shippedName = `default (${choice.name} ${percent(choice.ratio)}, layer ${choice.checkLayers?.join() ?? '1'})`;
   const single = (name: string, strategy: Strategy, source: Source): Method => ({

@@ -145,16 +145,25 @@ Candidates Fuse::candidates(const Batch * batch) const {
     return c;
 }
 
-// The tokens that must be computed, together with `reused` (ascending): indices into the prompt, ascending.
-std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused) const {
+// The tokens outside chunks from `first` on, together with `reused` (ascending): indices into the prompt, ascending.
+std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused, int first) const {
     std::vector<int32_t> out;
     size_t next = 0;
     for (int32_t t = 0; t < prompt_.size(); ++t) {
         const bool wanted = next < reused.size() && reused[next] == t;
         next += wanted;
-        if (wanted || !prompt_.reusable[size_t(t)]) out.push_back(t);
+        if (wanted || (t >= first && !prompt_.reusable[size_t(t)])) out.push_back(t);
     }
     return out;
+}
+
+// From where on tokens outside chunks are computed (again) after the question's pass: text before the question keeps
+// what a pass through every layer has written, since computing it twice would double what misses cost. Not where all
+// tokens are computed: that is a full prefill, to the bit.
+int Fuse::first_after_question_pass(bool all) const {
+    const std::vector<int> & seen = report_.question.layers;
+    const bool whole = !seen.empty() && seen.back() + 1 == model_.hparams().n_layer_kv;
+    return whole && check_layers_.empty() && !all ? std::min(prompt_.question_begin, prompt_.size() - 1) : 0;
 }
 
 // The chunks, with what of them is on their layers' device.
@@ -198,13 +207,13 @@ void Fuse::place_layer(int il, Pass & pass) {
 }
 
 // A pass of the tokens outside chunks over the placed cache, up to the last layer whose attention the strategy asks
-// for. Everything it writes into the cache is written again by the pass after it.
+// for. What it writes into the cache is written again by the pass after it, but for first_after_question_pass().
 void Fuse::question_pass(Pass & pass) {
     QuestionReport & q = report_.question;
     if (q.layers.empty()) return;
     const double start = now(), waited = report_.load_wait_ms + report_.place_ms;
     const Hparams & hp = model_.hparams();
-    Batch batch = batch_of(tokens_to_compute({}));
+    Batch batch = batch_of(tokens_to_compute({}, 0));
     const size_t fits = kObservedWeights / (size_t(prompt_.past + prompt_.size()) * size_t(hp.n_head));
     const int observers = std::max(1, std::min({kMaxObservers, prompt_.size() - prompt_.question_begin, int(fits)}));
     std::vector<float> weights, attention(size_t(prompt_.past + prompt_.size()));
@@ -312,7 +321,8 @@ AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * ab
         for (int32_t i : strategy_->at_start(all)) report_.selected.push_back(all.tokens[size_t(i)]);
         reused = report_.selected;
     }
-    Batch batch = batch_of(tokens_to_compute(reused));
+    const int first = first_after_question_pass(reused.size() == all.size());
+    Batch batch = batch_of(tokens_to_compute(reused, first));
     for (int il = 0; il < n_layer; ++il) {
         if (abort && abort->load()) throw Error("ABORTED", "The prompt was stopped.");
         if (il >= first_load_) place_layer(il, pass);

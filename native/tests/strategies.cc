@@ -77,6 +77,21 @@ TEST(ratio_one_of_every_strategy_is_full_prefill_bit_for_bit) {
     }
 }
 
+TEST(text_between_chunks_is_computed_once_where_the_questions_pass_goes_through_every_layer) {
+    auto m = tiny("qwen3");
+    const std::vector<int32_t> between = ids(40, 7), question = ids(12, 3);
+    const std::vector<Segment> s{{{1}, nullptr},
+                                 {{}, encode(m, ids(100))},
+                                 {between, nullptr},
+                                 {{}, encode(m, ids(100, 2))},
+                                 {question, nullptr}};
+    const auto rows = [&](const StrategySpec & spec) { return append(m, s, spec).report.layers.front().rows; };
+    CHECK_EQ(rows(query(0.1)), 20 + 12);
+    CHECK_EQ(rows(query(0.1, {1})), 1 + 20 + 40 + 12);
+    // With nothing chosen it is what full reuse computes.
+    CHECK(append(m, s, query(0)).logits == append(m, s, kNone).logits);
+}
+
 TEST(ratio_zero_of_every_strategy_reuses_all) {
     auto m = tiny("qwen3");
     const auto s = prompt(m);

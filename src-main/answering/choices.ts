@@ -58,7 +58,7 @@ export function choicesOf(
   const { dtype, storeMisses } = settings;
   const strict = (asked.strict ?? settings.strict ?? model.info.name !== DEMO_NAME) ? STRICT : '';
   const kind = asked.textKind ?? 'headings';
-  const strategy = planner.resolve(model, asked.strategy ?? settings.strategy, kind);
+  const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
   return {
     strategy,
     dtype,

@@ -199,7 +199,7 @@ test('whoever watches is told of each answer, and what is needed to make a blend
   expect(told[1]).toMatchObject({
     fingerprint,
     libraryIds: ['1'],
-    prompt: { strategy: { name: 'deviation' } },
+    prompt: { strategy: { name: 'query' } },
   });
   expect(told[1]?.prompt.parts.some(({ kind }) => kind === 'chunk')).toBe(true);
 });

@@ -30,7 +30,7 @@ const DEFINITIONS: Record<StrategyName, StrategyDefinition> = {
   full,
 };
 
-/** The same, in their order; the first is the default where only its numbers are given. */
+/** The same, in their order. */
 export const STRATEGIES = STRATEGY_NAMES.map((name) => ({ name, ...DEFINITIONS[name] }));
 
 /** What is to be done about a prompt: a strategy as it is, or what the controller thinks best. */
@@ -60,9 +60,17 @@ export function strategyOrAuto(
   names: PartNames = PART_NAMES,
 ): StrategyOrAuto {
   const silent = name === undefined && Object.values(parts).every((part) => part === undefined);
-  if (!silent && name !== 'auto') return buildStrategy(name ?? STRATEGY_NAMES[0], parts, layers, names);
+  if (!silent && name !== 'auto') return buildStrategy(name ?? takerOf(parts), parts, layers, names);
   refuseOthers('auto', parts, [], names);
   return { kind: 'auto' };
+}
+
+/** The first strategy that takes all of the parts that were given. */
+function takerOf(parts: StrategyParts): StrategyName {
+  const given = (Object.keys(parts) as (keyof StrategyParts)[]).filter((part) => parts[part] !== undefined);
+  return (
+    STRATEGIES.find(({ takes }) => given.every((part) => takes.includes(part)))?.name ?? STRATEGY_NAMES[0]
+  );
 }
 
 /** The engine's form of what people choose in the window. BAD_ARGUMENT when the model is too small for it. */

@@ -124,7 +124,10 @@ class Run {
     const checkLayer = 'checkLayers' in strategy && reusable > 0 ? strategy.checkLayers[0] : -1;
     const ratio = strategy.kind === 'none' ? 0 : 'ratios' in strategy ? strategy.ratios[0] : 1;
     const first = reusable === 0 ? this.#cost.kvLayers : question.length > 0 ? 0 : Math.max(0, checkLayer);
-    const kept = this.#spread(ratio);
+    // Text before the question is computed once where the question's pass goes through every layer.
+    const looksAll = question.at(-1) === this.#cost.kvLayers - 1 && checkLayer < 0;
+    const lastReused = this.#positions.findLast((position) => position.reusable)?.at ?? 0;
+    const kept = this.#spread(ratio).filter((token) => token.reusable || !looksAll || token.at > lastReused);
     if (first < this.#cost.kvLayers) {
       this.#load(first);
       this.#load(first + 1);

@@ -12,16 +12,14 @@ const TEXT_KINDS = ['headings', 'alone', 'client'] as const;
 /** How one strategy at one ratio did, over all prompts of a text set. */
 const CalibrationPointSchema = z.object({
   strategy: StrategyChoiceSchema,
-  /** Mean KL(full prefill ‖ blended) of the first token's distribution, in nats. */
+  /** KL(full prefill ‖ blended) of a token's distribution, in nats: mean over the full prefill's answer, and over the prompts. */
   kl: z.number(),
   /** Where that mean ends with a confidence of 90 %, as far as so few prompts can tell. */
   klHigh: z.number().optional(),
   /** The same of the worst prompt. */
   klMax: z.number(),
-  /** Share of prompts whose likeliest first token is the full prefill's. */
+  /** Share of the answers' tokens at which both have the same likeliest. */
   agreement: z.number(),
-  /** Mean F1 of the answer's words against the full prefill's own answer, over prompts where that was sure of how to begin. */
-  answerF1: z.number(),
   /** Median milliseconds for the prompt, its chunks' KV being in memory. */
   ms: z.number(),
   /** Mean share of the prompts' cached tokens that were recomputed. */
@@ -29,7 +27,10 @@ const CalibrationPointSchema = z.object({
 });
 
 /** What a strategy must keep to be the default. */
-export const QualityFloorSchema = z.object({ maxKl: z.number().min(0), maxF1Loss: z.number().min(0).max(1) });
+export const QualityFloorSchema = z.object({
+  maxKl: z.number().min(0),
+  minAgreement: z.number().min(0).max(1),
+});
 
 const CalibrationChoiceSchema = z.object({
   /** 'blend': `strategy` meets the floor and is the cheapest. 'quality': nothing below ratio 1 meets it. 'slower': what meets it takes longer than a full prefill. */
@@ -77,10 +78,11 @@ const CalibrationStatusSchema = z.object({
 });
 
 /** Default ratios: below 5 % blending is hardly cheaper, above 50 % hardly worth it; 1 must give the full prefill. */
-export const CALIBRATION_RATIOS = [0.05, 0.1, 0.15, 0.3, 0.5, 1] as const;
+export const CALIBRATION_RATIOS = [0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1] as const;
 /** A full prefill is what the others are measured against. */
 const MeasuredStrategy = z.enum(STRATEGY_NAMES).exclude(['full']);
-export const CALIBRATION_STRATEGIES = MeasuredStrategy.options;
+/** Those that are nearest to it somewhere (decision 0249); others can be asked for. */
+export const CALIBRATION_STRATEGIES = ['query', 'deviation', 'none'] as const;
 
 export const CalibrationRequestSchema = z.object({
   /** Absent: the sample library; where that was deleted, the first one. */

@@ -10,14 +10,10 @@ export const CLIENT_TEXT = 'clients';
 const WatchedAnswerSchema = z.object({
   /** When they were compared: milliseconds since 1970. */
   measuredMs: z.number(),
-  /** KL(full prefill ‖ blended) of the first token's distribution, in nats. */
+  /** KL(full prefill ‖ blended) of a token's distribution, in nats: mean over the blended answer. */
   kl: z.number(),
-  /** Whether both begin with the same token. */
-  agrees: z.boolean(),
   /** Share of the blended answer's tokens that the full prefill would have chosen in their places. */
-  kept: z.number(),
-  /** F1 of the words of both; null where the full prefill was not sure of how to begin, so that another answer means nothing. */
-  f1: z.number().nullable(),
+  agreement: z.number(),
   /** Share of the cached tokens that was recomputed. */
   ratio: z.number(),
 });
@@ -35,7 +31,7 @@ const WatchedLibrarySchema = z.object({
   counted: z.int().min(0),
   /** Of those that count; null with fewer than two. */
   kl: IntervalSchema.nullable(),
-  f1Loss: IntervalSchema.nullable(),
+  agreement: IntervalSchema.nullable(),
   /** Share of the cached tokens that is recomputed at least, by what was seen. 0: no limit. 1: everything, so that nothing is blended. */
   leastRatio: z.number().min(0).max(1),
 });

@@ -26,7 +26,7 @@ export function writeWatched(dataDir: string, all: readonly Seen[]): void {
       table.draw(`${libraryId} ${ratio} ${i}`, subject, [libraryId], measuredMs);
       const { id } = table.next(subject, 0) ?? { id: -1 };
       const differs = kl > 0.1;
-      const rest = { agrees: !differs, kept: differs ? 0.75 : 1, f1: differs ? 0.6 : 1, ratio };
+      const rest = { agreement: differs ? 0.75 : 1, ratio };
       table.save(id, { measuredMs, kl, ...rest });
     });
   for (const { libraryId, before, leastRatio, since = [] } of all) {

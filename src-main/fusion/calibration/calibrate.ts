@@ -1,8 +1,7 @@
 import type { Calibration, CalibrationPoint, TextKind } from '../../../src-shared/contract/calibration.ts';
-import type { StrategyChoice, StrategyLayers, StrategyName } from '../../../src-shared/strategy.ts';
+import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
-import { searchLayers, searchSteps } from './search-layers.ts';
 import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
 import { intervalOf, mean, median } from '../averages.ts';
 import { textKindOf } from '../text-kind.ts';
@@ -28,7 +27,6 @@ interface CalibrateOptions {
   name: string;
   dtype: KvDtype;
   texts: TextSet;
-  /** At the usual layers; where others suit the model better, they are measured beside them. */
   strategies: readonly StrategyChoice[];
   step: MeasureOptions['step'];
   onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
@@ -51,40 +49,27 @@ export function strategiesAt(
 
 /** Measures every strategy on every prompt and chooses the default. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY. */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
-  const { model, texts, dtype, onProgress } = options;
-  const { kvLayers: layers } = model.info;
+  const { model, texts, dtype, strategies, onProgress } = options;
   const { prompts } = texts;
+  const total = prompts.reduce((sum, prompt) => sum + measureSteps(prompt, strategies.length), 0);
   let done = 0;
-  let total =
-    searchSteps({ prompts, layers, strategies: options.strategies }, measureSteps) +
-    stepsOf(prompts, options.strategies.length);
   onProgress?.({ done, total });
   const step: MeasureOptions['step'] = async (work) => {
     const result = await options.step(work);
     onProgress?.({ done: ++done, total });
     return result;
   };
-  const measure = (
-    prompt: readonly PromptPart[],
-    by: readonly StrategyChoice[],
-    answerTokens: number,
-  ): Promise<PromptMeasured> => measurePrompt(prompt, { model, dtype, step, answerTokens, strategies: by });
-  const found = await searchLayers({
-    prompts,
-    layers,
-    strategies: options.strategies,
-    floor: DEFAULT_FLOOR,
-    measure: (prompt, by) => measure(prompt, by, 1),
-  });
-  const strategies = withLayers(options.strategies, found);
-  total = done + stepsOf(prompts, strategies.length);
   const measured: PromptMeasured[] = [];
-  for (const prompt of prompts) measured.push(await measure(prompt, strategies, ANSWER_TOKENS));
-  const sure = measured.some((prompt) => prompt.sure) ? measured.filter((prompt) => prompt.sure) : measured;
-  const points = strategies.map((strategy, i) => {
-    const by = ({ blended }: PromptMeasured): Measured[] => blended.slice(i, i + 1);
-    return pointOf(strategy, measured.flatMap(by), sure.flatMap(by));
-  });
+  for (const prompt of prompts)
+    measured.push(
+      await measurePrompt(prompt, { model, dtype, step, strategies, answerTokens: ANSWER_TOKENS }),
+    );
+  const points = strategies.map((strategy, i) =>
+    pointOf(
+      strategy,
+      measured.flatMap(({ blended }) => blended.slice(i, i + 1)),
+    ),
+  );
   const fullMs = median(measured.map((prompt) => prompt.fullMs));
   return {
     ...subjectOf(model.info, dtype),
@@ -102,21 +87,6 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   };
 }
 
-function stepsOf(prompts: TextSet['prompts'], strategies: number): number {
-  return prompts.reduce((sum, prompt) => sum + measureSteps(prompt, strategies), 0);
-}
-
-/** Each strategy also with the layers that were found for it; at ratio 1 there is nothing to choose. */
-function withLayers(
-  strategies: readonly StrategyChoice[],
-  found: ReadonlyMap<StrategyName, StrategyLayers>,
-): StrategyChoice[] {
-  return strategies.flatMap((choice) => {
-    const layers = found.get(choice.name);
-    return layers && choice.ratio < 1 ? [choice, { ...choice, ...layers }] : [choice];
-  });
-}
-
 /** The kind of text in most of the prompts. */
 function mostOf(prompts: TextSet['prompts']): TextKind {
   const behindHeadings = prompts.filter((parts) => textKindOf(parts) === 'headings');
@@ -131,19 +101,13 @@ export function subjectOf(
   return { fingerprint, device: [...new Set(layerDevices)].join('+'), dtype, kvDtype };
 }
 
-/** `sure`: of the prompts whose answer the full prefill was sure of. */
-function pointOf(
-  strategy: StrategyChoice,
-  measured: readonly Measured[],
-  sure: readonly Measured[],
-): CalibrationPoint {
+function pointOf(strategy: StrategyChoice, measured: readonly Measured[]): CalibrationPoint {
   const kls = measured.map(({ kl }) => kl);
   const klHigh = intervalOf(kls)?.high;
   return {
     ...{ strategy, kl: mean(kls), ...(klHigh !== undefined && { klHigh }) },
     klMax: Math.max(...kls),
-    agreement: mean(measured.map(({ agrees }) => Number(agrees))),
-    answerF1: mean(sure.map(({ answerF1 }) => answerF1)),
+    agreement: mean(measured.map(({ agreement }) => agreement)),
     ms: median(measured.map(({ ms }) => ms)),
     recomputedShare: mean(measured.map(({ recomputedShare }) => recomputedShare)),
   };

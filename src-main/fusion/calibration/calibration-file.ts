@@ -4,7 +4,7 @@ import { CalibrationSchema, type Calibration } from '../../../src-shared/contrac
 import { fileError } from '../../platform/paths.ts';
 import { replaceFile } from '../../platform/replace-file.ts';
 
-const FileSchema = z.object({ version: z.literal(2), calibrations: z.array(CalibrationSchema) });
+const FileSchema = z.object({ version: z.literal(3), calibrations: z.array(CalibrationSchema) });
 
 const SUBJECT = ['fingerprint', 'device', 'dtype', 'kvDtype'] as const;
 
@@ -34,7 +34,7 @@ export class CalibrationFile {
     const calibrations = [...others, calibration];
     try {
       if (read(this.#path) === undefined) renameSync(this.#path, `${this.#path}.unreadable`);
-      const content: z.infer<typeof FileSchema> = { version: 2, calibrations };
+      const content: z.infer<typeof FileSchema> = { version: 3, calibrations };
       replaceFile(this.#path, `${JSON.stringify(content, null, 1)}\n`);
     } catch (error) {
       throw fileError(error, `The calibrations ${this.#path} could not be written`);

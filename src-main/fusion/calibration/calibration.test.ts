@@ -11,7 +11,7 @@ import { SettingsService } from '../../platform/settings-service.ts';
 import { FakeModel, type FakeSession } from '../../testing/fusion.ts';
 import { strategiesAt, type TextSet } from './calibrate.ts';
 import { CalibrationService } from './calibration-service.ts';
-import { chooseStrategy, layersOf } from './choose.ts';
+import { chooseStrategy } from './choose.ts';
 import { klDivergence, likeliest, wordF1 } from '../quality.ts';
 
 describe('comparing with the full prefill', () => {
@@ -54,20 +54,20 @@ describe('choosing', () => {
   const point = (
     name: StrategyName,
     ratio: number,
-    values: Partial<Pick<CalibrationPoint, 'kl' | 'answerF1' | 'ms'>>,
+    values: Partial<Pick<CalibrationPoint, 'kl' | 'agreement' | 'ms'>>,
   ): CalibrationPoint => ({
     strategy: { name, ratio },
-    ...{ kl: 0, klMax: 0, agreement: 1, answerF1: 1, ms: 100 * ratio, recomputedShare: ratio },
+    ...{ kl: 0, klMax: 0, agreement: 1, ms: 100 * ratio, recomputedShare: ratio },
     ...values,
   });
   const chosen = (...points: CalibrationPoint[]): unknown => chooseStrategy(points, 100);
 
   test('the cheapest that keeps the floor', () => {
     const points = [
-      point('none', 0, { kl: 3, answerF1: 0.2 }),
-      point('query', 0.05, { kl: 0.01, answerF1: 0.98 }),
-      point('query', 0.1, { kl: 0.06 }),
-      point('query', 0.15, { kl: 0.05, answerF1: 0.99 }),
+      point('none', 0, { kl: 3, agreement: 0.2 }),
+      point('query', 0.05, { kl: 0.01, agreement: 0.96 }),
+      point('query', 0.1, { kl: 0.03 }),
+      point('query', 0.15, { kl: 0.02, agreement: 0.97 }),
       point('deviation', 0.3, {}),
     ];
     expect(chosen(...points)).toEqual({ verdict: 'blend', strategy: { name: 'query', ratio: 0.15 } });
@@ -75,7 +75,7 @@ describe('choosing', () => {
 
   test('of those that cost the same, the one nearest to the full prefill', () => {
     const points = [
-      point('query', 0.15, { kl: 0.04, ms: 30 }),
+      point('query', 0.15, { kl: 0.02, ms: 30 }),
       point('union', 0.15, { kl: 0.01, ms: 31 }),
       point('deviation', 0.3, { kl: 0, ms: 32 }),
     ];
@@ -83,7 +83,7 @@ describe('choosing', () => {
   });
 
   test('reusing everything, where that is good enough', () => {
-    expect(chosen(point('none', 0, { kl: 0.02 }), point('query', 0.05, {}))).toMatchObject({
+    expect(chosen(point('none', 0, { kl: 0.01 }), point('query', 0.05, {}))).toMatchObject({
       strategy: { name: 'none' },
     });
   });
@@ -91,7 +91,7 @@ describe('choosing', () => {
   test('a full prefill when nothing below ratio 1 keeps the floor', () => {
     const points = [
       point('query', 0.5, { kl: 0.2 }),
-      point('union', 0.5, { answerF1: 0.5 }),
+      point('union', 0.5, { agreement: 0.5 }),
       point('union', 1, {}),
     ];
     expect(chosen(...points)).toEqual({ verdict: 'quality', strategy: { name: 'full', ratio: 1 } });
@@ -116,13 +116,11 @@ describe('choosing', () => {
 /** Logits and answers as an imagined model has them, by what its session was appended. */
 class ImaginedModel extends FakeModel {
   readonly #spoiltBelow: number;
-  readonly #spoiltBefore: number;
 
-  /** Answers are spoilt below this ratio, and where tokens are chosen before this layer. */
-  constructor(spoiltBelow: number, spoiltBefore = 0) {
+  /** Answers are spoilt below this ratio. */
+  constructor(spoiltBelow: number) {
     super({ fingerprint: 'c'.repeat(64) });
     this.#spoiltBelow = spoiltBelow;
-    this.#spoiltBefore = spoiltBefore;
   }
 
   override createSession(capacity: number) {
@@ -133,8 +131,8 @@ class ImaginedModel extends FakeModel {
     return Object.assign(session, {
       append: async (...[segments, strategy, options]: Parameters<FakeSession['append']>) => {
         const report = await append(segments, strategy, options);
-        const early = 'checkLayers' in strategy && strategy.checkLayers[0] < this.#spoiltBefore;
-        spoilt = ratioOf(strategy) < this.#spoiltBelow || (early && ratioOf(strategy) < 1);
+        // A token of the answer follows whatever came before it.
+        if (segments.length > 1) spoilt = ratioOf(strategy) < this.#spoiltBelow;
         this.says = spoilt ? ' Something else.' : full;
         return { ...report, totalMs: 100 * ratioOf(strategy) } satisfies AppendReport;
       },
@@ -208,13 +206,11 @@ describe('a calibration', () => {
     const progress: unknown[] = [];
     events.on(({ topic, payload }) => topic === 'calibration.progress' && progress.push(payload));
     const calibration = await service.run(REQUEST);
-    expect(
-      calibration.points.map(({ strategy, agreement, answerF1 }) => [strategy.ratio, agreement, answerF1]),
-    ).toEqual([
-      [0, 0, 0],
-      [0.05, 0, 0],
-      [0.15, 1, 1],
-      [1, 1, 1],
+    expect(calibration.points.map(({ strategy, agreement }) => [strategy.ratio, agreement])).toEqual([
+      [0, 0],
+      [0.05, 0],
+      [0.15, 1],
+      [1, 1],
     ]);
     expect(calibration.points[0]?.kl).toBeGreaterThan(1);
     expect(calibration.points[3]?.kl).toBe(0);
@@ -231,20 +227,6 @@ describe('a calibration', () => {
     expect(service.status().strategySet).toBe(true);
     settings.update({ strategy: null });
     expect(service.status().strategySet).toBe(false);
-  });
-
-  test('finds the later layer at which tokens must be chosen, measures it beside the usual one, and chooses it', async () => {
-    const { service, model } = fixture({ model: new ImaginedModel(0, 2) });
-    const { points, choice } = await service.run({ ...REQUEST, strategies: ['deviation'], ratios: [0.15] });
-    expect(points.map(({ strategy, agreement }) => [strategy.checkLayers, agreement])).toEqual([
-      [undefined, 0],
-      [[2], 1],
-    ]);
-    expect(choice).toEqual({
-      verdict: 'blend',
-      strategy: { name: 'deviation', ratio: 0.15, checkLayers: [2] },
-    });
-    expect(layersOf(service.of(model, 'headings'), 'deviation')).toEqual({ checkLayers: [2] });
   });
 
   // Known to be missing elsewhere (LMCache#4666): one ratio for all models.

@@ -1,17 +1,12 @@
 import type {
-  Calibration,
   CalibrationChoice,
   CalibrationPoint,
   QualityFloor,
 } from '../../../src-shared/contract/calibration.ts';
-import {
-  layersIn,
-  type StrategyChoice,
-  type StrategyLayers,
-  type StrategyName,
-} from '../../../src-shared/strategy.ts';
+import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 
-export const DEFAULT_FLOOR: QualityFloor = { maxKl: 0.05, maxF1Loss: 0.01 };
+/** Decision 0249: what MuSiQue's questions need for an answer that reads the same. */
+export const DEFAULT_FLOOR: QualityFloor = { maxKl: 0.02, minAgreement: 0.97 };
 
 /** Times closer than this share cannot be told apart on a machine that does other things too. */
 const SAME_TIME = 0.05;
@@ -42,17 +37,8 @@ export function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
   return same.toSorted((a, b) => a.kl - b.kl || a.ms - b.ms)[0];
 }
 
-/** Layers at which a strategy that people name should choose its tokens; none where the usual ones do. */
-export function layersOf(calibration: Calibration | undefined, name: StrategyName): StrategyLayers {
-  if (!calibration) return {};
-  const { points, fullMs, floor } = calibration;
-  const own = points.filter(({ strategy }) => strategy.name === name);
-  return layersIn(chooseStrategy(own, fullMs, floor).strategy);
-}
-
-/** By the upper end of what the mean may be: a dozen prompts without a bad one do not show that there are none. */
-function keeps({ kl, klHigh = kl, answerF1 }: CalibrationPoint, { maxKl, maxF1Loss }: QualityFloor): boolean {
-  return klHigh <= maxKl && 1 - answerF1 <= maxF1Loss + 1e-9;
+function keeps({ kl, agreement }: CalibrationPoint, { maxKl, minAgreement }: QualityFloor): boolean {
+  return kl <= maxKl && agreement >= minAgreement;
 }
 
 function recomputesLess({ strategy: { name, ratio } }: CalibrationPoint): boolean {

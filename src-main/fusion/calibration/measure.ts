@@ -1,12 +1,12 @@
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { CallOptions, ChunkKv, KvDtype, Segment, Strategy } from '../../engine/engine.ts';
+import { compareAlong, followAlong, writeAlong } from '../along.ts';
+import { mean } from '../averages.ts';
 import type { PromptPart } from '../blender.ts';
-import { throwIfAborted } from '../../platform/abort.ts';
 import { engineStrategy } from '../strategy.ts';
-import type { FusionModel, FusionSession } from '../model.ts';
-import { klDivergence, likeliest, topProbability, wordF1 } from '../quality.ts';
+import type { FusionModel } from '../model.ts';
 
-export type CalibrationModel = Pick<FusionModel, 'info' | 'detokenize' | 'encodeChunk' | 'createSession'>;
+export type CalibrationModel = Pick<FusionModel, 'info' | 'encodeChunk' | 'createSession'>;
 
 export interface MeasureOptions {
   model: CalibrationModel;
@@ -18,32 +18,21 @@ export interface MeasureOptions {
   step: <T>(work: (options: CallOptions) => Promise<T>) => Promise<T>;
 }
 
-/** One prompt by one strategy, beside the full prefill. */
+/** One prompt by one strategy, along the full prefill's answer to it. */
 export interface Measured {
+  /** Mean over the answer's tokens. */
   kl: number;
-  agrees: boolean;
-  answerF1: number;
+  /** Share of them at which both have the same likeliest. */
+  agreement: number;
   ms: number;
   recomputedShare: number;
 }
 
 export interface PromptMeasured {
   fullMs: number;
-  /** Whether the full prefill knew how to begin its answer: only then does another answer mean that something was lost. */
-  sure: boolean;
   /** In the order of the strategies. */
   blended: Measured[];
 }
-
-interface Outcome {
-  logits: Float32Array;
-  text: string;
-  ms: number;
-  recomputedShare: number;
-}
-
-/** Probability of the likeliest token from which on a model is sure of it. */
-export const SURE = 0.5;
 
 /** How many steps measuring a prompt by so many strategies takes: its chunks, its full prefill and every strategy. */
 export function measureSteps(parts: readonly PromptPart[], strategies: number): number {
@@ -51,8 +40,8 @@ export function measureSteps(parts: readonly PromptPart[], strategies: number): 
 }
 
 /**
- * Answers one prompt by a full prefill and by every strategy. Its chunks are encoded for this alone and never reach the store: what is
- * cached, and what the budget allows, must not change what is measured. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY.
+ * Answers one prompt by a full prefill, and follows that answer by every strategy. Its chunks are encoded for this alone and never reach
+ * the store: what is cached, and what the budget allows, must not change what is measured. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY.
  */
 export async function measurePrompt(
   parts: readonly PromptPart[],
@@ -61,19 +50,33 @@ export async function measurePrompt(
   const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
   const chunks: ChunkKv[] = [];
   const session = model.createSession(tokens + answerTokens);
-  const run = (segments: Segment[], strategy: Strategy): Promise<Outcome> =>
-    step((options) => answer({ model, session, answerTokens }, segments, strategy, options));
   try {
     const segments: Segment[] = [];
     for (const part of parts) segments.push(await segmentOf(part));
-    const computed = parts.map((part): Segment => ({ kind: 'compute', tokens: part.tokens }));
-    const full = await run(computed, { kind: 'full' });
+    const full = await step(async (options) => {
+      const computed = parts.map((part): Segment => ({ kind: 'compute', tokens: part.tokens }));
+      session.truncate(0);
+      const { totalMs } = await session.append(computed, { kind: 'full' }, options);
+      return { ms: totalMs, written: await writeAlong(session, answerTokens, options) };
+    });
     const blended: Measured[] = [];
     for (const choice of strategies) {
-      const outcome = await run(segments, engineStrategy(choice, model.info.kvLayers));
-      blended.push(against(full, outcome));
+      const strategy = engineStrategy(choice, model.info.kvLayers);
+      blended.push(await step((options) => blend(segments, strategy, options)));
     }
-    return { fullMs: full.ms, sure: topProbability(full.logits) >= SURE, blended };
+    return { fullMs: full.ms, blended };
+
+    async function blend(segments: Segment[], strategy: Strategy, options: CallOptions): Promise<Measured> {
+      session.truncate(0);
+      const report = await session.append(segments, strategy, options);
+      const logits = await followAlong(session, full.written, options);
+      const { kl, agrees } = compareAlong(full.written.logits, logits);
+      const { reusableTokens, recomputedTokens, totalMs } = report;
+      return {
+        ...{ kl: mean(kl), agreement: mean(agrees.map(Number)), ms: totalMs },
+        recomputedShare: reusableTokens > 0 ? recomputedTokens / reusableTokens : 1,
+      };
+    }
   } finally {
     session.dispose();
     for (const chunk of chunks) chunk.dispose();
@@ -85,30 +88,4 @@ export async function measurePrompt(
     chunks.push(chunk);
     return { kind: 'chunk', chunk };
   }
-}
-
-async function answer(
-  { model, session, answerTokens }: { model: CalibrationModel; session: FusionSession; answerTokens: number },
-  segments: Segment[],
-  strategy: Strategy,
-  options: CallOptions,
-): Promise<Outcome> {
-  session.truncate(0);
-  const report = await session.append(segments, strategy, options);
-  const logits = session.logits().slice(); // generating goes on in the same memory
-  const { tokens } = await session.generate({ maxTokens: answerTokens, signal: options.signal });
-  throwIfAborted(options.signal); // a text that was cut short must not be compared
-  const { reusableTokens, recomputedTokens, totalMs } = report;
-  const recomputedShare = reusableTokens > 0 ? recomputedTokens / reusableTokens : 1;
-  return { logits, text: model.detokenize(tokens), ms: totalMs, recomputedShare };
-}
-
-function against(full: Outcome, { logits, text, ms, recomputedShare }: Outcome): Measured {
-  return {
-    kl: klDivergence(full.logits, logits),
-    agrees: likeliest(full.logits) === likeliest(logits),
-    answerF1: wordF1(text, full.text),
-    ms,
-    recomputedShare,
-  };
 }

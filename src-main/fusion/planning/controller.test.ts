@@ -4,7 +4,7 @@ import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { Strategy } from '../../engine/engine.ts';
 import { randomFrom } from '../../testing/random.ts';
 import { engineStrategy } from '../strategy.ts';
-import { decide, uncalibrated, type Decision } from './controller.ts';
+import { decide, type Decision, UNCALIBRATED } from './controller.ts';
 import { CostModel } from './cost-model.ts';
 import { Machine, prompt, type MachineOptions } from '../../testing/machine.ts';
 import type { Piece, Work } from './work.ts';
@@ -27,8 +27,6 @@ function decided(
 ): Decision {
   return decide(work, AUTO, { info: machine.info, costs, tiers: TIERS, calibrated });
 }
-
-const UNCALIBRATED = uncalibrated({ kvLayers: 12 });
 
 function blend(strategy: StrategyChoice): CalibrationChoice {
   return { verdict: 'blend', strategy };
@@ -140,12 +138,12 @@ describe('the controller', () => {
     const work = prompt(6, 256, 'ram');
     const least = (leastRatio: number, calibrated?: CalibrationChoice) =>
       decide(work, AUTO, { info: on.machine.info, costs: on.costs, tiers: TIERS, calibrated, leastRatio });
-    expect(least(0.3)).toMatchObject({ reason: 'floor', choice: { name: 'deviation', ratio: 0.3 } });
+    expect(least(0.3)).toMatchObject({ reason: 'floor', choice: { name: 'query', ratio: 0.3 } });
     const later: StrategyChoice = { name: 'deviation', ratio: 0.1, checkLayers: [2] };
     expect(least(0.3, blend(later)).choice).toEqual({ ...later, ratio: 0.3 });
     expect(least(0.05, blend(later)).choice).toEqual(later);
     expect(least(0.3, blend({ name: 'none', ratio: 0 })).choice).toMatchObject({
-      name: 'deviation',
+      name: 'query',
       ratio: 0.3,
     });
     expect(least(1)).toMatchObject({ reason: 'watched', fellBack: true, choice: { name: 'full' } });

@@ -4,18 +4,12 @@ import { takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts
 import type { ModelInfo, Strategy } from '../../engine/engine.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
-import { defaultQuestionLayer } from '../strategies/query.ts';
+import { usualQuestionLayers } from '../strategies/query.ts';
 import { computedOnly, type CostModel, type Subject } from './cost-model.ts';
 import { isLoadedFrom, type Piece, type Tier, type Work } from './work.ts';
 
-/** Where tokens are chosen before anything is known of the model. */
-const CHECK_LAYER = 2;
-
-/** What a prompt's chunks are fused by where the model was not calibrated: decision 0224. */
-export function uncalibrated({ kvLayers }: Pick<ModelInfo, 'kvLayers'>): StrategyChoice {
-  const choice: StrategyChoice = { name: 'deviation', ratio: 0.1 };
-  return kvLayers > CHECK_LAYER ? { ...choice, checkLayers: [CHECK_LAYER] } : choice;
-}
+/** How a prompt's chunks are fused where the model was not calibrated: decision 0249. */
+export const UNCALIBRATED: StrategyChoice = { name: 'query', ratio: 0.15 };
 
 export interface Decision {
   requested: StrategyOrAuto;
@@ -67,10 +61,9 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
     return { ...rest, ...plain(work, requested, choiceOf(requested, info.kvLayers), reason, options) };
   }
 
-  const unknown = uncalibrated(info);
-  const base = calibrated?.strategy ?? unknown;
-  const blended = calibrated?.verdict === 'blend' || !calibrated ? base : unknown;
-  const floor = atLeast(leastRatio, blended, unknown);
+  const base = calibrated?.strategy ?? UNCALIBRATED;
+  const blended = calibrated?.verdict === 'blend' ? base : UNCALIBRATED;
+  const floor = atLeast(leastRatio, blended, UNCALIBRATED);
   const least = engineStrategy(floor, info.kvLayers);
   if (work.pieces.every(({ tier }) => tier === null))
     return { ...rest, ...plain(work, least, floor, 'nothing-cached', options) };
@@ -218,10 +211,11 @@ function choiceOf(strategy: Strategy, layers: number): StrategyChoice {
   const ratio = 'adaptive' in strategy ? strategy.adaptive.least : strategy.ratios.at(-1);
   const checkLayers = 'checkLayers' in strategy ? [...strategy.checkLayers] : [];
   const questionLayers = 'questionLayers' in strategy ? [...strategy.questionLayers] : [];
-  const usual = (all: readonly number[], layer: number): boolean => all.every((each) => each === layer);
+  const same = (all: readonly number[], usual: readonly number[]): boolean =>
+    all.length === 0 || all.join() === usual.join();
   return {
     ...{ name: strategy.kind, ratio: ratio ?? 0 },
-    ...(!usual(checkLayers, DEFAULT_CHECK_LAYER) && { checkLayers }),
-    ...(!usual(questionLayers, defaultQuestionLayer(layers)) && { questionLayers }),
+    ...(!same(checkLayers, [DEFAULT_CHECK_LAYER]) && { checkLayers }),
+    ...(!same(questionLayers, usualQuestionLayers(layers)) && { questionLayers }),
   };
 }

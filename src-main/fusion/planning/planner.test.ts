@@ -15,8 +15,8 @@ import type { Piece } from './work.ts';
 
 const DEVIATION: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.15] };
 /** What was measured of chunks behind headings. */
-const QUERY = {
-  choice: { verdict: 'blend', strategy: { name: 'query', ratio: 0.1 } },
+const MEASURED = {
+  choice: { verdict: 'blend', strategy: { name: 'deviation', ratio: 0.1 } },
 } as Calibration;
 const OLD = Int32Array.from({ length: 400 }, (_, i) => 100 + i);
 /** Ten tokens of it replaced by two. */
@@ -36,7 +36,7 @@ async function fixture(...stored: Int32Array[]) {
   const planner = new Planner({
     costs,
     store,
-    calibration: (_, kind) => (kind === 'headings' ? QUERY : undefined),
+    calibration: (_, kind) => (kind === 'headings' ? MEASURED : undefined),
   });
   const parts: PromptPart[] = [
     { kind: 'text', tokens: Int32Array.of(1) },
@@ -113,7 +113,7 @@ test('a calibration decides for the kind of text it was measured on; other text 
     });
     return decision.reason === 'full-is-faster' ? 'full' : decision.choice.name;
   };
-  expect(await choiceFor({ lead, source: mine })).toBe('query');
-  expect(await choiceFor({ lead: none, source: mine })).toBe('deviation');
-  expect(await choiceFor({ lead: none, source: theirs })).toBe('deviation');
+  expect(await choiceFor({ lead, source: mine })).toBe('deviation');
+  expect(await choiceFor({ lead: none, source: mine })).toBe('query');
+  expect(await choiceFor({ lead: none, source: theirs })).toBe('query');
 });

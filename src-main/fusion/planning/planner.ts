@@ -2,7 +2,6 @@ import type { Calibration, TextKind } from '../../../src-shared/contract/calibra
 import type { FusionPlan } from '../../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../../src-shared/strategy.ts';
 import type { KvDtype } from '../../engine/engine.ts';
-import { layersOf } from '../calibration/choose.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
@@ -55,14 +54,13 @@ export class Planner {
   }
 
   /**
-   * The controller's form of what people ask for; a strategy they name checks where calibration found it should for this kind of text. Where
-   * passages cannot be blended, whatever they ask for is a full prefill. BAD_ARGUMENT.
+   * The controller's form of what people ask for. Where passages cannot be blended, whatever they ask for is a full prefill.
+   * BAD_ARGUMENT.
    */
-  resolve(model: PlannedModel, { name, ratio }: StrategyRequest, kind: TextKind): StrategyOrAuto {
+  resolve(model: PlannedModel, { name, ratio }: StrategyRequest): StrategyOrAuto {
     if (!canBlend(model)) return { kind: 'full' };
     if (name === 'auto') return { kind: 'auto' };
-    const layers = layersOf(this.#options.calibration(model, kind), name);
-    return engineStrategy({ name, ratio, ...layers }, model.info.kvLayers);
+    return engineStrategy({ name, ratio }, model.info.kvLayers);
   }
 
   /** Whether cached chunks are used at all: not where a full prefill is wished, or calibration found it to be better. */

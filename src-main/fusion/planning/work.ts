@@ -109,18 +109,27 @@ export class Layout {
   readonly checks: number;
   /** Tokens that can be attended to. */
   readonly context: number;
-  readonly #rows = { fresh: 0, reused: 0 };
+  /** `again`: of the fresh ones those that are computed behind the question's pass as well. */
+  readonly #rows = { fresh: 0, again: 0, reused: 0 };
   readonly #work: Work;
   readonly #sight: Sight;
   /** By window: layers with the same see the same. */
-  readonly #pairs = new Map<number, { fresh: number; reused: number }>();
+  readonly #pairs = new Map<number, { fresh: number; again: number; reused: number }>();
   readonly #steps: Narrowing['steps'];
+  /** The piece from which on fresh ones are computed again. */
+  readonly #again: number;
 
   constructor(work: Work, { steps, questionLayers }: Narrowing, sight: Sight) {
     const { kvLayers } = sight;
     this.#work = work;
     this.#sight = sight;
-    for (const { tokens, tier } of work.pieces) this.#rows[tier === null ? 'fresh' : 'reused'] += tokens;
+    const lastReused = work.pieces.findLastIndex(({ tier }) => tier !== null);
+    const looksAll = lastReused >= 0 && questionLayers.at(-1) === kvLayers - 1 && (steps[0]?.layer ?? -1) < 0;
+    this.#again = looksAll ? lastReused : 0;
+    for (const [i, { tokens, tier }] of work.pieces.entries()) {
+      this.#rows[tier === null ? 'fresh' : 'reused'] += tokens;
+      if (tier === null && i >= this.#again) this.#rows.again += tokens;
+    }
     this.tokens = this.#rows.fresh + this.#rows.reused;
     this.context = work.past + this.tokens;
     this.reusable = this.#rows.reused;
@@ -157,7 +166,7 @@ export class Layout {
 
   /** What the question's own pass computes in a layer. */
   freshIn(layer: number): Rows {
-    return this.#rowsIn(layer, 0);
+    return { rows: this.#rows.fresh, pairs: this.#pairsIn(layer).fresh };
   }
 
   #shareBehind(layer: number): number {
@@ -167,19 +176,21 @@ export class Layout {
   #rowsIn(layer: number, share: number): Rows {
     const pairs = this.#pairsIn(layer);
     return {
-      rows: this.#rows.fresh + share * this.#rows.reused,
-      pairs: pairs.fresh + share * pairs.reused,
+      rows: this.#rows.again + share * this.#rows.reused,
+      pairs: pairs.again + share * pairs.reused,
     };
   }
 
-  #pairsIn(layer: number): { fresh: number; reused: number } {
+  #pairsIn(layer: number): { fresh: number; again: number; reused: number } {
     const window = this.#sight.windows[layer] ?? 0;
     const known = this.#pairs.get(window);
     if (known) return known;
-    const sums = { fresh: 0, reused: 0 };
+    const sums = { fresh: 0, again: 0, reused: 0 };
     let at = this.#work.past;
-    for (const { tokens, tier } of this.#work.pieces) {
-      sums[tier === null ? 'fresh' : 'reused'] += pairsOf(this.#sight, layer, tokens, at);
+    for (const [i, { tokens, tier }] of this.#work.pieces.entries()) {
+      const pairs = pairsOf(this.#sight, layer, tokens, at);
+      sums[tier === null ? 'fresh' : 'reused'] += pairs;
+      if (tier === null && i >= this.#again) sums.again += pairs;
       at += tokens;
     }
     this.#pairs.set(window, sums);

@@ -9,7 +9,7 @@ export const deviation: StrategyDefinition = {
   summary: 'recompute the share of cached tokens whose values deviate most at the check layers (CacheBlend)',
   takes: ['ratios', 'cover', 'checkLayers', 'deviationOf'],
   build(numbers) {
-    const checkLayers = numbers.layersOf('checkLayers', DEFAULT_CHECK_LAYER);
+    const checkLayers = numbers.layersOf('checkLayers', [DEFAULT_CHECK_LAYER]);
     const { cover, of } = numbers;
     if (!cover) return { kind: 'deviation', checkLayers, ratios: ratiosOf(numbers, checkLayers), ...of };
     const [first, ...more] = checkLayers;

@@ -59,8 +59,8 @@ export class StrategyNumbers {
   }
 
   /** Ascending layers. */
-  layersOf(part: 'checkLayers' | 'questionLayers', byDefault: number): number[] {
-    const list = this.#given[part] ?? [byDefault];
+  layersOf(part: 'checkLayers' | 'questionLayers', byDefault: readonly number[]): number[] {
+    const list = this.#given[part] ?? byDefault;
     if (list.some((layer) => !Number.isInteger(layer) || layer < 0 || layer >= this.layers))
       throw this.bad(part, `must name layers from 0 to ${this.layers - 1} with this model`);
     if (!list.every((layer, i) => i === 0 || layer > (list[i - 1] ?? layer)))

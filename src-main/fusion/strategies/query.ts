@@ -5,12 +5,12 @@ export const query: StrategyDefinition = {
   takes: ['ratios', 'cover', 'questionLayers'],
   build: (numbers) => ({
     kind: 'query',
-    questionLayers: numbers.layersOf('questionLayers', defaultQuestionLayer(numbers.layers)),
+    questionLayers: numbers.layersOf('questionLayers', usualQuestionLayers(numbers.layers)),
     ...numbers.budget,
   }),
 };
 
-/** One layer in the middle: the question's pass goes no further than the last layer named, and must be paid for. */
-export function defaultQuestionLayer(layers: number): number {
-  return Math.floor(layers / 2);
+/** All: what a question looks at differs from layer to layer, and its pass is a few dozen tokens (decision 0249). */
+export function usualQuestionLayers(layers: number): number[] {
+  return [...Array(layers).keys()];
 }

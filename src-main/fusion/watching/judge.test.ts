@@ -4,15 +4,15 @@ import { DEFAULT_FLOOR } from '../calibration/choose.ts';
 import { intervalOf } from '../averages.ts';
 import { breaksFloor, FEWEST, LATEST, nextLeastRatio } from './judge.ts';
 
-const answers = (...kls: number[]) => kls.map((kl) => ({ kl, f1: 1 }));
-const broken = (list: readonly { kl: number; f1: number | null }[]) => breaksFloor(list, DEFAULT_FLOOR);
+const answers = (...kls: number[]) => kls.map((kl) => ({ kl, agreement: 1 }));
+const broken = (list: readonly { kl: number; agreement: number }[]) => breaksFloor(list, DEFAULT_FLOOR);
 const many = (count: number, kl: number): number[] => Array.from({ length: count }, () => kl);
 
 describe('the floor', () => {
   test('breaks when answers are plainly above it', () => {
     expect(broken(answers(...many(FEWEST, 0.3)))).toBe(true);
-    expect(broken(answers(...many(LATEST, 0.06)))).toBe(true);
-    expect(broken(answers(...many(LATEST, 0.04)))).toBe(false);
+    expect(broken(answers(...many(LATEST, 0.03)))).toBe(true);
+    expect(broken(answers(...many(LATEST, 0.015)))).toBe(false);
   });
 
   test('does not break with few answers, however bad', () => {
@@ -24,30 +24,29 @@ describe('the floor', () => {
     for (let count = FEWEST; count <= LATEST; count++) {
       for (const bad of [0.1, 1, 10, 1e6]) {
         expect(broken(answers(bad, ...many(count - 1, 0)))).toBe(false);
-        expect(broken(answers(bad, ...many(count - 1, 0.0499)))).toBe(false);
+        expect(broken(answers(bad, ...many(count - 1, 0.0199)))).toBe(false);
         expect(broken(answers(bad, bad, ...many(count - 2, 0)))).toBe(false);
       }
     }
   });
 
-  test('breaks by seven bad answers of forty, not by six', () => {
+  test('breaks by seven bad answers of forty, not by four', () => {
     const bad = (count: number) => answers(...many(count, 1), ...many(LATEST - count, 0));
-    expect(broken(bad(6))).toBe(false);
+    expect(broken(bad(4))).toBe(false);
     expect(broken(bad(7))).toBe(true);
   });
 
-  test('breaks by texts that differ, too; those a full prefill was not sure of mean nothing', () => {
-    const differing = Array.from({ length: 20 }, (_, i) => ({ kl: 0, f1: i % 2 === 0 ? 0.5 : 1 }));
+  test('breaks by tokens that differ, too', () => {
+    const differing = Array.from({ length: 20 }, (_, i) => ({ kl: 0, agreement: i % 2 === 0 ? 0.8 : 1 }));
     expect(broken(differing)).toBe(true);
-    expect(broken(differing.map((answer) => ({ ...answer, f1: null })))).toBe(false);
-    expect(broken([...many(30, 0).map((kl) => ({ kl, f1: 1 })), { kl: 0, f1: 0 }])).toBe(false);
+    expect(broken([...answers(...many(30, 0)), { kl: 0, agreement: 0 }])).toBe(false);
   });
 
   test('is rarely thought broken while it is kept: in one of ten windows of answers near it at most', () => {
     const random = randomFrom(7);
     const windows = Array.from({ length: 400 }, () =>
-      // Few large values among many small ones, as KL is: the mean is 0.04.
-      answers(...Array.from({ length: 20 }, () => -0.04 * Math.log(1 - random()))),
+      // Few large values among many small ones, as KL is: the mean is 0.016.
+      answers(...Array.from({ length: 20 }, () => -0.016 * Math.log(1 - random()))),
     );
     expect(windows.filter((list) => broken(list)).length / windows.length).toBeLessThan(0.1);
   });

@@ -9,28 +9,18 @@ export const FEWEST = 8;
 /** Older ones say little of how things are now. */
 export const LATEST = 40;
 
-export function lossesOf(answers: readonly Pick<WatchedAnswer, 'f1'>[]): number[] {
-  return answers.flatMap(({ f1 }) => (f1 === null ? [] : [1 - f1]));
-}
-
 /**
- * Whether answers are worse than the floor allows: all of the interval lies above it. One bad answer never suffices, however bad: it
- * widens the interval by more than it raises the mean, since T is above 1.
+ * Whether answers are worse than the floor allows: all of the interval lies beyond it. One bad answer never suffices, however bad: it
+ * widens the interval by more than it moves the mean, since T is above 1.
  */
 export function breaksFloor(
-  answers: readonly Pick<WatchedAnswer, 'kl' | 'f1'>[],
-  { maxKl, maxF1Loss }: QualityFloor,
+  answers: readonly Pick<WatchedAnswer, 'kl' | 'agreement'>[],
+  { maxKl, minAgreement }: QualityFloor,
 ): boolean {
-  const above = (values: readonly number[], limit: number): boolean => {
-    const interval = values.length < FEWEST ? null : intervalOf(values);
-    return interval !== null && interval.low > limit;
-  };
-  return (
-    above(
-      answers.map(({ kl }) => kl),
-      maxKl,
-    ) || above(lossesOf(answers), maxF1Loss)
-  );
+  if (answers.length < FEWEST) return false;
+  const kl = intervalOf(answers.map((answer) => answer.kl));
+  const agreement = intervalOf(answers.map((answer) => answer.agreement));
+  return (kl?.low ?? 0) > maxKl || (agreement?.high ?? 1) < minAgreement;
 }
 
 /** What is raised to: a step that can be felt, and still costs less than computing everything. */

@@ -30,4 +30,12 @@ export const MIGRATIONS = [
     PRIMARY KEY (model_id, library_id)
   ) STRICT, WITHOUT ROWID;
   `,
+  // What was compared before looked at the first token, and at words: it does not count any more, nor what followed.
+  `
+  DELETE FROM watched;
+  DELETE FROM blending_limit;
+  ALTER TABLE watched DROP COLUMN agrees;
+  ALTER TABLE watched DROP COLUMN f1;
+  ALTER TABLE watched RENAME COLUMN kept TO agreement;
+  `,
 ];

@@ -15,7 +15,7 @@ import { DEFAULT_FLOOR } from '../calibration/choose.ts';
 import { canBlend, type FusionModel } from '../model.ts';
 import { MemoryPrompts, type WatchedPrompt } from './memory-prompts.ts';
 import { intervalOf } from '../averages.ts';
-import { breaksFloor, FEWEST, LATEST, lossesOf, nextLeastRatio } from './judge.ts';
+import { breaksFloor, FEWEST, LATEST, nextLeastRatio } from './judge.ts';
 import { raised, stopped } from './notices.ts';
 import { MIGRATIONS } from './schema.ts';
 import { PASSING, WatchTable, type Drawn, type Origin, type Subject } from './watch-table.ts';
@@ -166,7 +166,7 @@ export class WatchService {
         answers: this.#table.answers(modelId, libraryId, 0, SHOWN),
         counted: counted.length,
         kl: intervalOf(counted.map(({ kl }) => kl)),
-        f1Loss: intervalOf(lossesOf(counted)),
+        agreement: intervalOf(counted.map(({ agreement }) => agreement)),
       };
     });
     return { libraries, floor: DEFAULT_FLOOR, fewest: FEWEST, daily: DAILY };

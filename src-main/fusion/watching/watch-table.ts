@@ -24,8 +24,6 @@ export type Origin = 'kept' | 'passing';
 
 export const PASSING = 'passing:';
 
-type RawAnswer = Omit<WatchedAnswer, 'agrees'> & { agrees: number };
-
 const NO_LIMIT: Limit = { leastRatio: 0, sinceId: 0 };
 
 /** The watched answers and what followed from them: an SQLite file. */
@@ -65,10 +63,9 @@ export class WatchTable {
     return this.#database.get<Drawn>(query, modelId, fingerprint, drawnAfterMs);
   }
 
-  save(id: number, { measuredMs, kl, agrees, kept, f1, ratio }: WatchedAnswer): void {
-    const sql =
-      'UPDATE watched SET measured_ms = ?, kl = ?, agrees = ?, kept = ?, f1 = ?, ratio = ? WHERE id = ?';
-    this.#database.run(sql, measuredMs, kl, Number(agrees), kept, f1, ratio, id);
+  save(id: number, { measuredMs, kl, agreement, ratio }: WatchedAnswer): void {
+    const sql = 'UPDATE watched SET measured_ms = ?, kl = ?, agreement = ?, ratio = ? WHERE id = ?';
+    this.#database.run(sql, measuredMs, kl, agreement, ratio, id);
   }
 
   /** Of one that cannot be compared. */
@@ -89,11 +86,10 @@ export class WatchTable {
 
   /** The latest of those drawn after this one that were compared, oldest first. */
   answers(modelId: string, libraryId: string, afterId: number, count: number): WatchedAnswer[] {
-    const query = `SELECT measured_ms AS measuredMs, kl, agrees, kept, f1, ratio FROM watched
+    const query = `SELECT measured_ms AS measuredMs, kl, agreement, ratio FROM watched
       JOIN watched_library ON watched_id = id
       WHERE model_id = ? AND library_id = ? AND id > ? AND measured_ms IS NOT NULL ORDER BY id DESC LIMIT ?`;
-    const rows = this.#database.all<RawAnswer>(query, modelId, libraryId, afterId, count);
-    return rows.toReversed().map((row) => ({ ...row, agrees: row.agrees === 1 }));
+    return this.#database.all<WatchedAnswer>(query, modelId, libraryId, afterId, count).toReversed();
   }
 
   limit(modelId: string, libraryId: string): Limit {

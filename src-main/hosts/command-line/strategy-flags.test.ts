@@ -9,12 +9,12 @@ describe('strategies in words', () => {
     [{ strategy: 'deviation' }, { kind: 'deviation', checkLayers: [1], ratios: [0.15] }],
     [{ strategy: 'none' }, { kind: 'none' }],
     [{ strategy: 'full' }, { kind: 'full' }],
-    [{ ratio: '0.3' }, { kind: 'deviation', checkLayers: [1], ratios: [0.3] }],
+    [{ ratio: '0.3' }, { kind: 'query', questionLayers: [0, 1, 2, 3, 4, 5, 6, 7], ratios: [0.3] }],
     [
       { ratio: '0.18, 0.12', checkLayers: '1,4' },
       { kind: 'deviation', checkLayers: [1, 4], ratios: [0.18, 0.12] },
     ],
-    [{ ratio: '0' }, { kind: 'deviation', checkLayers: [1], ratios: [0] }],
+    [{ questionLayers: '1' }, { kind: 'query', questionLayers: [1], ratios: [0.15] }],
     [
       { ratio: '1', checkLayers: '0' },
       { kind: 'deviation', checkLayers: [0], ratios: [1] },
@@ -73,7 +73,7 @@ describe('strategies in words', () => {
     [{ ratio: 'NaN' }, /not a number/],
     [{ ratio: '0.1,0.2', checkLayers: '1,2' }, /must fall/],
     [{ ratio: '0.1,0.1', checkLayers: '1,2' }, /must fall/],
-    [{ ratio: '0.2,0.1' }, /2 number\(s\) for 1 check layer/],
+    [{ ratio: '0.2,0.1', checkLayers: '1' }, /2 number\(s\) for 1 check layer/],
     [{ checkLayers: '8' }, /layers from 0 to 7/],
     [{ checkLayers: '-1' }, /layers from 0 to 7/],
     [{ checkLayers: '1.5' }, /layers from 0 to 7/],
@@ -85,7 +85,7 @@ describe('strategies in words', () => {
     [{ strategy: 'query', ratio: '0.2,0.1' }, /must be one number/],
     [{ strategy: 'query', questionLayers: '8' }, /layers from 0 to 7/],
     [{ strategy: 'union', checkLayers: '1,2' }, /must name one layer/],
-    [{ questionLayers: '1' }, /--question-layers does not apply/],
+    [{ questionLayers: '1', checkLayers: '1,2' }, /must name one layer/],
     [{ deviationOf: 'q' }, /must be v, k or kv/],
     [{ cover: '0.5', ratio: '0.1' }, /cannot go with --ratio/],
     [{ cover: '0.5', checkLayers: '1,2' }, /takes one check layer/],
@@ -109,7 +109,7 @@ describe('strategies in words', () => {
 
 test('windows and analyses are asked by name and one ratio', () => {
   expect(strategyRequestOf({})).toBeUndefined();
-  expect(strategyRequestOf({ ratio: '0.3' })).toEqual({ name: 'deviation', ratio: 0.3 });
+  expect(strategyRequestOf({ ratio: '0.3' })).toEqual({ name: 'query', ratio: 0.3 });
   expect(strategyRequestOf({ strategy: 'auto' })).toEqual({ name: 'auto', ratio: 0.15 });
   for (const flags of [
     { ratio: '2' },

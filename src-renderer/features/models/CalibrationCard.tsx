@@ -146,7 +146,7 @@ function Basis({ calibration }: { calibration: Calibration }) {
   const format = useFormat();
   const { floor, texts, textKind, prompts, promptTokens, device, dtype, measuredMs } = calibration;
   const sentences = [
-    t('calibration.floor', { kl: floor.maxKl, loss: floor.maxF1Loss }),
+    t('calibration.floor', { kl: floor.maxKl, agreement: format.percent(floor.minAgreement) }),
     t('calibration.measured', {
       ago: format.ago(measuredMs),
       device,

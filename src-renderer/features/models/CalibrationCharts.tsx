@@ -58,21 +58,20 @@ export function CalibrationTable({ calibration }: { calibration: Calibration }) 
   const format = useFormat();
   const words = useCalibrationWords();
   const { points, fullMs } = calibration;
-  const columns = (['strategy', 'ratio', 'kl', 'klMax', 'agreement', 'f1', 'time'] as const).map((name) => ({
+  const columns = (['strategy', 'ratio', 'kl', 'klMax', 'agreement', 'time'] as const).map((name) => ({
     name: t(`calibration.columns.${name}`),
     numeric: name !== 'strategy',
   }));
   const cells = (row: number): string[] => {
     const point = points[row];
     if (!point) return [];
-    const { strategy, kl, klMax, agreement, answerF1, ms } = point;
+    const { strategy, kl, klMax, agreement, ms } = point;
     return [
       words.strategy(strategy),
       format.percent(strategy.ratio),
       format.number(kl, 4),
       format.number(klMax, 4),
       format.percent(agreement),
-      format.number(answerF1, 3),
       format.percent(ms / fullMs),
     ];
   };

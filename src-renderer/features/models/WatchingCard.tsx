@@ -17,7 +17,7 @@ import { PictureView } from '../../viz/PictureView.tsx';
 import { TipRows } from '../../viz/Tip.tsx';
 import { StatusCard } from './StatusCard.tsx';
 import { joined } from '../../i18n/joined.ts';
-import { f1Chart, klChart, verdictOf, type WatchingWords } from './watching-view.ts';
+import { agreementChart, klChart, verdictOf, type WatchingWords } from './watching-view.ts';
 
 /** How far answers in use were from their full prefill, for each model and library, and what followed from it. */
 export function WatchingCard() {
@@ -146,13 +146,7 @@ function Figures({ watched, floor }: { watched: WatchedLibrary; floor: WatchingS
   });
   const facts = [
     ...(watched.kl ? [t('watching.kl', range(watched.kl, floor.maxKl))] : []),
-    ...(watched.f1Loss ? [t('watching.f1Loss', range(watched.f1Loss, floor.maxF1Loss))] : []),
-    ...(counted.length > 0
-      ? [
-          t('watching.agrees', { share: share(({ agrees }) => Number(agrees)) }),
-          t('watching.kept', { share: share(({ kept }) => kept) }),
-        ]
-      : []),
+    ...(counted.length > 0 ? [t('watching.kept', { share: share(({ agreement }) => agreement) })] : []),
     ...(last ? [t('watching.last', { ago: format.ago(last.measuredMs) })] : []),
   ];
   return (
@@ -169,7 +163,10 @@ function Charts({ watched, floor }: { watched: WatchedLibrary; floor: WatchingSt
   const pictures = useMemo(
     () => [
       { picture: chart(klChart(watched, floor.maxKl, words)), label: t('watching.klPicture') },
-      { picture: chart(f1Chart(watched, floor.maxF1Loss, words)), label: t('watching.f1Picture') },
+      {
+        picture: chart(agreementChart(watched, floor.minAgreement, words)),
+        label: t('watching.agreementPicture'),
+      },
     ],
     [watched, floor, words, t],
   );
@@ -182,11 +179,7 @@ function Charts({ watched, floor }: { watched: WatchedLibrary; floor: WatchingSt
     if (!answer) return [];
     return [
       [t('watching.columns.kl'), words.number(answer.kl)],
-      [
-        t('watching.columns.f1Loss'),
-        answer.f1 === null ? t('watching.unsureAnswer') : words.number(1 - answer.f1),
-      ],
-      [t('watching.columns.agrees'), t(answer.agrees ? 'watching.yes' : 'watching.no')],
+      [t('watching.columns.agreement'), format.percent(answer.agreement)],
       [t('watching.columns.ratio'), format.percent(answer.ratio)],
     ];
   };
@@ -212,7 +205,8 @@ function useWatchingWords(): WatchingWords {
     () => ({
       x: t('watching.x'),
       kl: t('watching.klAxis'),
-      f1Loss: t('watching.f1Axis'),
+      agreement: t('watching.agreementAxis'),
+      percent: (share) => format.percent(share),
       mean: t('watching.mean'),
       interval: t('watching.interval'),
       limit: t('watching.limit'),

@@ -15,9 +15,9 @@ function calibration(points: [StrategyName, number, number][], chosen: StrategyN
     ...{ texts: { library: 'L', kind: 'questions' }, prompts: 2, promptTokens: 200, fullMs: 100 },
     points: points.map(([name, ratio, kl]) => ({
       strategy: { name, ratio },
-      ...{ kl, klMax: kl, agreement: 1 - kl / 10, answerF1: 1, ms: 100 * ratio, recomputedShare: ratio },
+      ...{ kl, klMax: kl, agreement: 1 - kl / 10, ms: 100 * ratio, recomputedShare: ratio },
     })),
-    floor: { maxKl: 0.05, maxF1Loss: 0.01 },
+    floor: { maxKl: 0.05, minAgreement: 0.97 },
     choice: { verdict: 'blend', strategy: { name: chosen, ratio: 0.15 } },
   };
 }

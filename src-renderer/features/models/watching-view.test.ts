@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { WatchedAnswer, WatchedLibrary } from '../../../src-shared/contract/watching.ts';
-import { f1Chart, klChart, verdictOf } from './watching-view.ts';
+import { agreementChart, klChart, verdictOf } from './watching-view.ts';
 
-const RULES = { floor: { maxKl: 0.05, maxF1Loss: 0.01 }, fewest: 3 };
-const WORDS = { x: 'answers', kl: 'KL', f1Loss: 'F1', mean: 'mean', interval: 'interval', limit: 'limit', number: String }; // prettier-ignore
+const RULES = { floor: { maxKl: 0.05, minAgreement: 0.97 }, fewest: 3 };
+const WORDS = { x: 'answers', kl: 'KL', agreement: 'same', mean: 'mean', interval: 'interval', limit: 'limit', number: String, percent: String }; // prettier-ignore
 
-function answer(kl: number, f1: number | null = 1): WatchedAnswer {
-  return { measuredMs: 0, kl, f1, agrees: true, kept: 1, ratio: 0.15 };
+function answer(kl: number, agreement = 1): WatchedAnswer {
+  return { measuredMs: 0, kl, agreement, ratio: 0.15 };
 }
 
 function seen(more: Partial<WatchedLibrary>): WatchedLibrary {
@@ -17,7 +17,7 @@ function seen(more: Partial<WatchedLibrary>): WatchedLibrary {
     answers,
     counted: answers.length,
     kl: null,
-    f1Loss: null,
+    agreement: null,
     leastRatio: 0,
     ...more,
   };
@@ -30,7 +30,7 @@ test('what follows is said by what was decided, then by how many there are, then
   expect(verdictOf(seen({ counted: 2, kl }), RULES)).toBe('few');
   expect(verdictOf(seen({ counted: 3, kl }), RULES)).toBe('kept');
   expect(verdictOf(seen({ counted: 3, kl: { ...kl, mean: 0.06 } }), RULES)).toBe('unsure');
-  expect(verdictOf(seen({ counted: 3, f1Loss: { ...kl, mean: 0.02 } }), RULES)).toBe('unsure');
+  expect(verdictOf(seen({ counted: 3, agreement: { mean: 0.95, low: 0.9, high: 1 } }), RULES)).toBe('unsure');
 });
 
 test('every answer is a dot, those before the last change are grey, and the interval spans those that count', () => {
@@ -50,14 +50,13 @@ test('every answer is a dot, those before the last change are grey, and the inte
   expect(mean?.points.map(({ x, y }) => [x, y])).toEqual([2, 3, 4].map((x) => [x, 0.02]));
 });
 
-test('answers whose words mean nothing are no dots of the loss, but can be pointed at; one answer has no interval', () => {
-  const { dots, items, series, y } = f1Chart(
-    seen({ answers: [answer(0, 0.5), answer(0, null)] }),
-    0.01,
-    WORDS,
-  );
-  expect(dots.map(({ x, y }) => [x, y])).toEqual([[1, 0.5]]);
-  expect(items).toEqual([1, 2]);
+test('the axis of agreement reaches down to the worst answer; one answer has no interval', () => {
+  const { dots, series, y } = agreementChart(seen({ answers: [answer(0, 0.75), answer(0)] }), 0.97, WORDS);
+  expect(dots.map(({ x, y }) => [x, y])).toEqual([
+    [1, 0.75],
+    [2, 1],
+  ]);
   expect(series).toHaveLength(1);
-  expect(y.domain).toEqual([0, 0.5]);
+  expect(y.domain).toEqual([0.75, 1]);
+  expect(agreementChart(seen({ answers: [answer(0)] }), 0.97, WORDS).y.domain).toEqual([0.9, 1]);
 });

@@ -5,33 +5,34 @@ import type { ChartPoint, ChartSpec } from '../../viz/chart/layout.ts';
 
 /** A KL of 0 has no place on a logarithmic axis; what is smaller than this is as good. */
 const LEAST_KL = 1e-4;
-/** Losses mostly are 0: without this the axis would be all noise. */
-const LEAST_LOSS_SHOWN = 0.1;
+/** Answers mostly agree: the axis begins no higher than this. */
+const MOST_OF_AXIS = 0.9;
 const HEIGHT = 96;
 const RADIUS = 3;
 
 export interface WatchingWords {
   x: string;
   kl: string;
-  f1Loss: string;
+  agreement: string;
   mean: string;
   interval: string;
   limit: string;
   number: (value: number) => string;
+  percent: (share: number) => string;
 }
 
 /** What follows from what was seen, in one word. */
 export type Verdict = 'stopped' | 'raised' | 'few' | 'unsure' | 'kept';
 
 export function verdictOf(
-  { leastRatio, counted, kl, f1Loss }: WatchedLibrary,
+  { leastRatio, counted, kl, agreement }: WatchedLibrary,
   { floor, fewest }: Pick<WatchingStatus, 'floor' | 'fewest'>,
 ): Verdict {
   if (leastRatio >= 1) return 'stopped';
   if (leastRatio > 0) return 'raised';
   if (counted < fewest) return 'few';
-  const above = (kl?.mean ?? 0) > floor.maxKl || (f1Loss?.mean ?? 0) > floor.maxF1Loss;
-  return above ? 'unsure' : 'kept';
+  const beyond = (kl?.mean ?? 0) > floor.maxKl || (agreement?.mean ?? 1) < floor.minAgreement;
+  return beyond ? 'unsure' : 'kept';
 }
 
 export function klChart(watched: WatchedLibrary, limit: number, words: WatchingWords): ChartSpec {
@@ -42,17 +43,17 @@ export function klChart(watched: WatchedLibrary, limit: number, words: WatchingW
   return { ...spec, y: { ...y, label: words.kl, format: words.number } };
 }
 
-export function f1Chart(watched: WatchedLibrary, limit: number, words: WatchingWords): ChartSpec {
-  const values = watched.answers.map(({ f1 }) => (f1 === null ? null : 1 - f1));
-  const least = (value: number): number => Math.max(0, value);
-  const spec = chartOf(watched, { values, interval: watched.f1Loss, limit, least, words });
-  const most = Math.max(LEAST_LOSS_SHOWN, watched.f1Loss?.high ?? 0, ...values.map((value) => value ?? 0));
-  return { ...spec, y: { domain: [0, most] as const, label: words.f1Loss, format: words.number } };
+export function agreementChart(watched: WatchedLibrary, limit: number, words: WatchingWords): ChartSpec {
+  const values = watched.answers.map(({ agreement }) => agreement);
+  const inside = (value: number): number => Math.min(1, Math.max(0, value));
+  const spec = chartOf(watched, { values, interval: watched.agreement, limit, least: inside, words });
+  const least = Math.min(MOST_OF_AXIS, inside(watched.agreement?.low ?? 1), ...values);
+  return { ...spec, y: { domain: [least, 1] as const, label: words.agreement, format: words.percent } };
 }
 
 interface Measure {
-  /** One an answer; null where it has none. */
-  values: readonly (number | null)[];
+  /** One an answer. */
+  values: readonly number[];
   interval: Interval | null;
   limit: number;
   /** What an axis cannot show is moved to its edge. */
@@ -94,9 +95,9 @@ function chartOf(watched: WatchedLibrary, measure: Measure): Omit<ChartSpec, 'y'
     },
     series,
     rules: [],
-    dots: values.flatMap((y, i) => {
+    dots: values.map((y, i) => {
       const colour = i + 1 > items.length - watched.counted ? 'accent' : 'muted';
-      return y === null ? [] : [{ x: i + 1, y, colour, radius: RADIUS } as const];
+      return { x: i + 1, y, colour, radius: RADIUS } as const;
     }),
     height: HEIGHT,
     items,

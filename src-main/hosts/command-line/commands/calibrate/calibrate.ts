@@ -71,35 +71,24 @@ async function run(flags: CalibrateFlags, context: CommandContext): Promise<void
 
 function tableOf({ points, fullMs, choice }: Calibration): string {
   const table = new Table({
-    head: [
-      'strategy',
-      'ratio',
-      'KL',
-      'worst KL',
-      'same first token',
-      'answer F1',
-      'recomputed',
-      'prefill',
-      'of full',
-    ],
-    colAligns: ['left', ...Array.from({ length: 8 }, () => 'right' as const)],
+    head: ['strategy', 'ratio', 'KL', 'worst KL', 'same tokens', 'recomputed', 'prefill', 'of full'],
+    colAligns: ['left', ...Array.from({ length: 7 }, () => 'right' as const)],
     style: { head: [], border: [] },
     chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }, // no line between rows
   });
   for (const point of points) table.push(row(point, fullMs, sameStrategy(point.strategy, choice.strategy)));
-  table.push(['full', '', '0', '0', '100 %', '1.000', '100 %', milliseconds(fullMs), '1.00 ×']);
+  table.push(['full', '', '0', '0', '100 %', '100 %', milliseconds(fullMs), '1.00 ×']);
   return table.toString();
 }
 
 function row(point: CalibrationPoint, fullMs: number, chosen: boolean): string[] {
-  const { strategy, kl, klMax, agreement, answerF1, recomputedShare, ms } = point;
+  const { strategy, kl, klMax, agreement, recomputedShare, ms } = point;
   return [
     chosen ? `${nameOf(strategy)} ←` : nameOf(strategy),
     strategy.name === 'none' ? '' : percent(strategy.ratio),
     nats(kl),
     nats(klMax),
     percent(agreement),
-    answerF1.toFixed(3),
     percent(recomputedShare),
     milliseconds(ms),
     `${(ms / fullMs).toFixed(2)} ×`,
@@ -116,7 +105,7 @@ function heading(calibration: Calibration): string {
 }
 
 function verdict({ choice: { verdict, strategy }, floor, points, fullMs }: Calibration): string {
-  const bar = `KL ≤ ${floor.maxKl} and F1 loss ≤ ${floor.maxF1Loss}`;
+  const bar = `KL ≤ ${floor.maxKl} and the same token in ≥ ${percent(floor.minAgreement)}`;
   if (verdict === 'quality') {
     return (
       `This model does not stand blending: nothing below a ratio of 100 % keeps ${bar}. ` +
