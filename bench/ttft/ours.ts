@@ -60,7 +60,7 @@ export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions):
   const query = (ratio: number) => engineStrategy({ name: 'query', ratio }, model.info.kvLayers);
   const choice = UNCALIBRATED;
   const shipped = engineStrategy(choice, model.info.kvLayers);
-  const shippedName = `default (${choice.name} ${percent(choice.ratio)}, layer ${choice.checkLayers?.join() ?? '1'})`;
+  const shippedName = `default (${choice.name} ${percent(choice.ratio)})`;
   const single = (name: string, strategy: Strategy, source: Source): Method => ({
     name: `${name}, ${source.name}`,
     run: (prompt) => withSession(model, prompt, (session) => append(session, prompt, strategy, source)),
@@ -81,16 +81,18 @@ export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions):
     ...ratios.flatMap((ratio) =>
       [RAM, DISK].map((source) => single(`deviation ${percent(ratio)}`, deviation(ratio), source)),
     ),
-    single(`query ${percent(middle)}`, query(middle), DISK),
-    ...(tiers ? tierMethods(single, none, deviation(middle), percent(middle)) : []),
-    ...(turns ? turnMethods(model, deviation(middle)) : []),
+    ...ratios.flatMap((ratio) =>
+      [RAM, DISK].map((source) => single(`query ${percent(ratio)}`, query(ratio), source)),
+    ),
+    ...(tiers ? tierMethods(single, none, query(middle), percent(middle)) : []),
+    ...(turns ? turnMethods(model, query(middle)) : []),
   ];
 }
 
 function tierMethods(
   single: (name: string, strategy: Strategy, source: Source) => Method,
   none: Strategy,
-  deviation: Strategy,
+  query: Strategy,
   ratio: string,
 ): Method[] {
   const sources = [
@@ -100,10 +102,7 @@ function tierMethods(
     throttled(0.5, false),
     throttled(0.5, true),
   ];
-  return sources.flatMap((source) => [
-    single('none', none, source),
-    single(`deviation ${ratio}`, deviation, source),
-  ]);
+  return sources.flatMap((source) => [single('none', none, source), single(`query ${ratio}`, query, source)]);
 }
 
 /** The second turn of a conversation whose first was blended: what is new is appended, nothing is prefilled twice. */

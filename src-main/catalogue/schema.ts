@@ -224,6 +224,12 @@ const VERSION_8 = `
   CREATE INDEX IF NOT EXISTS document_queue ON document(phase, length(bytes), id DESC, format, bytes, text_length);
 `;
 
+/** Chunks are cut again, for leads with the text before them; what was computed serves meanwhile. */
+const VERSION_9 = `
+  UPDATE chunking SET sha256 = '';
+  UPDATE document SET phase = 'chunking' WHERE phase IN ('indexing', 'precomputing', 'ready');
+`;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
 export const MIGRATIONS = [
   VERSION_1,
@@ -234,4 +240,5 @@ export const MIGRATIONS = [
   VERSION_6,
   VERSION_7,
   VERSION_8,
+  VERSION_9,
 ];

@@ -9,8 +9,12 @@ import { textKindOf } from '../formats/formats.ts';
 import { sameTokens } from '../../platform/token-bytes.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 
-/** A lead's at most: it is computed anew for every chunk. What is nearest to the chunk is kept. */
-const LEAD_TOKENS = 64;
+/** Of the headings in a lead at most: they are computed anew for every chunk. What is nearest to the chunk is kept. */
+const HEADING_TOKENS = 64;
+/** Of the text before a chunk, in its lead: decision 0249. */
+const TEXT_TOKENS = 512;
+/** The work of smaller chunks would double by it. */
+const SMALL_CHUNK = 256;
 
 /** What chunks are cut for. */
 interface CutTarget {
@@ -44,7 +48,9 @@ export class DocumentCutter {
     await this.#dropOtherVersions(document, chunkSetId, signal);
     const existing = chunkTable.existing(chunkSetId, document.id);
     const cut = await this.#chunks(document, target, existing, signal);
-    const chunks = cut.map((chunk, ordinal) => asRow(document, chunk, ordinal, target.model));
+    const chunks = cut.map((chunk, ordinal) =>
+      asRow(document, chunk, ordinal, textBefore(cut, ordinal, target), target),
+    );
     chunkTable.begin(chunkSetId, document.id);
     await this.#store(document, chunkSetId, existing, chunks, signal);
     const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens.length, 0);
@@ -170,17 +176,28 @@ function asRow(
   { title }: DocumentRow,
   { headings, above, ...chunk }: TextChunk,
   ordinal: number,
-  model: Pick<FusionModel, 'tokenize'>,
+  before: Int32Array,
+  { model }: CutTarget,
 ): CutChunk {
   // At its beginning a document says itself what it is about.
-  const lead = ordinal === 0 ? new Int32Array() : leadOf(withTitle(title, above), model);
+  const led = ordinal === 0 ? new Int32Array() : headingLead(withTitle(title, above), model);
+  const lead = Int32Array.of(...led, ...before);
   return { ...chunk, ordinal, title: withTitle(title, headings).join(' › '), lead };
 }
 
+/** The tokens that stand right before a chunk in its document, as many as its lead takes. */
+function textBefore(chunks: readonly TextChunk[], ordinal: number, { chunkTokens }: CutTarget): Int32Array {
+  if (chunkTokens < SMALL_CHUNK) return new Int32Array();
+  const tokens: number[] = [];
+  for (let i = ordinal - 1; i >= 0 && tokens.length < TEXT_TOKENS; i--)
+    tokens.unshift(...(chunks[i]?.tokens ?? []));
+  return Int32Array.from(tokens.slice(-TEXT_TOKENS));
+}
+
 /** Headings as Markdown has them: of all forms models have read it most. */
-function leadOf(headings: readonly string[], model: Pick<FusionModel, 'tokenize'>): Int32Array {
+function headingLead(headings: readonly string[], model: Pick<FusionModel, 'tokenize'>): Int32Array {
   const lines = headings.map((heading, i) => `${'#'.repeat(i + 1)} ${heading}\n`);
-  return model.tokenize(`${lines.join('')}\n`).slice(-LEAD_TOKENS);
+  return model.tokenize(`${lines.join('')}\n`).slice(-HEADING_TOKENS);
 }
 
 function withTitle(title: string, headings: readonly string[]): readonly string[] {
