@@ -49,7 +49,7 @@ if (args.cpu !== undefined) {
 const DECODE_CONTEXT = 4096;
 
 /** Methods whose distance from the machine's limits is printed. */
-const ROOFLINE = /^(llama.cpp )?full prefill$|^(default|deviation) .*, RAM$/;
+const ROOFLINE = /^(llama.cpp )?full prefill$|^(default|query) .*, RAM$/;
 
 /** Chunk files lie here: a system's folder for temporary files may be in memory. */
 const SCRATCH = join(import.meta.dirname, '..', 'build');
