@@ -35,7 +35,7 @@ export const StrategyChoiceSchema = z.object({
   ratio: z.number().min(0).max(1).default(0.15),
   /** Layers at which tokens are chosen by deviation, as calibration found them; absent: the first that can tell, layer 1. */
   checkLayers: z.array(z.int().min(0)).min(1).optional(),
-  /** Layers whose attention tells what the question looks at, likewise; absent: all. */
+  /** Layers whose attention tells what the question looks at, likewise; absent: the usual six. */
   questionLayers: z.array(z.int().min(0)).min(1).optional(),
 });
 

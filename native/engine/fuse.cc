@@ -31,7 +31,9 @@ DeviationStats stats_of(std::vector<float> values) {
 // Adds the mean over rows of [rows][keys] weights to `sum`.
 void add_mean(const std::vector<float> & weights, std::vector<float> & sum) {
     const size_t keys = sum.size(), rows = weights.size() / keys;
-    for (size_t i = 0; i < weights.size(); ++i) sum[i % keys] += weights[i] / float(rows);
+    const float share = 1 / float(rows);
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t i = 0; i < keys; ++i) sum[i] += share * weights[r * keys + i];
 }
 
 // The values at indices in `in`, and those at all others.
