@@ -46,7 +46,10 @@ const PREFIX = oneCall('prefix caching', (prompt) => {
   return { segments, strategy: { kind: 'none' } };
 });
 
-const REUSE = oneCall('full reuse', (prompt) => ({ segments: reused(prompt), strategy: { kind: 'none' } }));
+export const REUSE = oneCall('full reuse', (prompt) => ({
+  segments: reused(prompt),
+  strategy: { kind: 'none' },
+}));
 
 /** What blending is measured by: passages encoded alone, behind nothing, and nothing computed anew. */
 export const BLIND: Method = {
