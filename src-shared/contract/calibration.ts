@@ -77,8 +77,8 @@ const CalibrationStatusSchema = z.object({
   strategySet: z.boolean(),
 });
 
-/** Default ratios: below 5 % blending is hardly cheaper, above 50 % hardly worth it; 1 must give the full prefill. */
-export const CALIBRATION_RATIOS = [0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1] as const;
+/** Default ratios: below 5 % blending is hardly cheaper, above 50 % hardly worth it. */
+export const CALIBRATION_RATIOS = [0.05, 0.1, 0.15, 0.2, 0.3, 0.5] as const;
 /** A full prefill is what the others are measured against. */
 const MeasuredStrategy = z.enum(STRATEGY_NAMES).exclude(['full']);
 /** Those that are nearest to it somewhere (decision 0249); others can be asked for. */

@@ -26,8 +26,8 @@ interface FirstUseOptions extends Core {
 
 /** Few prompts and the ways that keep quality best, so that it ends soon; people can measure all of it (decision 0151). */
 export const SHORT_CALIBRATION: CalibrationRequest = CalibrationRequestSchema.parse({
-  strategies: ['query', 'union', 'deviation'],
-  ratios: [0.1, 0.15, 0.3, 0.5],
+  strategies: ['query', 'deviation'],
+  ratios: [0.1, 0.15, 0.2, 0.3, 0.5],
   prompts: 6,
 });
 
