@@ -48,7 +48,7 @@ test('compared answers are shown with what followed from them, which can be take
     await expect(sample).toContainText('2 answers compared; nothing is concluded from fewer than 8.');
     await expect(sample).toContainText('KL 0.015');
 
-    const picture = sample.getByRole('application', { name: /^KL of the first token/ });
+    const picture = sample.getByRole('application', { name: /^KL along the answer/ });
     await picture.press('ArrowRight');
     await expect(picture).toContainText(/Answer 1.*KL 0.4/);
 
