@@ -96,7 +96,9 @@ async function calibrationFor(dtype: KvDtype, lead: Lead): Promise<Calibration |
   return calibrations.get(key);
 }
 
-const records = new Records(args.out, { ...about, commit: commit(), shots: args.shots }, args.resume);
+/** With more questions those that were asked still count. */
+const { questions: _, ...measuredOn } = about;
+const records = new Records(args.out, { ...measuredOn, commit: commit(), shots: args.shots }, args.resume);
 
 async function measured({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const wanted = new RegExp(only);
@@ -107,7 +109,7 @@ async function measured({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const run = JSON.stringify({ ...setting, auto: calibration?.choice });
   const known = records.of(run);
   if (known.length > 0) console.log(`Goes on behind ${known.length} of ${set.questions.length} questions.`);
-  const progress = new Progress(set.questions.length - known.length);
+  const progress = new Progress(Math.max(0, set.questions.length - known.length));
   const asked = await measure(
     model,
     set,

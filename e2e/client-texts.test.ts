@@ -11,6 +11,7 @@ import { laid } from '../src-main/completions/asked.ts';
 import { layOutMessages } from '../src-main/completions/layout.ts';
 import type { CompletionMessage, CompletionResult } from '../src-main/completions/types.ts';
 import type { FusionModel as Model } from '../src-main/fusion/model.ts';
+import { nearestAt } from '../src-main/fusion/calibration/choose.ts';
 import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
 import { SHORT_CALIBRATION } from '../src-main/fusion/planning/first-use.ts';
 import type { Drift } from '../src-main/fusion/watching/watch-service.ts';
@@ -30,9 +31,7 @@ beforeAll(async () => {
   app = await App.open({ dataDir: dir });
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   await workspace.library.drain({ precompute: false });
-  // By query alone, which suits these chunks behind their headings, and fails on the same text without.
-  const request = { ...SHORT_CALIBRATION, strategies: ['query' as const] };
-  calibration = await app.workspaces.calibrate(workspace, request, {});
+  calibration = await app.workspaces.calibrate(workspace, SHORT_CALIBRATION, {});
   await app.models.current();
   const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as { question: string }[];
   const texts = new Map([...workspace.library.chunks()].map(({ id, text }) => [id, text]));
@@ -50,11 +49,11 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test('auto is as near to the full prefill as the default before a calibration is', async () => {
+test('auto is as near to the full prefill as the strategy that suits the model best', async () => {
   expect(calibration.textKind).toBe('headings');
   const model = app.models.active?.model;
   if (!model) throw new Error('no model');
-  const usual = UNCALIBRATED;
+  const usual = nearestAt([calibration], UNCALIBRATED.ratio) ?? UNCALIBRATED;
   const rows = [];
   for (const message of asked) {
     await answer(message); // stores the parts

@@ -17,6 +17,8 @@ import { VectorService } from './completions/vector-service.ts';
 import { libraryPassages } from './answering/library-passages.ts';
 import { remakePrompt } from './answering/remade-prompt.ts';
 import { readSuggestions, suggestionsAbout } from './chat/suggestions.ts';
+import { nearestAt } from './fusion/calibration/choose.ts';
+import { UNCALIBRATED } from './fusion/planning/controller.ts';
 import { CalibrationService } from './fusion/calibration/calibration-service.ts';
 import { CostModel } from './fusion/planning/cost-model.ts';
 import { FirstUse } from './fusion/planning/first-use.ts';
@@ -231,6 +233,7 @@ export class App {
       costs: new CostModel(paths.costs),
       store,
       calibration: (model, kind) => this.calibration.of(model, kind),
+      unmeasured: (model) => nearestAt(this.calibration.all(model), UNCALIBRATED.ratio),
       leastRatio: (model, libraryIds) => this.watching.leastRatio(model, libraryIds),
     });
     store.shared?.onTransfer((transfer) => this.planner.costs.observeTransfer(transfer));

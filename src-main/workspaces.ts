@@ -7,6 +7,8 @@ import { libraryPassages } from './answering/library-passages.ts';
 import { SingleAnswers } from './answering/single-answers.ts';
 import type { DeviceService } from './devices/device-service.ts';
 import type { Engine, Model } from './engine/engine.ts';
+import { nearestAt } from './fusion/calibration/choose.ts';
+import { UNCALIBRATED } from './fusion/planning/controller.ts';
 import type { CalibrationRun, CalibrationService } from './fusion/calibration/calibration-service.ts';
 import { Planner } from './fusion/planning/planner.ts';
 import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
@@ -238,6 +240,7 @@ export class Workspaces {
       costs: planner.costs,
       store,
       calibration: (model, kind) => calibration.of(model, kind, settings.current.dtype),
+      unmeasured: (model) => nearestAt(calibration.all(model), UNCALIBRATED.ratio),
       leastRatio: (model, libraryIds) => watching.leastRatio(model, libraryIds),
     });
   }

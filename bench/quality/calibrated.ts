@@ -29,7 +29,7 @@ export async function calibrationOn(
     name: model.info.name,
     dtype,
     texts: { library: 'questions that are not asked', kind: 'questions', prompts: taken.map(partsOf) },
-    strategies: strategiesAt(CALIBRATION_STRATEGIES, CALIBRATION_RATIOS),
+    strategies: strategiesAt(CALIBRATION_STRATEGIES, CALIBRATION_RATIOS, model.info.kvLayers),
     step: (work) => work({}),
     nowMs: Date.now,
   });

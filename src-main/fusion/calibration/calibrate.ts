@@ -36,14 +36,21 @@ interface CalibrateOptions {
 /** Long enough for a sentence, in which answers that begin alike can still part. */
 export const ANSWER_TOKENS = 24;
 
-/** Every strategy at every ratio; those that take none, once. */
+/** At layer 1 the order of deviations has not settled yet in the demo model (decision 0249). */
+const CHECK_LAYER = 2;
+
+/** Every strategy at every ratio; those that take none, once. `layers`: of the model. */
 export function strategiesAt(
   names: readonly StrategyChoice['name'][],
   ratios: readonly number[],
+  layers: number,
 ): StrategyChoice[] {
+  const at = layers > CHECK_LAYER ? { checkLayers: [CHECK_LAYER] } : {};
   const ascending = [...new Set(ratios)].toSorted((a, b) => a - b);
   return [...new Set(names)].flatMap((name): StrategyChoice[] =>
-    name === 'none' ? [{ name, ratio: 0 }] : ascending.map((ratio) => ({ name, ratio })),
+    name === 'none'
+      ? [{ name, ratio: 0 }]
+      : ascending.map((ratio) => ({ name, ratio, ...(name === 'deviation' && at) })),
   );
 }
 

@@ -166,7 +166,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
       texts,
       nowMs,
       dtype: run.dtype ?? settings.current.dtype,
-      strategies: strategiesAt(request.strategies, request.ratios),
+      strategies: strategiesAt(request.strategies, request.ratios, model.info.kvLayers),
       onProgress: run.onProgress,
       step: (work) =>
         gate.background((signal) => {

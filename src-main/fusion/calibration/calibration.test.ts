@@ -105,11 +105,15 @@ describe('choosing', () => {
   });
 
   test('strategies without a ratio are measured once, ratios ascend', () => {
-    expect(strategiesAt(['none', 'query', 'none'], [0.5, 0.1, 0.5])).toEqual([
+    expect(strategiesAt(['none', 'query', 'none'], [0.5, 0.1, 0.5], 8)).toEqual([
       { name: 'none', ratio: 0 },
       { name: 'query', ratio: 0.1 },
       { name: 'query', ratio: 0.5 },
     ]);
+    expect(strategiesAt(['deviation'], [0.1], 3)).toEqual([
+      { name: 'deviation', ratio: 0.1, checkLayers: [2] },
+    ]);
+    expect(strategiesAt(['deviation'], [0.1], 2)).toEqual([{ name: 'deviation', ratio: 0.1 }]);
   });
 });
 

@@ -1,4 +1,5 @@
 import type {
+  Calibration,
   CalibrationChoice,
   CalibrationPoint,
   QualityFloor,
@@ -35,6 +36,14 @@ export function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
   const least = Math.min(...points.map(({ ms }) => ms));
   const same = points.filter(({ ms }) => ms <= least * (1 + SAME_TIME));
   return same.toSorted((a, b) => a.kl - b.kl || a.ms - b.ms)[0];
+}
+
+/** For text that was not measured: of the strategies that were measured with other text at this ratio, the nearest to the full prefill. */
+export function nearestAt(calibrations: readonly Calibration[], ratio: number): StrategyChoice | undefined {
+  const points = calibrations.flatMap(({ points: all }) =>
+    all.filter(({ strategy }) => strategy.ratio === ratio),
+  );
+  return points.toSorted((a, b) => a.kl - b.kl)[0]?.strategy;
 }
 
 function keeps({ kl, agreement }: CalibrationPoint, { maxKl, minAgreement }: QualityFloor): boolean {

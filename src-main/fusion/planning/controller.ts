@@ -33,6 +33,8 @@ interface DecideOptions {
   costs: Pick<CostModel, 'predict'>;
   /** What calibration found of the model; absent before. */
   calibrated?: CalibrationChoice | undefined;
+  /** What is done without it. Default: UNCALIBRATED. */
+  unmeasured?: StrategyChoice | undefined;
   /** What watching in use asks for: a ratio that is not gone below; 1: nothing is blended. */
   leastRatio?: number | undefined;
   /** Tiers from the slowest to the fastest. */
@@ -53,7 +55,7 @@ const STEP = 0.01;
  * longer to load than to compute is computed. A strategy that people chose is left as it is, and only predicted.
  */
 export function decide(work: Work, requested: StrategyOrAuto, options: DecideOptions): Decision {
-  const { info, costs, calibrated, leastRatio = 0 } = options;
+  const { info, costs, calibrated, unmeasured = UNCALIBRATED, leastRatio = 0 } = options;
   const predictedFullMs = costs.predict(info, work, { kind: 'full' })?.total ?? null;
   const rest = { requested, predictedFullMs };
   if (requested.kind !== 'auto') {
@@ -61,9 +63,8 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
     return { ...rest, ...plain(work, requested, choiceOf(requested, info.kvLayers), reason, options) };
   }
 
-  const base = calibrated?.strategy ?? UNCALIBRATED;
-  const blended = calibrated?.verdict === 'blend' ? base : UNCALIBRATED;
-  const floor = atLeast(leastRatio, blended, UNCALIBRATED);
+  const blended = calibrated?.verdict === 'blend' ? calibrated.strategy : unmeasured;
+  const floor = atLeast(leastRatio, blended, unmeasured);
   const least = engineStrategy(floor, info.kvLayers);
   if (work.pieces.every(({ tier }) => tier === null))
     return { ...rest, ...plain(work, least, floor, 'nothing-cached', options) };

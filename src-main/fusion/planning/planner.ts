@@ -1,6 +1,6 @@
 import type { Calibration, TextKind } from '../../../src-shared/contract/calibration.ts';
 import type { FusionPlan } from '../../../src-shared/plan.ts';
-import type { StrategyRequest } from '../../../src-shared/strategy.ts';
+import type { StrategyChoice, StrategyRequest } from '../../../src-shared/strategy.ts';
 import type { KvDtype } from '../../engine/engine.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
@@ -22,6 +22,8 @@ interface PlannerOptions {
   store: Pick<ChunkCache, 'entry' | 'similar' | 'shared'>;
   /** What was measured of a model's quality with a kind of text; absent before. */
   calibration: (model: PlannedModel, kind: TextKind) => Calibration | undefined;
+  /** What is done about text of a kind that was not measured, where another kind was; absent: as before any measurement. */
+  unmeasured?: ((model: PlannedModel) => StrategyChoice | undefined) | undefined;
   /** The least ratio that watching asks for where passages of these libraries are blended (watching/); absent: none. */
   leastRatio?: ((model: PlannedModel, libraryIds: readonly string[]) => number) | undefined;
 }
@@ -89,6 +91,7 @@ export class Planner {
       costs: this.costs,
       tiers: TIERS,
       calibrated: this.#options.calibration(model, kind)?.choice,
+      unmeasured: this.#options.unmeasured?.(model),
       leastRatio: this.#options.leastRatio?.(model, libraryIdsOf(parts)),
     });
     const instead = new Set([...decision.computed].map((index) => work.pieces[index]?.chunk));

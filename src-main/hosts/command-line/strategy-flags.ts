@@ -56,7 +56,10 @@ export function addStrategyFlags(command: Command): Command {
       '--cover <m>',
       'in place of a ratio: the smallest that covers this share of deviation or attention; "0.6,0.05,0.4" adds bounds',
     )
-    .option('--question-layers <l>', 'layers whose attention tells what the question looks at (default: six, evenly apart)')
+    .option(
+      '--question-layers <l>',
+      'layers whose attention tells what the question looks at (default: six, evenly apart)',
+    )
     .option('--deviation-of <kv>', 'what check layers compare: v, k or kv (default: v)');
 }
 
