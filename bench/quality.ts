@@ -97,7 +97,7 @@ async function calibrationFor(dtype: KvDtype, lead: Lead): Promise<Calibration |
 }
 
 /** With more questions those that were asked still count. */
-const { questions: _, ...measuredOn } = about;
+const measuredOn = { model: about.model, fingerprint: about.fingerprint, set: about.set };
 const records = new Records(args.out, { ...measuredOn, commit: commit(), shots: args.shots }, args.resume);
 
 async function measured({ ratios, only, ...setting }: Asked): Promise<Row[]> {
