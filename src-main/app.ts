@@ -39,6 +39,7 @@ import { LibraryService } from './library/library-service.ts';
 import { ParserProcess } from './library/parser/parser-process.ts';
 import type { SpawnParser } from './library/parser/spawn.ts';
 import { SentDocuments } from './library/sent-documents.ts';
+import { strategyBefore } from './models/model-defaults.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { ModelService } from './models/model-service.ts';
 import type { TryFile } from './models/trial/try-file.ts';
@@ -233,7 +234,8 @@ export class App {
       costs: new CostModel(paths.costs),
       store,
       calibration: (model, kind) => this.calibration.of(model, kind),
-      unmeasured: (model) => nearestAt(this.calibration.all(model), UNCALIBRATED.ratio),
+      unmeasured: (model) =>
+        nearestAt(this.calibration.all(model), UNCALIBRATED.ratio) ?? strategyBefore(model.path, this.paths),
       leastRatio: (model, libraryIds) => this.watching.leastRatio(model, libraryIds),
     });
     store.shared?.onTransfer((transfer) => this.planner.costs.observeTransfer(transfer));

@@ -20,7 +20,7 @@ import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { withAdapter } from './models/entry.ts';
 import type { ModelService } from './models/model-service.ts';
-import { chooseModel } from './models/model-defaults.ts';
+import { chooseModel, strategyBefore } from './models/model-defaults.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { traceOf } from './platform/failure.ts';
 import type { Paths } from './platform/paths.ts';
@@ -235,12 +235,13 @@ export class Workspaces {
 
   /** The app's planner, for a workspace's number format. */
   #plannerFor(settings: SettingsService): Planner {
-    const { planner, store, calibration, watching } = this.#options.app;
+    const { planner, store, calibration, watching, paths } = this.#options.app;
     return new Planner({
       costs: planner.costs,
       store,
       calibration: (model, kind) => calibration.of(model, kind, settings.current.dtype),
-      unmeasured: (model) => nearestAt(calibration.all(model), UNCALIBRATED.ratio),
+      unmeasured: (model) =>
+        nearestAt(calibration.all(model), UNCALIBRATED.ratio) ?? strategyBefore(model.path, paths),
       leastRatio: (model, libraryIds) => watching.leastRatio(model, libraryIds),
     });
   }

@@ -1,5 +1,6 @@
 import { Engine, type GgufInfo } from '../engine/engine.ts';
 import type { Paths } from '../platform/paths.ts';
+import type { StrategyChoice } from '../../src-shared/strategy.ts';
 
 interface ModelChoice {
   path: string;
@@ -10,6 +11,8 @@ interface ModelChoice {
 const DEFAULT_CHUNK_TOKENS = 512;
 /** The demo model was trained on chunks of a few sentences. */
 const DEMO_CHUNK_TOKENS = 96;
+/** Trained on them, it is nearest to a full prefill by deviation (decision 0249). */
+const DEMO_STRATEGY: StrategyChoice = { name: 'deviation', ratio: 0.1, checkLayers: [2] };
 const MIN_CHUNK_TOKENS = 16;
 /** A prompt should hold several chunks, a question and an answer. */
 const CHUNKS_PER_CONTEXT = 8;
@@ -34,4 +37,9 @@ export function chooseModel(path: string | undefined, paths: Pick<Paths, 'demoMo
       );
     },
   };
+}
+
+/** How a model's prompts are blended before it was measured; undefined: as any model's. */
+export function strategyBefore(path: string, paths: Pick<Paths, 'demoModel'>): StrategyChoice | undefined {
+  return path === paths.demoModel ? DEMO_STRATEGY : undefined;
 }

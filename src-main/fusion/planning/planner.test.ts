@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Calibration } from '../../../src-shared/contract/calibration.ts';
+import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { Strategy } from '../../engine/engine.ts';
 import { blend, type PromptPart } from '../blender.ts';
 import { encodeAndStore, keyFor } from '../model.ts';
@@ -24,6 +25,10 @@ const EDITED = Int32Array.of(...OLD.subarray(0, 190), 7, 8, ...OLD.subarray(200)
 
 /** A prompt of the edited passage on a machine whose costs are known; `stored` is what the store has. */
 async function fixture(...stored: Int32Array[]) {
+  return fixtureWith(undefined, stored);
+}
+
+async function fixtureWith(unmeasured: StrategyChoice | undefined, stored: readonly Int32Array[] = []) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-planner-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const machine = new Machine({ layers: 4 });
@@ -37,6 +42,7 @@ async function fixture(...stored: Int32Array[]) {
     costs,
     store,
     calibration: (_, kind) => (kind === 'headings' ? MEASURED : undefined),
+    unmeasured: () => unmeasured,
   });
   const parts: PromptPart[] = [
     { kind: 'text', tokens: Int32Array.of(1) },
@@ -94,26 +100,32 @@ test('what is stored itself, and a full prefill, ask for nothing similar', async
   expect([similar.mock.calls, asked.mock.calls]).toEqual([[], []]);
 });
 
-test('a calibration decides for the kind of text it was measured on; other text gets the default before a calibration', async () => {
-  const { planner, model, store } = await fixture();
-  const [lead, none] = [Int32Array.of(5), new Int32Array(0)];
-  const [mine, theirs] = [{ libraryId: '1' }, { libraryId: null }].map((source): PromptPart['source'] => ({
-    ...{ document: 'd', documentId: null, title: '', ordinal: 0 },
-    ...source,
-  }));
-  const choiceFor = async (chunk: Pick<PromptPart, 'lead' | 'source'>) => {
-    await encodeAndStore(model, store, { tokens: OLD, lead: chunk.lead, dtype: 'f16', label: '' });
-    const parts: PromptPart[] = [
-      { kind: 'chunk', tokens: OLD, ...chunk },
-      { kind: 'text', tokens: Int32Array.of(9) },
-    ];
-    const { decision } = await planner.plan(parts, {
-      model,
-      ...{ dtype: 'f16', past: 0, strategy: { kind: 'auto' } },
-    });
-    return decision.reason === 'full-is-faster' ? 'full' : decision.choice.name;
-  };
-  expect(await choiceFor({ lead, source: mine })).toBe('deviation');
-  expect(await choiceFor({ lead: none, source: mine })).toBe('query');
-  expect(await choiceFor({ lead: none, source: theirs })).toBe('query');
-});
+test.each([
+  [undefined, 'query'],
+  [{ name: 'chunk-head', ratio: 0.1 }, 'chunk-head'],
+] as const)(
+  'a calibration decides for the kind of text it was measured on; other text gets %j',
+  async (unmeasured, usual) => {
+    const { planner, model, store } = await fixtureWith(unmeasured);
+    const [lead, none] = [Int32Array.of(5), new Int32Array(0)];
+    const [mine, theirs] = [{ libraryId: '1' }, { libraryId: null }].map((source): PromptPart['source'] => ({
+      ...{ document: 'd', documentId: null, title: '', ordinal: 0 },
+      ...source,
+    }));
+    const choiceFor = async (chunk: Pick<PromptPart, 'lead' | 'source'>) => {
+      await encodeAndStore(model, store, { tokens: OLD, lead: chunk.lead, dtype: 'f16', label: '' });
+      const parts: PromptPart[] = [
+        { kind: 'chunk', tokens: OLD, ...chunk },
+        { kind: 'text', tokens: Int32Array.of(9) },
+      ];
+      const { decision } = await planner.plan(parts, {
+        model,
+        ...{ dtype: 'f16', past: 0, strategy: { kind: 'auto' } },
+      });
+      return decision.reason === 'full-is-faster' ? 'full' : decision.choice.name;
+    };
+    expect(await choiceFor({ lead, source: mine })).toBe('deviation');
+    expect(await choiceFor({ lead: none, source: mine })).toBe(usual);
+    expect(await choiceFor({ lead: none, source: theirs })).toBe(usual);
+  },
+);

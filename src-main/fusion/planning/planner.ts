@@ -15,14 +15,14 @@ import type { Piece, Tier } from './work.ts';
 export type { Decision } from './controller.ts';
 
 /** The model a plan is for, as much of it as planning needs. */
-type PlannedModel = Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken' | 'onDevice'>;
+type PlannedModel = Pick<FusionModel, 'info' | 'path' | 'encodingPrefix' | 'bytesPerToken' | 'onDevice'>;
 
 interface PlannerOptions {
   costs: CostModel;
   store: Pick<ChunkCache, 'entry' | 'similar' | 'shared'>;
   /** What was measured of a model's quality with a kind of text; absent before. */
   calibration: (model: PlannedModel, kind: TextKind) => Calibration | undefined;
-  /** What is done about text of a kind that was not measured, where another kind was; absent: as before any measurement. */
+  /** What is done about text that was not measured; absent: as the controller has it. */
   unmeasured?: ((model: PlannedModel) => StrategyChoice | undefined) | undefined;
   /** The least ratio that watching asks for where passages of these libraries are blended (watching/); absent: none. */
   leastRatio?: ((model: PlannedModel, libraryIds: readonly string[]) => number) | undefined;
