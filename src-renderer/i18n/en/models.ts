@@ -164,7 +164,7 @@ export const models = {
     running: 'Measuring',
     preparing: 'Reading the passages, and computing the answers to compare, from scratch and blended.',
     unknown:
-      'Not measured yet. This happens automatically once documents are ready; until then 15 % is recomputed: what the question pays attention to.',
+      'Not measured yet. This happens automatically once documents are ready; until then Kvasir blends by its default.',
     verdict: {
       blend:
         '{{strategy}} is the cheapest that keeps the quality: it takes {{share}} of the time of a full prefill.',
@@ -181,9 +181,9 @@ export const models = {
     kind: { questions: 'questions', topics: 'questions about topics' },
     textKind: {
       headings:
-        'It holds for library text encoded behind its headings. Other text, such as the text that other programs send, has 15 % recomputed: what the question pays attention to.',
+        'It holds for library text encoded behind its headings. Other text, such as the text that other programs send, has 15 % recomputed, by the strategy that did best here.',
       alone:
-        'It holds for libraries whose text has no headings above it. Text that other programs send has 15 % recomputed: what the question pays attention to.',
+        'It holds for libraries whose text has no headings above it. Text that other programs send has 15 % recomputed, by the strategy that did best here.',
       client: 'It holds for text that other programs send.',
     },
     few: 'With so few prompts, a single answer makes a large difference.',
