@@ -35,7 +35,7 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
     expect(point).toMatchObject({ agreement: 1 });
     expect(point.kl).toBeLessThan(1e-6);
   }
-  expect(none?.kl).toBeGreaterThan(0.001);
+  expect(none?.kl).toBeGreaterThan(0.01);
   expect(none?.recomputedShare).toBe(0);
   expect(calibration).toMatchObject({
     prompts: 4,

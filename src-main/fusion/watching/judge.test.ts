@@ -30,10 +30,10 @@ describe('the floor', () => {
     }
   });
 
-  test('breaks by seven bad answers of forty, not by four', () => {
+  test('breaks by five bad answers of forty, not by four', () => {
     const bad = (count: number) => answers(...many(count, 1), ...many(LATEST - count, 0));
     expect(broken(bad(4))).toBe(false);
-    expect(broken(bad(7))).toBe(true);
+    expect(broken(bad(5))).toBe(true);
   });
 
   test('breaks by tokens that differ, too', () => {
