@@ -1,6 +1,6 @@
 /** One question put to a model by one method, and what came of it. */
 import type { GivenTokens, Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
-import { followAlong, writeAlong, type Written } from '../../src-main/fusion/along.ts';
+import { followAlong, writeAlong, type GreedyAnswer } from '../../src-main/fusion/along.ts';
 import { reusedTokens, type Prompt, type PromptMaker } from './prompt.ts';
 import type { Question } from './sets.ts';
 
@@ -15,7 +15,7 @@ export interface Asking {
   /** Long enough for the prompt and its answer. */
   session: Session;
   /** The full prefill's answer, where it was asked already. */
-  full?: Written | undefined;
+  full?: GreedyAnswer | undefined;
 }
 
 export interface Outcome {
@@ -27,7 +27,7 @@ export interface Outcome {
   /** Share of the passages' tokens that was computed. */
   computed: number;
   /** Its own answer, for others to be compared along it. */
-  written: Written;
+  written: GreedyAnswer;
 }
 
 /** One prompt, one answer, greedily. */
@@ -50,7 +50,7 @@ export async function answer(
   };
 
   /** As far as both write the same, that was seen already. */
-  async function along(session: Session, own: Written, full: Written): Promise<Float32Array[]> {
+  async function along(session: Session, own: GreedyAnswer, full: GreedyAnswer): Promise<Float32Array[]> {
     const parted = full.tokens.findIndex((token, i) => token !== own.tokens[i]);
     if (parted < 0) return own.logits.slice(0, full.logits.length);
     const seen = own.logits.slice(0, parted + 1);

@@ -4,7 +4,7 @@ import { compareAlong } from '../../src-main/fusion/along.ts';
 import type { Outcome } from './asking.ts';
 import { FULL, label, type Method } from './methods.ts';
 import { PromptMaker, type PromptOptions } from './prompt.ts';
-import type { AskedQuestion, Given } from './records.ts';
+import type { QuestionRecord, Measurement } from './records.ts';
 import { holds, SCORES, type ScoreName } from './scores.ts';
 import { arranged, type Arrangement, type Question, type QuestionSet } from './sets.ts';
 
@@ -12,16 +12,16 @@ export interface Setting extends Arrangement, PromptOptions {
   methods: readonly Method[];
 }
 
-/** Asks those that are not `known`; the full prefill first, whatever is asked for. `onAsked` is told of each. */
+/** Asks the questions without a known record, each by a full prefill first. Calls `onAsked` with each new record. */
 export async function measure(
   model: Model,
   set: QuestionSet,
   setting: Setting,
-  { known = [], onAsked }: { known?: readonly AskedQuestion[]; onAsked: (asked: AskedQuestion) => void },
-): Promise<AskedQuestion[]> {
+  { known = [], onAsked }: { known?: readonly QuestionRecord[]; onAsked: (asked: QuestionRecord) => void },
+): Promise<QuestionRecord[]> {
   const maker = new PromptMaker(model, setting);
   const labels = setting.methods.map(label);
-  const all: AskedQuestion[] = [];
+  const all: QuestionRecord[] = [];
   try {
     for (const [index, question] of set.questions.entries()) {
       const before = known.find(
@@ -36,13 +36,13 @@ export async function measure(
   }
   return all;
 
-  async function ask(question: Question, index: number): Promise<AskedQuestion> {
+  async function ask(question: Question, index: number): Promise<QuestionRecord> {
     const prompt = await maker.prompt(question);
     const session = model.createSession(prompt.tokens + question.maxTokens);
     try {
       const asking = { model, maker, question, index, prompt, session };
       const full = await FULL.answer(asking);
-      const given: Record<string, Given> = {};
+      const given: Record<string, Measurement> = {};
       for (const method of setting.methods) {
         const outcome = method === FULL ? full : await method.answer({ ...asking, full: full.written });
         given[label(method)] = givenBy(outcome, full, question, set.scores);
@@ -54,7 +54,7 @@ export async function measure(
   }
 }
 
-function givenBy(got: Outcome, full: Outcome, question: Question, names: readonly ScoreName[]): Given {
+function givenBy(got: Outcome, full: Outcome, question: Question, names: readonly ScoreName[]): Measurement {
   const { text, ms, computed } = got;
   const { references, ask, fact } = question;
   return {

@@ -51,7 +51,7 @@ export const REUSE = oneCall('full reuse', (prompt) => ({
   strategy: { kind: 'none' },
 }));
 
-/** What blending is measured by: passages encoded alone, behind nothing, and nothing computed anew. */
+/** The baseline of blending: passages encoded alone, and no token recomputed. */
 export const BLIND: Method = {
   name: 'blind reuse',
   answer: async (asking) => {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ScoreName } from './scores.ts';
 
 /** What one question came to by one method. */
-export interface Given {
+export interface Measurement {
   scores: Partial<Record<ScoreName, number>>;
   fact: number | null;
   /** Place by place along the full prefill's answer. */
@@ -17,10 +17,10 @@ export interface Given {
 }
 
 /** One question by every method, by the method's label. */
-export interface AskedQuestion {
+export interface QuestionRecord {
   index: number;
   kind: string;
-  given: Record<string, Given>;
+  given: Record<string, Measurement>;
 }
 
 const HeadSchema = z.object({ about: z.string() });
@@ -31,7 +31,7 @@ const HeadSchema = z.object({ about: z.string() });
  */
 export class Records {
   readonly #path: string | undefined;
-  readonly #known = new Map<string, AskedQuestion[]>();
+  readonly #known = new Map<string, QuestionRecord[]>();
 
   constructor(out: string | undefined, about: unknown, resume: boolean) {
     this.#path = out === undefined ? undefined : `${out}.tmp`;
@@ -44,11 +44,11 @@ export class Records {
   }
 
   /** Of one run, by everything it depends on. */
-  of(run: string): readonly AskedQuestion[] {
+  of(run: string): readonly QuestionRecord[] {
     return this.#known.get(run) ?? [];
   }
 
-  add(run: string, record: AskedQuestion): void {
+  add(run: string, record: QuestionRecord): void {
     if (this.#path !== undefined) appendFileSync(this.#path, `${JSON.stringify({ run, record })}\n`);
   }
 
@@ -67,7 +67,7 @@ export class Records {
     for (const line of lines) {
       // The last one may have been cut off.
       if (!line.endsWith('}}')) continue;
-      const { run, record } = JSON.parse(line) as { run: string; record: AskedQuestion };
+      const { run, record } = JSON.parse(line) as { run: string; record: QuestionRecord };
       this.#known.set(run, [...this.of(run), record]);
     }
   }

@@ -1,7 +1,7 @@
 import { mean, median } from '../../src-main/fusion/averages.ts';
 import { difference, interval, type Interval } from './intervals.ts';
 import { BLIND, FULL, label, type Method } from './methods.ts';
-import type { AskedQuestion, Given } from './records.ts';
+import type { QuestionRecord, Measurement } from './records.ts';
 import type { ScoreName } from './scores.ts';
 
 /** What one method gives over all questions. */
@@ -27,7 +27,7 @@ export interface Row {
 }
 
 export function rowsOf(
-  asked: readonly AskedQuestion[],
+  asked: readonly QuestionRecord[],
   methods: readonly Method[],
   scores: readonly ScoreName[],
 ): Row[] {
@@ -57,11 +57,11 @@ export function rowsOf(
   });
 }
 
-function givenTo(asked: readonly AskedQuestion[], method: Method): Given[] {
+function givenTo(asked: readonly QuestionRecord[], method: Method): Measurement[] {
   return asked.flatMap(({ given }) => given[label(method)] ?? []);
 }
 
-function kindsOf(asked: readonly AskedQuestion[], method: Method, score: ScoreName): Row['kinds'] {
+function kindsOf(asked: readonly QuestionRecord[], method: Method, score: ScoreName): Row['kinds'] {
   const groups = Map.groupBy(asked, ({ kind }) => kind);
   return Object.fromEntries(
     [...groups].map(([kind, group]) => {

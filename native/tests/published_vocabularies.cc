@@ -38,7 +38,7 @@ std::vector<std::string> split(const std::string & text, const std::string & mar
     size_t begin = 0;
     for (size_t end; (end = text.find(mark, begin)) != std::string::npos; begin = end + mark.size())
         pieces.push_back(text.substr(begin, end - begin));
-    return pieces;  // what stands behind the last mark is no piece
+    return pieces;  // text after the last mark is not a piece
 }
 
 std::vector<int32_t> numbers(const std::string & line) {

@@ -1,4 +1,4 @@
-import type { Written, Writing } from '../answering/thoughts.ts';
+import type { GreedyAnswer, Writing } from '../answering/thoughts.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { TokenChances } from '../engine/engine.ts';
 import { StreamDetokenizer } from '../answering/detokenizer.ts';
@@ -100,11 +100,11 @@ export class PlainWriting implements Writing {
     this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
   }
 
-  push(token: number): Written {
+  push(token: number): GreedyAnswer {
     return { thought: '', answer: this.#detokenizer.push(token) };
   }
 
-  flush(): Written {
+  flush(): GreedyAnswer {
     return { thought: '', answer: this.#detokenizer.flush() };
   }
 }

@@ -11,7 +11,7 @@ import { klDivergence, likeliest } from './quality.ts';
 type Writing = Pick<FusionSession, 'append' | 'generate' | 'logits'>;
 
 /** A greedy answer. `logits[i]` are what `tokens[i]` was chosen from; one more where the model itself ended the answer. */
-export interface Written {
+export interface GreedyAnswer {
   tokens: number[];
   logits: Float32Array[];
 }
@@ -21,8 +21,8 @@ export async function writeAlong(
   session: Writing,
   maxTokens: number,
   { signal }: Pick<CallOptions, 'signal'> = {},
-): Promise<Written> {
-  const written: Written = { tokens: [], logits: [] };
+): Promise<GreedyAnswer> {
+  const written: GreedyAnswer = { tokens: [], logits: [] };
   while (written.tokens.length < maxTokens) {
     written.logits.push(session.logits().slice()); // generating goes on in the same memory
     const { tokens } = await session.generate({ maxTokens: 1, signal });
@@ -37,7 +37,7 @@ export async function writeAlong(
 /** Logits at each place of an answer from `from` on, whatever this session would have written; its tokens before that are in place. ABORTED, OUT_OF_MEMORY. */
 export async function followAlong(
   session: Writing,
-  answer: Written,
+  answer: GreedyAnswer,
   { from = 0, ...options }: CallOptions & { from?: number } = {},
 ): Promise<Float32Array[]> {
   const logits: Float32Array[] = [];

