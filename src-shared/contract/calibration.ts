@@ -14,8 +14,6 @@ const CalibrationPointSchema = z.object({
   strategy: StrategyChoiceSchema,
   /** KL(full prefill ‖ blended) of a token's distribution, in nats: mean over the full prefill's answer, and over the prompts. */
   kl: z.number(),
-  /** Where that mean ends with a confidence of 90 %, as far as so few prompts can tell. */
-  klHigh: z.number().optional(),
   /** The same of the worst prompt. */
   klMax: z.number(),
   /** Share of the answers' tokens at which both have the same likeliest. */

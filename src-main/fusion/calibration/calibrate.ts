@@ -3,7 +3,7 @@ import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
 import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
-import { intervalOf, mean, median } from '../averages.ts';
+import { mean, median } from '../averages.ts';
 import { textKindOf } from '../text-kind.ts';
 import {
   measurePrompt,
@@ -110,9 +110,9 @@ export function subjectOf(
 
 function pointOf(strategy: StrategyChoice, measured: readonly Measured[]): CalibrationPoint {
   const kls = measured.map(({ kl }) => kl);
-  const klHigh = intervalOf(kls)?.high;
   return {
-    ...{ strategy, kl: mean(kls), ...(klHigh !== undefined && { klHigh }) },
+    strategy,
+    kl: mean(kls),
     klMax: Math.max(...kls),
     agreement: mean(measured.map(({ agreement }) => agreement)),
     ms: median(measured.map(({ ms }) => ms)),
