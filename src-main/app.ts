@@ -59,6 +59,7 @@ import { Gate } from './platform/gate.ts';
 import { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
+import type { StrategyChoice } from '../src-shared/strategy.ts';
 import type { Failure } from '../src-shared/contract/common.ts';
 import { KvasirError } from '../src-shared/errors.ts';
 import type { Settings, SettingsInput } from '../src-shared/settings.ts';
@@ -234,8 +235,7 @@ export class App {
       costs: new CostModel(paths.costs),
       store,
       calibration: (model, kind) => this.calibration.of(model, kind),
-      unmeasured: (model) =>
-        nearestAt(this.calibration.all(model), UNCALIBRATED.ratio) ?? strategyBefore(model.path, this.paths),
+      unmeasured: (model) => this.unmeasured(model),
       leastRatio: (model, libraryIds) => this.watching.leastRatio(model, libraryIds),
     });
     store.shared?.onTransfer((transfer) => this.planner.costs.observeTransfer(transfer));
@@ -427,6 +427,13 @@ export class App {
   /** What the start found and a person has to know: damaged data that was set aside. Told to one window. */
   takeFound(): Failure[] {
     return this.#found.splice(0);
+  }
+
+  /** The strategy for text that no calibration of the model measured; undefined: the controller's default. */
+  unmeasured(model: Pick<Model, 'info' | 'path'>): StrategyChoice | undefined {
+    return (
+      nearestAt(this.calibration.all(model), UNCALIBRATED.ratio) ?? strategyBefore(model.path, this.paths)
+    );
   }
 
   /** Ends background work, frees models, closes the store. A step that fails keeps none of the others from being taken. */

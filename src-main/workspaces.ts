@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { StrategyChoice } from '../src-shared/strategy.ts';
 import type { Calibration, CalibrationRequest } from '../src-shared/contract/calibration.ts';
 import { AnalysisService, type AnalysisServiceOptions } from './analysis/analysis-service.ts';
 import { calibrationTexts } from './answering/calibration-prompts.ts';
@@ -7,8 +8,6 @@ import { libraryPassages } from './answering/library-passages.ts';
 import { SingleAnswers } from './answering/single-answers.ts';
 import type { DeviceService } from './devices/device-service.ts';
 import type { Engine, Model } from './engine/engine.ts';
-import { nearestAt } from './fusion/calibration/choose.ts';
-import { UNCALIBRATED } from './fusion/planning/controller.ts';
 import type { CalibrationRun, CalibrationService } from './fusion/calibration/calibration-service.ts';
 import { Planner } from './fusion/planning/planner.ts';
 import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
@@ -20,7 +19,7 @@ import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
 import { withAdapter } from './models/entry.ts';
 import type { ModelService } from './models/model-service.ts';
-import { chooseModel, strategyBefore } from './models/model-defaults.ts';
+import { chooseModel } from './models/model-defaults.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { traceOf } from './platform/failure.ts';
 import type { Paths } from './platform/paths.ts';
@@ -76,6 +75,7 @@ interface Parts extends Omit<Core, 'events'> {
   prefixes: StoredPrefixes;
   calibration: CalibrationService<ActiveModel>;
   watching: Pick<WatchService, 'answered' | 'leastRatio'>;
+  unmeasured(model: Pick<Model, 'info' | 'path'>): StrategyChoice | undefined;
 }
 
 interface WorkspacesOptions {
@@ -235,13 +235,13 @@ export class Workspaces {
 
   /** The app's planner, for a workspace's number format. */
   #plannerFor(settings: SettingsService): Planner {
-    const { planner, store, calibration, watching, paths } = this.#options.app;
+    const { app } = this.#options;
+    const { planner, store, calibration, watching } = app;
     return new Planner({
       costs: planner.costs,
       store,
       calibration: (model, kind) => calibration.of(model, kind, settings.current.dtype),
-      unmeasured: (model) =>
-        nearestAt(calibration.all(model), UNCALIBRATED.ratio) ?? strategyBefore(model.path, paths),
+      unmeasured: (model) => app.unmeasured(model),
       leastRatio: (model, libraryIds) => watching.leastRatio(model, libraryIds),
     });
   }
