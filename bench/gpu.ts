@@ -5,7 +5,7 @@
  *
  *   npm run bench:gpu -- [--dry-run] [--steps backend,parity,bench] [--device auto] [--ggml-source DIR] [--arch 90]
  *                        [--shape 8b] [--types f16,q4_K] [--contexts 2048,4096,8192,16384] [--runs 3]
- *                        [--parity NAME] [--out-dir bench/results] [--again]
+ *                        [--no-tiers] [--parity NAME] [--out-dir bench/results] [--again]
  *
  * --dry-run prints what would be run, and what is missing. It can be stopped at any time: a step that ended well is not run
  * again by the same commit on the same GPU, unless --again says so, and a build goes on where it was. --ggml-source (or KVASIR_GGML_SOURCE) names a checkout of

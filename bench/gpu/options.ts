@@ -9,6 +9,8 @@ export interface GpuOptions {
   types: string[];
   contexts: string;
   runs: string;
+  /** Loading from disk and over a network is timed too; it takes minutes with long contexts. */
+  tiers: boolean;
   /** Random models of the parity run whose name contains this. */
   parity: string;
   steps: ReadonlySet<StepName>;
@@ -31,6 +33,7 @@ const FLAGS = {
   types: { type: 'string', default: 'f16,q4_K' },
   contexts: { type: 'string', default: '2048,4096,8192,16384' },
   runs: { type: 'string', default: '3' },
+  tiers: { type: 'boolean', default: true },
   parity: { type: 'string', default: '' },
   steps: { type: 'string', default: STEPS.join(',') },
   'ggml-source': { type: 'string' },
@@ -42,7 +45,7 @@ const FLAGS = {
 
 /** Throws a TypeError that names the flag. */
 export function gpuOptionsFrom(argv: string[], env: NodeJS.ProcessEnv = {}): GpuOptions {
-  const { values } = parseArgs({ args: argv, options: FLAGS });
+  const { values } = parseArgs({ args: argv, allowNegative: true, options: FLAGS });
   if (!(values.shape in SHAPES))
     throw new TypeError(`--shape must be one of ${Object.keys(SHAPES).join(', ')}`);
   if (values.arch !== undefined && !/^\d{2,3}$/.test(values.arch))
@@ -53,6 +56,7 @@ export function gpuOptionsFrom(argv: string[], env: NodeJS.ProcessEnv = {}): Gpu
     types: values.types.split(','),
     contexts: values.contexts,
     runs: values.runs,
+    tiers: values.tiers,
     parity: values.parity,
     steps: new Set(values.steps.split(',').map(stepNamed)),
     ggmlSource: values['ggml-source'] ?? env.KVASIR_GGML_SOURCE,

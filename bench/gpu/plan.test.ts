@@ -64,6 +64,11 @@ describe('what runs on the device', () => {
     ]);
   });
 
+  test('loading is left out of the benches alone', () => {
+    const all = scripts(gpuOptionsFrom(['--no-tiers', '--types', 'f16']), 'CUDA0');
+    expect(all.map(({ args }) => args.includes('--no-tiers'))).toEqual([false, true]);
+  });
+
   test('only the steps asked for', () => {
     const named = (steps: string) => scripts(gpuOptionsFrom(['--steps', steps]), 'CUDA0').length;
     expect(named('backend')).toBe(0);

@@ -86,7 +86,10 @@ export function scripts(options: GpuOptions, device: string): Script[] {
       does: `Time to first token on ${device}, ${shape} in ${type}: each context and method, ${runs} rounds, beside llama.cpp. Makes the model first where there is none.`,
       name: 'bench:ttft',
       path: 'bench/ttft.ts',
-      args: Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]),
+      args: [
+        ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]),
+        ...(options.tiers ? [] : ['--no-tiers']),
+      ],
       out,
     };
   });
