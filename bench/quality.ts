@@ -4,20 +4,21 @@
  *
  *   npm run bench:quality -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--ratios 0.15]
  *                            [--only REGEXP] [--passages 24] [--chunks TOKENS] [--order given|shuffled] [--dtype f16|q8_0]
- *                            [--lead headings|none|TOKENS|TEXT] [--selection] [--threads N] [--shots N]
- *                            [--matrix [--runs REGEXP]] [--out FILE.json [--resume]]
+ *                            [--lead headings|none|TOKENS|TEXT] [--selection] [--threads N] [--device cpu] [--shots N]
+ *                            [--matrix [--runs REGEXP]] [--out FILE.json [--resume] [--part I/N]]
  *
  * Sets: 'worlds' (ours: held-out worlds of the demo model's kind), 'library' (the sample library, with the passages that the app
  * retrieves), or a file in CacheBlend's, LongBench's or RULER's form;
  * --prompts is LongBench's own file of prompts by data set. --matrix goes through ratios, numbers and lengths of passages, order and
  * number formats (CacheBlend's figures 12 to 16), and draws FILE-*.svg. Each question is written to FILE.json.tmp when it was asked, from which
- * --resume goes on. --shots puts so many questions and answers of the set before each question, for base models. Answers are greedy. Whatever is drawn (passages, order, random
+ * --resume goes on. --part 2/4 asks every fourth question from the second on and leaves its records there: joined in one file, --resume makes the table of them. --shots puts so many questions and answers of the set before each question, for base models. Answers are greedy. Whatever is drawn (passages, order, random
  * tokens, intervals) is drawn from fixed seeds: two runs differ in times only. docs/quality.md tells how to read it.
  */
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Engine, type KvDtype } from '../src-main/engine/engine.ts';
+import type { KvDtype } from '../src-main/engine/engine.ts';
+import { openWithPacks } from '../src-main/engine/packs.ts';
 import { resolvePaths } from '../src-main/platform/paths.ts';
 import type { Calibration } from '../src-shared/contract/calibration.ts';
 import { commit } from './lib/machine.ts';
@@ -31,9 +32,8 @@ import type { Lead } from './quality/prompt.ts';
 import { pictures } from './quality/pictures.ts';
 import { selections } from './quality/selection.ts';
 import { Records } from './quality/records.ts';
-import { withRetriever } from './quality/retrieved.ts';
 import { rowsOf, type Row } from './quality/rows.ts';
-import { librarySet, loadSet, withShots } from './quality/sets.ts';
+import { librarySet, loadSet, withShots, type QuestionSet } from './quality/sets.ts';
 import { table } from './quality/table.ts';
 
 const { values: args } = parseArgs({
@@ -51,8 +51,10 @@ const { values: args } = parseArgs({
     lead: { type: 'string', default: 'headings' },
     selection: { type: 'boolean', default: false },
     threads: { type: 'string', default: '0' },
+    device: { type: 'string', default: 'cpu' },
     shots: { type: 'string', default: '0' },
     resume: { type: 'boolean', default: false },
+    part: { type: 'string', default: '1/1' },
     matrix: { type: 'boolean', default: false },
     runs: { type: 'string', default: '' },
     out: { type: 'string' },
@@ -60,12 +62,12 @@ const { values: args } = parseArgs({
 });
 
 const path = args.model ?? resolvePaths().demoModel;
-const loaded =
-  args.set === 'library' ? await withRetriever(path, librarySet) : loadSet(args.set, args.prompts);
+const loaded = args.set === 'library' ? await fromLibrary() : loadSet(args.set, args.prompts);
 const all = withShots(loaded, Number(args.shots));
 const set = { ...all, questions: all.questions.slice(0, Number(args.n)) };
 const others = all.questions.slice(Number(args.n));
-const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });
+const { device } = args;
+const model = await openWithPacks().loadModel(path, { threads: Number(args.threads), device });
 const about = {
   model: basename(path),
   fingerprint: model.info.fingerprint,
@@ -73,11 +75,20 @@ const about = {
   questions: set.questions.length,
 };
 
+/** The whole app is needed for it alone. */
+async function fromLibrary(): Promise<QuestionSet> {
+  const { withRetriever } = await import('./quality/retrieved.ts');
+  return withRetriever(path, librarySet);
+}
+
 /** What passages are encoded behind: the headings above, nothing, the end of the passage before (FusionRAG), or a text (CacheClip). */
 function leadOf(lead: string): Lead {
   if (lead === 'headings' || lead === 'none') return lead;
   return /^\d+$/.test(lead) ? { neighbour: Number(lead) } : { text: lead };
 }
+
+const [part = 1, parts = 1] = args.part.split('/').map(Number);
+const mine = (index: number): boolean => index % parts === part - 1;
 
 const calibrations = new Map<string, Calibration | undefined>();
 
@@ -109,12 +120,14 @@ async function measured({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const run = JSON.stringify({ ...setting, auto: calibration?.choice });
   const known = records.of(run);
   if (known.length > 0) console.log(`Goes on behind ${known.length} of ${set.questions.length} questions.`);
-  const progress = new Progress(Math.max(0, set.questions.length - known.length));
+  const left = set.questions.filter((_, index) => mine(index)).length - known.length;
+  const progress = new Progress(Math.max(0, left));
   const asked = await measure(
     model,
     set,
     { ...setting, methods },
     {
+      mine,
       known,
       onAsked: (one) => {
         records.add(run, one);
@@ -151,6 +164,6 @@ if (args.matrix) {
   };
   const rows = await measured(setting);
   const auto = [...calibrations.values()][0]?.choice ?? null;
-  writeResult('quality', args.out, { ...about, setting, auto, rows });
+  if (parts === 1) writeResult('quality', args.out, { ...about, setting, auto, rows });
 }
-records.end();
+if (parts === 1) records.end();

@@ -127,3 +127,24 @@ test('goes on where it was stopped', async () => {
   const { rows } = JSON.parse(readFileSync(out, 'utf8')) as Result;
   expect(rows.map(({ kl }) => kl)).toEqual(whole.rows.map(({ kl }) => kl));
 });
+
+test('parts that several processes asked make one table', () => {
+  const flags = ['--n', '3', '--passages', '3', '--only', '^(full|blind)'];
+  const whole = bench(...flags);
+  const parts = [1, 2].map((part) => {
+    const out = join(dir, `part-${part}.json`);
+    execFileSync(process.execPath, [BENCH, ...flags, '--part', `${part}/2`, '--out', out], {
+      stdio: 'ignore',
+    });
+    expect(existsSync(out)).toBe(false);
+    return readFileSync(`${out}.tmp`, 'utf8');
+  });
+  const out = join(dir, 'joined.json');
+  writeFileSync(`${out}.tmp`, parts.join(''));
+  const said = execFileSync(process.execPath, [BENCH, ...flags, '--resume', '--out', out], {
+    encoding: 'utf8',
+  });
+  expect(said).toContain('Goes on behind 3 of 3 questions');
+  const { rows } = JSON.parse(readFileSync(out, 'utf8')) as Result;
+  expect(rows.map(({ kl }) => kl)).toEqual(whole.rows.map(({ kl }) => kl));
+});

@@ -12,18 +12,27 @@ export interface Setting extends Arrangement, PromptOptions {
   methods: readonly Method[];
 }
 
-/** Asks the questions without a known record, each by a full prefill first. Calls `onAsked` with each new record. */
+/** Asks those questions that are `mine` and have no known record, each by a full prefill first. Calls `onAsked` with each new record. */
 export async function measure(
   model: Model,
   set: QuestionSet,
   setting: Setting,
-  { known = [], onAsked }: { known?: readonly QuestionRecord[]; onAsked: (asked: QuestionRecord) => void },
+  {
+    mine = () => true,
+    known = [],
+    onAsked,
+  }: {
+    mine?: (index: number) => boolean;
+    known?: readonly QuestionRecord[];
+    onAsked: (asked: QuestionRecord) => void;
+  },
 ): Promise<QuestionRecord[]> {
   const maker = new PromptMaker(model, setting);
   const labels = setting.methods.map(label);
   const all: QuestionRecord[] = [];
   try {
     for (const [index, question] of set.questions.entries()) {
+      if (!mine(index)) continue;
       const before = known.find(
         (asked) => asked.index === index && labels.every((name) => name in asked.given),
       );

@@ -83,6 +83,7 @@ StrategySpec strategy_from(const Napi::Value & v) {
     if (o.Has("tokens")) s.tokens = tokens_from(o.Get("tokens"), "strategy.tokens");
     if (o.Has("ratios")) s.ratios = numbers_from(o.Get("ratios"), "strategy.ratios");
     if (o.Has("of")) s.of = deviation_from(o.Get("of"));
+    if (o.Has("shift")) s.shift = number_from(o.Get("shift"), "strategy.shift");
     if (o.Has("adaptive")) {
         Napi::Object a = object_from(o.Get("adaptive"), "strategy.adaptive");
         s.adaptive.cover = number_from(a.Get("cover"), "strategy.adaptive.cover");

@@ -20,8 +20,14 @@ ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t
     return view;
 }
 
-// For devices whose ggml_flash_attn_ext() does not know the model's head size: keys and values [hd, n_kv, n_head_kv],
-// as it takes them.
+// Whether the device's ggml_flash_attn_ext() has a kernel for this. CUDA's claims to cap attention scores at every head
+// size, and ends the process at those it left out to compile faster (ggml-cuda/fattn-mma-f16.cuh, fattn-tile.cuh).
+bool has_flash_attention(const Device & device, const ggml_tensor * y, const Hparams & hp, int head_dim) {
+    const bool capped = head_dim == 128 || head_dim == 256 || head_dim == 512;
+    return (hp.attention_softcap == 0 || capped) && ggml_backend_dev_supports_op(device.dev(), y);
+}
+
+// For devices without a kernel for the model: keys and values [hd, n_kv, n_head_kv], as it takes them.
 ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tensor * k, ggml_tensor * v,
                                     const AttentionArgs & a, const Hparams & hp) {
     ggml_tensor * scores = ggml_mul_mat(c, k, q);  // [n_kv, rows, heads]
@@ -40,7 +46,7 @@ ggml_tensor * ggml_attention(ggml_context * c, const Hparams & hp, const Attenti
     ggml_tensor * y = ggml_flash_attn_ext(c, q, k, v, a.mask, hp.attention_scale, 0.0f, hp.attention_softcap);
     if (a.sinks) ggml_flash_attn_ext_add_sinks(y, a.sinks);
     ggml_flash_attn_ext_set_prec(y, GGML_PREC_F32);
-    if (!ggml_backend_dev_supports_op(a.device.dev(), y)) y = attention_by_products(c, q, k, v, a, hp);
+    if (!has_flash_attention(a.device, y, hp, head_dim)) y = attention_by_products(c, q, k, v, a, hp);
     return ggml_reshape_2d(c, y, a.q->ne[0] * a.q->ne[1], a.q->ne[2]);
 }
 

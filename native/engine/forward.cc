@@ -172,6 +172,7 @@ void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
         ggml_set_output(l.deviation);
         ggml_build_forward_expand(g, l.deviation);
     }
+    if (call.shift) measure_shift(l, k, v);
     // Expanded before attention: the graph does not see that attention reads what these write.
     ggml_build_forward_expand(g, ggml_set_rows(c, l.pool.k(il), k, b.slots));
     ggml_build_forward_expand(g, ggml_set_rows(c, l.pool.v(il), v, b.slots));
@@ -236,6 +237,9 @@ void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::at
     const size_t kv_dim = size_t(weights_.hparams().layer(il).kv_dim());
     if (call.deviation) call.deviation->resize(size_t(batch.size()));
     if (call.raw_k) call.raw_k->resize(kv_dim * batch.size()), call.raw_v->resize(kv_dim * batch.size());
+    if (call.shift) {
+        for (auto * sums : {&call.shift->k, &call.shift->v}) sums->assign(kv_dim * size_t(call.shift->groups), 0);
+    }
     for (const Ubatch & b : batch.ubatches()) {
         std::vector<float> input;
         if (call.advance) input = layer_inputs(batch.tokens().data() + b.begin, b.count, il, il + 1);
@@ -256,7 +260,9 @@ void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::at
             set_seen(l.seen, batch.positions().data() + b.begin + b.count - l.observers, l.observers,
                      hp.layers[size_t(il)].windowed ? hp.window : 0);
         }
+        if (l.shift.k) set_shift_inputs(l, batch.positions().data() + b.begin);
         device.run(g, abort);
+        if (l.shift.k) add_shift(l);
         if (l.deviation) {
             ggml_backend_tensor_get(l.deviation, call.deviation->data() + b.begin, 0, size_t(b.count) * sizeof(float));
         }

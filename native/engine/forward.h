@@ -17,6 +17,13 @@
 namespace kvasir {
 
 // What a pass over one layer does with the rows of its batch.
+// How far computed keys (without RoPE) and values of rows are from those in the cache, by groups of rows.
+struct KvShift {
+    int groups = 0;
+    std::vector<int32_t> group;  // of each row of the batch; -1: of none
+    std::vector<float> k, v;     // [groups][kv_dim]: sums of computed − cached
+};
+
 struct LayerCall {
     bool write_kv = true;   // compute K and V of the rows and write them into the cache
     bool advance = true;    // attention and feed-forward: replace the rows' activations by the layer's output
@@ -27,6 +34,7 @@ struct LayerCall {
     std::vector<float> * attention = nullptr;  // [heads][observers][keys up to the last row's position]: weights
     std::vector<float> * raw_k = nullptr;      // [rows][kv_dim]: keys before RoPE
     std::vector<float> * raw_v = nullptr;      // [rows][kv_dim]
+    KvShift * shift = nullptr;                 // measured before the cache is overwritten
 };
 
 class Forward {
@@ -51,6 +59,12 @@ class Forward {
     void place(int il, const std::vector<Placement> & placements, const KvCache & cache);
     // The same by a ggml graph, from rows on the device: for devices other than the host, and a second path for tests.
     void place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache);
+    // Adds shift.k and shift.v of its group to the keys (at their rotation) and values at each of these positions.
+    void shift(int il, const KvShift & shift, const std::vector<int32_t> & positions,
+               const std::vector<int32_t> & group, const KvCache & cache);
+    // The same by a ggml graph, as place_with_graph().
+    void shift_with_graph(int il, const KvShift & shift, const std::vector<int32_t> & positions,
+                          const std::vector<int32_t> & group, const KvCache & cache);
     // Logits of the last row of `batch` → out [n_vocab].
     void head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort);
     // A step of decoding, for sessions of one pool. Each row is computed as if it were alone.
@@ -62,6 +76,10 @@ class Forward {
   private:
     void place_sources(int il, std::span<const std::vector<Placement>> sources, const KvCache & cache);
     void build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGraph::Blocks blocks);
+    // Sums [kv_dim, groups], and the inputs they need: [count] i32, [count, groups] f32.
+    struct ShiftGraph {
+        ggml_tensor *k = nullptr, *v = nullptr, *back = nullptr, *groups = nullptr;
+    };
     // A layer's graph for one micro-batch while it is built.
     struct LayerGraph {
         ggml_context * c;
@@ -75,9 +93,13 @@ class Forward {
         ggml_tensor *deviation = nullptr, *raw_k = nullptr, *raw_v = nullptr;
         int observers = 0;                                  // last rows of `b` whose attention is wanted
         ggml_tensor *attention = nullptr, *seen = nullptr;  // [n_kv, observers, n_head], [n_kv, observers]: a mask
+        ShiftGraph shift{};
     };
     ggml_tensor * build_layer(LayerGraph & l, ggml_tensor * x);
     void write_kv(LayerGraph & l, ggml_tensor * h);
+    void measure_shift(LayerGraph & l, ggml_tensor * k, ggml_tensor * v);
+    void set_shift_inputs(const LayerGraph & l, const int32_t * positions) const;
+    void add_shift(const LayerGraph & l) const;
     void observe(LayerGraph & l, ggml_tensor * q);
     ggml_tensor * attend(LayerGraph & l, ggml_tensor * q, const Ubatch & b);
     // ids [tokens] → f32 [n_embd, tokens].

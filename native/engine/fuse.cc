@@ -14,6 +14,8 @@ namespace {
 // at once.
 constexpr int kMaxObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
+// How many tokens of a chunk count as much as the mean over all chunks: few of a chunk's tokens may be recomputed.
+constexpr float kShiftPrior = 30;
 // The same of a trace, over all layers.
 constexpr size_t kTracedWeights = 64u << 20;
 
@@ -34,6 +36,20 @@ void add_mean(const std::vector<float> & weights, std::vector<float> & sum) {
     const float share = 1 / float(rows);
     for (size_t r = 0; r < rows; ++r)
         for (size_t i = 0; i < keys; ++i) sum[i] += share * weights[r * keys + i];
+}
+
+// Sums over groups of `counts` rows → `share` of the groups' means, drawn towards the mean of all.
+void average(std::vector<float> & sums, const std::vector<float> & counts, float share) {
+    const size_t width = sums.size() / counts.size();
+    const float rows = std::accumulate(counts.begin(), counts.end(), 0.0f);
+    for (size_t d = 0; d < width; ++d) {
+        float all = 0;
+        for (size_t g = 0; g < counts.size(); ++g) all += sums[g * width + d];
+        for (size_t g = 0; g < counts.size(); ++g) {
+            float & x = sums[g * width + d];
+            x = share * (x + kShiftPrior * all / rows) / (counts[g] + kShiftPrior);
+        }
+    }
 }
 
 // The values at indices in `in`, and those at all others.
@@ -59,8 +75,10 @@ Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & se
       strategy_(make_strategy(spec, model.hparams().n_layer_kv)),
       prompt_(model, segments, strategy_->reuses(), past, capacity),
       loading_(loading),
+      shift_(float(spec.shift)),
       origin_(Clock::now()),
       paused_before_(model.turns()->paused_ms()) {
+    require(spec.shift >= 0 && spec.shift <= 1, "a strategy's shift lies within 0 and 1");
     const int n_layer = model.hparams().n_layer;
     const bool any = prompt_.reusable_tokens > 0;
     if (any) check_layers_ = strategy_->check_layers(), report_.question.layers = strategy_->question_layers();
@@ -270,8 +288,40 @@ void Fuse::check(int il, size_t n, Batch & batch, Pass & pass) {
     }
     if (int(kept.size()) != batch.size()) batch = narrow(batch, kept, il);
     const float ratio = float(report_.selected.size()) / float(prompt_.reusable_tokens);
+    if (n + 1 == check_layers_.size()) keep_stored(candidates(nullptr).tokens);
     report_.checks.push_back({il, ratio, std::move(c.tokens), std::move(c.deviation), report_.selected});
     report_.select_ms += now() - checked;
+}
+
+// Remembers the reusable tokens that are not selected, where these shift.
+void Fuse::keep_stored(const std::vector<int32_t> & reusable) {
+    if (shift_ == 0 || report_.selected.empty()) return;
+    placement_.assign(size_t(prompt_.size()), -1);
+    for (size_t i = 0; i < prompt_.placements.size(); ++i) {
+        const Forward::Placement & p = prompt_.placements[i];
+        std::fill_n(placement_.begin() + (p.position - prompt_.past), p.range.count, int32_t(i));
+    }
+    std::set_difference(reusable.begin(), reusable.end(), report_.selected.begin(), report_.selected.end(),
+                        std::back_inserter(stored_));
+    for (int32_t & t : stored_) stored_in_.push_back(placement_[size_t(t)]), t += prompt_.past;
+}
+
+// Writes the rows' keys and values, and lets the stored ones shift with them; attention is left to `call`.
+void Fuse::write_and_shift(int il, Batch & batch, LayerCall & call, Pass & pass) {
+    KvShift shift;
+    shift.groups = int(prompt_.placements.size());
+    std::vector<float> counts(size_t(shift.groups));
+    for (int32_t p : batch.positions()) {
+        const auto t = size_t(p - prompt_.past);
+        shift.group.push_back(prompt_.reusable[t] ? placement_[t] : -1);
+        if (shift.group.back() >= 0) ++counts[size_t(shift.group.back())];
+    }
+    LayerCall kv = call;
+    kv.advance = false, kv.attention = nullptr, kv.shift = &shift;
+    forward_.layer(il, batch, kv, pass.abort);
+    for (auto * sums : {&shift.k, &shift.v}) average(*sums, counts, shift_);
+    forward_.shift(il, shift, stored_, stored_in_, cache_);
+    call.write_kv = false, call.deviation = nullptr;
 }
 
 // The layer for all rows; where chunks were placed, what is written is compared with what was there.
@@ -286,13 +336,14 @@ void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
         call.deviation = &deviation;
     }
     if (trace_) call.observers = trace_->observers, call.attention = &trace_->layers[size_t(il)];
+    const Hparams & hp = model_.hparams();
+    if (write_kv && !stored_.empty() && hp.layer(il).kv_of == il) write_and_shift(il, batch, call, pass);
     // Once every token's K and V are there, only the output of those whose attention is wanted is needed; in the end,
     // of the last.
-    const Hparams & hp = model_.hparams();
     const bool last = il + 1 == hp.n_layer, kv_done = il + 1 >= hp.n_layer_kv;
     const int needed = !kv_done ? batch.size() : trace_ && !last ? call.observers : 1;
     if (needed < batch.size()) {
-        if ((write_kv && hp.layer(il).kv_of == il) || trace_) {
+        if ((call.write_kv && hp.layer(il).kv_of == il) || trace_) {
             LayerCall kv = call;
             kv.advance = false;
             forward_.layer(il, batch, kv, pass.abort);
@@ -304,7 +355,7 @@ void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
     } else {
         forward_.layer(il, batch, call, pass.abort);
     }
-    if (!call.deviation) return;
+    if (deviation.empty()) return;
     std::vector<float> recomputed;
     for (size_t i = 0; i < reusable.size(); ++i)
         if (reusable[i]) recomputed.push_back(deviation[i]);
@@ -322,6 +373,7 @@ AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * ab
     if (check_layers_.empty()) {
         for (int32_t i : strategy_->at_start(all)) report_.selected.push_back(all.tokens[size_t(i)]);
         reused = report_.selected;
+        keep_stored(all.tokens);
     }
     const int first = first_after_question_pass(reused.size() == all.size());
     Batch batch = batch_of(tokens_to_compute(reused, first));

@@ -37,6 +37,8 @@ class Fuse {
     void place_layer(int il, Pass & pass);
     void check(int il, size_t n, Batch & batch, Pass & pass);
     void compute(int il, Batch & batch, bool write_kv, Pass & pass);
+    void keep_stored(const std::vector<int32_t> & reusable);
+    void write_and_shift(int il, Batch & batch, LayerCall & call, Pass & pass);
     void layer_done(Pass & pass, int rows, int layers_left) const;
 
     Batch batch_of(const std::vector<int32_t> & tokens) const;
@@ -54,8 +56,12 @@ class Fuse {
     std::unique_ptr<Strategy> strategy_;
     Prompt prompt_;
     LoadOptions loading_;
+    float shift_;
     std::vector<std::shared_ptr<DeviceTier::Chunk>> kept_;  // per chunk of the prompt
     std::vector<int> check_layers_;
+    // The tokens whose stored KV shifts with what is recomputed around it: their positions, and by token of the prompt
+    // the placement that it stands in, -1 outside chunks.
+    std::vector<int32_t> stored_, stored_in_, placement_;
     int first_load_;      // the first layer whose stored KV is needed
     int next_place_ = 0;  // layers below are placed, or need not be
     Clock::time_point origin_;

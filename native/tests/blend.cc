@@ -161,6 +161,35 @@ TEST(placing_by_table_equals_placing_by_graph) {
     }
 }
 
+TEST(shifting_in_one_pass_equals_shifting_by_graph) {
+    for (const char * arch : {"llama", "qwen3", "phi3"}) {
+        auto m = tiny(arch, std::string(arch) == "phi3" ? "--rope longrope" : "");
+        auto chunk = encode(m, ids(50));
+        const auto kv_dim = size_t(m->hparams().layer(3).kv_dim());
+        KvShift shift{.groups = 2, .group = {}, .k = {}, .v = {}};
+        for (size_t i = 0; i < 2 * kv_dim; ++i)
+            shift.k.push_back(std::sin(float(i))), shift.v.push_back(std::cos(float(i)));
+        KvCache a(m->kv_pool()), b(m->kv_pool());
+        a.allocate(0, 110), b.allocate(0, 110);
+        const std::vector<int32_t> positions{20, 21, 40, 66}, group{0, 1, 1, 0};
+        for (KvCache * cache : {&a, &b})
+            m->forward().place(3, {{chunk.get(), {chunk->layer(3)}, {0, 50}, 17}}, *cache);
+        const std::vector<float> before = a.keys(3, 0, 110);
+        m->forward().shift(3, shift, positions, group, a);
+        m->forward().shift_with_graph(3, shift, positions, group, b);
+        CHECK(apart(a.keys(3, 0, 110), before) > 0.01);
+        CHECK(apart(a.keys(3, 0, 110), b.keys(3, 0, 110)) < 1e-3);
+        CHECK(apart(a.values(3, 0, 110), b.values(3, 0, 110)) < 1e-3);
+        // The others stay.
+        const size_t row = kv_dim;
+        const std::vector<float> after = a.keys(3, 0, 110);
+        for (int p : {17, 22, 65}) {
+            const auto at = std::ptrdiff_t(size_t(p) * row);
+            CHECK(std::equal(after.begin() + at, after.begin() + at + std::ptrdiff_t(row), before.begin() + at));
+        }
+    }
+}
+
 TEST(rows_that_stand_apart_do_not_see_the_future) {
     // Computed rows with a chunk between them share a block. A mask aligned to the bottom right would let the first
     // ones see that chunk; then their keys would change with it.

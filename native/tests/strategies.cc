@@ -60,6 +60,75 @@ TEST(tokens_that_are_named_are_computed_as_if_a_strategy_had_chosen_them) {
     CHECK(append(m, s, {.name = "given", .tokens = {0, 205, 5000}}).logits == append(m, s, kNone).logits);
 }
 
+TEST(stored_tokens_take_over_a_share_of_what_their_chunk_changed_by) {
+    for (const std::string flags : {"", "--rope yarn"}) {
+        auto m = tiny("llama", flags);
+        const std::vector<Segment> s = prompt(m);
+        const StrategySpec some{.name = "given", .tokens = {10, 20, 30, 150, 160}};
+        StrategySpec shifted = some;
+        shifted.shift = 0.5;
+        Session none(m, 512), plain(m, 512), moved(m, 512);
+        none.append(s, kNone, nullptr, nullptr);
+        plain.append(s, some, nullptr, nullptr);
+        moved.append(s, shifted, nullptr, nullptr);
+        const auto kv_dim = size_t(m->hparams().layer(0).kv_dim());
+        for (int il : {1, 3}) {
+            const auto values = [&](const Session & of) { return of.cache().values(il, 0, 213); };
+            const auto stored = values(none), now = values(moved);
+            // What the recomputed rows of the shifted session changed by, by hand.
+            std::vector<std::vector<double>> sums(2, std::vector<double>(kv_dim));
+            for (int32_t t : some.tokens)
+                for (size_t d = 0; d < kv_dim; ++d) {
+                    const size_t at = size_t(t) * kv_dim + d;
+                    sums[t > 100][d] += double(now[at]) - stored[at];
+                }
+            const double counts[] = {3, 2};
+            double worst = 0, most = 0;
+            for (int t = 1; t <= 200; ++t) {
+                if (std::find(some.tokens.begin(), some.tokens.end(), t) != some.tokens.end()) continue;
+                for (size_t d = 0; d < kv_dim; ++d) {
+                    const size_t at = size_t(t) * kv_dim + d;
+                    const double mean = (sums[0][d] + sums[1][d]) / 5;
+                    const double by = 0.5 * (sums[t > 100][d] + 30 * mean) / (counts[t > 100] + 30);
+                    worst = std::max(worst, std::fabs(now[at] - stored[at] - by));
+                    most = std::max(most, std::fabs(by));
+                }
+            }
+            CHECK(most > 1e-3);
+            CHECK(worst < 2e-3);
+        }
+        // Keys are moved at their rotation: turned back, every stored one moves by the same as its neighbour.
+        const RopeParams & rope = m->hparams().ropes.at(0);
+        std::vector<float> turn(size_t(rope.n_rot));
+        const auto k0 = none.cache().keys(2, 0, 213), k1 = moved.cache().keys(2, 0, 213);
+        const auto moved_by = [&](int t) {  // of the first pair of the first head, turned back
+            rope_row(rope, t, turn.data());
+            const size_t at = size_t(t) * kv_dim;
+            const float x = k1[at] - k0[at], y = k1[at + 1] - k0[at + 1];
+            return std::pair(x * turn[0] + y * turn[1], y * turn[0] - x * turn[1]);
+        };
+        CHECK(std::hypot(moved_by(40).first, moved_by(40).second) > 1e-3);
+        for (int t : {41, 60, 99}) {
+            CHECK(std::fabs(moved_by(t).first - moved_by(40).first) < 5e-3);
+            CHECK(std::fabs(moved_by(t).second - moved_by(40).second) < 5e-3);
+        }
+        CHECK(append(m, s, shifted).logits != append(m, s, some).logits);
+        // Without stored tokens nothing shifts.
+        StrategySpec all = query(1);
+        all.shift = 0.5;
+        CHECK(append(m, s, all).logits == append(m, s, kFull).logits);
+    }
+    StrategySpec wrong = query(0.1);
+    wrong.shift = 1.5;
+    bool refused = false;
+    try {
+        append(tiny("llama"), prompt(tiny("llama")), wrong);
+    } catch (const std::logic_error &) {
+        refused = true;
+    }
+    CHECK(refused);
+}
+
 TEST(ratio_one_of_every_strategy_is_full_prefill_bit_for_bit) {
     for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);

@@ -140,6 +140,11 @@ export interface NativeAdaptive {
 /** One share of the reusable tokens, or an adaptive one. */
 type NativeBudget = { ratios: [number] } | { adaptive: NativeAdaptive };
 
+/** Of what recomputed tokens of a chunk change by on average, the share that is added to its stored ones, 0 … 1. Default: 0. */
+interface NativeShift {
+  shift?: number;
+}
+
 export type NativeStrategy =
   | { kind: 'none' }
   | { kind: 'full' }
@@ -149,7 +154,7 @@ export type NativeStrategy =
   | { kind: 'deviation'; checkLayers: number[]; ratios: number[]; of?: NativeDeviationOf }
   | { kind: 'deviation'; checkLayers: [number]; adaptive: NativeAdaptive; of?: NativeDeviationOf }
   /** The tokens that the question's attention weighs most in questionLayers, over the placed cache. */
-  | ({ kind: 'query'; questionLayers: number[] } & NativeBudget)
+  | ({ kind: 'query'; questionLayers: number[] } & NativeBudget & NativeShift)
   /** One budget by deviation and attention together. */
   | ({
       kind: 'union';
@@ -159,7 +164,7 @@ export type NativeStrategy =
     } & NativeBudget);
 
 /** For comparisons: these tokens of the prompt (ascending), from the first layer on, or kept at a check layer as others keep theirs. */
-export interface NativeGiven {
+export interface NativeGiven extends NativeShift {
   kind: 'given';
   tokens: Int32Array;
   checkLayers?: [number];

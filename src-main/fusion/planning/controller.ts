@@ -4,12 +4,13 @@ import { takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts
 import type { ModelInfo, Strategy } from '../../engine/engine.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
+import { DEFAULT_RATIO } from '../strategies/numbers.ts';
 import { usualQuestionLayers } from '../strategies/query.ts';
 import { computedOnly, type CostModel, type Subject } from './cost-model.ts';
 import { isLoadedFrom, type Piece, type Tier, type Work } from './work.ts';
 
-/** How a prompt's chunks are fused where the model was not calibrated: decision 0249. */
-export const UNCALIBRATED: StrategyChoice = { name: 'query', ratio: 0.15 };
+/** How a prompt's chunks are fused where the model was not calibrated: decisions 0249 and 0250. */
+export const UNCALIBRATED: StrategyChoice = { name: 'query', ratio: DEFAULT_RATIO };
 
 export interface Decision {
   requested: StrategyOrAuto;

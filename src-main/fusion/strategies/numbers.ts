@@ -2,8 +2,8 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Adaptive, DeviationOf } from '../../engine/engine.ts';
 import type { StrategyParts } from './definition.ts';
 
-/** Share of reusable tokens that is recomputed when none is named. */
-const DEFAULT_RATIO = 0.15;
+/** Share of reusable tokens that is recomputed when none is named (decision 0250). */
+export const DEFAULT_RATIO = 0.2;
 
 /** What the parts are called where they were said, for errors: flags, say. */
 export type PartNames = Readonly<Record<keyof StrategyParts, string>>;

@@ -7,8 +7,12 @@ export const query: StrategyDefinition = {
     kind: 'query',
     questionLayers: numbers.layersOf('questionLayers', usualQuestionLayers(numbers.layers)),
     ...numbers.budget,
+    shift: STORED_SHIFT,
   }),
 };
+
+/** More of it is better for some models and worse for others (decision 0250). */
+const STORED_SHIFT = 0.5;
 
 /** What a question looks at differs from layer to layer; this many tell as much as all do (decision 0249). */
 const USUAL = 6;

@@ -6,15 +6,18 @@ describe('strategies in words', () => {
   test.each<[StrategyFlags, StrategyOrAuto]>([
     [{}, { kind: 'auto' }],
     [{ strategy: 'auto' }, { kind: 'auto' }],
-    [{ strategy: 'deviation' }, { kind: 'deviation', checkLayers: [1], ratios: [0.15] }],
+    [{ strategy: 'deviation' }, { kind: 'deviation', checkLayers: [1], ratios: [0.2] }],
     [{ strategy: 'none' }, { kind: 'none' }],
     [{ strategy: 'full' }, { kind: 'full' }],
-    [{ ratio: '0.3' }, { kind: 'query', questionLayers: [0, 1, 2, 3, 4, 5, 6, 7], ratios: [0.3] }],
+    [
+      { ratio: '0.3' },
+      { kind: 'query', questionLayers: [0, 1, 2, 3, 4, 5, 6, 7], ratios: [0.3], shift: 0.5 },
+    ],
     [
       { ratio: '0.18, 0.12', checkLayers: '1,4' },
       { kind: 'deviation', checkLayers: [1, 4], ratios: [0.18, 0.12] },
     ],
-    [{ questionLayers: '1' }, { kind: 'query', questionLayers: [1], ratios: [0.15] }],
+    [{ questionLayers: '1' }, { kind: 'query', questionLayers: [1], ratios: [0.2], shift: 0.5 }],
     [
       { ratio: '1', checkLayers: '0' },
       { kind: 'deviation', checkLayers: [0], ratios: [1] },
@@ -29,11 +32,16 @@ describe('strategies in words', () => {
     ],
     [
       { strategy: 'query', questionLayers: '2,5' },
-      { kind: 'query', questionLayers: [2, 5], ratios: [0.15] },
+      { kind: 'query', questionLayers: [2, 5], ratios: [0.2], shift: 0.5 },
     ],
     [
       { strategy: 'query', questionLayers: '3', cover: '0.8,0.05,0.3' },
-      { kind: 'query', questionLayers: [3], adaptive: { cover: 0.8, least: 0.05, most: 0.3 } },
+      {
+        kind: 'query',
+        questionLayers: [3],
+        adaptive: { cover: 0.8, least: 0.05, most: 0.3 },
+        shift: 0.5,
+      },
     ],
     [
       { strategy: 'union', checkLayers: '2', questionLayers: '3', ratio: '0.2' },

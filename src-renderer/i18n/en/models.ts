@@ -181,9 +181,9 @@ export const models = {
     kind: { questions: 'questions', topics: 'questions about topics' },
     textKind: {
       headings:
-        'It holds for library text encoded behind its headings. Other text, such as the text that other programs send, has 15 % recomputed, by the strategy that did best here.',
+        'It holds for library text encoded behind its headings. Other text, such as the text that other programs send, has 20 % recomputed, by the strategy that did best here.',
       alone:
-        'It holds for libraries whose text has no headings above it. Text that other programs send has 15 % recomputed, by the strategy that did best here.',
+        'It holds for libraries whose text has no headings above it. Text that other programs send has 20 % recomputed, by the strategy that did best here.',
       client: 'It holds for text that other programs send.',
     },
     few: 'With so few prompts, a single answer makes a large difference.',
