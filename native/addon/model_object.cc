@@ -84,6 +84,7 @@ Napi::Value ModelObject::tokenize(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] {
         const Vocab & vocab = handle(info.Env()).model->vocab();
         const std::string text = string_from(info[0], "text");
+        if (info[3].ToBoolean()) return tokens_to(info.Env(), vocab.tokenize_behind(text, info[2].ToBoolean()));
         return tokens_to(info.Env(), vocab.tokenize(text, info[1].ToBoolean(), info[2].ToBoolean()));
     });
 }

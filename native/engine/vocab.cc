@@ -84,6 +84,17 @@ std::vector<int32_t> Vocab::tokenize(const std::string & text, bool add_special,
     return out;
 }
 
+std::vector<int32_t> Vocab::tokenize_behind(const std::string & text, bool parse_special) const {
+    // libllama has no flag for it, so a line is begun and taken away again.
+    const std::vector<int32_t> line = tokenize("\n", false, false);
+    const bool blank = !line.empty() && detokenize({line.front()}, false).front() == ' ';
+    if (!blank || text.empty()) return tokenize(text, false, parse_special);
+    const std::vector<int32_t> all = tokenize("\n" + text, false, parse_special);
+    const auto end = all.begin() + std::ptrdiff_t(std::min(line.size(), all.size()));
+    if (!std::equal(line.begin(), line.end(), all.begin(), end)) return tokenize(text, false, parse_special);
+    return {end, all.end()};
+}
+
 void Vocab::append(std::vector<int32_t> & out, const std::string & text, bool add_special, bool parse_special) const {
     const size_t before = out.size();
     const auto fill = [&](size_t room) {

@@ -23,6 +23,8 @@ class Vocab {
     }
 
     std::vector<int32_t> tokenize(const std::string & text, bool add_special, bool parse_special) const;
+    // Of text that goes on behind other text: without the blank that vocabularies of SentencePiece put before a text.
+    std::vector<int32_t> tokenize_behind(const std::string & text, bool parse_special) const;
     std::string detokenize(const std::vector<int32_t> & tokens, bool special) const;
     int size() const { return llama_vocab_n_tokens(vocab_); }
     int32_t bos() const { return llama_vocab_bos(vocab_); }

@@ -93,6 +93,28 @@ void expected_tokens(const fs::path & path) {
     }
 }
 
+// Texts in two pieces read as one, and words that do not touch have the tokens that they have in the whole.
+void joined(const fs::path & path) {
+    const Vocab vocab{GgufFile(path.string())};
+    const auto type = llama_vocab_type(vocab.get());
+    if (type != LLAMA_VOCAB_TYPE_SPM && type != LLAMA_VOCAB_TYPE_BPE) return;  // encoders read whole texts
+    const auto join = [&](const std::string & a, const std::string & b) {
+        std::vector<int32_t> tokens = vocab.tokenize(a, false, false);
+        const std::vector<int32_t> more = vocab.tokenize_behind(b, false);
+        tokens.insert(tokens.end(), more.begin(), more.end());
+        return tokens;
+    };
+    CHECK(join("The cat sat.\n", "On the mat.") == vocab.tokenize("The cat sat.\nOn the mat.", false, false));
+    CHECK(join("The cat", " sat.\n\nOn the mat.") == vocab.tokenize("The cat sat.\n\nOn the mat.", false, false));
+    std::mt19937 random(2);
+    for (int i = 0; i < 500; ++i) {
+        const std::string a = random_text(random), b = random_text(random);
+        const std::string whole = vocab.detokenize(vocab.tokenize(a + b, false, false), false);
+        if (vocab.detokenize(join(a, b), false) == whole) continue;
+        test::fail(__FILE__, __LINE__, "joined text differs: " + a + "|" + b);
+    }
+}
+
 void random_unicode(const fs::path & path) {
     const Vocab vocab{GgufFile(path.string())};
     std::mt19937 random(1);
@@ -114,6 +136,7 @@ const bool registered = [] {
         };
         if (fs::exists(path.string() + ".out")) add("_expected_tokens", expected_tokens);
         add("_random_unicode", random_unicode);
+        add("_joined", joined);
     }
     return true;
 }();

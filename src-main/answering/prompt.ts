@@ -108,7 +108,7 @@ export class PromptAssembler {
     const cited: { chunk: C; part: number }[] = [];
     for (const [turn, { before, between, after, answered }] of frame.turns.entries()) {
       const past = history[turn];
-      const head = this.#head(before, special);
+      const head = this.#head(before, special, turn === 0);
       parts.push({ kind: 'text', tokens: turn === 0 ? withOneBos(head, info) : head, turn });
       for (const chunk of past?.chunks ?? []) parts.push(chunkPart(chunk, turn));
       if (!past) placeOffered(offered, parts, cited, turn);
@@ -123,13 +123,17 @@ export class PromptAssembler {
   }
 
   /** What leads up to a turn: whatever the system prompt in it says does not become a control token. */
-  #head(before: string, special: boolean): Int32Array {
+  #head(before: string, special: boolean, begins: boolean): Int32Array {
     const [opening = '', system = '', rest = ''] = before.split(SYSTEM_EDGE);
-    return concat(this.#tokens(opening, special), this.#tokens(system, false), this.#tokens(rest, special));
+    return concat(
+      this.#tokens(opening, special, begins),
+      this.#tokens(system, false, begins && opening === ''),
+      this.#tokens(rest, special, begins && opening + system === ''),
+    );
   }
 
-  #tokens(text: string, special: boolean): Int32Array {
-    return text === '' ? new Int32Array(0) : this.#model.tokenize(text, { addBos: false, special });
+  #tokens(text: string, special: boolean, begins = false): Int32Array {
+    return text === '' ? new Int32Array(0) : this.#model.tokenize(text, { special, begins });
   }
 }
 

@@ -82,7 +82,8 @@ class Layout<C extends Offered> {
 
   add(piece: string | C, special: boolean): void {
     if (typeof piece === 'string') {
-      if (piece !== '') this.#addText(this.#model.tokenize(piece, { addBos: false, special }));
+      if (piece !== '')
+        this.#addText(this.#model.tokenize(piece, { special, begins: this.#parts.length === 0 }));
       return;
     }
     const { tokens, lead, source } = piece;

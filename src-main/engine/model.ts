@@ -35,16 +35,19 @@ export class Model {
     this.info = native.info;
     this.path = path;
     this.adapter = adapter;
-    this.#marks = new Marks((text) => native.tokenize(text, false, false));
+    this.#marks = new Marks((text) => native.tokenize(text, false, false, false));
   }
 
-  /** Token ids of `text`. `special` lets text like <|im_start|> become its control token: only for trusted templates. */
-  tokenize(text: string, { addBos = false, special = false } = {}): Int32Array {
+  /**
+   * Token ids of `text`. `special` lets text like <|im_start|> become its control token: only for trusted templates. `begins`: it stands at
+   * the beginning of a prompt, where some vocabularies put a blank; otherwise it goes on behind other text.
+   */
+  tokenize(text: string, { addBos = false, special = false, begins = false } = {}): Int32Array {
     return guarded(() => {
       const [first = '', ...others] = special ? [text] : this.#marks.split(text);
-      const ids = this.#native.tokenize(first, addBos, special);
+      const ids = this.#native.tokenize(first, addBos, special, !begins && !addBos);
       if (others.length === 0) return ids;
-      const rest = others.map((piece) => [...this.#native.tokenize(piece, false, special)]);
+      const rest = others.map((piece) => [...this.#native.tokenize(piece, false, special, true)]);
       return Int32Array.from([...ids, ...rest.flat()]);
     });
   }

@@ -413,7 +413,8 @@ export interface NativeDeviceTier {
 
 export interface NativeModel {
   readonly info: NativeModelInfo;
-  tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
+  /** `behind`: the text goes on behind other text, and no blank of the vocabulary's is put before it; then nothing special is added. */
+  tokenize(text: string, addSpecial: boolean, parseSpecial: boolean, behind?: boolean): Int32Array;
   detokenize(tokens: Int32Array, special: boolean): string;
   /** Encodes `tokens` alone behind `prefix` (e.g. BOS), whose own KV is dropped; keys are kept without RoPE. */
   encodeChunk(
