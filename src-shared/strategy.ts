@@ -8,6 +8,9 @@ interface Traits {
   byQuestion: boolean;
 }
 
+/** Share of the reusable tokens that is recomputed when none is named (decision 0250). */
+export const DEFAULT_RATIO = 0.2;
+
 /** Every strategy; where only numbers are given, the first that takes them is meant. A new one is a line here. */
 const TRAITS = {
   query: { ratio: true, byQuestion: true },
@@ -32,7 +35,7 @@ export function isStrategyName(name: string): name is StrategyName {
 export const StrategyChoiceSchema = z.object({
   name: z.enum(STRATEGY_NAMES),
   /** Share of reusable tokens to recompute; means nothing for 'none' and 'full'. */
-  ratio: z.number().min(0).max(1).default(0.15),
+  ratio: z.number().min(0).max(1).default(DEFAULT_RATIO),
   /** Layers at which tokens are chosen by deviation, as calibration found them; absent: the first that can tell, layer 1. */
   checkLayers: z.array(z.int().min(0)).min(1).optional(),
   /** Layers whose attention tells what the question looks at, likewise; absent: the usual six. */
@@ -45,7 +48,7 @@ export const STRATEGY_REQUESTS = ['auto', ...STRATEGY_NAMES] as const;
 export const StrategyRequestSchema = z.object({
   name: z.enum(STRATEGY_REQUESTS),
   /** As above; means nothing for 'auto'. */
-  ratio: z.number().min(0).max(1).default(0.15),
+  ratio: z.number().min(0).max(1).default(DEFAULT_RATIO),
 });
 
 /** Whether a ratio means something for it. */

@@ -1,10 +1,9 @@
 import type { CalibrationChoice } from '../../../src-shared/contract/calibration.ts';
 import type { PlanReason, PredictedTtft } from '../../../src-shared/plan.ts';
-import { takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
+import { DEFAULT_RATIO, takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { ModelInfo, Strategy } from '../../engine/engine.ts';
 import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import { DEFAULT_CHECK_LAYER } from '../strategies/deviation.ts';
-import { DEFAULT_RATIO } from '../strategies/numbers.ts';
 import { usualQuestionLayers } from '../strategies/query.ts';
 import { computedOnly, type CostModel, type Subject } from './cost-model.ts';
 import { isLoadedFrom, type Piece, type Tier, type Work } from './work.ts';

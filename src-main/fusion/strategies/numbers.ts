@@ -1,9 +1,7 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { DEFAULT_RATIO } from '../../../src-shared/strategy.ts';
 import type { Adaptive, DeviationOf } from '../../engine/engine.ts';
 import type { StrategyParts } from './definition.ts';
-
-/** Share of reusable tokens that is recomputed when none is named (decision 0250). */
-export const DEFAULT_RATIO = 0.2;
 
 /** What the parts are called where they were said, for errors: flags, say. */
 export type PartNames = Readonly<Record<keyof StrategyParts, string>>;

@@ -118,7 +118,7 @@ describe('strategies in words', () => {
 test('windows and analyses are asked by name and one ratio', () => {
   expect(strategyRequestOf({})).toBeUndefined();
   expect(strategyRequestOf({ ratio: '0.3' })).toEqual({ name: 'query', ratio: 0.3 });
-  expect(strategyRequestOf({ strategy: 'auto' })).toEqual({ name: 'auto', ratio: 0.15 });
+  expect(strategyRequestOf({ strategy: 'auto' })).toEqual({ name: 'auto', ratio: 0.2 });
   for (const flags of [
     { ratio: '2' },
     { ratio: '0.3,0.2' },

@@ -2,7 +2,7 @@ import { Input, Select, Slider, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Settings } from '../../../src-shared/settings.ts';
-import { STRATEGY_REQUESTS, takesRatio } from '../../../src-shared/strategy.ts';
+import { DEFAULT_RATIO, STRATEGY_REQUESTS, takesRatio } from '../../../src-shared/strategy.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { NumberSetting } from './NumberSetting.tsx';
 import { TextSetting } from './TextSetting.tsx';
@@ -98,7 +98,7 @@ function RatioSlider({ ratio, onChange }: { ratio: number; onChange: (ratio: num
   const { t } = useTranslation('settings');
   const format = useFormat();
   const [draft, setDraft] = useState<number>();
-  const marks = [0, 0.05, 0.15, 0.3, 0.5, 1];
+  const marks = [0, 0.1, DEFAULT_RATIO, 0.3, 0.5, 1];
   return (
     <Input.Wrapper
       label={`${t('answers.ratio')}: ${format.percent(draft ?? ratio)}`}

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, SegmentedControl, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
 import {
+  DEFAULT_RATIO,
   STRATEGY_NAMES,
   takesRatio,
   type StrategyChoice,
@@ -13,7 +14,7 @@ import type { Words } from '../useWords.ts';
 import { leastMs } from './estimate.ts';
 
 const OFFERED = STRATEGY_NAMES.filter(takesRatio);
-const RATIOS = [0.05, 0.15, 0.3, 0.5];
+const RATIOS = [0.1, DEFAULT_RATIO, 0.3, 0.5];
 
 interface CompareStartProps {
   report: FusionReport;
@@ -28,7 +29,7 @@ export function CompareStart({ report, words, again, onStart }: CompareStartProp
   const { t } = words;
   const own = report.strategy;
   const [names, setNames] = useState<string[]>([]);
-  const [ratio, setRatio] = useState(0.15);
+  const [ratio, setRatio] = useState(DEFAULT_RATIO);
   const [deep, setDeep] = useState(false);
   const isOwn = (name: StrategyName) => name === own.name && Math.abs(own.ratio - ratio) < 0.001;
   const strategies = OFFERED.filter((name) => names.includes(name) && !isOwn(name)).map((name) => ({

@@ -1,5 +1,6 @@
 import { mean, least } from 'd3-array';
 import type { Comparison, DeepPrompt } from '../../../../src-shared/comparison.ts';
+import { DEFAULT_RATIO } from '../../../../src-shared/strategy.ts';
 import { visible } from '../../../viz/tokens/layout.ts';
 import { nameOf } from '../compare/methods.ts';
 import { joined } from '../../../i18n/joined.ts';
@@ -92,7 +93,7 @@ export function sweepLead(
   { t, share, significant }: Words,
 ): string {
   const [first, last] = [points[0], points.at(-1)];
-  const near = least(points.slice(1), (point) => Math.abs(point.ratio - (ratio ?? 0.15)));
+  const near = least(points.slice(1), (point) => Math.abs(point.ratio - (ratio ?? DEFAULT_RATIO)));
   if (!first || !last || !near) return t('compare:sweep.nothing');
   const change = (to: { attention: readonly number[] }) => significant(meanAttention(to));
   const sentences = [
