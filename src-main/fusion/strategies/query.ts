@@ -1,7 +1,8 @@
 import type { StrategyDefinition } from './definition.ts';
 
 export const query: StrategyDefinition = {
-  summary: "recompute the share of cached tokens that the question's attention weighs most",
+  summary:
+    "recompute the share of cached tokens that the question's attention weighs most, and correct the rest by what that changed",
   takes: ['ratios', 'cover', 'questionLayers'],
   build: (numbers) => ({
     kind: 'query',

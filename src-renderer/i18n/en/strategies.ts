@@ -16,7 +16,7 @@ export const strategies = {
   },
   query: {
     name: 'Blend by question',
-    help: 'Reuses cached text and recomputes what the question pays attention to.',
+    help: 'Reuses cached text and recomputes what the question pays attention to; the rest is corrected by what that changed.',
   },
   union: {
     name: 'Blend by deviation + question',

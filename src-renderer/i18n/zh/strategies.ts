@@ -6,7 +6,7 @@ export const strategies: Words<typeof en.strategies> = {
   none: { name: '全部复用', help: '最快，但各段落彼此互不知晓。' },
   full: { name: '完整预填充', help: '全部重新计算：最慢，用作对照。' },
   'chunk-head': { name: '段落开头融合', help: '复用缓存的文本，重算每个段落的开头（EPIC）。' },
-  query: { name: '按问题融合', help: '复用缓存的文本，重算问题所关注的内容。' },
+  query: { name: '按问题融合', help: '复用缓存的文本，重算问题所关注的内容，并据此修正其余内容。' },
   union: { name: '按偏差和问题融合', help: '复用缓存的文本，重算偏差大的以及问题所关注的内容。' },
   separator: '、',
   checked_one: '{{strategy}}，在第 {{layers}} 层检查',
