@@ -27,7 +27,7 @@ const HeadSchema = z.object({ about: z.string() });
 
 /**
  * What was measured so far, a line a question, beside the result's file until that is written: a bench that was stopped goes on from it
- * where `resume` is asked for and nothing it depends on has changed.
+ * where `resume` is asked for and nothing it depends on has changed. TypeError where that has: the records stay.
  */
 export class Records {
   readonly #path: string | undefined;
@@ -59,11 +59,12 @@ export class Records {
 
   #read(path: string, head: string): void {
     const [first = '', ...lines] = readFileSync(path, 'utf8').split('\n');
-    if (
-      first === '' ||
-      HeadSchema.parse(JSON.parse(first)).about !== HeadSchema.parse(JSON.parse(head)).about
-    )
-      return;
+    if (first === '') return;
+    const { about } = HeadSchema.parse(JSON.parse(first));
+    if (about !== HeadSchema.parse(JSON.parse(head)).about)
+      throw new TypeError(
+        `${path} was measured with ${about}, which is not what is asked for now. Move it away, or leave --resume out.`,
+      );
     for (const line of lines) {
       // The last one may have been cut off.
       if (!line.endsWith('}}')) continue;

@@ -1,0 +1,19 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Records } from './records.ts';
+
+const RECORD = { index: 0, kind: 'one hop', given: {} };
+
+test('records are gone on from by the same run, and kept and refused by another', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-records-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const out = join(dir, 'result.json');
+  new Records(out, { commit: 'abc' }, false).add('run', RECORD);
+  expect(new Records(out, { commit: 'abc' }, true).of('run')).toEqual([RECORD]);
+  expect(() => new Records(out, { commit: 'abc+changes' }, true)).toThrow(
+    /result\.json\.tmp was measured with/,
+  );
+  expect(readFileSync(`${out}.tmp`, 'utf8')).toContain('one hop');
+});
