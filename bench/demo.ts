@@ -1,5 +1,5 @@
 /**
- * README's table of the demonstration: the sample's questions, each answered by full prefill and by blending as the app ships it,
+ * bench/README's table of the demonstration: the sample's questions, each answered by full prefill and by blending as the app ships it,
  * in alternating runs on the same prompt. Prints the table as Markdown.
  *
  *   npm run bench:demo -- [--out FILE.json]

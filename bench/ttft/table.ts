@@ -128,7 +128,7 @@ export function firstTokensOf(rows: readonly Row[]): string[] {
   });
 }
 
-/** README's table: a method a line; for each context its time, and that as a share of llama.cpp's and our own full prefill. */
+/** The table beside a result: a method a line; for each context its time, and that as a share of llama.cpp's and our own full prefill. */
 export function markdownOf(rows: readonly Row[]): string {
   const cases = [...new Set(rows.map(({ context, chunks }) => `${context}/${chunks}`))].map((title) => {
     const own = rows.filter(({ context, chunks }) => `${context}/${chunks}` === title);
