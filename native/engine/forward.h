@@ -16,7 +16,6 @@
 
 namespace kvasir {
 
-// What a pass over one layer does with the rows of its batch.
 // How far computed keys (without RoPE) and values of rows are from those in the cache, by groups of rows.
 struct KvShift {
     int groups = 0;
@@ -24,6 +23,7 @@ struct KvShift {
     std::vector<float> k, v;     // [groups][kv_dim]: sums of computed − cached
 };
 
+// What a pass over one layer does with the rows of its batch.
 struct LayerCall {
     bool write_kv = true;   // compute K and V of the rows and write them into the cache
     bool advance = true;    // attention and feed-forward: replace the rows' activations by the layer's output

@@ -14,10 +14,10 @@ namespace {
 // at once.
 constexpr int kMaxObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
-// How many tokens of a chunk count as much as the mean over all chunks: few of a chunk's tokens may be recomputed.
-constexpr float kShiftPrior = 30;
 // The same of a trace, over all layers.
 constexpr size_t kTracedWeights = 64u << 20;
+// The weight of the mean over all chunks beside a chunk's own, in tokens: few tokens of a chunk may be recomputed.
+constexpr float kShiftPrior = 30;
 
 DeviationStats stats_of(std::vector<float> values) {
     DeviationStats s;

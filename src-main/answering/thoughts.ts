@@ -3,7 +3,7 @@ import { TimeSlice } from '../platform/time-slice.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
 
 /** More of what a model writes: what it thinks, and what it answers. */
-export interface GreedyAnswer {
+export interface AnswerDelta {
   thought: string;
   answer: string;
 }
@@ -12,9 +12,9 @@ export interface GreedyAnswer {
 export interface Writing {
   /** How many tokens from the first on are no answer. */
   readonly tokensBefore: number;
-  push(token: number): GreedyAnswer;
+  push(token: number): AnswerDelta;
   /** What is left at the end of the stream. */
-  flush(): GreedyAnswer;
+  flush(): AnswerDelta;
 }
 
 /** A run of the text that tokens brought; `shown` lacks control tokens. */
@@ -66,7 +66,7 @@ export class ThoughtStream implements Writing {
   #pending: number | undefined;
   #answerFrom: number | undefined;
   #marked = false;
-  /** GreedyAnswer before the next text, where there is any before that. */
+  /** Written before the next text, where there is any before that. */
   #gap = { thought: '', answer: '' };
   #begun = { thought: false, answer: false };
 
@@ -83,7 +83,7 @@ export class ThoughtStream implements Writing {
     return this.#marked ? (this.#answerFrom ?? this.#tokens) : 0;
   }
 
-  push(token: number): GreedyAnswer {
+  push(token: number): AnswerDelta {
     const shown = this.#detokenizer.push(token);
     const text = shown === '' && this.#within !== 'answer' ? this.#controlText(token) : shown;
     this.#pending ??= this.#tokens;
@@ -94,7 +94,7 @@ export class ThoughtStream implements Writing {
   }
 
   /** What is left at the end of the stream. */
-  flush(): GreedyAnswer {
+  flush(): AnswerDelta {
     const shown = this.#detokenizer.flush();
     this.#hold(shown, shown);
     return this.#take(true);
@@ -106,8 +106,8 @@ export class ThoughtStream implements Writing {
   }
 
   /** Text of tokens that were written before. */
-  async pushAll(tokens: Int32Array): Promise<GreedyAnswer> {
-    const all: GreedyAnswer = { thought: '', answer: '' };
+  async pushAll(tokens: Int32Array): Promise<AnswerDelta> {
+    const all: AnswerDelta = { thought: '', answer: '' };
     const slice = new TimeSlice();
     for (const token of tokens) {
       const more = this.push(token);
@@ -123,8 +123,8 @@ export class ThoughtStream implements Writing {
     return this.#model.detokenize([token]) === '' ? this.#model.detokenize([token], { special: true }) : '';
   }
 
-  #take(last: boolean): GreedyAnswer {
-    const written: GreedyAnswer = { thought: '', answer: '' };
+  #take(last: boolean): AnswerDelta {
+    const written: AnswerDelta = { thought: '', answer: '' };
     while (this.#within === 'nothing' ? this.#begin(last) : this.#goOn(last, written));
     return written;
   }
@@ -153,7 +153,7 @@ export class ThoughtStream implements Writing {
   }
 
   /** Gives out what cannot belong to the mark at the end; true when that is reached. */
-  #goOn(last: boolean, written: GreedyAnswer): boolean {
+  #goOn(last: boolean, written: AnswerDelta): boolean {
     const kind = this.#within === 'thought' ? 'thought' : 'answer';
     const text = textOf(this.#held);
     const end = this.#end === '' ? this.#strayEnd(text) : this.#end;

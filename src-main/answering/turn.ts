@@ -11,7 +11,7 @@ import type { Offered, Prompt } from './prompt.ts';
 import { RepetitionWatch } from './repetition.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
-import { ThoughtStream, type Writing, type GreedyAnswer } from './thoughts.ts';
+import { ThoughtStream, type Writing, type AnswerDelta } from './thoughts.ts';
 
 interface TurnOptions {
   model: FusionModel;
@@ -209,7 +209,7 @@ async function write(held: SessionTokens, writing: Writing, options: TurnOptions
   let firstTokenAt: number | undefined;
   const repeated = new AbortController();
   const watches = { thought: new RepetitionWatch(), answer: new RepetitionWatch() };
-  const show = ({ thought, answer }: GreedyAnswer): void => {
+  const show = ({ thought, answer }: AnswerDelta): void => {
     if (repeated.signal.aborted) return; // tokens that were on their way
     if (thought !== '') options.onThought?.(thought, writing.tokensBefore);
     if (answer !== '') options.onText?.(answer);

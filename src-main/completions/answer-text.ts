@@ -1,4 +1,4 @@
-import type { GreedyAnswer, Writing } from '../answering/thoughts.ts';
+import type { AnswerDelta, Writing } from '../answering/thoughts.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { TokenChances } from '../engine/engine.ts';
 import { StreamDetokenizer } from '../answering/detokenizer.ts';
@@ -100,11 +100,11 @@ export class PlainWriting implements Writing {
     this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
   }
 
-  push(token: number): GreedyAnswer {
+  push(token: number): AnswerDelta {
     return { thought: '', answer: this.#detokenizer.push(token) };
   }
 
-  flush(): GreedyAnswer {
+  flush(): AnswerDelta {
     return { thought: '', answer: this.#detokenizer.flush() };
   }
 }

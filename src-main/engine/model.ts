@@ -35,7 +35,7 @@ export class Model {
     this.info = native.info;
     this.path = path;
     this.adapter = adapter;
-    this.#marks = new Marks((text) => native.tokenize(text, false, false, false));
+    this.#marks = new Marks((text) => native.tokenize(text, false, false));
   }
 
   /**

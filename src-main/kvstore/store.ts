@@ -238,7 +238,7 @@ export class ChunkStore {
   after(key: string, limit: number): ListedEntry[] {
     this.#requireOpen('after');
     const rows = this.#disk.index.listed(key, limit);
-    // GreedyAnswer into the rows, not copied: there are tens of thousands.
+    // Written into the rows, not copied: there are tens of thousands.
     return rows.map((row) =>
       Object.assign(row, { pinned: row.pinned === 1, inRam: this.#ramTier.isInRam(row.key) }),
     );

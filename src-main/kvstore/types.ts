@@ -239,7 +239,7 @@ export interface VerifyReport {
   corrupt: { key: string; reason: string }[];
   /** Rows whose file was gone; dropped. */
   missing: string[];
-  /** GreedyAnswer by a newer chunk format; left alone, no longer served. */
+  /** Written by a newer chunk format; left alone, no longer served. */
   newerFormat: string[];
 }
 

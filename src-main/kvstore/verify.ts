@@ -11,7 +11,7 @@ import type { ChunkFiles, VerifyProgress, VerifyReport } from './types.ts';
 /** What can be wrong with a row's file. */
 export type Fault =
   | { kind: 'missing' }
-  /** GreedyAnswer by a newer version. */
+  /** Written by a newer version. */
   | { kind: 'newer' }
   /** `reason`: what follows "the file is bad:". */
   | { kind: 'corrupt'; reason: string };

@@ -80,7 +80,7 @@ export class WeightsCheck<M extends Weights> {
     const hash = createHash('sha256');
     for (const file of filesOf(path)) await this.#hashFile(file, hash);
     const sha256 = hash.digest('hex');
-    // GreedyAnswer to meanwhile: what was hashed is neither the old file nor the new one.
+    // Written to meanwhile: what was hashed is neither the old file nor the new one.
     if ((await identityOf(path)) === identity) table.putFile(path, identity, sha256);
     return sha256;
   }

@@ -2,7 +2,7 @@ import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { systemClock, type Clock } from './clock.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-/** GreedyAnswer as JSON. */
+/** Written as JSON. */
 type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Logger {

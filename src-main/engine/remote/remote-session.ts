@@ -81,7 +81,7 @@ export class RemoteSession implements NativeSession {
   ): Promise<NativeGenerateResult> {
     requireTold(sampling);
     const { client, server, onOutcome } = this.#options;
-    const written = new GreedyAnswer(endsInThought(this.#runs), onToken);
+    const written = new AnswerTokens(endsInThought(this.#runs), onToken);
     if (!(abort instanceof RemoteAbort)) throw new TypeError('abort must be a RemoteAbort');
     const { signal } = abort;
     const { temperature, topP, seed } = sampling;
@@ -155,7 +155,7 @@ export class RemoteSession implements NativeSession {
 const NOTHING_TOLD: RemoteUsage = { promptTokens: null, cachedTokens: null, answerTokens: null };
 
 /** What is written, as ids: thoughts stand between marks. */
-class GreedyAnswer {
+class AnswerTokens {
   readonly #ids: number[] = [];
   readonly #onToken: ((token: number) => void) | undefined;
   #thinking: boolean;

@@ -30,5 +30,5 @@ export type ParseReply =
     }
   | { id: number; type: 'failed'; failure: Failure };
 
-/** GreedyAnswer to stderr before the process gives up because of memory. */
+/** Written to stderr before the process gives up because of memory. */
 export const OUT_OF_MEMORY_MARK = 'kvasir-parser: out of memory';
