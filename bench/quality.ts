@@ -88,6 +88,7 @@ function leadOf(lead: string): Lead {
 }
 
 const [part = 1, parts = 1] = args.part.split('/').map(Number);
+if (!(part >= 1 && part <= parts)) throw new TypeError('--part must be I/N, with I from 1 to N');
 const mine = (index: number): boolean => index % parts === part - 1;
 
 const calibrations = new Map<string, Calibration | undefined>();
