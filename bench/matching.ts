@@ -26,7 +26,7 @@ import { writeResult } from './lib/result.ts';
 const { values: args } = parseArgs({
   options: {
     questions: { type: 'string', default: '40' },
-    strategies: { type: 'string', default: 'none;deviation --ratio 0.15;union --ratio 0.15' },
+    strategies: { type: 'string', default: 'none;deviation --ratio 0.15;query --ratio 0.15' },
     out: { type: 'string' },
   },
 });

@@ -175,7 +175,7 @@ function optionsOf(words: string): StrategyFlags {
 
 function chosen(): string[] {
   if (args.only) return args.only.split(';').map((words) => words.trim());
-  const selective = ['chunk-head', 'deviation', 'query', 'union'];
+  const selective = ['deviation', 'query'];
   return [
     'full',
     'none',

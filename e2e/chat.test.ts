@@ -14,7 +14,7 @@ const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
 /** So few passages that three questions fit the model's context. */
 const FULL = { ...EVERYTHING, topK: 6, strategy: { name: 'full' as const, ratio: 0.15 } };
 /** Left to itself the controller goes by how fast this machine is. */
-const BLENDED = { ...EVERYTHING, topK: 6, strategy: { name: 'union' as const, ratio: 0.15 } };
+const BLENDED = { ...EVERYTHING, topK: 6, strategy: { name: 'query' as const, ratio: 0.15 } };
 const BY_DEVIATION = { ...EVERYTHING, strategy: { name: 'deviation' as const, ratio: 0.15 } };
 const QUESTIONS = [
   'Where does Project Polaris run?',

@@ -73,7 +73,6 @@ test.each<Strategy>([
   { kind: 'none' },
   { kind: 'deviation', checkLayers: [1], ratios: [0.2] },
   { kind: 'query', questionLayers: [1, 2], ratios: [0.2] },
-  { kind: 'chunk-head', ratios: [0.1] },
 ])('a match in part with nothing changed is the full match, bit for bit: %j', async (strategy) => {
   const { store } = app;
   const exact = await blended(store, strategy);

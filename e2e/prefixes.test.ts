@@ -9,7 +9,7 @@ import { App } from '../src-main/app.ts';
 const SYSTEM = 'Answer from the documents in one word, and say so where they do not tell. '.repeat(12);
 const SETTINGS = {
   systemPrompt: SYSTEM,
-  strategy: { name: 'union' as const },
+  strategy: { name: 'query' as const },
   temperature: 0,
   storeMisses: false,
   maxTokens: 12,

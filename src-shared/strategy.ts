@@ -15,8 +15,6 @@ export const DEFAULT_RATIO = 0.2;
 const TRAITS = {
   query: { ratio: true, byQuestion: true },
   deviation: { ratio: true, byQuestion: false },
-  union: { ratio: true, byQuestion: true },
-  'chunk-head': { ratio: true, byQuestion: false },
   none: { ratio: false, byQuestion: false },
   full: { ratio: false, byQuestion: false },
 } as const satisfies Record<string, Traits>;
@@ -28,12 +26,19 @@ export function isStrategyName(name: string): name is StrategyName {
   return Object.hasOwn(TRAITS, name);
 }
 
+/** Strategies of earlier versions: conversations, reports and settings that name one read as the strategy that replaced it. */
+const RETIRED: unknown[] = ['union', 'chunk-head'];
+
+function stored<Names extends z.ZodType>(names: Names) {
+  return z.preprocess((name) => (RETIRED.includes(name) ? 'query' : name), names);
+}
+
 /**
  * How an answer's prompt is fused, as people choose it. The engine's own form, with check layers for the model at hand,
  * is made from it in src-main/fusion/.
  */
 export const StrategyChoiceSchema = z.object({
-  name: z.enum(STRATEGY_NAMES),
+  name: stored(z.enum(STRATEGY_NAMES)),
   /** Share of reusable tokens to recompute; means nothing for 'none' and 'full'. */
   ratio: z.number().min(0).max(1).default(DEFAULT_RATIO),
   /** Layers at which tokens are chosen by deviation, as calibration found them; absent: the first that can tell, layer 1. */
@@ -46,7 +51,7 @@ export const StrategyChoiceSchema = z.object({
 export const STRATEGY_REQUESTS = ['auto', ...STRATEGY_NAMES] as const;
 
 export const StrategyRequestSchema = z.object({
-  name: z.enum(STRATEGY_REQUESTS),
+  name: stored(z.enum(STRATEGY_REQUESTS)),
   /** As above; means nothing for 'auto'. */
   ratio: z.number().min(0).max(1).default(DEFAULT_RATIO),
 });

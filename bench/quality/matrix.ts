@@ -10,7 +10,7 @@ export interface Asked extends Arrangement, PromptOptions {
 
 const BASE: Asked = {
   ratios: [0.15],
-  only: '^(full|prefix|default|auto|random|chunk-head|deviation|query|union)',
+  only: '^(full|prefix|default|auto|random|deviation|query)',
   dtype: 'f16',
   lead: 'none',
   chunkTokens: 0,
@@ -22,7 +22,7 @@ export const LENGTHS = [64, 128, 256, 512, 1024];
 /** By name, in their order. */
 export function matrix(): [string, Asked][] {
   return [
-    ['ratios', { ...BASE, ratios: RATIOS, only: '^(full|first|random|chunk-head|deviation|query|union)' }],
+    ['ratios', { ...BASE, ratios: RATIOS, only: '^(full|first|random|deviation|query)' }],
     ...PASSAGES.map((passages): [string, Asked] => [`passages ${passages}`, { ...BASE, passages }]),
     ...LENGTHS.map((chunkTokens): [string, Asked] => [`length ${chunkTokens}`, { ...BASE, chunkTokens }]),
     ['behind headings', { ...BASE, lead: 'headings' }],

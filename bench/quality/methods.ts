@@ -108,7 +108,6 @@ function withRatio(ratio: number): Method[] {
   const third = (layers: number): number => Math.max(2, Math.round(layers / 3));
   return [
     random(ratio),
-    blended('chunk-head', 'chunk-head', ratio),
     blended('deviation', 'deviation', ratio),
     blended('deviation, layer 0', 'deviation', ratio, () => ({ checkLayers: [0] })),
     blended('deviation, layer 2', 'deviation', ratio, () => ({ checkLayers: [2] })),
@@ -116,7 +115,6 @@ function withRatio(ratio: number): Method[] {
       checkLayers: [CHECK_LAYER, third(layers)],
     })),
     blended('query', 'query', ratio),
-    blended('union', 'union', ratio),
   ];
 }
 

@@ -2,7 +2,7 @@
  * Other ways to choose the tokens, tried beside those that ship. Each is told what a pass with no budget measures (deviation at layer
  * 1, the question's attention), and names its tokens; its time is that of the pass that computes them alone, so it does not count.
  */
-import type { AppendReport } from '../../src-main/engine/engine.ts';
+import type { AppendReport, Strategy } from '../../src-main/engine/engine.ts';
 import { usualQuestionLayers } from '../../src-main/fusion/strategies/query.ts';
 import { answer, type Asking } from './asking.ts';
 import { BLIND, blended, CHECK_LAYER, FULL, random, REUSE, type Method } from './methods.ts';
@@ -69,7 +69,7 @@ export function selections(ratios: readonly number[]): Method[] {
 function at(ratio: number): Method[] {
   return [
     random(ratio),
-    ...['deviation', 'query', 'union', 'chunk-head'].map((name) => blended(name, name, ratio)),
+    ...['deviation', 'query'].map((name) => blended(name, name, ratio)),
     ...Object.entries(CHOICES).map(([name, choice]) => chosenBy(name, choice, ratio)),
   ];
 }
@@ -94,20 +94,23 @@ function chosenBy(name: string, choice: Choice, ratio: number): Method {
 }
 
 async function measured({ session, prompt, model }: Asking, { questionLayers }: Choice): Promise<Known> {
-  const { kvLayers } = model.info;
-  session.truncate(0);
-  const report: AppendReport = await session.append(reused(prompt), {
-    kind: 'union',
-    checkLayers: [CHECK_LAYER],
-    questionLayers: questionLayers?.(kvLayers) ?? usualQuestionLayers(kvLayers),
+  const layers = questionLayers ?? usualQuestionLayers;
+  const report = async (strategy: Strategy): Promise<AppendReport> => {
+    session.truncate(0);
+    return session.append(reused(prompt), strategy);
+  };
+  const { question } = await report({
+    kind: 'query',
+    questionLayers: layers(model.info.kvLayers),
     ratios: [0],
   });
-  const [check] = report.checks;
-  if (!check || !report.question) throw new Error('a prompt has passages');
+  const { checks } = await report({ kind: 'deviation', checkLayers: [CHECK_LAYER], ratios: [0] });
+  const [check] = checks;
+  if (!check || !question) throw new Error('a prompt has passages');
   return {
     places: check.candidates,
     deviation: check.deviation,
-    attention: report.question.attention,
+    attention: question.attention,
     offsets: offsetsIn(prompt),
   };
 }

@@ -82,10 +82,8 @@ Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & se
     const int n_layer = model.hparams().n_layer;
     const bool any = prompt_.reusable_tokens > 0;
     if (any) check_layers_ = strategy_->check_layers(), report_.question.layers = strategy_->question_layers();
-    // Up to the first check layer every token is computed, so nothing stored is needed before it, unless the question
-    // pass reads it.
-    const bool from_start = check_layers_.empty() || !report_.question.layers.empty();
-    first_load_ = !any ? n_layer : from_start ? 0 : check_layers_.front();
+    // Up to the first check layer every token is computed, so nothing stored is needed before it.
+    first_load_ = !any ? n_layer : check_layers_.empty() ? 0 : check_layers_.front();
     next_place_ = first_load_;
     report_.tokens = prompt_.size();
     report_.reusable_tokens = prompt_.reusable_tokens;
@@ -154,8 +152,6 @@ Candidates Fuse::candidates(const Batch * batch) const {
         const auto t = size_t(batch ? batch->positions()[size_t(i)] - prompt_.past : i);
         if (!prompt_.reusable[t]) continue;
         c.tokens.push_back(int32_t(t));
-        c.offset.push_back(prompt_.offset[t]);
-        c.chunk_length.push_back(prompt_.chunk_length[t]);
     }
     const QuestionReport & q = report_.question;
     for (size_t i = 0, at = 0; i < c.size() && !q.attention.empty(); ++i) {
@@ -183,7 +179,7 @@ std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused
 int Fuse::first_after_question_pass(bool all) const {
     const std::vector<int> & seen = report_.question.layers;
     const bool whole = !seen.empty() && seen.back() + 1 == model_.hparams().n_layer_kv;
-    return whole && check_layers_.empty() && !all ? std::min(prompt_.question_begin, prompt_.size() - 1) : 0;
+    return whole && !all ? std::min(prompt_.question_begin, prompt_.size() - 1) : 0;
 }
 
 // The chunks, with what of them is on their layers' device.

@@ -43,10 +43,6 @@ Prompt::Prompt(const Model & model, const std::vector<Segment> & segments, bool 
             reusable_tokens += int(range.count);
             question_begin = size() + int(range.count);
         }
-        for (size_t t = 0; t < range.count; ++t) {
-            offset.push_back(reused ? int32_t(range.begin + t) : 0);
-            chunk_length.push_back(reused ? int32_t(ids.size()) : 0);
-        }
         const auto first = ids.begin() + std::ptrdiff_t(range.begin);
         tokens.insert(tokens.end(), first, first + std::ptrdiff_t(range.count));
         reusable.resize(tokens.size(), reused);

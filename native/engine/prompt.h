@@ -21,12 +21,11 @@ struct Prompt {
 
     int size() const { return int(tokens.size()); }
 
-    int past;                                   // tokens before the prompt: token i stands at position past + i
+    int past;                    // tokens before the prompt: token i stands at position past + i
     std::vector<int32_t> tokens;
-    std::vector<bool> reusable;                 // stands in a chunk, and is not the last token, whose logits are needed
-    std::vector<int32_t> offset, chunk_length;  // of a token in a chunk: where in it, and how long the whole chunk is
-    int reusable_tokens = 0;                    // that stand in chunks
-    int question_begin = 0;                     // the first token behind the last chunk
+    std::vector<bool> reusable;  // stands in a chunk, and is not the last token, whose logits are needed
+    int reusable_tokens = 0;     // that stand in chunks
+    int question_begin = 0;      // the first token behind the last chunk
 
     std::vector<std::shared_ptr<const ChunkKv>> chunks;  // each once, however many ranges of it are placed
     std::vector<int> segment_of_chunk;                   // the first one that places it

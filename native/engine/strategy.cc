@@ -10,10 +10,8 @@
 #define STRATEGIES(STRATEGY)             \
     STRATEGY("none", none)               \
     STRATEGY("full", full)               \
-    STRATEGY("chunk-head", chunk_head)   \
     STRATEGY("deviation", deviation)     \
     STRATEGY("query", query)             \
-    STRATEGY("union", union)             \
     STRATEGY("given", given)
 
 namespace kvasir {
@@ -77,13 +75,6 @@ std::vector<int32_t> top_k(const std::vector<float> & scores, size_t keep) {
     all.resize(keep);
     std::sort(all.begin(), all.end());
     return all;
-}
-
-std::vector<float> shares(const std::vector<float> & scores) {
-    const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
-    std::vector<float> out;
-    for (float s : scores) out.push_back(sum > 0 ? float(s / sum) : 0);
-    return out;
 }
 
 void require_layers(const std::vector<int> & layers, int n_layer) {

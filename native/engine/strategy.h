@@ -27,9 +27,9 @@ struct Budget {
 // A strategy by name, with the numbers it may need; each reads only its own.
 struct StrategySpec {
     std::string name = "none";
-    std::vector<int> check_layers{};     // deviation, union, given: ascending
+    std::vector<int> check_layers{};     // deviation, given: ascending
     std::vector<double> ratios{};        // of the reusable tokens: one a check layer, not rising; else one
-    std::vector<int> question_layers{};  // query, union: ascending
+    std::vector<int> question_layers{};  // query: ascending
     std::vector<int32_t> tokens{};       // given: indices in the prompt, ascending
     DeviationOf of = DeviationOf::v;
     Budget adaptive{};                  // cover > 0: takes the place of the one ratio
@@ -38,11 +38,10 @@ struct StrategySpec {
 
 // What is known of the reusable tokens that are (still) candidates; vectors are parallel.
 struct Candidates {
-    std::vector<int32_t> tokens;                // index in the prompt, ascending
-    std::vector<int32_t> offset, chunk_length;  // where in its chunk the token stands
-    std::vector<float> attention;               // from the question, when question_layers() is not empty
-    std::vector<float> deviation;               // at a check layer only
-    size_t reusable = 0;                        // of the whole prompt: what ratios are shares of
+    std::vector<int32_t> tokens;   // index in the prompt, ascending
+    std::vector<float> attention;  // from the question, when question_layers() is not empty
+    std::vector<float> deviation;  // at a check layer only
+    size_t reusable = 0;           // of the whole prompt: what ratios are shares of
 
     size_t size() const { return tokens.size(); }
 };
@@ -52,7 +51,8 @@ class Strategy {
     virtual ~Strategy() = default;
     // Whether cached chunks are used at all.
     virtual bool reuses() const { return true; }
-    // Layers whose attention from the question over the placed cache is summed up, before anything else is computed.
+    // Layers whose attention from the question over the placed cache is summed up, before anything else is computed. A
+    // strategy has these or check layers, not both.
     virtual std::vector<int> question_layers() const { return {}; }
     // Layers at which deviation is measured. With any, every token is computed up to the first of them.
     virtual std::vector<int> check_layers() const { return {}; }
@@ -69,8 +69,6 @@ std::vector<std::string> strategy_names();
 
 // Indices of the `keep` largest scores, ascending. Equal scores: the earlier wins.
 std::vector<int32_t> top_k(const std::vector<float> & scores, size_t keep);
-// The scores as shares of their sum.
-std::vector<float> shares(const std::vector<float> & scores);
 
 // Checks for strategies' own numbers.
 void require_layers(const std::vector<int> & layers, int n_layer);

@@ -16,6 +16,7 @@ using test::ids;
 using test::kFull;
 using test::kNone;
 using test::Result;
+using test::spread;
 using test::tiny;
 using test::error_code;
 
@@ -242,9 +243,8 @@ TEST(a_range_that_is_all_of_a_chunk_is_the_chunk_bit_for_bit) {
                                           {{}, b, TokenRange{0, 1}},
                                           {{}, b, TokenRange{1, 89}},
                                           question};
-        const StrategySpec head{.name = "chunk-head", .ratios = {0.2}},
-            query{.name = "query", .ratios = {0.2}, .question_layers = {1, 2}};
-        for (auto & strategy : {kFull, kNone, head, query, deviation({1}, {0.2f})}) {
+        const StrategySpec query{.name = "query", .ratios = {0.2}, .question_layers = {1, 2}};
+        for (auto & strategy : {kFull, kNone, spread(0.2), query, deviation({1}, {0.2f})}) {
             const Result expected = append(m, whole, strategy), one = append(m, range, strategy),
                          two = append(m, halves, strategy);
             CHECK(one.logits == expected.logits);

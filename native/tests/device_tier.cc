@@ -51,9 +51,9 @@ std::vector<float> without_tier(const ModelPtr & m, const std::vector<Segment> &
 
 const StrategySpec kStrategies[] = {
     kNone,
-    {.name = "chunk-head", .ratios = {0.2}},
+    test::spread(0.2),
     {.name = "deviation", .check_layers = {1, 2}, .ratios = {0.3, 0.2}},
-    {.name = "union", .check_layers = {1}, .ratios = {0.2}, .question_layers = {1, 2}},
+    {.name = "query", .ratios = {0.2}, .question_layers = {1, 2}},
 };
 
 // Of layers [begin, end).

@@ -30,11 +30,10 @@ Pair tiny(const std::string & arch = "llama", const std::string & flags = "") {
 const StrategySpec kStrategies[] = {
     kFull,
     kNone,
-    {.name = "chunk-head", .ratios = {0.2}},
+    test::spread(0.2),
     {.name = "deviation", .check_layers = {1, 2}, .ratios = {0.3, 0.2}},
     {.name = "deviation", .check_layers = {1}, .ratios = {0.2}, .of = DeviationOf::kv},
     {.name = "query", .ratios = {0.2}, .question_layers = {0, 1, 2, 3}},
-    {.name = "union", .check_layers = {1}, .ratios = {0.2}, .question_layers = {1, 2}},
 };
 
 // A first token, two chunks, a question; the chunks are encoded where the model is.

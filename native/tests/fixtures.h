@@ -39,6 +39,13 @@ inline std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const s
 
 inline const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
 
+// This share of a prompt's first 1,000 tokens, evenly spread: the same ones whatever is measured.
+inline StrategySpec spread(double share) {
+    StrategySpec spec{.name = "given"};
+    for (int i = 0; i < int(share * 1000); ++i) spec.tokens.push_back(int32_t(i / share));
+    return spec;
+}
+
 struct Result {
     std::vector<float> logits;
     AppendReport report;

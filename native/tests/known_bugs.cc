@@ -13,11 +13,11 @@ using test::encode;
 using test::ids;
 using test::kFull;
 using test::kNone;
+using test::spread;
 using test::tiny;
 
 namespace {
 
-StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
 StrategySpec by_deviation(double r, DeviationOf of = DeviationOf::v) {
     return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of};
 }
@@ -50,7 +50,7 @@ TEST(a_selected_row_does_not_see_what_stands_behind_it) {
     const auto a = encode(m, ids(100));
     const auto before_second = [&](const std::vector<int32_t> & second) {
         const auto session =
-            made(m, {{{1}, nullptr}, {{}, a}, {{}, encode(m, second)}, {ids(12, 3), nullptr}}, head(0.3));
+            made(m, {{{1}, nullptr}, {{}, a}, {{}, encode(m, second)}, {ids(12, 3), nullptr}}, spread(0.3));
         std::vector<std::vector<float>> kv;
         for (int il = 0; il < 4; ++il) {
             kv.push_back(session->cache().keys(il, 0, 101)), kv.push_back(session->cache().values(il, 0, 101));
@@ -70,7 +70,7 @@ TEST(every_token_of_the_question_is_computed_anew) {
     const auto prompt = [&](int seed) {
         return std::vector<Segment>{{{1}, nullptr}, {{}, a}, {{}, b}, {ids(40, seed), nullptr}};
     };
-    for (const StrategySpec & spec : {kNone, by_deviation(0.15), by_query(0.15), head(0.15)}) {
+    for (const StrategySpec & spec : {kNone, by_deviation(0.15), by_query(0.15), spread(0.15)}) {
         const auto fresh = made(m, prompt(3), spec);
         auto used = made(m, prompt(7), spec);  // another question was asked here before
         used->truncate(0);
@@ -161,7 +161,7 @@ TEST(blending_leaves_the_stored_chunk_as_it_was) {
     };
     std::vector<std::vector<uint8_t>> before;
     for (int il = 0; il < 4; ++il) before.push_back(bytes(b, il));
-    for (const StrategySpec & spec : {kNone, by_deviation(0.5), by_query(0.5), head(0.5)}) {
+    for (const StrategySpec & spec : {kNone, by_deviation(0.5), by_query(0.5), spread(0.5)}) {
         made(m, {{{1}, nullptr}, {{}, a}, {{}, b}, {ids(12, 3), nullptr}}, spec);
     }
     for (int il = 0; il < 4; ++il) CHECK(bytes(b, il) == before[size_t(il)]);

@@ -10,6 +10,7 @@ using test::encode;
 using test::ids;
 using test::kFull;
 using test::kNone;
+using test::spread;
 using test::tiny;
 
 namespace {
@@ -29,7 +30,6 @@ std::unique_ptr<Session> made(const std::shared_ptr<Model> & m, const std::vecto
 
 StrategySpec by_deviation(double r) { return {.name = "deviation", .check_layers = {1}, .ratios = {r}}; }
 StrategySpec by_query(double r) { return {.name = "query", .ratios = {r}, .question_layers = {1, 2}}; }
-StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
 
 double sum(const std::vector<float> & values, int layer, int begin, int end) {
     double s = 0;
@@ -57,7 +57,7 @@ TEST(ratio_one_does_not_deviate_from_full_prefill_by_a_bit) {
         auto m = tiny(arch);
         const auto s = prompt(m);
         const auto whole = made(m, s, kFull);
-        for (const StrategySpec & spec : {by_deviation(1), by_query(1), head(1)}) {
+        for (const StrategySpec & spec : {by_deviation(1), by_query(1), spread(1)}) {
             const SessionDeviation d = deviation(*made(m, s, spec), *whole, 0, kPrompt);
             CHECK(all_zero(d.v) && all_zero(d.k) && all_zero(d.attention));
         }

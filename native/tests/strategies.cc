@@ -21,14 +21,12 @@ std::vector<Segment> prompt(const std::shared_ptr<Model> & m, const std::vector<
     return {{{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {question, nullptr}};
 }
 
-StrategySpec head(double r) { return {.name = "chunk-head", .ratios = {r}}; }
 StrategySpec deviation(double r, DeviationOf of = DeviationOf::v) {
     return {.name = "deviation", .check_layers = {1}, .ratios = {r}, .of = of};
 }
 StrategySpec query(double r, std::vector<int> layers = {0, 1, 2, 3}) {
     return {.name = "query", .ratios = {r}, .question_layers = layers};
 }
-StrategySpec both(double r) { return {.name = "union", .check_layers = {1}, .ratios = {r}, .question_layers = {1, 2}}; }
 StrategySpec adaptive(StrategySpec s, double cover, double least = 0, double most = 1) {
     s.ratios.clear();
     s.adaptive = {0, cover, least, most};
@@ -36,8 +34,7 @@ StrategySpec adaptive(StrategySpec s, double cover, double least = 0, double mos
 }
 
 std::vector<StrategySpec> selective(double r) {
-    return {head(r),       deviation(r), deviation(r, DeviationOf::k), deviation(r, DeviationOf::kv), query(r),
-            query(r, {2}), both(r)};
+    return {deviation(r), deviation(r, DeviationOf::k), deviation(r, DeviationOf::kv), query(r), query(r, {2})};
 }
 
 std::string label(const StrategySpec & s) {
@@ -49,7 +46,7 @@ std::string label(const StrategySpec & s) {
 TEST(tokens_that_are_named_are_computed_as_if_a_strategy_had_chosen_them) {
     auto m = tiny("qwen3");
     const auto s = prompt(m);
-    for (const StrategySpec & spec : {deviation(0.3), head(0.2), query(0.25)}) {
+    for (const StrategySpec & spec : {deviation(0.3), query(0.25)}) {
         const Result chosen = append(m, s, spec);
         const Result given =
             append(m, s, {.name = "given", .check_layers = spec.check_layers, .tokens = chosen.report.selected});
@@ -191,14 +188,6 @@ TEST(every_strategy_recomputes_its_share_and_comes_closer_to_full_prefill) {
     }
 }
 
-TEST(chunk_head_takes_the_first_tokens_of_every_chunk) {
-    auto m = tiny("llama");
-    std::vector<int32_t> want;
-    for (int chunk : {0, 1})
-        for (int i = 0; i < 15; ++i) want.push_back(1 + 100 * chunk + i);
-    CHECK(append(m, prompt(m), head(0.15)).report.selected == want);
-}
-
 TEST(deviation_of_keys_and_of_values_add_up) {
     auto m = tiny("qwen2");
     const auto at = [&](DeviationOf of) {
@@ -281,7 +270,7 @@ TEST(adaptive_ratios_cover_the_mass_within_bounds) {
     CHECK(covered - least < 0.7 * all);  // one token fewer would not do
     CHECK_EQ(append(m, s, adaptive(deviation(0), 0.7, 0, 0.05)).report.recomputed_tokens, 10);
     CHECK_EQ(append(m, s, adaptive(query(0), 0.01, 0.3, 1)).report.recomputed_tokens, 60);
-    CHECK_EQ(append(m, s, adaptive(both(0), 1, 0, 1)).report.recomputed_tokens, 200);
+    CHECK_EQ(append(m, s, adaptive(query(0), 1, 0, 1)).report.recomputed_tokens, 200);
 }
 
 TEST(numbers_that_fit_no_strategy_are_misuse) {
@@ -311,7 +300,7 @@ TEST(pipelined_serial_throttled_and_in_memory_are_the_same_bit_for_bit) {
         s[i].chunk->save(path);
         files[i].chunk = std::make_shared<ChunkKv>(path);
     }
-    for (const StrategySpec & spec : {kNone, deviation(0.2), query(0.2, {1}), both(0.2)}) {
+    for (const StrategySpec & spec : {kNone, deviation(0.2), query(0.2, {1})}) {
         const auto in_memory = append(m, s, spec).logits;
         for (const LoadOptions & loading :
              {LoadOptions{}, LoadOptions{.serial = true}, LoadOptions{.serial = false, .bytes_per_second = 20e6}}) {

@@ -124,7 +124,7 @@ test('a full prefill reads nothing from the store and stores nothing', async () 
 
 test('one prompt made in several ways, which leaves nothing behind', async () => {
   const { service, store, model } = await fixture();
-  const strategies = [{ name: 'union' as const, ratio: 0.3 }];
+  const strategies = [{ name: 'query' as const, ratio: 0.3 }];
   const request = { question: 'Where does Mara live?', topK: 2, answerTokens: 8, strategies, deep: true };
   const chunks = store.chunks.size;
   const { methods, deep } = await service.compare(request);
@@ -134,7 +134,7 @@ test('one prompt made in several ways, which leaves nothing behind', async () =>
     ['reuse', false],
     ['blend', false],
   ]);
-  expect(deep?.sweep.strategy).toBe('union');
+  expect(deep?.sweep.strategy).toBe('query');
   expect(store.chunks.size).toBe(chunks);
   expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
 });

@@ -148,20 +148,11 @@ interface NativeShift {
 export type NativeStrategy =
   | { kind: 'none' }
   | { kind: 'full' }
-  /** The first tokens of every chunk: the given share of it. */
-  | { kind: 'chunk-head'; ratios: [number] }
   /** CacheBlend §5: at checkLayers[i] keep the ratios[i] of reusable tokens whose V (or K, or both) deviates most; ratios fall. */
   | { kind: 'deviation'; checkLayers: number[]; ratios: number[]; of?: NativeDeviationOf }
   | { kind: 'deviation'; checkLayers: [number]; adaptive: NativeAdaptive; of?: NativeDeviationOf }
   /** The tokens that the question's attention weighs most in questionLayers, over the placed cache. */
-  | ({ kind: 'query'; questionLayers: number[] } & NativeBudget & NativeShift)
-  /** One budget by deviation and attention together. */
-  | ({
-      kind: 'union';
-      checkLayers: [number];
-      questionLayers: number[];
-      of?: NativeDeviationOf;
-    } & NativeBudget);
+  | ({ kind: 'query'; questionLayers: number[] } & NativeBudget & NativeShift);
 
 /** For comparisons: these tokens of the prompt (ascending), from the first layer on, or kept at a check layer as others keep theirs. */
 export interface NativeGiven extends NativeShift {

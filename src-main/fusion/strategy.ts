@@ -9,13 +9,11 @@ import {
 } from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
 import type { StrategyDefinition, StrategyParts } from './strategies/definition.ts';
-import { chunkHead } from './strategies/chunk-head.ts';
 import { deviation } from './strategies/deviation.ts';
 import { full } from './strategies/full.ts';
 import { none } from './strategies/none.ts';
 import { PART_NAMES, refuseOthers, StrategyNumbers, type PartNames } from './strategies/numbers.ts';
 import { query } from './strategies/query.ts';
-import { union } from './strategies/union.ts';
 
 export type { StrategyParts } from './strategies/definition.ts';
 export type { PartNames } from './strategies/numbers.ts';
@@ -24,8 +22,6 @@ export type { PartNames } from './strategies/numbers.ts';
 const DEFINITIONS: Record<StrategyName, StrategyDefinition> = {
   deviation,
   query,
-  union,
-  'chunk-head': chunkHead,
   none,
   full,
 };

@@ -60,13 +60,16 @@ export class Machine {
   /** As Planner learns: a few appends of different sizes, from memory and from a tier. */
   profile(tier = 'disk'): DoneWork[] {
     const full = { kind: 'full' } as const;
-    const union: Strategy = { kind: 'union', checkLayers: [1], questionLayers: [6], ratios: [0.15] };
+    const query: Strategy = { kind: 'query', questionLayers: [6], ratios: [0.2] };
+    const deviation: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.2] };
     return [
       this.run(prompt(2, 128, 'ram'), full),
-      this.run(prompt(2, 128, 'ram'), union),
-      this.run(prompt(2, 128, tier), union),
+      this.run(prompt(2, 128, 'ram'), query),
+      this.run(prompt(2, 128, 'ram'), deviation),
+      this.run(prompt(2, 128, tier), query),
       this.run(prompt(4, 256, 'ram'), full),
-      this.run(prompt(4, 256, tier), union),
+      this.run(prompt(4, 256, 'ram'), deviation),
+      this.run(prompt(4, 256, tier), query),
     ];
   }
 }

@@ -47,14 +47,7 @@ const deviation = (ratio: number): Strategy => ({ kind: 'deviation', checkLayers
 /** One of each kind, for comparing devices: a fifth of the tokens is recomputed. */
 function strategiesOf(model: Model): Strategy[] {
   const questionLayers = [Math.floor(model.info.layers / 2)];
-  return [
-    FULL,
-    { kind: 'none' },
-    { kind: 'chunk-head', ratios: [0.2] },
-    deviation(0.2),
-    { kind: 'query', questionLayers, ratios: [0.2] },
-    { kind: 'union', checkLayers: [1], questionLayers, ratios: [0.2] },
-  ];
+  return [FULL, { kind: 'none' }, deviation(0.2), { kind: 'query', questionLayers, ratios: [0.2] }];
 }
 
 async function logitsOf(

@@ -26,7 +26,7 @@ function methodOf({ methods }: Comparison, kind: string) {
 test('an answer is made again in every way, each beside the full prefill, and the outcome is kept', async () => {
   const { chat, answer, dir, close, model } = await answered();
   const sessionsBefore = model.sessions.length;
-  const asked = request(answer.id, { strategies: [{ name: 'union', ratio: 0.3 }, { name: 'query', ratio: 0.15 }] }); // prettier-ignore
+  const asked = request(answer.id, { strategies: [{ name: 'deviation', ratio: 0.3 }, { name: 'query', ratio: 0.15 }] }); // prettier-ignore
   const comparison = await chat.comparisons.run(asked);
   expect(ComparisonSchema.parse(comparison)).toEqual(comparison);
   expect(comparison).toMatchObject({ question: 'Where does Mara live?', model: 'Fake', deep: null });
@@ -35,7 +35,7 @@ test('an answer is made again in every way, each beside the full prefill, and th
     ['prefix', 'full', false],
     ['reuse', 'none', false],
     ['blend', 'query', true],
-    ['blend', 'union', false],
+    ['blend', 'deviation', false],
   ]);
   const full = methodOf(comparison, 'full');
   expect(full).toMatchObject({ kl: 0, agrees: true, answerF1: 1, residentTokens: 0, reusedTokens: 0 });

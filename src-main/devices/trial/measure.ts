@@ -1,4 +1,4 @@
-import type { ChunkKv, Model, Segment, Strategy } from '../../engine/engine.ts';
+import type { ChunkKv, GivenTokens, Model, Segment, Strategy } from '../../engine/engine.ts';
 import { compareLogits } from './compare-logits.ts';
 import type { MeasuredDevice } from './protocol.ts';
 
@@ -18,11 +18,13 @@ const TIMED_ROUNDS = 3;
 const TIMED_MS = 5000;
 
 const FULL: Strategy = { kind: 'full' };
+/** Every seventh token of the prompt. */
+const SPREAD = Int32Array.from({ length: Math.floor(PROMPT_TOKENS / 7) }, (_, i) => 7 * i);
 
-/** What is compared: each takes a way of its own through the engine, and selects the same tokens whatever the rounding. */
-const BLENDS: readonly { name: string; strategy: Strategy }[] = [
+/** Compared on both devices: each takes another path through the engine, and selects the same tokens whatever the rounding. */
+const BLENDS: readonly { name: string; strategy: Strategy | GivenTokens }[] = [
   { name: 'full reuse', strategy: { kind: 'none' } },
-  { name: 'blending', strategy: { kind: 'chunk-head', ratios: [0.15] } },
+  { name: 'blending', strategy: { kind: 'given', tokens: SPREAD } },
   { name: 'blending with a check layer', strategy: { kind: 'deviation', checkLayers: [1], ratios: [1] } },
 ];
 
@@ -102,7 +104,11 @@ async function writeTheSame(
   return close(swapped, logits);
 }
 
-async function logitsOf(model: Model, segments: Segment[], strategy: Strategy): Promise<Float32Array> {
+async function logitsOf(
+  model: Model,
+  segments: Segment[],
+  strategy: Strategy | GivenTokens,
+): Promise<Float32Array> {
   const lengths = segments.map((each) => (each.kind === 'chunk' ? each.chunk.tokens : each.tokens).length);
   const session = model.createSession(lengths.reduce((sum, length) => sum + length, 0));
   try {

@@ -76,10 +76,10 @@ describe('choosing', () => {
   test('of those that cost the same, the one nearest to the full prefill', () => {
     const points = [
       point('query', 0.15, { kl: 0.02, ms: 30 }),
-      point('union', 0.15, { kl: 0.01, ms: 31 }),
+      point('deviation', 0.15, { kl: 0.01, ms: 31 }),
       point('deviation', 0.3, { kl: 0, ms: 32 }),
     ];
-    expect(chosen(...points)).toMatchObject({ strategy: { name: 'union' } });
+    expect(chosen(...points)).toMatchObject({ strategy: { name: 'deviation' } });
   });
 
   test('reusing everything, where that is good enough', () => {
@@ -91,8 +91,8 @@ describe('choosing', () => {
   test('a full prefill when nothing below ratio 1 keeps the floor', () => {
     const points = [
       point('query', 0.5, { kl: 0.2 }),
-      point('union', 0.5, { agreement: 0.5 }),
-      point('union', 1, {}),
+      point('deviation', 0.5, { agreement: 0.5 }),
+      point('deviation', 1, {}),
     ];
     expect(chosen(...points)).toEqual({ verdict: 'quality', strategy: { name: 'full', ratio: 1 } });
   });
@@ -202,7 +202,7 @@ function fixture({
   return { dir, path, service, settings, events, gate, model, models, modelChanged: () => onChange() };
 }
 
-const REQUEST = { strategies: ['none' as const, 'chunk-head' as const], ratios: [0.05, 0.15, 1], prompts: 2 };
+const REQUEST = { strategies: ['none' as const, 'query' as const], ratios: [0.05, 0.15, 1], prompts: 2 };
 
 describe('a calibration', () => {
   test('measures every strategy and chooses', async () => {
@@ -218,7 +218,7 @@ describe('a calibration', () => {
     ]);
     expect(calibration.points[0]?.kl).toBeGreaterThan(1);
     expect(calibration.points[3]?.kl).toBe(0);
-    expect(calibration.choice).toEqual({ verdict: 'blend', strategy: { name: 'chunk-head', ratio: 0.15 } });
+    expect(calibration.choice).toEqual({ verdict: 'blend', strategy: { name: 'query', ratio: 0.15 } });
     expect(service.of(model, 'headings')).toEqual(calibration);
     // Two prompts, each with a chunk, a full prefill and four strategies.
     expect(progress[0]).toEqual({ done: 0, total: 12 });

@@ -173,7 +173,7 @@ describe('the controller', () => {
       const count = 1 + Math.floor(random() * 8);
       const work = prompt(count, 32 + Math.floor(random() * 400), random() < 0.3 ? 'ram' : 'disk');
       const floor = {
-        name: (['query', 'union', 'deviation', 'chunk-head'] as const)[i % 4]!,
+        name: (['query', 'deviation'] as const)[i % 2]!,
         ratio: random(),
       };
       const { choice, predicted, predictedFullMs, fellBack } = decided(work, on, blend(floor));

@@ -9,12 +9,6 @@ import { Machine, prompt, type MachineOptions } from '../../testing/machine.ts';
 import type { Work } from './work.ts';
 
 const FULL: Strategy = { kind: 'full' };
-const union = (ratio: number): Strategy => ({
-  kind: 'union',
-  checkLayers: [1],
-  questionLayers: [6],
-  ratios: [ratio],
-});
 const deviation = (ratio: number): Strategy => ({ kind: 'deviation', checkLayers: [1], ratios: [ratio] });
 const query = (ratio: number): Strategy => ({ kind: 'query', questionLayers: [6], ratios: [ratio] });
 
@@ -42,17 +36,15 @@ describe('what a prompt will cost', () => {
     expect(new CostModel(path()).predict(machine.info, prompt(2, 128, 'ram'), FULL)).toBeNull();
     expect(costs.predict({ ...machine.info, threads: 4 }, prompt(2, 128, 'ram'), FULL)).toBeNull();
     expect(costs.predict({ ...machine.info, kvDtype: 'q8_0' }, prompt(2, 128, 'ram'), FULL)).toBeNull();
-    expect(costs.predict(machine.info, prompt(2, 128, 'network'), union(0.15))).toBeNull();
+    expect(costs.predict(machine.info, prompt(2, 128, 'network'), query(0.15))).toBeNull();
     expect(costs.fullPrefill(machine.info, 0)).toBeNull();
   });
 
   test.each([
     ['full', FULL],
     ['none', { kind: 'none' }],
-    ['chunk-head', { kind: 'chunk-head', ratios: [0.3] }],
     ['deviation', deviation(0.15)],
     ['query', query(0.5)],
-    ['union', union(0.05)],
   ] as [string, Strategy][])('is foreseen for prompts larger than any seen: %s', (_, strategy) => {
     for (const byte of [1e-9, 1e-6, 1e-5]) {
       const { machine, costs } = profiled({ byte });
@@ -70,11 +62,11 @@ describe('what a prompt will cost', () => {
   test('is unknown of what other machines share until something came from there', () => {
     const { machine, costs } = profiled();
     const work = prompt(4, 256, 'shared');
-    expect(costs.predict(machine.info, work, union(0.15))).toBeNull();
+    expect(costs.predict(machine.info, work, query(0.15))).toBeNull();
     expect(costs.transfer(1e6)).toBeNull();
     costs.observeTransfer({ values: 1, bytes: 1e6, ms: 8 });
     expect(costs.transfer(1e6)).toBeCloseTo(8, 6);
-    expect(costs.predict(machine.info, work, union(0.15))!.load).toBeGreaterThan(0);
+    expect(costs.predict(machine.info, work, query(0.15))!.load).toBeGreaterThan(0);
   });
 
   test('a line’s throughput and latency are told apart, and outlast a restart', () => {
@@ -93,11 +85,11 @@ describe('what a prompt will cost', () => {
   });
 
   test('waits for values that arrive for what they take beyond computing', () => {
-    const ram = took(new Machine(), prompt(4, 256, 'ram'), union(0.15));
+    const ram = took(new Machine(), prompt(4, 256, 'ram'), query(0.15));
     const over = (ms: number): number => {
       const { machine, costs } = profiled();
       costs.observeTransfer({ values: 4, bytes: 4 * 256 * 2000, ms });
-      return costs.predict(machine.info, prompt(4, 256, 'shared'), union(0.15))!.total;
+      return costs.predict(machine.info, prompt(4, 256, 'shared'), query(0.15))!.total;
     };
     expect(over(ram / 10)).toBeLessThan(1.1 * ram);
     // The last layer comes with the last byte, and is then placed and computed.
@@ -128,7 +120,7 @@ describe('what a prompt will cost', () => {
     const { machine, costs } = profiled({ pair: 2e-4, window: 300 });
     const all = profiled({ pair: 2e-4 });
     const work = prompt(8, 512, 'ram');
-    for (const strategy of [FULL, deviation(0.15), union(0.05)]) {
+    for (const strategy of [FULL, deviation(0.15), query(0.05)]) {
       const ms = took(machine, work, strategy);
       expect(Math.abs(costs.predict(machine.info, work, strategy)!.total - ms) / ms).toBeLessThan(0.05);
       expect(ms).toBeLessThan(0.7 * all.costs.predict(all.machine.info, work, strategy)!.total);
@@ -139,7 +131,7 @@ describe('what a prompt will cost', () => {
     const { machine, costs } = profiled({ layers: 20, kvLayers: 8, window: 300 });
     const all = profiled({ layers: 20, window: 300 });
     const work = prompt(8, 512, 'disk');
-    for (const strategy of [FULL, deviation(0.15), union(0.05)]) {
+    for (const strategy of [FULL, deviation(0.15), query(0.05)]) {
       const ms = took(machine, work, strategy);
       expect(Math.abs(costs.predict(machine.info, work, strategy)!.total - ms) / ms).toBeLessThan(0.05);
       expect(ms).toBeLessThan(0.7 * all.costs.predict(all.machine.info, work, strategy)!.total);
@@ -149,8 +141,8 @@ describe('what a prompt will cost', () => {
   test('counts what is there already', () => {
     const { machine, costs } = profiled();
     const work = { ...prompt(2, 200, 'disk'), past: 3000 };
-    const ms = took(machine, work, union(0.15));
-    expect(Math.abs(costs.predict(machine.info, work, union(0.15))!.total - ms) / ms).toBeLessThan(0.05);
+    const ms = took(machine, work, query(0.15));
+    expect(Math.abs(costs.predict(machine.info, work, query(0.15))!.total - ms) / ms).toBeLessThan(0.05);
     expect(costs.fullPrefill(machine.info, 2000)).toBeCloseTo(took(machine, prompt(0, 0, null), FULL), -9);
   });
 
@@ -166,7 +158,7 @@ describe('what a prompt will cost', () => {
       });
       const slower = profiled({ byte: 1e-4 });
       const work = prompt(1 + Math.floor(random() * 8), 64 + Math.floor(random() * 512), 'disk');
-      for (const strategy of [union, deviation, query]) {
+      for (const strategy of [deviation, query]) {
         const ms = (ratio: number, bytes = 1): number => {
           const pieces = work.pieces.map((piece) => ({ ...piece, bytes: piece.bytes * bytes }));
           return costs.predict(machine.info, { ...work, pieces }, strategy(ratio))!.total;
@@ -188,9 +180,9 @@ describe('what a prompt will cost', () => {
   test('takes no notice of a layer that chance made long', () => {
     const { machine, costs } = profiled();
     const work = prompt(4, 256, 'ram');
-    const predicted = () => [union(0.15), FULL].map((how) => costs.predict(machine.info, work, how)!.total);
+    const predicted = () => [query(0.15), FULL].map((how) => costs.predict(machine.info, work, how)!.total);
     const before = predicted();
-    const done = machine.run(work, union(0.15));
+    const done = machine.run(work, query(0.15));
     const { layers, stages, totalMs } = done.report;
     const stall = 20 * (layers[5]!.computeEnd - layers[5]!.computeStart);
     layers[5]!.computeEnd += stall;
@@ -206,16 +198,16 @@ describe('what a prompt will cost', () => {
   test('follows a machine that has become twice as slow, within two answers', () => {
     const { machine, costs } = profiled();
     for (let i = 0; i < 10; i++)
-      costs.observe(machine.info, machine.run(prompt(4, 256, 'disk'), union(0.15)));
+      costs.observe(machine.info, machine.run(prompt(4, 256, 'disk'), query(0.15)));
     const slow = new Machine({ slowness: 2 });
     const work = prompt(6, 256, 'disk');
     const wrongBy = (): number => {
-      const ms = took(slow, work, union(0.15));
-      return Math.abs(costs.predict(slow.info, work, union(0.15))!.total - ms) / ms;
+      const ms = took(slow, work, query(0.15));
+      return Math.abs(costs.predict(slow.info, work, query(0.15))!.total - ms) / ms;
     };
     expect(wrongBy()).toBeGreaterThan(0.3);
-    costs.observe(slow.info, slow.run(prompt(4, 256, 'disk'), union(0.15)));
-    costs.observe(slow.info, slow.run(prompt(5, 256, 'disk'), union(0.15)));
+    costs.observe(slow.info, slow.run(prompt(4, 256, 'disk'), query(0.15)));
+    costs.observe(slow.info, slow.run(prompt(5, 256, 'disk'), query(0.15)));
     expect(wrongBy()).toBeLessThan(0.15);
   });
 
@@ -228,8 +220,8 @@ describe('what a prompt will cost', () => {
     for (let i = 0; i < 60; i++) {
       // Now and then something else gets the processor for a while.
       const slow = random() < 0.25 ? 4 : 1;
-      const done = new Machine({ slowness: slow }).run(prompt(4, 128, 'ram'), union(0.15));
-      const foreseen = costs.predict(machine.info, done.work, union(0.15))?.total;
+      const done = new Machine({ slowness: slow }).run(prompt(4, 128, 'ram'), query(0.15));
+      const foreseen = costs.predict(machine.info, done.work, query(0.15))?.total;
       if (foreseen !== undefined) {
         expected.push(foreseen);
         took.push(done.acquireMs + done.report.totalMs);
@@ -258,7 +250,7 @@ describe('what a prompt will cost', () => {
     const costs = new CostModel(path());
     const machine = new Machine();
     for (let i = 0; i < 50; i++) {
-      const done = machine.run(prompt(1 + Math.floor(random() * 4), 64, 'disk'), union(random()));
+      const done = machine.run(prompt(1 + Math.floor(random() * 4), 64, 'disk'), query(random()));
       for (const layer of done.report.layers) layer.computeEnd = layer.computeStart + random() * 100;
       done.report.stages.check = random() * 50;
       costs.observe(machine.info, done);
@@ -272,14 +264,14 @@ describe('what a prompt will cost', () => {
     const machine = new Machine();
     const costs = new CostModel(file);
     for (const done of machine.profile()) costs.observe(machine.info, done);
-    const expected = costs.predict(machine.info, prompt(3, 100, 'disk'), union(0.2));
-    expect(new CostModel(file).predict(machine.info, prompt(3, 100, 'disk'), union(0.2))).toEqual(expected);
+    const expected = costs.predict(machine.info, prompt(3, 100, 'disk'), query(0.2));
+    expect(new CostModel(file).predict(machine.info, prompt(3, 100, 'disk'), query(0.2))).toEqual(expected);
     for (const broken of ['{', '{"version":1,"fits":{}}', '[]']) {
       writeFileSync(file, broken);
       const anew = new CostModel(file);
       expect(anew.predict(machine.info, prompt(3, 100, 'ram'), FULL)).toBeNull();
       for (const done of machine.profile()) anew.observe(machine.info, done);
-      expect(new CostModel(file).predict(machine.info, prompt(3, 100, 'disk'), union(0.2))).toEqual(expected);
+      expect(new CostModel(file).predict(machine.info, prompt(3, 100, 'disk'), query(0.2))).toEqual(expected);
     }
   });
 });

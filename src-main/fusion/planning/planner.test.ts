@@ -100,10 +100,7 @@ test('what is stored itself, and a full prefill, ask for nothing similar', async
   expect([similar.mock.calls, asked.mock.calls]).toEqual([[], []]);
 });
 
-test.each([
-  [undefined, 'query'],
-  [{ name: 'chunk-head', ratio: 0.1 }, 'chunk-head'],
-] as const)(
+test.each([[undefined, 'query']] as const)(
   'a calibration decides for the kind of text it was measured on; other text gets %j',
   async (unmeasured, usual) => {
     const { planner, model, store } = await fixtureWith(unmeasured);

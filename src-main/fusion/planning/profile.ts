@@ -9,6 +9,7 @@ import type {
   Session,
   Strategy,
 } from '../../engine/engine.ts';
+import { DEFAULT_RATIO } from '../../../src-shared/strategy.ts';
 import { engineStrategy } from '../strategy.ts';
 import type { FusionModel } from '../model.ts';
 import type { CostModel } from './cost-model.ts';
@@ -81,17 +82,18 @@ async function profileSize(
       const ids = idsOf(tokens, i, model.info.vocabSize);
       inMemory.push(await step((call) => model.encodeChunk(ids, dtype, call)));
     }
-    // It does all that a blend can: the question's pass and a check.
-    const blend = engineStrategy({ name: 'union', ratio: 0.15 }, model.info.kvLayers);
+    const byQuestion = engineStrategy({ name: 'query', ratio: DEFAULT_RATIO }, model.info.kvLayers);
+    const byDeviation = engineStrategy({ name: 'deviation', ratio: DEFAULT_RATIO }, model.info.kvLayers);
     // What happens once a process (memory, first graphs) is no cost of a prompt.
     if (first)
       await step((call) => session.append([{ kind: 'compute', tokens: question }], { kind: 'full' }, call));
     await run(inMemory, 'ram', { kind: 'full' });
-    await run(inMemory, 'ram', blend);
+    await run(inMemory, 'ram', byQuestion);
+    await run(inMemory, 'ram', byDeviation);
     for (const [i, chunk] of inMemory.entries()) await chunk.save(path(i));
     const started = performance.now();
     for (const i of inMemory.keys()) inFiles.push(await model.openChunk(path(i)));
-    await run(inFiles, tier, blend, performance.now() - started);
+    await run(inFiles, tier, byQuestion, performance.now() - started);
   } finally {
     session.dispose();
     for (const chunk of [...inMemory, ...inFiles]) chunk.dispose();

@@ -1,7 +1,7 @@
 import type { PromptPart } from '../../../src-shared/fusion-report.ts';
 import { TipRows } from '../../viz/Tip.tsx';
 import { visible } from '../../viz/tokens/layout.ts';
-import { sharesOf, type CheckView, type ReportView } from './model.ts';
+import type { CheckView, ReportView } from './model.ts';
 import { originOf, partTitle } from './pictures.ts';
 import type { Words } from './useWords.ts';
 
@@ -37,14 +37,7 @@ function fateOf(view: ReportView, token: number, words: Words): string {
   if (!last) return t('tokens.notCompared');
   if (last.selected[token] !== 1) return t('tokens.dropped', { layer: last.check.layer });
   const layers = seen.map(({ check }) => check.layer).join(', ');
-  return `${t('tokens.keptAfter', { layers, count: seen.length })}${reasonOf(view, token, words)}`;
-}
-
-function reasonOf(view: ReportView, token: number, { t, share }: Words): string {
-  const shares = sharesOf(view, token);
-  if (!shares) return '';
-  const mainly = shares.deviation >= shares.attention ? 'moreDeviation' : 'moreAttention';
-  return t(`tokens.${mainly}`, { deviation: share(shares.deviation), attention: share(shares.attention) });
+  return t('tokens.keptAfter', { layers, count: seen.length });
 }
 
 /** Whether a token was computed because no cache had it. */

@@ -23,7 +23,7 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
   if (strategy.name === 'full') sentences.push(t('sentence.full'));
   else if (reusedTokens === 0) sentences.push(t('sentence.noCache'));
   else {
-    sentences.push(t(REUSED[strategy.name] ?? 'sentence.reusedOther', numbers));
+    sentences.push(t(REUSED[strategy.name], numbers));
     if (computed > 0) sentences.push(t('sentence.computed', { computed: format.number(computed) }));
   }
   return joined(sentences);
@@ -42,12 +42,11 @@ function prefix(
     : t('sentence.restoredPart', { tokens, restored: number(restoredTokens) });
 }
 
-const REUSED: Partial<Record<string, `sentence.reused${'Deviation' | 'Query' | 'Union' | 'None'}`>> = {
+const REUSED = {
   deviation: 'sentence.reusedDeviation',
   query: 'sentence.reusedQuery',
-  union: 'sentence.reusedUnion',
   none: 'sentence.reusedNone',
-};
+} as const;
 
 /** What was decided and expected before the prompt was processed, and what came of it. */
 export function plan(made: FusionPlan, model: string, words: Words): string {
@@ -142,7 +141,7 @@ export function mass(
 export function noMass({ strategy, reusedTokens }: FusionReport, { t }: Words): string {
   if (strategy.name === 'full') return t('mass.full');
   if (reusedTokens === 0) return t('mass.noChunks');
-  return t(strategy.name === 'chunk-head' ? 'mass.byPlace' : 'mass.none');
+  return t('mass.none');
 }
 
 export function layers(report: FusionReport, { t }: Words): string {

@@ -6,7 +6,7 @@ import { fusionReport } from '../../client/fixtures/fusion-report.ts';
 import { STAGES } from '../../viz/stages.ts';
 import { chunksCsv, layersCsv, stagesCsv, tokensCsv } from './csv.ts';
 import { massCurve } from './mass.ts';
-import { compositionOf, headsAgainstRest, outlines, sharesOf, viewOf } from './model.ts';
+import { compositionOf, headsAgainstRest, outlines, viewOf } from './model.ts';
 import { deviationScale } from './scale.ts';
 import { longestStage, pipelineSums } from './stages.ts';
 import { wordsOf } from './words.test-support.ts';
@@ -17,7 +17,6 @@ const SHAPES = [
   'fusion-none',
   'fusion-full',
   'fusion-query',
-  'fusion-chunk-head',
   'fusion-turn2',
   'fusion-resident',
 ];
@@ -76,9 +75,6 @@ describe('the report, indexed', () => {
     expect(attention).toMatchObject({ measure: 'attention' });
     expect(attention!.check.selected).toEqual(query.report.selected);
     expect([...outlines(query, undefined)].filter((outline) => outline === 1)).toHaveLength(query.report.recomputedTokens); // prettier-ignore
-    const heads = viewOf(await reportOf('fusion-chunk-head'));
-    expect(heads.lenses).toEqual([]);
-    expect(outlines(heads, undefined)).toContain(1);
   });
 
   test('nothing is outlined where it was not kept what was recomputed', () => {
@@ -180,20 +176,6 @@ describe('times', () => {
     expect(sums).toEqual({ load: 60, compute: 70, wait: 30, hidden: 0.5 });
     expect(pipelineSums([])).toEqual({ load: 0, compute: 0, wait: 0, hidden: null });
   });
-});
-
-test('what chose a token: its share of all deviation beside its share of the attention', () => {
-  const attention = { layers: [2], positions: [2, 3, 4, 5, 6, 7], weights: [0, 6, 0, 1, 0, 1] };
-  const view = viewOf({
-    ...SMALL,
-    attention,
-    strategy: { name: 'union', ratio: 0.5 },
-    checks: SMALL.checks.slice(0, 1),
-  });
-  expect(sharesOf(view, 1)).toEqual({ deviation: 0.5, attention: 0 });
-  expect(sharesOf(view, 2)).toEqual({ deviation: 1 / 16, attention: 0.75 });
-  expect(sharesOf(view, 0), 'was not looked at').toEqual({ deviation: 0, attention: 0 });
-  expect(sharesOf(viewOf(SMALL), 1), 'another strategy').toBeNull();
 });
 
 describe('CSV', () => {

@@ -101,22 +101,6 @@ function checkView(
   return view;
 }
 
-/** Why “deviation + question” chose a token: its shares of all deviation and of the question's attention, which it adds up. */
-export function sharesOf({ report, lenses }: ReportView, token: number): Shares | null {
-  if (report.strategy.name !== 'union') return null;
-  const shareBy = (measure: CheckView['measure']): number => {
-    const lens = lenses.findLast((one) => one.measure === measure);
-    const all = sum(lens?.check.deviation ?? []);
-    return all > 0 ? (lens?.deviation[token] || 0) / all : 0;
-  };
-  return { deviation: shareBy('deviation'), attention: shareBy('attention') };
-}
-
-interface Shares {
-  deviation: number;
-  attention: number;
-}
-
 /** By token: 1 where it was recomputed in the end, 2 where this check chose it but a later one dropped it. */
 export function outlines({ recomputed, report }: ReportView, check: CheckView | undefined): Uint8Array {
   return Uint8Array.from(report.tokens, (_, token) =>

@@ -27,20 +27,20 @@ const MEASURED = calibration(
     ['none', 0, 4],
     ['query', 0.15, 0.02],
     ['query', 1, 0],
-    ['union', 0.15, 0.01],
+    ['deviation', 0.15, 0.01],
   ],
-  'union',
+  'deviation',
 );
 
 test('every strategy has a line that begins at reusing everything', () => {
   const { series, items } = agreementChart(MEASURED, WORDS);
   expect(series.map(({ label, points }) => [label, points.map(({ x }) => x)])).toEqual([
     ['query', [0, 0.15, 1]],
-    ['union', [0, 0.15]],
+    ['deviation', [0, 0.15]],
   ]);
   expect(items).toEqual([0, 0.15, 1]);
   expect(ratiosOf(MEASURED)).toEqual(items);
-  expect(pointsAt(MEASURED, 0.15).map(({ strategy }) => strategy.name)).toEqual(['query', 'union']);
+  expect(pointsAt(MEASURED, 0.15).map(({ strategy }) => strategy.name)).toEqual(['query', 'deviation']);
 });
 
 test('a KL of 0 stands at the foot of the logarithmic axis, and the limit is drawn', () => {
@@ -51,7 +51,7 @@ test('a KL of 0 stands at the foot of the logarithmic axis, and the limit is dra
 });
 
 test('the chosen point is marked; a full prefill is no point of the curve', () => {
-  expect(klChart(MEASURED, WORDS).dots).toEqual([{ x: 0.15, y: 0.01, colour: 'accent' }]);
+  expect(klChart(MEASURED, WORDS).dots).toEqual([{ x: 0.15, y: 0.01, colour: 'hkvd' }]);
   expect(klChart({ ...MEASURED, choice: { verdict: 'quality', strategy: { name: 'full', ratio: 1 } } }, WORDS).dots).toEqual([]); // prettier-ignore
 });
 
@@ -61,7 +61,7 @@ test('reusing everything alone is a point with a name', () => {
 });
 
 test('a strategy with its own check layers has a line of its own, and the chosen point lies on it', () => {
-  const { points } = calibration([['union', 0.15, 0.2]], 'union');
+  const { points } = calibration([['deviation', 0.15, 0.2]], 'deviation');
   const later = points.map((point) => ({
     ...point,
     kl: 0.01,
@@ -70,12 +70,12 @@ test('a strategy with its own check layers has a line of its own, and the chosen
   const measured: Calibration = {
     ...MEASURED,
     points: [...points, ...later],
-    choice: { verdict: 'blend', strategy: { name: 'union', ratio: 0.15, checkLayers: [2] } },
+    choice: { verdict: 'blend', strategy: { name: 'deviation', ratio: 0.15, checkLayers: [2] } },
   };
   const { series, dots } = klChart(measured, WORDS);
   expect(series.slice(0, 2)).toMatchObject([
-    { label: 'union', points: [{ y: 0.2 }] },
-    { label: 'union 2', points: [{ y: 0.01 }] },
+    { label: 'deviation', points: [{ y: 0.2 }] },
+    { label: 'deviation 2', points: [{ y: 0.01 }] },
   ]);
   expect(dots).toMatchObject([{ y: 0.01 }]);
 });

@@ -17,8 +17,6 @@ const LEAST_KL = 1e-4;
 const COLOURS: Readonly<Record<StrategyName, Colour>> = {
   deviation: 'hkvd',
   query: 'ram',
-  union: 'accent',
-  'chunk-head': 'retrieve',
   none: 'muted',
   full: 'muted',
 };

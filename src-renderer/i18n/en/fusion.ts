@@ -48,10 +48,6 @@ export const fusion = {
       '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed because their values changed most in this context.',
     reusedQuery:
       '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed because the question attends to them most.',
-    reusedUnion:
-      '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed because their values changed most in this context or the question attends to them most.',
-    reusedOther:
-      '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed, as the strategy says.',
     reusedNone:
       '{{reused}} came from cache and were used exactly as stored, so no passage was read in the light of another.',
     full: 'Nothing was taken from a cache: every new token was computed, layer by layer.',
@@ -162,10 +158,6 @@ export const fusion = {
     kept: 'Recomputed',
     keptAfter_one: 'yes: chosen at layer {{layers}}',
     keptAfter_other: 'yes: chosen at layers {{layers}}',
-    moreDeviation:
-      ', more for its deviation ({{deviation}} of all) than for the question’s attention ({{attention}} of all)',
-    moreAttention:
-      ', more for the question’s attention ({{attention}} of all) than for its deviation ({{deviation}} of all)',
     dropped: 'no: dropped at layer {{layer}}',
     notCompared: 'not compared',
     computedAlways: 'always computed',
@@ -220,7 +212,6 @@ export const fusion = {
     leadAttention:
       'Of the tokens the question could attend to, {{ratio}} were recomputed ({{selected}} of {{all}}). They hold {{covered}} of its attention.',
     nothingAttended: 'The question attended to none of the cached tokens.',
-    byPlace: 'There is no curve to draw: this strategy chooses by position, not by a measure.',
     whatIf: 'What was chosen, beside what the tokens that deviate most would have covered',
     half: 'Half of it all lies in {{ratio}} of the tokens.',
     nothing: 'Nothing deviated at layer {{layer}}: every stored value is what it would be in this context.',

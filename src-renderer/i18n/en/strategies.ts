@@ -10,17 +10,9 @@ export const strategies = {
   },
   none: { name: 'Reuse everything', help: 'The fastest, but no passage is read in the light of another.' },
   full: { name: 'Full prefill', help: 'Computes everything from scratch: the slowest, and the reference.' },
-  'chunk-head': {
-    name: 'Blend passage heads',
-    help: 'Reuses cached text and recomputes the beginning of every passage (EPIC).',
-  },
   query: {
     name: 'Blend by question',
     help: 'Reuses cached text and recomputes what the question pays attention to; the rest is corrected by what that changed.',
-  },
-  union: {
-    name: 'Blend by deviation + question',
-    help: 'Reuses cached text and recomputes what deviates most and what the question pays attention to.',
   },
   /** Behind a name, where tokens are chosen at other layers than usual. */
   /** Between the layers. */

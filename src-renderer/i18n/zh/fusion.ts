@@ -46,9 +46,6 @@ export const fusion: Words<typeof en.fusion> = {
     reusedDeviation:
       '{{reused}} 个取自缓存；其中 {{recomputed}} 个（{{share}}）因为在当前上下文中数值变化最大而重新计算。',
     reusedQuery: '{{reused}} 个取自缓存；其中 {{recomputed}} 个（{{share}}）因为问题最关注它们而重新计算。',
-    reusedUnion:
-      '{{reused}} 个取自缓存；其中 {{recomputed}} 个（{{share}}）因为在当前上下文中数值变化最大、或问题最关注它们而重新计算。',
-    reusedOther: '{{reused}} 个取自缓存；其中 {{recomputed}} 个（{{share}}）按策略重新计算。',
     reusedNone: '{{reused}} 个取自缓存并原样使用：各段落之间互不知晓。',
     full: '没有使用任何缓存：所有新的 token 都逐层计算。',
     noCache: '缓存中没有任何段落，因此所有新的 token 都要计算。',
@@ -147,8 +144,6 @@ export const fusion: Words<typeof en.fusion> = {
     kept: '重新计算',
     keptAfter_one: '是：在第 {{layers}} 层选中',
     keptAfter_other: '是：在第 {{layers}} 层选中',
-    moreDeviation: '，主要因为偏差（占全部的 {{deviation}}），而不是问题的注意力（占 {{attention}}）',
-    moreAttention: '，主要因为问题的注意力（占全部的 {{attention}}），而不是偏差（占 {{deviation}}）',
     dropped: '否：在第 {{layer}} 层落选',
     notCompared: '未比较',
     computedAlways: '总是计算',
@@ -202,7 +197,6 @@ export const fusion: Words<typeof en.fusion> = {
     leadAttention:
       '在问题可以关注的 token 中，重新计算了 {{ratio}}（{{all}} 个中的 {{selected}} 个），它们占全部注意力的 {{covered}}。',
     nothingAttended: '问题没有关注任何取自缓存的 token。',
-    byPlace: '没有曲线可画：此策略按位置而不是按度量选择。',
     whatIf: '实际所选，以及偏差最大的 token 在其他比例下会覆盖多少',
     half: '其中一半集中在 {{ratio}} 的 token 中。',
     nothing: '第 {{layer}} 层没有偏差：缓存中的每个数值与当前上下文中的一样。',

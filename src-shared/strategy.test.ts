@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { StrategyChoiceSchema, StrategyRequestSchema } from './strategy.ts';
+
+test.each(['union', 'chunk-head'])('what an earlier version stored as %s is still read', (name) => {
+  expect(StrategyChoiceSchema.parse({ name, ratio: 0.3, checkLayers: [1] })).toMatchObject({
+    name: 'query',
+    ratio: 0.3,
+  });
+  expect(StrategyRequestSchema.parse({ name })).toMatchObject({ name: 'query' });
+});
+
+test('a name that never was one is refused', () => {
+  expect(StrategyChoiceSchema.safeParse({ name: 'guess' }).success).toBe(false);
+  expect(StrategyRequestSchema.safeParse({ name: undefined }).success).toBe(false);
+});
