@@ -43,7 +43,7 @@ describe('the demo model', () => {
   });
 
   test('libllama tokenises as the trainer did', () => {
-    const fixture = readJson('tools', 'demo-model', 'tokenizer-fixture.json') as {
+    const fixture = readJson('e2e', 'support', 'demo-tokens.json') as {
       text: string;
       ids: number[];
     }[];

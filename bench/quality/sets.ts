@@ -53,7 +53,7 @@ const OwnSchema = z.array(
   }),
 );
 
-/** The set that comes with Kvasir: held-out worlds (tools/demo-model/make_questions.py). */
+/** The set that comes with Kvasir: held-out worlds, drawn as resources/models/kvasir-demo.md says. */
 const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
 const OWN_TOKENS = 48;
 const OWN_NOTHING = 'the passages do not say';
@@ -99,7 +99,7 @@ export interface LibraryPassages {
   leads: ReadonlyMap<string, string>;
 }
 
-/** Questions about the sample library (tools/demo-model/make_library.py) behind the passages that `find` gives for them. */
+/** Questions about the sample library behind the passages that `find` gives for them. */
 export async function librarySet({ find, leads }: LibraryPassages): Promise<QuestionSet> {
   const path = join(import.meta.dirname, 'sets', 'library.json');
   const questions: Question[] = [];
