@@ -4,15 +4,14 @@
  *
  *   npm run bench:serve -- [--model F.gguf | --shape 0.6b --type q8_0] [--context 4096] [--chunk 512] [--library 24]
  *                          [--question 32] [--answer 16] [--requests 12] [--loads 0.3,0.6,0.9] [--clients 1,2,4,8,16,32]
- *                          [--only REGEXP] [--together 8] [--trace FILE.jsonl] [--seconds 0] [--llama-server]
+ *                          [--only REGEXP] [--together 8] [--seconds 0] [--llama-server]
  *                          [--threads N] [--out FILE.json]
  *
  * Every request places chunks of a library, drawn by popularity and in an order of their own, then a question. --loads are open
  * loops: requests come at random (Poisson) at so many times the rate that a method manages one at a time. --clients are
  * closed loops: each client asks again as soon as it is answered, and once at least. --together is how many short questions are written at
- * once beside one at a time, and a short question is asked while a long prompt is computed. --trace replays requests in the
- * public Qwen form at the times they came, at most so many as --requests says, and writes the times of each. Token ids are random: the work does not
- * depend on them. What is drawn is drawn from fixed seeds, and the same for every method. --requests is how many a run has at least;
+ * once beside one at a time, and a short question is asked while a long prompt is computed.
+ * Token ids are random: the work does not depend on them. What is drawn is drawn from fixed seeds, and the same for every method. --requests is how many a run has at least;
  * with --seconds open loops go on for so long, so that fast methods are asked more often. --llama-server adds llama.cpp's server as a
  * peer: it is built from source the first time.
  */
@@ -27,7 +26,7 @@ import { llamaServer } from './serve/llama-server.ts';
 import { methodsOf, promptTokens, type ServeMethod } from './serve/methods.ts';
 import { printServed, summary, type ServedRow } from './serve/summary.ts';
 import { measureTogether } from './serve/together.ts';
-import { buildLibrary, drawRequests, traceRequests } from './serve/workload.ts';
+import { buildLibrary, drawRequests } from './serve/workload.ts';
 
 const { values: args } = parseArgs({
   options: {
@@ -44,7 +43,6 @@ const { values: args } = parseArgs({
     clients: { type: 'string', default: '1,2,4,8,16,32' },
     only: { type: 'string', default: '' },
     together: { type: 'string', default: '8' },
-    trace: { type: 'string' },
     seconds: { type: 'string', default: '0' },
     'llama-server': { type: 'boolean', default: false },
     threads: { type: 'string', default: '0' },
@@ -82,14 +80,11 @@ if (together) {
   );
 }
 
-const trace = args.trace === undefined ? undefined : traceRequests(args.trace, shape, Number(args.requests));
-const library = await buildLibrary(model, trace?.chunks ?? Number(args.library), shape.chunkTokens);
+const library = await buildLibrary(model, Number(args.library), shape.chunkTokens);
 const ours = methodsOf(model, library, { shape, kvBytes: KV_BYTES });
 const peers = args['llama-server'] ? [await peer()] : [];
 const methods = [...peers, ...ours].filter(({ name }) => new RegExp(args.only).test(name));
 const rows: ServedRow[] = [];
-/** Of a trace, each. */
-const requests: { method: string; served: Served[] }[] = [];
 
 async function run(
   method: ServeMethod,
@@ -102,7 +97,6 @@ async function run(
   await method.forget();
   const served = await work();
   rows.push(summary(served, { method: method.name, load, rate, idle, limit: LIMIT * idle }));
-  if (trace) requests.push({ method: method.name, served });
 }
 
 async function peer(): Promise<ServeMethod> {
@@ -118,11 +112,6 @@ for (const method of methods) {
   const drawn = drawRequests(library.length, shape, Number(args.requests));
   const idle = await alone(method, drawn.slice(0, 3));
   const capacity = 1000 / idle.totalMs;
-  if (trace) {
-    await run(method, 'trace', null, idle.ttftMs, () => openLoop(method, trace.requests, AT_ONCE));
-    await method.close?.();
-    continue;
-  }
   for (const load of numbers(args.loads)) {
     const rate = load * capacity;
     const count = Math.max(Number(args.requests), Math.ceil(rate * Number(args.seconds)));
@@ -143,6 +132,5 @@ writeResult('serve', args.out, {
   limit: LIMIT,
   together,
   rows,
-  ...(trace && { requests }),
 });
 model.dispose();

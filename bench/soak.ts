@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../src-main/testing/random.ts';
-import { exponential } from './eviction/random.ts';
+import { exponential } from './lib/draws.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
 import { Asker, type Answer } from './soak/asker.ts';

@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { closedLoop, openLoop } from './load.ts';
 import type { ServeMethod } from './methods.ts';
 import { percentiles, summary } from './summary.ts';
-import { drawRequests, traceRequests } from './workload.ts';
+import { drawRequests } from './workload.ts';
 
 const SHAPE = { context: 64, chunkTokens: 32, questionTokens: 8, answerTokens: 4 };
 
@@ -44,24 +41,6 @@ test('an open loop lets so many in at once, a closed one as many as it has clien
   expect(open.most).toBe(3);
   expect(await closedLoop(closed, drawRequests(6, SHAPE, 9), 2)).toHaveLength(9);
   expect(closed.most).toBe(2);
-});
-
-test('a trace of the public form is cut into chunks of ours; equal beginnings are equal chunks', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'kvasir-trace-'));
-  try {
-    const line = (timestamp: number, hash_ids: number[]) =>
-      JSON.stringify({ timestamp, type: 'text', turn: 1, hash_ids });
-    const path = join(dir, 'trace.jsonl');
-    writeFileSync(path, [line(5, [1, 2, 3, 4, 5]), line(4, [1, 2, 7, 8]), line(9, [3, 4])].join('\n'));
-    const { chunks, requests } = traceRequests(path, SHAPE, 2);
-    expect(chunks).toBe(3);
-    expect(requests.map(({ time, chunks: ids }) => [time, ids])).toEqual([
-      [0, [0, 1]],
-      [1, [0, 2]],
-    ]);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
 });
 
 test('figures of a run: percentiles, throughput, and what began within the limit', () => {

@@ -1,7 +1,6 @@
 import type { ChunkKv, Model } from '../../src-main/engine/engine.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
-import { exponential, zipf } from '../eviction/random.ts';
-import { readTrace } from '../eviction/trace.ts';
+import { exponential, zipf } from '../lib/draws.ts';
 import { randomIds } from '../ttft/prompt.ts';
 
 export interface PromptShape {
@@ -29,8 +28,6 @@ export interface ServeRequest {
 const SEED = 11;
 /** Some chunks are asked about more than others. */
 const SKEW = 0.7;
-/** Of the public Qwen trace. */
-const TRACE_BLOCK = 16;
 
 export async function buildLibrary(
   model: Model,
@@ -64,30 +61,4 @@ export function drawRequests(
     if (rate !== undefined) time += exponential(1 / rate, random);
     return request;
   });
-}
-
-/**
- * Requests of a trace, in chunks of as many blocks as make a chunk of ours; what is left of a prompt is its question's. Gives how
- * many different chunks there are.
- */
-export function traceRequests(
-  path: string,
-  { context, chunkTokens, answerTokens }: PromptShape,
-  most: number,
-): { chunks: number; requests: ServeRequest[] } {
-  const numbers = new Map<string, number>();
-  const each = chunkTokens / TRACE_BLOCK;
-  const all = readTrace(path).slice(0, most);
-  const start = all[0]?.time ?? 0;
-  const requests = all.map(({ time, blocks }, question): ServeRequest => {
-    const chunks: number[] = [];
-    for (let at = 0; at + each <= Math.min(blocks.length, context / TRACE_BLOCK); at += each) {
-      const key = blocks.slice(at, at + each).join();
-      const number = numbers.get(key) ?? numbers.size;
-      numbers.set(key, number);
-      chunks.push(number);
-    }
-    return { time: time - start, chunks, question, answerTokens };
-  });
-  return { chunks: numbers.size, requests };
 }

@@ -1,7 +1,7 @@
-/** Models with random weights, of architectures that only libllama runs: tiny ones for tests, and ones of a size for benches. */
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+/** Tiny models with random weights in f32, of architectures that only libllama runs. */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { WEIGHT_TYPES, writeGguf, type GgufTensor, type GgufValue, type WeightType } from './gguf.ts';
+import { writeGguf, type GgufTensor, type GgufValue } from './gguf.ts';
 import { OTHER_SHAPES, type OtherArchitecture, type Size } from './other-shapes.ts';
 
 const CONTEXT = 4096;
@@ -24,17 +24,6 @@ const TINY_LAYERS: Record<OtherArchitecture, number> = {
   deepseek2: 3,
 };
 
-/** As large as small models of their kind that people run. */
-const MIDDLING = { heads: 16, kvHeads: 8, head: 64, state: 16, vocabulary: 32_000, width: 1024 };
-const MIDDLING_SIZES: Record<OtherArchitecture, Size> = {
-  starcoder2: { ...MIDDLING, layers: 24, feedForward: 4096 },
-  cohere2: { ...MIDDLING, layers: 24, feedForward: 4096 },
-  mamba: { ...MIDDLING, layers: 48, feedForward: 0 },
-  lfm2: { ...MIDDLING, layers: 16, feedForward: 4608 },
-  qwen35: { ...MIDDLING, layers: 24, feedForward: 3584, head: 128, state: 128 },
-  deepseek2: { ...MIDDLING, layers: 16, feedForward: 4096, head: 128 },
-};
-
 /** `more`: entries of the header that stand beside the model's own, or in their place; under their full names. */
 export function otherModel(
   architecture: OtherArchitecture,
@@ -46,27 +35,14 @@ export function otherModel(
   return writeGguf(join(dir, `${architecture}.gguf`), { ...header, ...more }, tensors);
 }
 
-/** What a tiny model's file consists of. */
-export function tinyModel(architecture: OtherArchitecture): ModelParts {
-  return partsOf(architecture, { ...TINY, layers: TINY_LAYERS[architecture] }, 'f32');
-}
-
-/** One to measure with, in 8 bits a weight, or the one made before. */
-export function middlingModel(architecture: OtherArchitecture, dir: string): string {
-  mkdirSync(dir, { recursive: true });
-  const path = join(dir, `other-${architecture}_q8_0.gguf`);
-  if (existsSync(path)) return path;
-  const { header, tensors } = partsOf(architecture, MIDDLING_SIZES[architecture], 'q8_0');
-  renameSync(writeGguf(`${path}.part`, header, tensors), path);
-  return path;
-}
-
 interface ModelParts {
   header: Record<string, GgufValue>;
   tensors: GgufTensor[];
 }
 
-function partsOf(architecture: OtherArchitecture, size: Size, type: WeightType): ModelParts {
+/** What such a model's file consists of. */
+export function tinyModel(architecture: OtherArchitecture): ModelParts {
+  const size: Size = { ...TINY, layers: TINY_LAYERS[architecture] };
   const shape = OTHER_SHAPES[architecture](size);
   const own: Record<string, GgufValue> = {
     block_count: { u32: size.layers },
@@ -87,15 +63,15 @@ function partsOf(architecture: OtherArchitecture, size: Size, type: WeightType):
   };
   for (let layer = 0; layer < size.layers; layer++)
     for (const [name, dims] of Object.entries(shape.tensors(layer))) names[`blk.${layer}.${name}`] = dims;
-  return { header, tensors: Object.entries(names).map(([name, dims]) => tensor(name, dims, type)) };
-}
-
-/** Whatever is no matrix, or is not multiplied as one, stays in f32. */
-function tensor(name: string, shape: number[], type: WeightType): GgufTensor {
-  const whole = (shape[0] ?? 0) % WEIGHT_TYPES[type].values === 0;
-  const small = shape.length === 1 || /ssm_a$|conv|gate_inp/.test(name);
-  const own = whole && !small ? type : 'f32';
-  return { name, shape, type: own, data: () => (own === 'q8_0' ? blocks(name, shape) : floats(name, shape)) };
+  return {
+    header,
+    tensors: Object.entries(names).map(([name, dims]) => ({
+      name,
+      shape: dims,
+      type: 'f32',
+      data: () => floats(name, dims),
+    })),
+  };
 }
 
 /** Norms are around 1, decays (ssm_a) below 0, the others around 0. */
@@ -111,21 +87,6 @@ function floats(name: string, shape: number[]): Float32Array {
   // The end's logit is 0, and some other token's is larger: a text never ends by itself.
   if (name === 'token_embd.weight') values.fill(0, 0, shape[0]);
   return values;
-}
-
-/** Blocks of a scale, which is a power of 2, and 32 numbers of 8 bits, all as likely. */
-function blocks(name: string, shape: number[]): Buffer {
-  const { values, bytes } = WEIGHT_TYPES.q8_0;
-  const random = generator(name);
-  const out = Buffer.alloc((countOf(shape) / values) * bytes);
-  const deviation = 128 / Math.sqrt(3);
-  const exponent = Math.round(Math.log2(spreadOf(shape) / 2 / deviation));
-  const end = name === 'token_embd.weight' ? ((shape[0] ?? 0) / values) * bytes : 0;
-  for (let at = end; at < out.length; at += bytes) {
-    out.writeUInt16LE((15 + exponent) << 10, at);
-    for (let i = 2; i < bytes; i++) out[at + i] = Math.floor(random() * 255) - 127;
-  }
-  return out;
 }
 
 function countOf(shape: readonly number[]): number {
