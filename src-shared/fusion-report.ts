@@ -112,7 +112,7 @@ export const FusionReportSchema = z.object({
   plan: PlanSchema.optional(),
 });
 
-export { PLAN_REASONS, type FusionPlan, type PlanReason } from './plan.ts';
+export {  type FusionPlan,  } from './plan.ts';
 export type PromptPart = z.infer<typeof PromptPartSchema>;
 export type FusionCheck = z.infer<typeof CheckSchema>;
 export type DeviationStats = z.infer<typeof DeviationStatsSchema>;

@@ -3,7 +3,7 @@ import { BLENDING_OBSTACLES } from './blending.ts';
 import { StrategyChoiceSchema, STRATEGY_REQUESTS } from './strategy.ts';
 
 /** Why the controller chose what it chose. */
-export const PLAN_REASONS = [
+const PLAN_REASONS = [
   'asked', // people chose the strategy and its ratio; the controller only predicts
   'not-blended', // the model's passages cannot be blended: whatever is asked for is a full prefill
   'unmeasured', // auto: nothing is known of this machine yet, so the least ratio is taken

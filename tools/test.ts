@@ -2,33 +2,20 @@
 // which drive the real command line and the real window with the real engine. The last line says how many tests passed and failed.
 import { add, NONE, summaryLine } from './checks/counts.ts';
 import { halvesOfCores } from './checks/halves.ts';
-import {
-  e2e,
-  format,
-  lint,
-  native,
-  nativeIncludes,
-  nativeLines,
-  runStep,
-  runSteps,
-  types,
-  unit,
-  window,
-} from './checks/suite.ts';
+import { CHECKS, e2e, native, runStep, runSteps, window } from './checks/suite.ts';
 
-const checks = [types, lint, format, nativeIncludes, nativeLines, unit];
 // They spend most of their time starting programs and waiting for them: each on half of the cores, they take little longer than
 // the longer of them.
 const programs = [e2e, window];
 
-const results = await runSteps(checks);
+const results = await runSteps(CHECKS);
 // It uses every core: nothing may run beside it.
 results.push(await runStep(native));
 const halves = await halvesOfCores();
 if (halves) results.push(...(await Promise.all(programs.map((step, i) => runStep(step, halves[i])))));
 else for (const step of programs) results.push(await runStep(step));
 
-const failedChecks = [...checks, native, ...programs].filter((_, i) => {
+const failedChecks = [...CHECKS, native, ...programs].filter((_, i) => {
   const result = results[i];
   return result !== undefined && !result.ok && (result.counts?.failed ?? 0) === 0;
 });

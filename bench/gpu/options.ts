@@ -24,7 +24,7 @@ export interface GpuOptions {
   again: boolean;
 }
 
-export const STEPS = ['backend', 'parity', 'bench'] as const;
+const STEPS = ['backend', 'parity', 'bench'] as const;
 type StepName = (typeof STEPS)[number];
 
 const FLAGS = {

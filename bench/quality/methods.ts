@@ -61,7 +61,7 @@ export const BLIND: Method = {
 };
 
 /** A strategy as people and calibrations choose it. */
-export function chosen(name: string, choiceOf: (info: Model['info']) => StrategyChoice): Method {
+function chosen(name: string, choiceOf: (info: Model['info']) => StrategyChoice): Method {
   return oneCall(name, (prompt, { info }) => {
     const choice = choiceOf(info);
     const segments = choice.name === 'full' ? computed(prompt) : reused(prompt);

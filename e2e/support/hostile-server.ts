@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-export interface Heard {
+interface Heard {
   url: string;
   headers: IncomingMessage['headers'];
   body: { messages?: { role: string; content: string }[]; [key: string]: unknown };

@@ -52,7 +52,7 @@ interface TurnOptions {
   onText?: ((text: string) => void) | undefined;
 }
 
-export type Tier = 'resident' | ChunkOutcome;
+type Tier = 'resident' | ChunkOutcome;
 
 /** Index of a prompt's chunk part → where its KV came from. */
 export type PartTiers = ReadonlyMap<number, Tier>;

@@ -4,7 +4,7 @@ import { findPassages, type FoundPassage, type Passages } from './passages.ts';
 import { PromptAssembler } from './prompt.ts';
 
 /** Reason of a passage that is there because its whole document is. */
-export const WHOLE_DOCUMENT = 'whole-document';
+const WHOLE_DOCUMENT = 'whole-document';
 
 /** What the passages have to fit with. */
 export interface WholeRequest {

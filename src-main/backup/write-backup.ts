@@ -169,7 +169,7 @@ async function hashFile(path: string, onBytes: OnBytes): Promise<string> {
 }
 
 /** Bytes and the folder's entry on disk, so that a crash right after leaves the backup. */
-export async function sync(path: string): Promise<void> {
+async function sync(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {
     await file.sync();

@@ -54,7 +54,7 @@ export interface CompletionRequest {
   mayGuess?: boolean | undefined;
 }
 
-export interface Logprob {
+interface Logprob {
   token: number;
   text: string;
   logprob: number;
@@ -93,21 +93,21 @@ export interface PromptUsage {
 }
 
 /** Tokens, told as they were spent. */
-export interface CompletionUsage extends PromptUsage {
+interface CompletionUsage extends PromptUsage {
   completionTokens: number;
   /** Of these, those that were thought. */
   thoughtTokens: number;
 }
 
 /** How an answer was made. */
-export interface HowMade {
+interface HowMade {
   stats: AnswerStats;
   plan: FusionPlan;
   notices: Notice[];
 }
 
 /** Why an answer ended: by itself or at a stop text, or at the limit of tokens or of the context. */
-export type Finish = 'stop' | 'length';
+type Finish = 'stop' | 'length';
 
 export interface CompletionResult {
   /** The model's name, or the library's as it was asked for. */

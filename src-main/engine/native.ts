@@ -262,7 +262,7 @@ export interface NativeSampling {
 }
 
 /** A token and the natural logarithm of its probability. */
-export interface NativeChance {
+interface NativeChance {
   token: number;
   logprob: number;
 }

@@ -16,7 +16,7 @@ export type Fault =
   /** `reason`: what follows "the file is bad:". */
   | { kind: 'corrupt'; reason: string };
 
-export type Verdict = { kind: 'ok' } | Fault;
+type Verdict = { kind: 'ok' } | Fault;
 
 /** Reads a row's file whole and holds it against the row and the key. Changes nothing. */
 async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Verdict> {

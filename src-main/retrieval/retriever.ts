@@ -4,7 +4,7 @@ import { isContents, worthwhile } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /** Place in a ranking, from 1, and the score it has there. */
-export interface Rank {
+interface Rank {
   rank: number;
   score: number;
 }

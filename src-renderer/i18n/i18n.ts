@@ -10,8 +10,7 @@ declare module 'i18next' {
   }
 }
 
-export const LANGUAGES = ['en', 'zh'] as const;
-export type Language = (typeof LANGUAGES)[number];
+export type Language = 'en' | 'zh';
 
 /** The language a setting means on this machine. */
 export function languageFor(

@@ -44,7 +44,7 @@ export type ParsedInputOf<P extends ProcedureName> = z.output<Contract[P]['input
 export type OutputOf<P extends ProcedureName> = z.output<Contract[P]['output']>;
 
 /** One that has nothing to say may give nothing. */
-export type Handler<P extends ProcedureName> = (
+type Handler<P extends ProcedureName> = (
   input: ParsedInputOf<P>,
 ) => OutputOf<P> extends Record<string, never> ? unknown : Promise<OutputOf<P>> | OutputOf<P>;
 export type Handlers = { [P in ProcedureName]: Handler<P> };

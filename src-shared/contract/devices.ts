@@ -32,7 +32,7 @@ const DevicesSchema = z.object({
 });
 
 /** ggml's prebuilt libraries for GPUs, by what they compute with. */
-export const PackNameSchema = z.enum(['vulkan', 'cuda']);
+const PackNameSchema = z.enum(['vulkan', 'cuda']);
 
 const PackOfferSchema = z.object({
   pack: PackNameSchema,

@@ -4,7 +4,7 @@ import { FitSchema, InspectedModelSchema, ModelEntrySchema } from './models.ts';
 import { procedure } from './define.ts';
 
 /** Whose folder a model lies in; 'folder': one that the user named. */
-export const FOUND_APPS = [
+const FOUND_APPS = [
   'lm-studio',
   'ollama',
   'jan',

@@ -77,7 +77,7 @@ const StartingPointSchema = z.object({
   file: HubFileSchema.pick({ path: true, quantization: true, bytes: true, parts: true, local: true }),
 });
 
-export const HubInfoSchema = z.object({
+const HubInfoSchema = z.object({
   address: z.string(),
   host: z.string(),
   /** Where the token for this hub is kept; 'none': there is none. */

@@ -5,7 +5,7 @@ import { FailureSchema, NothingSchema } from './common.ts';
 /** Kept apart from the settings: password of Redis, secret key of S3, the key that values are encrypted with, the names' salt. */
 export const SHARING_SECRETS = ['password', 'secretAccessKey', 'encryptionKey', 'salt'] as const;
 
-export const SharingStatusSchema = z.object({
+const SharingStatusSchema = z.object({
   /** 'out': it did not answer, and is asked again at `retryMs`; 'wrong': it cannot be used as it is set. */
   state: z.enum(['off', 'opening', 'ready', 'out', 'wrong']),
   /** Folder, server or bucket; empty while off. */

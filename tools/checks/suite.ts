@@ -25,7 +25,7 @@ export interface SuiteStep {
 
 const RUNTIMES = ['shared', 'main', 'renderer', 'tools', 'window'];
 
-export const types: SuiteStep = {
+const types: SuiteStep = {
   name: 'types',
   async run() {
     const results = await Promise.all(
@@ -38,12 +38,12 @@ export const types: SuiteStep = {
   },
 };
 
-export const lint: SuiteStep = {
+const lint: SuiteStep = {
   name: 'lint',
   run: async () => plain(await runTool('eslint/bin/eslint.js', ['.', '--max-warnings=0'])),
 };
 
-export const format: SuiteStep = {
+const format: SuiteStep = {
   name: 'format',
   async run() {
     const result = await runTool('prettier/bin/prettier.cjs', ['--check', '--log-level=warn', '.']);
@@ -51,7 +51,16 @@ export const format: SuiteStep = {
   },
 };
 
-export const nativeIncludes: SuiteStep = {
+/** Files that nothing imports, and exports that no other file names (knip.json). */
+const unused: SuiteStep = {
+  name: 'unused',
+  run: async () =>
+    plain(
+      await runTool('knip/bin/knip.js', ['--no-progress', '--include', 'files,exports,types,duplicates']),
+    ),
+};
+
+const nativeIncludes: SuiteStep = {
   name: 'includes',
   run() {
     const problems = nativeIncludeProblems(ROOT);
@@ -59,7 +68,7 @@ export const nativeIncludes: SuiteStep = {
   },
 };
 
-export const nativeLines: SuiteStep = {
+const nativeLines: SuiteStep = {
   name: 'lines',
   run() {
     const problems = nativeLineProblems(ROOT);
@@ -67,7 +76,10 @@ export const nativeLines: SuiteStep = {
   },
 };
 
-export const unit: SuiteStep = { name: 'unit', run: () => vitest('unit', false) };
+const unit: SuiteStep = { name: 'unit', run: () => vitest('unit', false) };
+
+/** What a change must pass before it is committed. */
+export const CHECKS = [types, lint, format, unused, nativeIncludes, nativeLines, unit];
 
 /** They take minutes: their progress is shown. */
 export const e2e: SuiteStep = { name: 'e2e', run: (cores) => vitest('e2e', true, cores) };

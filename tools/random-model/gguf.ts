@@ -1,4 +1,4 @@
-/** Writes GGUF files: whatever header a test needs, and weights of chance. */
+/** Writes GGUF files: whatever header a test needs, and random weights in f32. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 export type GgufValue =
@@ -13,18 +13,12 @@ export interface GgufTensor {
   name: string;
   /** The first runs fastest. */
   shape: readonly number[];
-  type: WeightType;
-  /** Made when they are written: a large model is never in memory as a whole. */
-  data: () => NodeJS.ArrayBufferView;
+  /** Made when it is written. */
+  data: () => Float32Array;
 }
 
-/** By GGUF's number, with the values and bytes of a block. */
-export const WEIGHT_TYPES = {
-  f32: { id: 0, values: 1, bytes: 4 },
-  q8_0: { id: 8, values: 32, bytes: 34 },
-} as const;
-export type WeightType = keyof typeof WEIGHT_TYPES;
-
+/** GGUF's number of the weights' type. */
+const F32 = 0;
 const TYPES = { u32: 4, i32: 5, f32: 6, bool: 7, text: 8, list: 9 };
 const ALIGNMENT = 32;
 
@@ -37,10 +31,9 @@ export function writeGguf(
   const head = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(entries.length)];
   for (const [key, value] of entries) head.push(text(key), valueOf(value));
   let offset = 0;
-  for (const tensor of tensors) {
-    const { name, shape, type } = tensor;
-    head.push(text(name), u32(shape.length), ...shape.map(u64), u32(WEIGHT_TYPES[type].id), u64(offset));
-    offset += aligned(bytesOf(tensor));
+  for (const { name, shape } of tensors) {
+    head.push(text(name), u32(shape.length), ...shape.map(u64), u32(F32), u64(offset));
+    offset += aligned(4 * shape.reduce((product, n) => product * n, 1));
   }
   const file = openSync(path, 'w');
   try {
@@ -50,11 +43,6 @@ export function writeGguf(
     closeSync(file);
   }
   return path;
-}
-
-function bytesOf({ shape, type }: GgufTensor): number {
-  const { values, bytes } = WEIGHT_TYPES[type];
-  return (shape.reduce((product, n) => product * n, 1) / values) * bytes;
 }
 
 function writePadded(file: number, bytes: NodeJS.ArrayBufferView): void {

@@ -68,7 +68,6 @@ export function tinyModel(architecture: OtherArchitecture): ModelParts {
     tensors: Object.entries(names).map(([name, dims]) => ({
       name,
       shape: dims,
-      type: 'f32',
       data: () => floats(name, dims),
     })),
   };

@@ -14,7 +14,7 @@ export interface Size {
   vocabulary: number;
 }
 
-export interface Shape {
+interface Shape {
   /** Under the architecture's name. */
   header: Record<string, GgufValue>;
   tensors: (layer: number) => Record<string, number[]>;

@@ -2,7 +2,7 @@ import { figuresOf } from './figures.ts';
 import { haystackOf, holdsWord, type Haystack } from './haystack.ts';
 import { namesOf, overlap } from './names.ts';
 
-export { haystackOf, type Haystack } from './haystack.ts';
+;
 
 /** A name, number or date in a text, which other texts hold or not. */
 export interface Fact {
@@ -40,7 +40,7 @@ function isMarker(text: string, { start, end }: { start: number; end: number }):
 }
 
 /** Whether a fact stands in the texts, in whatever notation. */
-export function isHeld({ kind, forms }: Fact, haystack: Haystack): boolean {
+function isHeld({ kind, forms }: Fact, haystack: Haystack): boolean {
   if (kind !== 'name')
     return forms.some((form) => haystack.figures.has(form) || holdsDateInParts(form, haystack));
   const [form = ''] = forms;

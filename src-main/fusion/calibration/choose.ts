@@ -30,7 +30,7 @@ export function chooseStrategy(
 }
 
 /** Of those that take the least time, the nearest to the full prefill. */
-export function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
+function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
   points: readonly Point[],
 ): Point | undefined {
   const least = Math.min(...points.map(({ ms }) => ms));

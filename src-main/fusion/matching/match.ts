@@ -12,7 +12,7 @@ interface MatchingOptions {
 export const MATCHING: MatchingOptions = { minMatchRatio: 0.8, recomputeBoundary: 2, minRun: 16 };
 
 /** A run found in a candidate, by its index. */
-export interface Run extends CommonRun {
+interface Run extends CommonRun {
   candidate: number;
 }
 

@@ -98,7 +98,7 @@ function atLeast(ratio: number, choice: StrategyChoice, usual: StrategyChoice): 
 }
 
 /** The slowest tier on which all of the prompt's stored KV could lie without delay; null while that is not known. */
-export function cheapestTier(
+function cheapestTier(
   work: Work,
   strategy: Strategy,
   { info, costs, tiers }: DecideOptions,

@@ -15,7 +15,7 @@ import {
 } from './schemas.ts';
 import { citationsOf, howMade, limitOf, limitsIn, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
 
-export const CompletionRequestSchema = z
+const CompletionRequestSchema = z
   .strictObject({
     ...WRITING,
     model: z.string().min(1),

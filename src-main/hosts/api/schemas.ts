@@ -32,7 +32,7 @@ export const ContentSchema = z.union([z.string(), PartsSchema.min(1)]);
 export const AnswerContentSchema = z.union([z.string(), PartsSchema]).optional();
 
 /** Empty ones end nothing. */
-export const StopSchema = z.union([z.string(), z.array(z.string()).max(16)]).nullish();
+const StopSchema = z.union([z.string(), z.array(z.string()).max(16)]).nullish();
 
 /** How an answer is written. */
 export const WRITING = {

@@ -10,7 +10,7 @@ const TEXT_PART = 64 * 1024;
 const TextSchema = z.string().max(TEXT_PART);
 const ScreenSchema = z.object({ isTTY: z.boolean(), columns: z.int().min(1).max(100_000).optional() });
 
-export const StartSchema = z.object({
+const StartSchema = z.object({
   type: z.literal('start'),
   token: z.string().max(100),
   /** As the guest's own process got it. */

@@ -106,7 +106,7 @@ export function isSkipped(name: string): boolean {
 }
 
 /** The failure of a file or folder that the operating system does not hand out. */
-export function unreadable(path: string, error: unknown): DocumentFailure {
+function unreadable(path: string, error: unknown): DocumentFailure {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
   return { path, code: 'DOCUMENT_UNREADABLE', message: `It cannot be read (${code}): ${path}.` };
 }

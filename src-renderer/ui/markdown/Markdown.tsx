@@ -1,15 +1,12 @@
-import { memo, useMemo } from 'react';
+import { memo } from 'react';
 import { Block } from './Block.tsx';
-import { lex, type MarkdownToken } from './tokens.ts';
+import type { MarkdownToken } from './tokens.ts';
 import classes from './Markdown.module.css';
 
-/** A whole text as Markdown. Raw HTML is shown as it is written, images are not loaded, unsafe links are dead. */
-export function Markdown({ text }: { text: string }) {
-  const blocks = useMemo(() => lex(text).blocks, [text]);
-  return <MarkdownBlocks blocks={blocks} />;
-}
-
-/** Blocks of a text that may still grow: those that did not change are not drawn again. */
+/**
+ * Blocks of a text that may still grow: those that did not change are not drawn again. Raw HTML is shown as it is written, images are
+ * not loaded, unsafe links are dead.
+ */
 export function MarkdownBlocks({ blocks }: { blocks: readonly MarkdownToken[] }) {
   return (
     <div className={classes.markdown}>

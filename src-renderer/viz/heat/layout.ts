@@ -21,7 +21,7 @@ const TOP = 8;
 const [MOST, LEAST, BEST] = [16, 4, 340];
 /** Below the cells: a band with the parts, and positions. */
 export const BAND = 6;
-export const BELOW = BAND + 26;
+const BELOW = BAND + 26;
 
 export interface HeatLayout {
   plot: Rect;

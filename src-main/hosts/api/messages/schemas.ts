@@ -127,7 +127,7 @@ export const CountSchema = z.object({ input_tokens: z.int() }).openapi('TokenCou
 const PLACE = { cited_text: z.string(), document_index: z.int(), document_title: z.string().nullable() };
 
 /** Where in a client's documents something stands. Ends are exclusive; characters are Unicode's code points. */
-export const LocationSchema = z.discriminatedUnion('type', [
+const LocationSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('char_location'),
     ...PLACE,

@@ -38,7 +38,7 @@ const BEGINNING = {
   incomplete: false,
 } as const;
 
-export function begin(conversationId: string): LiveAnswer {
+function begin(conversationId: string): LiveAnswer {
   return { conversationId, ...BEGINNING };
 }
 
