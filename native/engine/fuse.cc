@@ -16,8 +16,12 @@ constexpr int kMaxObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
 // The same of a trace, over all layers.
 constexpr size_t kTracedWeights = 64u << 20;
-// The weight of the mean over all chunks beside a chunk's own, in tokens: few tokens of a chunk may be recomputed.
-constexpr float kShiftPrior = 30;
+// Stored tokens shift with the recomputed ones around them, whose weight falls e-fold in so many tokens. It is the same
+// for all tokens of a block.
+constexpr float kShiftReach = 64;
+constexpr int kShiftBlock = 16;
+// The weight of the mean over the prompt, in tokens: it counts where nothing near is recomputed.
+constexpr float kShiftPrior = 0.2f;
 
 DeviationStats stats_of(std::vector<float> values) {
     DeviationStats s;
@@ -38,18 +42,28 @@ void add_mean(const std::vector<float> & weights, std::vector<float> & sum) {
         for (size_t i = 0; i < keys; ++i) sum[i] += share * weights[r * keys + i];
 }
 
-// Sums over groups of `counts` rows → `share` of the groups' means, drawn towards the mean of all.
+// Sums over blocks of `counts` rows → `share` of the mean around each block, weighed by distance.
 void average(std::vector<float> & sums, const std::vector<float> & counts, float share) {
-    const size_t width = sums.size() / counts.size();
+    const size_t blocks = counts.size(), width = sums.size() / blocks;
+    const float decay = std::exp(-float(kShiftBlock) / kShiftReach);
     const float rows = std::accumulate(counts.begin(), counts.end(), 0.0f);
-    for (size_t d = 0; d < width; ++d) {
-        float all = 0;
-        for (size_t g = 0; g < counts.size(); ++g) all += sums[g * width + d];
-        for (size_t g = 0; g < counts.size(); ++g) {
-            float & x = sums[g * width + d];
-            x = share * (x + kShiftPrior * all / rows) / (counts[g] + kShiftPrior);
+    std::vector<float> mean(width), near(sums.size()), weight(blocks);
+    for (size_t i = 0; i < sums.size(); ++i) mean[i % width] += sums[i] / rows;
+    // Each sweep adds a block's own rows, so one of the two is taken off.
+    for (size_t i = 0; i < sums.size(); ++i) near[i] = kShiftPrior * mean[i % width] - sums[i];
+    for (size_t b = 0; b < blocks; ++b) weight[b] = kShiftPrior - counts[b];
+    for (const bool forward : {true, false}) {
+        std::vector<float> carried(width);
+        float carried_rows = 0;
+        for (size_t i = 0; i < blocks; ++i) {
+            const size_t b = forward ? i : blocks - 1 - i;
+            weight[b] += carried_rows = decay * carried_rows + counts[b];
+            for (size_t d = 0; d < width; ++d) {
+                near[b * width + d] += carried[d] = decay * carried[d] + sums[b * width + d];
+            }
         }
     }
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] = share * near[i] / weight[i / width];
 }
 
 // The values at indices in `in`, and those at all others.
@@ -292,31 +306,26 @@ void Fuse::check(int il, size_t n, Batch & batch, Pass & pass) {
 // Remembers the reusable tokens that are not selected, where these shift.
 void Fuse::keep_stored(const std::vector<int32_t> & reusable) {
     if (shift_ == 0 || report_.selected.empty()) return;
-    placement_.assign(size_t(prompt_.size()), -1);
-    for (size_t i = 0; i < prompt_.placements.size(); ++i) {
-        const Forward::Placement & p = prompt_.placements[i];
-        std::fill_n(placement_.begin() + (p.position - prompt_.past), p.range.count, int32_t(i));
-    }
     std::set_difference(reusable.begin(), reusable.end(), report_.selected.begin(), report_.selected.end(),
                         std::back_inserter(stored_));
-    for (int32_t & t : stored_) stored_in_.push_back(placement_[size_t(t)]), t += prompt_.past;
+    for (int32_t & t : stored_) block_of_stored_.push_back(t / kShiftBlock), t += prompt_.past;
 }
 
 // Writes the rows' keys and values, and lets the stored ones shift with them; attention is left to `call`.
 void Fuse::write_and_shift(int il, Batch & batch, LayerCall & call, Pass & pass) {
     KvShift shift;
-    shift.groups = int(prompt_.placements.size());
+    shift.groups = (prompt_.size() + kShiftBlock - 1) / kShiftBlock;
     std::vector<float> counts(size_t(shift.groups));
     for (int32_t p : batch.positions()) {
-        const auto t = size_t(p - prompt_.past);
-        shift.group.push_back(prompt_.reusable[t] ? placement_[t] : -1);
+        const int32_t t = p - prompt_.past;
+        shift.group.push_back(prompt_.reusable[size_t(t)] ? t / kShiftBlock : -1);
         if (shift.group.back() >= 0) ++counts[size_t(shift.group.back())];
     }
     LayerCall kv = call;
     kv.advance = false, kv.attention = nullptr, kv.shift = &shift;
     forward_.layer(il, batch, kv, pass.abort);
     for (auto * sums : {&shift.k, &shift.v}) average(*sums, counts, shift_);
-    forward_.shift(il, shift, stored_, stored_in_, cache_);
+    forward_.shift(il, shift, stored_, block_of_stored_, cache_);
     call.write_kv = false, call.deviation = nullptr;
 }
 

@@ -59,9 +59,8 @@ class Fuse {
     float shift_;
     std::vector<std::shared_ptr<DeviceTier::Chunk>> kept_;  // per chunk of the prompt
     std::vector<int> check_layers_;
-    // Positions of the tokens whose stored KV shifts, and the placement of each; by token of the prompt its placement,
-    // or -1 outside chunks.
-    std::vector<int32_t> stored_, stored_in_, placement_;
+    // Positions of the tokens whose stored KV shifts, and the block of the prompt that each is in.
+    std::vector<int32_t> stored_, block_of_stored_;
     int first_load_;      // the first layer whose stored KV is needed
     int next_place_ = 0;  // layers below are placed, or need not be
     Clock::time_point origin_;

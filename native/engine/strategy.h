@@ -33,7 +33,7 @@ struct StrategySpec {
     std::vector<int32_t> tokens{};       // given: indices in the prompt, ascending
     DeviationOf of = DeviationOf::v;
     Budget adaptive{};                  // cover > 0: takes the place of the one ratio
-    double shift = 0;  // any: the share of its chunk's mean change that a stored token takes over, 0 … 1
+    double shift = 0;  // any: the share of the mean change around it that a stored token takes over, 0 … 1
 };
 
 // What is known of the reusable tokens that are (still) candidates; vectors are parallel.

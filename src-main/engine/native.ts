@@ -140,7 +140,7 @@ export interface NativeAdaptive {
 /** One share of the reusable tokens, or an adaptive one. */
 type NativeBudget = { ratios: [number] } | { adaptive: NativeAdaptive };
 
-/** Of what recomputed tokens of a chunk change by on average, the share that is added to its stored ones, 0 … 1. Default: 0. */
+/** The share of the recomputed tokens' mean change, weighed by distance, that is added to stored tokens, 0 … 1. Default: 0. */
 interface NativeShift {
   shift?: number;
 }
