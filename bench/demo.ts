@@ -25,7 +25,7 @@ const { values: args } = parseArgs({ options: { out: { type: 'string' } } });
 
 function markdown(rows: readonly Comparison[]): string {
   const lines = rows.map(({ question, full, blended, fullTtftMs, blendedTtftMs }) => {
-    const { recomputedTokens, reusableTokens, bytesLoaded } = blended.prompt;
+    const { recomputedTokens, reusedTokens, bytesLoaded } = blended.prompt;
     const cells = [
       `${question.question} (${question.key})`,
       full.answer.trim(),
@@ -33,7 +33,7 @@ function markdown(rows: readonly Comparison[]): string {
       `${fullTtftMs.toFixed(0)} ms`,
       `${blendedTtftMs.toFixed(0)} ms`,
       (blendedTtftMs / fullTtftMs).toFixed(2),
-      `${recomputedTokens} of ${reusableTokens}`,
+      `${recomputedTokens} of ${reusedTokens}`,
       formatBytes(bytesLoaded),
     ];
     return `| ${cells.join(' | ')} |`;
@@ -65,9 +65,9 @@ try {
       blended: blended.answer.trim(),
       fullTtftMs,
       blendedTtftMs,
-      promptTokens: full.prompt.tokens,
+      promptTokens: full.prompt.promptTokens,
       recomputedTokens: blended.prompt.recomputedTokens,
-      reusableTokens: blended.prompt.reusableTokens,
+      reusedTokens: blended.prompt.reusedTokens,
       bytesLoaded: blended.prompt.bytesLoaded,
     })),
   });

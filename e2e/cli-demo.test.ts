@@ -154,7 +154,7 @@ describe('ask', () => {
 
   test('the model is told to keep to the passages, unless --no-strict says otherwise', async () => {
     const { prompt } = await askJson('--no-strict');
-    expect((await askJson()).prompt.tokens).toBeGreaterThan(prompt.tokens);
+    expect((await askJson()).prompt.promptTokens).toBeGreaterThan(prompt.promptTokens);
   });
 
   test('streams the answer to stdout, sources and times to stderr', async () => {
@@ -172,7 +172,7 @@ describe('ask', () => {
   test('--json has sources, times that sum up, and what was reused', async () => {
     const json = await blendJson();
     expect(json.sources.every(({ tier }) => tier === 'disk')).toBe(true);
-    expect(json.sources.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(json.prompt.reusableTokens);
+    expect(json.sources.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(json.prompt.reusedTokens);
     const { total, ...parts } = json.ttftMs;
     expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 0);
     expect(json.prompt.bytesLoaded).toBeGreaterThan(0);
@@ -198,17 +198,17 @@ describe('ask', () => {
     const gradual = await askJson('--ratio', '0.5,0.2', '--check-layers', '0,1');
     const full = await askJson('--strategy', 'full');
     expect(none.prompt.recomputedTokens).toBe(0);
-    expect(some.prompt.recomputedTokens / some.prompt.reusableTokens).toBeCloseTo(0.25, 1);
-    expect(gradual.prompt.recomputedTokens / gradual.prompt.reusableTokens).toBeCloseTo(0.2, 1);
+    expect(some.prompt.recomputedTokens / some.prompt.reusedTokens).toBeCloseTo(0.25, 1);
+    expect(gradual.prompt.recomputedTokens / gradual.prompt.reusedTokens).toBeCloseTo(0.2, 1);
     expect(full.prompt.bytesLoaded).toBe(0);
     expect(full.sources.every(({ tier }) => tier === 'computed')).toBe(true);
-    expect(new Set([none, some, gradual, full].map(({ prompt }) => prompt.tokens)).size).toBe(1);
+    expect(new Set([none, some, gradual, full].map(({ prompt }) => prompt.promptTokens)).size).toBe(1);
   });
 
   test('--ratio 1 answers as --strategy full does', async () => {
     const all = await askJson('--ratio', '1');
     expect(all.answer).toBe((await askJson('--strategy', 'full')).answer);
-    expect(all.prompt.recomputedTokens).toBe(all.prompt.reusableTokens);
+    expect(all.prompt.recomputedTokens).toBe(all.prompt.reusedTokens);
   });
 
   test('q8_0 is stored beside f16, in about half the bytes', async () => {

@@ -68,13 +68,13 @@ function lasting({ stdout }: Finished): unknown {
     library: read,
   } = JSON.parse(stdout) as {
     sources: { document: string; chunk: number }[];
-    prompt: { tokens: number };
+    prompt: { promptTokens: number };
     library: { documents: number; chunks: number };
   } & Record<string, unknown>;
   const { documents, chunks } = read;
   // Not their scores: how rare a word is counts over all libraries, and the owner has the sample library as well.
   const found = sources.map(({ document, chunk }) => [document, chunk]);
-  return { question, answer, found, tokens: prompt.tokens, used, documents, chunks };
+  return { question, answer, found, tokens: prompt.promptTokens, used, documents, chunks };
 }
 
 test('an owner that is stopped is said not to answer, and answers again once it goes on', async () => {

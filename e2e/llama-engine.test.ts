@@ -80,7 +80,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     const tokens = await reference(prompt, 24);
     const session = model.createSession(4096);
     const report = await append(session, prompt);
-    expect(report).toMatchObject({ tokens: 700, computedTokens: 700, reusableTokens: 0 });
+    expect(report).toMatchObject({ tokens: 700, processedTokens: 700, reusableTokens: 0 });
     const told: number[] = [];
     const result = await session.generate({ maxTokens: 24, onToken: (token) => told.push(token) });
     expect([...result.tokens]).toEqual([...tokens]);
@@ -95,7 +95,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     await append(session, ids(20), ids(600, 2));
     const first = await answer(session);
     const question = ids(30, 3);
-    expect((await append(session, question)).computedTokens).toBe(30);
+    expect((await append(session, question)).processedTokens).toBe(30);
     const second = await answer(session);
     session.dispose();
     expect(second).toEqual(await fresh(ids(20), ids(600, 2), Int32Array.from(first), question));
@@ -129,7 +129,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     const first = await answer(session);
     session.truncate(299);
     const report = await append(session, prompt.subarray(299));
-    expect(report).toMatchObject({ tokens: 1, computedTokens: 0 });
+    expect(report).toMatchObject({ tokens: 1, processedTokens: 0 });
     expect(await answer(session)).toEqual(first);
     session.dispose();
   });
@@ -142,7 +142,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     await append(session, ids(30, 3));
     await answer(session);
     session.truncate(held);
-    expect((await append(session, ids(25, 4))).computedTokens).toBe(25);
+    expect((await append(session, ids(25, 4))).processedTokens).toBe(25);
     const tokens = await answer(session);
     session.dispose();
     expect(tokens).toEqual(await fresh(ids(20), ids(300, 2), Int32Array.from(first), ids(25, 4)));
@@ -153,7 +153,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     await append(session, ids(64), ids(200, 2));
     await answer(session);
     session.truncate(64);
-    expect((await append(session, ids(100, 4))).computedTokens).toBe(100);
+    expect((await append(session, ids(100, 4))).processedTokens).toBe(100);
     const tokens = await answer(session);
     session.dispose();
     expect(tokens).toEqual(await fresh(ids(64), ids(100, 4)));
@@ -179,7 +179,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     const sessions = [1, 2, 3].map((seed) => ({ seed, session: model.createSession(4096) }));
     for (const { seed, session } of sessions) await append(session, ids(100 * seed, seed));
     for (const { seed, session } of sessions) {
-      expect((await append(session, ids(20, 9))).computedTokens).toBe(20);
+      expect((await append(session, ids(20, 9))).processedTokens).toBe(20);
       const tokens = await answer(session);
       expect(tokens).toEqual(await fresh(ids(100 * seed, seed), ids(20, 9)));
       session.dispose();
@@ -189,7 +189,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
   test('a session grows beyond the context it began with', async () => {
     const session = model.createSession(4096);
     await append(session, ids(1000));
-    expect((await append(session, ids(1500, 2))).computedTokens).toBe(1500);
+    expect((await append(session, ids(1500, 2))).processedTokens).toBe(1500);
     const tokens = await answer(session);
     session.dispose();
     expect(tokens).toEqual(await fresh(ids(1000), ids(1500, 2)));

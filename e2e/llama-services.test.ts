@@ -111,7 +111,7 @@ describe('the command line', () => {
     expect(answer).toMatchObject({
       strategy: { kind: 'full' },
       plan: { reason: 'not-blended' },
-      prompt: { reusableTokens: 0 },
+      prompt: { reusedTokens: 0 },
       library: { precomputed: null },
     });
     expect(chunkFiles(data).size).toBe(0);

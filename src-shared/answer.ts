@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PromptFiguresSchema } from './figures.ts';
 import { PlanSchema } from './plan.ts';
 import { TtftSchema } from './ttft.ts';
 
@@ -66,16 +67,7 @@ export const AnswerSchema = z.object({
   /** The engine's own form of what was done; why, and what was expected of it. */
   strategy: z.unknown(),
   plan: PlanSchema.optional(),
-  prompt: z.object({
-    tokens: z.int(),
-    /** Tokens that stood in cached chunks, and how many of them were computed anew beyond the last check. */
-    reusableTokens: z.int(),
-    recomputedTokens: z.int(),
-    bytesLoaded: z.int(),
-    /** Tokens before these that had been computed exactly before; of them, those that came from the store. */
-    prefixTokens: z.int(),
-    restoredTokens: z.int(),
-  }),
+  prompt: PromptFiguresSchema,
 });
 
 export type Source = z.infer<typeof SourceSchema>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DeviationStatsSchema } from './fusion-report.ts';
+import { PromptFiguresSchema } from './figures.ts';
 import { StrategyChoiceSchema } from './strategy.ts';
 import { TtftSchema } from './ttft.ts';
 
@@ -52,6 +53,13 @@ const DeepSchema = z.object({
 });
 
 /** The prompt made in one way. */
+const FIGURES = PromptFiguresSchema.pick({
+  residentTokens: true,
+  reusedTokens: true,
+  recomputedTokens: true,
+  bytesLoaded: true,
+});
+
 const ComparedMethodSchema = z.object({
   /**
    * full: everything computed. prefix: what stands in front of this turn's first passage is in memory, exactly; the rest computed.
@@ -69,12 +77,8 @@ const ComparedMethodSchema = z.object({
   complete: z.boolean(),
   /** From the laid-out prompt to the first token; retrieve and assemble are 0. A deep comparison's include looking at attention. */
   ttftMs: TtftSchema,
-  /** Tokens that were in memory before; the others were appended within ttftMs. */
-  residentTokens: z.int(),
-  /** Appended tokens that stood in cached chunks, and how many of them were recomputed. */
-  reusedTokens: z.int(),
-  recomputedTokens: z.int(),
-  bytesLoaded: z.number(),
+  /** The tokens that were not resident were appended within ttftMs. */
+  ...FIGURES.shape,
   /** KL(full ‖ this) of the first token's distribution, in nats; 0 for full. */
   kl: z.number(),
   /** Whether the likeliest first token is the full prefill's. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PlanSchema } from './plan.ts';
 import { StrategyChoiceSchema } from './strategy.ts';
+import { PromptFiguresSchema } from './figures.ts';
 import { TtftSchema } from './ttft.ts';
 
 /**
@@ -83,15 +84,8 @@ export const FusionReportSchema = z.object({
   ttftMs: TtftSchema,
   fullPrefillMs: z.number().nullable(),
   fullPrefillMeasured: z.boolean(),
-  promptTokens: z.int(),
-  residentTokens: z.int(),
-  /** Of these, a prefix that was computed exactly before, for this conversation or another. */
-  prefixTokens: z.int().prefault(0), // older reports have none
-  /** Of these, what came from the store's files since the model was loaded. */
-  restoredTokens: z.int().prefault(0),
-  reusedTokens: z.int(),
-  recomputedTokens: z.int(),
-  bytesLoaded: z.number(),
+  ...PromptFiguresSchema.shape,
+  computedTokens: z.int().optional(), // older reports have none
   /** Copied to a device with memory of its own, from files or from memory. Absent in older reports. */
   bytesCrossed: z.number().optional(),
   parts: z.array(PromptPartSchema),
@@ -112,7 +106,7 @@ export const FusionReportSchema = z.object({
   plan: PlanSchema.optional(),
 });
 
-export {  type FusionPlan,  } from './plan.ts';
+export { type FusionPlan } from './plan.ts';
 export type PromptPart = z.infer<typeof PromptPartSchema>;
 export type FusionCheck = z.infer<typeof CheckSchema>;
 export type DeviationStats = z.infer<typeof DeviationStatsSchema>;

@@ -45,7 +45,7 @@ export async function answer(
     text: textOf(model, written.tokens, question),
     logits: full ? await along(session, written, full) : written.logits,
     ms: report.totalMs,
-    computed: passages > 0 ? (report.computedTokens - outside) / passages : 1,
+    computed: passages > 0 ? (report.processedTokens - outside) / passages : 1,
     written,
   };
 

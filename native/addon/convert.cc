@@ -175,7 +175,7 @@ Napi::Value report_to(Napi::Env env, const AppendReport & r) {
     o.Set("tokens", r.tokens);
     o.Set("reusableTokens", r.reusable_tokens);
     o.Set("recomputedTokens", r.recomputed_tokens);
-    o.Set("computedTokens", r.computed_tokens);
+    o.Set("processedTokens", r.processed_tokens);
     o.Set("bytesLoaded", double(r.bytes_loaded));
     o.Set("bytesCrossed", double(r.bytes_crossed));
     o.Set("totalMs", r.total_ms);

@@ -43,7 +43,7 @@ struct QuestionReport {
 
 struct AppendReport {
     int tokens = 0, reusable_tokens = 0, recomputed_tokens = 0;
-    int computed_tokens = 0;  // that went through the model: beside those appended, older ones it had to go back to
+    int processed_tokens = 0;  // that went through the model: beside those appended, older ones it had to go back to
     std::vector<int32_t> selected;  // reusable tokens computed beyond the last check: positions relative to the append
     QuestionReport question;        // without layers: there was no such pass
     size_t bytes_loaded = 0, bytes_crossed = 0;  // read from files; copied to a device with memory of its own

@@ -401,7 +401,7 @@ AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * ab
     forward_.head(batch, logits, abort);
     report_.head_ms = now() - start;
     report_.recomputed_tokens = int(report_.selected.size());
-    report_.computed_tokens = report_.tokens - report_.reusable_tokens + report_.recomputed_tokens;
+    report_.processed_tokens = report_.tokens - report_.reusable_tokens + report_.recomputed_tokens;
     report_.total_ms = now();
     return report_;
 }

@@ -46,7 +46,7 @@ AppendReport LlamaSession::append(const std::vector<Segment> & segments, const S
     report.tokens = int(wanted.size() - tokens_.size());
     const int head = tokens_.empty() && segments.size() > 1 ? int(segments.front().tokens.size()) : 0;
     const auto begun = Clock::now();
-    report.computed_tokens = hold(wanted, head, abort, progress);
+    report.processed_tokens = hold(wanted, head, abort, progress);
     report.compute_ms = ms_since(begun);
     tokens_ = std::move(wanted);
     report.total_ms = ms_since(start);

@@ -33,9 +33,7 @@ export async function answerReport(
     ttftMs: stats.ttftMs,
     fullPrefillMs: stats.fullPrefillMs,
     fullPrefillMeasured: stats.fullPrefillMeasured,
-    residentTokens: turn.residentTokens,
-    prefixTokens: turn.prefixTokens,
-    restoredTokens: turn.restoredTokens,
+    figures: turn.figures,
     append: turn.blended.report,
     plan: turn.plan,
   });

@@ -160,9 +160,7 @@ function answeredOf(
   { text, thought, notices, turn, stats, citations }: MadeAnswer,
 ): Answered {
   const ended = { text, thought, stop: turn.stop };
-  const { report } = turn.blended;
-  const { tokens, reusableTokens, recomputedTokens, bytesLoaded } = report;
-  const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, prefixTokens, restoredTokens } = stats;
+  const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond } = stats;
   return {
     question,
     notices: [
@@ -174,14 +172,14 @@ function answeredOf(
     fullPrefillMs,
     fullPrefillMeasured,
     tokensPerSecond,
-    report,
+    report: turn.blended.report,
     answer: text,
     thinking: thought,
     stop: turn.stop,
     sources: citations.map(sourceOf),
     strategy: turn.decision.strategy,
     plan: turn.plan,
-    prompt: { tokens, reusableTokens, recomputedTokens, bytesLoaded, prefixTokens, restoredTokens },
+    prompt: turn.figures,
   };
 }
 

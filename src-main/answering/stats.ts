@@ -1,6 +1,8 @@
+import type { PromptFigures } from '../../src-shared/figures.ts';
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import { isRemote, type FusionModel } from '../fusion/model.ts';
+import { figuresOnServer } from './figures.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import type { TurnResult } from './turn.ts';
 
@@ -15,7 +17,6 @@ interface MadeTurn {
 
 /** The numbers under an answer. */
 export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: CostModel): AnswerStats {
-  const { report } = turn.blended;
   const chunkHits = { resident: 0, device: 0, ram: 0, disk: 0, shared: 0, partial: 0, computed: 0 };
   const counts = {
     ttftMs: turn.ttftMs,
@@ -24,47 +25,29 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
     strategy: turn.plan.strategy,
     model: name,
   };
-  if (isRemote(model)) return { ...counts, ...NOTHING_HERE, chunkHits, ...countedThere({ prompt, turn }) };
+  if (isRemote(model)) return { ...counts, ...NOT_MEASURED, chunkHits, ...countedThere({ prompt, turn }) };
 
   for (const { part } of prompt.cited) chunkHits[turn.tiers.get(part) ?? 'computed']++;
   return {
     ...counts,
     ...fullPrefillOf({ prompt, turn, model }, costs),
     answerTokens: turn.answer.length,
-    promptTokens: prompt.tokens,
-    residentTokens: turn.residentTokens,
-    prefixTokens: turn.prefixTokens,
-    restoredTokens: turn.restoredTokens,
-    reusedTokens: report.reusableTokens,
-    recomputedTokens: report.recomputedTokens,
-    computedTokens: report.computedTokens - report.recomputedTokens,
+    ...turn.figures,
     chunkHits,
-    bytesLoaded: report.bytesLoaded,
   };
 }
 
-/** Of a prompt that was sent to a server. */
-const NOTHING_HERE = {
-  fullPrefillMs: null,
-  fullPrefillMeasured: false,
-  residentTokens: 0,
-  prefixTokens: 0,
-  restoredTokens: 0,
-  reusedTokens: 0,
-  recomputedTokens: 0,
-  computedTokens: 0,
-  bytesLoaded: 0,
-};
+const NOT_MEASURED = { fullPrefillMs: null, fullPrefillMeasured: false };
 
 /** What the server told; the sizes are those that prompts are budgeted by where it did not. */
 function countedThere({
   prompt,
   turn,
-}: Pick<MadeTurn, 'prompt' | 'turn'>): Pick<AnswerStats, 'server' | 'promptTokens' | 'answerTokens'> {
+}: Pick<MadeTurn, 'prompt' | 'turn'>): Pick<AnswerStats, 'server' | 'answerTokens'> & PromptFigures {
   const { promptTokens = null, cachedTokens = null, answerTokens = null } = turn.usage ?? {};
   return {
     server: { promptTokens, cachedTokens, answerTokens },
-    promptTokens: promptTokens ?? prompt.tokens,
+    ...figuresOnServer(promptTokens ?? prompt.tokens),
     answerTokens: answerTokens ?? turn.answer.length,
   };
 }
@@ -74,7 +57,7 @@ function fullPrefillOf(
   { prompt, turn, model }: Pick<MadeTurn, 'prompt' | 'turn' | 'model'>,
   costs: CostModel,
 ): Pick<AnswerStats, 'fullPrefillMs' | 'fullPrefillMeasured'> {
-  if (turn.decision.strategy.kind === 'full' && turn.residentTokens === 0)
+  if (turn.decision.strategy.kind === 'full' && turn.figures.residentTokens === 0)
     return { fullPrefillMs: turn.blended.report.totalMs, fullPrefillMeasured: true };
   return { fullPrefillMs: costs.fullPrefill(model.info, prompt.tokens), fullPrefillMeasured: false };
 }

@@ -1,3 +1,4 @@
+import type { PromptFigures } from '../../src-shared/figures.ts';
 import type { Ttft } from '../../src-shared/ttft.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { GenerateResult, KvDtype, Progress, Sampling, TokenChances } from '../engine/engine.ts';
@@ -7,6 +8,7 @@ import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { isRemote, type ChunkCache, type FusionModel } from '../fusion/model.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { Logger } from '../platform/logger.ts';
+import { promptFigures, type HeldTokens } from './figures.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import { RepetitionWatch } from './repetition.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
@@ -58,16 +60,11 @@ type Tier = 'resident' | ChunkOutcome;
 export type PartTiers = ReadonlyMap<number, Tier>;
 
 /** Where the tokens of a prompt came from. */
-export type BlendedPrompt = Pick<TurnResult, 'residentTokens' | 'appended' | 'blended'>;
+export type BlendedPrompt = Pick<TurnResult, 'figures' | 'appended' | 'blended'>;
 
 export interface TurnResult {
-  /** Tokens of the prompt that were in memory already: in the session, or as a prefix that others had computed exactly. */
-  residentTokens: number;
-  /** Of these, the prefix's. */
-  prefixTokens: number;
-  /** Of the prefix, those whose KV was read from the store since the model was loaded. */
-  restoredTokens: number;
-  /** What was appended behind them, with the index of each part in the prompt. */
+  figures: PromptFigures;
+  /** What was appended after the resident tokens, with the index of each part in the prompt. */
   appended: (PromptPart & { index: number })[];
   decision: Decision;
   blended: BlendResult;
@@ -124,15 +121,14 @@ export async function runTurn(
   held.appended(appended, strategy);
   const tiers = tiersOf(blended.outcomes);
   if (blended.quarantined.length + blended.lost.length > 0) options.onPlaced?.(tiers);
-  options.onPrompt?.({ residentTokens, appended, blended });
+  const figures = promptFigures(blended.report, { residentTokens, prefixTokens, restoredTokens });
+  options.onPrompt?.({ figures, appended, blended });
   stopwatch.lap();
   const writing = options.writing ?? new ThoughtStream(model, prompt.behind);
   const { result, firstToken, total } = await write(held, writing, options);
   const plan = planner.done(planned, blended);
   const turn: TurnResult = {
-    residentTokens,
-    prefixTokens,
-    restoredTokens,
+    figures,
     appended,
     decision,
     blended,
@@ -157,23 +153,16 @@ export async function runTurn(
 
 /** What a log says of an answer: nothing that a document or a person said. */
 function logged(turn: TurnResult, { requestClass = 'question' }: TurnOptions): Record<string, unknown> {
-  const { decision, residentTokens, prefixTokens, restoredTokens, blended, ttftMs, stop } = turn;
-  const { reusableTokens, recomputedTokens, computedTokens, bytesLoaded, totalMs } = blended.report;
+  const { decision, figures, blended, ttftMs, stop } = turn;
   const tiers: Record<string, number> = {};
   for (const tier of turn.tiers.values()) tiers[tier] = (tiers[tier] ?? 0) + 1;
   return {
     requestClass,
     strategy: decision.strategy.kind,
     reason: decision.reason,
-    residentTokens,
-    prefixTokens,
-    restoredTokens,
-    reusedTokens: reusableTokens,
-    recomputedTokens,
-    computedTokens: computedTokens - recomputedTokens,
+    ...figures,
     tiers,
-    bytesLoaded,
-    promptMs: Math.round(totalMs),
+    promptMs: Math.round(blended.report.totalMs),
     ttftMs: Math.round(ttftMs.total),
     answerTokens: turn.answer.length,
     tokensPerSecond: Math.round(turn.tokensPerSecond * 10) / 10,
@@ -193,7 +182,7 @@ export async function begin(
   held: SessionTokens,
   parts: readonly PromptPart[],
   { model, prefixes }: Pick<TurnOptions, 'model' | 'prefixes'>,
-): Promise<Pick<TurnResult, 'prefixTokens' | 'restoredTokens'>> {
+): Promise<Pick<HeldTokens, 'prefixTokens' | 'restoredTokens'>> {
   const text = leadingText(parts);
   let prefixTokens = await held.adopt(text);
   if (await prefixes?.bring(model, text, prefixTokens)) {

@@ -14,7 +14,7 @@ function turnOf(reuse: Turn['blended']['reuse'], selected: number[]): Turn {
   const known: Partial<Turn['blended']['report']> = { selected: Int32Array.from(selected) };
   const blended: Partial<Turn['blended']> = { reuse, report: known as Turn['blended']['report'] };
   return {
-    residentTokens: 64,
+    figures: { residentTokens: 64 } as Turn['figures'],
     appended: [part('text', 0, 3), part('chunk', 1, 10), part('chunk', 2, 5), part('text', 3, 2)],
     blended: blended as Turn['blended'],
   };

@@ -5,12 +5,12 @@ import type { BlendedPrompt } from '../answering/turn.ts';
  * as it was stored. Chunks of the parts in `storedNow` were computed for this very prompt.
  */
 export function cachedTokens(
-  { residentTokens, appended, blended }: BlendedPrompt,
+  { figures, appended, blended }: BlendedPrompt,
   storedNow: ReadonlySet<number>,
 ): number {
   const recomputed = new Set(blended.report.selected);
   const reuse = blended.reuse.values();
-  let cached = residentTokens;
+  let cached = figures.residentTokens;
   let offset = 0;
   for (const { kind, tokens, index } of appended) {
     const reused = kind === 'chunk' ? reuse.next().value : undefined;

@@ -222,7 +222,7 @@ export interface NativeAppendReport {
   /** Reusable tokens computed beyond the last check layer (for 'full' nothing is reusable). */
   recomputedTokens: number;
   /** That went through the model: beside those appended, older ones that a session of libllama had to go back to. */
-  computedTokens: number;
+  processedTokens: number;
   /** Which: prompt positions (relative to this append), ascending. */
   selected: Int32Array;
   /** Read from files; and copied to a device with memory of its own, from files or from memory. */

@@ -1,3 +1,4 @@
+import type { PromptFigures } from '../../src-shared/figures.ts';
 import type { Ttft } from '../../src-shared/ttft.ts';
 import type {
   FusionCheck,
@@ -33,11 +34,7 @@ export interface ReportInput {
   ttftMs: Ttft;
   fullPrefillMs: number | null;
   fullPrefillMeasured: boolean;
-  /** Tokens that were in the session before. */
-  residentTokens: number;
-  /** Of these, taken over as an exact prefix. */
-  prefixTokens: number;
-  restoredTokens: number;
+  figures: PromptFigures;
   appended: readonly ReportedPart[];
   append: AppendReport;
   /** What the controller decided and expected. */
@@ -46,7 +43,8 @@ export interface ReportInput {
 
 /** The engine's account of an append as the fusion panel shows it; positions count from the conversation's first token. */
 export function fusionReport(input: ReportInput): FusionReport {
-  const { append, residentTokens } = input;
+  const { append, figures } = input;
+  const { residentTokens } = figures;
   const checks = append.checks.map((check) => checkOf(check, residentTokens));
   return {
     version: 1,
@@ -59,13 +57,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     ttftMs: input.ttftMs,
     fullPrefillMs: input.fullPrefillMs,
     fullPrefillMeasured: input.fullPrefillMeasured,
-    promptTokens: residentTokens + append.tokens,
-    residentTokens,
-    prefixTokens: input.prefixTokens,
-    restoredTokens: input.restoredTokens,
-    reusedTokens: append.reusableTokens,
-    recomputedTokens: append.recomputedTokens,
-    bytesLoaded: append.bytesLoaded,
+    ...figures,
     bytesCrossed: append.bytesCrossed,
     parts: partsOf(input),
     tokensStart: residentTokens,
@@ -81,7 +73,7 @@ export function fusionReport(input: ReportInput): FusionReport {
 
 function partsOf(input: ReportInput): ReportPart[] {
   const parts: ReportPart[] = [];
-  const { residentTokens } = input;
+  const { residentTokens } = input.figures;
   const selected = input.append.selected.map((position) => position + residentTokens);
   if (residentTokens > 0) parts.push({ kind: 'resident', start: 0, tokens: residentTokens, chunk: null });
   let start = residentTokens;

@@ -281,7 +281,7 @@ export class FakeSession implements FusionSession {
       tokens: this.tokens.length,
       reusableTokens: reusable,
       recomputedTokens,
-      computedTokens: this.tokens.length - reusable + recomputedTokens,
+      processedTokens: this.tokens.length - reusable + recomputedTokens,
       selected: new Int32Array(0),
       question: null,
       bytesLoaded: 0,

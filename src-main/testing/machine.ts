@@ -155,7 +155,7 @@ class Run {
         tokens: this.#positions.length,
         reusableTokens: reusable,
         recomputedTokens: recomputed,
-        computedTokens: this.#positions.length - reusable + recomputed,
+        processedTokens: this.#positions.length - reusable + recomputed,
         selected: new Int32Array(0),
         bytesLoaded: 0,
         bytesCrossed: 0,

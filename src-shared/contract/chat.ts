@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema, RangeSchema } from './common.ts';
 import { ScopeSchema } from './search.ts';
+import { PromptFiguresSchema } from '../figures.ts';
 import { NoticeSchema, StopSchema } from '../answer.ts';
 import { ComparisonSchema } from '../comparison.ts';
 import { FusionReportSchema } from '../fusion-report.ts';
@@ -60,18 +61,7 @@ export const AnswerStatsSchema = z.object({
   stop: StopSchema.optional(),
   /** Where the answer names, counts or dates something that stands in no passage, nor in the conversation. Absent: not looked for. */
   unsupported: z.array(RangeSchema).optional(),
-  promptTokens: z.int(),
-  /** Tokens that were in memory already: the conversation's own, and text it begins with that was computed exactly before. */
-  residentTokens: z.int(),
-  /** Of these, the text it begins with (whole blocks of it; blended passages are never among them). */
-  prefixTokens: z.int().prefault(0), // older answers have none
-  /** Of these, what came from the store's files since the model was loaded: it was computed before a restart. */
-  restoredTokens: z.int().prefault(0),
-  /** Tokens that stood in cached chunks, and how many of them were recomputed (HKVD). */
-  reusedTokens: z.int(),
-  recomputedTokens: z.int(),
-  /** Tokens computed because no cache had them: prefix, misses, question. */
-  computedTokens: z.int(),
+  ...PromptFiguresSchema.shape,
   /** Passages by their citation's tier. */
   chunkHits: z.object({
     resident: z.int(),
@@ -82,7 +72,6 @@ export const AnswerStatsSchema = z.object({
     partial: z.int().prefault(0), // nor these
     computed: z.int(),
   }),
-  bytesLoaded: z.number(),
   strategy: StrategyChoiceSchema,
   model: z.string(),
   /** Of a model on a server: what it counted, in its tokens; null where it did not say. Absent: the model is here. */

@@ -11,6 +11,7 @@ import type { SessionDeviation } from '../../engine/engine.ts';
 import { klDivergence, likeliest, mostLikely, wordF1 } from '../../fusion/quality.ts';
 import { requireBlending, type FusionSession } from '../../fusion/model.ts';
 import { tokenTexts } from '../detokenizer.ts';
+import { promptFigures } from '../figures.ts';
 import type { PromptPart } from '../../fusion/blender.ts';
 import { partsFrom } from '../session-tokens.ts';
 import { deepOf, layerMeans } from './deep.ts';
@@ -162,6 +163,8 @@ class Comparing {
     const full = this.#full;
     if (!full) throw new Error('the full prefill comes first');
     const { model } = this.#options;
+    const held = { residentTokens, prefixTokens: 0, restoredTokens: 0 };
+    const { reusedTokens, recomputedTokens, bytesLoaded } = promptFigures(report, held);
     return {
       ...way,
       thought,
@@ -169,9 +172,9 @@ class Comparing {
       complete,
       ttftMs,
       residentTokens,
-      reusedTokens: report.reusableTokens,
-      recomputedTokens: report.recomputedTokens,
-      bytesLoaded: report.bytesLoaded,
+      reusedTokens,
+      recomputedTokens,
+      bytesLoaded,
       kl: klDivergence(full.logits, logits),
       agrees: likeliest(full.logits) === likeliest(logits),
       answerF1: wordF1(`${thought} ${text}`, `${full.thought} ${full.text}`),

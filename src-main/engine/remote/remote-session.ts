@@ -218,7 +218,7 @@ function reportOf(tokens: number): NativeAppendReport {
     tokens,
     reusableTokens: 0,
     recomputedTokens: 0,
-    computedTokens: 0,
+    processedTokens: 0,
     selected: new Int32Array(0),
     bytesLoaded: 0,
     bytesCrossed: 0,

@@ -104,8 +104,8 @@ describe('what a prompt will cost', () => {
     const observe = (work: Work, more = 0): void => {
       const { report, ...done } = machine.run(work, FULL);
       const stages = { ...report.stages, compute: report.totalMs * (1 + more) };
-      const computedTokens = report.tokens * (1 + more);
-      costs.observe(machine.info, { ...done, report: { ...report, layers: [], stages, computedTokens } });
+      const processedTokens = report.tokens * (1 + more);
+      costs.observe(machine.info, { ...done, report: { ...report, layers: [], stages, processedTokens } });
     };
     for (const work of [prompt(2, 128, null), prompt(4, 256, null), { ...prompt(1, 64, null), past: 1000 }])
       observe(work);

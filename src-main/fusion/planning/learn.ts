@@ -49,10 +49,10 @@ export function learnAppend(
 function learnPass(
   learning: Learning<ComputeCosts>,
   layout: Layout,
-  { tokens, computedTokens, stages }: AppendReport,
+  { tokens, processedTokens, stages }: AppendReport,
 ): void {
   const steps = layout.layers();
-  if (computedTokens !== tokens) return;
+  if (processedTokens !== tokens) return;
   for (const { rows } of steps.slice(0, layout.lastOfAll))
     learning.learn('layer', layerFeatures(rows), stages.compute / steps.length);
 }

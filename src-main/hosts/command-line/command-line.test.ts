@@ -64,12 +64,14 @@ test('the table fits its width and shows both answers; the summary counts', () =
   const answered = (answer: string): Partial<Comparison['full']> => ({
     answer,
     prompt: {
-      tokens: 500,
-      reusableTokens: 480,
-      recomputedTokens: 72,
-      bytesLoaded: 1_200_000,
+      promptTokens: 500,
+      residentTokens: 0,
       prefixTokens: 0,
       restoredTokens: 0,
+      reusedTokens: 480,
+      recomputedTokens: 72,
+      computedTokens: 20,
+      bytesLoaded: 1_200_000,
     },
   });
   const row = (full: string, blended: string): Comparison => ({

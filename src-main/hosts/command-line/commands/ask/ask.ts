@@ -124,7 +124,7 @@ function summaryLines(answered: Answered): string[] {
     ...sources.map((source, i) => `  [${i + 1}] ${sourceLine(source)}`),
     `First token after ${ms(ttftMs.total)} (${stagesOf(ttftMs)}); then ${tokensPerSecond.toFixed(0)} tokens/s.`,
     ...besideLines(answered),
-    `Prompt of ${prompt.tokens} tokens: ${prompt.reusableTokens} from cache, ${prompt.recomputedTokens} of them recomputed; ` +
+    `Prompt of ${prompt.promptTokens} tokens: ${prompt.reusedTokens} from cache, ${prompt.recomputedTokens} of them recomputed; ` +
       `${formatBytes(prompt.bytesLoaded)} loaded.`,
     ...(plan ? [planLine(plan)] : []),
   ];
@@ -148,9 +148,8 @@ function cutOffLines({ stop, answer, thinking }: Answered): string[] {
 
 /** The first token beside that of a full prefill, as the window compares them. */
 function besideLines(answered: Answered): string[] {
-  const { reusableTokens: reusedTokens, prefixTokens: residentTokens } = answered.prompt;
   const beside = besideFullPrefill(answered);
-  if (!beside || wasFullPrefill({ reusedTokens, residentTokens })) return [];
+  if (!beside || wasFullPrefill(answered.prompt)) return [];
   const { fullTtftMs, sharedMs, times, verdict } = beside;
   const factor = verdict === 'later' ? 1 / times : times;
   const how = verdict === 'same' ? 'As soon as' : `${factor.toFixed(1)} × ${verdict} than`;

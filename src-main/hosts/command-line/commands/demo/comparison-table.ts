@@ -27,7 +27,7 @@ export function comparisonTable(rows: readonly Comparison[], width: number): str
     style: { head: [], border: [] },
   });
   for (const { question, full, blended, fullTtftMs, blendedTtftMs } of rows) {
-    const { recomputedTokens, reusableTokens, bytesLoaded } = blended.prompt;
+    const { recomputedTokens, reusedTokens, bytesLoaded } = blended.prompt;
     table.push([
       `${question.question} (${question.key})`,
       oneLine(full.answer),
@@ -35,7 +35,7 @@ export function comparisonTable(rows: readonly Comparison[], width: number): str
       milliseconds(fullTtftMs),
       milliseconds(blendedTtftMs),
       (blendedTtftMs / fullTtftMs).toFixed(2),
-      `${recomputedTokens} of ${reusableTokens}`,
+      `${recomputedTokens} of ${reusedTokens}`,
       formatBytes(bytesLoaded),
     ]);
   }
@@ -64,7 +64,7 @@ export function comparisonSums(rows: readonly Comparison[]): ComparisonSums {
     same: rows.filter((row) => row.full.answer === row.blended.answer).length,
     rightFull: right('full'),
     rightBlended: right('blended'),
-    promptTokens: mean(rows.map((row) => row.full.prompt.tokens)),
+    promptTokens: mean(rows.map((row) => row.full.prompt.promptTokens)),
     fullTtftMs,
     blendedTtftMs,
     ratio: blendedTtftMs / fullTtftMs,
