@@ -1,4 +1,4 @@
-// What the addon exports; src-main/engine/native.ts types it.
+// The addon's exports; src-main/engine/native.ts types them.
 #include <napi.h>
 
 #include "addon/convert.h"
@@ -52,7 +52,7 @@ Napi::Value read_gguf(const Napi::CallbackInfo & info) {
                    [&]() -> Napi::Value { return gguf_info(info.Env(), GgufFile(string_from(info[0], "path"))); });
 }
 
-// As read_gguf, on a thread of its own: a large vocabulary takes longer than a window should wait.
+// As read_gguf, on a separate thread: a large vocabulary takes longer than a window should block.
 Napi::Value read_gguf_aside(const Napi::CallbackInfo & info) {
     struct Header {
         std::shared_ptr<GgufFile> file;

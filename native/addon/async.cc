@@ -17,7 +17,7 @@ Worker::~Worker() {
 void Worker::post(std::function<void()> task, const Place & place) {
     {
         std::lock_guard lock(state_->mutex);
-        // Long work does not wait until the thread that does what is short has had its turn.
+        // Long work does not wait for the thread that runs short work.
         if (state_->turns && place.request && is_free(*state_, place.owner)) {
             return start(state_, {std::move(task), place});
         }
@@ -41,8 +41,8 @@ void Worker::share(std::shared_ptr<Turns> turns) {
     state_->turns = std::move(turns);
 }
 
-// The first whose owner has nothing before it. What is short and has no owner looks at what all have done: it waits for
-// the short work before it.
+// The first item whose owner has no earlier work pending. Short work without an owner may depend on the results of all
+// others, so it waits for the short work before it.
 std::deque<Worker::Item>::iterator Worker::next(State & state) {
     bool short_waits = false;
     return std::find_if(state.queue.begin(), state.queue.end(), [&](const Item & item) {

@@ -1,10 +1,10 @@
 #pragma once
-// Promises over native threads: work runs on a worker in call order, results and callbacks come back on JavaScript's
-// thread, every C++ exception becomes a rejection with a code.
+// Promises over native threads: work runs on a worker in call order, results and callbacks are delivered on
+// JavaScript's thread, and every C++ exception becomes a rejection with a code.
 //
-// Thread safety: any thread may post to a Worker; its mutex guards the queue and `stop`. A Callback is made on
-// JavaScript's thread; any may call it, and one releases it, after the last call. Everything else here is JavaScript's
-// thread's.
+// Thread safety: any thread may post to a Worker; its mutex guards the queue and `stop`. A Callback is constructed on
+// JavaScript's thread; any thread may call it, and one thread releases it, after the last call. Everything else here
+// belongs to JavaScript's thread.
 #include <napi.h>
 
 #include <condition_variable>
@@ -21,16 +21,15 @@
 
 namespace kvasir::addon {
 
-// What work belongs to, and how it is done.
+// The owner of a piece of work, and how it runs.
 struct Place {
-    const void * owner = nullptr;                // work of one owner is done in call order
-    std::optional<Turns::Request> request = {};  // it takes long: it computes in turns with others
-    bool takes_turn = false;                     // itself, if and once it needs one
+    const void * owner = nullptr;                // work of one owner runs in call order
+    std::optional<Turns::Request> request = {};  // set for long work, which computes in turns with others
+    bool takes_turn = false;                     // the work takes a turn itself when it needs one
 };
 
-// One thread, first in first out, until a model is there that many can use at once: then long work runs on threads of
-// its own, in turns, and what is short between. Dropping the last reference never waits: what is queued is done, and
-// the thread ends.
+// A single FIFO thread, until a task shares a model's Turns: then long work runs on separate threads, in turns, and
+// short work in between. Dropping the last reference never blocks: queued work is finished, then the thread ends.
 class Worker {
   public:
     Worker();
@@ -48,19 +47,19 @@ class Worker {
         std::mutex mutex;
         std::condition_variable changed;
         std::deque<Item> queue;
-        std::set<const void *> busy;  // owners of work that is being done
+        std::set<const void *> busy;  // owners of running work
         std::shared_ptr<Turns> turns;
         bool stop = false;
     };
     static std::deque<Item>::iterator next(State & state);
     static bool is_free(const State & state, const void * owner);
-    static void start(const std::shared_ptr<State> & state, Item item);  // long work; the mutex is held
+    static void start(const std::shared_ptr<State> & state, Item item);  // long work; requires the mutex
     static void run(std::shared_ptr<State> state);
     static void run_long(std::shared_ptr<State> state, Item item);
     std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
-// The JavaScript error for the exception in flight: `code` and `advice` where it is one of ours.
+// The JavaScript error for the current exception, with `code` and `advice` if it is one of ours.
 Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure);
 
 // Runs a synchronous body; C++ exceptions become JavaScript ones.
@@ -74,7 +73,7 @@ template <typename F> auto guarded(Napi::Env env, F body) -> decltype(body()) {
     }
 }
 
-// Calls a JavaScript function from any thread while a promise is pending. Empty when none was passed.
+// Calls a JavaScript function from any thread while a promise is pending. Empty if none was passed.
 class Callback {
   public:
     using Build = std::function<Napi::Value(Napi::Env)>;
@@ -91,8 +90,8 @@ class Callback {
     std::shared_ptr<State> state_;
 };
 
-// Runs `work` on `worker`; resolves with what `convert` makes of its result. `callbacks` are released when it is over,
-// after all of their calls.
+// Runs `work` on `worker`; resolves with its result, converted by `convert`. `callbacks` are released at the end, after
+// all of their calls.
 template <typename R>
 Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, std::function<R()> work,
                       std::function<Napi::Value(Napi::Env, R &)> convert, std::vector<Callback> callbacks = {},

@@ -73,9 +73,9 @@ Napi::Value ChunkObject::fail(const Napi::CallbackInfo & info) {
     return info.Env().Undefined();
 }
 
-// Nobody delivers what has not arrived: who waits for it must not wait for ever.
+// Nobody will deliver the missing layers, so waiting threads must be released.
 void ChunkObject::let_go() {
-    if (chunk_) chunk_->fail(Error("SHARED_TIER_FAILED", "The rest of a chunk from a shared cache was given up."));
+    if (chunk_) chunk_->fail(Error("SHARED_TIER_FAILED", "The transfer of a chunk from a shared cache was abandoned."));
     chunk_.reset();
 }
 

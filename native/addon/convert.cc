@@ -230,7 +230,7 @@ Napi::Value report_to(Napi::Env env, const AppendReport & r) {
 }
 
 namespace {
-// What the header of a family that the engine does not run says in the standard's own keys; 0 where it says nothing.
+// Hyperparameters under the standard keys in the header of a family that our engine does not run; 0 if absent.
 Hparams plain_hparams(const GgufFile & file, const std::string & arch) {
     const auto count = [&](const char * key) {
         const std::string full = arch + "." + key;
@@ -254,7 +254,7 @@ Hparams plain_hparams(const GgufFile & file, const std::string & arch) {
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file) { return gguf_info(env, file, choose_engine(file)); }
 
 namespace {
-// What the header recommends to sample by; what it does not say is left out.
+// Sampling parameters that the header recommends; absent ones are left out.
 Napi::Object recommended_sampling(Napi::Env env, const GgufFile & file) {
     Napi::Object o = Napi::Object::New(env);
     const std::pair<const char *, const char *> keys[] = {
@@ -265,7 +265,7 @@ Napi::Object recommended_sampling(Napi::Env env, const GgufFile & file) {
         try {
             if (const auto value = file.number(std::string("general.sampling.") + key)) o.Set(name, *value);
         } catch (const Error &) {
-            continue;  // of another type: no reason to refuse the model
+            continue;  // wrong type: no reason to reject the model
         }
     }
     return o;

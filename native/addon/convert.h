@@ -10,7 +10,7 @@
 
 namespace kvasir::addon {
 
-// Throw a TypeError that names the argument.
+// These throw a TypeError that names the argument.
 std::vector<int32_t> tokens_from(const Napi::Value & v, const char * name);
 std::string string_from(const Napi::Value & v, const char * name);
 int int_from(const Napi::Value & v, const char * name);
@@ -18,9 +18,9 @@ StrategySpec strategy_from(const Napi::Value & v);
 // Undefined: the whole chunk.
 std::optional<TokenRange> range_from(const Napi::Value & v);
 size_t bytes_from(const Napi::Value & v, const char * name);
-// Valid until JavaScript goes on.
+// Valid only until control returns to JavaScript.
 ByteSpan span_from(const Napi::Value & v, const char * name);
-// Undefined: as fast as it goes, ahead of the computation.
+// Undefined: unlimited speed, ahead of the computation.
 LoadOptions load_options_from(const Napi::Value & v);
 Sampling sampling_from(const Napi::Value & v);
 
@@ -28,9 +28,8 @@ Napi::Int32Array tokens_to(Napi::Env env, const std::vector<int32_t> & v);
 Napi::Float32Array floats_to(Napi::Env env, const std::vector<float> & v);
 Napi::Value progress_to(Napi::Env env, Progress p);
 Napi::Value report_to(Napi::Env env, const AppendReport & r);
-// What a header says, and which engine runs the file; `unsupportedReason` is set instead of throwing where the file is
-// valid but none does.
-// `choice`: choose_engine(file).
+// The header's contents, and the engine that runs the file. If the file is valid but no engine runs it, sets
+// `unsupportedReason` instead of throwing. `choice`: choose_engine(file).
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file, const EngineChoice & choice);
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file);
 void set_vocabulary(Napi::Object info, const Vocab & vocab);

@@ -54,7 +54,7 @@ Napi::Value EmbedderObject::count_tokens(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value EmbedderObject::dispose(const Napi::CallbackInfo & info) {
-    // Destroyed on its worker, after everything queued before.
+    // Destroyed on its worker, after all work queued before.
     if (embedder_) worker_->post([e = std::move(embedder_)]() mutable { e.reset(); });
     embedder_.reset();
     return info.Env().Undefined();

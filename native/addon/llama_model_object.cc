@@ -6,7 +6,7 @@ namespace kvasir::addon {
 
 namespace {
 
-// Sessions take memory by the context, not in blocks; those who reckon with blocks get ours.
+// These sessions use one contiguous context rather than blocks; callers that count in blocks get our block size.
 Napi::Object llama_info(Napi::Env env, const LlamaModel & model) {
     Napi::Object o = gguf_info(env, model.file());
     set_vocabulary(o, model.vocab());
@@ -102,7 +102,7 @@ Napi::Value LlamaModelObject::kv_usage(const Napi::CallbackInfo & info) {
     });
 }
 
-// Nothing is kept that no session holds.
+// No KV is kept beyond what sessions hold.
 Napi::Value LlamaModelObject::set_kv_budget(const Napi::CallbackInfo & info) { return info.Env().Undefined(); }
 
 Napi::Value LlamaModelObject::on_device(const Napi::CallbackInfo & info) {
@@ -116,11 +116,11 @@ Napi::Value LlamaModelObject::export_prefix(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value LlamaModelObject::no_chunks(const Napi::CallbackInfo & info) {
-    throw Napi::TypeError::New(info.Env(), "a model that libllama runs has no KV of chunks: ask info.engine first");
+    throw Napi::TypeError::New(info.Env(), "a model that libllama runs has no KV of chunks: check info.engine first");
 }
 
 Napi::Value LlamaModelObject::dispose(const Napi::CallbackInfo & info) {
-    // Destroyed on its worker, after everything queued before.
+    // Destroyed on its worker, after all work queued before.
     if (handle_.model) handle_.worker->post([m = std::move(handle_.model)]() mutable { m.reset(); });
     handle_ = {};
     return info.Env().Undefined();

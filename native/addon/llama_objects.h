@@ -1,7 +1,7 @@
 #pragma once
-// A model that libllama runs, as JavaScript sees it: with the face of ModelObject.
+// JavaScript wrappers for a model that libllama runs, with the interface of ModelObject.
 //
-// Thread safety: as of objects.h.
+// Thread safety: as objects.h.
 #include "addon/objects.h"
 #include "llama/llama_session.h"
 

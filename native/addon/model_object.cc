@@ -39,7 +39,7 @@ namespace {
 void require_encodes(const Model & model, const ChunkShape & shape, const std::string & file) {
     if (model.encodes(shape)) return;
     throw Error("CHUNK_MISMATCH", "The chunk file " + file + " was computed by another model or vocabulary.",
-                "It will be computed again for this model.");
+                "Kvasir recomputes it for this model.");
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
                         {.takes_turn = true});
 }
 
-// Nothing is taken memory for before the header says that this is the chunk that was asked for.
+// Allocates no memory until the header proves that this is the requested chunk.
 Napi::Value ModelObject::receive_chunk(const Napi::CallbackInfo & info) {
     ModelHandle e = handle(info.Env());
     const std::string key = string_from(info[0], "key");
@@ -140,8 +140,8 @@ Napi::Value ModelObject::receive_chunk(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         ChunkHeader header = read_chunk_header(beginning, file_bytes, "of a shared cache");
         if (chunk_key(header.shape, header.tokens) != key) {
-            throw Error("CHUNK_CORRUPT", "A chunk file of a shared cache is damaged: it holds another chunk.",
-                        "It is computed here instead.");
+            throw Error("CHUNK_CORRUPT", "A chunk file of a shared cache is damaged: it contains another chunk.",
+                        "Kvasir computes the chunk locally instead.");
         }
         require_encodes(*e.model, header.shape, "of a shared cache");
         const auto * data = static_cast<const uint8_t *>(beginning.data);
@@ -255,7 +255,7 @@ Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value ModelObject::dispose(const Napi::CallbackInfo & info) {
-    // Destroyed on its worker, after everything queued before.
+    // Destroyed on its worker, after all work queued before.
     if (handle_.model) handle_.worker->post([m = std::move(handle_.model)]() mutable { m.reset(); });
     handle_ = {};
     return info.Env().Undefined();

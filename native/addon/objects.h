@@ -1,10 +1,10 @@
 #pragma once
-// The JavaScript classes over engine objects. Each wraps a shared pointer: dispose() drops it, queued work keeps its
-// own.
+// The JavaScript classes over engine objects. Each wraps a shared pointer: dispose() drops it; queued work keeps its
+// own reference.
 //
-// Thread safety: JavaScript's thread makes, calls and destroys these objects. The engine objects in them are used by
-// tasks on their worker, and destroyed there, or where JavaScript lets go of them when no task is left. What JavaScript
-// reads is either fixed once it is made, or copied out when a task ends.
+// Thread safety: JavaScript's thread constructs, calls and destroys these objects. Tasks on their worker use the engine
+// objects inside and destroy them there, or JavaScript's thread does if no task is left. Data that JavaScript reads is
+// either immutable or copied out when a task ends.
 #include <napi.h>
 
 #include <atomic>
@@ -16,13 +16,13 @@
 
 namespace kvasir::addon {
 
-// Constructors of this instance of the addon (worker threads and windows have their own).
+// Constructors of this instance of the addon (each worker thread and window has its own).
 struct Instance {
     Napi::FunctionReference model, session, chunk, abort, reference, embedder, llama_model;
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
 };
 
-// A model with the thread that its work runs on.
+// A model and the thread that runs its work.
 struct ModelHandle {
     std::shared_ptr<Model> model;
     std::shared_ptr<Worker> worker;
@@ -94,7 +94,7 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
 class SessionObject : public Napi::ObjectWrap<SessionObject> {
   public:
     static Napi::Function define(Napi::Env env);
-    // `worker`: its model's.
+    // `worker`: the one of its model.
     static Napi::Object create(Napi::Env env, std::shared_ptr<Worker> worker, std::shared_ptr<AnySession> session);
     explicit SessionObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
 
@@ -150,7 +150,7 @@ class EmbedderObject : public Napi::ObjectWrap<EmbedderObject> {
     Napi::ObjectReference info_;
 };
 
-// Progress at most every 50 ms, so that a fast pass does not flood JavaScript's queue.
+// Reports progress at most every 50 ms, so that a fast pass does not flood JavaScript's queue.
 ProgressFn throttled(Callback callback);
 
 }  // namespace kvasir::addon

@@ -4,8 +4,8 @@
 
 namespace kvasir::addon {
 
-// Shared with queued work. The session is used and destroyed on the worker, whoever lets go of it last: it shares its
-// model's memory with others. What JavaScript reads is copied out when a call ends.
+// Shared with queued work. The session is used and destroyed on the worker, whoever drops the last reference: it shares
+// its model's memory with others. Data that JavaScript reads is copied out when a call ends.
 struct SessionObject::State {
     std::shared_ptr<AnySession> session;
     int capacity = 0;
@@ -14,7 +14,7 @@ struct SessionObject::State {
 };
 
 namespace {
-// What a reused token costs, of what a computed one does: where a prompt stands among others depends on it, no more.
+// Cost of a reused token relative to a computed one; only affects a prompt's place in the queue.
 constexpr double kReusedRow = 0.2;
 
 struct Finished {
@@ -23,7 +23,7 @@ struct Finished {
     Generated generated;
 };
 
-// The token alone, or with its chances.
+// The token alone, or with its log-probabilities.
 Napi::Value sampled_to(Napi::Env env, const Sampled & sampled, bool with_chances) {
     const auto chance = [&](int32_t token, float logprob) {
         Napi::Object o = Napi::Object::New(env);
@@ -219,7 +219,7 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
     std::function<SessionDeviation()> work = [=] {
         const auto *a = dynamic_cast<const Session *>(s->session.get()),
                    *b = dynamic_cast<const Session *>(other->session.get());
-        require(a && b, "sessions that libllama holds cannot be compared");
+        require(a && b, "sessions that libllama runs cannot be compared");
         return deviation(*a, *b, begin, count);
     };
     return run_async<SessionDeviation>(env, worker_, work, [](Napi::Env e, SessionDeviation & d) {

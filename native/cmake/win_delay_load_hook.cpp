@@ -1,5 +1,5 @@
-// Windows only (not tried yet). The addon is linked to "NODE.EXE", but the program that loads it may be called anything
-// (electron.exe, kvasir.exe). This hook answers the late binding with the running program itself.
+// Windows only (not tried yet). The addon is linked to "NODE.EXE", but the loading program may have any name
+// (electron.exe, kvasir.exe). This hook resolves the delay-loaded import to the running program.
 #include <windows.h>
 
 #include <cstring>

@@ -27,7 +27,7 @@ std::unique_ptr<GgufFile> open_adapter(const std::string & path) {
 }
 
 Error unsupported(const GgufFile & file, const std::string & what) {
-    return Error("ADAPTER_UNSUPPORTED", "The adapter " + file.path() + " cannot be used yet: " + what + ".",
+    return Error("ADAPTER_UNSUPPORTED", "The adapter " + file.path() + " is not supported: " + what + ".",
                  "Choose another adapter, or merge this one into its model.");
 }
 
@@ -43,8 +43,8 @@ Error invalid(const GgufFile & file, const std::string & why) {
 
 void check_header(const GgufFile & file, const GgufFile & model) {
     const std::string kind = file.string("general.type").value_or(""), type = file.string("adapter.type").value_or("");
-    if (kind != "adapter") throw invalid(file, "its header does not call it an adapter");
-    if (type != "lora") throw unsupported(file, "it is of the kind \"" + type + "\"");
+    if (kind != "adapter") throw invalid(file, "its header does not declare an adapter");
+    if (type != "lora") throw unsupported(file, "its type is \"" + type + "\"");
     const char * const arch = "general.architecture";
     const std::string own = file.string(arch).value_or(""), models = model.string(arch).value_or("");
     if (own != models) throw mismatch(file, "its architecture is \"" + own + "\", this model's is \"" + models + "\"");
@@ -54,7 +54,7 @@ void check_header(const GgufFile & file, const GgufFile & model) {
                            key == "adapter.lora.prompt_prefix";
         if (key.starts_with("adapter.") && !known) others.insert(key);
     }
-    if (!others.empty()) throw unsupported(file, "its header asks for what is not supported (" + listed(others) + ")");
+    if (!others.empty()) throw unsupported(file, "its header has unsupported keys (" + listed(others) + ")");
 }
 
 bool is_matrix(const GgufFile::Tensor & t) { return t.ne[2] == 1 && t.ne[3] == 1; }
@@ -89,8 +89,8 @@ void Adapter::read_pairs() {
         else if (t.name.ends_with(".lora_b")) sources_[weight].b = &t;
         else others.insert(kind_of(t.name));
     }
-    if (!others.empty()) throw unsupported(*file_, "it changes more than products (" + listed(others) + ")");
-    if (sources_.empty()) throw invalid(*file_, "it holds no weights");
+    if (!others.empty()) throw unsupported(*file_, "it has tensors other than LoRA matrices (" + listed(others) + ")");
+    if (sources_.empty()) throw invalid(*file_, "it contains no weights");
     for (const auto & [name, pair] : sources_) {
         if (!pair.a || !pair.b) throw invalid(*file_, "one of the two matrices for " + name + " is missing");
     }
@@ -99,22 +99,22 @@ void Adapter::read_pairs() {
 void Adapter::check_pair(const std::string & name, const Source & pair, const GgufFile & model) const {
     const GgufFile::Tensor & a = *pair.a, & b = *pair.b;
     const GgufFile::Tensor * w = model.find(name);
-    if (!w) throw mismatch(*file_, "that has a weight " + name);
+    if (!w) throw mismatch(*file_, "this model has no weight " + name);
     const bool looked_up = name == kEmbedding;
     if (looked_up && !model.find(kOutput)) {
         throw unsupported(*file_, "it changes the token embedding (" + name +
-                                      "), which is this model's output matrix too");
+                                      "), which is also this model's output matrix");
     }
     if (w->ne[2] != 1) throw unsupported(*file_, "it changes the weights of experts (" + kind_of(name) + ")");
     const bool multiplied = w->ne[1] > 1 && name.ends_with(".weight") && (name.starts_with("blk.") || name == kOutput);
     if (!multiplied && !looked_up) throw unsupported(*file_, "it changes " + kind_of(name));
     if (!is_matrix(a) || !is_matrix(b) || a.ne[looked_up ? 0 : 1] != b.ne[0] || b.ne[0] < 1) {
-        throw invalid(*file_, "the two matrices for " + name + " do not belong together");
+        throw invalid(*file_, "the two matrices for " + name + " have incompatible shapes");
     }
-    // A takes what W takes, and B gives what it gives; of the embedding A looks up rows, as W does.
+    // A has the input width of W and B its output width. For the token embedding A's rows are looked up, as W's are.
     const int64_t in = looked_up ? a.ne[1] : a.ne[0], out = b.ne[1];
     if (in != w->ne[looked_up ? 1 : 0] || out != w->ne[looked_up ? 0 : 1]) {
-        throw mismatch(*file_, "its matrices for " + name + " have other sizes");
+        throw mismatch(*file_, "the sizes of its matrices for " + name + " do not match");
     }
     if (!supported_type(a.type) || !supported_type(b.type)) {
         throw unsupported(*file_, "its matrices for " + name + " are stored as " + ggml_type_name(a.type) + " and " +
@@ -131,7 +131,7 @@ size_t Adapter::bytes(const std::string & prefix) const {
 
 ggml_tensor * Adapter::copy_of(const GgufFile::Tensor & source, int64_t first, int64_t rows, Device & device) {
     ContextPtr & c = contexts_[&device];
-    if (!c) c = make_context(4 * file_->tensors().size());  // a tensor of several parts becomes as many
+    if (!c) c = make_context(4 * file_->tensors().size());  // a fused tensor is split into several
     ggml_tensor * t = ggml_new_tensor_2d(c.get(), source.type, source.ne[0], rows);
     ggml_set_name(t, source.name.c_str());
     copies_.push_back({t, source.data + size_t(first) * ggml_row_size(source.type, source.ne[0])});
@@ -169,7 +169,7 @@ ggml_tensor * adapted(ggml_context * c, const Adapter * adapter, const ggml_tens
                       ggml_tensor * y, Rows rows) {
     const Adapter::Pair * pair = adapter ? adapter->beside(w) : nullptr;
     if (!pair) return y;
-    ggml_tensor * inner = ggml_scale(c, matmul(c, pair->a, x, rows), pair->scale);  // of the two products the small one
+    ggml_tensor * inner = ggml_scale(c, matmul(c, pair->a, x, rows), pair->scale);  // scale the smaller product
     return ggml_add(c, y, matmul(c, pair->b, inner, rows));
 }
 

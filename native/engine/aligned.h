@@ -3,7 +3,7 @@
 
 namespace kvasir {
 
-// What `p` points into, from the next multiple of 64 bytes on: up to 63 bytes further.
+// Rounds `p` up to the next multiple of 64 bytes, at most 63 bytes further; the result points into the same buffer.
 template <typename T> T * align_64(T * p) {
     return reinterpret_cast<T *>((reinterpret_cast<uintptr_t>(p) + 63) / 64 * 64);
 }

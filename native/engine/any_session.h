@@ -1,7 +1,7 @@
 #pragma once
-// A session of either engine: what JavaScript calls.
+// A session of either engine, as JavaScript calls it.
 //
-// Thread safety: as of Session.
+// Thread safety: as Session.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -40,7 +40,7 @@ class AnySession {
     virtual std::shared_ptr<AnySession> branch(int length) const = 0;
     virtual void reserve(int tokens) = 0;
     virtual void warm(int begin, int end) = 0;
-    // Whether an append needs what a device has only once.
+    // Whether an append uses resources that exist once per device.
     virtual bool uses_devices() const = 0;
 };
 

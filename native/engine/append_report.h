@@ -1,5 +1,5 @@
 #pragma once
-// What an append tells while it runs and when it is done. Plain data.
+// What an append reports while it runs and when it is done. Plain data.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -22,8 +22,8 @@ struct LayerReport {
     double load_start = 0, load_end = 0;  // ms since the append began
     size_t load_bytes = 0;
     double place_ms = 0, compute_start = 0, compute_end = 0;
-    DeviationStats recomputed;  // reusable tokens that are computed in this layer and stay so
-    DeviationStats stored;      // reusable tokens that were looked at and are left as stored from the next layer on
+    DeviationStats recomputed;  // reusable tokens that this layer and later ones recompute
+    DeviationStats stored;      // reusable tokens that were checked and stay as stored from the next layer on
 };
 
 struct CheckReport {
@@ -34,28 +34,28 @@ struct CheckReport {
     std::vector<int32_t> selected;
 };
 
-// What the question's attention weighed, over the placed cache.
+// Attention that the question pays to the placed KV cache.
 struct QuestionReport {
     std::vector<int> layers;
     std::vector<int32_t> candidates;  // positions relative to the append
-    std::vector<float> attention;     // of each: mean over heads, layers and the question's tokens
+    std::vector<float> attention;     // per candidate: mean over heads, layers and the question's tokens
 };
 
 struct AppendReport {
     int tokens = 0, reusable_tokens = 0, recomputed_tokens = 0;
-    int processed_tokens = 0;  // that went through the model: beside those appended, older ones it had to go back to
-    std::vector<int32_t> selected;  // reusable tokens computed beyond the last check: positions relative to the append
-    QuestionReport question;        // without layers: there was no such pass
-    size_t bytes_loaded = 0, bytes_crossed = 0;  // read from files; copied to a device with memory of its own
+    int processed_tokens = 0;  // through the model: appended tokens, and older ones that had to be recomputed
+    std::vector<int32_t> selected;  // reusable tokens computed after the last check: positions relative to the append
+    QuestionReport question;        // no layers: the pass did not run
+    size_t bytes_loaded = 0, bytes_crossed = 0;  // read from files; copied to a device with separate memory
     std::vector<LayerReport> layers;
     std::vector<CheckReport> checks;
     double total_ms = 0, question_ms = 0, place_ms = 0, check_ms = 0, select_ms = 0, compute_ms = 0, load_wait_ms = 0;
     double head_ms = 0;
 };
 
-// The attention that a prompt's last tokens give to every key, kept for comparing.
+// The attention that a prompt's last tokens pay to every key, kept for comparison.
 struct AttentionTrace {
-    int observers = 0;  // 0: nothing is kept
+    int observers = 0;  // 0: keep nothing
     std::vector<std::vector<float>> layers;  // each [heads][observers][keys]
 };
 

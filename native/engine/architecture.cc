@@ -19,7 +19,7 @@ ggml_tensor * Architecture::attention_input(const LayerArgs & l, ggml_tensor * x
 
 namespace {
 
-// Heads of w · h, each normalised by itself or all together, as the norm's length says.
+// Heads of w · h, normalised per head or all together, depending on the length of the norm.
 ggml_tensor * heads(const LayerArgs & l, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * norm, ggml_tensor * h) {
     ggml_tensor * y = linear(l, w, bias, h);
     const int head_dim = l.shape.head_dim;
@@ -28,14 +28,14 @@ ggml_tensor * heads(const LayerArgs & l, ggml_tensor * w, ggml_tensor * bias, gg
     return norm ? rms_norm(l.c, y, norm, l.hp.rms_eps) : y;
 }
 
-// What a half of a layer adds to the residual.
+// Adds the output of one half of a layer to the residual.
 ggml_tensor * add_residual(const LayerArgs & l, ggml_tensor * y, ggml_tensor * post_norm, ggml_tensor * x) {
     if (post_norm) y = rms_norm(l.c, y, post_norm, l.hp.rms_eps);
     if (l.hp.residual_scale != 1) y = ggml_scale(l.c, y, l.hp.residual_scale);
     return ggml_add(l.c, y, x);
 }
 
-// The layer's own input reaches the residual through a gate (Gemma 3n's and 4's per-layer embeddings).
+// Adds the layer's own input to the residual through a gate (per-layer embeddings of Gemma 3n and 4).
 ggml_tensor * add_input(const LayerArgs & l, ggml_tensor * x) {
     ggml_tensor * y = ggml_mul(l.c, ggml_gelu(l.c, linear(l, l.w.input_gate, nullptr, x)), l.input);
     return ggml_add(l.c, rms_norm(l.c, linear(l, l.w.input_up, nullptr, y), l.w.input_norm, l.hp.rms_eps), x);
@@ -77,25 +77,25 @@ ggml_tensor * dense_feed_forward(const LayerArgs & l, ggml_tensor * x) {
 
 namespace {
 
-// Factors by which each pair of dimensions turns more slowly: [n_rot / 2], or empty where the file has none.
+// Factors by which each pair of dimensions rotates more slowly: [n_rot / 2]; empty if the file has none.
 std::vector<float> rope_factors(const GgufFile & file, const char * name, int n_rot) {
     const auto * t = file.find(name);
     if (!t) return {};
     std::vector<float> out(size_t(n_rot / 2));
     if (t->type != GGML_TYPE_F32 || t->ne[0] != n_rot / 2 || t->bytes != out.size() * sizeof(float)) {
-        throw Error("MODEL_INVALID", "The model " + file.path() + " has RoPE factors of a wrong shape.");
+        throw Error("MODEL_INVALID", "The model " + file.path() + " has RoPE factors of the wrong shape.");
     }
     std::memcpy(out.data(), t->data, t->bytes);
     for (float f : out) {
-        if (f > 0 && f < std::numeric_limits<float>::max()) continue;  // a huge one: not rotated at all
+        if (f > 0 && f < std::numeric_limits<float>::max()) continue;  // huge: not rotated at all
         throw Error("MODEL_INVALID", "The model " + file.path() + " has a RoPE factor that is out of range.");
     }
     return out;
 }
 
-// LongRoPE (Ding et al. 2024): one set of factors for contexts up to the one trained first, one for longer ones. A
-// model that goes beyond uses the latter always: its chunks are kept for prompts of any length, and their keys and
-// values depend on it.
+// LongRoPE (Ding et al. 2024): one set of factors for contexts up to the original training length, one for longer ones.
+// A model that supports longer contexts always uses the latter here, since its chunks are stored for prompts of any
+// length and their keys and values depend on the factors.
 void read_long_rope(const GgufFile & file, Hparams & hp) {
     RopeParams & rope = hp.ropes.front();
     const bool goes_beyond = hp.n_ctx_train > rope.n_ctx_orig;
@@ -113,7 +113,7 @@ void read_rope(const HeaderReader & r, const Architecture & arch, Hparams & hp) 
     rope.n_rot = r.count("rope.dimension_count", hp.head_dim, hp.head_dim);
     rope.freq_base = r.real("rope.freq_base", 10000.0f, 1, 1e15f);
     rope.n_ctx_orig = r.count("rope.scaling.original_context_length", 1u << 24, hp.n_ctx_train);
-    // An older key gives the linear factor alone; llama.cpp takes "linear" when no type is named.
+    // An older key holds only the linear factor; llama.cpp assumes "linear" when no type is named.
     const float older = r.real("rope.scale_linear", 0.0f, 0, 1e6f);
     const float factor = r.real("rope.scaling.factor", older, 0, 1e6f);
     hp.rope_scaling = r.text("rope.scaling.type", "linear");
@@ -136,7 +136,7 @@ void read_rope(const HeaderReader & r, const Architecture & arch, Hparams & hp) 
     if (arch.scales_rope_by_length()) read_long_rope(file, hp);
 }
 
-// What all layers have unless their family says otherwise.
+// Defaults for all layers, which the family may override.
 void read_layers(const HeaderReader & r, Hparams & hp) {
     const int n = hp.n_layer;
     const std::vector<int> heads = r.counts("attention.head_count", 1u << 10, n);
@@ -156,7 +156,7 @@ void read_layers(const HeaderReader & r, Hparams & hp) {
     }
 }
 
-// The largest of any layer, and how many have keys and values of their own.
+// Maxima over all layers, and the number of layers that have their own keys and values.
 void sum_up_layers(Hparams & hp) {
     hp.n_head = hp.n_head_kv = hp.head_dim = hp.n_ff = hp.n_layer_kv = 0;
     for (int il = 0; il < hp.n_layer; ++il) {
@@ -173,9 +173,9 @@ void check_shape(const HeaderReader & r, const Hparams & hp) {
         throw Error("MODEL_UNSUPPORTED",
                     "The model's head counts or sizes are not supported (KV width must be a multiple of 32).");
     }
-    if (r.asked().count("attention.sliding_window")) return;  // the family knows
+    if (r.asked().count("attention.sliding_window")) return;  // handled by the family
     if (const int window = r.optional_count("attention.sliding_window", 1u << 30); window && window < hp.n_ctx_train) {
-        throw Error("MODEL_UNSUPPORTED", "The model asks for sliding windows, which its family has not.",
+        throw Error("MODEL_UNSUPPORTED", "The model uses sliding windows, which its family does not support.",
                     "Choose another model, or another version of this one.");
     }
 }
@@ -228,7 +228,7 @@ Hparams read_hparams(const HeaderReader & r, const Architecture & arch) {
     const auto * embd = file.find("token_embd.weight");
     if (!embd || embd->ne[0] != hp.n_embd || embd->ne[1] < 1 || embd->ne[1] > 1 << 24) {
         throw Error("MODEL_INVALID",
-                    "The model " + file.path() + " has no token embedding of the size its header says.");
+                    "The model " + file.path() + " has no token embedding of the size given in its header.");
     }
     hp.n_vocab = int(embd->ne[1]);
     read_rope(r, arch, hp);

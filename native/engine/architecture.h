@@ -1,7 +1,7 @@
 #pragma once
-// What differs between model families. The defaults of Architecture are what most families have in common: norm,
-// attention, norm, SwiGLU, each with its residual. A family says only what is different from that, in a file of its own
-// in models/; models/registry.cc lists them.
+// What differs between model families. The defaults of Architecture are what most families share: norm, attention,
+// norm, SwiGLU, each half with its residual. A family overrides only what differs, in its own file in models/;
+// models/registry.cc lists the families.
 //
 // Thread safety: an Architecture has no state. Any thread may use it.
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace kvasir {
 
-// The weights of one layer. Null: the family, or the file, has none. Shapes in ggml order (ne[0] runs fastest).
+// The weights of one layer; null if the family or the file has none. Shapes in ggml order (ne[0] is contiguous).
 struct LayerWeights {
     ggml_tensor * attn_norm = nullptr;                            // [n_embd]
     ggml_tensor *wq = nullptr, *wk = nullptr, *wv = nullptr;      // [n_embd, q_dim], [n_embd, kv_dim] × 2
@@ -27,27 +27,27 @@ struct LayerWeights {
     ggml_tensor * ffn_norm = nullptr;                             // [n_embd]
     ggml_tensor *gate = nullptr, *up = nullptr, *down = nullptr;  // [n_embd, n_ff] × 2, [n_ff, n_embd]
     ggml_tensor *router = nullptr, *router_bias = nullptr;        // [n_embd, experts], [experts]
-    ggml_tensor * choice_bias = nullptr;                          // [experts]: to choose by, not to weigh by
+    ggml_tensor * choice_bias = nullptr;                          // [experts]: added to choose, not to weight
     ggml_tensor * router_scale = nullptr;                         // [n_embd]
-    // As gate, up and down, [.., .., experts], and their biases [n_ff, experts] × 2, [n_embd, experts].
+    // Like gate, up and down, [.., .., experts], and their biases [n_ff, experts] × 2, [n_embd, experts].
     ggml_tensor *gate_experts = nullptr, *up_experts = nullptr, *down_experts = nullptr;
-    ggml_tensor * gate_up_experts = nullptr;                      // [n_embd, 2 · n_ff, experts]: both in one
-    ggml_tensor * expert_scales = nullptr;                        // [experts], of what each gives
+    ggml_tensor * gate_up_experts = nullptr;                      // [n_embd, 2 · n_ff, experts]: gate and up fused
+    ggml_tensor * expert_scales = nullptr;                        // [experts], of each expert's output
     ggml_tensor *gate_biases = nullptr, *up_biases = nullptr, *down_biases = nullptr;
     ggml_tensor * ffn_post_norm = nullptr;                        // [n_embd]
-    // Where a dense feed-forward and experts stand side by side: behind the former, before and behind the latter.
+    // With a dense feed-forward and experts in parallel: norm after the former, before and after the latter.
     ggml_tensor *dense_post_norm = nullptr, *experts_norm = nullptr, *experts_post_norm = nullptr;  // [n_embd] each
-    // Of the layer's own input: [n_embd, n_embd_per_layer], [n_embd_per_layer, n_embd], [n_embd].
+    // For the layer's own input: [n_embd, n_embd_per_layer], [n_embd_per_layer, n_embd], [n_embd].
     ggml_tensor *input_gate = nullptr, *input_up = nullptr, *input_norm = nullptr;
     ggml_tensor * out_scale = nullptr;                            // [1], of the layer's output
 };
 
-// A part of a tensor that holds several weights one behind another: rows [first, first + its own) of `all`.
+// A part of a tensor that several weights share: rows [first, first + rows of this weight) of `all`.
 struct TensorPart {
-    int64_t first = 0, all = 0;  // 0: the tensor is the weight
+    int64_t first = 0, all = 0;  // 0: the weight is the whole tensor
 };
 
-// One tensor of a layer, by its name in the file: "blk.<layer>.<weight>".
+// One tensor of a layer, with its name in the file: "blk.<layer>.<weight>".
 struct TensorSpec {
     std::string name;
     std::vector<int64_t> shape;
@@ -55,7 +55,7 @@ struct TensorSpec {
     bool required = true;
     TensorPart part{};
 
-    // Of the whole tensor.
+    // Shape of the whole tensor.
     std::vector<int64_t> file_shape() const {
         std::vector<int64_t> out = shape;
         if (part.all) out.back() = part.all;
@@ -66,35 +66,36 @@ struct TensorSpec {
 // "attn_q.weight" of layer 3 → "blk.3.attn_q.weight".
 std::string layer_tensor_name(int layer, const char * weight);
 
-// What families make their lists of: those of Llama's attention (norm, Q, K, V and output; biases where the file has
+// Building blocks for the families' tensor lists: Llama's attention (norm, Q, K, V and output; biases if the file has
 // them) …
 std::vector<TensorSpec> attention_tensors(const Hparams & hp, int layer);
 // … norms of each query and key head …
 void add_head_norms(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
-// … norms behind attention and feed-forward …
+// … norms after attention and feed-forward …
 void add_post_norms(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
-// … and gate, up and down: by themselves, with gate and up in one tensor, or of experts, with their norm and router.
+// … and gate, up and down: separate, with gate and up fused, or as experts, each with norm and, for experts, a router.
 void add_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
 void add_fused_feed_forward(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
 void add_experts(std::vector<TensorSpec> & specs, const Hparams & hp, int layer);
 
-// What families read alike: the experts' numbers; the window, which all but each period's last layer have unless the
-// header says it layer by layer (false where the model has none; `fallback`: where the header does not say how long
-// it is). Then those may have a RoPE of their own.
+// Hyperparameters that several families read the same way: experts; and the sliding window, which all layers but the
+// last of each period have unless the header lists it per layer. read_window returns false if the model has no window;
+// `fallback` is the length if the header does not give one. Layers with a window may then have separate RoPE
+// parameters.
 void read_experts(const HeaderReader & header, Hparams & hp);
 bool read_window(const HeaderReader & header, Hparams & hp, int period, int fallback = 0);
 void use_in_windows(Hparams & hp, RopeParams rope);
 
 class Adapter;
 
-// What a piece of a layer's graph is made from.
+// Inputs for building a piece of a layer's graph.
 struct LayerArgs {
     ggml_context * c;
     const Hparams & hp;
     const LayerShape & shape;
     const LayerWeights & w;
-    const Adapter * adapter;        // null where the model has none
-    ggml_tensor * input = nullptr;  // [n_embd_per_layer, rows]; null where layers have no input of their own
+    const Adapter * adapter;        // null if the model has none
+    ggml_tensor * input = nullptr;  // [n_embd_per_layer, rows]; null if layers have no input of their own
     Rows rows = Rows::together;
 };
 
@@ -105,35 +106,35 @@ class Architecture {
   public:
     virtual ~Architecture() = default;
 
-    // As the header's general.architecture has it.
+    // The value of general.architecture in the header.
     virtual const char * name() const = 0;
     // GGML_ROPE_TYPE_NORMAL or _NEOX: which dimensions of a head RoPE rotates together.
     virtual int rope_mode() const = 0;
-    // Whether files of the family may scale each of RoPE's frequencies (rope_freqs.weight).
+    // Whether files of this family may scale individual RoPE frequencies (rope_freqs.weight).
     virtual bool scales_rope_frequencies() const { return false; }
-    // Whether they may hold factors for long contexts and for short ones (LongRoPE).
+    // Whether files may have separate factors for long and for short contexts (LongRoPE).
     virtual bool scales_rope_by_length() const { return false; }
-    // What only headers of this family say; called behind what all say. MODEL_INVALID, MODEL_UNSUPPORTED.
+    // Reads what only headers of this family have; called after the common part. MODEL_INVALID, MODEL_UNSUPPORTED.
     virtual void read(const HeaderReader & header, Hparams & hp) const;
-    // Default: the standard's names; biases of Q, K, V and the attention's output where the file has them.
+    // Default: the standard names; biases of Q, K, V and the attention output if the file has them.
     virtual std::vector<TensorSpec> layer_tensors(const Hparams & hp, int layer) const;
 
     // Pieces of one layer's graph, without its attention; rows = tokens. None of them applies RoPE.
-    // Input of the attention: x [n_embd, rows] → h [n_embd, rows]. Default: RMS norm where there are weights for it.
+    // Input of the attention: x [n_embd, rows] → h [n_embd, rows]. Default: RMS norm if there are weights for it.
     virtual ggml_tensor * attention_input(const LayerArgs & l, ggml_tensor * x) const;
     // h → [head_dim, n_head, rows], and [head_dim, n_head_kv, rows]. Default: RMS norm on each head, or on all
-    // together, where there are weights for it.
+    // together, if there are weights for it.
     virtual ggml_tensor * query(const LayerArgs & l, ggml_tensor * h) const;
     virtual ggml_tensor * key(const LayerArgs & l, ggml_tensor * h) const;
     // h → [kv_dim, rows].
     virtual ggml_tensor * value(const LayerArgs & l, ggml_tensor * h) const;
     // Attention result [q_dim, rows] and residual x [n_embd, rows] → the layer's output [n_embd, rows]. Default: each
-    // half between the norms that there are weights for; then what the layer's own input adds, and its scale.
+    // half between the norms that have weights; then the layer's own input is added and the output is scaled.
     virtual ggml_tensor * output(const LayerArgs & l, ggml_tensor * attn, ggml_tensor * x) const;
 
   protected:
     // Within output(): x [n_embd, rows], before its norm → [n_embd, rows], to be added to it. Default: a gated
-    // feed-forward, or experts where the layer has a router, or both.
+    // feed-forward, experts if the layer has a router, or both.
     virtual ggml_tensor * feed_forward(const LayerArgs & l, ggml_tensor * x) const;
 };
 
@@ -141,7 +142,7 @@ class Architecture {
 const Architecture * find_architecture(const std::string & name);
 std::vector<std::string> architecture_names();
 
-// Reads and checks the hyperparameters: every number is finite, and within what a model can have. MODEL_INVALID,
+// Reads and checks the hyperparameters: every number must be finite and plausible for a model. MODEL_INVALID,
 // MODEL_UNSUPPORTED.
 Hparams read_hparams(const HeaderReader & header, const Architecture & arch);
 

@@ -1,7 +1,7 @@
 #pragma once
-// How many layers of a chunk have come, for those who wait for them.
+// Counts the layers of a chunk that have arrived, and lets other threads wait for them.
 //
-// Thread safety: one thread tells, any may wait.
+// Thread safety: one thread reports, any thread may wait.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -13,12 +13,12 @@ namespace kvasir {
 
 class Arrival {
   public:
-    // Layers come in order.
+    // Layers arrive in order.
     void layer_came();
-    // The first failure is the one that is thrown.
+    // Keeps the first failure; wait() throws it.
     void fail(const Error & error);
-    // Waits for layer `il`: ABORTED once `stopped` says so, which is asked every few milliseconds, and what the arrival
-    // failed with.
+    // Waits for layer `il`. Throws ABORTED once `stopped`, polled every few milliseconds, returns true, or the error
+    // that the arrival failed with.
     void wait(int il, const std::function<bool()> & stopped);
 
   private:

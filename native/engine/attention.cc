@@ -10,7 +10,7 @@ namespace kvasir {
 
 namespace {
 
-// The same bytes, read as rows of another type and length.
+// Views the same bytes as rows of another type and length.
 ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t width, int64_t rows) {
     ggml_tensor * view = ggml_view_1d(c, t, 1, 0);
     view->type = type;
@@ -20,14 +20,15 @@ ggml_tensor * read_as(ggml_context * c, ggml_tensor * t, ggml_type type, int64_t
     return view;
 }
 
-// Whether the device's ggml_flash_attn_ext() has a kernel for this. CUDA's claims to cap attention scores at every head
-// size, and ends the process at those it left out to compile faster (ggml-cuda/fattn-mma-f16.cuh, fattn-tile.cuh).
+// Whether the device's ggml_flash_attn_ext() has a kernel for this. CUDA claims to support capped attention scores at
+// every head size, but aborts the process at those it leaves out to compile faster (ggml-cuda/fattn-mma-f16.cuh,
+// fattn-tile.cuh).
 bool has_flash_attention(const Device & device, const ggml_tensor * y, const Hparams & hp, int head_dim) {
     const bool capped = head_dim == 128 || head_dim == 256 || head_dim == 512;
     return (hp.attention_softcap == 0 || capped) && ggml_backend_dev_supports_op(device.dev(), y);
 }
 
-// For devices without a kernel for the model: keys and values [hd, n_kv, n_head_kv], as it takes them.
+// For devices without a flash attention kernel for the model: keys and values [hd, n_kv, n_head_kv].
 ggml_tensor * attention_by_products(ggml_context * c, ggml_tensor * q, ggml_tensor * k, ggml_tensor * v,
                                     const AttentionArgs & a, const Hparams & hp) {
     ggml_tensor * scores = ggml_mul_mat(c, k, q);  // [n_kv, rows, heads]
@@ -68,7 +69,8 @@ ggml_tensor * kv_heads(ggml_context * c, int head_dim, ggml_tensor * cache, cons
         return ggml_view_3d(c, cache, head_dim, n, heads, cache->nb[1], head,
                             size_t(table.first_row) * cache->nb[1]);
     }
-    // Whole blocks as rows of f32, whatever their bits mean: get_rows copies f32 as it is, and makes f32 of all else.
+    // Whole blocks as rows of f32, whatever their bits mean: get_rows copies f32 unchanged and converts all other
+    // types.
     const int64_t block = int64_t(ggml_row_size(cache->type, kv_dim) * kKvBlock / sizeof(float));
     ggml_tensor * all = read_as(c, cache, GGML_TYPE_F32, block, cache->ne[1] / kKvBlock);
     const int blocks = (n + kKvBlock - 1) / kKvBlock;
@@ -101,7 +103,7 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
     job.positions = static_cast<const int32_t *>(src[3]->data);
     job.blocks = static_cast<const int32_t *>(src[4]->data), job.block_tokens = kKvBlock;
     job.out = static_cast<float *>(dst->data);
-    const int jobs = int(src[4]->ne[1]);  // all rows, or each row of a session of its own
+    const int jobs = int(src[4]->ne[1]);  // all rows, or one job per row of its own session
     job.rows /= jobs;
     thread_local std::vector<float> scratch;
     scratch.resize(std::max(scratch.size(), a.kernel_->scratch_floats(job) + 16));
@@ -112,7 +114,7 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
     }
 }
 
-// Memory for so many jobs at once, of so many floats each.
+// Allocates memory for `jobs` concurrent jobs of `floats` floats each.
 void Attention::make_room(int jobs, size_t floats) {
     while (int(teams_.size()) < jobs) teams_.emplace_back();
     for (int i = 0; i < jobs; ++i) {

@@ -20,7 +20,7 @@ const char * kind_name(ggml_backend_dev_t dev) {
     }
 }
 
-// Where what ggml says goes on a thread that asks for it; nowhere else. Owned by whoever set it.
+// Receives ggml's log messages on a thread that sets it; other threads drop them. Owned by the thread that set it.
 thread_local std::string * heard = nullptr;
 
 void hear(ggml_log_level, const char * text, void *) {
@@ -29,23 +29,23 @@ void hear(ggml_log_level, const char * text, void *) {
 
 bool contains(const std::string & text, const char * part) { return text.find(part) != std::string::npos; }
 
-// Why ggml did not take a library, by what it and the system's loader said.
+// Why ggml rejected a library, inferred from its log and the system loader's.
 std::string why_not_loaded(const std::string & said) {
     if (contains(said, "API version") || contains(said, "undefined symbol") || contains(said, "find ggml_backend_init"))
-        return "it is of another release of ggml";
+        return "it was built for another release of ggml";
     if (contains(said, "ELF") || contains(said, "too short")) return "the file is damaged";
     const size_t colon = said.find(": cannot open shared object file");
     if (colon != std::string::npos) {
         const size_t before = said.rfind(' ', colon);
         return "the driver or a library that it needs is missing (" + said.substr(before + 1, colon - before - 1) + ")";
     }
-    return "the driver that it needs is missing, or does not work";
+    return "the driver it needs is missing or does not work";
 }
 
 }  // namespace
 
-// All of them, of which ggml keeps the CPU library that suits this machine best. KVASIR_CPU ("haswell", "zen4" …) loads
-// that CPU library and nothing else: for comparisons, nothing else should choose.
+// Loads all libraries; ggml keeps the CPU library that suits this machine best. KVASIR_CPU ("haswell", "zen4" …) loads
+// only that CPU library, so that comparisons run on a known one.
 static void load_libraries(const std::string & dir) {
     const char * cpu = std::getenv("KVASIR_CPU");
     if (!cpu || !*cpu) return ggml_backend_load_all_from_path(dir.c_str());
@@ -70,8 +70,8 @@ void init_backends(const std::string & dir) {
     if (!ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU)) {
         if (const char * cpu = std::getenv("KVASIR_CPU"); cpu && *cpu) {
             throw Error("ENGINE_FAILED",
-                        "KVASIR_CPU asks for ggml's library for \"" + std::string(cpu) + "\", which is not in " + dir +
-                            " or needs another processor than this one.",
+                        "KVASIR_CPU selects ggml's library for \"" + std::string(cpu) + "\", which is not in " + dir +
+                            " or does not run on this processor.",
                         "Unset KVASIR_CPU, or name another library.");
         }
         throw Error("ENGINE_FAILED", "No ggml CPU backend was found in " + dir + ".", "Run `npm run setup` again.");
@@ -118,7 +118,7 @@ ContextPtr make_context(size_t tensors) {
 }
 
 ContextPtr make_graph_context(size_t nodes) {
-    // Twice: leaves and views are tensors, but no nodes.
+    // Twice the nodes: leaves and views are tensors but not nodes.
     ContextPtr ctx(
         ggml_init({2 * nodes * ggml_tensor_overhead() + ggml_graph_overhead_custom(nodes, false), nullptr, true}));
     if (!ctx) throw Error("OUT_OF_MEMORY", "There is not enough memory for a graph.");

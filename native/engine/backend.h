@@ -1,7 +1,7 @@
 #pragma once
 // ggml's backends as the engine uses them: discovery, memory, owning handles.
 //
-// Thread safety: any thread may call these functions; init_backends() first.
+// Thread safety: any thread may call these functions, after init_backends().
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,22 +25,21 @@ struct DeviceInfo {
     size_t memory_free, memory_total;  // bytes
 };
 
-// Loads every backend library in `dir`, where GPU packs are none of them, and silences ggml and libllama. Idempotent.
-// ENGINE_FAILED when none is there.
+// Loads every backend library in `dir`, which must not contain GPU packs, and silences ggml and libllama. Idempotent.
+// ENGINE_FAILED if there is none.
 void init_backends(const std::string & dir);
-// Loads a library with a backend for GPUs, whose devices are then listed too. DEVICE_FAILED says why it cannot be.
+// Loads a GPU backend library, whose devices are then listed too. DEVICE_FAILED with the reason if it cannot be loaded.
 void load_pack(const std::string & path);
 std::vector<DeviceInfo> list_devices();
-// Bytes that are free on a device, less those that passes, drivers and other programs should find free.
+// Free bytes on a device, less a reserve for passes, drivers and other programs.
 size_t spare_memory(ggml_backend_dev_t dev);
 
 // A context for tensor descriptions only; `tensors` is how many it must hold.
 ContextPtr make_context(size_t tensors);
-// Buffer for all unallocated tensors of `ctx`; OUT_OF_MEMORY when it can't be had.
+// Buffer for all unallocated tensors of `ctx`; OUT_OF_MEMORY if the allocation fails.
 BufferPtr allocate_tensors(ggml_context * ctx, ggml_backend_buffer_type_t type);
 
-// A context for the tensors of a graph of at most `nodes`, and the graph itself. Pages that no tensor needs are never
-// touched.
+// A context for the tensors of a graph of at most `nodes`, and the graph. Pages that no tensor uses are never touched.
 ContextPtr make_graph_context(size_t nodes);
 
 }  // namespace kvasir

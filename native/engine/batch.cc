@@ -9,13 +9,13 @@ namespace kvasir {
 
 namespace {
 
-constexpr int kUbatchRows = 512;  // llama.cpp's n_ubatch: more at a time gained nothing in measurements
+constexpr int kUbatchRows = 512;  // llama.cpp's n_ubatch: larger ones were no faster when measured
 constexpr int kAlign = 64;
 constexpr uint16_t kMinusInf = 0xFC00;  // f16
 
-// Parts of about kUbatchRows, all alike: a short one at the end would run on slower kernels. They begin at multiples of
-// kAlign, so that what is computed for a row does not depend on how many of the rows before it were there already:
-// kernels treat the last few rows of a part in another way.
+// Splits n rows into equal parts of about kUbatchRows: a short one at the end would run on slower kernels. Parts begin
+// at multiples of kAlign, so that a row's result does not depend on how many earlier rows were cached: kernels treat
+// the last few rows of a part differently.
 std::vector<std::pair<int, int>> split(int n) {
     const int count = std::max(1, int(std::lround(double(n) / kUbatchRows)));
     std::vector<std::pair<int, int>> out;
@@ -28,7 +28,7 @@ std::vector<std::pair<int, int>> split(int n) {
 }
 
 void fill_mask(ggml_tensor * mask, const int32_t * positions, int count, int window) {
-    if (!mask || !mask->buffer) return;  // none, or none of the graph's layers reads it
+    if (!mask || !mask->buffer) return;  // no mask, or no layer of the graph reads it
     const int64_t n_kv = mask->ne[0];
     std::vector<uint16_t> m(size_t(ggml_nelements(mask)), kMinusInf);
     for (int r = 0; r < count; ++r) {
@@ -67,7 +67,7 @@ void set_temperature(const Ubatch & b, const int32_t * positions, const Hparams 
 Batch::Batch(std::vector<int32_t> tokens, std::vector<int32_t> positions, const Hparams & hp, Device & device,
              const KvCache & cache)
     : tokens_(std::move(tokens)), positions_(std::move(positions)), hp_(&hp), device_(&device), cache_(&cache) {
-    require(!positions_.empty(), "a batch holds at least one row");
+    require(!positions_.empty(), "a batch has at least one row");
     const auto parts = split(size());
     ctx_ = make_context(2 + parts.size() * 6);
     ggml_context * c = ctx_.get();
@@ -75,7 +75,7 @@ Batch::Batch(std::vector<int32_t> tokens, std::vector<int32_t> positions, const 
     const int pad = device.is_host() ? 1 : kPaddedKeys;
     const int most = (positions_.back() + 1 + pad - 1) / pad * pad;
     std::vector<int32_t> ids = cache.block_table();
-    ids.resize(size_t(most + kKvBlock - 1) / kKvBlock, ids.front());  // what is beyond the last position is masked
+    ids.resize(size_t(most + kKvBlock - 1) / kKvBlock, ids.front());  // padding after the last position is masked
     const BlockTable table{ggml_new_tensor_1d(c, GGML_TYPE_I32, int64_t(ids.size())),
                            cache.first_row(positions_.back() + 1)};
     for (auto [begin, count] : parts) {

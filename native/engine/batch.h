@@ -1,6 +1,6 @@
 #pragma once
-// The tokens that a pass computes: their positions, their activations, and what attention needs to know of them, cut
-// into micro-batches of a size that the matrix kernels like.
+// The tokens that a pass computes: their positions, their activations, and the inputs of attention, cut into
+// micro-batches of a size that suits the matrix kernels.
 //
 // Thread safety: belongs to the model's thread.
 #include <cstdint>
@@ -13,22 +13,22 @@ namespace kvasir {
 
 struct Ubatch {
     int begin = 0, count = 0;       // rows of the batch
-    int n_kv = 0;                   // keys that any of its rows may see
+    int n_kv = 0;                   // keys visible to at least one of its rows
     ggml_tensor * x = nullptr;      // [n_embd, count] f32: view of the batch's activations
     ggml_tensor * pos = nullptr;    // [count] i32
     ggml_tensor * slots = nullptr;  // [count] i32: rows of the cache that hold these positions
     BlockTable table;               // of the keys
-    // See AttentionArgs; null where needs_mask() is false. The second is for layers with a window.
+    // See AttentionArgs; null where needs_mask() is false. window_mask is for layers with a sliding window.
     ggml_tensor *mask = nullptr, *window_mask = nullptr;
-    ggml_tensor * temperature = nullptr;  // [1, 1, count] f32: of the queries; null where the model has none
-    bool apart = false;  // each row is of another session, and computed as if it were alone
-    // Of a decode step whose attention takes one table of blocks: what each row sees, as micro-batches of one row. They
-    // have what attention needs (n_kv, pos, table, masks), the whole has all else.
+    ggml_tensor * temperature = nullptr;  // [1, 1, count] f32: scales the queries; null if the model has none
+    bool apart = false;  // each row belongs to another session, and is computed as if it were alone
+    // For a decode step whose attention takes a single table of blocks: one micro-batch of one row per session. They
+    // hold the inputs of attention (n_kv, pos, table, masks); the enclosing micro-batch holds the rest.
     std::vector<Ubatch> sequences;
 };
 
-// What attention needs besides positions, as the model and the device have it: tensors for `count` rows and n_kv
-// keys, and their values.
+// Tensors that attention needs besides positions, depending on model and device, for `count` rows and n_kv keys:
+// add_…() create them in the graph, set_…() fill them before it runs.
 void add_masks(ggml_context * c, Ubatch & b, const Hparams & hp, const Device & device);
 void add_temperature(ggml_context * c, Ubatch & b, const Hparams & hp);
 void set_masks(const Ubatch & b, const int32_t * positions, const Hparams & hp);
@@ -36,9 +36,9 @@ void set_temperature(const Ubatch & b, const int32_t * positions, const Hparams 
 
 class Batch {
   public:
-    // `tokens` stand at `positions`, which ascend. Activations are left undefined. Attention is causal by position: a
-    // row sees the keys at positions up to its own, wherever the row stands in the batch. The cache holds room for all,
-    // and keeps its table until the batch is no longer used.
+    // `tokens` are at `positions`, in ascending order. Activations are left undefined. Attention is causal by position:
+    // a row sees the keys at positions up to its own, wherever the row is in the batch. The cache must have room for
+    // all positions, and its table must not change while the batch is in use.
     Batch(std::vector<int32_t> tokens, std::vector<int32_t> positions, const Hparams & hp, Device & device,
           const KvCache & cache);
 
@@ -51,9 +51,9 @@ class Batch {
 
     const KvCache & cache() const { return *cache_; }
 
-    // The rows at `indices` (ascending), with their activations, on `device`: nothing leaves the batch's own device
-    // unless that is another one, and then these rows alone. Not while a graph of it is being built. ENGINE_FAILED,
-    // OUT_OF_MEMORY.
+    // The rows at `indices` (ascending) with their activations, on `device`. Data leaves the batch's device only if
+    // `device` is another one, and then only these rows. Must not be called while a graph is being built on the batch's
+    // device. ENGINE_FAILED, OUT_OF_MEMORY.
     Batch subset(const std::vector<int32_t> & indices, Device & device) const;
 
   private:

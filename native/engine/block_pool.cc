@@ -15,13 +15,13 @@ BlockHash hash_block(const BlockHash & parent, const int32_t * tokens, size_t n)
 }
 
 void BlockPool::grow(int size) {
-    require(size >= this->size(), "a pool of blocks only grows");
+    require(size >= this->size(), "a block pool only grows");
     free_ += size - this->size();
     blocks_.resize(size_t(size));
 }
 
-// Where a new table may grow longest: in the largest run of free blocks, and in its middle where another table ends
-// before it, so that both can grow.
+// Where a new table has the most room to grow: in the largest run of free blocks, and in its middle if another table
+// ends just before it, so that both can grow.
 int BlockPool::gap_for_new_table() const {
     int best = -1, best_length = 0;
     for (int id = 0; id < size();) {
@@ -60,7 +60,7 @@ void BlockPool::ref(int id) {
 
 void BlockPool::unref(int id) {
     Block & b = blocks_[size_t(id)];
-    require(b.ref_count > 0, "a block is given back once by each that uses it");
+    require(b.ref_count > 0, "a block is released once per reference");
     if (--b.ref_count > 0) return;
     if (b.cached) b.place = evictable_.insert(evictable_.end(), id);
     else ++free_;
@@ -68,7 +68,7 @@ void BlockPool::unref(int id) {
 
 int BlockPool::cache(int id, const BlockHash & hash, std::vector<int32_t> tokens) {
     Block & b = blocks_[size_t(id)];
-    require(b.ref_count > 0 && !b.cached, "only a used block that is not cached yet can be cached");
+    require(b.ref_count > 0 && !b.cached, "only a referenced block that is not cached yet can be cached");
     const auto [at, is_new] = by_hash_.try_emplace(hash, id);
     if (!is_new) return at->second;
     b.cached = true;

@@ -1,6 +1,6 @@
 #pragma once
-// Which blocks of resident KV are free, who shares the others, and which can be found by their tokens: bookkeeping
-// only, no bytes. The words are vLLM's.
+// Tracks which blocks of resident KV are free, which are shared, and which can be found by their tokens. Bookkeeping
+// only, no KV bytes. The terms are vLLM's.
 //
 // Thread safety: belongs to the model's thread.
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace kvasir {
 
-constexpr int kKvBlock = 64;  // tokens of a block
+constexpr int kKvBlock = 64;  // tokens per block
 
 using BlockHash = std::array<uint8_t, 32>;
 
-// The hash of a block whose KV follows from its tokens and all before them: SHA-256 over the hash of the block before
-// it and its own token ids. `parent` of a first block says what model and number format the KV belongs to.
+// The hash of a block whose KV depends on its tokens and all before them: SHA-256 over the previous block's hash and
+// this block's token ids. The `parent` of a first block identifies the model and number format of the KV.
 BlockHash hash_block(const BlockHash & parent, const int32_t * tokens, size_t n);
 
 // A block is free, used by `ref_count` block tables, or evictable: in no table, but cached, so that it can be found by
-// its hash until its room is needed. The block that was given back first is evicted first; a table gives its last block
-// back first, so that of a chain the tail goes before what leads to it.
+// its hash until its space is needed. The block released first is evicted first. A table releases its last block first,
+// so that the tail of a chain is evicted before its head.
 class BlockPool {
   public:
     int size() const { return int(blocks_.size()); }
@@ -31,25 +31,25 @@ class BlockPool {
 
     // The new blocks are free.
     void grow(int size);
-    // A free block, now used once: `after` + 1 if it can be, so that a table is one run as long as possible; −1 when
-    // none is free.
+    // Returns a free block with ref_count 1: `after` + 1 if possible, so that a table stays contiguous as long as
+    // possible; −1 if none is free.
     int allocate(int after);
-    // Frees the evictable block that was given back first. False: there is none.
+    // Frees the evictable block that was released first. Returns false if there is none.
     bool evict();
-    // Uses a block that is used or evictable once more.
+    // Adds a reference to a used or evictable block.
     void ref(int id);
-    // Gives it back. Nobody uses it any more: it is evictable if it is cached, else free.
+    // Removes a reference. A block without references is evictable if it is cached, else free.
     void unref(int id);
     int ref_count(int id) const { return blocks_[size_t(id)].ref_count; }
     bool is_free(int id) const {
         return id >= 0 && id < size() && blocks_[size_t(id)].ref_count == 0 && !blocks_[size_t(id)].cached;
     }
 
-    // Whether it may be written: used once, and not cached.
+    // Whether the block may be written: one reference, and not cached.
     bool writable(int id) const { return ref_count(id) == 1 && !blocks_[size_t(id)].cached; }
-    // Lets a used block be found by `hash`. Returns the block that was cached by this hash before, else `id`.
+    // Makes a used block findable by `hash`. Returns the block already cached under this hash, else `id`.
     int cache(int id, const BlockHash & hash, std::vector<int32_t> tokens);
-    // The block cached by `hash` that holds just these tokens, or −1. It is not used by this.
+    // The block cached under `hash` with exactly these tokens, or −1. Adds no reference.
     int find(const BlockHash & hash, const int32_t * tokens, size_t n) const;
 
   private:
@@ -58,13 +58,13 @@ class BlockPool {
         bool cached = false;
         BlockHash hash{};
         std::vector<int32_t> tokens;
-        std::list<int>::iterator place;  // in evictable_, where ref_count is 0 and it is cached
+        std::list<int>::iterator place;  // in evictable_, if ref_count is 0 and the block is cached
     };
     int gap_for_new_table() const;
 
     std::vector<Block> blocks_;
     int free_ = 0;
-    std::list<int> evictable_;  // the first to go in front
+    std::list<int> evictable_;  // next to be evicted first
     std::map<BlockHash, int> by_hash_;
 };
 

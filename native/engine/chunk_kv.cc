@@ -12,7 +12,7 @@ namespace kvasir {
 namespace {
 
 constexpr char kMagic[8] = {'K', 'V', 'A', 'S', 'I', 'R', 'K', 'V'};
-constexpr uint32_t kAlike = 1, kByLayer = 2;  // versions: all layers have rows of one size, or each says its own
+constexpr uint32_t kAlike = 1, kByLayer = 2;  // versions: one row size for all layers, or one per layer
 constexpr uint32_t kPage = 4096;
 constexpr uint32_t kMaxTokens = 1u << 20, kMaxLayers = 1024, kMaxKvDim = 1u << 16;
 
@@ -30,8 +30,8 @@ struct Fixed {
 };
 static_assert(sizeof(Fixed) == 128);
 
-// What stands in a header behind its fixed part: token ids, in version 2 the layers' rows, layer checksums, checksum of
-// all that.
+// Offsets in a header after its fixed part: token ids, in version 2 the layers' row sizes, layer checksums, checksum of
+// everything before it.
 struct Parts {
     size_t rows, checksums, checksum, end;
 };
@@ -50,7 +50,7 @@ bool in_range(const KvRow & row) {
            row.size() % 32 == 0;
 }
 
-// Where layers begin, and where the last one ends.
+// Offsets of the layers, and the end of the last one.
 std::vector<uint64_t> begins_of(const ChunkShape & shape, size_t n_tokens) {
     std::vector<uint64_t> out{0};
     for (int il = 0; il < shape.n_layer(); ++il) out.push_back(out.back() + 2 * n_tokens * shape.row_bytes(il));
@@ -61,7 +61,7 @@ size_t padded(size_t n) { return (n + kPage - 1) / kPage * kPage; }
 
 [[noreturn]] void corrupt(const std::string & path, const std::string & why) {
     throw Error("CHUNK_CORRUPT", "The chunk file " + path + " is damaged: " + why + ".",
-                "It will be computed again when it is needed.");
+                "Kvasir recomputes it when it is needed.");
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ Digest hash_tokens(const std::vector<int32_t> & tokens) {
 
 namespace {
 
-// `beginning(n)`: the first n bytes, which are there.
+// `beginning(n)` returns the first n bytes; the file has at least that many.
 using Beginning = std::function<std::vector<uint8_t>(size_t n)>;
 
 ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Beginning & beginning) {
@@ -86,7 +86,7 @@ ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Be
         throw Error("CHUNK_VERSION",
                     "The chunk file " + path + " was written by a newer version of Kvasir (format " +
                         std::to_string(f.version) + ").",
-                    "Update Kvasir to use it; it was left as it is.");
+                    "Update Kvasir to use it; the file was not changed.");
     }
     const KvRow row{f.n_head_kv, f.head_dim};
     if (f.version == 0 || f.dtype > 1 || f.n_layer == 0 || f.n_layer > kMaxLayers || f.n_tokens == 0 ||
@@ -95,12 +95,12 @@ ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Be
     }
     const Parts parts = parts_of(f.version, f.n_tokens, f.n_layer);
     if (f.header_bytes != padded(parts.end) || f.header_bytes > file_bytes) {
-        corrupt(path, "its size does not agree with its header");
+        corrupt(path, "its size does not match its header");
     }
     const std::vector<uint8_t> all = beginning(parts.end);
     uint64_t stored;
     std::memcpy(&stored, all.data() + parts.checksum, 8);
-    if (stored != xxh64(all.data(), parts.checksum)) corrupt(path, "its header's checksum is wrong");
+    if (stored != xxh64(all.data(), parts.checksum)) corrupt(path, "its header checksum does not match");
     ChunkHeader h;
     h.version = f.version;
     std::memcpy(h.shape.fingerprint.data(), f.fingerprint, 32);
@@ -115,7 +115,7 @@ ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Be
     const uint64_t layer_bytes = f.version == kAlike ? h.layer_begins[1] : 0;
     if (f.layer_bytes != layer_bytes || f.file_bytes != f.header_bytes + h.layer_begins.back() ||
         f.file_bytes != file_bytes) {
-        corrupt(path, "its size does not agree with its header");
+        corrupt(path, "its size does not match its header");
     }
     h.tokens.resize(f.n_tokens);
     std::memcpy(h.tokens.data(), all.data() + sizeof(Fixed), 4 * size_t(f.n_tokens));
@@ -138,7 +138,7 @@ ChunkHeader read_chunk_header(const InputFile & file, const std::string & path) 
 
 ChunkHeader read_chunk_header(ByteSpan beginning, uint64_t file_bytes, const std::string & name) {
     return parse_header(file_bytes, name, [&](size_t n) {
-        if (n > beginning.size) corrupt(name, "its header is cut off");
+        if (n > beginning.size) corrupt(name, "its header is truncated");
         const auto * data = static_cast<const uint8_t *>(beginning.data);
         return std::vector<uint8_t>(data, data + n);
     });
@@ -165,7 +165,7 @@ ChunkKv::ChunkKv(ChunkShape shape, std::vector<int32_t> tokens) {
 std::string chunk_key(const ChunkShape & shape, const std::vector<int32_t> & tokens) {
     Sha256 sha;
     const auto field = [&](const void * data, size_t size) {
-        const uint64_t length = size;  // before the content, so that no two lists of fields give the same bytes
+        const uint64_t length = size;  // before the content, so that no two lists of fields yield the same bytes
         sha.update(&length, sizeof length);
         sha.update(data, size);
     };
@@ -185,7 +185,7 @@ ChunkKv::ChunkKv(ChunkHeader header) : header_(std::move(header)), arrival_(std:
 }
 
 void ChunkKv::receive(ByteSpan part) {
-    require(arrives() && part.size <= bytes() - received_, "more arrived than the chunk holds");
+    require(arrives() && part.size <= bytes() - received_, "more bytes arrived than the chunk has");
     const uint64_t before = received_;
     if (part.size) std::memcpy(data_.get() + before, part.data, part.size);
     received_ += part.size;
@@ -228,7 +228,7 @@ void ChunkKv::read_layer(const InputFile & file, int il, uint8_t * dst) const {
 
 void ChunkKv::verify(int il, const uint8_t * data, const std::string & name) const {
     if (xxh64(data, layer_bytes(il)) == header_.layer_checksums[size_t(il)]) return;
-    corrupt(name, "the checksum of layer " + std::to_string(il) + " is wrong");
+    corrupt(name, "the checksum of layer " + std::to_string(il) + " does not match");
 }
 
 void ChunkKv::pull_in() {

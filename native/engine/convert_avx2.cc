@@ -25,7 +25,7 @@ void f16_to_f32_avx2(const uint16_t * src, float * dst, size_t n) {
 // A block's scale is its largest value / 127; values are rounded to the nearest, ties to even.
 void f32_to_q8_0_avx2(const float * src, uint8_t * dst, size_t n) {
     const __m256 size = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FFFFFFF));
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // packing works on halves
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // packing works on 128-bit halves
     for (size_t i = 0; i < n; i += 32, dst += 34) {
         __m256 x[4], top = _mm256_setzero_ps();
         for (int j = 0; j < 4; ++j) {
@@ -46,7 +46,7 @@ void f32_to_q8_0_avx2(const float * src, uint8_t * dst, size_t n) {
     }
 }
 
-// Products are rounded before they are added, as in the version for every processor: both give the same bits.
+// Products are rounded before they are added, as in the portable version, so that both give the same bits.
 static void rotate_neighbours(float * head, int n_rot, const float * row) {
     for (int i = 0; i < n_rot; i += 8) {
         const __m256 x = _mm256_loadu_ps(head + i), turn = _mm256_loadu_ps(row + i);

@@ -15,7 +15,7 @@ namespace kvasir {
 
 namespace {
 
-// quota / period of one group: "max 100000" and −1 mean no limit.
+// quota / period of one group; "max 100000" and −1 mean no limit.
 std::optional<double> share(const std::string & quota, double period) {
     std::istringstream in(quota);
     double value = 0;
@@ -37,7 +37,7 @@ std::optional<double> share_of_v1(const std::string & folder) {
     return quota_file >> quota && period_file >> period ? share(quota, period) : std::nullopt;
 }
 
-// The least of `group` and those above it. In a container the group's own folder may be the mount itself.
+// The minimum over `group` and its ancestors. In a container the group's folder may be the mount point.
 template <typename F>
 void limit_by(std::optional<double> & least, const std::string & mount, std::string group, F share_of) {
     for (bool more = true; more; group.resize(group.empty() ? 0 : group.rfind('/'))) {
@@ -47,7 +47,7 @@ void limit_by(std::optional<double> & least, const std::string & mount, std::str
 }
 
 #ifdef __linux__
-// Empty where the system does not tell.
+// Empty if the system does not report it.
 std::set<int> allowed_cpus() {
     std::set<int> out;
     cpu_set_t cpus;
@@ -58,7 +58,7 @@ std::set<int> allowed_cpus() {
 }
 #endif
 
-// Hyperthreads of one core share its vector units, so a second one only adds contention.
+// Hyperthreads of a core share its vector units, so a second one only adds contention.
 int physical_cores() {
 #ifdef __linux__
     std::set<std::string> cores;
@@ -78,7 +78,7 @@ int physical_cores() {
 std::optional<double> cgroup_cores(const std::string & self, const std::string & mounts) {
     std::optional<double> least;
     std::istringstream lines(self);
-    for (std::string line; std::getline(lines, line);) {  // "4:cpu,cpuacct:/user/a", of v2 "0::/user/a"
+    for (std::string line; std::getline(lines, line);) {  // "4:cpu,cpuacct:/user/a", in v2 "0::/user/a"
         const size_t first = line.find(':'), second = line.find(':', first + 1);
         if (first == std::string::npos || second == std::string::npos) continue;
         const std::string controllers = line.substr(first + 1, second - first - 1);

@@ -1,4 +1,4 @@
-// One token of each of some sessions through all layers.
+// Runs one token of each of several sessions through all layers.
 #include <algorithm>
 
 #include "error.h"
@@ -8,16 +8,16 @@ namespace kvasir {
 
 namespace {
 
-// Of one row, at most; of each further row's attention.
+// Upper bounds: for one row, and for the attention of each further row.
 constexpr size_t kLayerNodes = 96, kAdapterNodes = 40, kRowNodes = 24;
-constexpr size_t kWidth = 8;  // tables have a multiple of so many blocks, so that a graph serves for a while
+constexpr size_t kWidth = 8;  // tables have a multiple of this many blocks, so that a graph can be reused for a while
 
-// An input that none of the graph's layers reads has no memory.
+// An input that no layer of the graph reads has no memory.
 void set_input(ggml_tensor * t, const void * values) {
     if (t->buffer) ggml_backend_tensor_set(t, values, 0, ggml_nbytes(t));
 }
 
-// What a row of its own session needs to attend to its `keys` positions; its position is `pos`.
+// The attention inputs of a row in its own session, with `keys` keys; its position is `pos`.
 Ubatch row_of(ggml_context * c, ggml_tensor * pos, int keys, const KvCache & cache, const Hparams & hp,
               const Device & device) {
     const int pad = device.is_host() ? kKvBlock : kPaddedKeys;
@@ -31,7 +31,7 @@ Ubatch row_of(ggml_context * c, ggml_tensor * pos, int keys, const KvCache & cac
 void set_row(const Ubatch & b, int32_t position, std::vector<int32_t> blocks, const Hparams & hp) {
     set_masks(b, &position, hp);
     if (b.mask && b.table.first_row >= 0) return;
-    blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());  // what is beyond the last position is masked
+    blocks.resize(size_t(b.n_kv / kKvBlock), blocks.front());  // padding after the last position is masked
     set_input(b.table.ids, blocks.data());
 }
 
@@ -49,7 +49,7 @@ void set_rows(const Ubatch & b, const std::vector<int32_t> & positions, const De
     set_input(b.table.ids, table.data());
 }
 
-// For attention that takes one table of blocks.
+// For attention that takes a single table of blocks.
 void add_sequences(ggml_context * c, Ubatch & b, ggml_tensor * pos, const std::vector<DecodeRow> & rows,
                    const DecodeGraph::Blocks & blocks, const Hparams & hp, const Device & device) {
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -86,7 +86,7 @@ void Forward::build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGrap
     const int n = int(rows.size());
     const size_t nodes = decode_graph_.layer_nodes(rows.size());
     const LayerCall plain;
-    decode_graph_.generation = -1;  // until all is there
+    decode_graph_.generation = -1;  // invalid until the graph is complete
     decode_graph_.exact = false;
     size_t width = 0;
     for (const auto & keys : blocks) width = std::max(width, keys.size());

@@ -1,7 +1,7 @@
 #pragma once
-// The graph of one decode step, in splits: one for each run of layers on the same device. A step has a row of one
-// session, or of several. Splits are used again as long as they have room for the keys of as many rows. Where ggml's
-// attention is used, also only as long as the keys stay in the same blocks: it reads what lies together in place.
+// The graph of one decode step, in splits: one for each run of layers on the same device. A step has one row per
+// session. Splits are reused while the number of rows is the same and there is room for their keys. With ggml's
+// attention, which reads contiguous rows in place, also only while the keys stay in the same blocks.
 //
 // Thread safety: belongs to the model's thread.
 #include <vector>
@@ -19,19 +19,19 @@ struct DecodeGraph {
         GallocPtr galloc;
         ggml_cgraph * graph = nullptr;
         ggml_tensor *x_in = nullptr, *x_out = nullptr;  // [n_embd, rows] f32
-        ggml_tensor * inputs = nullptr;  // [n_embd_per_layer, rows, layers] f32; null: layers have none
+        ggml_tensor * inputs = nullptr;  // [n_embd_per_layer, rows, layers] f32; null: none
         Ubatch rows{};
     };
-    using Blocks = std::vector<std::vector<int32_t>>;  // of each row's keys
+    using Blocks = std::vector<std::vector<int32_t>>;  // of the keys, per row
     explicit DecodeGraph(const Weights & weights);
 
     bool can_reuse(const KvPool & pool, const Blocks & keys) const;
-    size_t layer_nodes(size_t rows) const;  // at most
+    size_t layer_nodes(size_t rows) const;  // upper bound
 
-    bool adapted, exact = false;  // exact: the same blocks, no others
+    bool adapted, exact = false;  // exact: only for exactly the same blocks
     Blocks blocks;
-    size_t width = 0;  // blocks of a row that there is room for
-    int64_t generation = -1;  // of the pool they stand in
+    size_t width = 0;  // capacity of a row in blocks
+    int64_t generation = -1;  // of the pool that the blocks are in
     std::vector<Split> splits;
 };
 

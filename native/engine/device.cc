@@ -13,14 +13,14 @@ template <typename F> F proc(ggml_backend_reg_t reg, const char * name) {
 using ThreadpoolNew = ggml_threadpool * (*)(ggml_threadpool_params *);
 using ThreadpoolFree = void (*)(ggml_threadpool *);
 
-// Rounds of 131,072 that a thread of the pool looks for the next graph before it sleeps: about a millisecond, longer
-// than between two layers.
+// Rounds of 131,072 that a thread of the pool polls for the next graph before it sleeps: about a millisecond, longer
+// than the gap between two layers.
 constexpr uint32_t kPoll = 1;
 
-// Whether a backend of this device may compute only one graph. ggml-vulkan keeps its descriptor sets from graph to
-// graph and rewrites only those slots that an operation has; the others go on naming memory that may be freed by then,
-// often work space of its own that grew. Vulkan allows that, since no shader reads them. Mesa's lavapipe (22.3) counts
-// references through all of them, and so writes into freed memory. New sets name nothing.
+// Whether a backend of this device may compute only one graph. ggml-vulkan reuses its descriptor sets from graph to
+// graph and rewrites only the slots that an operation uses; the other slots keep naming memory that may be freed by
+// then, often its own work buffers that were reallocated. Vulkan allows that, since no shader reads them. Mesa's
+// lavapipe (22.3) counts references through all slots, and so writes into freed memory. New sets name nothing.
 bool counts_through_unused_descriptors(ggml_backend_dev_t dev) {
     return std::string(ggml_backend_dev_description(dev)).find("llvmpipe") != std::string::npos;
 }
@@ -77,14 +77,14 @@ ggml_context * Device::graph_context() {
     return graph_context_.get();
 }
 
-// Other devices' backends end the process when they meet an operation that they lack.
+// Backends of other devices abort the process on an operation that they do not support.
 void Device::check(ggml_cgraph * graph) const {
     for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
         const ggml_tensor * node = ggml_graph_node(graph, i);
         if (ggml_backend_dev_supports_op(dev_, node)) continue;
         throw Error("ENGINE_FAILED",
                     "The device " + name() + " cannot compute what this model needs (" + ggml_op_desc(node) + ").",
-                    "Use the processor for this model.");
+                    "Run this model on the processor.");
     }
 }
 
@@ -99,7 +99,7 @@ ggml_status Device::compute(ggml_cgraph * graph) {
     if (!host_) return compute();
     const auto set = [&](int count) {
         set_threads_(stream, count);
-        // One thread alone does not wake the pool's at each graph.
+        // With one thread there is no need to wake the pool at each graph.
         set_pool_(stream, count > 1 ? pool_ : nullptr);
     };
     return threads_.run(set, compute);

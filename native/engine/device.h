@@ -1,7 +1,7 @@
 #pragma once
-// A device of ggml's with what the engine needs to compute on it.
+// A ggml device with the state that the engine needs to compute on it.
 //
-// Thread safety: belongs to the model's thread, but for its staging buffer, which a LayerLoader's thread fills. run()
+// Thread safety: belongs to the model's thread, except its staging buffer, which a LayerLoader's thread fills. run()
 // uses the threads of its pool and returns when they are done.
 #include <atomic>
 #include <memory>
@@ -15,12 +15,12 @@
 
 namespace kvasir {
 
-// A backend, which is one stream of work, its thread pool on the CPU, room to describe a graph and to hold its results.
+// A backend (one stream of work), its thread pool on the CPU, and memory to describe a graph and hold its results.
 class Device {
   public:
     static constexpr size_t kMaxNodes = 256;
 
-    // `threads`: at most; of these as many as are fastest, or exactly so many where they are `fixed`.
+    // `threads` is the maximum, from which the fastest count is chosen; if `fixed`, the exact count.
     Device(ggml_backend_dev_t dev, int threads, bool fixed = false);
     ~Device();
     Device(const Device &) = delete;
@@ -32,16 +32,16 @@ class Device {
     // Buffer types that hold weights for this device, fastest first.
     const std::vector<ggml_backend_buffer_type_t> & weight_types() const { return weight_types_; }
 
-    // Where stored KV arrives on this device; made when it is first asked for.
+    // Where stored KV arrives on this device; created on first use.
     StagingBuffer & staging_buffer();
 
-    // Room for a graph of at most kMaxNodes, empty: what was built there before is gone.
+    // An empty context for a graph of at most kMaxNodes; invalidates what was built there before.
     ggml_context * graph_context();
-    // Allocates the graph's tensors; inputs may be set afterwards, then run(). ENGINE_FAILED when the device lacks an
+    // Allocates the graph's tensors; then set the inputs and call run(). ENGINE_FAILED if the device lacks an
     // operation, OUT_OF_MEMORY.
     void prepare(ggml_cgraph * graph);
-    // Runs a prepared graph to its end. ABORTED when `abort`, which any thread may set, turns true (checked at every
-    // node).
+    // Runs a prepared graph to completion. ABORTED when `abort`, which any thread may set, becomes true (checked at
+    // every node).
     void run(ggml_cgraph * graph, const std::atomic<bool> * abort);
 
   private:

@@ -10,10 +10,10 @@ namespace kvasir {
 namespace {
 
 constexpr size_t kSmallest = size_t(64) << 10;
-// Up to this size a graph's memory grows by doubling; beyond it, as much as is needed.
+// A graph's memory grows by doubling up to this size, and by exactly what is needed beyond it.
 constexpr size_t kMostSpare = size_t(256) << 20;
 
-// Gives `galloc` room for that much. Where that fails, for less it may not.
+// Reserves `bytes` in `galloc`. If that fails, a smaller reservation may still succeed.
 void reserve(ggml_gallocr * galloc, size_t bytes) {
     ContextPtr ctx = make_graph_context(1);
     ggml_cgraph * graph = ggml_new_graph_custom(ctx.get(), 1, false);
@@ -31,7 +31,7 @@ DeviceMemory::DeviceMemory(ggml_backend_dev_t dev)
       name_(ggml_backend_dev_name(dev)) {}
 
 DeviceMemory::Lease DeviceMemory::allocate(ggml_context * ctx) {
-    // Where one buffer is too small for all tensors, those of the first stay placed when the second cannot be had.
+    // If one buffer is too small for all tensors, the first group stays allocated when the second allocation fails.
     const size_t needed = ggml_backend_alloc_ctx_tensors_from_buft_size(ctx, type_);
     const bool at_once = needed <= ggml_backend_buft_get_max_size(type_);
     for (;;) {
@@ -56,9 +56,10 @@ DeviceMemory::Lease DeviceMemory::allocate_for_pass(ggml_context * ctx) {
         kept_.erase(best);
         ggml_backend_buffer_reset(buffer.get());
     } else {
-        // Powers of two: passes that grow take twice the memory of the longest in all, however slowly they grow.
+        // Powers of two: the buffers of growing passes take at most twice the memory of the longest pass in total,
+        // however slowly they grow.
         buffer.reset(ggml_backend_buft_alloc_buffer(type_, std::bit_ceil(std::max(needed, kSmallest))));
-        if (!buffer) return allocate(ctx);  // which may fit, and says so if it does not
+        if (!buffer) return allocate(ctx);  // which may fit, and reports it if it does not
     }
     ggml_tallocr place = ggml_tallocr_new(buffer.get());
     for (ggml_tensor * t = ggml_get_first_tensor(ctx); t; t = ggml_get_next_tensor(ctx, t)) {
@@ -77,7 +78,7 @@ void DeviceMemory::allocate_graph(ggml_gallocr * galloc, ggml_cgraph * graph) {
     size_t needed = 0;
     if (!host_) ggml_gallocr_reserve_n_size(galloc, graph, nullptr, nullptr, &needed);
     if (needed > before) {
-        // Prompts and answers become longer step by step: not each of them shall have to make new room.
+        // Prompts and answers grow step by step; not every step should reallocate.
         if (needed <= kMostSpare) reserve(galloc, std::bit_ceil(needed));
     }
     do {

@@ -1,8 +1,8 @@
 #pragma once
-// Buffers in the memory of one device. On devices other than the host those that passes work in are kept and used
-// again: taking and clearing such memory costs more than computing in it.
+// Buffers in the memory of one device. On devices other than the host, the buffers of passes are kept and reused:
+// allocating and clearing such memory costs more than computing in it.
 //
-// Thread safety: as Device's.
+// Thread safety: as Device.
 #include <functional>
 #include <vector>
 
@@ -17,10 +17,10 @@ class DeviceMemory {
 
     ggml_backend_buffer_type_t type() const { return type_; }
 
-    // What is asked for memory when the device has none left, for as long as it says that it gave some back.
+    // Called when the device is out of memory; the allocation is retried as long as it returns true (memory was freed).
     void on_shortage(std::function<bool()> give_way) { give_way_ = std::move(give_way); }
 
-    // A buffer as long as it is used; the memory it is from must outlive it.
+    // Holds a buffer while it is in use. The DeviceMemory that it is from must outlive it.
     class Lease {
       public:
         Lease() = default;
@@ -42,14 +42,14 @@ class DeviceMemory {
         bool keep_ = false;
     };
 
-    // For all tensors of `ctx`. OUT_OF_MEMORY.
+    // A buffer for all tensors of `ctx`. OUT_OF_MEMORY.
     Lease allocate(ggml_context * ctx);
-    // The same, for as long as a pass takes: what it holds is undefined.
+    // The same for the duration of a pass; the contents are undefined.
     Lease allocate_for_pass(ggml_context * ctx);
-    // For what stands in plain memory of the host.
+    // Wraps a buffer in plain host memory.
     Lease wrap(BufferPtr buffer) { return {*this, std::move(buffer), false}; }
 
-    // Places a graph's tensors; `galloc` grows where it must. OUT_OF_MEMORY.
+    // Allocates a graph's tensors; `galloc` grows as needed. OUT_OF_MEMORY.
     void allocate_graph(ggml_gallocr * galloc, ggml_cgraph * graph);
 
   private:
@@ -60,7 +60,7 @@ class DeviceMemory {
     ggml_backend_buffer_type_t type_;
     bool host_;
     std::string name_;
-    std::vector<BufferPtr> kept_;  // nobody uses these now
+    std::vector<BufferPtr> kept_;  // currently unused
 };
 
 }  // namespace kvasir

@@ -7,7 +7,7 @@
 namespace kvasir {
 
 namespace {
-// Chunks whose last use is remembered: of those that come again, most do within some dozens of questions.
+// Number of chunks whose last use is remembered; most chunks that recur do so within a few dozen questions.
 constexpr size_t kRemembered = 1024;
 }  // namespace
 
@@ -18,7 +18,7 @@ std::vector<ggml_tensor *> DeviceTier::Chunk::placeable() const {
 }
 
 DeviceTier::DeviceTier(const Weights & weights, const KvPool & sessions) : weights_(weights), sessions_(sessions) {
-    // Weights have their layers on one device at most besides the host.
+    // All layers that are not on the host are on the same device.
     for (int il = 0; il < weights.hparams().n_layer_kv; ++il)
         if (!weights.device(il).is_host()) device_ = &weights.device(il);
     if (!device_) return;
@@ -49,8 +49,8 @@ size_t DeviceTier::bytes() const {
     return sum;
 }
 
-// Never what passes need, nor what sessions may yet take: drivers rarely say in time that memory runs out, and slow
-// down or end the process instead.
+// Never uses memory that passes or sessions may still need: drivers rarely report in time that memory runs out; they
+// slow down or abort the process instead.
 size_t DeviceTier::limit() const {
     const size_t taken = size_t(sessions_.blocks().size()) * sessions_.block_bytes();
     const size_t sessions = sessions_.budget() > taken ? sessions_.budget() - taken : 0;
@@ -59,7 +59,7 @@ size_t DeviceTier::limit() const {
     return budget_ ? std::min(*budget_, room) : room / 2;
 }
 
-// The least recently used that nobody holds.
+// Evicts the least recently used chunk that nobody holds.
 bool DeviceTier::evict_one() {
     Entry oldest = known_.end();
     for (Entry e = known_.begin(); e != known_.end(); ++e) {
@@ -82,7 +82,7 @@ bool DeviceTier::make_room(size_t needed) {
     return true;
 }
 
-// Null where there is no room for it.
+// Null if there is no room for it.
 std::shared_ptr<DeviceTier::Chunk> DeviceTier::admit(const ChunkKv & chunk) {
     auto out = std::make_shared<Chunk>();
     const ChunkShape & shape = chunk.shape();
@@ -97,7 +97,7 @@ std::shared_ptr<DeviceTier::Chunk> DeviceTier::admit(const ChunkKv & chunk) {
     out->filled.resize(out->rows.size());
     ggml_backend_buffer_type_t type = device_->memory().type();
     if (!make_room(ggml_backend_alloc_ctx_tensors_from_buft_size(out->ctx.get(), type))) return nullptr;
-    // Not by way of DeviceMemory: where memory is short, nothing has to give way to a copy that saves time later.
+    // Bypasses DeviceMemory: when memory is short, nothing should be evicted for a copy that only saves time later.
     out->memory.reset(ggml_backend_alloc_ctx_tensors_from_buft(out->ctx.get(), type));
     return out->memory ? out : nullptr;
 }
@@ -107,10 +107,10 @@ std::vector<std::shared_ptr<DeviceTier::Chunk>> DeviceTier::use(
     std::vector<std::shared_ptr<Chunk>> out(chunks.size());
     if (!device_ || chunks.empty() || budget_ == 0) return out;
     ++now_;
-    // All that are here first: room is not made at the cost of what the same prompt places.
+    // Chunks already on the device come first: making room must not evict what the same prompt places.
     std::vector<std::pair<size_t, Known *>> again;
     for (size_t i = 0; i < chunks.size(); ++i) {
-        if (chunks[i]->checksums().empty()) continue;  // not stored
+        if (chunks[i]->checksums().empty()) continue;  // not in a file
         Known & known = known_[chunks[i]->key()];
         if (known.chunk && known.chunk->checksums != chunks[i]->checksums()) known = {};
         if (known.used && known.used < now_) again.emplace_back(i, &known);
@@ -167,7 +167,7 @@ void DeviceTier::tell() {
     for (const auto & [key, known] : known_) {
         if (!known.chunk) continue;
         ++usage.chunks;
-        // Layers are filled in order, and where the first lives on the device all do.
+        // Layers are filled in order, and if the first layer is on the device, all are.
         if (known.chunk->filled.back() && known.chunk->rows.front()) whole.insert(key);
     }
     std::lock_guard lock(mutex_);

@@ -1,12 +1,13 @@
 #pragma once
-// Stored chunks that stay in a device's own memory, so that those which question after question uses cross the bus
-// once. A chunk enters with its second use, by a copy on the device from where it was staged; the least recently used
-// goes first, also when something else finds no memory on the device; what an append holds stays.
+// Stored chunks that stay in a device's separate memory, so that chunks used by one question after another cross the
+// bus only once. A chunk enters on its second use, copied on the device from where it was staged. The least recently
+// used chunk is evicted first, also when another allocation on the device fails; chunks held by an append stay.
 //
-// A chunk is known by the store's key, which says all that its KV depends on, and by the checksums of its layers: one
-// that was computed anew, to other bits, is another one. So nothing has to be told when the store evicts or replaces.
+// A chunk is identified by the store's key, which covers everything its KV depends on, and by its layers' checksums: a
+// chunk recomputed to other bits is a different chunk. So the tier need not be notified when the store evicts or
+// replaces a chunk.
 //
-// Thread safety: belongs to the model's thread; has_device(), holds() and usage() any thread may call. mutex_ guards
+// Thread safety: belongs to the model's thread; any thread may call has_device(), holds() and usage(). mutex_ guards
 // whole_ and usage_.
 #include <map>
 #include <mutex>
@@ -21,19 +22,19 @@ namespace kvasir {
 
 class DeviceTier {
   public:
-    // `sessions`: what they may yet take is left to them.
+    // Leaves room for what `sessions` may still allocate.
     DeviceTier(const Weights & weights, const KvPool & sessions);
     ~DeviceTier();
     DeviceTier(const DeviceTier &) = delete;
 
-    // Whether any layer lives on a device with memory of its own: else nothing is ever kept.
+    // Whether any layer is on a device with separate memory; if not, nothing is ever kept.
     bool has_device() const { return device_ != nullptr; }
-    // How many bytes chunks may fill, as long as there is room beside passes and sessions; nullopt: half of that room.
+    // Limits the bytes that chunks may use, within the room that passes and sessions leave; nullopt: half of that room.
     void set_budget(std::optional<size_t> bytes);
-    // Drops everything that no append holds; whether there was anything.
+    // Drops every chunk that no append holds; returns whether there was any.
     bool clear();
 
-    // A chunk's rows in the layers that live on the device.
+    // A chunk's rows in the layers on the device.
     struct Chunk {
         std::vector<uint64_t> checksums;
         ContextPtr ctx;
@@ -42,20 +43,20 @@ class DeviceTier {
         std::vector<bool> filled;         // by layer
 
         size_t bytes() const { return ggml_backend_buffer_get_size(memory.get()); }
-        // Rows that can be placed from: null for all other layers.
+        // Rows from which a chunk can be placed; null for all other layers.
         std::vector<ggml_tensor *> placeable() const;
     };
-    // An append places these chunks, one use of each. For every one what there is of it, with room for what there is
-    // not yet; null where it is not to be kept. What is given stays for as long as somebody holds it.
+    // An append places these chunks, which counts as one use of each. Returns for each chunk its entry, with room for
+    // the layers still missing; null if it is not to be kept. The entries stay while somebody holds them.
     std::vector<std::shared_ptr<Chunk>> use(const std::vector<std::shared_ptr<const ChunkKv>> & chunks);
-    // Copies a layer from where it was staged on the device, unless it is there.
+    // Copies a layer from where it was staged on the device, unless the entry already has it.
     void fill(Chunk & to, int il, const StoredLayer & staged);
 
-    // Whether nothing has to be brought in for the chunk of this key: all that its last append placed is here.
+    // Whether the chunk of this key needs no transfer: all rows that its last append placed are here.
     bool holds(const std::string & key) const;
     struct Usage {
         size_t bytes = 0;
-        size_t limit = 0;  // when a prompt last placed chunks, or the budget was set
+        size_t limit = 0;  // as of the last append that placed chunks, or the last change of the budget
         size_t total = 0;  // of the device's memory
         int chunks = 0;
     };
@@ -63,8 +64,8 @@ class DeviceTier {
 
   private:
     struct Known {
-        uint64_t used = 0;  // the append that used it last
-        std::shared_ptr<Chunk> chunk;  // null: its use is all that is remembered
+        uint64_t used = 0;  // the last append that used it
+        std::shared_ptr<Chunk> chunk;  // null: only its use is remembered
     };
     using Entry = std::map<std::string, Known>::iterator;
 
@@ -74,13 +75,13 @@ class DeviceTier {
     bool make_room(size_t needed);
     bool evict_one();
     void forget_old();
-    void tell();  // what other threads may know
+    void tell();  // publishes the state that other threads may read
 
-    Device * device_ = nullptr;  // null: all layers live on the host
+    Device * device_ = nullptr;  // null: all layers are on the host
     const Weights & weights_;
     const KvPool & sessions_;
     std::optional<size_t> budget_;
-    std::map<std::string, Known> known_;  // by the store's key
+    std::map<std::string, Known> known_;  // by store key
     uint64_t now_ = 0;                    // appends so far
 
     mutable std::mutex mutex_;

@@ -17,15 +17,15 @@ namespace kvasir {
 
 namespace {
 
-// Tokens that memory is reserved for at first, since chunks are short, and that a text may have where the model was
-// trained for so many: an encoder takes a text in one pass, and its memory grows with the square of its length.
+// Tokens to reserve memory for at first, since chunks are short; and the longest text, if the model was trained for it:
+// an encoder takes a text in one pass, and its memory grows with the square of the length.
 constexpr int kFirstContext = 2048, kMaxEncoderContext = 8192, kMaxDecoderContext = 32768;
 
 const char * kEncoders[] = {"bert",     "nomic-bert", "nomic-bert-moe", "jina-bert-v2",   "jina-bert-v3", "modern-bert",
                             "neo-bert", "eurobert",   "t5encoder",      "gemma-embedding", "llama-embed"};
 
-// What a file says it is for, lower case, its words between hyphens: names, tags of the hub it comes from, the file's
-// name. Many conversions leave out pooling_type.
+// Words that may reveal a file's purpose, in lower case, joined by hyphens: names, hub tags, the file's name. Many
+// conversions leave out pooling_type.
 std::string words_of(const GgufFile & file) {
     std::string words = "-";
     const auto add = [&](const std::string & text) { words += text + "-"; };
@@ -54,12 +54,12 @@ Error unsupported(const std::string & path, const std::string & why) {
                  "Choose an embedding model, such as one of the BERT family.");
 }
 
-// libllama trusts a header, and ends the process by what no model has: every number that it may compute with or reserve
-// memory by is within what a model can have. MODEL_INVALID.
+// libllama trusts a header and aborts the process on implausible values, so every number that it may compute with or
+// reserve memory by is checked. MODEL_INVALID.
 void check_numbers(const GgufFile & file, const std::string & arch) {
     const auto invalid = [&](const std::string & what) {
-        throw Error("MODEL_INVALID", "The header of the model " + file.path() + " is not possible: " + what + ".",
-                    "The file may be damaged; fetch it again.");
+        throw Error("MODEL_INVALID", "The header of the model " + file.path() + " is invalid: " + what + ".",
+                    "The file may be damaged; download it again.");
     };
     for (const std::string & key : file.keys()) {
         if (!key.starts_with(arch + ".") || !file.is_real(key)) continue;
@@ -81,13 +81,13 @@ void check_numbers(const GgufFile & file, const std::string & arch) {
     const uint64_t head = count("attention.key_length", 1024, false);
     const uint64_t value = count("attention.value_length", 1024, false);
     count("rope.dimension_count", 1024, false);
-    // libllama's graphs of the BERT family take heads to make up the width.
+    // libllama's graphs of the BERT family require that the heads add up to the width.
     const bool bert = arch.find("bert") != std::string::npos;
-    if (heads && (bert || !head) && width % heads != 0) invalid("its width is no multiple of its heads");
+    if (heads && (bert || !head) && width % heads != 0) invalid("its width is not a multiple of its head count");
     const auto odd = [&](uint64_t length) { return length && length * heads != width; };
-    if (bert && heads && (odd(head) || odd(value))) invalid("its heads do not make up its width");
-    if (heads && kv_heads && heads % kv_heads != 0) invalid("its heads are no multiple of its KV heads");
-    if (file.integer(arch + ".pooling_type").value_or(0) > LLAMA_POOLING_TYPE_RANK) invalid("its pooling is unknown");
+    if (bert && heads && (odd(head) || odd(value))) invalid("its heads do not add up to its width");
+    if (heads && kv_heads && heads % kv_heads != 0) invalid("its head count is not a multiple of its KV head count");
+    if (file.integer(arch + ".pooling_type").value_or(0) > LLAMA_POOLING_TYPE_RANK) invalid("unknown pooling type");
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     const auto start = Clock::now();
     architecture_ = file_.string("general.architecture").value_or("");
     name_ = file_.string("general.name").value_or("");
-    if (is_reranker(file_)) throw unsupported(path, "it ranks pairs of texts instead");
+    if (is_reranker(file_)) throw unsupported(path, "it is a reranker");
     check_numbers(file_, architecture_);
     load(options.device);
     if (llama_model_has_encoder(model_.get()) && llama_model_has_decoder(model_.get())) {
@@ -120,7 +120,7 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     const bool encoder = is_encoder(architecture_);
     context_ = std::clamp(llama_model_n_ctx_train(model_.get()), 1, encoder ? kMaxEncoderContext : kMaxDecoderContext);
     reserve(kFirstContext);
-    // Of a decoder the last token has seen all others, the first ones nothing.
+    // In a decoder the last token has seen all others, the first none.
     if (pooling_ == LLAMA_POOLING_TYPE_NONE) {
         pooling_ = encoder ? LLAMA_POOLING_TYPE_MEAN : LLAMA_POOLING_TYPE_LAST;
         reserve(kFirstContext);
@@ -139,18 +139,18 @@ void Embedder::load(const std::string & device) {
     try {
         vocab_ = std::make_unique<Vocab>(file_);
     } catch (const Error &) {
-        throw unsupported(path, "its architecture (\"" + architecture_ + "\") or its vocabulary is not known");
+        throw unsupported(path, "its architecture (\"" + architecture_ + "\") or its vocabulary is unknown");
     }
     if (vocab_->is_none()) throw unsupported(path, "it has no vocabulary");
     llama_model_params params = llama_model_default_params();
     ggml_backend_dev_t devices[2] = {nullptr, nullptr};
     if (device == "cpu") {
-        params.devices = devices;  // an empty list: the processor alone
+        params.devices = devices;  // an empty list: only the processor
         params.n_gpu_layers = 0;
     } else if (device != "auto") {
         devices[0] = ggml_backend_dev_by_name(device.c_str());
         if (!devices[0]) {
-            throw Error("BAD_ARGUMENT", "There is no device called \"" + device + "\".",
+            throw Error("BAD_ARGUMENT", "Unknown device: \"" + device + "\".",
                         "Use auto, cpu, or one that is listed.");
         }
         if (ggml_backend_dev_type(devices[0]) == GGML_BACKEND_DEVICE_TYPE_CPU) params.n_gpu_layers = 0;
@@ -161,7 +161,7 @@ void Embedder::load(const std::string & device) {
         throw Error(
             "MODEL_INVALID",
             "The weights of " + path + " could not be loaded: one is missing or of a wrong shape, or memory ran out.",
-            "The file may be damaged; fetch it again, or close other programs.");
+            "The file may be damaged; download it again, or close other programs.");
     }
     file_.watch_other_mappings();
 }
@@ -204,7 +204,7 @@ std::vector<int32_t> Embedder::cut(std::vector<int32_t> tokens) const {
     if (int(tokens.size()) <= context_) return tokens;
     const int32_t last = tokens.back();
     tokens.resize(size_t(context_));
-    // A text that is cut still ends with the token that the model pools, or was trained to end with.
+    // A truncated text still ends with the token that the model pools or was trained to end with.
     if (end_ >= 0 || vocab_->adds_end()) tokens.back() = last;
     return tokens;
 }
@@ -232,7 +232,7 @@ std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const
         tokens.push_back(cut(tokenize(text)));
         longest = std::max(longest, tokens.back().size());
     }
-    // Without a context: an earlier text needed more memory than there was.
+    // No context: an earlier text needed more memory than available.
     if (!ctx_ || longest > llama_n_ctx(ctx_.get())) {
         reserve(int(std::bit_ceil(std::max(longest, size_t(kFirstContext)))));
     }

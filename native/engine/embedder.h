@@ -1,9 +1,8 @@
 #pragma once
-// An embedding model: text → one vector, by libllama's own inference, which knows the encoders that blending has no use
-// for.
+// An embedding model: text → one vector, computed by libllama, which supports the encoders that blending does not need.
 //
-// Thread safety: one thread makes it and calls embed(). What the constructor sets any thread may read. Any thread may
-// set `abort`.
+// Thread safety: one thread constructs it and calls embed(). Any thread may read what the constructor sets, and set
+// `abort`.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -17,10 +16,10 @@
 
 namespace kvasir {
 
-// Whether a file is made for embeddings: it names a way to pool its tokens, is an encoder without a language head, or
-// says so in its names.
+// Whether a file is an embedding model: it names a pooling type, is an encoder without a language head, or its names
+// indicate it.
 bool is_embedding_model(const GgufFile & file);
-// Whether it is made to rank passages for a question.
+// Whether the file is a reranker, which scores passages for a question.
 bool is_reranker(const GgufFile & file);
 
 class Embedder {
@@ -32,7 +31,7 @@ class Embedder {
     const std::string & architecture() const { return architecture_; }
     size_t file_size() const { return file_.file_size(); }
     int dimension() const { return dimension_; }
-    int context() const { return context_; }  // tokens of the longest text
+    int context() const { return context_; }  // longest text in tokens
     const char * pooling() const;             // mean, cls, last
     int threads() const { return threads_.most(); }
     double load_ms() const { return load_ms_; }
@@ -40,14 +39,14 @@ class Embedder {
     // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text),
     // MODEL_CHANGED.
     std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
-    // Of a text, special ones included, whether it fits or not. Any thread may call it.
+    // Tokens of a text, special ones included, whether it fits or not. Any thread may call it.
     int count_tokens(const std::string & text) const { return int(tokenize(text).size()); }
 
   private:
     void load(const std::string & device);
-    // Memory for texts of so many tokens.
+    // Reserves memory for texts of up to `tokens` tokens.
     void reserve(int tokens);
-    // With what begins and ends a text, also where the file forgets to ask for it.
+    // Includes the tokens that begin and end a text, even if the file forgets to request them.
     std::vector<int32_t> tokenize(const std::string & text) const;
     std::vector<int32_t> cut(std::vector<int32_t> tokens) const;
     void embed_one(std::vector<int32_t> & tokens, float * out);
@@ -56,7 +55,7 @@ class Embedder {
     std::string name_, architecture_;
     int dimension_ = 0, context_ = 0;
     ThreadCount threads_;
-    int32_t begin_ = -1, end_ = -1;  // tokens; -1: what the vocabulary adds by itself
+    int32_t begin_ = -1, end_ = -1;  // tokens; -1: the vocabulary adds its default
     enum llama_pooling_type pooling_ = LLAMA_POOLING_TYPE_UNSPECIFIED;
     double load_ms_ = 0;
     std::unique_ptr<Vocab> vocab_;

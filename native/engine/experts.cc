@@ -11,7 +11,7 @@ namespace kvasir {
 
 namespace {
 
-// The smallest normal number of f16, as llama.cpp has it: below that the sum of weights is not divided by.
+// The smallest normal f16, as in llama.cpp: weights whose sum is below it are not normalised.
 constexpr float kLeastSum = 6.103515625e-5f;
 
 struct Routing {
@@ -41,15 +41,16 @@ Routing route(const LayerArgs & l, ggml_tensor * seen) {
     return {chosen, ggml_reshape_3d(c, weights, 1, e.used, rows)};
 }
 
-// w [width, outputs, experts] times x [width, 1 or used, rows] → [outputs, used, rows]: each row by its expert's.
+// w [width, outputs, experts] times x [width, 1 or used, rows] → [outputs, used, rows]: each row by its expert's
+// matrix.
 ggml_tensor * by_expert(ggml_context * c, ggml_tensor * w, ggml_tensor * biases, ggml_tensor * x, ggml_tensor * ids) {
     ggml_tensor * y = ggml_mul_mat_id(c, w, x, ids);
     return biases ? ggml_add_id(c, y, biases, ids) : y;
 }
 
-// The rows of a pass sorted by the expert they go to; those of one expert are one product. A row that goes to several
-// stands there as often. One tensor of i32: where each expert's rows begin and the end of all [experts + 1], the
-// choice (its row times `used`, plus which) at each place, the place of each choice.
+// The rows of a pass sorted by expert, so that the rows of one expert form one product. A row that goes to several
+// experts occurs once for each. One i32 tensor: the begin of each expert's rows and the end of all [experts + 1], the
+// choice (row times `used`, plus its index) at each place, and the place of each choice.
 struct Order {
     const int32_t *begins, *choices, *places;
 
@@ -57,7 +58,7 @@ struct Order {
         : begins(static_cast<const int32_t *>(t->data)), choices(begins + experts + 1), places(choices + n) {}
 };
 
-// src: chosen experts [used, rows]. Stable, so that rows keep their order.
+// src: chosen experts [used, rows]. Stable sort: rows keep their order.
 void sort_op(ggml_tensor * dst, int ith, int, void *) {
     if (ith != 0) return;
     const ggml_tensor * chosen = dst->src[0];
@@ -76,7 +77,7 @@ void sort_op(ggml_tensor * dst, int ith, int, void *) {
     for (int64_t i = 0; i < n; ++i) choices[places[i]] = int32_t(i);
 }
 
-// src: rows of the pass [width, rows], order. Packs each place's row for the kernel in userdata.
+// src: rows of the pass [width, rows], order. Packs the row of each place for the kernel in userdata.
 void sort_rows_op(ggml_tensor * dst, int ith, int nth, void * userdata) {
     const auto & kernel = *static_cast<const MatmulKernel *>(userdata);
     const ggml_tensor *x = dst->src[0], *order = dst->src[1];
@@ -118,7 +119,7 @@ void bias_op(ggml_tensor * dst, int ith, int nth, void *) {
     }
 }
 
-// src: results [n_embd, places], weights [1, used, rows], order. Each row is the weighted sum of what its experts gave.
+// src: results [n_embd, places], weights [1, used, rows], order. Each row is the weighted sum of its experts' results.
 void merge_op(ggml_tensor * dst, int ith, int nth, void *) {
     const ggml_tensor *y = dst->src[0], *weights = dst->src[1];
     const int64_t n = y->ne[1], used = weights->ne[1], width = dst->ne[0], rows = dst->ne[1];
@@ -133,7 +134,7 @@ void merge_op(ggml_tensor * dst, int ith, int nth, void *) {
     }
 }
 
-// All experts' products by kernels of ours, on rows sorted by expert.
+// Computes all experts' products with our kernels, on rows sorted by expert.
 class SortedExperts {
   public:
     SortedExperts(ggml_context * c, ggml_tensor * chosen, int64_t experts)
@@ -141,7 +142,7 @@ class SortedExperts {
         order_ = ggml_custom_4d(c, GGML_TYPE_I32, experts + 1 + 2 * n_, 1, 1, 1, &chosen, 1, sort_op, 1, nullptr);
     }
 
-    // x: rows of the pass.
+    // x: the rows of the pass.
     ggml_tensor * sort(const MatmulKernel & kernel, ggml_tensor * x) {
         ggml_tensor * args[] = {x, order_};
         return custom(int64_t(kernel.cells(int(x->ne[0]))), n_, args, 2, sort_rows_op, &kernel);
@@ -187,7 +188,7 @@ ggml_tensor * by_our_kernels(const LayerArgs & l, ggml_tensor * x, const Routing
     return sorted.merge(sorted.multiply(w.down_experts, w.down_biases, inner), r.weights);
 }
 
-// By ggml: one row, weights that no kernel of ours reads, other devices.
+// With ggml: for a single row, weights that none of our kernels reads, or other devices.
 ggml_tensor * by_ggml(const LayerArgs & l, ggml_tensor * x, const Routing & r) {
     ggml_context * c = l.c;
     const LayerWeights & w = l.w;
@@ -201,7 +202,7 @@ ggml_tensor * by_ggml(const LayerArgs & l, ggml_tensor * x, const Routing & r) {
         inner = gated(c, l.hp.activation, gate, by_expert(c, w.up_experts, w.up_biases, x, r.experts));
     }
     ggml_tensor * y = ggml_mul(c, by_expert(c, w.down_experts, w.down_biases, inner, r.experts), r.weights);
-    ggml_tensor * sum = nullptr;  // over the experts that were used
+    ggml_tensor * sum = nullptr;  // over the chosen experts
     for (int i = 0; i < l.hp.experts.used; ++i) {
         ggml_tensor * one = ggml_view_2d(c, y, n, rows, y->nb[2], size_t(i) * y->nb[1]);
         sum = sum ? ggml_add(c, sum, one) : one;

@@ -23,7 +23,7 @@ namespace {
                     "Free some space or lower the cache budget.");
     }
     if (denied) {
-        throw Error("STORE_READ_ONLY", "The cache folder cannot be written: " + path + " was refused.",
+        throw Error("STORE_READ_ONLY", "The cache folder cannot be written: access to " + path + " was denied.",
                     "Choose a folder you may write to.");
     }
     throw Error("ENGINE_FAILED", "Writing " + path + " failed: " + why + ".");
@@ -59,7 +59,7 @@ void InputFile::read(void * dst, size_t n, uint64_t offset) const {
         at.Offset = DWORD(offset), at.OffsetHigh = DWORD(offset >> 32);
         DWORD got = 0;
         if (!ReadFile(HANDLE(handle_), p, DWORD(n > 1u << 30 ? 1u << 30 : n), &got, &at) || got == 0) {
-            throw Error("CHUNK_CORRUPT", "The chunk file " + path_ + " ends too early or cannot be read.");
+            throw Error("CHUNK_CORRUPT", "The chunk file " + path_ + " is truncated or cannot be read.");
         }
         p += got, n -= got, offset += got;
     }
@@ -92,7 +92,8 @@ InputFile::InputFile(const std::string & path) : path_(path) {
     if (handle_ < 0 || fstat(int(handle_), &st) != 0) {
         const int error = errno;
         if (handle_ >= 0) ::close(int(handle_));
-        // Only a file that is gone counts as damaged; too many open files or a missing permission say nothing about it.
+        // Only a missing file counts as damaged; too many open files or a missing permission say nothing about its
+        // contents.
         const bool gone = error == ENOENT || error == ENOTDIR || error == EISDIR;
         throw Error(gone ? "CHUNK_CORRUPT" : "ENGINE_FAILED",
                     "The chunk file " + path + " could not be opened: " + std::strerror(error) + ".");
@@ -104,7 +105,7 @@ void InputFile::read(void * dst, size_t n, uint64_t offset) const {
     for (auto * p = static_cast<uint8_t *>(dst); n;) {
         const ssize_t got = pread(int(handle_), p, n, off_t(offset));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) throw Error("CHUNK_CORRUPT", "The chunk file " + path_ + " ends too early or cannot be read.");
+        if (got <= 0) throw Error("CHUNK_CORRUPT", "The chunk file " + path_ + " is truncated or cannot be read.");
         p += got, n -= size_t(got), offset += uint64_t(got);
     }
 }

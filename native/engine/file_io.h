@@ -1,7 +1,7 @@
 #pragma once
-// Files of chunks: read at any offset, written for good.
+// Chunk files: random-access reads, durable writes.
 //
-// Thread safety: any thread may read an InputFile, several at once; and write files of its own.
+// Thread safety: any number of threads may read an InputFile concurrently, and write different files.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,12 +11,12 @@ namespace kvasir {
 
 class InputFile {
   public:
-    // CHUNK_CORRUPT when it is gone, ENGINE_FAILED when it can't be opened.
+    // CHUNK_CORRUPT if the file is gone, ENGINE_FAILED if it cannot be opened.
     explicit InputFile(const std::string & path);
     ~InputFile();
     InputFile(const InputFile &) = delete;
     uint64_t size() const { return size_; }
-    // Reads exactly `n` bytes; CHUNK_CORRUPT when the file ends before.
+    // Reads exactly `n` bytes; CHUNK_CORRUPT if the file ends before that.
     void read(void * dst, size_t n, uint64_t offset) const;
 
   private:
@@ -30,8 +30,8 @@ struct ByteSpan {
     size_t size;
 };
 
-// Creates or truncates `path`, writes the pieces one behind another, flushes them to the device. On failure the file is
-// removed. DISK_FULL, STORE_READ_ONLY.
+// Creates or truncates `path`, writes the pieces in order, and flushes them to the device. Removes the file on failure.
+// DISK_FULL, STORE_READ_ONLY.
 void write_file_durably(const std::string & path, const std::vector<ByteSpan> & pieces);
 
 }  // namespace kvasir

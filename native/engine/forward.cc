@@ -14,7 +14,7 @@
 namespace kvasir {
 
 namespace {
-// f32 masks: 0 for the keys a row sees, else −inf.
+// f32 mask: 0 for the keys that a row sees, else −inf.
 void set_seen(ggml_tensor * mask, const int32_t * positions, int rows, int window) {
     const size_t n_kv = size_t(mask->ne[0]);
     std::vector<float> values(n_kv * size_t(rows), -INFINITY);
@@ -26,7 +26,7 @@ void set_seen(ggml_tensor * mask, const int32_t * positions, int rows, int windo
     ggml_backend_tensor_set(mask, values.data(), 0, values.size() * sizeof(float));
 }
 
-// The first `keys` of each row of [n_kv, rows, heads] weights: the others are padding.
+// Reads the first `keys` of each row of [n_kv, rows, heads] weights; the others are padding.
 void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float> & out) {
     const size_t n_kv = size_t(weights->ne[0]), rows = size_t(ggml_nrows(weights));
     out.resize(n_kv * rows);
@@ -39,7 +39,7 @@ void read_attention(const ggml_tensor * weights, size_t keys, std::vector<float>
 
 Rows rows_of(const Ubatch & b) { return b.apart ? Rows::apart : Rows::together; }
 
-// Rows [width, 1] as one tensor; by halves, so that each is copied a few times at most.
+// Concatenates rows [width, 1] into one tensor; by halves, so that each row is copied only a few times.
 ggml_tensor * joined(ggml_context * c, std::vector<ggml_tensor *> parts) {
     while (parts.size() > 1) {
         std::vector<ggml_tensor *> pairs;
@@ -111,7 +111,7 @@ std::vector<float> Forward::embed(const std::vector<int32_t> & tokens, Rows rows
 }
 
 std::vector<float> Forward::layer_inputs(const int32_t * tokens, int count, int begin, int end, Rows rows) {
-    constexpr int kAtOnce = 16;  // layers in a graph
+    constexpr int kAtOnce = 16;  // layers per graph
     const Hparams & hp = weights_.hparams();
     const int width = hp.n_embd_per_layer;
     std::vector<float> out(size_t(width) * size_t(count) * size_t(end - begin));
@@ -166,20 +166,20 @@ void Forward::write_kv(LayerGraph & l, ggml_tensor * h) {
             return ggml_sum_rows(c, ggml_sqr(c, ggml_sub(c, fresh, ggml_get_rows(c, cache, b.slots))));
         };
         if (call.deviation_of != DeviationOf::k) l.deviation = distance(v, l.pool.v(il));
-        // A rotation keeps lengths: keys are as far apart with RoPE as without.
+        // Rotation preserves lengths: the distance of keys is the same with and without RoPE.
         if (call.deviation_of == DeviationOf::k) l.deviation = distance(k, l.pool.k(il));
         if (call.deviation_of == DeviationOf::kv) l.deviation = ggml_add(c, l.deviation, distance(k, l.pool.k(il)));
         ggml_set_output(l.deviation);
         ggml_build_forward_expand(g, l.deviation);
     }
     if (call.shift) measure_shift(l, k, v);
-    // Expanded before attention: the graph does not see that attention reads what these write.
+    // Expanded before attention: the graph does not know that attention reads what these nodes write.
     ggml_build_forward_expand(g, ggml_set_rows(c, l.pool.k(il), k, b.slots));
     ggml_build_forward_expand(g, ggml_set_rows(c, l.pool.v(il), v, b.slots));
 }
 
-// The attention weights of the block's last rows, as plain products: they are few, and their weights are what is
-// wanted.
+// The attention weights of the batch's last rows, as plain products: there are few rows, and only the weights are
+// needed.
 void Forward::observe(LayerGraph & l, ggml_tensor * q) {
     ggml_context * c = l.c;
     const Ubatch & b = l.b;
@@ -233,7 +233,7 @@ ggml_tensor * Forward::attend(LayerGraph & l, ggml_tensor * q, const Ubatch & b)
 
 void Forward::layer(int il, Batch & batch, const LayerCall & call, const std::atomic<bool> * abort) {
     Device & device = weights_.device(il);
-    require(&device == &batch.device(), "rows live on another device than the layer");
+    require(&device == &batch.device(), "the rows are on another device than the layer");
     const size_t kv_dim = size_t(weights_.hparams().layer(il).kv_dim());
     if (call.deviation) call.deviation->resize(size_t(batch.size()));
     if (call.raw_k) call.raw_k->resize(kv_dim * batch.size()), call.raw_v->resize(kv_dim * batch.size());
@@ -294,7 +294,7 @@ void Forward::logits_of(const std::vector<float> & x, const std::vector<std::vec
         result.resize(size_t(ggml_nelements(y)));
         ggml_backend_tensor_get(y, result.data(), 0, ggml_nbytes(y));
     };
-    // Two steps, since tied output weights stay on the host while the last norm lives with the last layer.
+    // Two steps, since tied output weights stay on the host while the last norm is on the last layer's device.
     run(weights_.head_device(), x, normed, [&](ggml_context * c, ggml_tensor * in) {
         return ggml_mul(c, ggml_rms_norm(c, in, hp.rms_eps), weights_.output_norm());
     });

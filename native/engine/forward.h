@@ -1,5 +1,5 @@
 #pragma once
-// Running layers: the interplay of weights, resident KV and batches. One object a model, for all its sessions.
+// Runs layers: connects weights, resident KV and batches. One object per model, shared by its sessions.
 //
 // Thread safety: belongs to the model's thread. Any thread may set `abort`.
 #include <atomic>
@@ -16,10 +16,10 @@
 
 namespace kvasir {
 
-// How far computed keys (without RoPE) and values of rows are from those in the cache, by groups of rows.
+// How far the computed keys (without RoPE) and values of rows are from those in the cache, summed by group of rows.
 struct KvShift {
     int groups = 0;
-    std::vector<int32_t> group;  // of each row of the batch; -1: of none
+    std::vector<int32_t> group;  // per row of the batch; -1: none
     std::vector<float> k, v;     // [groups][kv_dim]: sums of computed − cached
 };
 
@@ -27,10 +27,10 @@ struct KvShift {
 struct LayerCall {
     bool write_kv = true;   // compute K and V of the rows and write them into the cache
     bool advance = true;    // attention and feed-forward: replace the rows' activations by the layer's output
-    // [rows]: squared L2 of fresh − cached V (or K), before that is overwritten.
+    // [rows]: squared L2 of fresh − cached V (or K), measured before the cache is overwritten.
     std::vector<float> * deviation = nullptr;
     DeviationOf deviation_of = DeviationOf::v;
-    int observers = 0;                         // last rows of the batch whose attention is wanted
+    int observers = 0;                         // number of last rows whose attention is recorded
     std::vector<float> * attention = nullptr;  // [heads][observers][keys up to the last row's position]: weights
     std::vector<float> * raw_k = nullptr;      // [rows][kv_dim]: keys before RoPE
     std::vector<float> * raw_v = nullptr;      // [rows][kv_dim]
@@ -43,34 +43,35 @@ class Forward {
 
     // Token embeddings, [tokens][n_embd].
     std::vector<float> embed(const std::vector<int32_t> & tokens, Rows rows = Rows::together);
-    // ABORTED. A layer that reads another's keys and values writes none.
+    // Runs one layer. ABORTED. A layer that reads another layer's keys and values writes none.
     void layer(int il, Batch & batch, const LayerCall & call, const std::atomic<bool> * abort);
-    // Places ranges of chunks of layer `il` into `cache`: values as they are, keys rotated to their positions.
+    // Places ranges of chunks of layer `il` into `cache`: values unchanged, keys rotated to their positions.
     struct Placement {
         const ChunkKv * chunk;
-        StoredLayer stored;  // of the whole chunk: on the device of the layer
+        StoredLayer stored;  // of the whole chunk, on the layer's device
         TokenRange range;
         int32_t position;  // of the range's first token
 
-        // The range's first rows of `row` bytes, on the host.
+        // The range's first row on the host; rows have `row` bytes.
         const uint8_t * k(size_t row) const { return stored.host + range.begin * row; }
         const uint8_t * v(size_t row) const { return k(row) + chunk->n_tokens() * row; }
     };
     void place(int il, const std::vector<Placement> & placements, const KvCache & cache);
-    // The same by a ggml graph, from rows on the device: for devices other than the host, and a second path for tests.
+    // The same with a ggml graph, from rows on the device: for devices other than the host, and as a second path for
+    // tests.
     void place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache);
-    // Adds shift.k and shift.v of its group to the keys (at their rotation) and values at each of these positions.
+    // Adds the shift of each position's group to its key (rotated to the position) and value.
     void shift(int il, const KvShift & shift, const std::vector<int32_t> & positions,
                const std::vector<int32_t> & group, const KvCache & cache);
-    // The same by a ggml graph, as place_with_graph().
+    // The same with a ggml graph, as place_with_graph().
     void shift_with_graph(int il, const KvShift & shift, const std::vector<int32_t> & positions,
                           const std::vector<int32_t> & group, const KvCache & cache);
     // Logits of the last row of `batch` → out [n_vocab].
     void head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort);
-    // A step of decoding, for sessions of one pool. Each row is computed as if it were alone.
+    // One decode step for sessions of one pool. Each row is computed as if it were alone.
     void decode(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort);
 
-    // Called between micro-batches, with the number of rows that the model could have computed in the time.
+    // Called between micro-batches with the number of rows that the model could have computed in the elapsed time.
     std::function<void(double)> between;
 
   private:
@@ -89,9 +90,9 @@ class Forward {
         const KvPool & pool;
         const LayerCall & call;
         ggml_tensor * input = nullptr;  // see LayerArgs
-        // What it computes besides its rows' activations; null where it was not asked for.
+        // Outputs besides the rows' activations; null if not requested.
         ggml_tensor *deviation = nullptr, *raw_k = nullptr, *raw_v = nullptr;
-        int observers = 0;                                  // last rows of `b` whose attention is wanted
+        int observers = 0;                                  // number of last rows of `b` whose attention is recorded
         ggml_tensor *attention = nullptr, *seen = nullptr;  // [n_kv, observers, n_head], [n_kv, observers]: a mask
         ShiftGraph shift{};
     };
@@ -104,13 +105,13 @@ class Forward {
     ggml_tensor * attend(LayerGraph & l, ggml_tensor * q, const Ubatch & b);
     // ids [tokens] → f32 [n_embd, tokens].
     ggml_tensor * embeddings(ggml_context * c, ggml_tensor * ids, Rows rows);
-    // Rotates as layer `il` does.
+    // Rotates with the RoPE parameters of layer `il`.
     ggml_tensor * rope(ggml_context * c, ggml_tensor * x, ggml_tensor * pos, int il);
-    // What layers [begin, end) get of these tokens besides the residual stream (Gemma's per-layer embeddings):
-    // [layers][tokens][n_embd_per_layer], nothing where they get none.
+    // What layers [begin, end) get for these tokens besides the residual stream (Gemma's per-layer embeddings):
+    // [layers][tokens][n_embd_per_layer]; empty if they get nothing.
     std::vector<float> layer_inputs(const int32_t * tokens, int count, int begin, int end,
                                     Rows rows = Rows::together);
-    // Of rows [n_embd] each.
+    // Computes logits from rows of [n_embd] each.
     void logits_of(const std::vector<float> & x, const std::vector<std::vector<float> *> & out,
                    const std::atomic<bool> * abort);
 
@@ -118,7 +119,7 @@ class Forward {
     Device & cpu_;
     std::vector<RopeTable> tables_;  // of Hparams::ropes
     Attention attention_;
-    struct RopeFactors {  // one copy a device
+    struct RopeFactors {  // one copy per device
         Device * device;
         int rope;
         ContextPtr ctx;

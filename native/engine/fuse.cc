@@ -10,17 +10,17 @@ namespace kvasir {
 
 namespace {
 
-// Of how many of the question's last tokens the attention is read: their weights for all keys and heads are in memory
-// at once.
+// Limits on the question's last tokens whose attention is read: their weights for all keys and heads are in memory
+// together.
 constexpr int kMaxObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
-// The same of a trace, over all layers.
+// The same limit for a trace, over all layers.
 constexpr size_t kTracedWeights = 64u << 20;
-// Stored tokens shift with the recomputed ones around them, whose weight falls e-fold in so many tokens. It is the same
-// for all tokens of a block.
+// A stored token shifts by the mean change of the recomputed tokens around it. Their weight falls by a factor of e within
+// this many tokens; all tokens of a block share one mean.
 constexpr float kShiftReach = 64;
 constexpr int kShiftBlock = 16;
-// The weight of the mean over the prompt, in tokens: it counts where nothing near is recomputed.
+// The weight of the mean over the whole prompt, in tokens: it decides only where no token nearby is recomputed.
 constexpr float kShiftPrior = 0.2f;
 
 DeviationStats stats_of(std::vector<float> values) {
@@ -42,14 +42,14 @@ void add_mean(const std::vector<float> & weights, std::vector<float> & sum) {
         for (size_t i = 0; i < keys; ++i) sum[i] += share * weights[r * keys + i];
 }
 
-// Sums over blocks of `counts` rows → `share` of the mean around each block, weighed by distance.
+// Sums over blocks of `counts` rows → `share` of the mean around each block, weighted by distance.
 void average(std::vector<float> & sums, const std::vector<float> & counts, float share) {
     const size_t blocks = counts.size(), width = sums.size() / blocks;
     const float decay = std::exp(-float(kShiftBlock) / kShiftReach);
     const float rows = std::accumulate(counts.begin(), counts.end(), 0.0f);
     std::vector<float> mean(width), near(sums.size()), weight(blocks);
     for (size_t i = 0; i < sums.size(); ++i) mean[i % width] += sums[i] / rows;
-    // Each sweep adds a block's own rows, so one of the two is taken off.
+    // Both sweeps add a block's own rows, so they are subtracted once.
     for (size_t i = 0; i < sums.size(); ++i) near[i] = kShiftPrior * mean[i % width] - sums[i];
     for (size_t b = 0; b < blocks; ++b) weight[b] = kShiftPrior - counts[b];
     for (const bool forward : {true, false}) {
@@ -66,7 +66,7 @@ void average(std::vector<float> & sums, const std::vector<float> & counts, float
     for (size_t i = 0; i < sums.size(); ++i) sums[i] = share * near[i] / weight[i / width];
 }
 
-// The values at indices in `in`, and those at all others.
+// Splits `values` into those at the indices in `in` and all others.
 std::pair<std::vector<float>, std::vector<float>> part(const std::vector<float> & values,
                                                        const std::vector<int32_t> & in) {
     std::pair<std::vector<float>, std::vector<float>> out;
@@ -92,7 +92,7 @@ Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & se
       shift_(float(spec.shift)),
       origin_(Clock::now()),
       paused_before_(model.turns()->paused_ms()) {
-    require(spec.shift >= 0 && spec.shift <= 1, "a strategy's shift lies within 0 and 1");
+    require(spec.shift >= 0 && spec.shift <= 1, "a strategy's shift must be between 0 and 1");
     const int n_layer = model.hparams().n_layer;
     const bool any = prompt_.reusable_tokens > 0;
     if (any) check_layers_ = strategy_->check_layers(), report_.question.layers = strategy_->question_layers();
@@ -106,7 +106,7 @@ Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & se
 }
 
 void Fuse::observe(AttentionTrace & trace, int count) {
-    require(count <= prompt_.size() - prompt_.question_begin, "only tokens behind the last chunk can be observed");
+    require(count <= prompt_.size() - prompt_.question_begin, "only tokens after the last chunk can be observed");
     const Hparams & hp = model_.hparams();
     const size_t each = size_t(hp.n_layer) * size_t(hp.n_head) * size_t(prompt_.past + prompt_.size());
     trace.observers = std::max(1, std::min(count, int(kTracedWeights / each)));
@@ -120,7 +120,7 @@ std::vector<int32_t> Fuse::plain_tokens() const {
     return {begin, begin + (prompt_.placements.front().position - prompt_.past)};
 }
 
-// Without what others computed meanwhile.
+// Excludes the time in which others computed.
 double Fuse::now() const { return ms_since(origin_) - (model_.turns()->paused_ms() - paused_before_); }
 
 void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
@@ -130,7 +130,7 @@ void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
     if (pass.abort && pass.abort->load()) throw Error("ABORTED", "The prompt was stopped.");
 }
 
-// A batch of these tokens of the prompt, with their embeddings, on the first layer's device.
+// A batch of these prompt tokens with their embeddings, on the first layer's device.
 Batch Fuse::batch_of(const std::vector<int32_t> & tokens) const {
     std::vector<int32_t> ids, positions;
     for (int32_t t : tokens) ids.push_back(prompt_.tokens[size_t(t)]), positions.push_back(prompt_.past + t);
@@ -157,7 +157,7 @@ std::vector<bool> Fuse::reusable_rows(const Batch & batch) const {
     return out;
 }
 
-// What may be recomputed: the reusable tokens of the prompt, or of `batch`.
+// Tokens that may be recomputed: the reusable tokens of the prompt, or of `batch`.
 Candidates Fuse::candidates(const Batch * batch) const {
     Candidates c;
     c.reusable = size_t(prompt_.reusable_tokens);
@@ -175,7 +175,7 @@ Candidates Fuse::candidates(const Batch * batch) const {
     return c;
 }
 
-// The tokens outside chunks from `first` on, together with `reused` (ascending): indices into the prompt, ascending.
+// The tokens outside chunks starting at `first`, merged with `reused` (ascending): indices into the prompt, ascending.
 std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused, int first) const {
     std::vector<int32_t> out;
     size_t next = 0;
@@ -187,16 +187,16 @@ std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused
     return out;
 }
 
-// From where on tokens outside chunks are computed (again) after the question's pass: text before the question keeps
-// what a pass through every layer has written, since computing it twice would double what misses cost. Not where all
-// tokens are computed: that is a full prefill, to the bit.
+// First token outside chunks that is computed (again) after the question pass. Text before the question keeps the KV
+// that a pass through every layer has written, since computing it twice would double the cost of cache misses. Not if
+// all tokens are computed: that must equal a full prefill to the bit.
 int Fuse::first_after_question_pass(bool all) const {
     const std::vector<int> & seen = report_.question.layers;
     const bool whole = !seen.empty() && seen.back() + 1 == model_.hparams().n_layer_kv;
     return whole && !all ? std::min(prompt_.question_begin, prompt_.size() - 1) : 0;
 }
 
-// The chunks, with what of them is on their layers' device.
+// The chunks, with the rows of them that are already on their layers' device.
 std::vector<LayerLoader::Wanted> Fuse::wanted() {
     std::vector<LayerLoader::Wanted> out;
     if (first_load_ < model_.hparams().n_layer_kv) kept_ = model_.device_tier().use(prompt_.chunks);
@@ -213,7 +213,7 @@ void Fuse::place_layer(int il, Pass & pass) {
     LayerReport & layer = report_.layers[size_t(il)];
     const double asked = now();
     try {
-        // Others compute while a network is waited for.
+        // Lets others compute while waiting for a network.
         if (pass.loader.is_far(il)) model_.turns()->away([&] { pass.loader.wait(il); });
         const LayerLoader::Loaded & loaded = pass.loader.wait(il);
         const double ready = now();
@@ -236,8 +236,8 @@ void Fuse::place_layer(int il, Pass & pass) {
     next_place_ = il + 1;
 }
 
-// A pass of the tokens outside chunks over the placed cache, up to the last layer whose attention the strategy asks
-// for. What it writes into the cache is written again by the pass after it, but for first_after_question_pass().
+// Runs the tokens outside chunks over the placed cache, up to the last layer whose attention the strategy requests. The
+// next pass overwrites the KV written here, except as first_after_question_pass() says.
 void Fuse::question_pass(Pass & pass) {
     QuestionReport & q = report_.question;
     if (q.layers.empty()) return;
@@ -266,7 +266,8 @@ void Fuse::question_pass(Pass & pass) {
     report_.question_ms = now() - start - (report_.load_wait_ms + report_.place_ms - waited);
 }
 
-// K and V of all rows are computed and kept; the candidates that the strategy chooses stay for the layers to come.
+// Computes and writes K and V of all rows; only the candidates that the strategy selects stay in the batch for later
+// layers.
 void Fuse::check(int il, size_t n, Batch & batch, Pass & pass) {
     const double start = now();
     std::vector<float> deviation;
@@ -303,7 +304,7 @@ void Fuse::check(int il, size_t n, Batch & batch, Pass & pass) {
     report_.select_ms += now() - checked;
 }
 
-// Remembers the reusable tokens that are not selected, where these shift.
+// Records the reusable tokens that are not selected, if these are shifted.
 void Fuse::keep_stored(const std::vector<int32_t> & reusable) {
     if (shift_ == 0 || report_.selected.empty()) return;
     std::set_difference(reusable.begin(), reusable.end(), report_.selected.begin(), report_.selected.end(),
@@ -311,7 +312,7 @@ void Fuse::keep_stored(const std::vector<int32_t> & reusable) {
     for (int32_t & t : stored_) block_of_stored_.push_back(t / kShiftBlock), t += prompt_.past;
 }
 
-// Writes the rows' keys and values, and lets the stored ones shift with them; attention is left to `call`.
+// Writes the rows' keys and values, and shifts the stored ones accordingly; attention is left to `call`.
 void Fuse::write_and_shift(int il, Batch & batch, LayerCall & call, Pass & pass) {
     KvShift shift;
     shift.groups = (prompt_.size() + kShiftBlock - 1) / kShiftBlock;
@@ -329,7 +330,7 @@ void Fuse::write_and_shift(int il, Batch & batch, LayerCall & call, Pass & pass)
     call.write_kv = false, call.deviation = nullptr;
 }
 
-// The layer for all rows; where chunks were placed, what is written is compared with what was there.
+// Runs the layer for all rows. If chunks were placed, compares the new KV with the stored KV.
 void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
     const std::vector<bool> reusable = reusable_rows(batch);
     const bool placed = il >= first_load_ && report_.checks.size() == check_layers_.size();
@@ -343,8 +344,8 @@ void Fuse::compute(int il, Batch & batch, bool write_kv, Pass & pass) {
     if (trace_) call.observers = trace_->observers, call.attention = &trace_->layers[size_t(il)];
     const Hparams & hp = model_.hparams();
     if (write_kv && !stored_.empty() && hp.layer(il).kv_of == il) write_and_shift(il, batch, call, pass);
-    // Once every token's K and V are there, only the output of those whose attention is wanted is needed; in the end,
-    // of the last.
+    // Once every token's K and V are written, only the rows whose attention is recorded need an output; in the last
+    // layer, only the last row.
     const bool last = il + 1 == hp.n_layer, kv_done = il + 1 >= hp.n_layer_kv;
     const int needed = !kv_done ? batch.size() : trace_ && !last ? call.observers : 1;
     if (needed < batch.size()) {

@@ -10,22 +10,22 @@ namespace kvasir {
 
 class Fuse {
   public:
-    // The prompt stands behind `past` tokens. Checks everything that can be checked before work begins.
-    // CHUNK_MISMATCH, CONTEXT_OVERFLOW, BAD_ARGUMENT.
+    // The prompt follows `past` tokens. Checks everything that can be checked before work begins. CHUNK_MISMATCH,
+    // CONTEXT_OVERFLOW, BAD_ARGUMENT.
     Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & segments, const StrategySpec & spec,
          LoadOptions loading, int past, int capacity);
 
-    // Before run(): keeps what the last `count` tokens, all of them behind the last chunk, attend to.
+    // Call before run(): records the attention of the last `count` tokens, all of which must follow the last chunk.
     void observe(AttentionTrace & trace, int count);
     int tokens() const { return prompt_.size(); }
-    // Those before the first chunk that is placed.
+    // The tokens before the first placed chunk.
     std::vector<int32_t> plain_tokens() const;
-    // Logits of the last token → logits [n_vocab]. The cache has room for all tokens. CHUNK_CORRUPT, what a chunk
-    // that arrives failed with, OUT_OF_MEMORY, ABORTED.
+    // Logits of the last token → logits [n_vocab]. The cache must have room for all tokens. CHUNK_CORRUPT, the error of
+    // a chunk that failed to arrive, OUT_OF_MEMORY, ABORTED.
     AppendReport run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress);
 
   private:
-    // A pass through the layers, for what all its steps share.
+    // State shared by all steps of a run through the layers.
     struct Pass {
         LayerLoader & loader;
         const std::atomic<bool> * abort;
@@ -62,7 +62,7 @@ class Fuse {
     // Positions of the tokens whose stored KV shifts, and the block of the prompt that each is in.
     std::vector<int32_t> stored_, block_of_stored_;
     int first_load_;      // the first layer whose stored KV is needed
-    int next_place_ = 0;  // layers below are placed, or need not be
+    int next_place_ = 0;  // all lower layers are placed or do not need it
     Clock::time_point origin_;
     double paused_before_;
     AppendReport report_;

@@ -13,7 +13,7 @@ namespace kvasir {
 namespace {
 constexpr size_t kSample = 4096;
 
-// What gguf-split puts behind a model's name: "-00002-of-00003.gguf"; `part` from 0.
+// The suffix that gguf-split appends to a model's name: "-00002-of-00003.gguf"; `part` counts from 0.
 std::string part_suffix(uint64_t part, uint64_t parts) {
     char suffix[48];
     std::snprintf(suffix, sizeof suffix, "-%05u-of-%05u.gguf", unsigned(part + 1), unsigned(parts));
@@ -22,7 +22,7 @@ std::string part_suffix(uint64_t part, uint64_t parts) {
 
 std::string file_name(const std::string & path) { return path.substr(path.find_last_of("/\\") + 1); }
 
-// nullopt where it is something else.
+// nullopt if the value has another type.
 std::optional<uint64_t> whole_number(const gguf_context * header, int64_t id) {
     switch (gguf_get_kv_type(header, id)) {
         case GGUF_TYPE_UINT8: return gguf_get_val_u8(header, id);
@@ -36,7 +36,7 @@ std::optional<uint64_t> whole_number(const gguf_context * header, int64_t id) {
     }
 }
 
-// "split.count" and the like; 0 where the file is not split.
+// "split.count" and similar keys; 0 if the file is not split.
 uint64_t split_number(const gguf_context * header, const char * key) {
     const int64_t id = gguf_find_key(header, key);
     return id < 0 ? 0 : whole_number(header, id).value_or(0);
@@ -54,22 +54,22 @@ GgufFile::GgufFile(const std::string & path) : path_(path), gguf_(open(path)) {
     std::sort(tensors_.begin(), tensors_.end(), by_name);
     const auto same = [](const Tensor & a, const Tensor & b) { return a.name == b.name; };
     const auto twice = std::adjacent_find(tensors_.begin(), tensors_.end(), same);
-    if (twice != tensors_.end()) invalid("it holds the tensor " + twice->name + " twice");
+    if (twice != tensors_.end()) invalid("it contains the tensor " + twice->name + " twice");
 }
 
 GgufFile::Header GgufFile::open(const std::string & path) {
     maps_.push_back(std::make_unique<MappedFile>(path));
     const MappedFile & map = *maps_.back();
-    if (map.size() < 24 || std::memcmp(map.data(), "GGUF", 4) != 0) invalid("it does not begin with a GGUF header");
-    // Counts that cannot fit the file are refused here, before the parser reserves memory for them.
+    if (map.size() < 24 || std::memcmp(map.data(), "GGUF", 4) != 0) invalid("it does not start with a GGUF header");
+    // Counts that cannot fit the file are rejected here, before the parser reserves memory for them.
     uint64_t tensor_count, kv_count;
     std::memcpy(&tensor_count, map.data() + 8, 8);
     std::memcpy(&kv_count, map.data() + 16, 8);
     if (tensor_count > map.size() / 24 || kv_count > map.size() / 12) {
-        invalid("its header counts more entries than the file holds");
+        invalid("its header lists more entries than fit the file");
     }
     Header header(gguf_init_from_buffer(map.data(), map.size(), gguf_init_params{true, nullptr}));
-    if (!header) invalid("its header is cut short or contradicts itself");
+    if (!header) invalid("its header is truncated or inconsistent");
     data_offsets_.push_back(gguf_get_data_offset(header.get()));
     return header;
 }
@@ -93,18 +93,18 @@ void GgufFile::add_tensors(const gguf_context * header) {
     }
 }
 
-// Found by their names beside the first, as libllama finds them.
+// Finds the other parts by their names next to the first, as libllama does.
 void GgufFile::open_parts() {
     const uint64_t parts = split_number(gguf_.get(), "split.count"), own = split_number(gguf_.get(), "split.no");
     const std::string which = "it is part " + std::to_string(own + 1) + " of " + std::to_string(parts);
     const std::string suffix = part_suffix(own, parts);
     if (!path_.ends_with(suffix)) {
-        invalid(which + ", and its name does not end with " + suffix + ", so that the others cannot be found");
+        invalid(which + ", and its name does not end with " + suffix + ", so the other parts cannot be found");
     }
     const std::string stem = path_.substr(0, path_.size() - suffix.size());
     const std::string first = stem + part_suffix(0, parts);
     if (own != 0) {
-        throw Error("MODEL_INVALID", "The file " + path_ + " is not a model by itself: " + which + ".",
+        throw Error("MODEL_INVALID", "The file " + path_ + " is not a complete model: " + which + ".",
                     "Choose the first part instead: " + file_name(first) + ".");
     }
     for (uint64_t part = 1; part < parts; ++part) {
@@ -117,7 +117,7 @@ void GgufFile::open_parts() {
             throw Error("MODEL_PART_MISSING",
                         "The model " + first + " is split into " + std::to_string(parts) + " files, and " +
                             file_name(path_) + " is missing.",
-                        "Put the missing file into the same folder.");
+                        "Put the missing file in the same folder.");
         }
         if (split_number(header.get(), "split.count") != parts || split_number(header.get(), "split.no") != part) {
             invalid("it is not part " + std::to_string(part + 1) + " of " + std::to_string(parts));
@@ -127,7 +127,7 @@ void GgufFile::open_parts() {
     path_ = first;
     const uint64_t all = split_number(gguf_.get(), "split.tensors.count");
     if (tensors_.size() != all) {
-        invalid("its parts hold " + std::to_string(tensors_.size()) + " tensors, not " + std::to_string(all));
+        invalid("its parts contain " + std::to_string(tensors_.size()) + " tensors, not " + std::to_string(all));
     }
 }
 
@@ -142,7 +142,7 @@ bool GgufFile::changed() const {
 void GgufFile::require_unchanged() const {
     if (!changed()) return;
     throw Error("MODEL_CHANGED", "The file of the model, " + path_ + ", was changed while it is in use.",
-                "Load the model again; if it cannot be loaded, fetch the file again.");
+                "Load the model again; if that fails, download the file again.");
 }
 
 void GgufFile::watch_other_mappings() {

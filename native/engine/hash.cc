@@ -25,7 +25,7 @@ uint32_t load_be32(const uint8_t * p) {
 }
 
 template <typename T> T load_le(const uint8_t * p) {
-    T v;  // every platform ggml's libraries exist for is little-endian
+    T v;  // every platform that ggml supports is little-endian
     std::memcpy(&v, p, sizeof v);
     return v;
 }

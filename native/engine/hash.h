@@ -1,5 +1,5 @@
 #pragma once
-// Thread safety: a Sha256 is one thread's; the functions any thread may call.
+// Thread safety: a Sha256 belongs to one thread; any thread may call the functions.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ class Sha256 {
 
 std::string to_hex(const std::array<uint8_t, 32> & digest);
 
-// XXH64 (xxHash specification 0.1.1), one shot: fast enough that checking a layer costs less than copying it.
+// XXH64 (xxHash specification 0.1.1), one-shot: fast enough that checking a layer costs less than copying it.
 uint64_t xxh64(const void * data, size_t size, uint64_t seed = 0);
 
 }  // namespace kvasir

@@ -6,7 +6,7 @@ namespace kvasir {
 
 void HeaderReader::out_of_range(const std::string & key, const std::string & value) const {
     throw Error("MODEL_INVALID",
-                "The model " + file_.path() + " says " + full(key) + " = " + value + ", which is out of range.");
+                "The model " + file_.path() + " has " + full(key) + " = " + value + ", which is out of range.");
 }
 
 int HeaderReader::count(const std::string & key, uint64_t max, int fallback) const {
@@ -17,7 +17,7 @@ int HeaderReader::count(const std::string & key, uint64_t max, int fallback) con
     }
     const auto v = file_.integer(full(key));
     if (!v && fallback >= 0) return fallback;
-    if (!v) throw Error("MODEL_INVALID", "The model " + file_.path() + " lacks the entry " + full(key) + ".");
+    if (!v) throw Error("MODEL_INVALID", "The model " + file_.path() + " has no entry " + full(key) + ".");
     if (*v == 0 || *v > max) out_of_range(key, std::to_string(*v));
     return int(*v);
 }

@@ -7,38 +7,38 @@
 
 namespace kvasir {
 
-// What may differ between the layers of one model.
+// Parameters that may differ between the layers of one model.
 struct LayerShape {
     int n_head = 0, n_head_kv = 0, head_dim = 0;
     int n_ff = 0;           // of the dense feed-forward
     int rope = 0;           // of Hparams::ropes; −1: queries and keys are not rotated
     bool windowed = false;  // a token sees only the last Hparams::window positions, its own among them
-    int kv_of = 0;          // the layer whose keys and values it reads: its own, or an earlier one's
+    int kv_of = 0;          // layer whose keys and values it reads: itself, or an earlier one
 
     int q_dim() const { return n_head * head_dim; }
     int kv_dim() const { return n_head_kv * head_dim; }  // values per token of K, and of V
 };
 
-// What a gate goes through before it multiplies its other half.
+// Applied to the gate before it multiplies the other half.
 enum class Activation { silu, gelu, clamped_silu };
 
-// How a router's scores become the weights of the experts it chooses.
+// How a router's scores become weights of the chosen experts.
 enum class Gating { softmax, sigmoid, softmax_of_chosen };
 
-// A feed-forward of which each token goes through a few parts only (mixture of experts).
+// Mixture of experts: a feed-forward of which each token uses only a few parts.
 struct Experts {
     int count = 0, used = 0;  // 0: dense
     int n_ff = 0;
-    int shared = 0;           // so many go to all tokens, as one feed-forward
-    int dense_layers = 0;     // the first so many layers have none
+    int shared = 0;           // this many process all tokens, as one feed-forward
+    int dense_layers = 0;     // the first layers, which have no experts
     Gating gating = Gating::softmax;
-    bool normalised = true;   // the weights of those chosen sum to 1
+    bool normalised = true;   // the weights of the chosen experts sum to 1
     float scale = 1;          // of the weights
 };
 
-// Queries grow with the logarithm of their position, in steps of `length` tokens (Llama 4's temperature tuning).
+// Scales queries by the logarithm of their position, in steps of `length` tokens (Llama 4's temperature tuning).
 struct QueryTemperature {
-    float scale = 0;  // 0: they do not
+    float scale = 0;  // 0: no scaling
     int length = 0;
 
     float at(int32_t position) const;
@@ -48,24 +48,24 @@ struct Hparams {
     std::string arch;
     int n_layer = 0;
     int n_embd = 0;
-    int n_head = 0, n_head_kv = 0, head_dim = 0, n_ff = 0;  // the largest of any layer
+    int n_head = 0, n_head_kv = 0, head_dim = 0, n_ff = 0;  // maximum over all layers
     int n_vocab = 0;
     int n_ctx_train = 0;
     float rms_eps = 1e-5f;
     std::string rope_scaling = "none";
-    std::vector<RopeParams> ropes{1};  // the first is what most layers have
+    std::vector<RopeParams> ropes{1};  // the first applies to most layers
     std::vector<LayerShape> layers;    // [n_layer]
-    int n_layer_draft = 0;             // what files have behind the last layer: to guess further tokens by; not used
-    int n_layer_kv = 0;                // the first so many have keys and values of their own, the others read theirs
-    int window = 0;                    // tokens; 0: no layer has one
-    int n_embd_per_layer = 0;          // what each layer gets of a token besides the residual stream; 0: nothing
+    int n_layer_draft = 0;             // extra layers after the last, for speculative decoding; unused
+    int n_layer_kv = 0;                // the first n_layer_kv layers have their own KV, later ones share theirs
+    int window = 0;                    // tokens; 0: no layer has a sliding window
+    int n_embd_per_layer = 0;          // per-layer embeddings besides the residual stream; 0: none
     Experts experts;
     Activation activation = Activation::silu;
     QueryTemperature temperature;
     float attention_scale = 0;  // of the scores; by default 1 / √head_dim
     float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
     float attention_softcap = 0, logit_softcap = 0;    // 0: none
-    std::vector<int32_t> suppressed;  // tokens that are never written, such as those of images
+    std::vector<int32_t> suppressed;  // never generated, such as image tokens
 
     const LayerShape & layer(int il) const { return layers[size_t(il)]; }
 };

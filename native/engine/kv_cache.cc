@@ -13,7 +13,7 @@ int blocks_of(int positions) { return (positions + kKvBlock - 1) / kKvBlock; }
 
 int32_t KvCache::first_row(int n) const {
     const int blocks = blocks_of(n);
-    require(blocks <= int(table_.size()), "a run of positions that have no blocks");
+    require(blocks <= int(table_.size()), "a range of positions that have no blocks");
     for (int i = 1; i < blocks; ++i)
         if (table_[size_t(i)] != table_[0] + i) return -1;
     return blocks == 0 ? 0 : table_[0] * kKvBlock;
@@ -55,7 +55,7 @@ void KvCache::allocate(int begin, int end) {
     while (int(table_.size()) < want) table_.push_back(pool_.allocate(table_.empty() ? -1 : table_.back()));
 }
 
-// Whole blocks only: those at the edges may be filled in part.
+// Whole blocks only: those at the edges may be partly filled.
 void KvCache::advise_huge_pages(int begin, int end) const {
     const int first = blocks_of(begin), last = end / kKvBlock;
     if (first < last) pool_.advise_huge_pages(table_.data() + first, size_t(last - first));
@@ -64,7 +64,7 @@ void KvCache::advise_huge_pages(int begin, int end) const {
 void KvCache::prefault(int begin, int end) const {
     advise_huge_pages(begin, end);
     const int first = begin / kKvBlock, last = blocks_of(end);
-    require(last <= int(table_.size()), "memory is taken where blocks were allocated");
+    require(last <= int(table_.size()), "only allocated blocks can be backed by memory");
     if (first < last) pool_.prefault(table_.data() + first, size_t(last - first));
 }
 
@@ -83,7 +83,7 @@ void KvCache::truncate(int n) {
 }
 
 void KvCache::share_prefix(const KvCache & other, int n) {
-    require(&pool_ == &other.pool_ && table_.empty(), "blocks are shared with an empty session of the same model");
+    require(&pool_ == &other.pool_ && table_.empty(), "only an empty session of the same model can share blocks");
     for (int i = 0; i < blocks_of(n); ++i) append_block(other.table_[size_t(i)]);
 }
 

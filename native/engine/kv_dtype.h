@@ -1,6 +1,6 @@
 #pragma once
-// The number formats that keys and values are kept in: f16, or ggml's q8_0 (for every 32 values a scale in f16 and a
-// byte each), which takes 53 % of f16's room.
+// Number formats of stored keys and values: f16, or ggml's q8_0 (an f16 scale and 32 bytes per 32 values), which takes
+// 53 % of the size of f16.
 #include <cstdint>
 #include <string>
 

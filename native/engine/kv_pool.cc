@@ -10,7 +10,7 @@ namespace kvasir {
 
 namespace {
 constexpr int kFirstBlocks = 16;
-constexpr int kSpareBlocks = 4;  // behind the last: kernels that read a padded number of keys may run over
+constexpr int kSpareBlocks = 4;  // after the last one: kernels that read a padded number of keys may overrun
 }
 
 KvPool::KvPool(const Weights & weights, const BlockHash & root, KvDtype dtype, KvLayers layers)
@@ -50,8 +50,8 @@ void KvPool::set_budget(size_t bytes) {
     while (blocks_.used_count() + blocks_.evictable_count() > budget_blocks() && blocks_.evict()) {}
 }
 
-// Padding beyond the last token is masked, but a NaN in it would survive the mask: fresh memory holds zeros, and blocks
-// that were used hold numbers.
+// Padding after the last token is masked, but a NaN in it would survive the mask. Fresh memory holds zeros, and used
+// blocks hold finite numbers.
 void KvPool::make_tensors(Layer & layer, int blocks) const {
     layer.ctx = make_context(4);
     const int64_t slots = int64_t(blocks + kSpareBlocks) * kKvBlock;
@@ -63,7 +63,7 @@ void KvPool::make_tensors(Layer & layer, int blocks) const {
     ggml_backend_tensor_alloc(layer.buffer.get(), layer.v, layer.pages.data() + layer.pages.size() / 2);
 }
 
-// Of keys, or of values, in a layer of so many blocks: as aligned as ggml wants it.
+// Size of the keys, or of the values, of a layer with `blocks` blocks, aligned as ggml requires.
 size_t KvPool::bytes_of(const Layer & layer, int blocks) const {
     return ggml_row_size(dtype_ggml(dtype_), layer.kv_dim) * size_t(blocks + kSpareBlocks) * kKvBlock;
 }
@@ -85,7 +85,7 @@ KvPool::Layer KvPool::make_layer(const Layer & like, int blocks) const {
     return layer;
 }
 
-// Copies what the old tensors hold.
+// Copies the contents of the old tensors.
 void KvPool::move_layer(const Layer & from, Layer & to) const {
     for (auto [old, fresh] : {std::pair(from.k, to.k), std::pair(from.v, to.v)}) {
         if (!to.device->is_host()) {
@@ -103,9 +103,9 @@ void KvPool::move_layer(const Layer & from, Layer & to) const {
     }
 }
 
-// Where addresses were reserved for more, nothing moves: a short question that makes the pool grow would else take, and
-// copy, all the memory of a long prompt beside it. Layer by layer, so that only one is there twice. When memory runs
-// out midway the layers moved are merely longer.
+// If addresses were reserved in advance, nothing moves: otherwise a short question that makes the pool grow would take
+// and copy the memory of a long prompt. Grows layer by layer, so that only one layer exists twice. If memory runs out
+// midway, the layers moved so far are merely longer.
 void KvPool::grow(int blocks) {
     static std::atomic<int64_t> generations{0};
     generation_ = ++generations;
@@ -135,7 +135,7 @@ int KvPool::allocate(int after) {
     return blocks_.allocate(after);
 }
 
-// Blocks one behind another are one piece of each tensor.
+// Contiguous blocks form one piece of each tensor.
 template <typename F> void KvPool::for_each_run(const int32_t * blocks, size_t n, F on_pages) const {
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && blocks[end] == blocks[end - 1] + 1;) ++end;

@@ -31,7 +31,7 @@ LayerLoader::LayerLoader(std::vector<Wanted> chunks, int first, const Weights & 
     if ((most_file_bytes_ || staged || far) && !options.serial) thread_ = std::thread([this] { run(); });
 }
 
-// Null where the layer is to be loaded.
+// Null if the layer has to be loaded.
 ggml_tensor * LayerLoader::there(size_t i, int il) const {
     return chunks_[i].there.empty() ? nullptr : chunks_[i].there[size_t(il)];
 }
@@ -53,7 +53,7 @@ void LayerLoader::open_files() {
     for (int il = first_; il < n_layer_; ++il) most_file_bytes_ = std::max(most_file_bytes_, file_bytes(il));
 }
 
-// Of one layer of all chunks that are read.
+// Bytes of one layer of all chunks that are read from files.
 size_t LayerLoader::file_bytes(int il) const {
     size_t bytes = 0;
     for (size_t i = 0; i < chunks_.size(); ++i)
@@ -61,7 +61,7 @@ size_t LayerLoader::file_bytes(int il) const {
     return bytes;
 }
 
-// The same of what arrives from elsewhere.
+// The same for chunks that arrive from elsewhere.
 size_t LayerLoader::arriving_bytes(int il) const {
     size_t bytes = 0;
     for (size_t i = 0; i < chunks_.size(); ++i)
@@ -69,7 +69,7 @@ size_t LayerLoader::arriving_bytes(int il) const {
     return bytes;
 }
 
-// The same of what goes to another device, read or not.
+// The same for rows copied to another device, whether read from files or not.
 size_t LayerLoader::crossing_bytes(int il) const {
     size_t bytes = 0;
     for (size_t i = 0; i < chunks_.size() && !weights_.device(il).is_host(); ++i)
@@ -77,7 +77,7 @@ size_t LayerLoader::crossing_bytes(int il) const {
     return bytes;
 }
 
-// Whether any layer is to be brought to another device.
+// Returns whether any layer has to be copied to another device.
 bool LayerLoader::reserve_staging() {
     StagingBuffer::Size size;
     size.host_bytes = most_file_bytes_;
@@ -102,7 +102,7 @@ bool LayerLoader::reserve_staging() {
     return any;
 }
 
-// Null where nothing is brought to another device.
+// Null if nothing is copied to another device.
 StagingBuffer * LayerLoader::staging_buffer(int il) const {
     return crossing_bytes(il) ? &weights_.device(il).staging_buffer() : nullptr;
 }
@@ -116,7 +116,8 @@ LayerLoader::~LayerLoader() {
     if (thread_.joinable()) thread_.join();
 }
 
-// Sleeps until reading `bytes` may have taken its time; in short steps, so that an abort does not wait for it.
+// Sleeps until reading `bytes` would have taken its time at the limited speed, in short steps so that an abort takes
+// effect quickly.
 void LayerLoader::throttle(Clock::time_point start, size_t bytes) const {
     if (options_.bytes_per_second <= 0) return;
     const std::chrono::duration<double> seconds(double(bytes) / options_.bytes_per_second);
@@ -139,7 +140,7 @@ void LayerLoader::load(int il, Slot & slot) {
 void LayerLoader::load_chunks(int il, Slot & slot) {
     StagingBuffer * staging = staging_buffer(il);
     const int half = il % 2;
-    // At the end, and also when a file turns out to be damaged: chunks on their way may be gone after that.
+    // At the end, and also when a file turns out to be damaged, since chunks being copied may be destroyed after that.
     const std::unique_ptr<StagingBuffer, Deleter<finish>> until_arrived(staging);
     if (!staging && !slot.storage && most_file_bytes_ > 0) {
         slot.storage = std::make_unique_for_overwrite<uint8_t[]>(most_file_bytes_);
@@ -204,7 +205,7 @@ const LayerLoader::Loaded & LayerLoader::wait(int il) {
     Slot & slot = slots_[il % 2];
     if (!thread_.joinable()) {
         load(il, slot);
-        // All is where it is needed.
+        // Nothing had to be loaded or copied.
         if (!slot.loaded.bytes && !slot.loaded.crossed) slot.loaded.start_ms = slot.loaded.end_ms = 0;
         return slot.loaded;
     }

@@ -1,4 +1,4 @@
-// Lists of a layer's tensors, by the names that llama.cpp's converters give them.
+// Tensor lists of a layer, with the names that llama.cpp's converters use.
 #include "architecture.h"
 
 namespace kvasir {

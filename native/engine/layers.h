@@ -1,5 +1,5 @@
 #pragma once
-// Pieces of graphs that families build their layers from; rows = tokens.
+// Graph building blocks from which families build their layers; rows = tokens.
 #include "adapter.h"
 #include "architecture.h"
 #include "matmul.h"
@@ -12,7 +12,7 @@ inline ggml_tensor * rms_norm(ggml_context * c, ggml_tensor * x, ggml_tensor * w
 }
 
 // w [width, outputs], bias [outputs] or null, x [width, rows] → [outputs, rows]. Every product with a layer's weights
-// goes through here, so that none lacks what an adapter adds to it.
+// goes through here, so that adapters always apply.
 inline ggml_tensor * linear(const LayerArgs & l, ggml_tensor * w, ggml_tensor * bias, ggml_tensor * x) {
     ggml_tensor * y = adapted(l.c, l.adapter, w, x, matmul(l.c, w, x, l.rows), l.rows);
     return bias ? ggml_add(l.c, y, bias) : y;
@@ -28,7 +28,7 @@ inline ggml_tensor * gated(ggml_context * c, Activation activation, ggml_tensor 
     }
 }
 
-// The same where gate and up are halves of [2 n, …], one behind the other.
+// The same if gate and up are the halves of [2 n, …], gate first.
 inline ggml_tensor * gated_halves(ggml_context * c, Activation activation, ggml_tensor * both) {
     const int64_t n = both->ne[0] / 2;
     const auto half = [&](size_t first) {

@@ -27,7 +27,7 @@ bool WatchedRange::lost() const { return false; }
 std::vector<std::unique_ptr<WatchedRange>> watch_mappings_of(int) { return {}; }
 #else
 namespace {
-// Read by the signal's handler, which must not lock: an entry is in use while its end is not 0.
+// Read by the signal handler, which must not lock: an entry is in use while its end is not 0.
 struct Slot {
     std::atomic<uintptr_t> begin{0}, end{0};
     std::atomic<bool> lost{false};
@@ -43,7 +43,8 @@ void on_lost_page(int signal, siginfo_t * info, void * context) {
     for (Slot & slot : slots) {
         const uintptr_t end = slot.end.load();
         if (at < slot.begin.load() || at >= end) continue;
-        // All behind it as well: what is cut is cut to its end, and after an error of the drive nothing is of use.
+        // The rest of the range as well: a truncated file has no data up to its end, and after a drive error nothing is
+        // usable.
         const uintptr_t page = at / page_size * page_size;
         void * zeros = mmap(reinterpret_cast<void *>(page), end - page, PROT_READ,
                             MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,7 +53,7 @@ void on_lost_page(int signal, siginfo_t * info, void * context) {
         return;
     }
     if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
-    // Not ours: as without this handler, once the instruction is tried again.
+    // Not in a watched range: restore the previous handler, which acts when the instruction is retried.
     sigaction(SIGBUS, &before, nullptr);
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// Pages of mapped files that cannot be read any more: another program cut the file, or its drive went away. The system
-// would end the process (SIGBUS); instead zeros stand there from then on, and the range says that it is lost, so that
-// whoever computes with it can give an error.
+// Pages of mapped files that can no longer be read: another program truncated the file, or its drive was removed. The
+// system would kill the process (SIGBUS). Instead, such pages read as zeros from then on, and lost() reports it, so
+// that the caller can raise an error.
 //
-// Windows refuses to cut a file that is mapped, and is left as it is.
+// Windows refuses to truncate a mapped file, so nothing is done there.
 //
-// Thread safety: any thread may read a range that is watched, and ask for lost().
+// Thread safety: any thread may read a watched range and call lost().
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -14,7 +14,7 @@ namespace kvasir {
 
 class WatchedRange {
   public:
-    // Of a mapping that only this process sees; until the range is gone. Where too many are watched, this one is not.
+    // Watches a private mapping for the lifetime of this object. Does nothing if too many ranges are watched.
     WatchedRange(const void * begin, size_t size);
     ~WatchedRange();
     WatchedRange(const WatchedRange &) = delete;
@@ -24,8 +24,8 @@ class WatchedRange {
     int slot_ = -1;
 };
 
-// What else of this process maps the open file `fd`: libllama, which keeps its addresses to itself. Empty where the
-// system does not list mappings (all but Linux).
+// Watches all other mappings of the open file `fd` in this process, such as libllama's, whose addresses are not
+// exposed. Empty if the system does not list mappings (all but Linux).
 std::vector<std::unique_ptr<WatchedRange>> watch_mappings_of(int fd);
 
 }  // namespace kvasir

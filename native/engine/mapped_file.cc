@@ -29,7 +29,7 @@ MappedFile::MappedFile(const std::string & path) {
     HANDLE mapping = size_ ? CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr) : nullptr;
     CloseHandle(file);
     data_ = mapping ? static_cast<const uint8_t *>(MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0)) : nullptr;
-    if (mapping) CloseHandle(mapping);  // the view keeps what it needs of it
+    if (mapping) CloseHandle(mapping);  // the view keeps a reference
     if (!data_) throw Error("MODEL_INVALID", "The file " + path + " is empty or could not be mapped.", kFetchAgain);
 }
 MappedFile::~MappedFile() {
@@ -50,7 +50,7 @@ int64_t modified_ns(const struct stat & st) {
 }  // namespace
 
 MappedFile::MappedFile(const std::string & path) {
-    // Without waiting: a pipe would be waited for until somebody writes into it.
+    // Non-blocking: opening a pipe would otherwise wait for a writer.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         throw Error("MODEL_NOT_FOUND", "The file " + path + " could not be opened: " + std::strerror(errno) + ".");

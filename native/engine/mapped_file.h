@@ -1,7 +1,7 @@
 #pragma once
-// A file of weights in memory, by mmap.
+// A weights file mapped into memory.
 //
-// Thread safety: does not change once it is open; any thread may read it.
+// Thread safety: immutable once open; any thread may read it.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace kvasir {
 
-// What people do about a model file that is not whole.
-inline constexpr const char * kFetchAgain = "The download may be incomplete or damaged; fetch the file again.";
+// Advice for an incomplete model file.
+inline constexpr const char * kFetchAgain = "The download may be incomplete or damaged; download the file again.";
 
 class MappedFile {
   public:
@@ -22,13 +22,13 @@ class MappedFile {
     MappedFile(const MappedFile &) = delete;
     const uint8_t * data() const { return data_; }
     size_t size() const { return size_; }
-    // Whether the file was written to or cut since it was opened, or could not be read; zeros are read then. A file
-    // that another one took the place of is as it was, as long as it is open. False where the system keeps open files
-    // as they are.
+    // Whether the file was written to or truncated since it was opened, or could not be read; then it reads as zeros. A
+    // file that was replaced by another stays readable as long as it is open. Always false on systems that keep open
+    // files unchanged.
     bool changed() const;
-    // Counts what libllama has mapped of the file as well from now on.
+    // Also covers libllama's existing mappings of the file from now on.
     void watch_other_mappings();
-    // Tells the system that a range will not be read again (its pages stay reloadable from the file).
+    // Tells the system that a range will not be read again (its pages can still be reloaded from the file).
     void forget(size_t offset, size_t size) const;
 
   private:

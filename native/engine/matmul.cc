@@ -19,7 +19,7 @@ constexpr bool kX86 = false;
 bool in_plain_memory(const ggml_tensor * t) { return ggml_backend_buffer_is_host(t->buffer); }
 
 const MatmulKernel * kernel_for(const ggml_tensor * w, const ggml_tensor * x) {
-    // One row reads every weight once whatever is done with it: ggml does that as fast as memory allows.
+    // A single row reads every weight once, whatever is done with it; ggml already runs at memory speed.
     return x->type != GGML_TYPE_F32 || x->ne[1] == 1 || x->ne[2] > 1 ? nullptr : rows_kernel(w);
 }
 
@@ -76,8 +76,8 @@ ggml_tensor * matmul_by(ggml_context * c, const MatmulKernel & kernel, ggml_tens
                           const_cast<MatmulKernel *>(&kernel));
 }
 
-// Several rows of a matrix may go to kernels of ggml's whose sums are in another order; several matrices of one row do
-// not. x86's for quantised weights in plain memory keep the order, and are the faster ones.
+// For several rows of one matrix, ggml may use kernels that sum in another order; for several matrices of one row it
+// does not. x86's kernels for quantised weights in plain memory keep the order, and are faster.
 ggml_tensor * matmul_apart(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
     if (kX86 && ggml_is_quantized(weights->type) && in_plain_memory(weights)) {
         const MatmulKernel * kernel = x->type == GGML_TYPE_F32 ? matmul_kernel_apart(weights->type) : nullptr;

@@ -11,7 +11,7 @@ namespace kvasir {
 
 namespace {
 
-// The key before a first prefix block's: nothing that is hashed for chunks begins like this.
+// The parent key of first prefix blocks; nothing hashed for chunks starts like this.
 BlockHash prefix_root(const Digest & fingerprint, KvDtype kv) {
     const std::string what = std::string("kvasir prefix blocks, ") + dtype_name(kv) +
                              ", keys with RoPE, tokens a block: " + std::to_string(kKvBlock);
@@ -41,7 +41,7 @@ ggml_backend_dev_t find_device(const std::string & name) {
     if (name == "cpu") return nullptr;
     ggml_backend_dev_t dev = ggml_backend_dev_by_name(name.c_str());
     if (!dev) {
-        throw Error("BAD_ARGUMENT", "There is no device called \"" + name + "\".",
+        throw Error("BAD_ARGUMENT", "Unknown device: \"" + name + "\".",
                     "Use auto, cpu, or one that is listed.");
     }
     return dev;
@@ -98,7 +98,7 @@ ChunkShape Model::chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix
 bool Model::encodes(const ChunkShape & shape) const {
     ChunkShape own = chunk_shape(shape.dtype, {});
     own.prefix_hash = shape.prefix_hash;
-    return shape == own && shape.prefix_hash != kv_pool().root();  // the root's are prefixes of prompts
+    return shape == own && shape.prefix_hash != kv_pool().root();  // excludes the root: that is for prefixes of prompts
 }
 
 void Model::require_unchanged() const { weights_->file().require_unchanged(); }

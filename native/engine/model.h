@@ -1,9 +1,9 @@
 #pragma once
-// A loaded model: weights on their devices, vocabulary, and what sessions and chunks of it share.
+// A loaded model: weights on their devices, vocabulary, and the state shared by its sessions and chunks.
 //
-// Thread safety: "the model's thread" is the one that has the turn (turns.h): it uses forward(), both pools, the device
-// tier, and with them every Session, KvCache, Batch and Fuse; after the last turn any may destroy it. Everything else
-// here does not change once the model is loaded: any thread may read it at any time, vocab() too.
+// Thread safety: "the model's thread" is the one that has the turn (turns.h). It uses forward(), both pools, the device
+// tier, and with them every Session, KvCache, Batch and Fuse; after the last turn any thread may destroy the model.
+// Everything else here is immutable once the model is loaded: any thread may read it at any time, including vocab().
 #include <functional>
 #include <memory>
 
@@ -18,10 +18,10 @@
 namespace kvasir {
 
 struct ModelOptions {
-    int threads = 0;              // 0: one per physical core; never more than there are cores for us
+    int threads = 0;              // 0: one per physical core; never more than the cores available
     std::string device = "auto";  // "auto", "cpu" or a ggml device name
-    KvDtype kv = KvDtype::f16;    // of the resident KV; q8_0 only for heads of a multiple of 32, else f16 is used
-    std::string adapter = "";     // file of a LoRA adapter that changes the model; "": none
+    KvDtype kv = KvDtype::f16;    // of the resident KV; q8_0 only if head sizes are multiples of 32, else f16
+    std::string adapter = "";     // path of a LoRA adapter that modifies the model; "": none
 };
 
 class Model {
@@ -33,33 +33,33 @@ class Model {
     const Weights & weights() const { return *weights_; }
     const Hparams & hparams() const { return weights_->hparams(); }
     const Vocab & vocab() const { return *vocab_; }
-    // Of all sessions.
+    // Shared by all sessions.
     Forward & forward() const { return *forward_; }
     KvPool & kv_pool() const { return *kv_pool_; }
-    // Of chunks that are encoded: apart from the sessions', since chunks do not depend on their number format.
+    // For encoding chunks; separate from the sessions' pool, since chunks do not depend on its number format.
     KvPool & chunk_pool() const { return *chunk_pool_; }
-    // What stays on the device of stored chunks.
+    // Stored chunks kept on the device.
     DeviceTier & device_tier() const { return *device_tier_; }
-    // Who uses all of these now.
+    // Schedules the use of all of these.
     const std::shared_ptr<Turns> & turns() const { return turns_; }
     int threads() const { return threads_; }
     double load_ms() const { return load_ms_; }
-    // Of the model with its adapter: KV that either changes is neither the other's nor that of the model alone.
+    // Of the model with its adapter: KV is not interchangeable between adapters, nor with the plain model's.
     const Digest & fingerprint() const { return fingerprint_; }
     std::string fingerprint_hex() const;
 
     ChunkShape chunk_shape(KvDtype dtype, const std::vector<int32_t> & prefix) const;
-    // Whether this model encodes chunks of that shape, behind whatever prefix.
+    // Whether this model encodes chunks of that shape, with any prefix.
     bool encodes(const ChunkShape & shape) const;
-    // Before weights are read: a mapped file that was cut would end the process, one that was written to would give
-    // nonsense. What happens to it during a pass is not noticed. MODEL_CHANGED.
+    // Called before weights are read: reading a truncated mapping would kill the process, and a modified file would
+    // give nonsense. Changes during a pass are not detected. MODEL_CHANGED.
     void require_unchanged() const;
-    // Ids from outside are not trusted: BAD_ARGUMENT for one beyond the vocabulary.
+    // Ids from outside are not trusted: BAD_ARGUMENT for ids outside the vocabulary.
     void check_tokens(const std::vector<int32_t> & tokens) const;
 
   private:
     int threads_;
-    std::vector<std::unique_ptr<Device>> devices_;  // the CPU first
+    std::vector<std::unique_ptr<Device>> devices_;  // the CPU is first
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<Vocab> vocab_;
     std::unique_ptr<Forward> forward_;

@@ -10,14 +10,14 @@ namespace kvasir {
 
 namespace {
 
-constexpr size_t kNamed = 4;  // of what is not supported, in a message
+constexpr size_t kNamed = 4;  // maximum number of unsupported names in a message
 
 Error unsupported(const std::string & what) {
-    return Error("MODEL_UNSUPPORTED", "The model cannot be used yet: " + what + ".",
+    return Error("MODEL_UNSUPPORTED", "The model is not supported: " + what + ".",
                  "Choose another model, or another version of this one.");
 }
 
-// Keys under "<family>." that say nothing about what is computed.
+// Keys under "<family>." that do not affect the computation.
 const char * const kOtherKeys[] = {"vocab_size", "tensor_data_layout", "pooling_type", "rope.scaling.finetuned",
                                    "expert_used_count"};
 
@@ -27,7 +27,7 @@ bool says_nothing_new(const GgufFile & file, const std::string & key, const std:
     return file.is_neutral(key);
 }
 
-// What the header asks for and nobody read.
+// Rejects keys of the header that nobody read.
 void check_keys(const HeaderReader & header, const std::string & arch) {
     const GgufFile & file = header.file();
     std::set<std::string> others;
@@ -38,11 +38,11 @@ void check_keys(const HeaderReader & header, const std::string & arch) {
         if (std::find(std::begin(kOtherKeys), std::end(kOtherKeys), name) != std::end(kOtherKeys)) continue;
         if (!says_nothing_new(file, key, name)) others.insert(key);
     }
-    if (!others.empty()) throw unsupported("its header asks for what is not supported (" + listed(others) + ")");
+    if (!others.empty()) throw unsupported("its header has unsupported keys (" + listed(others) + ")");
 }
 
-// What files hold weights in; where no kernel of ours reads a type, ggml's does. Not integers, sums of blocks and the
-// like.
+// Types that files store weights in; types that our kernels cannot read are left to ggml. No integers, block sums or
+// similar types.
 bool supported_type(ggml_type t) {
     switch (t) {
         case GGML_TYPE_F32: case GGML_TYPE_F16: case GGML_TYPE_BF16: case GGML_TYPE_Q4_0: case GGML_TYPE_Q4_1:
@@ -92,7 +92,7 @@ void check_others(const GgufFile & file, const CheckedModel & model, const std::
     for (const GgufFile::Tensor & t : file.tensors())
         if (!known.count(t.name) && !is_draft(t.name)) others.insert(kind_of(t.name));
     if (others.empty()) return;
-    throw unsupported("it has weights that are not used in the family " + std::string(arch.name()) + " (" +
+    throw unsupported("it has unsupported weights for the family " + std::string(arch.name()) + " (" +
                       listed(others) + "), and without them its answers would be wrong");
 }
 
@@ -106,7 +106,7 @@ void check_tensors(const GgufFile & file, const std::vector<Expected> & expected
         for (size_t i = 0; i < GGML_MAX_DIMS; ++i) fits = fits && t->ne[i] == (i < e.shape.size() ? e.shape[i] : 1);
         if (!fits) {
             throw Error("MODEL_INVALID", "The tensor " + e.name + " of " + file.path() +
-                                             " does not have the shape that its header promises.");
+                                             " does not have the shape given by its header.");
         }
         const bool vector = e.shape.size() == 1 || e.name.ends_with(".bias");
         if (!supported_type(t->type) || (vector && t->type != GGML_TYPE_F32)) types.insert(ggml_type_name(t->type));
@@ -116,7 +116,7 @@ void check_tensors(const GgufFile & file, const std::vector<Expected> & expected
     }
 }
 
-// Layers' own rows of the embeddings are read by themselves.
+// Each layer's rows of the embeddings are read separately.
 void check_layer_inputs(const GgufFile & file, const Hparams & hp) {
     const GgufFile::Tensor * t = hp.n_embd_per_layer ? file.find("per_layer_token_embd.weight") : nullptr;
     if (!t || hp.n_embd_per_layer % ggml_blck_size(t->type) == 0) return;

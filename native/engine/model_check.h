@@ -1,6 +1,6 @@
 #pragma once
-// Whether the engine runs a model as it was meant: what stands in its file, and is not used here, is an error and never
-// left out.
+// Checks that the engine runs a model as intended: anything in its file that the engine does not use is an error rather
+// than ignored.
 //
 // Thread safety: any thread may call it.
 #include <set>
@@ -15,12 +15,12 @@ struct CheckedModel {
     Hparams hparams;
 };
 
-// From the header and the list of tensors alone; no weights are read. MODEL_INVALID, MODEL_UNSUPPORTED: names what is
-// not supported.
+// Uses only the header and the list of tensors; reads no weights. MODEL_INVALID, MODEL_UNSUPPORTED, naming the
+// unsupported parts.
 CheckedModel check_model(const GgufFile & file);
 
-// For messages: some of the names, and how many more there are; and what layers call alike, "blk.3.attn_q.bias" →
-// "blk.*.attn_q.bias".
+// For messages: some of the names and the number of further ones; and the common form of a layer's tensor name,
+// "blk.3.attn_q.bias" → "blk.*.attn_q.bias".
 std::string listed(const std::set<std::string> & names);
 std::string kind_of(const std::string & tensor);
 

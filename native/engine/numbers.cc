@@ -6,7 +6,7 @@
 
 namespace kvasir {
 
-// Those that are none have every bit of the exponent set.
+// Infinities and NaN have every bit of the exponent set.
 bool all_finite(const std::vector<float> & values) {
     constexpr uint32_t kExponent = 0x7F800000;
     uint32_t most = 0;
@@ -16,8 +16,8 @@ bool all_finite(const std::vector<float> & values) {
 
 Error no_numbers() {
     return Error("MODEL_NUMBERS",
-                 "The model computed values that are not numbers, so there is nothing to go on with.",
-                 "Its file may be damaged: fetch it again. If it is sound, its numbers are too large for 16 bits: try "
+                 "The model computed values that are not numbers (NaN or infinity).",
+                 "The file may be damaged: download it again. If it is intact, its values do not fit 16 bits: try "
                  "another version of the model.");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a model computed, held against what a number is.
+// Checks for NaN and infinity in results of a model.
 //
 // Thread safety: any thread may call these functions.
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace kvasir {
 
-// Neither NaN nor infinite.
+// Whether none is NaN or infinite.
 bool all_finite(const std::vector<float> & values);
 
-// MODEL_NUMBERS.
+// The MODEL_NUMBERS error.
 Error no_numbers();
 
 }  // namespace kvasir

@@ -15,7 +15,7 @@ namespace kvasir {
 
 namespace {
 
-constexpr size_t kPage = 4096;  // the smallest anywhere
+constexpr size_t kPage = 4096;  // smallest page size on any platform
 
 [[noreturn]] void missing(size_t bytes) {
     throw Error("OUT_OF_MEMORY", "Could not allocate " + std::to_string(bytes >> 20) + " MiB.",
@@ -28,7 +28,7 @@ Pages::Pages(size_t bytes) : Pages(bytes, bytes) {}
 
 #ifdef _WIN32
 
-// What is committed counts, written or not.
+// Committed memory counts, whether written or not.
 Pages::Pages(size_t needed, size_t) : size_(needed) {
     data_ = static_cast<uint8_t *>(VirtualAlloc(nullptr, needed, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
     if (!data_) missing(needed);
@@ -56,10 +56,10 @@ Pages::~Pages() {
 
 void Pages::advise_huge_pages(size_t offset, size_t bytes) const {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    constexpr uintptr_t kLarge = uintptr_t(2) << 20;  // where large pages are larger, the system ignores this
+    constexpr uintptr_t kLarge = uintptr_t(2) << 20;  // if large pages are larger, the system ignores the hint
     const auto begin = reinterpret_cast<uintptr_t>(data_) + offset;
     const uintptr_t first = (begin + kLarge - 1) / kLarge * kLarge, last = (begin + bytes) / kLarge * kLarge;
-    // Where this is refused, small pages do as well.
+    // If this fails, small pages work as well.
     if (first < last) madvise(reinterpret_cast<void *>(first), last - first, MADV_HUGEPAGE);
 #endif
 }

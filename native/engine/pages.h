@@ -1,20 +1,19 @@
 #pragma once
 // Memory straight from the operating system.
 //
-// Thread safety: as a vector's; threads may call the const members, and use the bytes, at once.
+// Thread safety: as std::vector; threads may call the const members and use the bytes concurrently.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace kvasir {
 
-// It reads as zeros, and a page of it is taken only once it is written.
+// Reads as zeros; a page takes memory only once it is written.
 class Pages {
   public:
     Pages() = default;
     explicit Pages(size_t bytes);  // OUT_OF_MEMORY
-    // `wanted` bytes where addresses cost nothing as long as nobody writes there, and the system gives them; else
-    // `needed`. OUT_OF_MEMORY.
+    // Reserves `wanted` bytes if reserving addresses is free and the system allows it, else `needed`. OUT_OF_MEMORY.
     Pages(size_t needed, size_t wanted);
     ~Pages();
     Pages(Pages && other) noexcept { swap(other); }
@@ -23,10 +22,10 @@ class Pages {
     uint8_t * data() const { return data_; }
     size_t size() const { return size_; }
 
-    // All of these bytes are about to be written: the system may give them in large pages, of which none reaches beyond
+    // Hints that all of these bytes are about to be written. The system may use large pages that lie entirely within
     // them.
     void advise_huge_pages(size_t offset, size_t bytes) const;
-    // Takes the pages of these bytes now; what they hold stays.
+    // Takes the memory of these pages now; their contents are unchanged.
     void prefault(size_t offset, size_t bytes) const;
 
   private:

@@ -1,6 +1,6 @@
-// Realignment: stored keys carry no RoPE, so placing a chunk, or a part of one, is one exact rotation to where it
-// stands (CacheBlend §4.3 calls it positional recovery). On the host a table and one pass do it; elsewhere ggml's own
-// rope does.
+// Realignment: stored keys have no RoPE, so placing a chunk, or a part of one, is one exact rotation to its position
+// (CacheBlend §4.3 calls it positional recovery). On the host a table and one pass do it; other devices use ggml's
+// rope.
 #include <algorithm>
 #include <cstring>
 
@@ -16,7 +16,7 @@ struct PlaceJob {
     const std::vector<Forward::Placement> * placements;
     const RopeTable * table;  // null: keys are not rotated
     const KvCache * cache;
-    uint8_t *k, *v;  // the layer's, of all slots
+    uint8_t *k, *v;  // of the layer, for all slots
     int il, heads, head_dim;
     size_t total;
 };
@@ -78,9 +78,9 @@ void Forward::place(int il, const std::vector<Placement> & placements, const KvC
     device.run(g, nullptr);
 }
 
-// One graph for many: a launch and an allocation a chunk would add up.
+// One graph for many chunks: one launch and one allocation per chunk would add up.
 void Forward::place_with_graph(int il, const std::vector<Placement> & placements, const KvCache & cache) {
-    constexpr size_t kSources = 16;  // what Device::kMaxNodes has room for
+    constexpr size_t kSources = 16;  // maximum that fits Device::kMaxNodes
     std::vector<std::vector<Placement>> by_source;
     for (const Placement & p : placements) {
         const auto same = [&](const auto & known) { return known.front().stored.rows == p.stored.rows; };
@@ -93,7 +93,7 @@ void Forward::place_with_graph(int il, const std::vector<Placement> & placements
     }
 }
 
-// The placements of each source stand in rows of one tensor.
+// The placements of each source share the rows of one tensor.
 void Forward::place_sources(int il, std::span<const std::vector<Placement>> sources, const KvCache & cache) {
     Device & device = weights_.device(il);
     const LayerShape & shape = weights_.hparams().layer(il);
@@ -120,7 +120,7 @@ void Forward::place_sources(int il, std::span<const std::vector<Placement>> sour
         ggml_tensor *from_k = input(std::move(k_rows)), *from_v = input(std::move(v_rows)),
                     *pos = input(std::move(positions)), *to = input(std::move(slots));
         ggml_tensor * stored = placements.front().stored.rows;
-        // Rows that are got are f32, whatever they were.
+        // get_rows returns f32 for any type.
         ggml_tensor * k = ggml_reshape_3d(c, ggml_get_rows(c, stored, from_k), shape.head_dim, shape.n_head_kv, n);
         k = ggml_reshape_2d(c, rope(c, k, pos, il), shape.kv_dim(), n);
         ggml_build_forward_expand(g, ggml_set_rows(c, cache.k(il), k, to));
@@ -128,7 +128,7 @@ void Forward::place_sources(int il, std::span<const std::vector<Placement>> sour
     }
     device.prepare(g);
     for (const auto & [t, values] : inputs)
-        if (t->buffer) ggml_backend_tensor_set(t, values.data(), 0, ggml_nbytes(t));  // not where nothing is rotated
+        if (t->buffer) ggml_backend_tensor_set(t, values.data(), 0, ggml_nbytes(t));  // null if nothing is rotated
     device.run(g, nullptr);
 }
 

@@ -15,7 +15,7 @@ ChunkShape prefix_shape(const Model & model) {
     return shape;
 }
 
-// Where K and V of a block's tokens stand in a layer of the file: all keys, then all values.
+// Offsets of K and V of a block's tokens in a layer of the file: all keys, then all values.
 struct Part {
     size_t k, v, bytes;
 };
@@ -47,8 +47,8 @@ std::shared_ptr<ChunkKv> export_prefix(const Model & model, const std::vector<in
 
 void check_prefix(const Model & model, const ChunkKv & prefix) {
     if (prefix.shape() == prefix_shape(model) && prefix.n_tokens() % kKvBlock == 0) return;
-    throw Error("CHUNK_MISMATCH", "A stored prefix was computed by another model or holds no prefix.",
-                "It will be computed again.");
+    throw Error("CHUNK_MISMATCH", "A stored prefix was computed by another model or contains no prefix.",
+                "Kvasir recomputes it.");
 }
 
 void import_prefix(Model & model, const ChunkKv & prefix) {
@@ -61,7 +61,7 @@ void import_prefix(Model & model, const ChunkKv & prefix) {
     for (size_t i = 0; i < cached.size(); ++i) {
         hashes.push_back(cached[i].first), ids.push_back(cached[i].second), pool.ref(ids.back());
     }
-    struct GiveBack {  // the tail first
+    struct GiveBack {  // tail first
         KvPool & pool;
         std::vector<int> & ids;
         ~GiveBack() {

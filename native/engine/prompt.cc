@@ -12,7 +12,7 @@ void check_chunk(const Model & model, const ChunkKv & chunk, int segment) {
     if (model.encodes(chunk.shape())) return;
     Error e("CHUNK_MISMATCH",
             "A cached chunk was computed by another model or vocabulary and cannot be used with this one.",
-            "It will be computed again for this model.");
+            "Kvasir recomputes it for this model.");
     e.chunk_index = segment;
     throw e;
 }
@@ -21,7 +21,7 @@ TokenRange range_of(const Segment & s) {
     const size_t n = s.chunk->n_tokens();
     const TokenRange range = s.range.value_or(TokenRange{0, n});
     require(range.count > 0 && range.begin < n && range.count <= n - range.begin,
-            "a segment's range lies outside its chunk");
+            "a segment's range is outside its chunk");
     return range;
 }
 

@@ -13,15 +13,15 @@ LlamaReference::LlamaReference(const std::string & path, const ReferenceOptions 
     if (options.device != "auto") {
         ggml_backend_dev_t dev = options.device == "cpu" ? nullptr : ggml_backend_dev_by_name(options.device.c_str());
         if (!dev && options.device != "cpu") {
-            throw Error("BAD_ARGUMENT", "There is no device called \"" + options.device + "\".",
+            throw Error("BAD_ARGUMENT", "Unknown device: \"" + options.device + "\".",
                         "Use auto, cpu, or one that is listed.");
         }
         if (dev && ggml_backend_dev_type(dev) != GGML_BACKEND_DEVICE_TYPE_CPU) devices[0] = dev;
-        mp.devices = devices;  // an empty list: the processor alone
+        mp.devices = devices;  // an empty list: only the processor
     }
     model_.reset(llama_model_load_from_file(path.c_str(), mp));
     if (!model_) throw Error("MODEL_INVALID", "llama.cpp could not load " + path + ".");
-    // Before the context, which makes room for what it adds to a graph.
+    // Before the context, which reserves room for the adapter's graph nodes.
     llama_adapter_lora * adapter =
         options.adapter.empty() ? nullptr : llama_adapter_lora_init(model_.get(), options.adapter.c_str());
     if (!options.adapter.empty() && !adapter) {
@@ -78,7 +78,7 @@ void LlamaReference::truncate(int length) {
 }
 
 void LlamaReference::cut(int begin, int end) {
-    require(0 <= begin && begin < end && end <= length_, "cut: not a range of what is there");
+    require(0 <= begin && begin < end && end <= length_, "cut: the range is out of bounds");
     llama_memory_t memory = llama_get_memory(ctx_.get());
     llama_memory_seq_rm(memory, 0, begin, end);
     llama_memory_seq_add(memory, 0, end, -1, begin - end);

@@ -1,5 +1,5 @@
 #pragma once
-// llama.cpp's own inference, for parity and benches.
+// llama.cpp's inference, for parity tests and benches.
 //
 // Thread safety: one thread at a time.
 #include <memory>
@@ -22,12 +22,12 @@ class LlamaReference {
   public:
     // MODEL_INVALID, ADAPTER_INVALID, OUT_OF_MEMORY, BAD_ARGUMENT (no such device).
     LlamaReference(const std::string & path, const ReferenceOptions & options);
-    // Logits of the last token, [n_vocab]. Positions go on behind what is there.
+    // Logits of the last token, [n_vocab]. Positions continue after the existing ones.
     std::vector<float> prefill(const std::vector<int32_t> & tokens);
     std::vector<int32_t> decode_greedy(int count);
     void truncate(int length);
-    // Cuts positions begin … end − 1 out and moves what follows to the left, as llama-server's cache reuse does: stored
-    // keys are rotated (K-shift) at the next decode, nothing is computed again.
+    // Removes positions begin … end − 1 and moves the rest to the left, as llama-server's cache reuse does: stored keys
+    // are rotated (K-shift) at the next decode, nothing is recomputed.
     void cut(int begin, int end);
 
   private:

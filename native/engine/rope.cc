@@ -8,7 +8,7 @@ namespace kvasir {
 
 namespace {
 
-// YaRN (Peng et al. 2023, §3.2): the dimension at which a full turn takes `beta` rotations within the trained context.
+// YaRN (Peng et al. 2023, §3.2): the dimension that completes `beta` rotations within the trained context.
 float correction_dim(const RopeParams & r, float beta) {
     return r.n_rot * std::log(r.n_ctx_orig / (beta * 2 * std::numbers::pi_v<float>)) / (2 * std::log(r.freq_base));
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Rotary position embedding: parameters as GGUF gives them, and the table that realignment rotates with.
+// Rotary position embedding: parameters from GGUF, and the rotation table for realignment.
 //
-// Thread safety: any thread may read a RopeTable while none makes it grow.
+// Thread safety: any thread may read a RopeTable while no thread makes it grow.
 #include <cstdint>
 #include <vector>
 

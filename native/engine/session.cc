@@ -28,7 +28,7 @@ AppendReport Session::append(const std::vector<Segment> & segments, const Strate
     try {
         return append_once(segments, strategy, abort, progress, loading, observe);
     } catch (const Error & e) {
-        // The chunks that it placed from the device's memory did not give way to it.
+        // The chunks that the append placed from the device's memory could not be evicted while it held them.
         if (e.code != "OUT_OF_MEMORY" || !model_->device_tier().clear()) throw;
     }
     return append_once(segments, strategy, abort, progress, loading, observe);
@@ -75,7 +75,7 @@ bool Session::Recipe::hold_files() {
     }
 }
 
-// Those that are written go on, and give their memory back: a prompt waits for it rather than taking more.
+// Running answers continue and release their memory at the end: a prompt waits for that rather than taking more.
 void Session::wait_for_memory(int end, const std::atomic<bool> * abort) {
     Turns & turns = *model_->turns();
     const int missing = cache_.missing(length_, end), own = int(cache_.block_table().size());
@@ -85,8 +85,8 @@ void Session::wait_for_memory(int end, const std::atomic<bool> * abort) {
         while (!cache_.pool().fits(missing) && turns.take_back_from_less_urgent()) {}
         return cache_.pool().fits(missing);
     };
-    // Whoever ended gives its memory back a moment later, since its session belongs to who asked for it; or begins to
-    // write what its prompt asked for.
+    // A finished request frees its memory a moment later, since its session belongs to the caller; or it goes on to
+    // write the answer to its prompt.
     for (int moments = 0; !may();) {
         if (turns.wait_for_others(abort)) continue;
         if (moments++ == kMomentsToFree || cache_.pool().blocks().used_count() == own) return;
@@ -117,14 +117,15 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         if (length_ >= capacity_) { out.stop = "context"; break; }
         out.tokens.push_back(token);
         if (on_token && !on_token(sampled)) { out.stop = "aborted"; break; }
-        // Not before: a first token is read off the prompt's logits, and must not wait until another's layer is done.
+        // Not before: the first token is sampled from the prompt's logits, and must not wait for another request's
+        // layer.
         if (out.tokens.size() == 1) begin_steps(turn);
         try {
             do make_room_for_token();
             while (!turns.decode({token, length_, &cache_, &logits_}, abort));
             require_numbers(logits_, length_ + 1);
         } catch (const Error & e) {
-            logits_.clear();  // of no token that the session holds
+            logits_.clear();  // they belong to no token that the session holds
             if (e.code != "ABORTED") {
                 if (std::exchange(given_back_, false)) truncate(0);
                 throw;
@@ -143,7 +144,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
 void Session::begin_steps(std::optional<Turns::Turn> & turn) {
     Turns & turns = *model_->turns();
     if (!turns.has_turn()) turn.emplace(turns, Turns::Request{.is_short = true, .priority = priority_});
-    // On a device an append needs the staging buffer, which another that pauses may be using.
+    // On a device an append needs the staging buffer, which a paused append may be using.
     if (uses_devices()) recipe_.reset();
     if (recipe_) turns.may_give_back([this] { give_back(); });
 }
@@ -152,32 +153,32 @@ void Session::make_room_for_token() {
     if (given_back_) restore();
     const int missing = cache_.missing(length_, length_ + 1);
     while (missing > 0 && !given_back_ && !cache_.pool().fits(missing) && model_->turns()->take_back()) {}
-    if (given_back_) restore();  // it was the last in line itself, and was let in again
+    if (given_back_) restore();  // this session was last in line, and has been admitted again
     cache_.allocate(length_, length_ + 1);
 }
 
-// Called by whoever has the turn.
+// The thread that has the turn calls this.
 void Session::give_back() {
     if (!all_finite(logits_)) cache_.wipe(length_, std::min(length_ + 1, int(cache_.block_table().size()) * kKvBlock));
     cache_.truncate(0);
     given_back_ = true;
 }
 
-// Computes what was given back again, once there is room, to the bit as it was: tokens that were decoded are decoded.
-// An abort waits for it, since a session holds what it says.
+// Recomputes the released KV once there is room, to the bit as it was: decoded tokens are decoded again. An abort does
+// not interrupt it, since a session must hold the tokens that it reports.
 void Session::restore() {
     given_back_ = false;
-    // As long as a prompt takes: others go on meanwhile.
+    // Takes as long as a prompt, so others take turns meanwhile.
     const Turns::AsPrompt as_prompt(*model_->turns(), length_);
     const Recipe recipe = std::move(*recipe_);
     const std::vector<float> logits = std::move(logits_);
     const int end = length_;
     length_ = 0, exact_.clear(), hashes_.clear();
     adopt(recipe.adopted);
-    // For some more than it had: else it would be taken back at the next block that an older one needs.
+    // Some more than it had: otherwise the next block that an older answer needs would take it back again.
     wait_for_memory(std::min(end + kRoomAhead, capacity_), nullptr);
     cache_.allocate(length_, end);
-    // Apart, as it was: a row alone is computed by another kernel than among others.
+    // Separately, as before: a single row uses another kernel than one among others.
     if (length_ < int(recipe.adopted.size())) {
         append({{{recipe.adopted.begin() + length_, recipe.adopted.end()}}}, {.name = "full"}, nullptr, nullptr);
     }
@@ -187,7 +188,7 @@ void Session::restore() {
         model_->turns()->decode({token, length_, &cache_, &logits_}, nullptr);
         ++length_;
     }
-    require(length_ == end, "a session that gave its memory back has the length it had");
+    require(length_ == end, "a restored session has its former length");
     recipe_ = recipe;
     logits_ = logits;
     model_->turns()->may_give_back([this] { give_back(); });
@@ -196,15 +197,15 @@ void Session::restore() {
 void Session::truncate(int length) {
     recipe_.reset();
     require(length >= 0 && length <= length_, "truncate: length out of range");
-    if (length < length_) logits_.clear();  // they follow the longer text
+    if (length < length_) logits_.clear();  // they belong to the longer text
     length_ = length;
     cache_.truncate(length);
     exact_.resize(std::min(exact_.size(), size_t(length)));
     hashes_.resize(std::min(hashes_.size(), size_t(length / kKvBlock)));
 }
 
-// What follows from text up to position `end` is numbers, of the weights that were loaded. If not, what was written for
-// it is wiped: where keys are masked and not left out, a NaN among them would reach whatever stands in these blocks
+// Checks that the text up to position `end` gave finite numbers, from unchanged weights. If not, the KV written for it
+// is wiped: where keys are masked rather than skipped, a NaN among them would reach whatever occupies these blocks
 // next. MODEL_NUMBERS, MODEL_CHANGED.
 void Session::require_numbers(const std::vector<float> & logits, int end) {
     const bool numbers = all_finite(logits);
@@ -213,8 +214,8 @@ void Session::require_numbers(const std::vector<float> & logits, int end) {
     if (!numbers) throw no_numbers();
 }
 
-// Lets whole blocks be found by their tokens. Blended KV never is: it fits the chunks beside it only; nor is what was
-// decoded, whose last bits differ from those that a prefill gives.
+// Makes whole blocks findable by their tokens. Blended KV never is, since it is valid only next to its chunks; nor is
+// decoded KV, whose last bits differ from those of a prefill.
 void Session::cache_full_blocks(const std::vector<int32_t> & plain) {
     exact_.insert(exact_.end(), plain.begin(), plain.end());
     while ((hashes_.size() + 1) * kKvBlock <= exact_.size()) {
@@ -226,7 +227,7 @@ void Session::cache_full_blocks(const std::vector<int32_t> & plain) {
 }
 
 int Session::adopt(const std::vector<int32_t> & tokens) {
-    require(length_ == 0, "adopt: only an empty session begins with cached blocks");
+    require(length_ == 0, "adopt: the session must be empty");
     for (const auto & [hash, block] : cache_.pool().cached_prefix(tokens)) {
         if (length_ + kKvBlock + 2 > int(tokens.size()) || length_ + kKvBlock > capacity_) break;
         cache_.append_block(block);
@@ -264,7 +265,7 @@ bool Session::uses_devices() const {
 std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens,
                                       const std::vector<int32_t> & prefix, KvDtype dtype,
                                       const std::atomic<bool> * abort, const ProgressFn & progress) {
-    require(!tokens.empty(), "a chunk holds at least one token");
+    require(!tokens.empty(), "a chunk has at least one token");
     model->require_unchanged();
     model->check_tokens(tokens);
     model->check_tokens(prefix);

@@ -1,9 +1,9 @@
 #pragma once
-// One conversation's resident KV, and the three things done with it: append (blend a prompt), generate, truncate.
-// encode_chunk() is here as well: it is a short session whose KV becomes a chunk.
+// One conversation's resident KV and its three operations: append (blend a prompt), generate, truncate. encode_chunk()
+// is here as well: it is a short session whose KV becomes a chunk.
 //
-// Thread safety: belongs to the model's thread, on which `progress` and `on_token` are called too. Any thread may make
-// one, ask for its capacity, and set `abort`.
+// Thread safety: belongs to the model's thread, which also calls `progress` and `on_token`. Any thread may construct a
+// session, read its capacity, and set `abort`.
 #include <optional>
 
 #include "any_session.h"
@@ -13,23 +13,22 @@ namespace kvasir {
 
 class Session : public AnySession {
   public:
-    // At most `capacity` tokens. It takes memory as it grows, out of `pool` (default: the model's, shared by its
+    // Holds at most `capacity` tokens. Takes memory from `pool` as it grows (default: the model's, shared by its
     // sessions).
     Session(std::shared_ptr<Model> model, int capacity, KvPool * pool = nullptr);
 
-    // Begins with the blocks that are cached of the beginning of `tokens`: computed exactly, as text from position 0
-    // on; never the last two tokens, since a single row would be computed by another kernel. Only for an empty session.
-    // Returns the tokens it has now.
+    // Starts with the cached blocks of a prefix of `tokens`, which were computed exactly, as text from position 0.
+    // Never takes the last two tokens, since a single row would be computed by another kernel. Requires an empty
+    // session. Returns the number of tokens it holds now.
     int adopt(const std::vector<int32_t> & tokens) override;
-    // A session that begins with the first `length` tokens of this one. Both share their blocks; what one writes, only
-    // it sees.
+    // A session that starts with the first `length` tokens of this one. The two share blocks (copy on write).
     std::shared_ptr<Session> fork(int length) const;
     std::shared_ptr<AnySession> branch(int length) const override { return fork(length); }
-    // Takes memory for `tokens` in all, so that none can be missing later; truncate() gives back what is not used.
-    // OUT_OF_MEMORY.
+    // Reserves memory for `tokens` tokens in total, so that later allocations cannot fail; truncate() releases unused
+    // memory. OUT_OF_MEMORY.
     void reserve(int tokens) override;
-    // Has the system give the memory of reserved positions [begin, end) now, rather than when an append first writes
-    // there.
+    // Makes the system provide the memory of reserved positions [begin, end) now, rather than when an append first
+    // writes there.
     void warm(int begin, int end) override;
     bool uses_devices() const override;
 
@@ -38,17 +37,17 @@ class Session : public AnySession {
     const std::vector<float> & logits() const override { return logits_; }
 
     // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), MODEL_NUMBERS, MODEL_CHANGED, ABORTED: the
-    // session is then as before.
-    // `observe`: how many tokens at the end, none of a chunk, have their attention kept in trace(); fewer where it
-    // would take too much memory.
+    // session is then unchanged.
+    // `observe`: number of tokens at the end, none of a chunk, whose attention is kept in trace(); fewer if that would
+    // take too much memory.
     AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
                         const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
                         int observe = 0) override;
     // Of the last append.
     const AttentionTrace & trace() const { return trace_; }
-    // Samples and decodes until the model ends the text, `max_tokens`, `abort`, or on_token returns false. Needs the
-    // logits of the last append or generate; truncate() to fewer tokens drops them, and so does an abort between two
-    // tokens. MODEL_NUMBERS, MODEL_CHANGED: an append has to come before the next one.
+    // Samples and decodes until the model ends the text, `max_tokens` is reached, `abort` is set, or on_token returns
+    // false. Needs the logits of the last append or generate; truncate() to fewer tokens drops them, and so does an
+    // abort between two tokens. MODEL_NUMBERS, MODEL_CHANGED: an append must precede the next call.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
                        const OnToken & on_token) override;
     void truncate(int length) override;
@@ -61,18 +60,18 @@ class Session : public AnySession {
                              const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading,
                              int observe);
     void wait_for_memory(int end, const std::atomic<bool> * abort);
-    // How the session came to what it holds, where one append did it behind what was adopted: so that it can come to it
-    // again. Until its answer is written, or anything else is done with it.
+    // How to recompute the session's contents, if a single append after adopt() produced them. Valid until its answer
+    // is written or the session is used otherwise.
     struct Recipe {
         std::vector<int32_t> adopted;
         std::vector<Segment> segments;
         StrategySpec strategy;
         LoadOptions loading;
         std::vector<int32_t> generated{};
-        // Of the chunks that are read: they may be evicted while the answer is written.
+        // Files of the chunks, kept open: the chunks may be evicted while the answer is written.
         std::vector<std::shared_ptr<const InputFile>> files{};
 
-        // False where a file cannot be held.
+        // False if a file cannot be opened.
         bool hold_files();
     };
     void begin_steps(std::optional<Turns::Turn> & turn);
@@ -85,18 +84,18 @@ class Session : public AnySession {
     std::shared_ptr<Model> model_;
     int capacity_, length_ = 0;
     KvCache cache_;
-    // The tokens from position 0 on whose KV follows from their ids alone, computed in passes of many rows; the hashes
-    // of the whole blocks among them.
+    // The tokens from position 0 whose KV depends only on their ids, computed in passes of many rows; and the hashes of
+    // the whole blocks among them.
     std::vector<int32_t> exact_;
     std::vector<BlockHash> hashes_;
     std::vector<float> logits_;
     AttentionTrace trace_;
     std::optional<Recipe> recipe_;
     bool given_back_ = false;
-    int priority_ = 0;  // of the last append, and of the answer to it
+    int priority_ = 0;  // of the last append and its answer
 };
 
-// Encodes `tokens` alone behind `prefix`, whose KV is dropped, so that the chunk's first token does not become an
+// Encodes `tokens` alone after `prefix`, whose KV is dropped, so that the chunk's first token does not become an
 // attention sink (CacheBlend's published code cuts BOS off in the same way). BAD_ARGUMENT, OUT_OF_MEMORY, ABORTED.
 std::shared_ptr<ChunkKv> encode_chunk(const std::shared_ptr<Model> & model, const std::vector<int32_t> & tokens,
                                       const std::vector<int32_t> & prefix, KvDtype dtype,

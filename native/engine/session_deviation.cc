@@ -36,7 +36,7 @@ SessionDeviation deviation(const Session & a, const Session & b, int begin, int 
     if (!s.observers || !t.observers) return out;
     for (int il = 0; il < hp.n_layer; ++il) {
         const auto &x = s.layers[size_t(il)], &y = t.layers[size_t(il)];
-        require(s.observers == t.observers && x.size() == y.size(), "the observed attention is of other tokens");
+        require(s.observers == t.observers && x.size() == y.size(), "the observed attention covers different tokens");
         const double rows = double(hp.layer(il).n_head * s.observers);
         out.attention.push_back(float(std::sqrt(squared_distance(x.data(), y.data(), x.size()) / rows)));
     }

@@ -1,6 +1,6 @@
-// What recomputed tokens changed by on average is added in part to the stored ones around them: measured while a
-// layer's keys and values are written, added before they are attended to. On the host one pass adds it, elsewhere
-// ggml's ops do.
+// A part of the mean change of recomputed tokens is added to the stored tokens around them: measured while a layer's
+// keys and values are written, added before attention reads them. On the host one pass adds it; other devices use ggml
+// ops.
 #include <algorithm>
 #include <functional>
 
@@ -17,7 +17,7 @@ struct ShiftJob {
     const std::vector<int32_t> *positions, *group;
     const RopeTable * table;  // null: keys are not rotated
     const KvCache * cache;
-    uint8_t *k, *v;  // the layer's, of all slots
+    uint8_t *k, *v;  // of the layer, for all slots
     int heads, head_dim;
 };
 
@@ -45,7 +45,7 @@ void shift_op(ggml_tensor *, int ith, int nth, void * userdata) {
     }
 }
 
-// What rotating scales a vector by, as YaRN does.
+// The factor by which rotation scales a vector, as in YaRN.
 float rotation_scale(const RopeParams & rope) {
     std::vector<float> row(size_t(rope.n_rot));
     rope_row(rope, 0, row.data());
@@ -86,7 +86,7 @@ void Forward::set_shift_inputs(const LayerGraph & l, const int32_t * positions) 
         const int32_t group = shift.group[size_t(l.b.begin) + r];
         if (group >= 0) groups[size_t(group) * count + r] = 1;
     }
-    // Not where nothing is rotated.
+    // Null if nothing is rotated.
     if (l.shift.back->buffer) ggml_backend_tensor_set(l.shift.back, back.data(), 0, ggml_nbytes(l.shift.back));
     ggml_backend_tensor_set(l.shift.groups, groups.data(), 0, ggml_nbytes(l.shift.groups));
 }
@@ -98,7 +98,7 @@ void Forward::add_shift(const LayerGraph & l) const {
     ggml_backend_tensor_get(l.shift.v, sums.data(), 0, ggml_nbytes(l.shift.v));
     std::transform(sums.begin(), sums.end(), shift.v.begin(), shift.v.begin(), std::plus<>());
     ggml_backend_tensor_get(l.shift.k, sums.data(), 0, ggml_nbytes(l.shift.k));
-    // Turned forth and back, rotated dimensions were scaled twice.
+    // Rotating back and forth scaled the rotated dimensions twice.
     const RopeParams * rope = shape.rope < 0 ? nullptr : &weights_.hparams().ropes[size_t(shape.rope)];
     const float scale = rope ? rotation_scale(*rope) : 1;
     for (size_t i = 0; i < sums.size(); ++i) {
@@ -156,7 +156,7 @@ void Forward::shift_with_graph(int il, const KvShift & shift, const std::vector<
     add(by(shift.v), cache.v(il));
     device.prepare(g);
     for (const auto & [t, values] : inputs)
-        if (t->buffer) ggml_backend_tensor_set(t, values, 0, ggml_nbytes(t));  // not where nothing is rotated
+        if (t->buffer) ggml_backend_tensor_set(t, values, 0, ggml_nbytes(t));  // null if nothing is rotated
     device.run(g, nullptr);
 }
 

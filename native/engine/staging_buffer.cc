@@ -9,7 +9,7 @@ namespace kvasir {
 
 namespace {
 
-// One tensor of the widest rows, and views of it for the others.
+// One tensor of the widest rows, and views of it for the other row sizes.
 std::map<int64_t, ggml_tensor *> rows_of(ggml_context * c, ggml_type type, const std::set<int64_t> & kv_dims,
                                          int64_t count) {
     ggml_tensor * widest = ggml_new_tensor_2d(c, type, *kv_dims.rbegin(), count);
@@ -37,7 +37,7 @@ bool StagingBuffer::holds(const Size & size) const {
 
 void StagingBuffer::reserve(const std::set<int64_t> & kv_dims, const Size & size) {
     if (holds(size)) return;
-    // By doubling, so that prompts of growing length do not make new buffers each.
+    // By doubling, so that prompts of growing length do not reallocate each time.
     const auto grown = []<typename T>(T needed, T have) {
         return needed > have ? T(std::bit_ceil(uint64_t(needed))) : have;
     };
@@ -47,7 +47,7 @@ void StagingBuffer::reserve(const std::set<int64_t> & kv_dims, const Size & size
     ggml_backend_dev_t device = ggml_backend_get_device(stream_.get());
     ggml_backend_buffer_type_t locked = ggml_backend_dev_host_buffer_type(device);
     for (Half & half : halves_) {
-        half = {};  // first, so that old and new are never there at once
+        half = {};  // first, so that old and new never exist together
         half.ctx = make_context(2 * kv_dims.size());
         for (const KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
             const int64_t count = dtype == KvDtype::f16 ? wanted.f16_rows : wanted.q8_0_rows;
@@ -58,7 +58,7 @@ void StagingBuffer::reserve(const std::set<int64_t> & kv_dims, const Size & size
             ggml_backend_buft_alloc_buffer(locked ? locked : ggml_backend_cpu_buffer_type(), wanted.host_bytes));
         if (half.host) continue;
         const std::string name = ggml_backend_dev_name(device);
-        throw Error("OUT_OF_MEMORY", "There is not enough memory to bring passages to " + name + ".",
+        throw Error("OUT_OF_MEMORY", "There is not enough memory to copy passages to " + name + ".",
                     "Use a shorter prompt, or close other programs.");
     }
     size_ = wanted;

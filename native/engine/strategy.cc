@@ -6,7 +6,8 @@
 
 #include "error.h"
 
-// Every strategy: its name, and the make_<…>() that its file in strategies/ defines. To add one: a file and a line.
+// Every strategy: its name, and the make_<…>() that its file in strategies/ defines. To add one: a file and a line
+// here.
 #define STRATEGIES(STRATEGY)             \
     STRATEGY("none", none)               \
     STRATEGY("full", full)               \
@@ -37,7 +38,7 @@ bool is_share(double x) { return x >= 0 && x <= 1; }
 std::unique_ptr<Strategy> make_strategy(const StrategySpec & spec, int n_layer) {
     for (const Entry & e : kStrategies)
         if (spec.name == e.name) return e.make(spec, n_layer);
-    throw std::logic_error("there is no strategy called " + spec.name);
+    throw std::logic_error("unknown strategy: " + spec.name);
 }
 
 std::vector<std::string> strategy_names() {
@@ -89,10 +90,10 @@ Budget single_budget(const StrategySpec & spec) {
     const Budget & a = spec.adaptive;
     if (a.cover > 0) {
         require(is_share(a.cover) && is_share(a.least) && is_share(a.most) && a.least <= a.most,
-                "adaptive shares lie within 0 and 1");
+                "adaptive shares must be between 0 and 1");
         return a;
     }
-    require(spec.ratios.size() == 1 && is_share(spec.ratios.front()), "the strategy needs one ratio within 0 and 1");
+    require(spec.ratios.size() == 1 && is_share(spec.ratios.front()), "the strategy needs one ratio between 0 and 1");
     return {spec.ratios.front()};
 }
 

@@ -23,11 +23,11 @@
 namespace kvasir {
 
 namespace {
-// The counters are exact to 10 ms a core.
+// The counters are accurate to 10 ms per core.
 constexpr double kLookMs = 200;
-// So much of a core, by inexact counters, is worth a thread.
+// This share of a core, by inexact counters, is worth a thread.
 constexpr double kWholeCore = 0.4;
-// Between two graphs of one pass.
+// Maximum gap between two graphs of one pass.
 constexpr double kGapMs = 5;
 
 thread_local bool leaves_a_core = false;
@@ -71,7 +71,7 @@ Idle idle_cores() {
     return {read ? ms : 0, int(std::thread::hardware_concurrency())};
 }
 #else
-// A line for each core: cpu0 user nice system idle iowait …, in ticks (proc_stat(5)).
+// One line per core: cpu0 user nice system idle iowait …, in ticks (proc_stat(5)).
 Idle idle_cores() {
     cpu_set_t allowed;
     const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
@@ -114,7 +114,7 @@ void CoreUse::end(int threads) {
     ended_ = threads;
 }
 
-// What else the process computes, such as reading documents, takes cores from graphs as other programs do.
+// Other work of this process, such as parsing documents, takes cores from graphs just as other programs do.
 void CoreUse::account() {
     const double now = now_(), process = process_(), passed = now - counted_now_;
     const int threads = in_use_ == 0 && passed < kGapMs ? ended_ : in_use_;
@@ -128,7 +128,7 @@ void CoreUse::look() {
     if (passed < kLookMs) return;
     const auto [ms, cores] = idle_();
     const double idle = ms - last_idle_, others = std::max(0.0, cores * passed - idle - own_);
-    // As much as ours were kept from computing, so were the others: they would take more.
+    // If our threads were kept from computing, so were the others', which would use more.
     const double share = wanted_ > 0 ? std::clamp((own_ + idle) / wanted_, 0.1, 1.0) : 1;
     if (ms > 0) free_ = cores - others / share / passed;
     last_look_ = counted_now_, last_idle_ = ms;

@@ -8,10 +8,10 @@
 namespace kvasir {
 
 namespace {
-// What this thread has of all models: mostly one turn, or none.
+// This thread's innermost turn over all models; usually one turn, or none.
 thread_local void * innermost = nullptr;
 constexpr double kSlack = 2;
-constexpr int kPollMs = 20;  // whether what waits for the end of another was stopped
+constexpr int kPollMs = 20;  // how often a turn that waits for another to end checks for an abort
 }
 
 Turns::Turn::Turn(Turns & turns, const Request & request)
@@ -49,7 +49,7 @@ Turns::Turn * Turns::mine() const {
 
 bool Turns::before(const Turn & a, const Turn & b) {
     if (a.is_short_ != b.is_short_) return a.is_short_;
-    if (a.is_short_) return false;  // as they began to wait
+    if (a.is_short_) return false;  // in arrival order
     if (a.priority_ != b.priority_) return a.priority_ < b.priority_;
     return a.deadline_ != b.deadline_ ? a.deadline_ < b.deadline_ : a.number_ < b.number_;
 }
@@ -63,15 +63,15 @@ Turns::Turn * Turns::best_waiting() const {
     return best;
 }
 
-// Whether a step of decoding goes before `next`.
+// Whether a decode step runs before `next`.
 bool Turns::step_is_due(const Turn * next) const {
     if (decoding_.empty()) return false;
     if (!next) return true;
-    if (next->is_short_) return false;  // a token is sampled, and its answer joins the step
+    if (next->is_short_) return false;  // its token is sampled first, and joins the step
     return next->priority_ >= kBackground || ms_since(last_step_) >= kTokenMs;
 }
 
-// Gives the turn, which nobody uses any more, to who is next.
+// Gives the turn, which is now free, to the next in line.
 void Turns::hand_over() {
     Turn * next = best_waiting();
     auto & from = step_is_due(next) ? decoding_ : waiting_;
@@ -103,7 +103,7 @@ void Turns::wait(std::unique_lock<std::mutex> & lock, Turn & turn) {
     const auto granted = [&] { return turn.granted_; };
     while (turn.abort_ && !turn.is_short_ &&
            !turn.changed_.wait_for(lock, std::chrono::milliseconds(kPollMs), granted)) {
-        if (turn.abort_->load()) turn.is_short_ = true;  // all that is left of it is to end
+        if (turn.abort_->load()) turn.is_short_ = true;  // only its end is left to do
     }
     turn.changed_.wait(lock, granted);
     turn.granted_ = false;
@@ -140,7 +140,7 @@ void Turns::away(const std::function<void()> & wait_elsewhere) {
     }
     std::unique_lock lock(mutex_);
     const auto start = Clock::now();
-    if (failure) turn->is_short_ = true;  // all that is left of it is to end
+    if (failure) turn->is_short_ = true;  // only its end is left to do
     waiting_.push_back(turn);
     if (!taken_) hand_over();
     wait(lock, *turn);
@@ -148,7 +148,7 @@ void Turns::away(const std::function<void()> & wait_elsewhere) {
     if (failure) std::rethrow_exception(failure);
 }
 
-// The rows of the next step, besides the leader's.
+// The rows of the next step, other than the leader's.
 std::vector<Turns::Turn *> Turns::take_step(Turn & leader) {
     const auto end = decoding_.begin() + std::ptrdiff_t(std::min(decoding_.size(), size_t(kMostRows - 1)));
     std::vector<Turn *> others(decoding_.begin(), end);
@@ -167,7 +167,7 @@ bool Turns::decode(const DecodeRow & row, const std::atomic<bool> * abort) {
     hand_over();
     wait(lock, *turn);
     if (std::exchange(turn->interrupted_, false)) return turn->row_ = nullptr, false;
-    if (turn->row_) {  // the turn came before somebody else's step had this row: it leads one
+    if (turn->row_) {  // it got the turn before another step took this row, so it leads a step
         const std::vector<Turn *> others = take_step(*turn);
         std::vector<DecodeRow> rows{row};
         for (const Turn * other : others) rows.push_back(*other->row_);
@@ -197,11 +197,11 @@ bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     Turn * turn = mine();
     std::unique_lock lock(mutex_);
     if (!turn) return false;
-    // Those that may not begin before this one ends do nothing that it could wait for.
+    // Turns that may not begin before this one ends cannot free anything that it could wait for.
     const auto behind = std::count_if(waiting_.begin(), waiting_.end(),
                                       [&](const Turn * t) { return alone_ == turn && t->alone_; });
     if (turns_ - int(blocked_.size()) - int(behind) <= 1) {
-        // Nobody is at work. Who waited first goes on first, with what there is or beyond it.
+        // Nobody is running. The turn that waited longest continues, within the free memory or beyond it.
         const auto first = std::find_if(blocked_.begin(), blocked_.end(), [&](const Turn * t) {
             return wants_memory_before(*t, *turn);
         });
@@ -216,7 +216,7 @@ bool Turns::wait_for_others(const std::atomic<bool> * abort) {
     const auto granted = [&] { return turn->granted_; };
     while (!turn->changed_.wait_for(lock, std::chrono::milliseconds(kPollMs), granted)) {
         if (!abort || !abort->load() || !std::erase(blocked_, turn)) continue;
-        turn->is_short_ = true;  // all that is left of it is to end
+        turn->is_short_ = true;  // only its end is left to do
         waiting_.push_back(turn);
         if (!taken_) hand_over();
     }
@@ -244,11 +244,11 @@ void Turns::has_memory() {
     if (!turn) return;
     std::lock_guard lock(mutex_);
     if (!std::exchange(turn->wants_memory_, false)) return;
-    // What is left may be enough for those that let it go first.
+    // The remainder may suffice for those that were bypassed.
     wake_blocked();
 }
 
-// They see whether there is memory for them now.
+// They recheck whether there is memory for them.
 void Turns::wake_blocked() {
     waiting_.insert(waiting_.end(), blocked_.begin(), blocked_.end());
     blocked_.clear();
@@ -264,7 +264,7 @@ void Turns::may_give_back(std::function<void()> give_back) {
     if (std::any_of(blocked_.begin(), blocked_.end(), more_urgent)) wake_blocked();
 }
 
-// Of the answers that can give their memory back: the least urgent, and the youngest of these. Null: none can.
+// The least urgent answer that can release its memory, and of these the youngest. Null if there is none.
 Turns::Turn * Turns::last_in_line() const {
     Turn * last = nullptr;
     for (Turn * turn : may_give_back_)
@@ -276,7 +276,7 @@ bool Turns::take_back() {
     std::unique_lock lock(mutex_);
     Turn * from = last_in_line();
     if (!from) return false;
-    // Whom nobody would give it to keeps what it has.
+    // Keeps its memory if nobody else could use it.
     if (from == mine() && turns_ - int(blocked_.size()) <= 1) return false;
     take_back_from(std::move(lock), *from);
     return true;

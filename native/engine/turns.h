@@ -1,10 +1,10 @@
 #pragma once
-// Many at once on one model: who computes now. Each request runs on a thread of its own, but only one of them has the
-// turn, and hands it over between micro-batches; tokens that several answers wait for are computed in one step, for
-// which every weight is read once (continuous batching: Yu et al., Orca, OSDI '22).
+// Schedules concurrent requests on one model. Each request runs on its own thread, but only one of them has the turn,
+// and hands it over between micro-batches. Tokens that several answers wait for are computed in one step, which reads
+// every weight once (continuous batching: Yu et al., Orca, OSDI '22).
 //
-// Thread safety: any thread may take a turn. What "belongs to the model's thread" belongs to the thread that has the
-// turn. A thread without one (a test, a tool) is the only one of its model, and pauses nowhere.
+// Thread safety: any thread may take a turn. State that "belongs to the model's thread" belongs to the thread that has
+// the turn. A thread without a turn (a test, a tool) must be the only one of its model, and never pauses.
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace kvasir {
 
 class KvCache;
 
-// One token of a sequence: its K and V are written, its logits → logits [n_vocab].
+// One token of a sequence: its K and V are written, its logits go to `logits` [n_vocab].
 struct DecodeRow {
     int32_t token, position;
     const KvCache * cache;
@@ -32,25 +32,26 @@ class Turns {
     using DecodeFn = std::function<void(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort)>;
     explicit Turns(DecodeFn decode) : decode_(std::move(decode)) {}
 
-    // What is short (a session cut, a token sampled) goes first. Then the lowest priority: 0 is what a person waits
-    // for. Among equals the earliest deadline: when it came, plus twice what it takes, in rows computed since; then who
-    // came first. So a short question passes a long prompt, and none is passed for ever.
+    // Short work (truncating a session, sampling a token) goes first. Then the lowest priority: 0 is for what a person
+    // waits for. Among equals the earliest deadline: arrival plus twice the expected duration, in rows computed since;
+    // then arrival order. So a short question overtakes a long prompt, and nothing is overtaken forever.
     struct Request {
         bool is_short = false;
         int priority = 0;
-        double rows = 0;  // about how many it computes
-        // No other of these begins before it ends: they share what a device has only once (its staging buffer).
+        double rows = 0;  // estimated rows to compute
+        // No other request with this flag begins before it ends: they share resources that exist once per device
+        // (staging buffer).
         bool alone = false;
-        // Of a request that ends by itself once this is set: it then waits no longer than what is short. It lives as
-        // long as the turn.
+        // Set if the request stops on its own once this becomes true: it then waits no longer than short work. Must
+        // live as long as the turn.
         const std::atomic<bool> * abort = nullptr;
     };
-    static constexpr int kBackground = 2;  // from this priority on, tokens of answers always go first
-    static constexpr int kMostRows = 16;   // of a step
-    // While prompts are computed, answers get a token as often as this: about twice as fast as people read.
+    static constexpr int kBackground = 2;  // from this priority on, decode steps always go first
+    static constexpr int kMostRows = 16;   // per step
+    // While prompts are computed, answers get a token at this interval: about twice reading speed.
     static constexpr double kTokenMs = 100;
 
-    // The turn from its beginning, which waits for it, to its end.
+    // A turn from its beginning, which the constructor waits for, to its end.
     class Turn {
       public:
         Turn(Turns & turns, const Request & request);
@@ -60,23 +61,24 @@ class Turns {
       private:
         friend class Turns;
         Turns & turns_;
-        Turn * const outer_;  // of this thread, on another model
+        Turn * const outer_;  // the same thread's turn on another model
         const std::atomic<bool> * const abort_;
         bool is_short_, alone_;
         int priority_;
         double deadline_;
-        int64_t number_;  // as they came
+        int64_t number_;  // arrival order
         bool granted_ = false;
         std::condition_variable changed_;
         double paused_ms_ = 0;
-        const DecodeRow * row_ = nullptr;  // waits for a step
+        const DecodeRow * row_ = nullptr;  // waiting for a step
         std::exception_ptr failure_;       // of the step
-        bool interrupted_ = false;         // its row was taken out of a step
+        bool interrupted_ = false;         // its row was removed from a step
         bool wants_memory_ = false;
         std::function<void()> give_back_;
     };
 
-    // While it lives this thread's turn, which may be short, is one that computes `rows`, and gives way as those do.
+    // While it exists, this thread's turn, which may be short, counts as one that computes `rows` and pauses
+    // accordingly.
     class AsPrompt {
       public:
         AsPrompt(Turns & turns, double rows);
@@ -89,35 +91,35 @@ class Turns {
     };
 
     bool has_turn() const { return mine() != nullptr; }
-    // Between micro-batches: who goes first has the turn meanwhile. `rows`: of the model, computed since the last time.
+    // Called between micro-batches: lets whoever goes first take the turn. `rows` were computed since the last call.
     void pause(double rows);
-    // Others have the turn while `wait` runs, which uses nothing that belongs to the model's thread.
+    // Gives the turn away while `wait` runs, which must not use anything that belongs to the model's thread.
     void away(const std::function<void()> & wait);
-    // The row's step, together with all that wait for one. False: there was none, since take_back() came first.
-    // ABORTED, and what the step throws.
+    // Computes the row's step, together with all rows waiting for one. False if it was not computed, since take_back()
+    // came first. ABORTED, and what the step throws.
     bool decode(const DecodeRow & row, const std::atomic<bool> * abort);
 
-    // Has this turn wait for memory: lets others work until one of them ends. False, and at once, where there is none
+    // Makes this turn wait for memory: others work until one of them ends. Returns false immediately if there is nobody
     // to wait for. ABORTED.
     bool wait_for_others(const std::atomic<bool> * abort);
-    // Whether one that came before and is no less urgent waits for memory: what is free is for that.
+    // Whether an earlier, no less urgent request waits for memory: the free memory is reserved for it.
     bool memory_is_spoken_for() const;
-    // This turn has the memory that it waited for, or takes it.
+    // Call when this turn has the memory that it waited for, or takes it.
     void has_memory();
-    // What this turn can do to give memory back until it ends; for answers, which are written after one another.
+    // Sets how this turn can release its memory until it ends; for answers, which can be written one after another.
     void may_give_back(std::function<void()> give_back);
-    // Has the least urgent answer, of these the youngest, give its memory back, which may be the caller's. False: none
-    // can.
+    // Makes the least urgent answer, of these the youngest, release its memory; it may be the caller's. False if there
+    // is none.
     bool take_back();
-    // The same, but only of an answer that is less urgent than this turn.
+    // The same, but only for an answer that is less urgent than this turn.
     bool take_back_from_less_urgent();
-    // How long this thread's turn has been with others.
+    // How long other turns have interrupted this thread's turn.
     double paused_ms() const;
-    // Of this thread's turn; 0 without one.
+    // Priority of this thread's turn; 0 without one.
     int priority() const;
 
     struct Figures {
-        int64_t steps = 0, rows = 0;  // of decoding
+        int64_t steps = 0, rows = 0;  // decode steps and their rows
         int64_t pauses = 0;
         int64_t taken_back = 0;
     };
@@ -139,14 +141,14 @@ class Turns {
     const DecodeFn decode_;
     mutable std::mutex mutex_;
     bool taken_ = false;
-    const Turn * alone_ = nullptr;  // has begun, and not ended
+    const Turn * alone_ = nullptr;  // has begun, not ended
     double computed_rows_ = 0;
     Clock::time_point last_step_{};
-    // In the order they began to wait. Those that are blocked wait for the end of another.
+    // In the order in which they began to wait. blocked_ waits for another turn to end.
     std::vector<Turn *> waiting_, decoding_, blocked_;
-    int64_t came_ = 0;                   // so many in all
-    int turns_ = 0;                      // waiting for their beginning, or begun
-    std::vector<Turn *> may_give_back_;  // in the order they asked
+    int64_t came_ = 0;                   // total number of arrivals
+    int turns_ = 0;                      // waiting to begin, or begun
+    std::vector<Turn *> may_give_back_;  // in request order
     Figures figures_;
 };
 

@@ -14,13 +14,13 @@ void check_vocabulary(const GgufFile & file) {
     const std::vector<std::string> tokens = file.strings("tokenizer.ggml.tokens");
     std::unordered_map<std::string_view, size_t> seen;
     for (size_t i = 0; i < tokens.size(); ++i) {
-        if (tokens[i].empty()) continue;  // each gets a name of its own
+        if (tokens[i].empty()) continue;  // empty tokens get distinct names
         const auto [first, fresh] = seen.try_emplace(tokens[i], i);
         if (fresh) continue;
         throw Error("MODEL_INVALID",
                     "The vocabulary of " + file.path() + " lists the same token as number " +
                         std::to_string(first->second) + " and " + std::to_string(i) + ".",
-                    "The file may be damaged; fetch it again.");
+                    "The file may be damaged; download it again.");
     }
 }
 
@@ -33,7 +33,7 @@ Vocab::Vocab(const GgufFile & file) {
     model_.reset(llama_model_load_from_file(path.c_str(), params));
     if (!model_) {
         throw Error("MODEL_INVALID", "The vocabulary of " + path + " could not be read.",
-                    "The file may be damaged; fetch it again.");
+                    "The file may be damaged; download it again.");
     }
     vocab_ = llama_model_get_vocab(model_.get());
     require_usable(path);
@@ -58,10 +58,10 @@ void Vocab::find_marks(const std::string & chat_template) {
 void Vocab::require_usable(const std::string & path) const {
     if (is_none()) throw Error("MODEL_UNSUPPORTED", "The model " + path + " has no vocabulary.");
     try {
-        tokenize("\xF0\x9F\xAB\xA8\n", false, false);  // a character that hardly any vocabulary lists
+        tokenize("\xF0\x9F\xAB\xA8\n", false, false);  // a character that hardly any vocabulary contains
     } catch (const std::exception &) {
-        throw Error("MODEL_INVALID", "The vocabulary of " + path + " lacks tokens that every text can be written with.",
-                    "The file may be damaged; fetch it again.");
+        throw Error("MODEL_INVALID", "The vocabulary of " + path + " lacks tokens to encode arbitrary text.",
+                    "The file may be damaged; download it again.");
     }
 }
 
@@ -85,7 +85,7 @@ std::vector<int32_t> Vocab::tokenize(const std::string & text, bool add_special,
 }
 
 std::vector<int32_t> Vocab::tokenize_behind(const std::string & text, bool parse_special) const {
-    // libllama has no flag for it, so a line is begun and taken away again.
+    // libllama has no flag for it, so this tokenises text after a newline and drops the newline.
     const std::vector<int32_t> line = tokenize("\n", false, false);
     const bool blank = !line.empty() && detokenize({line.front()}, false).front() == ' ';
     if (!blank || text.empty()) return tokenize(text, false, parse_special);
@@ -135,7 +135,7 @@ Sampler::Sampler(const Sampling & s, const Vocab & vocab)
       chances_(s.chances) {
     if (!s.grammar.empty()) {
         grammar_.reset(llama_sampler_init_grammar(vocab.get(), s.grammar.c_str(), "root"));
-        if (!grammar_) throw Error("BAD_ARGUMENT", "The grammar of what may be written cannot be read.");
+        if (!grammar_) throw Error("BAD_ARGUMENT", "The output grammar is not valid GBNF.");
     }
     const auto add = [&](llama_sampler * x) { llama_sampler_chain_add(chain_.get(), x); };
     if (s.repeat_penalty != 1.0f) add(llama_sampler_init_penalties(vocab.size(), 64, s.repeat_penalty, 0.0f, 0.0f));
@@ -153,7 +153,7 @@ Sampler::Sampler(const Sampling & s, const Vocab & vocab)
 Sampled Sampler::sample(const std::vector<float> & logits) {
     Sampled sampled;
     sampled.token = choose(logits, false);
-    // To ask a grammar of every token takes as long as a pass; mostly the one that was chosen will do.
+    // Checking every token against the grammar takes as long as a pass; usually the sampled one is allowed.
     if (grammar_ && !allows(sampled.token)) sampled.token = choose(logits, true);
     if (grammar_) llama_sampler_accept(grammar_.get(), sampled.token);
     llama_sampler_accept(chain_.get(), sampled.token);
@@ -170,7 +170,7 @@ int32_t Sampler::choose(const std::vector<float> & logits, bool by_grammar) {
     require(array.selected >= 0, "the sampler chose nothing");
     const llama_token_data & chosen = array.data[array.selected];
     if (by_grammar && std::isinf(chosen.logit)) {
-        throw Error("ENGINE_FAILED", "The model has no token that the grammar of what may be written allows.");
+        throw Error("ENGINE_FAILED", "The output grammar allows none of the model's tokens.");
     }
     return chosen.id;
 }

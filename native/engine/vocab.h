@@ -1,7 +1,7 @@
 #pragma once
-// Tokeniser and sampler, both libllama's.
+// Tokeniser and sampler, both from libllama.
 //
-// Thread safety: a Vocab does not change once it is loaded; any thread may use it. A Sampler is one thread's.
+// Thread safety: a Vocab is immutable once loaded; any thread may use it. A Sampler belongs to one thread.
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,15 +15,15 @@ namespace kvasir {
 
 class Vocab {
   public:
-    // Loads only the vocabulary; MODEL_INVALID when libllama refuses it; as require_usable().
+    // Loads only the vocabulary; MODEL_INVALID if libllama rejects it; checks as require_usable().
     explicit Vocab(const GgufFile & file);
-    // Of a model that libllama has loaded, which outlives this.
+    // Wraps the vocabulary of a model loaded by libllama, which must outlive this object.
     Vocab(const llama_vocab * vocab, const std::string & chat_template) : vocab_(vocab) {
         find_marks(chat_template);
     }
 
     std::vector<int32_t> tokenize(const std::string & text, bool add_special, bool parse_special) const;
-    // Of text that goes on behind other text: without the blank that vocabularies of SentencePiece put before a text.
+    // Tokenises text that follows other text: without the space that SentencePiece vocabularies prepend to a text.
     std::vector<int32_t> tokenize_behind(const std::string & text, bool parse_special) const;
     std::string detokenize(const std::vector<int32_t> & tokens, bool special) const;
     int size() const { return llama_vocab_n_tokens(vocab_); }
@@ -31,10 +31,10 @@ class Vocab {
     int32_t eos() const { return llama_vocab_eos(vocab_); }
     int32_t sep() const { return llama_vocab_sep(vocab_); }
     bool add_bos() const { return llama_vocab_get_add_bos(vocab_); }
-    // Whether tokenize() ends a text with a token of its own (EOS, SEP) when asked for special tokens.
+    // Whether tokenize() appends a special token (EOS, SEP) to a text when asked for special tokens.
     bool adds_end() const { return llama_vocab_get_add_eos(vocab_) || llama_vocab_get_add_sep(vocab_); }
-    // libllama ends the process, or throws in the middle of a text, by a vocabulary that is none or lacks bytes.
-    // MODEL_UNSUPPORTED, MODEL_INVALID; `path` for people.
+    // libllama aborts the process, or throws in the middle of a text, if the vocabulary is missing or lacks byte
+    // tokens. MODEL_UNSUPPORTED, MODEL_INVALID; `path` is for the message.
     void require_usable(const std::string & path) const;
     bool is_none() const { return llama_vocab_type(vocab_) == LLAMA_VOCAB_TYPE_NONE; }
     bool ends_generation(int32_t token) const { return llama_vocab_is_eog(vocab_, token); }
@@ -48,11 +48,11 @@ class Vocab {
     std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
     const llama_vocab * vocab_;
     // Marks of the chat template that the file lists as plain words, as some conversions of Gemma do: libllama would
-    // spell them out. Longest first.
+    // split them into pieces. Longest first.
     std::vector<std::pair<std::string, int32_t>> marks_;
 };
 
-// libllama ends the process when a vocabulary lists a token twice. MODEL_INVALID.
+// libllama aborts the process if a vocabulary lists a token twice. MODEL_INVALID.
 void check_vocabulary(const GgufFile & file);
 
 struct Sampling {
@@ -62,11 +62,11 @@ struct Sampling {
     float min_p = 0.05f;
     float repeat_penalty = 1.0f;
     uint32_t seed = 0;
-    int chances = -1;     // how many of the likeliest tokens each one is told with; -1: none, nor its own chance
-    std::string grammar;  // in GBNF, from its rule `root` on: what may be written; empty: anything
+    int chances = -1;     // number of most likely tokens reported with each token; -1: none, nor its own probability
+    std::string grammar;  // in GBNF, starting at rule `root`: constrains the output; empty: unconstrained
 };
 
-// A token, and how likely the model thought it: natural logarithms, of all tokens as they are, before any filter.
+// A token and its log-probability under the model: natural logarithms over all tokens, before any filter.
 struct Sampled {
     struct Chance {
         int32_t token;
@@ -74,14 +74,14 @@ struct Sampled {
     };
     int32_t token = 0;
     float logprob = 0;
-    std::vector<Chance> top;  // the likeliest first
+    std::vector<Chance> top;  // most likely first
 };
 
 using OnToken = std::function<bool(const Sampled &)>;
 
 class Sampler {
   public:
-    // BAD_ARGUMENT for a grammar that cannot be read.
+    // BAD_ARGUMENT for an invalid grammar.
     Sampler(const Sampling & s, const Vocab & vocab);
     Sampled sample(const std::vector<float> & logits);
 

@@ -15,7 +15,7 @@ size_t tensor_bytes(const std::vector<int64_t> & shape, ggml_type type) {
     return ggml_row_size(type, shape[0]) * rows;
 }
 
-// What `part` names of a tensor: as many of the last dimension's steps as `shape` has.
+// The part of a tensor that `part` names: as many steps of the last dimension as `shape` has.
 GgufFile::Tensor part_of(const GgufFile::Tensor & whole, const std::vector<int64_t> & shape, TensorPart part) {
     if (!part.all) return whole;
     GgufFile::Tensor out = whole;
@@ -27,9 +27,9 @@ GgufFile::Tensor part_of(const GgufFile::Tensor & whole, const std::vector<int64
 
 bool is_matrix(const TensorSpec & spec) { return spec.shape.size() >= 2 && spec.name.ends_with(".weight"); }
 
-// Whether `type` can hold weight `t` of a matrix product (of a product by experts, where it has three dimensions) on
-// `device`: asked the way llama.cpp does, with a product of dummies whose weight claims to live in an empty buffer of
-// that type.
+// Whether `type` can hold weight `t` of a matrix product (of a product by experts, if it has three dimensions) on
+// `device`. Asks the way llama.cpp does, with a dummy product whose weight claims to be in an empty buffer of that
+// type.
 bool multiplies(const GgufFile::Tensor & t, ggml_backend_buffer_type_t type, ggml_backend_dev_t device) {
     ContextPtr ctx = make_context(8);
     ggml_context * c = ctx.get();
@@ -70,14 +70,14 @@ Weights::Weights(const std::string & path, const std::string & adapter, const st
     output_norm_ = add("output_norm.weight", {d}, head_device(), false);
     output_ = add("output.weight", {d, v}, head_device(), true);
     output_device_ = &head_device();
-    // Tied: one row a token, so on the host plain memory costs nothing; another device needs a copy of its own.
+    // Tied embeddings: one row per token, so plain memory costs nothing on the host; another device needs a copy.
     if (!output_ && head_device().is_host()) output_ = token_embd_, output_device_ = &cpu;
     else if (!output_) output_ = add("token_embd.weight", {d, v}, head_device(), true);
     if (adapter_) adapter_->load();
     load(progress);
 }
 
-// All on the host: of the embeddings only the rows of a prompt's tokens are ever read.
+// All on the host: only the rows of a prompt's tokens are ever read.
 void Weights::add_layer_inputs(Device & cpu) {
     const int64_t n = hparams_.n_embd_per_layer, all = n * hparams_.n_layer;
     for (int il = 0; il < hparams_.n_layer; ++il) {
@@ -95,8 +95,8 @@ Weights::LayerInput Weights::layer_input(ggml_context * c, int il) const {
             ggml_view_2d(c, e, n, e->ne[1], e->nb[1], ggml_row_size(e->type, n) * size_t(il))};
 }
 
-// As many trailing layers as fit go to the first device of the preference, the rest to the CPU. A tenth of the
-// device's memory (at least 1 GiB) is left for KV and activations.
+// As many trailing layers as fit go to the first device of the preference, the rest to the CPU. A tenth of the device's
+// memory (at least 1 GiB) is reserved for KV and activations.
 void Weights::place_layers(const std::vector<Device *> & preference, Device & cpu) {
     devices_.assign(hparams_.n_layer + 1, &cpu);
     for (Device * gpu : preference) {
@@ -108,7 +108,7 @@ void Weights::place_layers(const std::vector<Device *> & preference, Device & cp
         if (!take(out ? out->bytes : 0)) return;
         devices_[hparams_.n_layer] = gpu;
         for (int end = hparams_.n_layer, begin; end > 0; end = begin) {
-            // Layers that read another's keys and values stand where that one does.
+            // Layers that read another layer's keys and values are on the same device as that layer.
             begin = end - 1;
             for (int il = begin; il >= begin; --il) begin = std::min(begin, hparams_.layer(il).kv_of);
             size_t bytes = 0;
@@ -141,9 +141,9 @@ ggml_tensor * Weights::add(const std::string & name, const std::vector<int64_t> 
     const GgufFile::Tensor * whole = file_->find(name);
     if (!whole) return nullptr;
     const GgufFile::Tensor source = part_of(*whole, shape, part);
-    require(source.bytes == tensor_bytes(shape, source.type), "check_model() has seen to the shapes");
+    require(source.bytes == tensor_bytes(shape, source.type), "check_model() has verified the shapes");
     auto & [ctx, pending] = groups_[choose(source, device, matrix)];
-    if (!ctx) ctx = make_context(2 * file_->tensors().size() + 8);  // a tensor of several parts becomes as many
+    if (!ctx) ctx = make_context(2 * file_->tensors().size() + 8);  // a fused tensor is split into several
     ggml_tensor * t = ggml_new_tensor(ctx.get(), source.type, int(shape.size()), shape.data());
     ggml_set_name(t, name.c_str());
     pending.push_back({t, source});
@@ -180,7 +180,7 @@ void Weights::load(const std::function<void(float)> & progress) {
     }
 }
 
-// A buffer is a range of addresses: each file of a model has its own.
+// A buffer is a range of addresses, so each file of a model gets one.
 void Weights::use_mapped(const std::vector<Pending> & pending) {
     std::vector<ggml_backend_buffer_t> files;
     for (const auto & map : file_->maps()) {
@@ -189,7 +189,7 @@ void Weights::use_mapped(const std::vector<Pending> & pending) {
         ggml_backend_buffer_set_usage(files.back(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
     }
     for (const Pending & p : pending) {
-        // GGUF aligns data to 32 bytes at least, which is what ggml's CPU kernels ask for.
+        // GGUF aligns data to at least 32 bytes, which is what ggml's CPU kernels require.
         ggml_backend_tensor_alloc(files[p.source.part], p.tensor, const_cast<uint8_t *>(p.source.data));
     }
 }

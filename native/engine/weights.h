@@ -1,8 +1,7 @@
 #pragma once
-// A model's weights on its devices, and what is needed to run its layers.
+// A model's weights on its devices, and the parameters for running its layers.
 //
-// Thread safety: does not change once it is loaded, so that any thread may read it; the devices that it gives are the
-// model's thread's.
+// Thread safety: immutable once loaded, so any thread may read it; the devices it returns belong to the model's thread.
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,11 +14,11 @@
 
 namespace kvasir {
 
-// Weights of one model. Matrices go to the fastest buffer type of their device that multiplies with them; what
-// stays in plain host memory is used straight from the mapped file, without a copy.
+// Weights of one model. Matrices go to the fastest buffer type of their device that can multiply them. Weights that
+// stay in plain host memory are used straight from the mapped file, without a copy.
 class Weights {
   public:
-    // `adapter`: its file, or "". MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, ADAPTER_INVALID,
+    // `adapter`: path, or "". MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, ADAPTER_INVALID,
     // ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED. `progress` gets fractions from 0 to 1.
     Weights(const std::string & path, const std::string & adapter,
             const std::vector<Device *> & layer_devices_by_preference, Device & cpu,
@@ -28,18 +27,18 @@ class Weights {
     const GgufFile & file() const { return *file_; }
     const Architecture & arch() const { return *arch_; }
     const Hparams & hparams() const { return hparams_; }
-    const Adapter * adapter() const { return adapter_.get(); }  // null where there is none
+    const Adapter * adapter() const { return adapter_.get(); }  // null if there is none
 
     const LayerWeights & layer(int il) const { return layers_[il]; }
-    Device & device(int il) const { return *devices_[il]; }  // where layer il lives
+    Device & device(int il) const { return *devices_[il]; }  // device of layer il
     Device & head_device() const { return *devices_.back(); }
     ggml_tensor * token_embd() const { return token_embd_; }    // [n_embd, n_vocab], host memory
     ggml_tensor * output_norm() const { return output_norm_; }  // [n_embd], on head_device()
     ggml_tensor * output() const { return output_; }            // [n_embd, n_vocab]; its device is output_device()
     Device & output_device() const { return *output_device_; }
 
-    // What makes a layer's own input, in host memory: projection [n_embd, n_embd_per_layer] of the token's embedding,
-    // norm [n_embd_per_layer], and the token's row of embeddings [n_embd_per_layer, n_vocab].
+    // Weights that compute a layer's own input, in host memory: projection [n_embd, n_embd_per_layer] of the token's
+    // embedding, norm [n_embd_per_layer], and the embedding table [n_embd_per_layer, n_vocab].
     struct LayerInput {
         ggml_tensor *projection, *norm, *embeddings;
     };
@@ -51,12 +50,12 @@ class Weights {
   private:
     struct Pending {
         ggml_tensor * tensor;
-        GgufFile::Tensor source;  // the whole of what the file has, or a part of it
+        GgufFile::Tensor source;  // the file's tensor, or a part of it
     };
     void add_layer_inputs(Device & cpu);
     void place_layers(const std::vector<Device *> & preference, Device & cpu);
     size_t layer_bytes(int il) const;
-    // Null where the file has none.
+    // Null if the file has none.
     ggml_tensor * add(const std::string & name, const std::vector<int64_t> & shape, Device & device, bool matrix,
                       TensorPart part = {});
     ggml_backend_buffer_type_t choose(const GgufFile::Tensor & t, Device & device, bool matrix) const;

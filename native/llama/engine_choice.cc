@@ -13,32 +13,32 @@ namespace kvasir {
 
 namespace {
 
-// Architectures that libllama knows, and that do not write a text from its beginning to its end.
+// Architectures that libllama supports but that do not generate text from start to end.
 struct Kind {
     const char * refusal;
     std::vector<const char *> architectures;
 };
 const Kind kNoChat[] = {
-    {"It is the picture or sound part (a projector) of another model, and cannot chat by itself.", {"clip"}},
-    {"It is the draft head of another model: it only guesses ahead for that one, and cannot chat by itself.",
+    {"It is the image or audio encoder (a projector) of another model, and cannot chat alone.", {"clip"}},
+    {"It is the draft head of another model: it only drafts tokens for that model, and cannot chat alone.",
      {"eagle3", "dflash", "gemma4-assistant"}},
-    {"It is an encoder with a decoder: it rewrites a text it was given as a whole, and cannot chat.", {"t5"}},
-    {"It fills in its whole answer at once (diffusion) instead of writing it, which is not supported.",
+    {"It is an encoder with a decoder: it transforms a complete input text, and cannot chat.", {"t5"}},
+    {"It is a diffusion model: it generates its whole answer in parallel, which is not supported.",
      {"dream", "llada", "llada-moe", "rnd1"}},
-    {"It makes sound instead of text, and cannot chat.", {"wavtokenizer-dec", "pockettts", "qwen3tts"}},
+    {"It generates sound instead of text, and cannot chat.", {"wavtokenizer-dec", "pockettts", "qwen3tts"}},
 };
 
-// Of a file that holds something else than a model; empty for a model.
+// Why a file that is not a model is refused; empty for a model.
 std::string refusal_by_type(const GgufFile & file) {
     const std::string type = file.string("general.type").value_or("");
     if (type == "mmproj") return kNoChat[0].refusal;
-    if (type == "adapter") return "It is an adapter (LoRA): it is not a model, but is put on the one it was made for.";
-    if (type == "imatrix") return "It holds statistics for making smaller models (an importance matrix), not a model.";
+    if (type == "adapter") return "It is an adapter (LoRA): it is not a model, but modifies the one it was made for.";
+    if (type == "imatrix") return "It contains quantisation statistics (an importance matrix), not a model.";
     if (file.string("general.architecture").value_or("") == "controlvector") {
-        return "It is a control vector that changes another model, and cannot chat by itself.";
+        return "It is a control vector that changes another model, and cannot chat alone.";
     }
-    if (is_reranker(file)) return "It is a reranker: it puts passages in order for a question, and cannot chat.";
-    if (is_embedding_model(file)) return "It is an embedding model: it serves search and cannot chat.";
+    if (is_reranker(file)) return "It is a reranker: it ranks passages for a question, and cannot chat.";
+    if (is_embedding_model(file)) return "It is an embedding model: it is for search, and cannot chat.";
     return "";
 }
 
@@ -50,7 +50,7 @@ std::string refusal_by_architecture(const GgufFile & file, const std::string & a
     return "";
 }
 
-// Why KV of a model that libllama runs is not blended.
+// Why Kvasir does not blend the KV of a model that libllama runs.
 std::string obstacle_of(const GgufFile & file, const std::string & arch) {
     const std::vector<std::string> keys = file.keys();
     const auto any = [&](const char * part) {

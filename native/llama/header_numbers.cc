@@ -9,11 +9,11 @@ namespace kvasir {
 
 namespace {
 
-constexpr uint64_t kMostLayers = 512;  // that libllama has room for
+constexpr uint64_t kMostLayers = 512;  // libllama's limit
 
 [[noreturn]] void impossible(const GgufFile & file, const std::string & what) {
-    throw Error("MODEL_INVALID", "The header of the model " + file.path() + " is not possible: " + what + ".",
-                "The file may be damaged; fetch it again.");
+    throw Error("MODEL_INVALID", "The header of the model " + file.path() + " is invalid: " + what + ".",
+                "The file may be damaged; download it again.");
 }
 
 void check_reals(const GgufFile & file, const std::string & arch) {
@@ -25,7 +25,7 @@ void check_reals(const GgufFile & file, const std::string & arch) {
     }
 }
 
-// Heads are needed where there is attention; a list, one number a layer, is libllama's to check.
+// Heads are required if there is attention; libllama checks per-layer lists.
 struct Count {
     const char * name;
     uint64_t least, most;
@@ -108,13 +108,13 @@ void check_header_numbers(const GgufFile & file, const std::string & arch) {
     check_rope(file, arch);
     const uint64_t layers = integer_or(file, arch + ".block_count", 0);
     if (integer_or(file, arch + ".nextn_predict_layers", 0) >= layers) {
-        impossible(file, "all of its layers guess ahead");
+        impossible(file, "all of its layers are draft layers");
     }
-    // What ggml asks of memory that is mapped.
+    // ggml's alignment requirement for mapped memory.
     if (file.integer("general.alignment").value_or(32) % 32 != 0) impossible(file, "its weights are not aligned");
     const auto * embedding = file.find("token_embd.weight");
     if (!embedding || uint64_t(embedding->ne[0]) != integer_or(file, arch + ".embedding_length", 0)) {
-        impossible(file, "it has no token embedding of the size its header says");
+        impossible(file, "it has no token embedding of the size given in its header");
     }
 }
 
@@ -137,7 +137,7 @@ SessionMemory session_memory(const GgufFile & file, const std::string & arch) {
         };
         const double separate = rows("attn_k.weight") + rows("attn_v.weight");
         const double compressed = rows("attn_kv_a_mqa.weight");
-        bool runs = false;  // has a running state
+        bool runs = false;  // has running state
         for (const char * weight : {"ssm_out.weight", "shortconv.out_proj.weight", "time_mix_output.weight"})
             runs = runs || rows(weight) > 0;
         if (separate > 0) memory.values_per_token += separate;

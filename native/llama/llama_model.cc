@@ -30,12 +30,12 @@ void LlamaModel::load(const ModelOptions & options, const std::function<void(flo
     llama_model_params params = llama_model_default_params();
     ggml_backend_dev_t devices[2] = {nullptr, nullptr};
     if (options.device == "cpu") {
-        params.devices = devices;  // an empty list: the processor alone
+        params.devices = devices;  // an empty list: only the processor
         params.n_gpu_layers = 0;
     } else if (options.device != "auto") {
         devices[0] = ggml_backend_dev_by_name(options.device.c_str());
         if (!devices[0]) {
-            throw Error("BAD_ARGUMENT", "There is no device called \"" + options.device + "\".",
+            throw Error("BAD_ARGUMENT", "Unknown device: \"" + options.device + "\".",
                         "Use auto, cpu, or one that is listed.");
         }
         device_ = options.device;
@@ -55,7 +55,7 @@ void LlamaModel::load(const ModelOptions & options, const std::function<void(flo
         throw Error("MODEL_INVALID",
                     "The weights of " + file_.path() +
                         " could not be loaded: one is missing or of a wrong shape, or memory ran out.",
-                    "The file may be damaged; fetch it again, or close other programs.");
+                    "The file may be damaged; download it again, or close other programs.");
     }
     file_.watch_other_mappings();
 }

@@ -1,8 +1,8 @@
 #pragma once
-// A model that libllama runs: weights, vocabulary, and the one context that its sessions take turns in.
+// A model that libllama runs: weights, vocabulary, and the one context that its sessions share in turn.
 //
-// Thread safety: as of Model. One thread makes it and uses seat(), and with it every LlamaSession; what else it tells
-// does not change once it is loaded, and any thread may read it.
+// Thread safety: as Model. One thread constructs it and uses seat(), and with it every LlamaSession. Everything else is
+// immutable once the model is loaded, and any thread may read it.
 #include "engine/gguf_file.h"
 #include "engine/model.h"
 #include "llama/engine_choice.h"
@@ -24,13 +24,13 @@ class LlamaModel {
     const SessionMemory & session_memory() const { return session_memory_; }
     int n_layer() const { return llama_model_n_layer(model_.get()); }
     size_t weight_bytes() const { return llama_model_size(model_.get()); }
-    // Where its layers are computed.
+    // The device of its layers.
     const std::string & device() const { return device_; }
     int threads() const { return threads_; }
     double load_ms() const { return load_ms_; }
     const Digest & fingerprint() const { return fingerprint_; }
 
-    // As of Model: MODEL_CHANGED; BAD_ARGUMENT.
+    // As in Model: MODEL_CHANGED; BAD_ARGUMENT.
     void require_unchanged() const { file_.require_unchanged(); }
     void check_tokens(const std::vector<int32_t> & tokens) const;
 

@@ -7,7 +7,7 @@
 namespace kvasir {
 
 namespace {
-constexpr int kGrain = 1024;  // tokens that a context grows by: making one anew takes its time
+constexpr int kGrain = 1024;  // tokens that a context grows by: recreating one takes time
 }
 
 LlamaSeat::LlamaSeat(llama_model * model, int threads, bool fixed_threads)
@@ -42,7 +42,7 @@ void LlamaSeat::take(Sitter & sitter, int tokens) {
     if (sitter.saved) {
         const auto & bytes = *sitter.saved;
         require(llama_state_seq_set_data(ctx_.get(), bytes.data(), bytes.size(), 0) > 0,
-                "libllama could not put a session's memory back");
+                "libllama could not restore a session's memory");
         sitter.saved.reset();
     }
     seated_ = &sitter;
@@ -96,7 +96,7 @@ SavedMemory LlamaSeat::save(unsigned flags) const {
     return bytes;
 }
 
-// Called before every operation of a pass, on the thread that computes.
+// Called before every operation of a pass, on the computing thread.
 bool LlamaSeat::poll(void * self) {
     auto & seat = *static_cast<LlamaSeat *>(self);
     ++seat.polled_;

@@ -10,7 +10,7 @@ namespace kvasir {
 
 namespace {
 
-// A prompt's head, and the latest: before the last turn, and before its answer.
+// The prompt's head and the latest states: before the last turn, and before its answer.
 constexpr size_t kStates = 4;
 
 Error stopped() { return Error("ABORTED", "The computation was stopped."); }
@@ -53,7 +53,7 @@ AppendReport LlamaSession::append(const std::vector<Segment> & segments, const S
     return report;
 }
 
-// Brings memory to hold exactly `wanted`, and gets the logits of its last token. Gives the tokens that were computed.
+// Makes memory hold exactly `wanted` and computes the logits of its last token. Returns the number of tokens computed.
 int LlamaSession::hold(const std::vector<int32_t> & wanted, int head, const std::atomic<bool> * abort,
                        const ProgressFn & progress) {
     model_->seat().take(sitter_, int(wanted.size()));
@@ -64,7 +64,7 @@ int LlamaSession::hold(const std::vector<int32_t> & wanted, int head, const std:
     }
     if (begin > 0 && !state_at(begin)) keep_state(false);
     attempt([&] {
-        // Memory that can be cut goes back there by itself: a pass of its own would read all weights once more.
+        // Memory that can be truncated needs no state at `head`: a separate pass would read all weights once more.
         if (!model_->seat().can_cut() && begin < head && head < end) {
             compute(wanted, head, abort, progress, begin, end - begin);
             keep_state(false);
@@ -76,8 +76,8 @@ int LlamaSession::hold(const std::vector<int32_t> & wanted, int head, const std:
     return end - begin;
 }
 
-// Puts memory back to as much of `wanted` as it can hold, short of its last token unless that one's logits are known.
-// Gives the length.
+// Restores as much of `wanted` as memory can hold, excluding its last token unless that one's logits are known. Returns
+// the length.
 int LlamaSession::go_back(const std::vector<int32_t> & wanted) {
     const auto same = std::mismatch(held_.begin(), held_.end(), wanted.begin(), wanted.end()).first - held_.begin();
     const int last = int(wanted.size());
@@ -98,7 +98,7 @@ const LlamaSession::State * LlamaSession::state_at(int length) const {
     return found == states_.end() ? nullptr : &*found;
 }
 
-// Has memory hold the first `length` tokens of what it held, which it can: by a cut, or by a state of that length.
+// Reduces memory to its first `length` tokens, which must be possible by truncation or from a state of that length.
 void LlamaSession::restore(int length) {
     LlamaSeat & seat = model_->seat();
     std::erase_if(states_, [&](const State & s) { return s.length > length; });
@@ -109,7 +109,7 @@ void LlamaSession::restore(int length) {
     held_.resize(size_t(length));
 }
 
-// When a pass does not end, what it wrote is dropped, and what was computed before stays as far as that can be had.
+// If a pass fails, discards what it wrote and keeps earlier results as far as possible.
 void LlamaSession::attempt(const std::function<void()> & pass) {
     const auto fall_back = [&] {
         const int kept = states_.empty() ? 0 : states_.back().length;
@@ -127,7 +127,7 @@ void LlamaSession::attempt(const std::function<void()> & pass) {
     }
 }
 
-// Bytes and all: memory that is masked and not left out would spread numbers that are none.
+// Including the bytes: masked memory is still read, and would spread NaN.
 void LlamaSession::forget() {
     model_->seat().clear(true);
     held_.clear();
@@ -196,13 +196,13 @@ Generated LlamaSession::generate(int max_tokens, const Sampling & sampling, cons
     return out;
 }
 
-// One token behind the others. Stopped, the session is as before.
+// Appends one token. If aborted, the session is unchanged.
 void LlamaSession::decode(int32_t token, const std::atomic<bool> * abort) {
     LlamaSeat & seat = model_->seat();
     seat.take(sitter_, length() + 1);
     attempt([&] {
         if (!seat.compute(&token, 1, abort)) throw stopped();
-        logits_.clear();  // of no token that the session holds
+        logits_.clear();  // they belong to no token that the session holds
         logits_ = computed_logits();
         held_.push_back(token);
         tokens_.push_back(token);
@@ -211,7 +211,7 @@ void LlamaSession::decode(int32_t token, const std::atomic<bool> * abort) {
 
 void LlamaSession::truncate(int length) {
     require(length >= 0 && length <= this->length(), "truncate: length out of range");
-    if (length < this->length()) logits_.clear();  // they follow the longer text
+    if (length < this->length()) logits_.clear();  // they belong to the longer text
     tokens_.resize(size_t(length));
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// One conversation in a model that libllama runs: append, generate, truncate, as a Session's, but that everything is
-// computed. What a prompt begins with is not computed again: memory is cut where it can be, and where it cannot (a
-// running state, layers that see a window) it goes back to the last state that was kept.
+// One conversation with a model that libllama runs: append, generate, truncate, as in Session, except that everything
+// is computed. The common prefix with the previous prompt is not recomputed: memory is truncated if possible; otherwise
+// (running state, sliding windows) it is restored from the last saved state.
 //
-// Thread safety: as of Session.
+// Thread safety: as Session.
 #include "engine/any_session.h"
 #include "llama/llama_model.h"
 
@@ -20,9 +20,9 @@ class LlamaSession : public AnySession {
     int capacity() const override { return capacity_; }
     const std::vector<float> & logits() const override { return logits_; }
 
-    // Segments to compute, none of a chunk, whatever the strategy. The end of the first one of an empty session is kept
-    // as a state to go back to. CONTEXT_OVERFLOW, BAD_ARGUMENT, MODEL_NUMBERS, MODEL_CHANGED, OUT_OF_MEMORY, ABORTED:
-    // the session is then as before.
+    // Segments to compute, none of them a chunk, whatever the strategy. In an empty session, the end of the first
+    // segment is saved as a state to return to. CONTEXT_OVERFLOW, BAD_ARGUMENT, MODEL_NUMBERS, MODEL_CHANGED,
+    // OUT_OF_MEMORY, ABORTED: the session is then unchanged.
     AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
                         const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
                         int observe = 0) override;
@@ -30,21 +30,21 @@ class LlamaSession : public AnySession {
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
                        const OnToken & on_token) override;
     void truncate(int length) override;
-    // Sessions share nothing but what they branched off with.
+    // Sessions share only what they branched off with.
     int adopt(const std::vector<int32_t> &) override { return 0; }
     std::shared_ptr<AnySession> branch(int length) const override;
-    // Takes the context, with room for so many tokens.
+    // Takes the context, with room for `tokens` tokens.
     void reserve(int tokens) override;
-    // libllama writes all of a context's memory when it makes it.
+    // Nothing to do: libllama writes all of a context's memory when it creates it.
     void warm(int, int) override {}
     bool uses_devices() const override { return false; }  // its model's turns are not shared
 
   private:
-    // Where memory that cannot be cut can be put back to.
+    // A point to which memory that cannot be truncated can be restored.
     struct State {
         int length;
         SavedMemory memory;
-        std::vector<float> logits;  // of the token before; empty: not known
+        std::vector<float> logits;  // of the last token before it; empty: unknown
     };
 
     int hold(const std::vector<int32_t> & wanted, int head, const std::atomic<bool> * abort,
@@ -63,9 +63,9 @@ class LlamaSession : public AnySession {
     std::shared_ptr<LlamaModel> model_;
     int capacity_;
     std::vector<int32_t> tokens_;  // of the session
-    std::vector<int32_t> held_;    // of its memory, which may be ahead of the session, or behind, until the next pass
-    std::vector<State> states_;    // ascending; each of a beginning of held_
-    std::vector<float> logits_;    // behind tokens_; empty: not known
+    std::vector<int32_t> held_;    // of its memory, which may be ahead of or behind the session until the next pass
+    std::vector<State> states_;    // ascending; each for a prefix of held_
+    std::vector<float> logits_;    // following tokens_; empty: unknown
     LlamaSeat::Sitter sitter_;
 };
 

@@ -1,5 +1,5 @@
-// Gemma 2: windows in every other layer; scores and logits that never go beyond a cap; norms before and behind each
-// half of a layer; GELU; embeddings scaled by √n_embd.
+// Gemma 2: sliding windows in every other layer; capped scores and logits; norms before and after each half of a layer;
+// GELU; embeddings scaled by √n_embd.
 #include <cmath>
 
 #include "engine/architecture.h"
@@ -8,7 +8,7 @@ namespace kvasir {
 
 namespace {
 
-constexpr int kPeriod = 2, kWindow = 4096;  // older files do not say it
+constexpr int kPeriod = 2, kWindow = 4096;  // defaults for older files, which omit them
 constexpr int kLayersOf27B = 46;
 
 class Gemma2 : public Architecture {
@@ -21,7 +21,7 @@ class Gemma2 : public Architecture {
         hp.embedding_scale = std::sqrt(float(hp.n_embd));
         hp.attention_softcap = r.real("attn_logit_softcapping", 50, 0, 1e6f);
         hp.logit_softcap = r.real("final_logit_softcapping", 30, 0, 1e6f);
-        // The largest scales by the width of all heads together.
+        // The largest model scales by the width of all heads together.
         if (hp.n_layer == kLayersOf27B) hp.attention_scale = 1 / std::sqrt(float(hp.n_embd) / float(hp.n_head));
         read_window(r, hp, kPeriod, kWindow);
     }

@@ -1,5 +1,5 @@
-// Gemma 3: windows in five of six layers, with a RoPE of their own; norms before and behind each half of a layer and on
-// every query and key head; GELU; embeddings scaled by √n_embd.
+// Gemma 3: sliding windows in five of six layers, with separate RoPE parameters; norms before and after each half of a
+// layer and on every query and key head; GELU; embeddings scaled by √n_embd.
 #include <cmath>
 
 #include "engine/architecture.h"
@@ -20,7 +20,7 @@ class Gemma3 : public Architecture {
         hp.activation = Activation::gelu;
         hp.embedding_scale = std::sqrt(float(hp.n_embd));
         hp.logit_softcap = r.real("final_logit_softcapping", 0, 0, 1e6f);
-        // The largest scales by the width of all heads together.
+        // The largest model scales by the width of all heads together.
         if (hp.n_layer == kLayersOf27B) hp.attention_scale = 1 / std::sqrt(float(hp.n_embd) / float(hp.n_head));
         if (!read_window(r, hp, kPeriod)) return;
         RopeParams near = hp.ropes.front();

@@ -1,6 +1,6 @@
-// Gemma 4: windows in most layers, with heads and a RoPE of their own; the last layers read keys and values of earlier
-// ones; values are normalised, and where a layer has no weights for them they are its keys before norm and RoPE. The
-// small ones give each layer an input of its own, the mixture of experts has a dense feed-forward beside it.
+// Gemma 4: sliding windows in most layers, with different heads and RoPE parameters; the last layers read keys and
+// values of earlier ones; values are normalised, and a layer without value weights uses its keys before norm and RoPE.
+// The small models give each layer a separate input; the mixture of experts has a dense feed-forward in parallel.
 #include <cmath>
 
 #include "engine/architecture.h"
@@ -73,9 +73,9 @@ class Gemma4 : public Architecture {
     }
 
   private:
-    // Layers with a window have heads and a RoPE of their own; only the others' RoPE has factors.
+    // Layers with a window have different heads and RoPE parameters; only the RoPE of the other layers has factors.
     static void read_windows(const HeaderReader & r, Hparams & hp) {
-        r.count("attention.sliding_window", 1u << 30);  // it must be there
+        r.count("attention.sliding_window", 1u << 30);  // required
         read_window(r, hp, kPeriod);
         const int head_dim = r.count("attention.key_length_swa", 1024, hp.head_dim);
         if (r.count("attention.value_length_swa", 1024, head_dim) != head_dim) {
@@ -90,7 +90,8 @@ class Gemma4 : public Architecture {
         use_in_windows(hp, std::move(near));
     }
 
-    // The last `count` layers read the keys and values of the last one before them that has a window if they have one.
+    // Each of the last `count` layers reads the keys and values of the nearest earlier layer of the same kind (windowed
+    // or not) before them.
     static void share_last(Hparams & hp, int count) {
         const int own = hp.n_layer - count;
         for (int il = own; il < hp.n_layer; ++il) {

@@ -1,4 +1,4 @@
-// GLM 4: norms before and behind each half of a layer, gate and up in one matrix; a part of each head is rotated.
+// GLM 4: norms before and after each half of a layer; gate and up in one matrix; only a part of each head is rotated.
 #include "engine/architecture.h"
 
 namespace kvasir {

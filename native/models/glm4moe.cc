@@ -1,12 +1,12 @@
-// GLM 4.5 and 4.6: experts, chosen by sigmoid scores plus a bias of each, beside shared ones; the first layers are
-// dense. A part of each head is rotated; the large ones have norms on heads.
+// GLM 4.5 and 4.6: experts, chosen by sigmoid scores plus a bias per expert, in addition to shared ones; the first
+// layers are dense. A part of each head is rotated; the large models have norms on heads.
 #include "engine/architecture.h"
 
 namespace kvasir {
 
 namespace {
 
-// As llama.cpp numbers them.
+// llama.cpp's numbering.
 constexpr int kSoftmax = 1, kSigmoid = 2;
 
 class Glm4Moe : public Architecture {

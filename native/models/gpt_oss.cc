@@ -1,5 +1,5 @@
-// gpt-oss: windows in every other layer, a learned sink for each head, biases everywhere, experts with a clamped
-// SwiGLU.
+// gpt-oss: sliding windows in every other layer, a learned sink for each head, biases everywhere, experts with a
+// clamped SwiGLU.
 #include "engine/architecture.h"
 
 namespace kvasir {

@@ -12,7 +12,7 @@ class Granite : public Architecture {
     bool scales_rope_frequencies() const override { return true; }
 
     void read(const HeaderReader & r, Hparams & hp) const override {
-        // Zero is how a header says that there is none.
+        // Headers use zero for an absent multiplier.
         const auto multiplier = [&](const char * key, float fallback) {
             const float v = r.real(key, 0, 0, 1e6f);
             return v == 0 ? fallback : v;
@@ -21,7 +21,7 @@ class Granite : public Architecture {
         hp.residual_scale = multiplier("residual_scale", 1);
         hp.embedding_scale = multiplier("embedding_scale", 1);
         hp.attention_scale = multiplier("attention.scale", hp.attention_scale);
-        // The switch by which Granite's headers turn RoPE off.
+        // Granite's headers turn RoPE off with this switch.
         if (!r.flag("rope.scaling.finetuned", true))
             for (LayerShape & layer : hp.layers) layer.rope = -1;
     }

@@ -1,4 +1,4 @@
-// Ministral 3, Mistral Small 3: Llama's layers; YaRN with a multiplier of its own, and queries that grow with their
+// Ministral 3, Mistral Small 3: Llama's layers; YaRN with an extra multiplier, and queries that grow with their
 // position (Llama 4's temperature tuning).
 #include <cmath>
 
@@ -16,7 +16,7 @@ class Mistral3 : public Architecture {
 
     void read(const HeaderReader & r, Hparams & hp) const override {
         RopeParams & rope = hp.ropes.front();
-        // YaRN's own factor is 0.1 · ln(s) + 1; these models divide it by the same with a multiplier (DeepSeek's
+        // YaRN's factor is 0.1 · ln(s) + 1; these models divide it by the same expression with a multiplier (DeepSeek's
         // mscale).
         const float multiplier = r.real("rope.scaling.yarn_log_multiplier", 0, 0, 100);
         if (rope.freq_scale < 1) rope.attn_factor /= 0.1f * multiplier * std::log(1 / rope.freq_scale) + 1;

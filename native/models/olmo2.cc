@@ -1,5 +1,5 @@
-// OLMo 2 and 3: norms behind attention and feed-forward instead of before them, and on all query heads and all key
-// heads together. OLMo 3 has windows in three of four layers, whose RoPE is not scaled.
+// OLMo 2 and 3: norms after attention and feed-forward instead of before them, and on all query heads and all key heads
+// together. OLMo 3 has sliding windows in three of four layers, whose RoPE is not scaled.
 #include "engine/architecture.h"
 
 namespace kvasir {

@@ -1,6 +1,6 @@
 #include "engine/architecture.h"
 
-// The families that the engine runs. To add one: a file beside this one that defines make_<family>(), and a line here.
+// The families that the engine runs. To add one: a file here that defines make_<family>(), and a line in this list.
 #define FAMILIES(FAMILY) \
     FAMILY(llama)        \
     FAMILY(qwen2)        \

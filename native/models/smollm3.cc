@@ -1,4 +1,4 @@
-// SmolLM 3: Llama's layers, of which every fourth does not rotate its queries and keys.
+// SmolLM 3: Llama's layers; every fourth does not rotate its queries and keys.
 #include "engine/architecture.h"
 
 namespace kvasir {

@@ -1,5 +1,5 @@
-// LoRA adapters: against weights that they are merged into, through every kind of pass; whose KV is whose; what is
-// refused. `npm run parity` compares with libllama's own.
+// LoRA adapters: compared with weights that they are merged into, through every kind of pass; KV compatibility; refused
+// files. `npm run parity` compares with libllama's adapters.
 #include "engine/adapter.h"
 
 #include <cstring>
@@ -33,7 +33,7 @@ std::shared_ptr<Model> load(const std::string & path, const std::string & adapte
     return std::make_shared<Model>(path, ModelOptions{2, device, KvDtype::f16, adapter}, nullptr);
 }
 
-// The model's file with what the adapter adds to its f32 weights added to them.
+// A copy of the model's file with the adapter's products added to its f32 weights.
 std::string merged(const std::string & model, const std::string & adapter, const std::string & name) {
     const GgufFile lora(adapter);
     const auto alpha = float(lora.number("adapter.lora.alpha").value());
@@ -58,7 +58,7 @@ std::string merged(const std::string & model, const std::string & adapter, const
     });
 }
 
-// A prompt of two chunks, and a question.
+// A prompt of two chunks and a question.
 std::vector<Segment> prompt(const std::shared_ptr<Model> & m) {
     return {{{1}, nullptr}, {{}, encode(m, ids(130))}, {{}, encode(m, ids(90, 2))}, {ids(20, 3), nullptr}};
 }
@@ -67,7 +67,7 @@ StrategySpec deviation(double ratio) { return {.name = "deviation", .check_layer
 
 using Edit = std::function<void(gguf_context *, ggml_context *)>;
 
-// What loading says where the adapter for a model was changed.
+// The error when the edited adapter is loaded for a model.
 Error refusal(const std::string & model, const std::string & adapter, const Edit & edit) {
     const std::string path = edited_model(adapter, "edited-adapter.gguf", edit);
     try {
@@ -78,7 +78,7 @@ Error refusal(const std::string & model, const std::string & adapter, const Edit
     return Error("", "");
 }
 
-// An adapter of zeros for a model, with these tensors.
+// An adapter for a model, with these tensors, all zero.
 struct Shape {
     std::string name;
     std::vector<int64_t> ne;
@@ -104,7 +104,7 @@ bool names(const Error & e, const std::string & what) { return std::string(e.wha
 
 }  // namespace
 
-TEST(an_adapter_computes_what_weights_do_that_it_is_merged_into) {
+TEST(an_adapter_computes_the_same_as_merged_weights) {
     for (const std::string & arch : architecture_names()) {
         const std::string model = model_file(arch, " --untied"), adapter = random_adapter(model, arch + "-lora");
         const auto with = load(model, adapter), one = load(merged(model, adapter, arch + "-merged.gguf"));
@@ -120,7 +120,7 @@ TEST(an_adapter_computes_what_weights_do_that_it_is_merged_into) {
     }
 }
 
-TEST(each_matrix_of_an_adapter_has_a_part_in_the_result) {
+TEST(each_matrix_of_an_adapter_affects_the_result) {
     for (const std::string & arch : architecture_names()) {
         const std::string model = model_file(arch, " --untied");
         const auto before = append(load(model), {{ids(40), nullptr}}, kFull).logits;
@@ -135,7 +135,7 @@ TEST(each_matrix_of_an_adapter_has_a_part_in_the_result) {
     }
 }
 
-TEST(blending_with_an_adapter_is_exact_where_it_is_without) {
+TEST(blending_with_an_adapter_is_as_exact_as_without) {
     for (const char * arch : {"llama", "phi3", "qwen3moe"}) {
         const std::string model = model_file(arch);
         for (const std::string type : {"f32", "f16", "q8_0"}) {
@@ -143,7 +143,7 @@ TEST(blending_with_an_adapter_is_exact_where_it_is_without) {
             const std::vector<Segment> s = prompt(m);
             CHECK(append(m, s, deviation(1)).logits == append(m, s, kFull).logits);
             const std::vector<Segment> one{s[0], s[1], s[3]};
-            // Rounded in blocks, what the adapter reads jumps with the last bits of what it is given.
+            // With block rounding, the adapter's input jumps with the last bits of its own input.
             const double bound = type == "q8_0" ? 2e-2 : 3e-3;
             CHECK(apart(append(m, one, kNone).logits, append(m, one, kFull).logits) < bound);
         }
@@ -165,7 +165,7 @@ TEST(decoding_with_an_adapter_continues_its_prefill) {
     }
 }
 
-TEST(without_alpha_an_adapter_is_added_as_it_is) {
+TEST(without_alpha_an_adapter_is_added_unscaled) {
     const std::string model = model_file("llama");
     const std::string four = random_adapter(model, "four", "--rank 4 --alpha 4");
     const std::string none = edited_model(four, "no-alpha.gguf", [](gguf_context * g, ggml_context *) {
@@ -195,7 +195,7 @@ TEST(kv_with_an_adapter_is_neither_the_models_nor_another_adapters) {
                       stronger = random_adapter(model, "stronger", "--alpha 32");
     const std::vector<std::shared_ptr<Model>> all{load(model), load(model, a), load(model, b), load(model, stronger)};
     const std::string copy = edited_model(a, "copy.gguf", [](gguf_context *, ggml_context *) {});
-    CHECK(load(model, copy)->fingerprint() == all[1]->fingerprint());  // it is what the file holds that counts
+    CHECK(load(model, copy)->fingerprint() == all[1]->fingerprint());  // only the file's contents matter
     for (const auto & m : all) {
         const auto chunk = encode(m, ids(30));
         for (const auto & other : all) {
@@ -211,7 +211,7 @@ TEST(kv_with_an_adapter_is_neither_the_models_nor_another_adapters) {
     }
 }
 
-TEST(a_file_that_is_no_adapter_is_refused) {
+TEST(a_file_that_is_not_an_adapter_is_refused) {
     const std::string model = model_file("llama"), adapter = random_adapter(model, "plain");
     CHECK_EQ(error_code([&] { load(model, model); }), std::string("ADAPTER_INVALID"));
     CHECK_EQ(error_code([&] { load(model, test::scratch("absent.gguf")); }), std::string("MODEL_NOT_FOUND"));
@@ -224,7 +224,7 @@ TEST(a_file_that_is_no_adapter_is_refused) {
     CHECK_EQ(error_code([&] { load(adapter); }), std::string("MODEL_INVALID"));
 }
 
-TEST(a_header_that_says_something_else_is_refused) {
+TEST(a_header_of_another_kind_is_refused) {
     const std::string model = model_file("llama"), adapter = random_adapter(model, "header");
     const auto with = [&](const Edit & edit) { return refusal(model, adapter, edit); };
     CHECK_EQ(with([](gguf_context * g, ggml_context *) { gguf_set_val_str(g, "general.architecture", "qwen2"); }).code,
@@ -256,9 +256,9 @@ TEST(pairs_that_do_not_fit_are_refused_by_name) {
 
 }
 
-TEST(what_would_not_be_computed_is_refused_by_name) {
+TEST(adapters_that_would_be_ignored_in_part_are_refused_by_name) {
     const std::string model = model_file("llama"), experts = model_file("qwen3moe");
-    // The code, and whether the sentence names what it is about.
+    // The error code, and whether the message names the cause.
     const auto refused = [&](const std::string & of, const std::string & named, const std::vector<Shape> & tensors) {
         try {
             load(of, handmade(of, tensors));
@@ -278,7 +278,7 @@ TEST(what_would_not_be_computed_is_refused_by_name) {
     CHECK_EQ(refused(model, "blk.*.attn_norm.weight", {{norm, {256}}}), unsupported);
     CHECK_EQ(refused(model, "blk.*.attn_norm.weight", {{norm + a, {256, 4}}, {norm + b, {4, 1}}}), unsupported);
     CHECK_EQ(refused(experts, "blk.*.ffn_up_exps.weight", {{up + a, {256, 4, 8}}, {up + b, {4, 128, 8}}}), unsupported);
-    const std::string draft = "blk.4.attn_q.weight";  // of a layer that this engine passes over
+    const std::string draft = "blk.4.attn_q.weight";  // of a layer that this engine skips
     CHECK_EQ(refused(model_file("glm4moe"), draft, {{draft + a, {256, 4}}, {draft + b, {4, 256}}}), unsupported);
     CHECK_EQ(refused(model, embedding, {{embedding + a, {4, 600}}, {embedding + b, {4, 256}}}), unsupported);
 }

@@ -1,4 +1,4 @@
-// Chunks that are placed while they arrive: the same numbers as from a file, and an end to every wait.
+// Chunks that are placed while they arrive: same numbers as from a file, and every wait ends.
 #include <atomic>
 #include <fstream>
 #include <iterator>
@@ -28,7 +28,7 @@ Bytes file_of(const ChunkKv & chunk) {
     return {std::istreambuf_iterator<char>(f), {}};
 }
 
-// A chunk of which so many bytes behind the header have arrived.
+// A chunk whose bytes after the header arrive step by step.
 struct Arriving {
     explicit Arriving(Bytes file_) : file(std::move(file_)) {
         ChunkHeader header = read_chunk_header(ByteSpan{file.data(), file.size()}, file.size(), "of a test");
@@ -81,7 +81,7 @@ TEST(a_chunk_that_arrives_gives_the_same_bits) {
     }
 }
 
-TEST(what_arrived_can_be_saved_and_used_again) {
+TEST(an_arrived_chunk_can_be_saved_and_used_again) {
     auto m = tiny("llama");
     auto a = encode(m, ids(60));
     Arriving far(file_of(*a));
@@ -92,7 +92,7 @@ TEST(what_arrived_can_be_saved_and_used_again) {
     CHECK(append(m, prompt(far.chunk, a), kNone).logits == append(m, prompt(a, a), kNone).logits);
 }
 
-TEST(a_changed_byte_of_what_arrives_is_noticed) {
+TEST(a_changed_byte_in_arriving_data_is_noticed) {
     auto m = tiny("llama");
     auto a = encode(m, ids(60)), b = encode(m, ids(50, 2));
     Bytes bad = file_of(*b);
@@ -117,7 +117,7 @@ TEST(a_changed_byte_of_what_arrives_is_noticed) {
     CHECK(!far.chunk->in_memory());
 }
 
-TEST(a_header_that_arrives_is_checked_as_that_of_a_file) {
+TEST(the_header_of_an_arriving_chunk_is_checked_like_a_files) {
     auto m = tiny("llama");
     const Bytes good = file_of(*encode(m, ids(20)));
     for (size_t at = 0; at < 128 + 4 * 20 + 4 * 8 + 8; ++at) {
@@ -131,7 +131,7 @@ TEST(a_header_that_arrives_is_checked_as_that_of_a_file) {
                  std::string("CHUNK_CORRUPT"));
 }
 
-TEST(a_failure_in_mid_load_ends_the_append_and_names_the_chunk) {
+TEST(a_failure_during_loading_ends_the_append_and_names_the_chunk) {
     auto m = tiny("llama");
     auto a = encode(m, ids(60)), b = encode(m, ids(50, 2));
     for (bool twice : {false, true}) {
@@ -155,14 +155,14 @@ TEST(a_failure_in_mid_load_ends_the_append_and_names_the_chunk) {
         network.join();
         CHECK_EQ(code, std::string("SHARED_TIER_FAILED"));
         CHECK_EQ(segment, 1);
-        // The session can go on.
+        // The session remains usable.
         session.truncate(0);
         session.append(prompt(a, b), kNone, nullptr, nullptr);
         CHECK(session.logits() == append(m, prompt(a, b), kNone).logits);
     }
 }
 
-TEST(an_abort_ends_waiting_for_what_does_not_arrive) {
+TEST(an_abort_ends_waiting_for_missing_layers) {
     auto m = tiny("llama");
     Arriving far(file_of(*encode(m, ids(60))));
     std::atomic<bool> abort{false};
@@ -192,13 +192,13 @@ TEST(others_compute_while_an_append_waits_for_a_network) {
     std::thread waiting([&] {
         const Turns::Turn turn(*m->turns(), {.rows = 100});
         Session session(m, 512);
-        // Its first layer needs nothing that is stored; the next one does.
+        // Its first layer needs no stored KV; the next one does.
         session.append(prompt(far.chunk, b), deviation(), nullptr, [&](Progress) { began = true; });
         logits = session.logits();
     });
     while (!began) std::this_thread::yield();
     {
-        const Turns::Turn turn(*m->turns(), {.rows = 1000});  // would never come
+        const Turns::Turn turn(*m->turns(), {.rows = 1000});  // would never get the turn
         CHECK(!append(m, prompt(a, b), kFull).logits.empty());
     }
     far.receive_all(5000);

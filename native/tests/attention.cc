@@ -1,4 +1,4 @@
-// Every attention kernel this CPU can run against the definition, in double precision, on shapes drawn from a seed.
+// Every attention kernel this CPU can run against the definition in double precision, on shapes drawn from a seed.
 #include "tests/attention_problem.h"
 #include "tests/guarded.h"
 #include "tests/harness.h"
@@ -72,12 +72,12 @@ TEST(attention_never_reads_keys_long_before_the_window) {
     });
 }
 
-TEST(attention_of_a_row_does_not_depend_on_its_company) {
+TEST(attention_of_a_row_does_not_depend_on_the_other_rows) {
     for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
         Problem all({50, 2, 2, 64, 300, type}, 3), some({50, 2, 2, 64, 300, type}, 3);
         all.narrow(90, true, 1), some.narrow(90, true, 1);
         all.run(kernel, 1);
-        // Every third row alone with its likes, as blending does.
+        // Every third row, computed without the others, as blending does.
         std::vector<float> q;
         std::vector<int32_t> positions;
         const size_t width = size_t(all.job.n_head) * 64;
@@ -96,7 +96,7 @@ TEST(attention_of_a_row_does_not_depend_on_its_company) {
     });
 }
 
-TEST(attention_never_reads_keys_behind_the_last_position) {
+TEST(attention_never_reads_keys_after_the_last_position) {
     for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
         Problem p({20, 2, 1, 64, 200, type}, 5);
         for (int32_t & x : p.positions) x = std::min(x, 100);
@@ -108,7 +108,7 @@ TEST(attention_never_reads_keys_behind_the_last_position) {
     });
 }
 
-TEST(attention_over_scattered_blocks_is_that_over_contiguous_keys_bit_for_bit) {
+TEST(attention_over_scattered_blocks_equals_contiguous_keys_bit_for_bit) {
     for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
         std::minstd_rand rng(7);
         for (int block : {64, 128, 1024}) {
@@ -128,7 +128,7 @@ TEST(attention_of_one_row_does_not_depend_on_the_number_of_threads) {
     for_each_kernel([](const AttentionKernel & kernel, KvDtype type) {
         std::minstd_rand rng(11);
         for (int i = 0; i < 12; ++i) {
-            // Lengths on both sides of where parts of the keys end; the only row sees them all.
+            // Lengths around the borders between parts of the keys; the only row sees all keys.
             const test::Shape shape = random_shape(rng, type, 1, 700);
             Problem one(shape, uint32_t(i)), three(shape, uint32_t(i));
             one.positions[0] = three.positions[0] = shape.keys - 1;
@@ -170,13 +170,13 @@ TEST(attention_kernels_agree_with_ggmls) {
             for (size_t at = 0; at < theirs.size(); ++at) {
                 square += std::pow(p.out[at] - theirs[at], 2), size += std::pow(theirs[at], 2);
             }
-            // ggml rounds queries to f16, or to q8_0 where keys are, and some of its sums.
+            // ggml rounds queries to f16 (to q8_0 if keys are q8_0), and some of its sums.
             CHECK(std::sqrt(square / size) < (type == KvDtype::q8_0 ? 3e-2 : 1e-2));
         }
     });
 }
 
-TEST(a_kernel_that_computes_wrongly_is_found_out) {
+TEST(a_faulty_kernel_is_detected) {
     for (const AttentionKernel * kernel : attention_kernels()) {
         CHECK(attention_error(*kernel) < (kernel->bf16 ? 1e-2f : 1e-5f));
         static const AttentionKernel * right;

@@ -1,6 +1,6 @@
 #pragma once
-// Attention problems drawn from a seed, what they should give (in double precision) and what ggml's own attention
-// gives: for the tests of the attention kernels and the tool that states their accuracy.
+// Attention problems drawn from a seed, with their results in double precision and from ggml's attention. For the tests
+// of the attention kernels and the tool that measures their accuracy.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -19,7 +19,7 @@ struct Shape {
     KvDtype type = KvDtype::f16;
 };
 
-// Any head size the kernels take, any length, rows at any positions.
+// Any head size that the kernels support, any length, rows at any positions.
 inline Shape random_shape(std::minstd_rand & rng, KvDtype type, int most_rows, int most_keys) {
     const auto up_to = [&](int n) { return 1 + int(rng() % uint32_t(n)); };
     const int head_dim = type == KvDtype::q8_0 ? 32 * up_to(8) : 31 + up_to(225);
@@ -36,12 +36,12 @@ struct Errors {
     void add(const Errors & e) { largest = std::max(largest, e.largest), sum += e.sum, n += e.n; }
 };
 
-// Results are up to 3, with scores spread so widely that single keys dominate: hard on coarse products.
+// Results are up to 3. Scores are spread so widely that single keys dominate, which is hard on coarse products.
 struct Problem {
     AttentionJob job{};
     Shape shape;
     std::vector<float> q, out, sinks;
-    std::vector<float> kf, vf;   // what k and v hold, exactly
+    std::vector<float> kf, vf;   // the exact values in k and v
     std::vector<uint8_t> k, v;
     std::vector<int32_t> positions, table;
 
@@ -66,7 +66,8 @@ struct Problem {
     }
     Problem(const Problem &) = delete;
 
-    // Each row sees the last `window` keys, and a sink for every head; scores are capped, unless that is 0.
+    // Each row sees the last `window` keys, and optionally a sink for every head; scores are capped unless `softcap` is
+    // 0.
     void narrow(int window, bool with_sinks, uint32_t seed, float softcap = 0) {
         std::minstd_rand rng(seed);
         job.window = window, job.softcap = softcap;
@@ -79,14 +80,14 @@ struct Problem {
         return ggml_row_size(dtype_ggml(shape.type), int64_t(shape.n_head_kv) * shape.head_dim);
     }
 
-    // Puts the keys into blocks of a pool, in any order, with NaN wherever no key stands.
+    // Moves the keys into the blocks of a pool in random order, with NaN in all unused rows.
     void scatter(int block, uint32_t seed) {
         std::minstd_rand rng(seed);
         table.clear();
         for (int i = 0; i < (shape.keys + block - 1) / block + 3; ++i) table.push_back(i);
         std::shuffle(table.begin(), table.end(), rng);
         for (auto * cache : {&k, &v}) {
-            // NaN in f16, and as q8_0's scale.
+            // NaN in f16, and as the scale of q8_0.
             std::vector<uint8_t> pool(table.size() * size_t(block) * row_bytes(), 0x7E);
             for (int p = 0; p < shape.keys; ++p) {
                 const size_t slot = size_t(table[size_t(p / block)]) * size_t(block) + size_t(p % block);
@@ -151,7 +152,7 @@ struct Problem {
     }
     double worst_error() const { return errors(out).largest; }
 
-    // The same by ggml's flash attention. Not for scattered keys.
+    // The result of ggml's flash attention. Not for scattered keys.
     std::vector<float> by_ggml() const {
         Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
         ContextPtr ctx = make_context(32), graph = ContextPtr(ggml_init({1 << 20, nullptr, true}));
@@ -184,7 +185,7 @@ struct Problem {
     }
 
   private:
-    // The bytes these numbers are kept in; the numbers become what the bytes hold.
+    // Converts the numbers to their stored bytes, and replaces them with the rounded values.
     std::vector<uint8_t> kept(std::vector<float> & numbers) const {
         std::vector<uint8_t> bytes(ggml_row_size(dtype_ggml(shape.type), int64_t(numbers.size())));
         kv_from_f32(shape.type, numbers.data(), bytes.data(), numbers.size());

@@ -1,4 +1,4 @@
-// Blending through the engine's own surface: identities, placement, abort. `npm run parity` compares with llama.cpp.
+// Blending through the engine's interface: identities, placement, abort. `npm run parity` compares with llama.cpp.
 #include <atomic>
 #include <cmath>
 #include <numeric>
@@ -42,12 +42,12 @@ TEST(ratio_one_is_full_prefill_bit_for_bit) {
     }
 }
 
-TEST(a_single_chunk_behind_its_prefix_needs_no_recomputation) {
+TEST(a_single_chunk_after_its_prefix_needs_no_recomputation) {
     for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
         const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, ids(200))}, {ids(10, 3), nullptr}};
         CHECK(apart(append(m, s, kNone).logits, append(m, s, kFull).logits) < 3e-3);
-        // Nothing deviates: what was encoded behind the same prefix is what would be computed now.
+        // Nothing deviates: the chunk was encoded after the same prefix.
         const Result r = append(m, s, deviation({1}, {0.1f}));
         float most = 0;
         for (float d : r.report.checks.at(0).deviation) most = std::max(most, d);
@@ -55,7 +55,7 @@ TEST(a_single_chunk_behind_its_prefix_needs_no_recomputation) {
     }
 }
 
-TEST(a_chunk_behind_another_deviates_and_recomputing_helps) {
+TEST(a_chunk_after_another_deviates_and_recomputing_helps) {
     auto m = tiny("llama");
     const std::vector<Segment> s{
         {{1}, nullptr}, {{}, encode(m, ids(150))}, {{}, encode(m, ids(150, 2))}, {ids(10, 3), nullptr}};
@@ -67,7 +67,7 @@ TEST(a_chunk_behind_another_deviates_and_recomputing_helps) {
     const CheckReport check = append(m, s, deviation({1}, {0.1f})).report.checks.at(0);
     CHECK_EQ(check.candidates.size(), size_t(300));
     CHECK_EQ(check.selected.size(), size_t(30));
-    // The first chunk stands where it was encoded, so all that deviates is in the second.
+    // The first chunk is at the position where it was encoded, so all deviation is in the second.
     for (int32_t p : check.selected) CHECK(p > 150);
 }
 
@@ -94,7 +94,7 @@ TEST(layers_report_how_far_fresh_values_are_from_stored_ones) {
     const std::vector<Segment> s{{{1}, nullptr}, {{}, chunks[0]}, {{}, chunks[1]}, {ids(10, 3), nullptr}};
     Session session(m, 512);
     const AppendReport r = session.append(s, deviation({1, 2}, {0.5f, 0.2f}), nullptr, nullptr);
-    CHECK_EQ(r.layers.at(0).recomputed.tokens + r.layers.at(0).stored.tokens, 0);  // nothing stored is loaded there
+    CHECK_EQ(r.layers.at(0).recomputed.tokens + r.layers.at(0).stored.tokens, 0);  // no stored KV is loaded there
     for (int i : {0, 1}) {
         const CheckReport & c = r.checks.at(size_t(i));
         const LayerReport & l = r.layers.at(size_t(c.layer));
@@ -105,7 +105,7 @@ TEST(layers_report_how_far_fresh_values_are_from_stored_ones) {
         for (float d : c.deviation) sum += d;
         CHECK(std::fabs(l.recomputed.mean * l.recomputed.tokens + l.stored.mean * l.stored.tokens - sum) < 1e-3 * sum);
     }
-    // Beyond the checks: the session's values against the chunks' own.
+    // After the checks: the session's values against the chunks' stored ones.
     const auto & last = r.layers.at(3);
     CHECK_EQ(last.recomputed.tokens, 40);
     CHECK_EQ(last.stored.tokens, 0);
@@ -122,7 +122,7 @@ TEST(layers_report_how_far_fresh_values_are_from_stored_ones) {
     CHECK_EQ(none.layers.at(2).recomputed.tokens + none.layers.at(2).stored.tokens, 0);
 }
 
-TEST(a_cached_prefix_changes_nothing) {  // named after an index offset known from other implementations
+TEST(a_cached_prefix_changes_nothing) {  // named after an index offset bug known from other implementations
     auto m = tiny("qwen3");
     auto a = encode(m, ids(120)), b = encode(m, ids(80, 2));
     const std::vector<int32_t> prefix = ids(37, 5), question = ids(9, 3);
@@ -134,7 +134,7 @@ TEST(a_cached_prefix_changes_nothing) {  // named after an index offset known fr
         Session session(m, 512);
         session.append({{prefix, nullptr}}, kFull, nullptr, nullptr);
         session.append(rest, strategy, nullptr, nullptr);
-        CHECK(apart(session.logits(), at_once) < 2e-3);  // blocks are cut elsewhere, so not bit for bit
+        CHECK(apart(session.logits(), at_once) < 2e-3);  // passes are split at other positions, so not bit for bit
         CHECK_EQ(session.length(), 37 + 120 + 80 + 9);
     }
 }
@@ -181,7 +181,7 @@ TEST(shifting_in_one_pass_equals_shifting_by_graph) {
         CHECK(apart(a.keys(3, 0, 110), before) > 0.01);
         CHECK(apart(a.keys(3, 0, 110), b.keys(3, 0, 110)) < 1e-3);
         CHECK(apart(a.values(3, 0, 110), b.values(3, 0, 110)) < 1e-3);
-        // The others stay.
+        // The others are unchanged.
         const size_t row = kv_dim;
         const std::vector<float> after = a.keys(3, 0, 110);
         for (int p : {17, 22, 65}) {
@@ -191,9 +191,9 @@ TEST(shifting_in_one_pass_equals_shifting_by_graph) {
     }
 }
 
-TEST(rows_that_stand_apart_do_not_see_the_future) {
-    // Computed rows with a chunk between them share a block. A mask aligned to the bottom right would let the first
-    // ones see that chunk; then their keys would change with it.
+TEST(rows_with_gaps_between_them_do_not_see_the_future) {
+    // Computed rows before and after a chunk share a block. A mask aligned to the bottom right would let the earlier
+    // rows see that chunk, so their keys would change with it.
     auto m = tiny("llama");
     auto a = encode(m, ids(64)), b = encode(m, ids(64, 2)), c = encode(m, ids(64, 9));
     const auto keys_before = [&](const std::shared_ptr<ChunkKv> & later) {
@@ -204,10 +204,10 @@ TEST(rows_that_stand_apart_do_not_see_the_future) {
     };
     const auto with_b = keys_before(b), with_c = keys_before(c);
     CHECK(with_b.first == with_c.first);
-    CHECK(with_b.second != with_c.second);  // the rows behind it do see it
+    CHECK(with_b.second != with_c.second);  // later rows do see it
 }
 
-TEST(an_abort_leaves_the_session_as_it_was) {
+TEST(an_abort_leaves_the_session_unchanged) {
     auto m = tiny("llama");
     Session session(m, 2048);
     session.append({{ids(40), nullptr}}, kFull, nullptr, nullptr);
@@ -229,7 +229,7 @@ TEST(an_abort_leaves_the_session_as_it_was) {
     CHECK(session.logits() == fresh.logits());
 }
 
-TEST(a_range_that_is_all_of_a_chunk_is_the_chunk_bit_for_bit) {
+TEST(a_range_covering_a_whole_chunk_equals_the_chunk_bit_for_bit) {
     for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
         auto a = encode(m, ids(130)), b = encode(m, ids(90, 2), KvDtype::q8_0);
@@ -255,14 +255,14 @@ TEST(a_range_that_is_all_of_a_chunk_is_the_chunk_bit_for_bit) {
     }
 }
 
-TEST(a_range_from_a_file_is_read_once_a_layer_and_equals_memory) {
+TEST(a_range_from_a_file_is_read_once_per_layer_and_equals_memory) {
     auto m = tiny("qwen3");
     const std::string path = test::scratch("range.kvc");
     auto memory = encode(m, ids(100));
     memory->save(path);
     const auto file = std::make_shared<ChunkKv>(path);
     const auto blended = [&](const std::shared_ptr<ChunkKv> & chunk) {
-        // Two runs with other text between them: what is left of a chunk whose document was edited.
+        // Two ranges with other text between them: the remains of a chunk whose document was edited.
         return append(m,
                       {{{1}, nullptr},
                        {{}, chunk, TokenRange{10, 40}},
@@ -275,7 +275,7 @@ TEST(a_range_from_a_file_is_read_once_a_layer_and_equals_memory) {
     CHECK(a.logits == b.logits);
     CHECK_EQ(a.report.reusable_tokens, 80);
     CHECK_EQ(a.report.tokens, 1 + 40 + 7 + 40 + 9);
-    // The checksum is a whole layer's, so a whole layer is read; both ranges are served by one reading.
+    // The checksum covers a whole layer, so a whole layer is read, once for both ranges.
     CHECK_EQ(b.report.layers.at(2).load_bytes, file->layer_bytes(2));
 }
 
@@ -307,7 +307,7 @@ TEST(a_range_outside_its_chunk_is_misuse) {
     CHECK_EQ(session.length(), 0);
 }
 
-TEST(what_cannot_be_blended_is_refused_first) {
+TEST(segments_that_cannot_be_blended_are_refused_first) {
     auto llama = tiny("llama"), qwen = tiny("qwen2");
     auto chunk = encode(qwen, ids(10));
     Session session(llama, 64);

@@ -1,4 +1,4 @@
-// How many threads are of use: by the processors that this process may run on, and by the time that its group gets.
+// The number of useful threads: limited by the processors this process may run on, and by its cgroup's quota.
 #include "engine/cores.h"
 
 #include <filesystem>
@@ -27,7 +27,7 @@ void put(const std::string & folder, const std::string & file, const std::string
 
 }  // namespace
 
-TEST(a_groups_share_of_cores_is_the_least_of_those_above_it) {
+TEST(a_groups_share_of_cores_is_the_minimum_over_its_ancestors) {
     const std::string root = groups("v2");
     CHECK(!cgroup_cores("0::/a/b\n", root).has_value());
     put(root + "/a/b", "cpu.max", "max 100000");
@@ -46,7 +46,7 @@ TEST(in_a_container_the_groups_folder_is_the_mount) {
     CHECK_EQ(cgroup_cores("0::/of/the/host\n", root).value_or(0), 2.0);
 }
 
-TEST(the_first_version_of_groups_has_a_share_of_its_own_controller) {
+TEST(in_cgroups_v1_the_cpu_controller_sets_the_share) {
     const std::string root = groups("v1"), self = "5:memory:/a\n4:cpu,cpuacct:/a\n0::/a\n";
     put(root + "/cpu,cpuacct/a", "cpu.cfs_quota_us", "-1");
     put(root + "/cpu,cpuacct/a", "cpu.cfs_period_us", "100000");
@@ -57,7 +57,7 @@ TEST(the_first_version_of_groups_has_a_share_of_its_own_controller) {
     CHECK_EQ(cgroup_cores(self, root).value_or(0), 3.0);
 }
 
-TEST(what_groups_say_may_be_nonsense) {
+TEST(nonsense_from_cgroups_is_ignored) {
     const std::string root = groups("nonsense");
     for (const char * text : {"", "max", "-5 100000", "100000 0", "nan 5", "words words"}) {
         put(root, "cpu.max", text);
@@ -66,7 +66,7 @@ TEST(what_groups_say_may_be_nonsense) {
     CHECK(!cgroup_cores("without colons\n\n::\n", root).has_value());
 }
 
-TEST(threads_are_no_more_than_there_are_cores_for) {
+TEST(there_are_never_more_threads_than_available_cores) {
     CHECK(usable_threads(0) >= 1);
     CHECK_EQ(usable_threads(1), 1);
     CHECK_EQ(usable_threads(1 << 20), available_cores());

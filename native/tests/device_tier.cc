@@ -1,4 +1,4 @@
-// Stored chunks that stay in a device's memory, on a stand-in for a GPU: see far_device.h.
+// Stored chunks that stay in a device's memory, on a simulated GPU: see far_device.h.
 #include "engine/device_tier.h"
 
 #include <atomic>
@@ -18,7 +18,7 @@ using ChunkPtr = std::shared_ptr<const ChunkKv>;
 
 ModelPtr far_model(const std::string & flags = "") { return test::tiny("llama", flags, {1, test::far_device()}); }
 
-// A chunk in a file; in memory as well where `pulled_in`.
+// A chunk in a file; with `pulled_in`, also in memory.
 ChunkPtr stored(const std::shared_ptr<ChunkKv> & chunk, const std::string & name, bool pulled_in = false) {
     const std::string path = test::scratch(name + ".kvc");
     chunk->save(path);
@@ -37,7 +37,7 @@ std::vector<Segment> prompt(const std::vector<ChunkPtr> & chunks) {
     return out;
 }
 
-// Used so often that they are there.
+// Uses the chunks often enough for the tier to keep them.
 void use(const ModelPtr & m, const std::vector<ChunkPtr> & chunks, int times = 2) {
     for (int i = 0; i < times; ++i) test::append(m, prompt(chunks), kNone);
 }
@@ -56,7 +56,7 @@ const StrategySpec kStrategies[] = {
     {.name = "query", .ratios = {0.2}, .question_layers = {1, 2}},
 };
 
-// Of layers [begin, end).
+// Size of layers [begin, end).
 size_t bytes_of(const ChunkKv & chunk, int begin, int end) {
     size_t sum = 0;
     for (int il = begin; il < end; ++il) sum += chunk.layer_bytes(il);
@@ -105,7 +105,7 @@ TEST(every_strategy_gives_the_same_bits_from_the_devices_memory) {
     for (const StrategySpec & strategy : kStrategies) {
         const auto wanted = without_tier(m, segments, strategy);
         for (int i = 0; i < 3; ++i) CHECK(test::append(m, segments, strategy).logits == wanted);
-        // Some of it there, some of it not.
+        // Some of the chunks are on the device, some are not.
         segments[3].chunk = stored(m, 60 + int(&strategy - kStrategies));
         CHECK(test::append(m, segments, strategy).logits == without_tier(m, segments, strategy));
     }
@@ -135,7 +135,7 @@ TEST(the_least_recently_used_chunk_leaves_the_device_first) {
     CHECK(tier.holds(a->key()) && !tier.holds(b->key()) && tier.holds(c->key()));
     CHECK_EQ(tier.usage().bytes, 2 * each);
     CHECK_EQ(tier.usage().chunks, 2);
-    // Twice again, since it left.
+    // Twice again, since it was evicted.
     use(m, {b}, 1);
     CHECK(!tier.holds(b->key()));
     use(m, {b}, 1);
@@ -148,7 +148,7 @@ TEST(the_least_recently_used_chunk_leaves_the_device_first) {
     CHECK(!tier.holds(a->key()));
 }
 
-TEST(what_a_prompt_places_does_not_leave_for_another_of_its_chunks) {
+TEST(a_prompts_chunks_are_not_evicted_for_another_of_its_chunks) {
     const ModelPtr m = far_model();
     const ChunkPtr a = stored(m, 1), b = stored(m, 2);
     use(m, {a});
@@ -160,7 +160,7 @@ TEST(what_a_prompt_places_does_not_leave_for_another_of_its_chunks) {
     CHECK(test::append(m, segments, kNone).logits == without_tier(m, segments, kNone));
 }
 
-TEST(a_chunk_that_stands_twice_in_a_prompt_was_used_once) {
+TEST(a_chunk_that_occurs_twice_in_a_prompt_counts_as_used_once) {
     const ModelPtr m = far_model();
     const ChunkPtr a = stored(m, 1), again = std::make_shared<ChunkKv>(a->path());
     use(m, {a, again}, 1);
@@ -195,12 +195,12 @@ TEST(a_chunk_that_is_not_stored_is_not_kept) {
     CHECK_EQ(m->device_tier().usage().chunks, 0);
 }
 
-TEST(no_more_is_kept_than_passes_and_sessions_leave) {
+TEST(the_tier_takes_no_more_than_passes_and_sessions_leave) {
     const ModelPtr m = far_model();
     const ChunkPtr a = stored(m, 1);
     DeviceTier & tier = m->device_tier();
     const size_t spare = size_t(512) << 20;
-    test::set_far_memory((size_t(1) << 30) + spare);  // the first of them is for passes
+    test::set_far_memory((size_t(1) << 30) + spare);  // the first GiB is for passes
     m->kv_pool().set_budget(2 * spare);
     tier.set_budget(size_t(1) << 30);
     use(m, {a}, 3);
@@ -215,7 +215,7 @@ TEST(no_more_is_kept_than_passes_and_sessions_leave) {
     CHECK_EQ(tier.usage().chunks, 1);
 }
 
-TEST(what_is_kept_gives_way_to_what_else_needs_memory) {
+TEST(kept_chunks_are_evicted_for_other_allocations) {
     const ModelPtr m = far_model();
     const ChunkPtr a = stored(m, 1), b = stored(m, 2);
     use(m, {a});
@@ -236,9 +236,9 @@ TEST(what_is_kept_gives_way_to_what_else_needs_memory) {
     CHECK_EQ(test::error_code(take), std::string("OUT_OF_MEMORY"));
 }
 
-TEST(a_prompt_goes_without_what_is_kept_of_its_own_chunks_where_memory_is_missing) {
+TEST(a_prompt_does_without_kept_copies_of_its_own_chunks_if_memory_is_short) {
     const ModelPtr m = far_model();
-    const ChunkPtr a = stored(encode(far_model(), ids(3000)), "tier-long");  // no memory of that pass is left in m
+    const ChunkPtr a = stored(encode(far_model(), ids(3000)), "tier-long");  // m keeps no memory from that pass
     const auto segments = [&](int question) {
         return std::vector<Segment>{{{1}, nullptr}, {{}, a, TokenRange{100, 60}}, {ids(question, 5), nullptr}};
     };
@@ -250,7 +250,7 @@ TEST(a_prompt_goes_without_what_is_kept_of_its_own_chunks_where_memory_is_missin
     CHECK_EQ(m->device_tier().usage().bytes, size_t(0));
 }
 
-TEST(a_prompt_that_is_stopped_leaves_whole_layers) {
+TEST(an_aborted_prompt_leaves_whole_layers) {
     const ModelPtr m = far_model();
     const ChunkPtr a = stored(m, 1);
     const auto segments = prompt({a});
@@ -271,7 +271,7 @@ TEST(a_prompt_that_is_stopped_leaves_whole_layers) {
     CHECK(test::append(m, segments, kNone).logits == wanted);
 }
 
-TEST(of_a_model_on_both_devices_only_what_lies_on_the_host_is_read) {
+TEST(of_a_model_on_both_devices_only_host_layers_are_read) {
     const std::string far = test::far_device();
     test::set_far_memory((size_t(1) << 30) + (size_t(8) << 20));
     const auto m = test::tiny("llama", "--embd 512 --heads 8 --ff 1024 --untied", {1, far});
@@ -299,7 +299,7 @@ TEST(on_the_host_nothing_is_kept) {
     CHECK_EQ(test::append(m, prompt({a}), kNone).report.bytes_crossed, size_t(0));
 }
 
-TEST(a_model_takes_what_it_kept_with_it) {
+TEST(a_models_kept_chunks_are_freed_with_it) {
     test::far_device();
     {
         const ModelPtr m = far_model();

@@ -1,4 +1,4 @@
-// Layers on a device other than the processor, held against the processor: see far_device.h.
+// Layers on a device other than the processor, compared with the processor: see far_device.h.
 #include <algorithm>
 #include <iterator>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 using ModelPtr = std::shared_ptr<Model>;
 
-// The same model on the processor and far from it.
+// The same model on the processor and on the far device.
 struct Pair {
     ModelPtr here, there;
 };
@@ -36,13 +36,13 @@ const StrategySpec kStrategies[] = {
     {.name = "query", .ratios = {0.2}, .question_layers = {0, 1, 2, 3}},
 };
 
-// A first token, two chunks, a question; the chunks are encoded where the model is.
+// A first token, two chunks, a question; the chunks are encoded on the model's device.
 std::vector<Segment> prompt(const ModelPtr & m, KvDtype dtype = KvDtype::f16) {
     return {
         {{1}, nullptr}, {{}, encode(m, ids(150), dtype)}, {{}, encode(m, ids(90, 2), dtype)}, {ids(20, 3), nullptr}};
 }
 
-// The prompt with its chunks in files, from segment `from` on.
+// The prompt with its chunks in files, starting at segment `from`.
 std::vector<Segment> in_files(std::vector<Segment> segments, size_t from = 1) {
     for (size_t i = from; i < segments.size(); ++i) {
         if (!segments[i].chunk) continue;
@@ -70,7 +70,7 @@ std::vector<float> logits_of(const ModelPtr & m, const std::vector<Segment> & s,
     return blended(m, s, strategy, loading).logits;
 }
 
-// How many of the tokens are not among the others.
+// The number of tokens in `a` that are not in `b`.
 size_t differing(const std::vector<int32_t> & a, const std::vector<int32_t> & b) {
     std::vector<int32_t> only;
     std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only));
@@ -81,15 +81,15 @@ size_t differing(const std::vector<int32_t> & a, const std::vector<int32_t> & b)
 
 TEST(every_strategy_gives_on_another_device_what_it_gives_on_the_processor) {
     for (const std::string & arch : architecture_names()) {
-        const auto [here, there] = tiny(arch, "--experts-used 8");  // all: rounding must not decide which
+        const auto [here, there] = tiny(arch, "--experts-used 8");  // all experts: rounding must not affect the choice
         CHECK_EQ(there->weights().device(0).name(), test::far_device());
         const auto near = prompt(here), far = prompt(there);
         for (const StrategySpec & strategy : kStrategies) {
             const Blended a = blended(there, far, strategy), b = blended(here, near, strategy);
-            // Of the tokens that score nearly alike rounding may take one for another.
+            // Rounding may swap tokens with nearly equal scores.
             CHECK_EQ(a.selected.size(), b.selected.size());
             CHECK(differing(a.selected, b.selected) <= 1);
-            // Nor is it told which tokens an earlier check took: one more or less moves the logits.
+            // This does not compare the tokens of earlier checks: one more or less changes the logits.
             const double bound = strategy.check_layers.size() > 1 ? 5e-2 : 1e-2;
             if (a.selected == b.selected) CHECK(apart(a.logits, b.logits) < bound);
         }
@@ -105,7 +105,7 @@ TEST(recomputing_everything_on_another_device_is_its_full_prefill) {
     }
 }
 
-TEST(chunks_from_files_go_to_another_device_in_a_pipeline_as_one_by_one) {
+TEST(pipelined_loading_to_another_device_equals_serial_loading) {
     const auto [here, there] = tiny();
     const std::vector<Segment> memory = prompt(there), files = in_files(memory);
     for (const StrategySpec & strategy : kStrategies) {
@@ -137,7 +137,7 @@ TEST(one_layer_arrives_on_another_device_while_the_one_before_computes) {
             bool first = true, next = false, too_far = false;
             test::before_far_graphs([&] {
                 // The first layer is about to be placed: the second arrives meanwhile, and the third waits for its
-                // place.
+                // slot.
                 if (!std::exchange(first, false)) return;
                 next = test::far_arrivals(2, milliseconds(serial ? 20 : 10'000));
                 too_far = test::far_arrivals(3, milliseconds(20));
@@ -154,7 +154,7 @@ TEST(one_layer_arrives_on_another_device_while_the_one_before_computes) {
     test::far_device();
 }
 
-TEST(a_damaged_file_leaves_no_copy_under_way) {
+TEST(a_damaged_file_leaves_no_copy_in_progress) {
     const auto [here, there] = tiny();
     const auto files = in_files(prompt(there), 2);
     std::fstream(files[2].chunk->path(), std::ios::in | std::ios::out | std::ios::binary)
@@ -177,7 +177,7 @@ TEST(decoding_on_another_device_continues_its_prefill) {
 }
 
 TEST(layers_that_all_have_a_window_decode_on_another_device) {
-    const auto [here, there] = tiny("olmo2", "--layers 2 --window 40");  // the third layer would be the first without
+    const auto [here, there] = tiny("olmo2", "--layers 2 --window 40");  // a third layer would have no window
     CHECK(here->hparams().layer(0).windowed && here->hparams().layer(1).windowed);
     const auto decoded = [](const ModelPtr & m) {
         Session session(m, 2048);
@@ -188,7 +188,7 @@ TEST(layers_that_all_have_a_window_decode_on_another_device) {
     CHECK(apart(decoded(there), decoded(here)) < 1e-2);
 }
 
-TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
+TEST(sessions_on_another_device_with_scattered_and_moving_blocks) {
     const auto [here, there] = tiny();
     KvPool pool(there->weights(), {}, KvDtype::f16);
     Session a(there, 2048, &pool), b(there, 2048, &pool);
@@ -209,9 +209,9 @@ TEST(sessions_on_another_device_whose_blocks_are_scattered_and_move) {
     CHECK(apart(fork->logits(), logits_of(there, {{all, nullptr}}, kFull)) < 1e-2);
 }
 
-TEST(passes_on_another_device_use_the_memory_of_those_before_them) {
+TEST(passes_on_another_device_reuse_the_memory_of_earlier_ones) {
     const auto [here, there] = tiny();
-    there->kv_pool().set_budget(0);  // what no session uses makes room for the next one
+    there->kv_pool().set_budget(0);  // blocks that no session uses are evicted for the next one
     there->device_tier().set_budget(0);
     for (const StrategySpec & strategy : kStrategies) {
         const auto blend_and_decode = [&, m = there] {
@@ -269,7 +269,7 @@ TEST(tied_output_weights_go_to_the_last_layers_device) {
     CHECK_EQ(there->weights().output_device().name(), test::far_device());
 }
 
-TEST(a_head_size_that_a_device_has_no_attention_for_is_computed_by_products) {
+TEST(without_a_kernel_for_the_head_size_attention_is_computed_by_products) {
     const auto [here, there] = tiny("llama", "--heads 8 --kv-heads 2 --head-dim 32");
     const auto near = prompt(here), far = prompt(there);
     for (const StrategySpec & strategy : kStrategies) {
@@ -277,7 +277,7 @@ TEST(a_head_size_that_a_device_has_no_attention_for_is_computed_by_products) {
     }
 }
 
-TEST(what_another_device_cannot_compute_is_an_error_with_a_code) {
+TEST(an_operation_that_another_device_lacks_is_an_error_with_a_code) {
     const auto [here, there] = tiny();
     test::refuse_on_far_device(GGML_OP_ROPE);
     CHECK_EQ(test::error_code([&, m = there] {

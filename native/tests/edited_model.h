@@ -1,5 +1,5 @@
 #pragma once
-// Model files with something changed: what other programs write, and what a damaged disk does.
+// Modified model files, as written by other programs or damaged on disk.
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace kvasir::test {
 
-// The file at `path` once `edit` has changed its header and tensors (all in memory, in the context), as scratch `name`.
+// Copies the file at `path` to scratch file `name` after `edit` has changed its header and tensors (all in memory, in
+// the context). Returns the copy's path.
 std::string edited_model(const std::string & path, const std::string & name,
                          const std::function<void(gguf_context *, ggml_context *)> & edit);
 
-// A tensor of f32 zeros of this name, [n], for edited_model().
+// Adds a tensor of f32 zeros, [n], for edited_model().
 void add_tensor(gguf_context * header, ggml_context * tensors, const char * name, int64_t n);
 
 }  // namespace kvasir::test

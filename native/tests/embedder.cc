@@ -1,4 +1,4 @@
-// Embedding models: what their vectors promise, and which files are refused.
+// Embedding models: properties of their vectors, and refused files.
 #include "engine/embedder.h"
 
 #include <atomic>
@@ -37,7 +37,7 @@ double length(const std::vector<float> & v) {
 
 }  // namespace
 
-TEST(a_text_has_one_vector_whatever_stands_beside_it) {
+TEST(a_text_has_the_same_vector_whatever_other_texts_are_embedded) {
     for (const std::string & path : {bert("bert"), llama("pool-last", "--pooling 3")}) {
         Embedder e(path, {1, "cpu"});
         const auto alone = embed(e, {"the second text"});
@@ -51,15 +51,15 @@ TEST(a_text_has_one_vector_whatever_stands_beside_it) {
     }
 }
 
-TEST(a_text_longer_than_the_context_is_cut_there) {
+TEST(a_text_longer_than_the_context_is_truncated) {
     Embedder e(bert("bert"), {1, "cpu"});
     CHECK_EQ(e.context(), 64);
-    // One token a character between the two that the tokeniser adds; the cut keeps the closing one.
+    // One token per character between the two that the tokeniser adds; truncation keeps the closing one.
     CHECK(embed(e, {std::string(5000, 'x')}) == embed(e, {std::string(62, 'x')}));
     CHECK(embed(e, {std::string(62, 'x')}) != embed(e, {std::string(61, 'x')}));
 }
 
-TEST(pooling_is_what_the_file_says_and_when_it_says_none_what_suits_the_architecture) {
+TEST(pooling_follows_the_file_or_else_the_architecture) {
     CHECK_EQ(std::string(Embedder(bert("bert-cls", "--pooling 2"), {1, "cpu"}).pooling()), std::string("cls"));
     Embedder none(llama("pool-none", ""), {1, "cpu"}), last(llama("pool-last", "--pooling 3"), {1, "cpu"});
     CHECK_EQ(std::string(Embedder(bert("bert-unsaid", ""), {1, "cpu"}).pooling()), std::string("mean"));
@@ -70,13 +70,13 @@ TEST(pooling_is_what_the_file_says_and_when_it_says_none_what_suits_the_architec
     CHECK(embed(mean, {"two words"}) != embed(last, {"two words"}));
 }
 
-// A file's header with this changed.
+// The file with its header changed.
 std::string edited(const std::string & path, const std::string & name,
                    const std::function<void(gguf_context *)> & edit) {
     return test::edited_model(path, name, [&](gguf_context * header, ggml_context *) { edit(header); });
 }
 
-TEST(a_text_ends_as_the_family_was_trained_also_where_the_file_forgets_it) {
+TEST(a_text_ends_as_the_family_was_trained_even_if_the_file_forgets_it) {
     const auto without = [](gguf_context * h) {
         gguf_set_val_bool(h, "tokenizer.ggml.add_bos_token", false);
         gguf_set_val_bool(h, "tokenizer.ggml.add_eos_token", false);
@@ -90,7 +90,7 @@ TEST(a_text_ends_as_the_family_was_trained_also_where_the_file_forgets_it) {
     CHECK_EQ(last.count_tokens("ab"), mean.count_tokens("ab") + 1);
 }
 
-TEST(a_text_is_as_long_as_the_model_was_trained_for) {
+TEST(a_text_may_be_as_long_as_the_model_supports) {
     const auto longer = [](gguf_context * h) { gguf_set_val_u32(h, "llama.context_length", 100'000); };
     Embedder e(edited(llama("pool-last", "--pooling 3"), "pool-long", longer), {1, "cpu"});
     CHECK_EQ(e.context(), 32'768);
@@ -131,7 +131,7 @@ TEST(a_header_says_whether_a_file_is_for_embedding) {
     CHECK(!is_embedding_model(GgufFile(bert("bert-rank", "--pooling 4"))));
     CHECK(is_reranker(GgufFile(bert("bert-rank", "--pooling 4"))));
     CHECK(!is_reranker(GgufFile(bert("bert"))));
-    // Conversions that say nothing but their name.
+    // Conversions that have no other indication than their name.
     const auto named = [](const std::string & name) {
         return GgufFile(edited(llama("pool-none", ""), "named", [&](gguf_context * h) {
             gguf_set_val_str(h, "general.name", name.c_str());

@@ -24,8 +24,7 @@ ggml_op refused = GGML_OP_NONE;
 bool llvmpipe = false;
 std::function<void()> before_graphs;
 
-// Pages that are readable and writable only while the device itself works: reading one through a tensor's pointer
-// crashes.
+// Pages that are accessible only while the device works: reading one through a tensor's pointer crashes.
 class Pages {
   public:
     void * take(size_t bytes) {
@@ -125,7 +124,7 @@ const ggml_backend_buffer_i kBuffer = {
     .reset = nullptr,
 };
 
-// What copies did, and which memory of the host is page-locked.
+// Statistics of copies, and the page-locked host memory.
 std::mutex copies_mutex;
 std::condition_variable copies_changed;
 FarCopies copies;
@@ -175,7 +174,7 @@ ggml_backend_buffer_type_t buffer_type() {
     return &type;
 }
 
-// As CUDA's kernels are: no custom ops; attention for some head sizes only, with a mask, over a padded number of keys.
+// Like CUDA: no custom ops; attention only for some head sizes, with a mask, over a padded number of keys.
 bool supports(ggml_backend_dev_t, const ggml_tensor * op) {
     if (op->op == refused && refused != GGML_OP_NONE) return false;
     switch (op->op) {
@@ -187,7 +186,7 @@ bool supports(ggml_backend_dev_t, const ggml_tensor * op) {
     }
 }
 
-// Refuses a graph with an op that the device lacks, or that reads what is not on the device.
+// Rejects a graph with an op that the device lacks, or that reads tensors outside the device.
 bool runs_here(const ggml_cgraph * graph) {
     for (int i = 0; i < ggml_graph_n_nodes(const_cast<ggml_cgraph *>(graph)); ++i) {
         const ggml_tensor * node = ggml_graph_node(const_cast<ggml_cgraph *>(graph), i);
@@ -200,7 +199,7 @@ bool runs_here(const ggml_cgraph * graph) {
     return true;
 }
 
-// One stream of work. What is copied waits here until somebody waits for it, or a graph of the same stream needs it.
+// One stream of work. Copies wait here until somebody synchronises with it, or a graph of the same stream needs them.
 struct Stream {
     struct Copy {
         ggml_tensor * to;

@@ -1,7 +1,7 @@
 #pragma once
-// A stand-in for a GPU, so that the engine's way through other devices is tested where there is none: a ggml device
-// that computes on the processor, but whose memory nobody can touch except through ggml, and which has no custom ops.
-// What is copied to it asynchronously is copied as late as a GPU may copy it: when somebody waits for that stream.
+// A simulated GPU, to test the engine's paths for other devices on machines without one: a ggml device that computes on
+// the processor, but whose memory is accessible only through ggml, and which has no custom ops. Asynchronous copies
+// happen as late as a GPU may do them: when somebody waits for the stream.
 #include <chrono>
 #include <functional>
 #include <string>
@@ -10,35 +10,35 @@
 
 namespace kvasir::test {
 
-// Registers the device at the first call; returns its name.
+// Registers the device on the first call; returns its name.
 std::string far_device();
-// What it says of its memory: layers that do not fit stay on the processor.
+// Sets the memory size it reports: layers that do not fit stay on the processor.
 void set_far_memory(size_t bytes);
-// From now on, until far_device() is called again, it has only so many bytes more than are taken.
+// Until far_device() is called again, only `bytes` more than the current use can be allocated.
 void leave_far_memory(size_t bytes);
-// From now on, until far_device() is called again, it is what ggml's Vulkan backend is on Mesa's lavapipe: after a
-// graph, what a stream names may be freed, so that it computes no other.
+// Until far_device() is called again, it acts like ggml's Vulkan backend on Mesa's lavapipe: after a graph, memory that
+// a stream names may be freed, so the stream refuses another graph.
 void make_far_device_llvmpipe();
-// An operation that it does not have from now on; GGML_OP_NONE: it has all but custom ones.
+// Makes an operation unsupported from now on; GGML_OP_NONE: all but custom ones are supported.
 void refuse_on_far_device(ggml_op op);
 
-// Asynchronous copies to it.
+// Asynchronous copies to the device.
 struct FarCopies {
-    size_t bytes = 0, page_locked = 0;  // the latter out of memory that the device gave for this
-    int under_way = 0;                  // begun, not waited for
-    int arrivals = 0;                   // times that a stream's copies were waited for
+    size_t bytes = 0, page_locked = 0;  // the latter from the device's host memory
+    int under_way = 0;                  // started, not yet waited for
+    int arrivals = 0;                   // number of waits for a stream's copies
 };
 FarCopies far_copies();
-// Bytes copied from its memory to its memory since far_device() was called.
+// Bytes copied within its memory since far_device() was called.
 size_t far_copies_within();
-// Buffers of its memory made and freed since far_device() was called.
+// Buffers allocated and freed since far_device() was called.
 struct FarBuffers {
     int made = 0, freed = 0;
 };
 FarBuffers far_buffers();
-// Waits until there were `n` arrivals, or so long; whether there were.
+// Waits until there were `n` arrivals, for at most `at_most`; returns whether there were.
 bool far_arrivals(int n, std::chrono::milliseconds at_most);
-// Is called before each graph that it computes, until far_device() is called again.
+// Sets a function to call before each graph that it computes, until far_device() is called again.
 void before_far_graphs(std::function<void()> call);
 
 }  // namespace kvasir::test

@@ -1,4 +1,4 @@
-// Files that lie, break off or were tampered with: a typed error, never a crash.
+// Invalid, truncated and modified files give a typed error, never a crash.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -52,7 +52,7 @@ std::string make_chunk(KvDtype dtype, const std::vector<KvRow> & rows = kAlike) 
 }  // namespace
 
 #ifndef _WIN32
-TEST(what_is_not_a_file_is_no_model) {
+TEST(a_path_that_is_not_a_file_is_not_a_model) {
     const std::string pipe = scratch("pipe");
     mkfifo(pipe.c_str(), 0600);
     CHECK_EQ(error_code([&] { GgufFile file(pipe); }), std::string("MODEL_NOT_FOUND"));
@@ -72,7 +72,7 @@ TEST(chunk_file_round_trip) {
             const std::string copy = scratch("copy");
             read.save(copy);
             CHECK(slurp(path) == slurp(copy));
-            CHECK_EQ(int(slurp(path)[8]), rows == kAlike ? 1 : 2);  // older versions read what they can
+            CHECK_EQ(int(slurp(path)[8]), rows == kAlike ? 1 : 2);  // older versions can read what they support
         }
 }
 
@@ -81,7 +81,7 @@ TEST(chunk_file_any_changed_byte_is_noticed) {
     std::minstd_rand rng(11);
     for (const auto & rows : {kAlike, kDifferent}) {
         const std::vector<char> good = slurp(make_chunk(KvDtype::f16, rows));
-        // The header's used part byte by byte, the data at random. Zeros that only pad the header mean nothing.
+        // The used part of the header byte by byte, the data at random. Padding zeros in the header carry no meaning.
         const size_t used = 128 + 5 * 4 + (rows == kAlike ? 0 : 3 * 8) + 3 * 8 + 8;
         for (size_t n = 0; n < used + 200; ++n) {
             const size_t at = n < used ? n : 4096 + rng() % (good.size() - 4096);
@@ -94,7 +94,7 @@ TEST(chunk_file_any_changed_byte_is_noticed) {
     }
 }
 
-TEST(chunk_file_cut_anywhere_is_noticed) {
+TEST(a_chunk_file_truncated_anywhere_is_noticed) {
     const std::string path = make_chunk(KvDtype::q8_0), bad = scratch("bad");
     const std::vector<char> good = slurp(path);
     for (size_t n = 0; n < good.size(); n += n < 300 ? 7 : 397) {
@@ -103,7 +103,7 @@ TEST(chunk_file_cut_anywhere_is_noticed) {
     }
 }
 
-TEST(chunk_file_of_a_newer_version_is_told_apart) {
+TEST(a_chunk_file_of_a_newer_version_has_its_own_error) {
     const std::string path = make_chunk(KvDtype::f16), newer = scratch("newer");
     std::vector<char> bytes = slurp(path);
     bytes[8] = 3;
@@ -111,7 +111,7 @@ TEST(chunk_file_of_a_newer_version_is_told_apart) {
     CHECK_EQ(error_code([&] { ChunkKv chunk(newer); }), std::string("CHUNK_VERSION"));
 }
 
-TEST(gguf_cut_or_mutated_gives_a_typed_error_or_a_model) {
+TEST(a_truncated_or_mutated_gguf_gives_a_typed_error_or_a_model) {
     const std::string path =
         test::random_model("fuzz", "--layers 2 --embd 64 --head-dim 32 --heads 2 --kv-heads 1 --ff 64 --vocab 300");
     const std::vector<char> good = slurp(path);
@@ -131,7 +131,7 @@ TEST(gguf_cut_or_mutated_gives_a_typed_error_or_a_model) {
     }
     for (int i = 0; i < 400; ++i) {
         std::vector<char> bytes = good;
-        for (int k = 0; k < 3; ++k) bytes[rng() % 8000] = char(rng());  // the header, where lies do harm
+        for (int k = 0; k < 3; ++k) bytes[rng() % 8000] = char(rng());  // the header, where invalid values do harm
         spit(bad, bytes);
         attempt();
     }
@@ -142,7 +142,7 @@ TEST(gguf_that_overstates_a_tensor_is_refused_before_use) {
     const std::string path =
         test::random_model("lies", "--layers 1 --embd 64 --head-dim 32 --heads 2 --kv-heads 1 --ff 64 --vocab 300");
     std::vector<char> bytes = slurp(path);
-    // The name of a tensor is followed by its number of dimensions (u32) and the dimensions (u64 each).
+    // A tensor's name is followed by the number of dimensions (u32) and the dimensions (u64 each).
     const std::string name = "token_embd.weight";
     const auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end()) - bytes.begin() +
                     std::ptrdiff_t(name.size()) + 4 + 8;
@@ -153,7 +153,7 @@ TEST(gguf_that_overstates_a_tensor_is_refused_before_use) {
     CHECK_EQ(error_code([&] { Model model(bad, {2, "cpu"}, nullptr); }), std::string("MODEL_INVALID"));
 }
 
-TEST(a_chunk_says_the_key_that_the_store_knows_it_by) {
+TEST(a_chunk_returns_its_store_key) {
     ChunkShape shape;
     shape.fingerprint.fill(0xab);
     shape.prefix_hash = hash_tokens({1});

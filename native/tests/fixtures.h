@@ -1,5 +1,5 @@
 #pragma once
-// What tests of sessions begin with: tiny models with random weights, tokens, chunks, and how far results are apart.
+// Fixtures for session tests: tiny models with random weights, tokens, chunks, and the distance between results.
 #include <algorithm>
 #include <cmath>
 
@@ -9,14 +9,14 @@
 
 namespace kvasir::test {
 
-// For kvasir-mkgguf. Four layers (Gemma 4: eight, of which two read the keys of others; GLM 4.5: a fifth for drafts),
-// 600 tokens.
+// Flags for kvasir-mkgguf. Four layers (Gemma 4: eight, two of which read the keys of others; GLM 4.5: a fifth for
+// drafts), 600 tokens.
 inline std::string tiny_shape(const std::string & arch) {
     const std::string layers = arch == "gemma4" ? "8 --shared-kv 2" : arch == "glm4moe" ? "5" : "4";
     return "--arch " + arch + " --layers " + layers + " --vocab 600 ";
 }
 
-// f16, unless `flags` say otherwise.
+// f16, unless `flags` override it.
 inline std::shared_ptr<Model> tiny(const std::string & arch, const std::string & flags = "",
                                    const ModelOptions & options = {2, "cpu"}) {
     std::string name = arch + flags;
@@ -31,7 +31,7 @@ inline std::vector<int32_t> ids(int n, int seed = 1) {
     return v;
 }
 
-// A chunk behind BOS.
+// A chunk encoded after BOS.
 inline std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const std::vector<int32_t> & tokens,
                                        KvDtype dtype = KvDtype::f16) {
     return encode_chunk(m, tokens, {1}, dtype, nullptr, nullptr);
@@ -39,7 +39,7 @@ inline std::shared_ptr<ChunkKv> encode(const std::shared_ptr<Model> & m, const s
 
 inline const StrategySpec kFull{.name = "full"}, kNone{.name = "none"};
 
-// This share of a prompt's first 1,000 tokens, evenly spread: the same ones whatever is measured.
+// This share of a prompt's first 1,000 tokens, evenly spread: independent of any measurement.
 inline StrategySpec spread(double share) {
     StrategySpec spec{.name = "given"};
     for (int i = 0; i < int(share * 1000); ++i) spec.tokens.push_back(int32_t(i / share));
@@ -51,7 +51,7 @@ struct Result {
     AppendReport report;
 };
 
-// A prompt in a session of its own.
+// Appends a prompt to a new session.
 inline Result append(const std::shared_ptr<Model> & m, const std::vector<Segment> & s, const StrategySpec & strategy) {
     Session session(m, 2048);
     Result r;
@@ -60,7 +60,7 @@ inline Result append(const std::shared_ptr<Model> & m, const std::vector<Segment
     return r;
 }
 
-// L2 of a − b, as a share of b's.
+// L2 of a − b, relative to b's.
 inline double apart(const std::vector<float> & a, const std::vector<float> & b) {
     double d = 0, n = 0;
     for (size_t i = 0; i < a.size(); ++i) d += std::pow(double(a[i]) - b[i], 2), n += std::pow(double(b[i]), 2);

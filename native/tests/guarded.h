@@ -9,7 +9,7 @@
 
 namespace kvasir::test {
 
-// A copy that ends where memory ends: reading one byte more is a fault.
+// A copy that ends at a memory boundary: reading one byte more is a fault.
 struct Guarded {
     size_t page = size_t(sysconf(_SC_PAGESIZE)), size;
     char * base;

@@ -1,5 +1,5 @@
 #pragma once
-// As much of a test framework as is needed: TEST registers, CHECK records, main() prints "N passed, N failed".
+// A minimal test framework: TEST registers, CHECK records, main() prints "N passed, N failed".
 #include <functional>
 #include <sstream>
 #include <string>
@@ -15,11 +15,12 @@ std::vector<Case> & cases();
 bool add(const char * name, std::function<void()> body);
 void fail(const char * file, int line, const std::string & what);
 
-// A random-weight model made by kvasir-mkgguf with these flags, in the build folder; made once.
+// A random-weight model that kvasir-mkgguf makes with these flags, in the build folder; made once.
 std::string random_model(const std::string & name, const std::string & flags);
-// A LoRA adapter with random weights for a model file, made by kvasir-mklora with these flags; made anew each time.
+// A LoRA adapter with random weights for a model file, made by kvasir-mklora with these flags on every call.
 std::string random_adapter(const std::string & model, const std::string & name, const std::string & flags = "");
-// A model file split over `parts` files in the scratch folder by kvasir-splitgguf: the first of them; and any, from 1.
+// A model file split into `parts` files in the scratch folder by kvasir-splitgguf. Returns the first; split_part()
+// returns any, counting from 1.
 std::string split_model(const std::string & model, const std::string & name, int parts);
 std::string split_part(const std::string & name, int part, int parts);
 std::string scratch(const std::string & name);

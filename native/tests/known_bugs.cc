@@ -1,7 +1,7 @@
-// One test for each bug that was published of another implementation of blending and that lies in the engine; names say
-// what must not happen here, comments where it happened. Those outside of the engine: src-main/fusion/fusion.test.ts
-// (the first miss), src-main/kvstore/{hash,prefixes}.test.ts (keys, floods), src-main/fusion/calibration/ (models that
-// do not stand it), src-main/fusion/planning/ (storage that is slower than computing).
+// One test per bug that was published for another implementation of blending and that would be in the engine. Names say
+// what must not happen here, comments where it happened. Tests outside the engine: src-main/fusion/fusion.test.ts (the
+// first miss), src-main/kvstore/{hash,prefixes}.test.ts (keys, floods), src-main/fusion/calibration/ (models that
+// degrade under blending), src-main/fusion/planning/ (storage that is slower than computing).
 #include <algorithm>
 #include <cmath>
 
@@ -43,9 +43,9 @@ double total(const std::vector<float> & values) {
 
 }  // namespace
 
-// CacheBlend#21, LMCache#1152: a mask aligned to the bottom right of selected rows lets a row see keys behind its own
+// CacheBlend#21, LMCache#1152: a mask aligned to the bottom right of selected rows lets a row see keys after its
 // position.
-TEST(a_selected_row_does_not_see_what_stands_behind_it) {
+TEST(a_selected_row_does_not_see_later_tokens) {
     auto m = tiny("llama");
     const auto a = encode(m, ids(100));
     const auto before_second = [&](const std::vector<int32_t> & second) {
@@ -62,9 +62,9 @@ TEST(a_selected_row_does_not_see_what_stands_behind_it) {
     CHECK(one.second != other.second);
 }
 
-// Elsewhere the length of what follows the chunks was taken as 1, so that the question kept keys and values of an
+// Another implementation took the length of the text after the chunks as 1, so the question kept keys and values of an
 // earlier one.
-TEST(every_token_of_the_question_is_computed_anew) {
+TEST(every_token_of_the_question_is_recomputed) {
     auto m = tiny("qwen2");
     const auto a = encode(m, ids(100)), b = encode(m, ids(100, 2));
     const auto prompt = [&](int seed) {
@@ -81,9 +81,9 @@ TEST(every_token_of_the_question_is_computed_anew) {
     }
 }
 
-// LMCache-Ascend#277: with a prefix in the cache indices of selected tokens were off by its length, and quality fell as
-// the ratio rose.
-TEST(quality_rises_with_the_ratio_behind_a_cached_prefix) {
+// LMCache-Ascend#277: with a prefix in the cache, indices of selected tokens were off by its length, and quality fell
+// as the ratio rose.
+TEST(quality_rises_with_the_ratio_after_a_cached_prefix) {
     for (const char * arch : {"llama", "qwen3"}) {
         auto m = tiny(arch);
         const std::vector<Segment> prefix{{ids(37, 5), nullptr}};
@@ -111,7 +111,7 @@ TEST(quality_rises_with_the_ratio_behind_a_cached_prefix) {
 }
 
 // Models that normalise queries and keys need the deviation after the norm; with grouped queries it is the sum over KV
-// heads. What a check measures must be the distance between what is stored and what a full prefill has there.
+// heads. A check must measure the distance between the stored KV and that of a full prefill.
 TEST(a_check_measures_the_distance_between_stored_and_full) {
     for (const std::string & arch : architecture_names()) {
         auto m = tiny(arch);
@@ -132,9 +132,9 @@ TEST(a_check_measures_the_distance_between_stored_and_full) {
 }
 
 // Rotating stored keys a second time (with YaRN: scaling them twice), or by a difference of positions, which
-// llama.cpp#25133 found to differ from a fresh rotation. The first layer's keys depend on token and position alone, so
-// they must be the full prefill's wherever the chunk is placed.
-TEST(keys_are_turned_once_to_where_they_stand) {
+// llama.cpp#25133 found to differ from a fresh rotation. The first layer's keys depend only on token and position, so
+// they must equal the full prefill's wherever the chunk is placed.
+TEST(keys_are_rotated_once_to_their_position) {
     for (const char * rope : {"none", "linear", "yarn", "llama3"}) {
         auto m = tiny("llama", std::string("--rope ") + rope);
         const auto chunk = encode(m, ids(64));
@@ -151,9 +151,8 @@ TEST(keys_are_turned_once_to_where_they_stand) {
     }
 }
 
-// Storing what blending made of a chunk as if it were the chunk's own: what others see would depend on who asked
-// before.
-TEST(blending_leaves_the_stored_chunk_as_it_was) {
+// Storing a chunk's blended KV as if it were the chunk's own: results would depend on earlier requests.
+TEST(blending_leaves_the_stored_chunk_unchanged) {
     auto m = tiny("qwen3");
     const auto a = encode(m, ids(100)), b = encode(m, ids(100, 2));
     const auto bytes = [&](const std::shared_ptr<ChunkKv> & c, int il) {
@@ -167,7 +166,7 @@ TEST(blending_leaves_the_stored_chunk_as_it_was) {
     for (int il = 0; il < 4; ++il) CHECK(bytes(b, il) == before[size_t(il)]);
 }
 
-// LMCache#835: nothing behind the first miss was reused.
+// LMCache#835: nothing after the first miss was reused.
 TEST(a_miss_does_not_end_reuse) {
     auto m = tiny("llama");
     auto session = empty(m);

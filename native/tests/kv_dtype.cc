@@ -1,4 +1,4 @@
-// Resident KV in q8_0: the same paths as in f16, with KV that is coarser.
+// Resident KV in q8_0: the same paths as in f16, with coarser KV.
 #include <cmath>
 
 #include "engine/prefix_blocks.h"
@@ -70,13 +70,13 @@ TEST(placing_into_q8_0_by_table_equals_placing_by_graph) {
         const std::vector<Forward::Placement> p{{chunk.get(), {chunk->layer(3)}, {0, 50}, 17},
                                                 {chunk.get(), {chunk->layer(3)}, {30, 20}, 90}};
         m->forward().place(3, p, a), m->forward().place_with_graph(3, test::staged(m->weights().device(3), p), b);
-        // Roundings may fall to the other side: a step of the scale.
+        // Values may round to the other side: one step of the scale.
         CHECK(apart(a.keys(3, 0, 110), b.keys(3, 0, 110)) < 5e-3);
         CHECK(apart(a.values(3, 0, 110), b.values(3, 0, 110)) < (stored == KvDtype::q8_0 ? 1e-6 : 5e-3));
     }
 }
 
-TEST(a_prefix_in_q8_0_comes_back_from_its_file_and_is_no_prefix_of_f16) {
+TEST(a_prefix_in_q8_0_is_restored_from_its_file_and_is_no_prefix_of_f16) {
     const std::string path = test::scratch("prefix-q8_0");
     std::vector<int32_t> tokens = ids(3 * kKvBlock + 5);
     std::vector<float> before;
@@ -98,7 +98,7 @@ TEST(a_prefix_in_q8_0_comes_back_from_its_file_and_is_no_prefix_of_f16) {
              std::string("CHUNK_MISMATCH"));
 }
 
-TEST(heads_that_q8_0_does_not_divide_stay_f16) {
+TEST(heads_not_divisible_into_q8_0_blocks_stay_f16) {
     CHECK(tiny("llama", KvDtype::q8_0, 48)->kv_pool().dtype() == KvDtype::f16);
     CHECK(tiny("llama", KvDtype::q8_0, 96)->kv_pool().dtype() == KvDtype::q8_0);
 }

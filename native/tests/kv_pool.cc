@@ -1,4 +1,4 @@
-// The pool of resident KV: its bookkeeping against a plain model of it, and sessions that share it.
+// The pool of resident KV: its bookkeeping against a simple model, and sessions that share it.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -52,11 +52,11 @@ TEST(only_touched_pages_are_resident) {
     };
     CHECK_EQ(resident(), 0);
     pages.prefault(8 * page, 16 * page);
-    CHECK(resident() >= 16 && resident() < 64);  // the system may give a few beside them
+    CHECK(resident() >= 16 && resident() < 64);  // the system may add a few
 }
 #endif
 
-TEST(a_table_grows_in_one_run_also_beside_another) {
+TEST(a_table_stays_contiguous_even_next_to_another) {
     BlockPool pool;
     pool.grow(64);
     int a = -1, b = -1, breaks = 0;
@@ -70,7 +70,7 @@ TEST(a_table_grows_in_one_run_also_beside_another) {
     CHECK_EQ(pool.used_count(), 40);
 }
 
-TEST(of_a_chain_the_tail_goes_first_and_oldest_chains_before_newer) {
+TEST(the_tail_of_a_chain_is_evicted_first_and_older_chains_before_newer) {
     BlockPool pool;
     pool.grow(6);
     std::vector<int> chains[2];
@@ -106,16 +106,16 @@ TEST(a_key_alone_finds_nothing_when_the_tokens_differ) {
     CHECK(!pool.writable(id));
 }
 
-// Random operations on the pool and on a model of it that is written for clearness: who uses what, what is cached, and
-// in which order it was given back.
-TEST(blocks_behave_like_a_plain_model_of_them) {
+// Random operations on the pool and on a simple model of it, which tracks references, cached blocks and the release
+// order.
+TEST(blocks_behave_like_a_simple_model) {
     std::mt19937 rng(7);
     for (int round = 0; round < 40; ++round) {
         BlockPool pool;
         pool.grow(1 + int(rng() % 24));
-        std::map<int, int> ref_counts;       // used block → by how many
-        std::map<int, int> cached;      // block → what it is cached by
-        std::vector<int> evictable;         // in the order they were given back
+        std::map<int, int> ref_counts;       // used block → number of references
+        std::map<int, int> cached;      // block → its key
+        std::vector<int> evictable;         // in release order
         int next = 0;
         const auto any = [&](const std::map<int, int> & m) {
             return std::next(m.begin(), int(rng() % m.size()))->first;
@@ -146,7 +146,7 @@ TEST(blocks_behave_like_a_plain_model_of_them) {
             } else if (what == 4 && !ref_counts.empty()) {
                 const int id = any(ref_counts);
                 if (cached.count(id)) continue;
-                // Now and then by a key that is taken already.
+                // Sometimes under a key that is already taken.
                 const int name = !cached.empty() && rng() % 4 == 0 ? cached.begin()->second : next++;
                 const auto same =
                     std::find_if(cached.begin(), cached.end(), [&](auto & k) { return k.second == name; });
@@ -193,7 +193,7 @@ std::vector<float> add(Session & s, const std::vector<Segment> & segments, const
     return s.logits();
 }
 
-// What a session has in memory, layer by layer.
+// The contents of a session's memory, layer by layer.
 std::vector<float> contents(const Session & s) {
     std::vector<float> all;
     for (int il = 0; il < 3; ++il)
@@ -204,7 +204,7 @@ std::vector<float> contents(const Session & s) {
 
 }  // namespace
 
-TEST(a_known_prefix_and_a_blend_is_the_blend_without_it_bit_for_bit) {
+TEST(a_blend_after_a_cached_prefix_equals_the_blend_without_it_bit_for_bit) {
     for (const char * type : {"f16", "q8_0", "q4_K"}) {
         const auto alone = tiny(type), shared = tiny(type);
         const std::vector<int32_t> system = ids(200), question = ids(9, 3);
@@ -214,7 +214,7 @@ TEST(a_known_prefix_and_a_blend_is_the_blend_without_it_bit_for_bit) {
                     {head, nullptr}, {{}, encode(m, ids(120, 5))}, {{}, encode(m, ids(80, 2))}, {question, nullptr}};
             };
             Session a(alone, 1024), before(shared, 1024), b(shared, 1024);
-            // Forgets what the strategy before left.
+            // Evicts blocks left by the previous strategy.
             alone->kv_pool().set_budget(0);
             alone->kv_pool().set_budget(SIZE_MAX);
             add(a, prompt(alone, system), strategy);
@@ -227,7 +227,7 @@ TEST(a_known_prefix_and_a_blend_is_the_blend_without_it_bit_for_bit) {
     }
 }
 
-TEST(warm_memory_holds_what_was_there_and_takes_what_comes) {
+TEST(warmed_memory_keeps_its_contents_and_takes_new_ones) {
     for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
         const auto cold = tiny("f16", dtype), warm = tiny("f16", dtype);
         Session a(cold, 2048), b(warm, 2048);
@@ -239,22 +239,22 @@ TEST(warm_memory_holds_what_was_there_and_takes_what_comes) {
         CHECK(contents(a) == contents(b));
         CHECK(a.logits() == b.logits());
         b.truncate(0);
-        b.warm(0, 100);  // nothing is reserved: nothing happens
+        b.warm(0, 100);  // nothing is reserved, so this has no effect
     }
 }
 
-TEST(only_text_that_was_computed_as_text_becomes_known) {
+TEST(only_text_computed_as_text_is_cached) {
     const auto m = tiny();
     const std::vector<int32_t> head = ids(100), chunk = ids(128, 2), question = ids(80, 3);
     Session s(m, 1024);
     add(s, {{head, nullptr}, {{}, encode(m, chunk)}, {question, nullptr}}, kSome);
     const std::vector<int32_t> all = head + chunk + question;
     Session later(m, 1024);
-    CHECK_EQ(later.adopt(all), 64);  // the text before the chunk, whole blocks of it
-    add(s, {{ids(100, 9), nullptr}});  // text behind blended KV rests on it
+    CHECK_EQ(later.adopt(all), 64);  // the whole blocks of the text before the chunk
+    add(s, {{ids(100, 9), nullptr}});  // text after blended KV depends on it
     Session third(m, 1024);
     CHECK_EQ(third.adopt(all + ids(100, 9)), 64);
-    // Computed in full, the same tokens are exact; what is decoded behind them is not.
+    // The same tokens in a full prefill are exact; tokens decoded after them are not.
     Session full(m, 1024);
     add(full, {{head, nullptr}, {{}, encode(m, chunk)}, {question, nullptr}});
     const auto written = full.generate(200, {}, nullptr, nullptr).tokens;
@@ -276,7 +276,7 @@ TEST(the_last_two_tokens_are_always_left_to_compute) {
     CHECK_EQ(small.adopt(ids(192)), 64);
 }
 
-TEST(branches_share_what_they_begin_with_and_go_their_own_ways) {
+TEST(branches_share_their_prefix_and_diverge) {
     const auto m = tiny();
     const std::vector<int32_t> head = ids(100);
     const auto chunk = encode(m, ids(90, 2));
@@ -288,7 +288,7 @@ TEST(branches_share_what_they_begin_with_and_go_their_own_ways) {
     CHECK_EQ(m->kv_pool().blocks().used_count(), used);
     const auto left = add(trunk, {{ids(30, 6), nullptr}}), right = add(*branch, {{ids(40, 7), nullptr}});
     CHECK(m->kv_pool().blocks().used_count() <= used + 3);
-    // Each as in a session of its own.
+    // Each as in a separate session.
     const auto other = tiny();
     Session a(other, 1024), b(other, 1024);
     for (Session * s : {&a, &b}) {
@@ -301,7 +301,7 @@ TEST(branches_share_what_they_begin_with_and_go_their_own_ways) {
     CHECK(contents(a) == contents(trunk) && contents(b) == contents(*branch));
 }
 
-TEST(interleaved_sessions_are_as_each_alone) {
+TEST(interleaved_sessions_equal_separate_ones) {
     const std::vector<int32_t> system = ids(150);
     const auto talk = [&](Session & s, int seed, int turn) {
         if (turn == 0) {
@@ -327,7 +327,7 @@ TEST(interleaved_sessions_are_as_each_alone) {
     CHECK(b.cache().block_table().front() == a.cache().block_table().front());
 }
 
-TEST(pressure_takes_kept_prefixes_never_what_a_session_holds) {
+TEST(eviction_takes_cached_prefixes_never_blocks_of_a_session) {
     const auto m = tiny();
     KvPool & pool = m->kv_pool();
     pool.set_budget(6 * pool.block_bytes());
@@ -349,9 +349,9 @@ TEST(pressure_takes_kept_prefixes_never_what_a_session_holds) {
     CHECK(add(alone, {{ids(900, 3), nullptr}}) == running.logits());
 }
 
-// The system gives addresses for nothing there.
+// Reserving addresses is free there.
 #ifdef __linux__
-TEST(a_pool_within_its_budget_grows_where_it_is) {
+TEST(a_pool_within_its_budget_grows_in_place) {
     const auto m = test::tiny("llama");
     KvPool & pool = m->kv_pool();
     pool.ensure_free(1);
@@ -363,7 +363,7 @@ TEST(a_pool_within_its_budget_grows_where_it_is) {
 }
 #endif
 
-TEST(two_hundred_questions_hold_no_more_than_a_few) {
+TEST(two_hundred_questions_take_no_more_memory_than_a_few) {
     const auto m = tiny();
     KvPool & pool = m->kv_pool();
     pool.set_budget(40 * pool.block_bytes());
@@ -385,7 +385,7 @@ TEST(two_hundred_questions_hold_no_more_than_a_few) {
     CHECK_EQ(pool.blocks().used_count(), 0);
 }
 
-TEST(a_stored_prefix_is_the_prefix) {
+TEST(a_stored_prefix_equals_the_prefix) {
     const std::vector<int32_t> system = ids(200), rest = ids(30, 4);
     const std::string path = test::scratch("prefix.kvc");
     const auto first = tiny();
@@ -397,14 +397,14 @@ TEST(a_stored_prefix_is_the_prefix) {
     const auto restarted = tiny();
     const ChunkKv file(path);
     import_prefix(*restarted, file);
-    import_prefix(*restarted, file);  // once more changes nothing
+    import_prefix(*restarted, file);  // repeating it changes nothing
     CHECK_EQ(restarted->kv_pool().blocks().used_count(), 0);
     CHECK_EQ(restarted->kv_pool().blocks().evictable_count(), 3);
     Session t(restarted, 1024);
     CHECK_EQ(t.adopt(system + rest), 192);
     CHECK(add(t, {{std::vector<int32_t>(system.begin() + 192, system.end()) + rest, nullptr}}) == logits);
     CHECK(contents(t) == contents(s));
-    // It is no chunk, and a chunk is no prefix.
+    // A prefix is not a chunk, nor a chunk a prefix.
     CHECK_EQ(test::error_code([&] {
                  add(t, {{{}, std::make_shared<ChunkKv>(path)}, {rest, nullptr}});
              }),

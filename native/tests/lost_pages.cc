@@ -1,4 +1,4 @@
-// A model's file that another program cuts while a pass reads it: an error, and not the end of the process.
+// A model's file that another program truncates while a pass reads it: an error rather than a crash.
 #ifndef _WIN32
 #include <filesystem>
 
@@ -22,7 +22,7 @@ std::string copy_of_model(const std::string & name) {
 }
 void cut(const std::string & path) { std::filesystem::resize_file(path, 4096); }
 
-// The file is cut once three tokens are told; the pass that follows reads it.
+// Truncates the file after three tokens were reported; the next pass reads it.
 void check_that_a_cut_ends_its_answer(AnySession & session, const std::string & path) {
     session.append({{test::ids(20), nullptr}}, test::kFull, nullptr, nullptr);
     int told = 0;
@@ -35,7 +35,7 @@ void check_that_a_cut_ends_its_answer(AnySession & session, const std::string & 
 }
 }  // namespace
 
-TEST(a_mapped_file_that_is_cut_reads_as_zeros_and_is_told_to_be_changed) {
+TEST(a_truncated_mapping_reads_as_zeros_and_reports_a_change) {
     const std::string path = copy_of_model("cut-mapped");
     MappedFile file(path);
     CHECK(!file.changed());
@@ -47,14 +47,14 @@ TEST(a_mapped_file_that_is_cut_reads_as_zeros_and_is_told_to_be_changed) {
     CHECK_EQ(file.data()[0], uint8_t('G'));
 }
 
-TEST(a_model_cut_while_an_answer_is_written_ends_it_with_an_error) {
+TEST(a_model_truncated_during_an_answer_ends_it_with_an_error) {
     const std::string path = copy_of_model("cut-answer");
     const auto model = std::make_shared<Model>(path, ModelOptions{2, "cpu"}, nullptr);
     Session session(model, 256);
     check_that_a_cut_ends_its_answer(session, path);
 }
 
-TEST(a_model_cut_while_a_chunk_is_encoded_gives_no_chunk) {
+TEST(a_model_truncated_while_encoding_gives_no_chunk) {
     const std::string path = copy_of_model("cut-chunk");
     const auto model = std::make_shared<Model>(path, ModelOptions{2, "cpu"}, nullptr);
     const auto cut_once = [&](const Progress & progress) {
@@ -66,7 +66,7 @@ TEST(a_model_cut_while_a_chunk_is_encoded_gives_no_chunk) {
              std::string("MODEL_CHANGED"));
 }
 
-TEST(a_model_that_libllama_runs_is_cut_as_safely) {
+TEST(truncating_a_model_that_libllama_runs_is_an_error_too) {
     const std::string path = copy_of_model("cut-libllama");
     const auto model = std::make_shared<LlamaModel>(path, ModelOptions{2, "cpu"}, nullptr);
     LlamaSession session(model, 256);

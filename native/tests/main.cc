@@ -26,7 +26,7 @@ void fail(const char * file, int line, const std::string & what) {
     std::printf("  %s:%d: %s\n", file, line, what.c_str());
 }
 
-// Of this run alone: another may be going on beside it.
+// Unique to this run: another may be running concurrently.
 static const std::filesystem::path & scratch_dir() {
     static const auto dir =
         std::filesystem::temp_directory_path() / ("kvasir-native-tests-" + std::to_string(std::random_device{}()));

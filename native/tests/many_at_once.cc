@@ -1,4 +1,4 @@
-// Many at once on one model: the same numbers as alone, in the memory there is.
+// Concurrent requests on one model: the same numbers as one at a time, within the available memory.
 #include <atomic>
 #include <filesystem>
 #include <future>
@@ -21,7 +21,7 @@ using test::error_code;
 
 namespace {
 
-// What a request on a model of its own thread gives: its text and the logits behind it.
+// The result of a request: its text and the logits after it.
 struct Answer {
     std::vector<int32_t> tokens;
     std::vector<float> prompt_logits, logits;
@@ -45,7 +45,7 @@ Answer answer(const std::shared_ptr<Model> & m, const Asked & asked,
     return a;
 }
 
-// All at once, each on a thread of its own, as the addon does it.
+// Runs all concurrently, each on its own thread, as the addon does.
 std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<Asked> & all) {
     std::vector<Answer> out(all.size());
     std::vector<std::thread> threads;
@@ -59,8 +59,8 @@ std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<
     return out;
 }
 
-// Two that are written in the same steps from their second token on, of which the first could be asked to give its
-// memory back before. `prompted`: the younger's prompt was computed. `at_token`: called by both, n from 1 on.
+// Two answers that share decode steps from their second token on; the first could be asked to release its memory
+// earlier. `prompted`: called once the younger's prompt is computed. `at_token`: called by both, n counts from 1.
 std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const Asked & older, const Asked & younger,
                                    const std::function<void()> & prompted = {},
                                    const std::function<void(int n, bool is_older)> & at_token = {}) {
@@ -125,13 +125,13 @@ void same_as_alone(const std::shared_ptr<Model> & m) {
         CHECK(together[i].tokens == alone[i].tokens);
         CHECK(together[i].logits == alone[i].logits);
     }
-    // They did decode together: else this says nothing.
+    // They did decode together; otherwise this test proves nothing.
     CHECK(after.rows - before.rows > 2 * (after.steps - before.steps));
 }
 
 }  // namespace
 
-TEST(a_first_token_waits_for_nobody) {
+TEST(a_first_token_does_not_wait_for_other_requests) {
     const auto m = tiny("llama");
     Session session(m, 512);
     session.append({{ids(40)}}, kFull, nullptr, nullptr);
@@ -148,27 +148,27 @@ TEST(a_first_token_waits_for_nobody) {
     const auto told = first.get_future().wait_for(std::chrono::seconds(20));
     CHECK(told == std::future_status::ready);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    CHECK_EQ(tokens.load(), 1);  // the second is computed, in turn
+    CHECK_EQ(tokens.load(), 1);  // the second token is computed in turn
     other.reset();
     asks.join();
     CHECK_EQ(tokens.load(), 3);
 }
 
-TEST(many_at_once_give_what_each_gives_alone_bit_for_bit) {
+TEST(concurrent_requests_equal_separate_ones_bit_for_bit) {
     for (const std::string & arch : architecture_names()) same_as_alone(tiny(arch));
 }
 
-TEST(many_at_once_give_what_each_gives_alone_in_every_format_of_weights) {
+TEST(concurrent_requests_equal_separate_ones_for_every_weight_type) {
     for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "bf16", "f32"}) {
         same_as_alone(tiny("qwen3", "--embd 256 --ff 512 --type " + std::string(type)));
     }
 }
 
-TEST(many_at_once_on_a_device_with_masks_give_what_each_gives_alone) {
+TEST(concurrent_requests_equal_separate_ones_on_a_device_with_masks) {
     for (KvDtype kv : {KvDtype::f16, KvDtype::q8_0}) same_as_alone(tiny("qwen3", "--head-dim 32", {2, "cpu", kv}));
 }
 
-TEST(answers_for_which_memory_runs_out_are_computed_again_and_stay_the_same) {
+TEST(answers_that_lose_their_memory_are_recomputed_identically) {
     auto m = tiny("qwen3");
     const std::vector<Asked> all = several(m);
     std::vector<Answer> alone;
@@ -181,10 +181,10 @@ TEST(answers_for_which_memory_runs_out_are_computed_again_and_stay_the_same) {
         CHECK(together[i].logits == alone[i].logits);
     }
     CHECK(m->turns()->figures().taken_back > 0);
-    CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // one alone gets what it needs
+    CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // a single request gets what it needs
 }
 
-TEST(an_answer_is_computed_again_though_its_chunks_were_evicted_meanwhile) {
+TEST(an_answer_is_recomputed_even_if_its_chunks_were_evicted) {
     auto m = tiny("qwen3");
     const Asked asked = several(m)[1];
     const Answer alone = answer(m, asked);
@@ -208,7 +208,7 @@ TEST(an_answer_is_computed_again_though_its_chunks_were_evicted_meanwhile) {
     CHECK_EQ(longer.tokens.size(), size_t(200));
 }
 
-TEST(an_answer_that_gave_its_memory_back_does_not_take_it_again_before_there_is_some_to_go_on_with) {
+TEST(an_answer_that_released_its_memory_waits_until_there_is_enough_to_continue) {
     auto m = tiny("qwen3");
     const Asked older{{{ids(290, 2), nullptr}}, kFull, 230}, younger{{{ids(40), nullptr}}, kFull, 200};
     const Answer younger_alone = answer(m, younger);
@@ -220,16 +220,16 @@ TEST(an_answer_that_gave_its_memory_back_does_not_take_it_again_before_there_is_
     CHECK_EQ(m->turns()->figures().taken_back, int64_t(1));
 }
 
-// A graph for several answers is kept while a prompt is computed.
-TEST(answers_go_on_to_the_bit_after_a_prompt_that_needed_more_memory_for_its_attention) {
+// A cached decode graph for several answers survives while a prompt is computed.
+TEST(answers_continue_bit_for_bit_after_a_prompt_with_larger_attention_memory) {
     auto m = tiny("qwen3", "--heads 64 --kv-heads 1 --head-dim 128");
-    m->kv_pool().ensure_free(64);  // it does not grow, which would have the graph built again
+    m->kv_pool().ensure_free(64);  // so that it does not grow, which would rebuild the graph
     const Asked a{{{ids(40), nullptr}}, kFull, 150}, b{{{ids(60, 2), nullptr}}, kFull, 150};
     const Answer a_alone = answer(m, a), b_alone = answer(m, b);
     int64_t generation = 0;
     using Memory = std::vector<std::vector<float>>;
     const Memory sevens(64, std::vector<float>(8000, 7.0f));
-    Memory others[2];  // where memory may have been that is used no more
+    Memory others[2];  // allocations that may reuse freed memory
     std::thread asks;
     std::atomic<bool> asked{false};
     const auto at_token = [&](int n, bool is_older) {
@@ -251,11 +251,11 @@ TEST(answers_go_on_to_the_bit_after_a_prompt_that_needed_more_memory_for_its_att
     CHECK(second.tokens == b_alone.tokens && second.logits == b_alone.logits);
 }
 
-TEST(a_persons_prompt_has_the_memory_of_a_programs_answer_which_is_computed_again) {
+TEST(a_persons_prompt_takes_the_memory_of_a_programs_answer_which_is_recomputed) {
     auto m = tiny("qwen3");
     const Asked program{{{ids(290, 2), nullptr}}, kFull, 60}, person = several(m)[1];
     const Answer program_alone = answer(m, program), person_alone = answer(m, person);
-    m->kv_pool().set_budget(8 * m->kv_pool().block_bytes());  // either's, not both
+    m->kv_pool().set_budget(8 * m->kv_pool().block_bytes());  // fits either of them, not both
     std::atomic<bool> writes{false}, asks{false};
     std::vector<std::string> ended;
     std::thread behind([&] {
@@ -287,7 +287,7 @@ TEST(a_persons_prompt_has_the_memory_of_a_programs_answer_which_is_computed_agai
     CHECK(m->turns()->figures().taken_back > 0);
 }
 
-TEST(a_prompt_waits_until_a_session_that_was_done_with_is_freed_instead_of_taking_more) {
+TEST(a_prompt_waits_for_a_finished_session_to_be_freed_instead_of_taking_more) {
     auto m = tiny("qwen3");
     const int budget = 6;
     m->kv_pool().set_budget(budget * m->kv_pool().block_bytes());
@@ -302,8 +302,8 @@ TEST(a_prompt_waits_until_a_session_that_was_done_with_is_freed_instead_of_takin
             session.append({{ids(200, 3), nullptr}}, kFull, nullptr, nullptr);
         });
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        m->turns()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });  // it waits for memory
-        frees = std::thread([&] {  // as whoever asked lets it go: in a turn of its own, later
+        m->turns()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });  // waits for memory
+        frees = std::thread([&] {  // as the caller would: later, in a separate turn
             std::this_thread::sleep_for(std::chrono::milliseconds(60));
             const Turns::Turn its(*m->turns(), {.is_short = true});
             done.reset();
@@ -322,7 +322,7 @@ TEST(a_prompt_that_needs_no_memory_waits_for_none) {
     std::thread asks;
     std::atomic<bool> done{false};
     {
-        const Turns::Turn other(*m->turns(), {.rows = 1e6});  // that does not end before it is done
+        const Turns::Turn other(*m->turns(), {.rows = 1e6});  // ends only once `done` is set
         asks = std::thread([&] {
             const Turns::Turn turn(*m->turns(), {.rows = 1});
             session.append({{ids(100), nullptr}}, kFull, nullptr, nullptr);
@@ -337,7 +337,7 @@ TEST(a_prompt_that_needs_no_memory_waits_for_none) {
     asks.join();
 }
 
-TEST(a_prompt_that_waits_for_memory_can_be_stopped_while_others_are_at_work) {
+TEST(a_prompt_that_waits_for_memory_can_be_aborted_while_others_run) {
     auto m = tiny("qwen3");
     m->kv_pool().set_budget(2 * m->kv_pool().block_bytes());
     std::atomic<bool> abort{false}, stopped{false}, in_time{false};
@@ -351,7 +351,7 @@ TEST(a_prompt_that_waits_for_memory_can_be_stopped_while_others_are_at_work) {
             code = error_code([&] { session.append({{ids(300), nullptr}}, kFull, &abort, nullptr); });
             stopped = true;
         });
-        threads.emplace_back([&] {  // at work until the prompt was stopped, or for long enough
+        threads.emplace_back([&] {  // runs until the prompt is aborted, or long enough
             const Turns::Turn turn(*m->turns(), {.rows = 1e6});
             abort = true;
             for (int i = 0; i < 2000 && !stopped; ++i) {
@@ -367,7 +367,7 @@ TEST(a_prompt_that_waits_for_memory_can_be_stopped_while_others_are_at_work) {
     CHECK_EQ(code, "ABORTED");
 }
 
-TEST(a_prompt_that_another_comes_into_gives_the_same_and_the_short_one_is_done_first) {
+TEST(an_interrupted_prompt_gives_the_same_result_and_the_short_one_ends_first) {
     auto m = tiny("qwen3");
     const std::vector<Asked> all = several(m);
     const Answer long_alone = answer(m, all[1]), short_alone = answer(m, all[2]);

@@ -66,12 +66,12 @@ struct Problem {
     }
 };
 
-// What bf16 or 16-bit numbers lose of rows and weights, or f32 of sums.
+// The rounding error of bf16 or 16-bit integers in rows and weights, or of f32 sums.
 double bound(const MatmulKernel & kernel) {
     return !kernel.rounds() ? 1e-6 : std::string(kernel.name) == "avx512-bf16" ? 4e-3 : 5e-4;
 }
 
-// Whether the product of a [width, outputs] matrix with `rows` rows goes to a kernel of ours.
+// Whether one of our kernels computes the product of a [width, outputs] matrix with `rows` rows.
 bool ours(ggml_type type, int64_t width, int64_t outputs, int64_t rows) {
     const ContextPtr ctx = make_context(8);
     ggml_tensor * w = ggml_new_tensor_2d(ctx.get(), type, width, outputs);
@@ -80,7 +80,7 @@ bool ours(ggml_type type, int64_t width, int64_t outputs, int64_t rows) {
     return matmul(ctx.get(), w, ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, width, rows))->op != GGML_OP_MUL_MAT;
 }
 
-// Rows as a step of decoding multiplies them: together, but each to the bit as if alone; or each by ggml, alone.
+// Rows as a decode step multiplies them: together, but each with the bits of a single row; or by ggml, one by one.
 std::vector<float> rows_apart(const Problem & p, bool by_ggml) {
     Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 2);
     const ContextPtr ctx = make_context(1);
@@ -105,7 +105,7 @@ std::vector<float> rows_apart(const Problem & p, bool by_ggml) {
 
 }  // namespace
 
-TEST(matmul_kernels_come_near_sums_in_double_with_every_type_of_weights) {
+TEST(matmul_kernels_are_close_to_sums_in_double_for_every_weight_type) {
     std::minstd_rand rng(7);
     for (const MatmulKernel * kernel : matmul_kernels()) {
         for (const ggml_type type : matmul_types()) {
@@ -137,7 +137,7 @@ TEST(matmul_gives_a_row_the_same_bits_among_other_rows_and_threads) {
     }
 }
 
-TEST(matmul_leaves_to_ggml_what_its_kernels_do_not_take) {
+TEST(matmul_leaves_unsupported_shapes_to_ggml) {
     if (!matmul_kernel(GGML_TYPE_Q4_K)) return;  // this CPU has no kernel, or KVASIR_MATMUL=ggml
     CHECK(ours(GGML_TYPE_Q4_K, 256, 32, 2));
     CHECK(!ours(GGML_TYPE_Q4_K, 256, 32, 1));
@@ -174,16 +174,16 @@ TEST(matmul_of_rows_apart_has_the_bits_of_each_row_alone) {
     CHECK(rows_apart(other, false) == rows_apart(other, true));
 }
 
-TEST(matmul_kernels_keep_what_rows_and_weights_of_any_size_give) {
+TEST(matmul_kernels_handle_rows_and_weights_of_any_magnitude) {
     for (const MatmulKernel * kernel : matmul_kernels()) {
         Problem p(GGML_TYPE_Q8_0, 480, 32, 8, 3);
         const auto row = [&](int r) { return p.x.begin() + std::ptrdiff_t(r) * p.width; };
         std::fill_n(row(1), p.width, 0.0f);
         std::fill_n(row(2), p.width, 1e-39f);
         std::fill_n(row(3), p.width, -3e30f);
-        row(4)[300] = 300;  // a hundred times what stands beside it
+        row(4)[300] = 300;  // a hundred times its neighbours
         row(5)[479] = NAN, row(6)[0] = INFINITY;
-        // All as large as the largest: the sums of whole numbers reach their bounds.
+        // All as large as the maximum: the integer sums reach their bounds.
         std::vector<float> same(size_t(p.width) * size_t(p.outputs), -0.75f);
         ggml_quantize_chunk(p.type, same.data(), p.weights.data(), 0, p.outputs / 2, p.width, nullptr);
         ggml_get_type_traits(p.type)->to_float(p.weights.data(), p.values.data(), int64_t(p.values.size()));
@@ -219,7 +219,7 @@ TEST(matmul_kernels_read_any_scale_and_number_of_q8_0) {
         set_scale(1, i, 0);
         set_scale(2, i, i == 2 ? 900.0f : 6e-8f);
         set_scale(3, i, i % 2 ? -0.5f : 0.25f);
-        std::memset(block(4, i) + 2, 0x80, 32);  // −128, the same sum for all rows of one
+        std::memset(block(4, i) + 2, 0x80, 32);  // −128: a known sum for rows of ones
         std::memset(block(5, i) + 2, 1, 32);
         set_scale(6, i, i == 1 ? INFINITY : 1);
         set_scale(7, i, i == 3 ? NAN : 1);
@@ -287,7 +287,7 @@ TEST(matmul_kernels_read_and_write_nothing_beyond_the_end) {
 }
 #endif
 
-TEST(a_matmul_kernel_that_is_wrong_is_noticed) {
+TEST(a_faulty_matmul_kernel_is_detected) {
     static const MatmulKernel * right = nullptr;
     const auto wrong = [](const MatmulJob & job, int ith, int nth, void * scratch) {
         right->run(job, ith, nth, scratch);

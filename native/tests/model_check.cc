@@ -1,6 +1,5 @@
-// Models that other programs run and we cannot, that say what no model can, or whose weights are damaged: each is
-// told as
-// what it is, from its header alone where that says it, and never runs with a part of it left out.
+// Models that other programs run and we cannot, that have impossible headers, or whose weights are damaged. Each gets a
+// specific error, from its header alone if possible, and never runs with a part of it left out.
 #include "engine/model_check.h"
 
 #include <cmath>
@@ -30,7 +29,7 @@ struct Told {
     bool names(const std::string & part) const { return what.find(part) != std::string::npos; }
 };
 
-// What the check of a header says; the same as loading the model says.
+// The error of check_model(), which must equal the error of loading the model.
 Told told_of(const std::string & path) {
     Told checked, loaded;
     try {
@@ -78,7 +77,7 @@ TEST(tensors_that_a_family_does_not_use_are_an_error_that_names_them) {
         {"qwen2", "blk.0.attn_k_norm.weight", "blk.*.attn_k_norm.weight"},
         {"qwen2", "rope_freqs.weight", "rope_freqs.weight"},
         {"qwen3", "rope_freqs.weight", "rope_freqs.weight"},
-        {"llama", "blk.2.attn_norm.weight", "blk.*.attn_norm.weight"},  // of a layer that the model does not have
+        {"llama", "blk.2.attn_norm.weight", "blk.*.attn_norm.weight"},  // a layer that the model does not have
     };
     for (const auto & c : cases) {
         const Told told = told_with_tensor(c.arch, c.tensor, 32);
@@ -87,7 +86,7 @@ TEST(tensors_that_a_family_does_not_use_are_an_error_that_names_them) {
     }
 }
 
-TEST(keys_that_a_family_does_not_use_are_an_error_unless_they_ask_for_nothing) {
+TEST(unknown_keys_are_an_error_unless_they_have_no_effect) {
     CHECK_EQ(told_with([](auto * h) { gguf_set_val_bool(h, "llama.attention.causal", true); }).code, std::string());
     CHECK_EQ(told_with([](auto * h) { gguf_set_val_u32(h, "llama.expert_count", 0); }).code, std::string());
     CHECK_EQ(told_with([](auto * h) { gguf_set_val_u32(h, "llama.vocab_size", 600); }).code, std::string());
@@ -106,7 +105,7 @@ TEST(keys_that_a_family_does_not_use_are_an_error_unless_they_ask_for_nothing) {
              std::string("MODEL_UNSUPPORTED"));
 }
 
-TEST(weights_of_a_type_that_is_not_supported_are_told_by_its_name) {
+TEST(weights_of_an_unsupported_type_are_reported_by_type) {
     const Told told = told_of(edited_model(plain("llama", "f32"), "integers", [](gguf_context * h, ggml_context *) {
         gguf_set_tensor_type(h, "blk.0.attn_q.weight", GGML_TYPE_I32);
     }));
@@ -114,7 +113,7 @@ TEST(weights_of_a_type_that_is_not_supported_are_told_by_its_name) {
     CHECK(told.names("i32"));
 }
 
-TEST(a_broken_header_of_each_family_is_told_by_what_is_wrong) {
+TEST(a_broken_header_of_each_family_is_reported_with_its_cause) {
     for (const std::string & arch : architecture_names()) {
         const auto with = [&](const char * key, uint32_t value) {
             return told_of(edited_model(plain(arch), "broken", [&](gguf_context * h, ggml_context *) {
@@ -131,7 +130,7 @@ TEST(a_broken_header_of_each_family_is_told_by_what_is_wrong) {
     }
 }
 
-TEST(a_tensor_that_holds_several_weights_has_the_rows_of_all) {
+TEST(a_fused_tensor_has_the_rows_of_all_its_weights) {
     const Told told = told_of(edited_model(plain("phi3"), "fewer-rows", [](gguf_context * h, ggml_context *) {
         gguf_set_val_u32(h, "phi3.attention.head_count_kv", 4);
     }));
@@ -148,7 +147,7 @@ TEST(windows_are_an_error_in_families_that_have_none) {
     CHECK_EQ(with(128).code, std::string("MODEL_UNSUPPORTED"));
 }
 
-TEST(every_number_of_a_header_is_within_what_a_model_can_have) {
+TEST(every_number_of_a_header_is_checked_for_plausibility) {
     const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
     const struct {
         const char * key;
@@ -208,7 +207,7 @@ TEST(a_vocabulary_that_lists_a_token_twice_is_an_error) {
     CHECK(told.names("vocabulary"));
 }
 
-TEST(a_model_that_computes_no_numbers_says_so_and_its_session_stays_as_it_was) {
+TEST(a_model_with_non_finite_results_reports_it_and_its_session_is_unchanged) {
     const auto model = [](float value) {
         const std::string path = edited_model(plain(), "nan-" + std::to_string(value), [&](auto *, ggml_context * t) {
             ggml_get_data_f32(ggml_get_tensor(t, "output_norm.weight"))[5] = value;
@@ -224,7 +223,7 @@ TEST(a_model_that_computes_no_numbers_says_so_and_its_session_stays_as_it_was) {
     }
 }
 
-TEST(a_chunk_of_a_model_that_computes_no_numbers_is_an_error) {
+TEST(a_chunk_with_non_finite_values_is_an_error) {
     const std::string path = edited_model(plain(), "nan-values", [&](auto *, ggml_context * t) {
         ggml_get_data_f32(ggml_get_tensor(t, "blk.0.attn_norm.weight"))[5] = NAN;
     });
@@ -232,8 +231,8 @@ TEST(a_chunk_of_a_model_that_computes_no_numbers_is_an_error) {
     CHECK_EQ(error_code([&] { test::encode(model, test::ids(20)); }), std::string("MODEL_NUMBERS"));
 }
 
-TEST(what_left_no_numbers_behind_does_not_reach_other_prompts) {
-    // One token's embedding is no number: prompts without it are as they would be without that prompt.
+TEST(nan_from_one_prompt_does_not_reach_other_prompts) {
+    // One token's embedding is NaN: prompts without it must be unaffected by that prompt.
     const std::string path = edited_model(plain("llama", "f32"), "nan-token", [&](auto *, ggml_context * t) {
         ggml_tensor * embd = ggml_get_tensor(t, "token_embd.weight");
         ggml_get_data_f32(embd)[7 * embd->ne[0]] = NAN;
@@ -253,7 +252,7 @@ TEST(what_left_no_numbers_behind_does_not_reach_other_prompts) {
     }
 }
 
-TEST(a_model_that_changed_under_the_program_is_an_error_before_it_is_computed) {
+TEST(a_model_file_that_changed_is_an_error_before_it_is_computed) {
     const std::string path = test::scratch("changing.gguf");
     std::filesystem::copy_file(plain(), path);
     const auto model = std::make_shared<Model>(path, ModelOptions{1, "cpu"}, nullptr);

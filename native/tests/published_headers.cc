@@ -1,5 +1,5 @@
-// Headers as the published files of each family have them, with what converters write besides what a model needs:
-// each is taken, and its numbers mean what they should.
+// Headers of each family's published files, including what converters write beyond what a model needs: each is
+// accepted, and its numbers are interpreted correctly.
 #include <cmath>
 #include <functional>
 
@@ -28,7 +28,7 @@ class Header {
     std::string arch_, key_;
 };
 
-// A small model's, with these keys as published.
+// The hyperparameters of a small model with these published keys.
 Hparams hparams_of(const std::string & arch, const std::string & flags, const std::function<void(Header)> & edit) {
     const std::string name = "published-" + arch + "-" + std::to_string(std::hash<std::string>{}(flags));
     const std::string plain = test::random_model(name, "--arch " + arch + " --vocab 600 " + flags);
@@ -51,7 +51,7 @@ TEST(a_header_of_ministral_3) {
         h.f32("rope.scaling.yarn_beta_fast", 32).f32("rope.scaling.yarn_beta_slow", 1);
         h.f32("rope.scaling.yarn_log_multiplier", 1).f32("attention.temperature_scale", 0.1f).u32("vocab_size", 600);
     });
-    CHECK(near(hp.ropes.front().attn_factor, 1 / (0.1f * std::log(16.0f) + 1)));  // what YaRN itself multiplies by
+    CHECK(near(hp.ropes.front().attn_factor, 1 / (0.1f * std::log(16.0f) + 1)));  // YaRN's own factor
     CHECK(near(hp.temperature.at(16383), 1) && near(hp.temperature.at(16384), 0.1f * std::log(2.0f) + 1));
 }
 
@@ -138,7 +138,7 @@ TEST(headers_of_gemma_3) {
     CHECK(near(hp.embedding_scale, 16));  // √256
 }
 
-// Of E2B: a window in four of five layers, the last twenty of thirty-five read what the fourteenth and fifteenth keep.
+// E2B: a window in four of five layers; the last twenty of thirty-five read the KV of the fourteenth and fifteenth.
 TEST(a_header_of_gemma_4_e2b) {
     const Hparams hp = hparams_of("gemma4", "--layers 8 --shared-kv 2 --window 512 --kv-heads 1", [](Header h) {
         h.u32("context_length", 131072).f32("rope.freq_base", 1e6f).f32("rope.freq_base_swa", 1e4f);
@@ -158,7 +158,7 @@ TEST(a_header_of_gemma_4_e2b) {
     CHECK(hp.attention_scale == 1 && hp.logit_softcap == 30);
 }
 
-TEST(a_header_of_gemma_4_may_name_tokens_that_are_never_written) {
+TEST(a_header_of_gemma_4_may_name_tokens_to_suppress) {
     const std::string plain = test::random_model("gemma4-suppress", "--arch gemma4 --layers 2 --vocab 600");
     const auto logits = [&](const std::vector<int32_t> & suppressed) {
         const std::string path = test::edited_model(plain, "suppressing", [&](gguf_context * g, ggml_context *) {

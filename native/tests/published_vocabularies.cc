@@ -1,5 +1,5 @@
 // The vocabularies of published models that llama.cpp tests with (`npm run models` fetches them): the tokens that it
-// expects of its texts, and random Unicode. Where they were not fetched there are no such tests.
+// expects for its texts, and random Unicode. Without the files there are no such tests.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -59,7 +59,7 @@ void append_utf8(std::string & text, uint32_t c) {
     }
 }
 
-// Up to 24 characters: of all of Unicode, of its first plane, of Latin, or blanks and digits.
+// Up to 24 characters: from all of Unicode, from its first plane, from Latin, or spaces and digits.
 std::string random_text(std::mt19937 & random) {
     const auto below = [&](uint32_t n) { return uint32_t(random() % n); };
     std::string text;
@@ -67,7 +67,7 @@ std::string random_text(std::mt19937 & random) {
         constexpr uint32_t kEnds[] = {0x110000, 0x10000, 0x250};
         const uint32_t kind = below(4);
         uint32_t c = kind < 3 ? 1 + below(kEnds[kind] - 1) : uint32_t(" \t\n  0123'"[below(10)]);
-        if (c >= 0xD800 && c < 0xE000) c = 0xFFFD;  // halves of pairs are no characters
+        if (c >= 0xD800 && c < 0xE000) c = 0xFFFD;  // surrogates are not characters
         append_utf8(text, c);
     }
     return text;
@@ -93,7 +93,7 @@ void expected_tokens(const fs::path & path) {
     }
 }
 
-// Texts in two pieces read as one, and words that do not touch have the tokens that they have in the whole.
+// Texts in two pieces read as one, and words away from the boundary have the same tokens as in the whole text.
 void joined(const fs::path & path) {
     const Vocab vocab{GgufFile(path.string())};
     const auto type = llama_vocab_type(vocab.get());

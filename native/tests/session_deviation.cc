@@ -1,4 +1,4 @@
-// How far a blended session is from a full prefill, and what must be true of it whatever the model.
+// How far a blended session is from a full prefill, and properties that hold for every model.
 #include <algorithm>
 #include <cmath>
 
@@ -64,7 +64,7 @@ TEST(ratio_one_does_not_deviate_from_full_prefill_by_a_bit) {
     }
 }
 
-TEST(one_chunk_right_behind_its_prefix_hardly_deviates) {
+TEST(one_chunk_right_after_its_prefix_hardly_deviates) {
     for (const char * arch : {"llama", "qwen3"}) {
         auto m = tiny(arch);
         const std::vector<Segment> s{{{1}, nullptr}, {{}, encode(m, ids(100))}, {ids(12, 3), nullptr}};
@@ -75,18 +75,18 @@ TEST(one_chunk_right_behind_its_prefix_hardly_deviates) {
     }
 }
 
-TEST(only_tokens_behind_a_chunk_boundary_deviate) {
+TEST(only_tokens_after_a_chunk_boundary_deviate) {
     auto m = tiny("qwen2");
     const auto s = prompt(m);
     const auto reused = made(m, s, kNone), whole = made(m, s, kFull);
     const SessionDeviation d = deviation(*reused, *whole, 0, kPrompt);
     for (int il = 0; il < 4; ++il) {
-        CHECK_EQ(sum(d.v, il, 0, 1), 0.0);  // what stands before the first chunk saw nothing else
+        CHECK_EQ(sum(d.v, il, 0, 1), 0.0);  // everything before the first chunk saw nothing else
         CHECK(sum(d.v, il, 1, kSecond) < 0.1);
-        if (il == 0) CHECK(sum(d.v, il, kSecond, kPrompt) < 0.1);  // the first layer's KV depends on the token alone
+        if (il == 0) CHECK(sum(d.v, il, kSecond, kPrompt) < 0.1);  // the first layer's KV depends only on the token
         else CHECK(sum(d.v, il, kSecond, kQuestion) > 1);
     }
-    // A part of the tokens, seen from the other side.
+    // A subset of the tokens, with the sessions swapped.
     const SessionDeviation part = deviation(*whole, *reused, 150, 20);
     for (int il = 0; il < 4; ++il)
         for (int i = 0; i < 20; ++i) CHECK_EQ(part.k[size_t(il * 20 + i)], d.k[size_t(il * kPrompt + 150 + i)]);
@@ -112,7 +112,7 @@ TEST(attention_deviates_less_the_more_is_recomputed) {  // CacheBlend, figure 6
     }
 }
 
-TEST(traced_attention_is_a_distribution_over_what_a_token_may_see) {
+TEST(traced_attention_is_a_distribution_over_visible_tokens) {
     auto m = tiny("llama");
     for (const StrategySpec & spec : {kFull, kNone, by_deviation(0.2), by_query(0.2)}) {
         const auto session = made(m, prompt(m), spec);
@@ -147,7 +147,7 @@ TEST(observing_changes_no_result) {
     }
 }
 
-TEST(what_cannot_be_compared_is_refused) {
+TEST(sessions_that_cannot_be_compared_are_refused) {
     auto m = tiny("llama"), other = tiny("qwen2");
     const auto s = made(m, prompt(m), kNone);
     const auto refused = [&](const Session & b, int begin, int count) {
@@ -163,7 +163,7 @@ TEST(what_cannot_be_compared_is_refused) {
     CHECK(refused(*s, -1, 10));
     CHECK(refused(*s, 0, 0));
     CHECK(refused(*made(m, prompt(m), kNone, 4), 0, kPrompt));
-    // Tokens of a chunk are not there to observe.
+    // Tokens of a chunk cannot be observed.
     bool thrown = false;
     try {
         made(m, prompt(m), kNone, 13);

@@ -1,4 +1,4 @@
-// Models that lie in several files: what they compute is what the same model in one file does, bit for bit.
+// Models split into several files compute the same as a single file, bit for bit.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -32,7 +32,7 @@ bool mentions(const std::string & message, const std::string & words) {
 }  // namespace
 
 TEST(split_model_computes_as_the_whole_one) {
-    // Weights that are used where they lie, that are converted, and that are repacked for the processor's kernels.
+    // Weights that are used in place, that are converted, and that are repacked for the processor's kernels.
     for (const char * type : {"f32", "f16", "q8_0", "q4_K"}) {
         const std::string name = std::string("whole-") + type;
         const std::string whole = test::random_model(name, test::tiny_shape("llama") + "--type " + type);
@@ -46,7 +46,7 @@ TEST(split_model_computes_as_the_whole_one) {
             const StrategySpec blend{.name = "deviation", .check_layers = {1}, .ratios = {0.2}};
             CHECK(test::append(a, {{{1}}, {{}, chunk_a}, {tokens}}, blend).logits ==
                   test::append(b, {{{1}}, {{}, chunk_b}, {tokens}}, blend).logits);
-            // KV of one is not the other's: headers differ.
+            // Their KV is not interchangeable: headers differ.
             CHECK(a->fingerprint_hex() != b->fingerprint_hex());
         }
     }
@@ -63,7 +63,7 @@ TEST(split_model_has_the_size_and_the_tensors_of_all_parts) {
     CHECK_EQ(all.string("general.architecture").value_or(""), std::string("llama"));
 }
 
-TEST(split_model_is_told_to_be_changed_when_any_part_is) {
+TEST(split_model_reports_a_change_of_any_part) {
     const std::string first = split_model(test::random_model("touched", kTiny), "touched-split", 2);
     const GgufFile file(first);
     CHECK(!file.changed());
@@ -71,7 +71,7 @@ TEST(split_model_is_told_to_be_changed_when_any_part_is) {
     CHECK(file.changed());
 }
 
-TEST(split_model_whose_part_is_missing_says_which) {
+TEST(split_model_with_a_missing_part_names_it) {
     const std::string first = split_model(test::random_model("lost", kTiny), "lost-split", 3);
     std::filesystem::remove(split_part("lost-split", 2, 3));
     const std::string message = message_of(first);
@@ -86,7 +86,7 @@ TEST(split_model_is_opened_by_its_first_part) {
     CHECK(mentions(message, "Choose the first part instead: order-split-00001-of-00003.gguf"));
 }
 
-TEST(split_model_under_another_name_says_why_parts_cannot_be_found) {
+TEST(renamed_split_model_says_why_parts_cannot_be_found) {
     const std::string first = split_model(test::random_model("renamed", kTiny), "renamed-split", 2);
     const std::string other = test::scratch("renamed.part.gguf");
     std::filesystem::copy_file(first, other);

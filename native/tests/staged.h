@@ -1,5 +1,5 @@
 #pragma once
-// Brings placements' rows from the host to a device, as the loader does.
+// Copies placements' rows from the host to a device, as the loader does.
 #include "engine/forward.h"
 #include "engine/staging_buffer.h"
 

@@ -1,4 +1,4 @@
-// Every strategy through the engine's surface: identities, what is chosen, masks by position.
+// Every strategy through the engine's interface: identities, selections, masks by position.
 #include <cmath>
 #include <numeric>
 
@@ -16,7 +16,7 @@ using test::tiny;
 
 namespace {
 
-// BOS, two chunks of 100, a question of 12: reusable are positions 1 … 200.
+// BOS, two chunks of 100, a question of 12: positions 1 … 200 are reusable.
 std::vector<Segment> prompt(const std::shared_ptr<Model> & m, const std::vector<int32_t> & question = ids(12, 3)) {
     return {{{1}, nullptr}, {{}, encode(m, ids(100))}, {{}, encode(m, ids(100, 2))}, {question, nullptr}};
 }
@@ -43,7 +43,7 @@ std::string label(const StrategySpec & s) {
 
 }  // namespace
 
-TEST(tokens_that_are_named_are_computed_as_if_a_strategy_had_chosen_them) {
+TEST(given_tokens_are_computed_as_if_a_strategy_had_chosen_them) {
     auto m = tiny("qwen3");
     const auto s = prompt(m);
     for (const StrategySpec & spec : {deviation(0.3), query(0.25)}) {
@@ -53,7 +53,7 @@ TEST(tokens_that_are_named_are_computed_as_if_a_strategy_had_chosen_them) {
         CHECK(given.logits == chosen.logits);
         CHECK(given.report.selected == chosen.report.selected);
     }
-    // Some that cannot be chosen do nothing.
+    // Tokens that cannot be chosen have no effect.
     CHECK(append(m, s, {.name = "given", .tokens = {0, 205, 5000}}).logits == append(m, s, kNone).logits);
 }
 
@@ -72,7 +72,7 @@ TEST(stored_tokens_take_over_a_share_of_what_changed_around_them) {
         for (int il : {1, 3}) {
             const auto values = [&](const Session & of) { return of.cache().values(il, 0, 213); };
             const auto stored = values(none), now = values(moved);
-            // What the recomputed rows of the shifted session changed by, by hand.
+            // The change of the recomputed rows in the shifted session, computed by hand.
             const auto change = [&](int32_t t, size_t d) {
                 return double(now[size_t(t) * kv_dim + d]) - stored[size_t(t) * kv_dim + d];
             };
@@ -98,7 +98,7 @@ TEST(stored_tokens_take_over_a_share_of_what_changed_around_them) {
         const RopeParams & rope = m->hparams().ropes.at(0);
         std::vector<float> turn(size_t(rope.n_rot));
         const auto k0 = none.cache().keys(2, 0, 213), k1 = moved.cache().keys(2, 0, 213);
-        const auto moved_by = [&](int t) {  // of the first pair of the first head, turned back
+        const auto moved_by = [&](int t) {  // of the first pair of the first head, rotated back
             rope_row(rope, t, turn.data());
             const size_t at = size_t(t) * kv_dim;
             const float x = k1[at] - k0[at], y = k1[at + 1] - k0[at + 1];
@@ -110,7 +110,7 @@ TEST(stored_tokens_take_over_a_share_of_what_changed_around_them) {
             CHECK(std::fabs(moved_by(t).second - moved_by(40).second) < 5e-3);
         }
         CHECK(append(m, s, shifted).logits != append(m, s, some).logits);
-        // Without stored tokens nothing shifts.
+        // Without stored tokens nothing is shifted.
         StrategySpec all = query(1);
         all.shift = 0.5;
         CHECK(append(m, s, all).logits == append(m, s, kFull).logits);
@@ -136,14 +136,14 @@ TEST(ratio_one_of_every_strategy_is_full_prefill_bit_for_bit) {
             if (r.logits != whole.logits) test::fail(__FILE__, __LINE__, label(spec) + " on " + arch);
             CHECK_EQ(r.report.recomputed_tokens, 200);
         }
-        // A chunk at the very end: its last token is computed in any case.
+        // A chunk at the very end: its last token is always computed.
         const std::vector<Segment> ends{s[0], s[1], s[2]};
         const Result end = append(m, ends, kFull);
         for (const StrategySpec & spec : selective(1)) CHECK(append(m, ends, spec).logits == end.logits);
     }
 }
 
-TEST(text_between_chunks_is_computed_once_where_the_questions_pass_goes_through_every_layer) {
+TEST(text_between_chunks_is_computed_once_if_the_question_pass_runs_every_layer) {
     auto m = tiny("qwen3");
     const std::vector<int32_t> between = ids(40, 7), question = ids(12, 3);
     const std::vector<Segment> s{{{1}, nullptr},
@@ -154,7 +154,7 @@ TEST(text_between_chunks_is_computed_once_where_the_questions_pass_goes_through_
     const auto rows = [&](const StrategySpec & spec) { return append(m, s, spec).report.layers.front().rows; };
     CHECK_EQ(rows(query(0.1)), 20 + 12);
     CHECK_EQ(rows(query(0.1, {1})), 1 + 20 + 40 + 12);
-    // With nothing chosen it is what full reuse computes.
+    // With no tokens selected it equals full reuse.
     CHECK(append(m, s, query(0)).logits == append(m, s, kNone).logits);
 }
 
@@ -166,7 +166,7 @@ TEST(ratio_zero_of_every_strategy_reuses_all) {
         const Result r = append(m, s, spec);
         CHECK_EQ(r.report.recomputed_tokens, 0);
         CHECK(r.report.selected.empty());
-        // Where the check computes the first layers for all tokens, they are fresh; else nothing is.
+        // If a check computes the first layers for all tokens, they are fresh; otherwise everything is reused.
         if (spec.check_layers.empty()) CHECK(r.logits == reused.logits);
     }
 }
@@ -200,14 +200,14 @@ TEST(deviation_of_keys_and_of_values_add_up) {
         worst = std::max(worst, std::fabs(double(v[i]) + k[i] - kv[i]) / std::max(1e-3, double(kv[i])));
     }
     CHECK(worst < 1e-4);
-    // The first chunk stands where it was encoded: its keys do not deviate, rotated or not.
+    // The first chunk is at the position where it was encoded, so its keys do not deviate, rotated or not.
     CHECK(*std::max_element(k.begin(), k.begin() + 100) < 1e-2);
     CHECK(*std::max_element(k.begin() + 100, k.end()) > 1e-1);
 }
 
-TEST(attention_of_the_question_is_what_its_own_keys_and_queries_give) {
-    // One layer, one question token: the weights follow from the cache alone, and with those of the question's own keys
-    // they sum to one.
+TEST(attention_of_the_question_matches_its_own_keys_and_queries) {
+    // One layer, one question token: the weights follow from the cache alone, and together with those of the question's
+    // keys they sum to one.
     auto m = tiny("llama");
     const AppendReport r = append(m, prompt(m), query(0.1, {0})).report;
     CHECK_EQ(r.question.candidates.size(), size_t(200));
@@ -223,15 +223,15 @@ TEST(attention_of_the_question_is_what_its_own_keys_and_queries_give) {
         for (int32_t i : top_k(r.question.attention, 20)) out.push_back(r.question.candidates[size_t(i)]);
         return out;
     }());
-    // Another question looks elsewhere; deviation does not depend on it.
+    // Another question attends elsewhere; deviation does not depend on it.
     const auto other = prompt(m, ids(12, 8));
     CHECK(append(m, other, query(0.1, {0})).report.selected != r.selected);
     CHECK(append(m, other, deviation(0.1)).report.selected == append(m, prompt(m), deviation(0.1)).report.selected);
 }
 
-TEST(attention_goes_where_a_key_answers_the_query) {
-    // The question repeats a token of the second chunk. In layer 0 keys depend on the token alone, so equal tokens at
-    // neighbouring positions get nearly equal attention whichever chunk they came from.
+TEST(attention_goes_to_the_key_that_matches_the_query) {
+    // The question repeats a token of the second chunk. In layer 0 keys depend only on the token, so equal tokens at
+    // neighbouring positions get nearly equal attention, whichever chunk they are from.
     auto m = tiny("qwen3");
     std::vector<int32_t> a = ids(100), b = ids(100, 2);
     a[99] = b[0] = 77;  // positions 100 and 101
@@ -249,7 +249,7 @@ TEST(a_question_pass_leaves_no_trace) {
     CHECK_EQ(r.report.layers.at(3).rows, 1 + 12 + 40);
     CHECK_EQ(r.report.layers.at(0).rows, 1 + 12 + 40);
     for (auto & l : r.report.layers) CHECK_EQ(l.recomputed.tokens, 40);
-    CHECK(r.report.layers.at(0).recomputed.mean < 1e-3);  // layer 0 depends on the token alone
+    CHECK(r.report.layers.at(0).recomputed.mean < 1e-3);  // layer 0 depends only on the token
     CHECK(r.report.layers.at(2).recomputed.mean > 1e-2);
 }
 
@@ -267,13 +267,13 @@ TEST(adaptive_ratios_cover_the_mass_within_bounds) {
         least = std::min(least, double(d));
     }
     CHECK(covered >= 0.7 * all * (1 - 1e-6));
-    CHECK(covered - least < 0.7 * all);  // one token fewer would not do
+    CHECK(covered - least < 0.7 * all);  // one token fewer would not suffice
     CHECK_EQ(append(m, s, adaptive(deviation(0), 0.7, 0, 0.05)).report.recomputed_tokens, 10);
     CHECK_EQ(append(m, s, adaptive(query(0), 0.01, 0.3, 1)).report.recomputed_tokens, 60);
     CHECK_EQ(append(m, s, adaptive(query(0), 1, 0, 1)).report.recomputed_tokens, 200);
 }
 
-TEST(numbers_that_fit_no_strategy_are_misuse) {
+TEST(parameters_that_fit_no_strategy_are_misuse) {
     const auto fails = [](const StrategySpec & s) {
         try {
             make_strategy(s, 4);

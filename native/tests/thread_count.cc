@@ -1,4 +1,4 @@
-// How many threads graphs get on a simulated machine.
+// Thread counts of graphs on a simulated machine.
 #include "engine/thread_count.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ using namespace kvasir;
 
 namespace {
 
-// A machine on which other programs keep so many cores busy, where they get them.
+// A machine on which other programs keep up to `busy` cores busy.
 struct Machine {
     double cores, busy = 0;
     bool counts = true;
@@ -23,7 +23,7 @@ struct Machine {
         process += ours * share * ms;
         idle += (cores - (ours + busy) * share) * ms;
     }
-    // Graphs of 10 ms for so long: the number of threads of the last.
+    // Runs graphs of 10 ms for `for_ms`; returns the number of threads of the last.
     int run(double for_ms, int most) {
         int threads = 0;
         for (double end = now + for_ms; now < end;) {
@@ -47,7 +47,7 @@ TEST(graphs_have_as_many_threads_as_cores_are_free) {
     CHECK_EQ(crowded.run(1'000, 2), 1);
 }
 
-TEST(threads_follow_what_becomes_free_and_what_is_taken) {
+TEST(the_thread_count_follows_cores_becoming_free_and_busy) {
     Machine machine{4};
     CHECK_EQ(machine.run(500, 4), 4);
     machine.busy = 3;
@@ -64,7 +64,7 @@ TEST(a_prompt_begins_with_the_right_number_of_threads) {
     CHECK_EQ(machine.use.begin(4), 2);
 }
 
-TEST(graphs_at_the_same_time_share_the_cores) {
+TEST(concurrent_graphs_share_the_cores) {
     Machine machine{8};
     machine.run(500, 8);
     CHECK_EQ(machine.use.begin(6), 6);
@@ -74,7 +74,7 @@ TEST(graphs_at_the_same_time_share_the_cores) {
     CHECK_EQ(machine.use.begin(8), 5);
 }
 
-TEST(where_the_system_counts_nothing_and_where_a_person_chose_all_threads_compute) {
+TEST(without_counters_or_with_a_fixed_count_all_threads_compute) {
     Machine silent{2, 1};
     silent.counts = false;
     CHECK_EQ(silent.run(1'000, 2), 2);
@@ -90,7 +90,7 @@ TEST(idle_time_of_this_machine_is_counted) {
     CHECK(idle_cores().ms >= before.ms);
 }
 
-TEST(background_work_leaves_a_core_on_its_own_thread_alone) {
+TEST(background_work_leaves_a_core_only_on_its_own_thread) {
     CHECK_EQ(LeavesACore::most_of(4), 4);
     {
         const LeavesACore modest(true);

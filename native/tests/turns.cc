@@ -1,4 +1,4 @@
-// Whose turn it is, without a model.
+// Scheduling of turns, without a model.
 #include "engine/turns.h"
 
 #include <atomic>
@@ -15,14 +15,14 @@ using test::error_code;
 
 namespace {
 
-// What is done is a list of names, in the order it is done.
+// Records names in the order in which they compute.
 struct Desk {
     std::vector<std::string> done;
-    std::vector<size_t> steps;  // rows of each
+    std::vector<size_t> steps;  // rows of each step
     Turns turns{[this](const auto & rows, const std::atomic<bool> *) { steps.push_back(rows.size()); }};
     std::deque<std::thread> threads;
 
-    // Computes `batches` times `rows`, each in `ms`, once the others have come as well.
+    // Computes `batches` times `rows`, taking `ms` each, after earlier requests have queued.
     void compute(const std::string & name, const Turns::Request & request, int batches, double rows, double ms = 0) {
         std::atomic<bool> waits{false};
         threads.emplace_back([this, name, request, batches, rows, ms, &waits] {
@@ -50,10 +50,10 @@ struct Desk {
 
 }  // namespace
 
-TEST(a_short_question_passes_a_long_prompt_and_none_is_passed_for_ever) {
+TEST(a_short_question_overtakes_a_long_prompt_and_nothing_is_overtaken_forever) {
     Desk desk;
     {
-        // Until this turn ends the others wait, in the order they came.
+        // Until this turn ends the others wait, in arrival order.
         const Turns::Turn first(desk.turns, {.rows = 1});
         desk.compute("L", {.rows = 400}, 4, 100);
         desk.compute("s", {.rows = 100}, 1, 100);
@@ -62,7 +62,7 @@ TEST(a_short_question_passes_a_long_prompt_and_none_is_passed_for_ever) {
     desk.join();
     CHECK_EQ(desk.order(), "stLLLL");
 
-    Desk stream;  // short ones keep coming: those that come once the long one is near its deadline wait for it
+    Desk stream;  // short ones keep coming: once the long one is near its deadline, later arrivals wait for it
     {
         const Turns::Turn first(stream.turns, {.rows = 1});
         stream.compute("L", {.rows = 200}, 2, 100);
@@ -73,7 +73,7 @@ TEST(a_short_question_passes_a_long_prompt_and_none_is_passed_for_ever) {
     CHECK_EQ(stream.order(), "sLL");
 }
 
-TEST(what_a_person_waits_for_goes_before_jobs_and_those_before_what_can_wait) {
+TEST(what_a_person_waits_for_precedes_jobs_and_those_precede_background_work) {
     Desk desk;
     {
         const Turns::Turn first(desk.turns, {.rows = 1});
@@ -86,7 +86,7 @@ TEST(what_a_person_waits_for_goes_before_jobs_and_those_before_what_can_wait) {
     CHECK_EQ(desk.order(), ".qqjjbb");
 }
 
-TEST(a_prompt_that_is_computed_gives_way_to_one_with_an_earlier_deadline) {
+TEST(a_running_prompt_gives_way_to_an_earlier_deadline) {
     Desk desk;
     std::atomic<bool> began{false}, go{false};
     desk.threads.emplace_back([&] {
@@ -102,7 +102,7 @@ TEST(a_prompt_that_is_computed_gives_way_to_one_with_an_earlier_deadline) {
     CHECK_EQ(desk.order(), "LsLL");
 }
 
-TEST(a_prompt_that_a_step_came_into_goes_on_before_an_equal_one_begins) {
+TEST(a_prompt_interrupted_by_a_step_continues_before_an_equal_one_begins) {
     Desk desk;
     {
         const Turns::Turn first(desk.turns, {.rows = 1});
@@ -118,7 +118,7 @@ TEST(a_prompt_that_a_step_came_into_goes_on_before_an_equal_one_begins) {
     CHECK_EQ(desk.order(), "aaabbb");
 }
 
-TEST(of_what_a_device_has_once_one_request_is_at_work_until_its_end) {
+TEST(requests_that_need_a_device_exclusively_run_one_after_another) {
     Desk desk;
     {
         const Turns::Turn first(desk.turns, {.rows = 1});
@@ -144,7 +144,7 @@ TEST(of_what_a_device_has_once_one_request_is_at_work_until_its_end) {
     CHECK_EQ(other.order(), "L.LLs");
 }
 
-TEST(of_those_that_a_device_lets_in_one_by_one_none_waits_for_the_next_to_end) {
+TEST(exclusive_requests_do_not_wait_for_the_next_one_to_end) {
     Desk desk;
     {
         const Turns::Turn turn(desk.turns, {.rows = 100, .alone = true});
@@ -158,7 +158,7 @@ TEST(of_those_that_a_device_lets_in_one_by_one_none_waits_for_the_next_to_end) {
     CHECK_EQ(desk.order(), "yax");
 }
 
-TEST(a_request_that_is_stopped_while_it_waits_has_the_turn_before_all_prompts) {
+TEST(a_request_aborted_while_waiting_gets_the_turn_before_all_prompts) {
     Desk desk;
     const std::atomic<bool> abort{true};
     {
@@ -171,7 +171,7 @@ TEST(a_request_that_is_stopped_while_it_waits_has_the_turn_before_all_prompts) {
     CHECK_EQ(desk.order(), "sq");
 }
 
-TEST(a_short_turn_that_computes_a_prompt_gives_way_as_prompts_do) {
+TEST(a_short_turn_that_computes_a_prompt_pauses_like_a_prompt) {
     Desk desk;
     {
         const Turns::Turn turn(desk.turns, {.is_short = true});
@@ -189,7 +189,7 @@ TEST(a_short_turn_that_computes_a_prompt_gives_way_as_prompts_do) {
     CHECK_EQ(desk.order(), "rqrsp");
 }
 
-TEST(memory_that_is_free_is_for_who_waited_for_it_first) {
+TEST(free_memory_goes_to_whoever_waited_first) {
     Desk desk;
     std::vector<bool> spoken;
     std::atomic<bool> waits{false};
@@ -213,14 +213,14 @@ TEST(memory_that_is_free_is_for_who_waited_for_it_first) {
         });
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         desk.turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
-        CHECK(!desk.turns.memory_is_spoken_for());  // this one came before
+        CHECK(!desk.turns.memory_is_spoken_for());  // this one arrived earlier
     }
     desk.join();
     CHECK_EQ(desk.order(), "el");
     CHECK(spoken == std::vector<bool>({true, false}));
 }
 
-TEST(the_least_urgent_answer_gives_its_memory_back_and_the_youngest_of_these) {
+TEST(the_youngest_of_the_least_urgent_answers_releases_its_memory) {
     Turns turns([](const std::vector<DecodeRow> &, const std::atomic<bool> *) {});
     std::string given;
     std::deque<std::thread> threads;
@@ -239,7 +239,7 @@ TEST(the_least_urgent_answer_gives_its_memory_back_and_the_youngest_of_these) {
         const Turns::Turn turn(turns, {.rows = 1});
         CHECK(turns.take_back_from_less_urgent());
         CHECK(turns.take_back());
-        CHECK(!turns.take_back_from_less_urgent());  // those that are left are as urgent
+        CHECK(!turns.take_back_from_less_urgent());  // the remaining ones are equally urgent
         CHECK(turns.take_back() && turns.take_back() && !turns.take_back());
         CHECK_EQ(given, "badc");
         done = true;
@@ -247,7 +247,7 @@ TEST(the_least_urgent_answer_gives_its_memory_back_and_the_youngest_of_these) {
     for (std::thread & t : threads) t.join();
 }
 
-TEST(where_nobody_is_at_work_who_waited_for_memory_first_goes_on_first) {
+TEST(if_nobody_runs_the_first_to_wait_for_memory_continues) {
     Desk desk;
     {
         const Turns::Turn first(desk.turns, {.rows = 1});
@@ -267,7 +267,7 @@ TEST(where_nobody_is_at_work_who_waited_for_memory_first_goes_on_first) {
     CHECK_EQ(desk.order(), "abc");
 }
 
-TEST(a_prompt_that_is_stopped_while_it_gives_way_to_another_has_the_turn_to_end) {
+TEST(a_prompt_aborted_while_paused_gets_the_turn_to_end) {
     Desk desk;
     std::atomic<bool> abort{false}, began{false}, go{false};
     desk.threads.emplace_back([&] {
@@ -285,7 +285,7 @@ TEST(a_prompt_that_is_stopped_while_it_gives_way_to_another_has_the_turn_to_end)
     CHECK_EQ(desk.order().back(), 'q');
 }
 
-TEST(who_waits_for_memory_looks_again_when_a_less_urgent_answer_can_give_some) {
+TEST(waiting_for_memory_rechecks_when_a_less_urgent_answer_can_release_some) {
     Desk desk;
     std::atomic<bool> waits{false}, had{false};
     {
@@ -337,7 +337,7 @@ TEST(tokens_of_many_answers_are_computed_in_one_step) {
     CHECK_EQ(desk.turns.figures().rows, 60);
 }
 
-TEST(a_step_that_fails_fails_for_all_of_its_rows_and_an_abort_for_its_own) {
+TEST(a_failed_step_fails_all_of_its_rows_and_an_abort_only_its_own) {
     Turns turns([](const std::vector<DecodeRow> &, const std::atomic<bool> *) { throw Error("OUT_OF_MEMORY", ""); });
     std::atomic<int> failed{0};
     std::vector<std::thread> threads;

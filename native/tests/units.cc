@@ -1,4 +1,4 @@
-// Small parts against published vectors or a second computation.
+// Small units against published vectors or a second computation.
 #include <cmath>
 #include <random>
 
@@ -81,14 +81,14 @@ TEST(rotation_keeps_lengths_and_composes) {
         }
         CHECK(std::fabs(before - after) < 1e-3 * before);
         CHECK(apart < 1e-3);
-        // Dimensions beyond n_rot stay.
+        // Dimensions from n_rot on are unchanged.
         for (int i = 64; i < 96; ++i) {
             CHECK(once[size_t(i)] == key[size_t(i)] && once[size_t(96 + i)] == key[size_t(96 + i)]);
         }
     }
 }
 
-TEST(rotation_turns_each_pair_by_its_angle) {
+TEST(rotation_rotates_each_pair_by_its_angle) {
     for (const auto & [mode, n_rot] : {std::pair(GGML_ROPE_TYPE_NORMAL, 64),
                                        {GGML_ROPE_TYPE_NEOX, 64},
                                        {GGML_ROPE_TYPE_NORMAL, 20},
@@ -134,10 +134,10 @@ TEST(selection_takes_the_largest_and_the_earlier_of_equals) {
     CHECK((top_k(scores, 99) == std::vector<int32_t>{0, 1, 2, 3, 4}));
 }
 
-TEST(a_budget_is_a_share_or_what_covers_the_mass_within_bounds) {
+TEST(a_budget_is_a_share_or_covers_the_mass_within_bounds) {
     const std::vector<float> scores{50, 1, 30, 9, 10};
     CHECK_EQ((Budget{0.4}).tokens(scores, 5), size_t(2));
-    CHECK_EQ((Budget{0.4}).tokens(scores, 10), size_t(4));  // of all reusable ones, not of the candidates
+    CHECK_EQ((Budget{0.4}).tokens(scores, 10), size_t(4));  // of all reusable tokens, not of the candidates
     CHECK_EQ((Budget{1}).tokens(scores, 10), size_t(5));
     CHECK_EQ((Budget{0, 0.8, 0, 1}).tokens(scores, 5), size_t(2));
     CHECK_EQ((Budget{0, 0.81, 0, 1}).tokens(scores, 5), size_t(3));
@@ -147,7 +147,7 @@ TEST(a_budget_is_a_share_or_what_covers_the_mass_within_bounds) {
     CHECK_EQ((Budget{0, 0.9, 0, 1}).tokens({0, 0, 0}, 3), size_t(0));  // nothing to cover
 }
 
-TEST(marks_of_the_template_that_a_file_lists_as_plain_words_are_one_token) {
+TEST(template_marks_listed_as_plain_words_are_one_token) {
     const std::string path = test::edited_model(
         test::random_model("plain-marks", "--layers 1 --vocab 400"), "marks", [](gguf_context * h, ggml_context *) {
             gguf_set_val_str(h, "tokenizer.chat_template", "{{ '<filler300>' }}{{ messages[0].content }}<filler301>");
@@ -161,7 +161,7 @@ TEST(marks_of_the_template_that_a_file_lists_as_plain_words_are_one_token) {
     wanted.push_back(301);
     CHECK(vocab.tokenize("a<filler300>b c<filler301>", true, true) == wanted);
     CHECK(vocab.tokenize("<filler301>", false, true) == std::vector<int32_t>{301});
-    // What a document says stays words, and so does what the template does not write.
+    // Marks in document text stay words, and so do those that the template does not write.
     CHECK(text("<filler300>").size() > 1);
     CHECK(vocab.tokenize("<filler302>", false, true).size() > 1);
 }

@@ -1,8 +1,9 @@
-// How far the attention kernels are from the definition in double precision, beside ggml's own: JSON on stdout.
+// Measures the error of the attention kernels, and of ggml's, against the definition in double precision. JSON on
+// stdout.
 //
 //   kvasir-accuracy [--problems 60]
 //
-// Problems are the tests' (tests/attention_problem.h), seeded: any head size, any length, rows at any positions. Errors
+// Uses the tests' seeded problems (tests/attention_problem.h): any head size, any length, rows at any positions. Errors
 // are absolute; results are up to 3.
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,7 @@ struct Row {
     test::Errors errors;
 };
 
-// Problems that ggml can be given too: heads of a multiple of 32 in q8_0, of 8 in f16.
+// Problems that ggml supports too: head sizes a multiple of 32 in q8_0, of 8 in f16.
 std::vector<Row> errors_of(KvDtype type, bool one_row, int problems) {
     std::vector<Row> all;
     for (const AttentionKernel * k : attention_kernels()) all.push_back({k->name, {}});

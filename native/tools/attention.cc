@@ -1,4 +1,4 @@
-// How fast the attention kernels are on this machine, beside what it can do at most: JSON on stdout.
+// Measures the speed of the attention kernels on this machine relative to its peak. JSON on stdout.
 //
 //   kvasir-attention [--threads N] [--rows 1,32,256,2048] [--keys 1024,4096,16384] [--kernels avx512,avx2,ggml]
 //                    [--kv f16,q8_0] [--seconds S]
@@ -37,14 +37,14 @@ constexpr int kHeads = 16, kGroup = 2, kDim = 128;
 struct Peak {
     const char * name;
     bool usable;
-    double operations;  // of one call
+    double operations;  // per call
     void (*run)();
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
 constexpr int kRounds = 1'000'000, kChains = 12;
 
-// Independent chains of multiply-and-add on registers, as many as hide the latency.
+// Independent chains of multiply-and-add in registers, enough to hide the latency.
 #define PEAK(NAME, TARGET, TYPE, CONSTRAINT, EXPRESSION)                              \
     __attribute__((target(TARGET))) void NAME() {                                     \
         TYPE sum[kChains] = {}, a = {}, b = {};                                       \
@@ -91,7 +91,7 @@ struct Cache {
     }
 };
 
-// ggml's flash attention on its own threads; the time is the calling thread's, which works as long as any other.
+// ggml's flash attention with its own threads. Measures the calling thread's time, which works as long as any other.
 double ggml_time(const Cache & cache, int rows, int keys, int threads, double seconds) {
     Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), threads);
     ContextPtr ctx = make_context(32), graph = ContextPtr(ggml_init({1 << 20, nullptr, true}));
@@ -119,7 +119,7 @@ double ggml_time(const Cache & cache, int rows, int keys, int threads, double se
     return best_time(1, seconds, [&] { cpu.run(work, nullptr); });
 }
 
-// How long one attention of the last `rows` rows takes, by one of our kernels or (null) by ggml's.
+// Time of one attention of the last `rows` rows, with one of our kernels or (null) with ggml.
 double attention_time(const AttentionKernel * kernel, Cache & cache, int rows, int keys, int threads, double seconds) {
     if (!kernel) return ggml_time(cache, rows, keys, threads, seconds);
     std::vector<int32_t> positions;
@@ -147,7 +147,7 @@ std::vector<int> numbers(const std::string & list) {
     return out;
 }
 
-// A kernel by its name; ggml's attention has none of ours behind it.
+// A kernel by name; null for ggml's attention.
 struct Named {
     std::string name;
     const AttentionKernel * kernel;
@@ -217,7 +217,7 @@ int main(int argc, char ** argv) {
             if (kv.find(dtype_name(type)) == std::string::npos) continue;
             for (const int n : numbers(keys)) {
                 for (const int r : numbers(rows)) {
-                    // ggml's attention of many rows would take longer than all else together.
+                    // ggml's attention for many rows would take longer than everything else together.
                     if (r > n || (!kernel.kernel && r > 256 && only.empty())) continue;
                     print_time(kernel, type, r, n, threads, seconds, comma);
                     comma = ",";

@@ -1,10 +1,10 @@
-// How fast the kernels for matrix products are on this machine, one thread, side by side: a table on stdout.
+// Measures the speed of the matrix product kernels on this machine, one thread, side by side. A table on stdout.
 //
 //   kvasir-matmul [--rows 32,614,4096] [--types q8_0,q4_K,q6_K] [--kernels avx2-int16,avx2] [--seconds S]
 //
 // The matrix is 1,024 × 3,072, as in the feed-forward block of a 0.6B model. Figures are billions of operations (a
-// multiplication or an addition) a second of processor time, the best of as many runs as fit into S seconds, with rows
-// packed once as in a layer where several products share them.
+// multiplication or an addition) per second of CPU time, the best of as many runs as fit into S seconds. Rows are
+// packed once, as in a layer where several products share them.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -34,7 +34,7 @@ bool named(const std::string & list, const char * name) {
     return list.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Billions of operations a second.
+// Billions of operations per second.
 double speed(const MatmulKernel & kernel, ggml_type type, int count, double seconds) {
     uint32_t state = 1;
     const auto next = [&] { return float((state = state * 1664525 + 1013904223) >> 8) / float(1 << 23) - 1; };

@@ -1,6 +1,6 @@
-// Makes GGUF files with random weights: small ones of every architecture and weight type for parity tests (bert too,
-// for tests of embedding), and ones of a given shape for benches. The vocabulary is the byte alphabet plus filler, so
-// any text can be tokenised.
+// Makes GGUF files with random weights: small ones of every architecture and weight type for parity tests (including
+// bert, for embedding tests), and ones of a given shape for benches. The vocabulary is the byte alphabet plus filler
+// tokens, so any text can be tokenised.
 //   kvasir-mkgguf --out FILE [--arch llama] [--type f16] [--layers 4] [--embd 256] [--heads 4] [--kv-heads 2]
 //                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3|longrope]
 //                 [--rope-base 10000] [--untied] [--endless] [--seed 1] [--pooling 1] [--window 0]
@@ -28,11 +28,11 @@ namespace {
 struct Spec {
     std::string out, arch = "llama", type = "f16", rope = "none", expert_type, variant = "e2b";
     int layers = 4, embd = 256, heads = 4, kv_heads = 2, head_dim = 64, ff = 512, vocab = 512, context = 4096, seed = 1,
-        pooling = -1,  // as libllama numbers them: 0 none, 1 mean, 2 cls, 3 last, 4 rank
+        pooling = -1,  // libllama's numbering: 0 none, 1 mean, 2 cls, 3 last, 4 rank
         window = 0, window_period = 2, shared_kv = 0, experts = 8, experts_used = 2, expert_ff = 128;
     float rope_base = 10000;
     bool untied = false;
-    bool endless = false;  // never ends a text by itself: the end's logit is 0, and some other token's is larger
+    bool endless = false;  // never ends a text: the end token's logit is 0, and another one is larger
 };
 
 Spec parse(int argc, char ** argv) {
@@ -57,7 +57,7 @@ Spec parse(int argc, char ** argv) {
         else throw std::runtime_error("unknown option " + flag);
     }
     if (s.out.empty()) throw std::runtime_error("--out FILE is needed");
-    if (s.arch == "gemma4" && !s.window) s.window = s.context / 2;  // there is no Gemma 4 without
+    if (s.arch == "gemma4" && !s.window) s.window = s.context / 2;  // Gemma 4 always has a window
     return s;
 }
 
@@ -90,7 +90,7 @@ class Writer {
     void metadata() {
         const std::string p = s_.arch + ".";
         gguf_set_val_str(g_, "general.architecture", s_.arch.c_str());
-        // libllama looks for tokens of Phi 3's own vocabulary where a name says that it is one.
+        // libllama looks for tokens of Phi 3's vocabulary if the name suggests it.
         gguf_set_val_str(g_, "general.name", s_.arch == "phi3" ? "random phi" : ("random " + s_.arch).c_str());
         const auto u32 = [&](const char * key, int v) { gguf_set_val_u32(g_, (p + key).c_str(), uint32_t(v)); };
         u32("block_count", s_.layers);
@@ -126,7 +126,7 @@ class Writer {
     bool is_gemma4(const char * variant) const { return s_.arch == "gemma4" && s_.variant == variant; }
     bool has_experts() const { return family_.experts || is_gemma4("26b-a4b"); }
 
-    // GPT-2's byte alphabet: printable bytes stand for themselves, the others for code points from 256 on.
+    // GPT-2's byte alphabet: printable bytes map to themselves, the others to code points from 256 on.
     static std::vector<std::string> byte_alphabet() {
         const auto utf8 = [](int c) {
             std::string t;
@@ -162,11 +162,11 @@ class Writer {
         gguf_set_val_bool(g_, "tokenizer.ggml.add_bos_token", true);
     }
 
-    // WordPiece over single characters: one that begins a word is marked with a low line block, the others are not.
+    // WordPiece over single characters: a leading block character (U+2581) marks those that begin a word.
     void bert_vocabulary() {
         std::vector<std::string> tokens{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
         for (char c = '!'; c <= '~'; ++c) {
-            if (c >= 'A' && c <= 'Z') continue;  // the tokeniser lowers them
+            if (c >= 'A' && c <= 'Z') continue;  // the tokeniser lowercases
             tokens.push_back(std::string("\u2581") + c);
             tokens.push_back(std::string(1, c));
         }
@@ -186,8 +186,7 @@ class Writer {
         }
     }
 
-    // Random values of the given spread around `mean`, in `type` (rows that do not divide into its blocks fall back to
-    // f16).
+    // Random values of the given spread around `mean`, in `type` (f16 if the rows do not divide into its blocks).
     void add(const std::string & name, std::vector<int64_t> shape, ggml_type type, float spread, float mean = 0) {
         if (shape[0] % ggml_blck_size(type) != 0) type = GGML_TYPE_F16;
         ggml_tensor * t = ggml_new_tensor(ctx_, type, int(shape.size()), shape.data());
@@ -196,11 +195,11 @@ class Writer {
         auto & data = data_.emplace_back(std::make_unique<std::vector<uint8_t>>(ggml_nbytes(t)));
         const auto fill = [&, seed = seed_](int64_t from, int64_t to) {
             std::vector<float> row(static_cast<size_t>(n));
-            // What types of one or two bits ask for: which columns matter.
+            // Types of one or two bits require the importance of columns.
             const std::vector<float> alike(ggml_quantize_requires_imatrix(type) ? size_t(n) : 0, 1.0f);
             for (int64_t r = from; r < to; ++r) {
                 std::minstd_rand rng(uint32_t(seed * 7919u + uint64_t(r) * 104729u + 1u));
-                for (float & v : row) {  // sum of uniforms: near normal, and the same on every platform
+                for (float & v : row) {  // sum of uniforms: near normal, and equal on every platform
                     float u = 0;
                     for (int i = 0; i < 4; ++i) u += float(rng()) / 2147483646.0f - 0.5f;
                     v = mean + spread * 1.732f * u;
@@ -222,7 +221,7 @@ class Writer {
         ggml_quantize_init(type_), ggml_quantize_init(expert_type_);
         seed_ = uint64_t(s_.seed) * 1000;
         const int64_t d = s_.embd, v = s_.vocab;
-        // Gemma 4 caps its logits at 30: at any width they stay well below that, or all would be alike.
+        // Gemma 4 caps its logits at 30: they must stay well below that at any width, or all would be alike.
         add("token_embd.weight", {d, v}, type_, s_.arch == "gemma4" ? 16 / std::sqrt(float(d)) : 1.0f);
         if (s_.endless) std::memset(data_.back()->data(), 0, data_.back()->size() / size_t(v));  // row 0: <|eos|>
         norm("output_norm.weight", d);
@@ -249,7 +248,7 @@ class Writer {
     }
     void bias(const std::string & name, std::vector<int64_t> shape) { add(name, shape, GGML_TYPE_F32, 0.5f); }
 
-    // Rising from 1 to 8 times `most`.
+    // In three steps: 1, 3 and 8 times `most`.
     void factors(const char * name, float most) {
         const int n = s_.head_dim / family_.rotated / 2;
         std::vector<float> values;
@@ -289,7 +288,7 @@ class Writer {
         if (family_.post_norms || family_.norm_behind_attention) norm(p + "post_attention_norm.weight", d);
     }
 
-    // Gemma 4 does not scale its scores, so that its norms keep them small.
+    // Gemma 4 does not scale its scores, so its norms must keep them small.
     float head_norm() const { return s_.arch == "gemma4" ? 0.5f : 1.5f; }
 
     void feed_forward(const std::string & p, int64_t ff) {
@@ -319,13 +318,13 @@ class Writer {
         bias(p + "ffn_down_exps.bias", {d, n});
     }
 
-    // What the layer has that guesses further tokens.
+    // The weights of a draft layer.
     void draft(const std::string & p) {
         matrix(p + "nextn.eh_proj.weight", 2 * s_.embd, s_.embd);
         norm(p + "nextn.enorm.weight", s_.embd), norm(p + "nextn.hnorm.weight", s_.embd);
     }
 
-    // What Gemma 4 has besides.
+    // The additional weights of Gemma 4.
     void gemma4(const std::string & p) {
         const int64_t d = s_.embd, own = mkgguf::kPerLayerEmbd, ff = s_.expert_ff, n = s_.experts;
         add(p + "layer_output_scale.weight", {1}, GGML_TYPE_F32, 0.1f, 0.8f);
@@ -344,7 +343,7 @@ class Writer {
     }
 
     void gemma4_inputs() {
-        // Where there is no window, a quarter of the pairs turns.
+        // Layers without a window rotate a quarter of the pairs.
         const int pairs = s_.head_dim / 2;
         std::vector<float> slower(static_cast<size_t>(pairs), 1e30f);
         std::fill_n(slower.begin(), pairs / 4, 1.0f);

@@ -1,5 +1,5 @@
 #pragma once
-// What the files of a family have that Llama's have not, as the published ones are written.
+// How the published files of a family differ from Llama's.
 #include <map>
 #include <string>
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace mkgguf {
 
-constexpr int kPerLayerEmbd = 256;  // of Gemma 4's small ones
+constexpr int kPerLayerEmbd = 256;  // of Gemma 4's small models
 
 struct Family {
     bool qkv_bias = false, output_bias = false;
     bool head_norms = false;           // of every query and key head
     bool whole_norms = false;          // of all query heads together, and of all key heads
     bool pre_norms = true, post_norms = false;
-    bool norm_behind_attention = false;  // named as a post norm, used as the feed-forward's own
+    bool norm_behind_attention = false;  // named post norm, used as the feed-forward's norm
     bool fused_qkv = false, fused_gate_up = false;
     bool experts = false, expert_bias = false, sinks = false;
-    bool shared_experts = false;       // two, in all layers but the first, which is dense; the last is for drafts
-    bool needs_output = false;         // output weights of its own
-    int rotated = 1;                   // one in so many dimensions of a head
-    int window_period = 0;             // every so many layers one sees all
+    bool shared_experts = false;       // two, in all layers but the first (dense); the last layer is for drafts
+    bool needs_output = false;         // separate output weights
+    int rotated = 1;                   // one in this many dimensions of a head
+    int window_period = 0;             // one layer in this many has no window
 };
 
 inline Family family_named(const std::string & arch) {
@@ -56,26 +56,27 @@ inline Family family_named(const std::string & arch) {
           .window_period = 2}},
     };
     const auto found = families.find(arch);
-    return found == families.end() ? Family{} : found->second;  // files of families that nobody knows are needed, too
+    return found == families.end() ? Family{} : found->second;  // tests also need files of unknown families
 }
 
 struct Numbers {
     int layers, embd, heads, kv_heads, head_dim, ff, context, experts, experts_used, window;
-    int window_period, shared_kv;  // of Gemma 4: every so many layers one sees all; the last so many read others' KV
+    int window_period, shared_kv;  // of Gemma 4: one layer in this many has no window; layers that share KV
     std::string variant;           // of Gemma 4: e2b, 31b, 26b-a4b
 };
 
-// What differs between layers.
+// Properties that differ between layers.
 struct Layer {
     int kv_heads, head_dim, ff;
-    bool keys = true, values = true;  // weights of its own for them
+    bool keys = true, values = true;  // whether it has weights for them
 };
 
 inline bool is_windowed(const Numbers & n, int il) { return il % n.window_period < n.window_period - 1; }
 inline int shared_layers(const Numbers & n) { return n.variant == "e2b" ? n.shared_kv : 0; }
 
-// Gemma 4 has smaller heads where there is a window. Its small ones read keys and values of earlier layers in the last
-// ones, which are twice as wide; its large ones have fewer KV heads where there is none, and take values from keys.
+// In Gemma 4, layers with a window have smaller heads. In its small models the last layers read keys and values of
+// earlier ones and are twice as wide; in its large ones, layers without a window have fewer KV heads and use keys as
+// values.
 inline Layer layer_of(const std::string & arch, const Numbers & n, int il) {
     Layer out{n.kv_heads, n.head_dim, n.ff};
     if (arch != "gemma4") return out;
@@ -86,7 +87,7 @@ inline Layer layer_of(const std::string & arch, const Numbers & n, int il) {
     return out;
 }
 
-// Keys of this family alone.
+// Keys specific to this family.
 inline void family_keys(gguf_context * g, const std::string & arch, const Numbers & n, const std::string & rope) {
     const auto u32 = [&](const char * key, int v) { gguf_set_val_u32(g, (arch + "." + key).c_str(), uint32_t(v)); };
     const auto f32 = [&](const char * key, float v) { gguf_set_val_f32(g, (arch + "." + key).c_str(), v); };
@@ -122,7 +123,7 @@ inline void family_keys(gguf_context * g, const std::string & arch, const Number
         f32("final_logit_softcapping", 30);
         if (sparse) u32("expert_count", n.experts), u32("expert_used_count", n.experts_used);
     } else if (arch == "gemma2") {
-        f32("attn_logit_softcapping", 5), f32("final_logit_softcapping", 4);  // small, so that it is seen
+        f32("attn_logit_softcapping", 5), f32("final_logit_softcapping", 4);  // small, so that the effect is visible
     } else if (arch == "granite") {
         f32("logit_scale", 8), f32("residual_scale", 0.7f), f32("embedding_scale", 1.5f), f32("attention.scale", 0.2f);
     } else if (arch == "mistral3" && rope == "yarn") {

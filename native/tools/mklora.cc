@@ -1,5 +1,5 @@
-// Makes a LoRA adapter with random weights for a GGUF model, as llama.cpp's converter writes them, for tests: a pair
-// beside every matrix that the model multiplies with, or beside those whose names contain a text.
+// Makes a LoRA adapter with random weights for a GGUF model, in the format of llama.cpp's converter, for tests: a pair
+// for every matrix that the model multiplies with, or for those whose names contain TEXT.
 //   kvasir-mklora --model FILE --out FILE [--rank 8] [--alpha 16] [--type f32] [--seed 1] [--only TEXT] [--spread 0.3]
 #include <cmath>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 struct Spec {
     std::string model, out, type = "f32", only;
     int rank = 8, seed = 1;
-    float alpha = 16, spread = 0.3f;  // `spread`: of what it adds, a random weight giving 1
+    float alpha = 16, spread = 0.3f;  // `spread` of the adapter's contribution; random weights give 1
 };
 
 Spec parse(int argc, char ** argv) {
@@ -66,19 +66,19 @@ class Writer {
     }
 
   private:
-    // Of those that compute: the last ones may be for drafts.
+    // Only in layers that compute: the last ones may be for drafts.
     bool in_layer(const std::string & weight) const {
         const std::string arch = model_.string("general.architecture").value_or("") + ".";
         const uint64_t drafts = model_.integer(arch + "nextn_predict_layers").value_or(0);
         return weight.starts_with("blk.") &&
                uint64_t(std::atoi(weight.c_str() + 4)) + drafts < model_.integer(arch + "block_count").value_or(0);
     }
-    // Rows of about unit length give values of about this spread.
+    // Inputs of about unit length give outputs of about this spread.
     void pair(const std::string & weight, int64_t width, int64_t outputs) {
         add(weight + ".lora_a", width, s_.rank, 1 / std::sqrt(float(width)));
         add(weight + ".lora_b", s_.rank, outputs, s_.spread / s_.alpha * std::sqrt(float(s_.rank)));
     }
-    // The other way round: a row of A is looked up.
+    // Transposed: a row of A is looked up.
     void embedding(int64_t n_embd, int64_t n_vocab) {
         add("token_embd.weight.lora_a", s_.rank, n_vocab, 1);
         add("token_embd.weight.lora_b", s_.rank, n_embd, s_.spread / s_.alpha * std::sqrt(float(s_.rank)));

@@ -1,7 +1,7 @@
-// Runs the passes that an answer is made of on one device, each several times, in a process of its own: what a device's
-// driver does when memory comes and goes shows only there. Prints the largest difference from the processor.
+// Runs the passes of an answer on one device, each several times, in a separate process: only that shows how a device's
+// driver behaves when memory is allocated and freed. Prints the largest difference from the processor.
 //   kvasir-passes --model FILE --device NAME [--models 1] [--prefills 6] [--blends 0] [--decodes 0] [--tokens 64]
-// With --models N the model is loaded, used and let go N times, one after another.
+// With --models N the model is loaded, used and freed N times, one after another.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -46,7 +46,7 @@ std::vector<int32_t> tokens(const Model & model, int n, int seed) {
     return out;
 }
 
-// The logits that each pass ends with, one behind another.
+// The final logits of each pass, concatenated.
 std::vector<float> run(const std::shared_ptr<Model> & model, const Options & o) {
     std::vector<float> out;
     const auto keep = [&](const Session & s) { out.insert(out.end(), s.logits().begin(), s.logits().end()); };

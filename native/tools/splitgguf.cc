@@ -1,5 +1,5 @@
-// Splits a GGUF model over several files, as llama.cpp's gguf-split does, for tests: the first has the model's keys,
-// and all have about as many tensors. Writes OUT-00001-of-0000N.gguf and so on.
+// Splits a GGUF model into several files, as llama.cpp's gguf-split does, for tests: the first has the model's keys,
+// and all have about the same number of tensors. Writes OUT-00001-of-0000N.gguf and so on.
 //   kvasir-splitgguf --model FILE --out OUT [--parts 2]
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +19,7 @@ void split(const std::string & model, const std::string & out, int parts) {
     const kvasir::ContextPtr tensors(read_tensors);
     if (!read) throw std::runtime_error("could not read " + model);
     const int64_t all = gguf_get_n_tensors(read.get());
-    if (parts < 1 || parts > all) throw std::runtime_error("--parts has to be from 1 to the number of tensors");
+    if (parts < 1 || parts > all) throw std::runtime_error("--parts must be between 1 and the number of tensors");
     for (int part = 0; part < parts; ++part) {
         const Header header(gguf_init_empty());
         if (part == 0) gguf_set_kv(header.get(), read.get());

@@ -1,5 +1,5 @@
 #pragma once
-// Times of work that several threads do.
+// Timing of multi-threaded work.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace kvasir {
 
-// Of this thread, in seconds: what other programs take does not count.
+// CPU time of this thread in seconds: time taken by other programs does not count.
 inline double processor_time() {
 #ifdef CLOCK_THREAD_CPUTIME_ID
     timespec t;
@@ -21,7 +21,7 @@ inline double processor_time() {
 #endif
 }
 
-// The best time of `body` on all threads at once, in seconds of the one that worked longest.
+// The best time of `body` run concurrently on all threads, in seconds of the thread that worked longest.
 inline double best_time(int threads, double seconds, const std::function<void()> & body) {
     double best = INFINITY;
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);

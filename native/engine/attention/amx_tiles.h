@@ -1,12 +1,12 @@
 #pragma once
-// AMX tiles, as far as the attention kernel uses them: eight tiles of 16 rows × 64 bytes. Two implementations with one
-// face: the processor's, and one in plain code by which the same kernel is tested where there is none.
+// The AMX tile operations that the attention kernel uses: eight tiles of 16 rows × 64 bytes. Two implementations of one
+// interface: the hardware's, and plain code that runs the same kernel in tests on machines without AMX.
 #include <cstdint>
 #include <cstring>
 
 namespace kvasir {
 
-// What LDTILECFG reads: palette 1, eight full tiles.
+// The operand of LDTILECFG: palette 1, eight full tiles.
 struct alignas(64) TileConfig {
     uint8_t palette = 1, start_row = 0, reserved[14] = {};
     uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
@@ -15,8 +15,8 @@ struct alignas(64) TileConfig {
 static_assert(sizeof(TileConfig) == 64);
 
 #ifdef __AMX_BF16__
-// Tile state belongs to the thread. ggml configures each thread once and expects to find that again: while an object of
-// this lives, the configuration is ours, then it is what it was.
+// Tile state is per thread. ggml configures each thread once and relies on it, so the constructor sets our
+// configuration and the destructor restores the previous one.
 class HardwareTiles {
   public:
     HardwareTiles() {
@@ -48,7 +48,7 @@ class HardwareTiles {
 };
 #endif
 
-// TDPBF16PS as the processor's manual defines it, but for denormals, which the processor takes for zero.
+// TDPBF16PS as the processor's manual defines it, except that the processor treats denormals as zero.
 class EmulatedTiles {
   public:
     EmulatedTiles() = default;

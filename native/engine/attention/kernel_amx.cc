@@ -1,4 +1,4 @@
-// Products of bf16 by AMX tiles; the rest by AVX-512.
+// Products of bf16 with AMX tiles; everything else with AVX-512.
 #include "kernel.h"
 #include "engine/simd/isa.h"
 
@@ -22,13 +22,13 @@ namespace {
 #include "products_amx.inc"
 #include "kernel.inc"
 
-// Tile data is 8 KiB a thread, which Linux sets aside only for processes that ask (from 5.16 on).
+// Tile data takes 8 KiB per thread, which Linux (5.16 and later) reserves only for processes that request it.
 bool permitted() {
 #ifdef __linux__
     constexpr long kRequestPermission = 0x1023, kTileData = 18;
     return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 #else
-    return false;  // no other system's way is known to us
+    return false;  // unsupported on other systems
 #endif
 }
 

@@ -1,4 +1,4 @@
-// f32 by AVX2, FMA and F16C.
+// f32 with AVX2, FMA and F16C.
 #include "kernel.h"
 #include "engine/simd/isa.h"
 

@@ -1,4 +1,4 @@
-// f32 by AVX-512.
+// f32 with AVX-512.
 #include "kernel.h"
 #include "engine/simd/isa.h"
 

@@ -1,4 +1,4 @@
-// Products of bf16 by AVX-512 (VDPBF16PS).
+// Products of bf16 with AVX-512 (VDPBF16PS).
 #include "kernel.h"
 #include "engine/simd/isa.h"
 

@@ -1,4 +1,4 @@
-// The AMX kernel with tiles in plain code: what tests run where there is no AMX, much too slow for anything else.
+// The AMX kernel on emulated tiles, for tests on machines without AMX; much too slow for anything else.
 #include "kernel.h"
 #include "engine/simd/isa.h"
 

@@ -1,4 +1,4 @@
-// f32 by whatever the compiler makes of four floats at a time: NEON, SSE2, or plain code.
+// f32 in groups of four floats, compiled to NEON, SSE2 or plain code.
 #include "kernel.h"
 #include "engine/simd/isa.h"
 

@@ -9,7 +9,7 @@
 
 namespace kvasir {
 
-// Fastest first; the last is for tests.
+// Fastest first; the last is only for tests.
 #define KERNELS(KERNEL)                       \
     KVASIR_IF_AMX(KERNEL(amx))                \
     KVASIR_IF_AVX512BF16(KERNEL(avx512_bf16)) \
@@ -29,7 +29,7 @@ bool AttentionTeam::last_to_leave(int nth) {
 }
 
 namespace {
-// Those that this machine has not, too.
+// Includes kernels that this machine cannot run.
 std::vector<const AttentionKernel *> compiled_kernels() {
 #define ADDRESS(isa) &isa::kernel,
     return {KERNELS(ADDRESS)};
@@ -106,11 +106,12 @@ const AttentionKernel * attention_kernel(bool bf16) {
         const char * wanted = std::getenv("KVASIR_ATTENTION");
         if (wanted && !*wanted) wanted = nullptr;
         bool reached = !wanted;
-        // What is named may be missing here: then the next slower one is meant.
+        // If the named kernel is not available here, the next slower one is used.
         for (const AttentionKernel * k : compiled_kernels()) {
             reached = reached || std::strcmp(k->name, wanted) == 0;
             if (!reached || !k->usable() || (k->bf16 && !coarse)) continue;
-            // A wrong kernel would answer wrongly without a word: one that this machine computes otherwise is not used.
+            // A faulty kernel would give wrong answers silently, so a kernel that disagrees with the portable one is
+            // not used.
             if (attention_error(*k) < (k->bf16 ? 1e-2f : 1e-5f)) return k;
         }
         return nullptr;

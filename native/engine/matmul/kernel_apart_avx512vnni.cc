@@ -1,5 +1,5 @@
-// Rows apart by VNNI as processors with AVX-512 have it (Cascade Lake, Ice Lake, Zen 4 …), on vectors of 256 bits: a
-// lane has to hold what ggml's has.
+// Rows apart with the VNNI of AVX-512 processors (Cascade Lake, Ice Lake, Zen 4 …), on 256-bit vectors: a lane must
+// hold the same products as ggml's.
 #include <algorithm>
 
 #include "engine/simd/isa.h"

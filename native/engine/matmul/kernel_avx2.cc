@@ -1,4 +1,4 @@
-// By AVX2, FMA and F16C: products of 16-bit numbers, and f32.
+// AVX2, FMA and F16C: products of 16-bit integers, and f32.
 #include <algorithm>
 
 #include "engine/simd/isa.h"

@@ -1,4 +1,4 @@
-// f32 by AVX-512.
+// f32 with AVX-512.
 #include <algorithm>
 
 #include "engine/simd/isa.h"

@@ -1,4 +1,4 @@
-// bf16 by AVX-512 (VDPBF16PS: Zen 4, Cooper Lake, Sapphire Rapids …): two weights of 16 outputs at a time.
+// bf16 with AVX-512 (VDPBF16PS: Zen 4, Cooper Lake, Sapphire Rapids …): two weights of 16 outputs at a time.
 #include <algorithm>
 
 #include "engine/simd/isa.h"

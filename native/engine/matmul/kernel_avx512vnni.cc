@@ -1,4 +1,4 @@
-// Products of 16-bit numbers by AVX-512 with VNNI (Cascade Lake, Ice Lake …).
+// Products of 16-bit integers with AVX-512 VNNI (Cascade Lake, Ice Lake …).
 #include <algorithm>
 
 #include "engine/simd/isa.h"

@@ -1,4 +1,4 @@
-// Products of 16-bit numbers by AVX-VNNI (Alder Lake, Zen 5 …).
+// Products of 16-bit integers with AVX-VNNI (Alder Lake, Zen 5 …).
 #include <algorithm>
 
 #include "engine/simd/isa.h"
@@ -31,7 +31,7 @@ struct Dot {
 };
 
 bool usable() {
-    // The first asks whether the system keeps the registers, too.
+    // has_avx2() also checks that the system saves the registers.
     if (!has_avx2()) return false;
     unsigned a, b, c, d;
     constexpr unsigned kAvxVnni = 1u << 4;

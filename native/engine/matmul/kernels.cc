@@ -35,7 +35,7 @@ APART_KERNELS(DECLARE)
 #define ADDRESS(isa, kernel) &isa::kernel,
 
 namespace {
-// Those that this machine has not, too.
+// Includes kernels that this machine cannot run.
 std::vector<const MatmulKernel *> compiled_kernels() { return {KERNELS(ADDRESS)}; }
 }  // namespace
 
@@ -51,7 +51,7 @@ std::vector<ggml_type> matmul_types() {
 }
 
 namespace {
-// Weights as a type of buffer keeps them.
+// Weights in the format of a buffer type.
 struct BufferWeights {
     ContextPtr ctx;
     BufferPtr buffer;
@@ -76,11 +76,11 @@ std::vector<float> packed_rows(const MatmulKernel & kernel, const std::vector<fl
 }
 
 namespace {
-// What a kernel is tried with: the same numbers every time.
+// The problem that kernels are tested on: the same numbers every time.
 struct SmallProblem {
     ggml_type type;
     int width, outputs, count;
-    std::vector<float> w, x;  // [outputs][width] before they are quantised, [count][width]
+    std::vector<float> w, x;  // [outputs][width] before quantisation, [count][width]
     std::vector<uint8_t> weights;
 
     SmallProblem(ggml_type t, int width_, int outputs_, int count_)
@@ -135,12 +135,12 @@ const MatmulKernel * choose(ggml_type type) {
     const char * wanted = std::getenv("KVASIR_MATMUL");
     if (wanted && !*wanted) wanted = nullptr;
     bool reached = !wanted;
-    // What is named may be missing here: then the next slower one is meant.
+    // If the named kernel is not available here, the next slower one is used.
     for (const MatmulKernel * k : compiled_kernels()) {
         reached = reached || std::strcmp(k->name, wanted) == 0;
-        // Rounding is for what was rounded to fewer bits before.
+        // Rounding kernels only take weights that already have fewer bits.
         if (!reached || !k->usable() || (k->rounds() && type == GGML_TYPE_F16)) continue;
-        // A wrong kernel would answer wrongly without a word: one that this machine computes otherwise is not used.
+        // A faulty kernel would give wrong answers silently, so a kernel that exceeds its tolerance here is not used.
         if (matmul_error(*k, type) < k->tolerance) return k;
     }
     return nullptr;
@@ -160,7 +160,7 @@ const MatmulKernel * matmul_kernel(ggml_type type) {
 #ifdef KVASIR_HAVE_AVX2
 namespace {
 
-// [count][outputs]: each row as ggml multiplies it alone.
+// [count][outputs]: each row multiplied alone by ggml.
 std::vector<float> products_of_ggml(const SmallProblem & p) {
     Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
     ggml_context * c = cpu.graph_context();
@@ -181,7 +181,7 @@ std::vector<float> products_of_ggml(const SmallProblem & p) {
 }
 
 bool has_ggml_s_bits(const MatmulKernel & kernel) {
-    const SmallProblem p(GGML_TYPE_Q8_0, 1120, 48, 11);  // none a multiple of what the kernel takes at once
+    const SmallProblem p(GGML_TYPE_Q8_0, 1120, 48, 11);  // none a multiple of the kernel's block sizes
     const std::vector<float> rows = packed_rows(kernel, p.x, p.width);
     std::vector<float> out(size_t(p.outputs) * size_t(p.count));
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);

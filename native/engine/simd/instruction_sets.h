@@ -1,6 +1,6 @@
 #pragma once
-// KVASIR_IF_AVX2(x) is x where this build has kernels for AVX2, else nothing; and so on for the other instruction sets.
-// native/CMakeLists.txt defines KVASIR_HAVE_AVX2 and its likes.
+// KVASIR_IF_AVX2(x) is x if this build has AVX2 kernels, else nothing; likewise for the other instruction sets.
+// native/CMakeLists.txt defines KVASIR_HAVE_AVX2 and so on.
 
 #ifdef KVASIR_HAVE_AMX
 #define KVASIR_IF_AMX(...) __VA_ARGS__

@@ -1,6 +1,6 @@
 #pragma once
-// What the .inc files of a kernel need from outside. They are included within a namespace of the kernel's own, so that
-// nothing compiled for one instruction set is merged with another's.
+// Shared prerequisites of the .inc files of kernels. Each kernel includes those files in its own namespace, so that the
+// linker never merges code compiled for different instruction sets.
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -14,7 +14,7 @@
 #if defined(__x86_64__)
 namespace kvasir {
 
-// What this processor and its system have. Static, so that each kernel has its own copy.
+// Features of this processor and its system. Static, so that each kernel has its own copy.
 [[maybe_unused]] static bool has_avx2() {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
            __builtin_cpu_supports("bmi2");

@@ -1,5 +1,5 @@
-// CacheBlend (Yao et al. 2025, §4): compute all tokens up to a check layer, keep those whose KV is farthest from what
-// was cached. Several check layers with falling ratios are its gradual filtering.
+// CacheBlend (Yao et al. 2025, §4): compute all tokens up to a check layer, keep those whose KV differs most from the
+// cached KV. Several check layers with falling ratios are its gradual filtering.
 #include "engine/error.h"
 #include "engine/strategy.h"
 
@@ -31,11 +31,11 @@ std::unique_ptr<Strategy> make_deviation(const StrategySpec & spec, int n_layer)
     if (spec.check_layers.size() == 1) {
         budgets.push_back(single_budget(spec));
     } else {
-        require(spec.adaptive.cover <= 0, "an adaptive ratio takes one check layer");
-        require(spec.check_layers.size() == spec.ratios.size(), "one ratio a check layer");
+        require(spec.adaptive.cover <= 0, "an adaptive ratio needs exactly one check layer");
+        require(spec.check_layers.size() == spec.ratios.size(), "there must be one ratio per check layer");
         for (size_t i = 0; i < spec.ratios.size(); ++i) {
             require(spec.ratios[i] >= 0 && spec.ratios[i] <= 1 && (i == 0 || spec.ratios[i] <= spec.ratios[i - 1]),
-                    "ratios lie within 0 and 1 and do not rise");
+                    "ratios must be between 0 and 1 and must not increase");
             budgets.push_back({spec.ratios[i]});
         }
     }

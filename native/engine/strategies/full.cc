@@ -1,4 +1,4 @@
-// Full prefill: chunks are computed like any other text.
+// Full prefill: chunks are computed as plain text.
 #include "engine/strategy.h"
 
 namespace kvasir {

@@ -1,5 +1,5 @@
-// Tokens that the caller names: for comparisons with what another choice of as many gives. Behind a check layer they
-// are kept there as other strategies keep theirs, else they are computed from the first layer on.
+// Tokens chosen by the caller, to compare with another choice of as many tokens. With a check layer they are kept from
+// there on, as in other strategies; otherwise they are computed from the first layer.
 #include <algorithm>
 
 #include "engine/error.h"
@@ -32,9 +32,9 @@ class Given : public Strategy {
 }  // namespace
 
 std::unique_ptr<Strategy> make_given(const StrategySpec & spec, int n_layer) {
-    require(std::is_sorted(spec.tokens.begin(), spec.tokens.end()), "tokens that are named ascend");
+    require(std::is_sorted(spec.tokens.begin(), spec.tokens.end()), "given tokens must ascend");
     if (!spec.check_layers.empty()) require_layers(spec.check_layers, n_layer);
-    require(spec.check_layers.size() <= 1, "tokens that are named take one check layer at most");
+    require(spec.check_layers.size() <= 1, "given tokens take at most one check layer");
     return std::make_unique<Given>(spec.tokens, spec.check_layers);
 }
 

@@ -1,5 +1,5 @@
-// The question's attention over the placed cache, summed over heads and some layers, chooses the tokens.
-// No layer is computed for all tokens, which is what `deviation` spends most of its time on at small ratios.
+// Selects tokens by the question's attention over the placed cache, summed over heads and some layers. No layer is
+// computed for all tokens, which takes most of the time of `deviation` at small ratios.
 #include "engine/strategy.h"
 
 namespace kvasir {

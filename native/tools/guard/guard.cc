@@ -1,8 +1,8 @@
-// Shows who uses memory of a library after it was freed there. Preloaded into a program, it gives each small object
-// that the library clears as it allocates it (calloc) pages of its own. These are never given again, and once the
-// object is freed nobody can read or write them: whoever does ends the process there, where a debugger shows it.
+// Finds uses of a library's memory after it was freed. Preloaded into a program, it places each small object that the
+// library allocates with calloc on separate pages. These are never reused, and become inaccessible when the object is
+// freed: any later access crashes there, where a debugger shows it.
 //   LD_PRELOAD=build/native/kvasir-guard.so KVASIR_GUARD=libvulkan_lvp gdb --args build/native/kvasir-passes …
-// Linux only. A long run needs more mappings than are usual (sysctl vm.max_map_count).
+// Linux only. A long run needs more mappings than the default limit (sysctl vm.max_map_count).
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 namespace {
 
 constexpr size_t kPage = 4096, kArena = size_t(1) << 37;
-// Objects that a driver counts references to; compilers' small pieces are shorter, buffers longer.
+// Sizes of objects whose references a driver counts; smaller ones are compilers' temporaries, larger ones buffers.
 constexpr size_t kShortest = 64, kLongest = 1000;
 
 uintptr_t code_begin = 0, code_end = 0;  // of the library
@@ -24,7 +24,7 @@ std::atomic<size_t> taken{0};
 
 template <typename F> F real(const char * name) { return reinterpret_cast<F>(dlsym(RTLD_NEXT, name)); }
 
-// What dlsym itself asks for before calloc is known.
+// For dlsym's own allocations before calloc is known.
 alignas(16) char early[65536];
 size_t early_taken = 0;
 
