@@ -45,7 +45,7 @@ export interface BesideFullPrefill {
 }
 
 /**
- * Compares like with like (decision 0053): what a full prefill would have spent as well stands on both sides, and only its
+ * Compares like with like (decision 0150): what a full prefill would have spent as well stands on both sides, and only its
  * computing, `fullPrefillMs` up to the logits, takes the place of look-up and blending. null while that is unknown.
  */
 export function besideFullPrefill({

@@ -8,7 +8,7 @@ interface AskedSampling {
   variety?: boolean | undefined;
 }
 
-/** Smaller models repeat themselves to the limit where nothing keeps them from it: docs/decisions/0243-repetition.md. */
+/** Smaller models repeat themselves to the limit where nothing keeps them from it (decision 0243). */
 const SMALL_PARAMETERS = 1e9;
 const SMALL_PENALTY = 1.1;
 const LEAST_VARIED = { temperature: 0.8, repeatPenalty: 1.15 };

@@ -1,6 +1,6 @@
 /**
  * What llama.cpp's own llama_decode gives. Run as a program, it is a process for a prefill on a device: llama.cpp itself may die there
- * of what a driver does (Mesa's lavapipe, docs/decisions/0210). Takes {path, ids, options} as JSON on its input, writes the logits.
+ * of what a driver does (Mesa's lavapipe, docs/decisions/0230). Takes {path, ids, options} as JSON on its input, writes the logits.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -24,7 +24,7 @@ interface FirstUseOptions extends Core {
   pauseMs?: number;
 }
 
-/** Few prompts and the ways that keep quality best, so that it ends soon; people can measure all of it (decision 0151). */
+/** Few prompts and the ways that keep quality best, so that it ends soon; people can measure all of it (decision 0247). */
 export const SHORT_CALIBRATION: CalibrationRequest = CalibrationRequestSchema.parse({
   strategies: ['query', 'deviation'],
   ratios: [0.1, 0.15, 0.2, 0.3, 0.5],
