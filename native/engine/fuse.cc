@@ -16,8 +16,8 @@ constexpr int kMaxObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
 // The same limit for a trace, over all layers.
 constexpr size_t kTracedWeights = 64u << 20;
-// A stored token shifts by the mean change of the recomputed tokens around it. Their weight falls by a factor of e within
-// this many tokens; all tokens of a block share one mean.
+// A stored token shifts by the mean change of the recomputed tokens around it. Their weight falls by a factor of e
+// within this many tokens; all tokens of a block share one mean.
 constexpr float kShiftReach = 64;
 constexpr int kShiftBlock = 16;
 // The weight of the mean over the whole prompt, in tokens: it decides only where no token nearby is recomputed.

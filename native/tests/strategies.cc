@@ -94,7 +94,7 @@ TEST(stored_tokens_take_over_a_share_of_what_changed_around_them) {
             CHECK(most > 1e-3);
             CHECK(worst < 2e-3);
         }
-        // Keys are moved at their rotation: turned back, every stored one moves as its neighbour of the same block does.
+        // Keys are moved at their rotation: turned back, each stored one moves as its neighbour in the same block does.
         const RopeParams & rope = m->hparams().ropes.at(0);
         std::vector<float> turn(size_t(rope.n_rot));
         const auto k0 = none.cache().keys(2, 0, 213), k1 = moved.cache().keys(2, 0, 213);

@@ -12,8 +12,8 @@ export const query: StrategyDefinition = {
   }),
 };
 
-/** More of it is better for some models and worse for others (decision 0250). */
-const STORED_SHIFT = 0.5;
+/** More is better for some models and worse for others (decision 0250). */
+const STORED_SHIFT = 0.7;
 
 /** What a question looks at differs from layer to layer; this many tell as much as all do (decision 0249). */
 const USUAL = 6;

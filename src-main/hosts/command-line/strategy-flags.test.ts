@@ -11,13 +11,13 @@ describe('strategies in words', () => {
     [{ strategy: 'full' }, { kind: 'full' }],
     [
       { ratio: '0.3' },
-      { kind: 'query', questionLayers: [0, 1, 2, 3, 4, 5, 6, 7], ratios: [0.3], shift: 0.5 },
+      { kind: 'query', questionLayers: [0, 1, 2, 3, 4, 5, 6, 7], ratios: [0.3], shift: 0.7 },
     ],
     [
       { ratio: '0.18, 0.12', checkLayers: '1,4' },
       { kind: 'deviation', checkLayers: [1, 4], ratios: [0.18, 0.12] },
     ],
-    [{ questionLayers: '1' }, { kind: 'query', questionLayers: [1], ratios: [0.2], shift: 0.5 }],
+    [{ questionLayers: '1' }, { kind: 'query', questionLayers: [1], ratios: [0.2], shift: 0.7 }],
     [
       { ratio: '1', checkLayers: '0' },
       { kind: 'deviation', checkLayers: [0], ratios: [1] },
@@ -28,7 +28,7 @@ describe('strategies in words', () => {
     ],
     [
       { strategy: 'query', questionLayers: '2,5' },
-      { kind: 'query', questionLayers: [2, 5], ratios: [0.2], shift: 0.5 },
+      { kind: 'query', questionLayers: [2, 5], ratios: [0.2], shift: 0.7 },
     ],
     [
       { strategy: 'query', questionLayers: '3', cover: '0.8,0.05,0.3' },
@@ -36,7 +36,7 @@ describe('strategies in words', () => {
         kind: 'query',
         questionLayers: [3],
         adaptive: { cover: 0.8, least: 0.05, most: 0.3 },
-        shift: 0.5,
+        shift: 0.7,
       },
     ],
   ])('%j', (options, expected) => {
