@@ -2,8 +2,6 @@ import { figuresOf } from './figures.ts';
 import { haystackOf, holdsWord, type Haystack } from './haystack.ts';
 import { namesOf, overlap } from './names.ts';
 
-;
-
 /** A name, number or date in a text, which other texts hold or not. */
 export interface Fact {
   /** As it is written. */

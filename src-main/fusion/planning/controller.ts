@@ -98,11 +98,7 @@ function atLeast(ratio: number, choice: StrategyChoice, usual: StrategyChoice): 
 }
 
 /** The slowest tier on which all of the prompt's stored KV could lie without delay; null while that is not known. */
-function cheapestTier(
-  work: Work,
-  strategy: Strategy,
-  { info, costs, tiers }: DecideOptions,
-): Tier | null {
+function cheapestTier(work: Work, strategy: Strategy, { info, costs, tiers }: DecideOptions): Tier | null {
   const at = (tier: Tier): number | undefined => {
     const pieces = work.pieces.map((piece): Piece => (piece.tier === null ? piece : { ...piece, tier }));
     return costs.predict(info, { ...work, pieces }, strategy)?.total;
