@@ -16,10 +16,10 @@ constexpr int kMaxObservers = 64;
 constexpr size_t kObservedWeights = 8u << 20;
 // The same limit for a trace, over all layers.
 constexpr size_t kTracedWeights = 64u << 20;
-// A stored token shifts by the mean change of the recomputed tokens around it. Their weight falls by a factor of e
-// within this many tokens; all tokens of a block share one mean.
-constexpr float kShiftReach = 64;
-constexpr int kShiftBlock = 16;
+// A stored token shifts by the mean change of the recomputed tokens around it: those of its block of this many tokens
+// count fully, those of each block further away less by kShiftDecay.
+constexpr int kShiftBlock = 64;
+constexpr float kShiftDecay = 0.37f;
 // The weight of the mean over the whole prompt, in tokens: it decides only where no token nearby is recomputed.
 constexpr float kShiftPrior = 0.2f;
 
@@ -45,7 +45,6 @@ void add_mean(const std::vector<float> & weights, std::vector<float> & sum) {
 // Sums over blocks of `counts` rows → `share` of the mean around each block, weighted by distance.
 void average(std::vector<float> & sums, const std::vector<float> & counts, float share) {
     const size_t blocks = counts.size(), width = sums.size() / blocks;
-    const float decay = std::exp(-float(kShiftBlock) / kShiftReach);
     const float rows = std::accumulate(counts.begin(), counts.end(), 0.0f);
     std::vector<float> mean(width), near(sums.size()), weight(blocks);
     for (size_t i = 0; i < sums.size(); ++i) mean[i % width] += sums[i] / rows;
@@ -57,9 +56,9 @@ void average(std::vector<float> & sums, const std::vector<float> & counts, float
         float carried_rows = 0;
         for (size_t i = 0; i < blocks; ++i) {
             const size_t b = forward ? i : blocks - 1 - i;
-            weight[b] += carried_rows = decay * carried_rows + counts[b];
+            weight[b] += carried_rows = kShiftDecay * carried_rows + counts[b];
             for (size_t d = 0; d < width; ++d) {
-                near[b * width + d] += carried[d] = decay * carried[d] + sums[b * width + d];
+                near[b * width + d] += carried[d] = kShiftDecay * carried[d] + sums[b * width + d];
             }
         }
     }
