@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the rest of the program has to know of a strategy; how it selects is its file in native/engine/strategies/. */
+/** What the rest of the program has to know of a strategy; how it selects is its file in native/engine/fusing/strategies/. */
 interface Traits {
   /** Whether a share of the reusable tokens is recomputed, which people may set. */
   ratio: boolean;

@@ -4,7 +4,7 @@
 #include "addon/convert.h"
 #include "addon/llama_objects.h"
 #include "addon/objects.h"
-#include "engine/hash.h"
+#include "engine/chunks/hash.h"
 
 namespace kvasir::addon {
 

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "engine/error.h"
-#include "engine/turns.h"
+#include "engine/scheduling/turns.h"
 
 namespace kvasir::addon {
 

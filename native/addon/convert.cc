@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "engine/embedder.h"
+#include "engine/chunks/hash.h"
 #include "engine/error.h"
-#include "engine/hash.h"
+#include "llama/embedder.h"
 #include "llama/engine_choice.h"
 #include "llama/header_numbers.h"
 

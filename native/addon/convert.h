@@ -4,7 +4,7 @@
 // Thread safety: JavaScript's thread only.
 #include <napi.h>
 
-#include "engine/gguf_file.h"
+#include "engine/gguf/gguf_file.h"
 #include "engine/session.h"
 #include "llama/engine_choice.h"
 

@@ -1,6 +1,6 @@
 #include "addon/convert.h"
 #include "addon/llama_objects.h"
-#include "engine/hash.h"
+#include "engine/chunks/hash.h"
 
 namespace kvasir::addon {
 

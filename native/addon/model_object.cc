@@ -1,7 +1,7 @@
 #include "addon/convert.h"
 #include "addon/objects.h"
-#include "engine/prefix_blocks.h"
-#include "engine/thread_count.h"
+#include "engine/kv/prefix_blocks.h"
+#include "engine/scheduling/thread_count.h"
 
 namespace kvasir::addon {
 

@@ -10,9 +10,9 @@
 #include <atomic>
 
 #include "addon/async.h"
-#include "engine/embedder.h"
-#include "engine/reference.h"
 #include "engine/session.h"
+#include "llama/embedder.h"
+#include "llama/reference.h"
 
 namespace kvasir::addon {
 

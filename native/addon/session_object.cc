@@ -1,6 +1,6 @@
 #include "addon/convert.h"
 #include "addon/objects.h"
-#include "engine/session_deviation.h"
+#include "engine/fusing/session_deviation.h"
 
 namespace kvasir::addon {
 

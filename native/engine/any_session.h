@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "append_report.h"
-#include "layer_loader.h"
-#include "prompt.h"
-#include "strategy.h"
-#include "vocab.h"
+#include "engine/chunks/layer_loader.h"
+#include "engine/fusing/append_report.h"
+#include "engine/fusing/prompt.h"
+#include "engine/fusing/strategy.h"
+#include "engine/gguf/vocab.h"
 
 namespace kvasir {
 

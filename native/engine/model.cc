@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "clock.h"
-#include "cores.h"
+#include "engine/chunks/hash.h"
+#include "engine/scheduling/cores.h"
 #include "error.h"
-#include "hash.h"
 
 namespace kvasir {
 

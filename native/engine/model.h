@@ -7,13 +7,13 @@
 #include <functional>
 #include <memory>
 
-#include "chunk_kv.h"
-#include "device_tier.h"
-#include "forward.h"
-#include "kv_pool.h"
-#include "turns.h"
-#include "vocab.h"
-#include "weights.h"
+#include "engine/chunks/chunk_kv.h"
+#include "engine/chunks/device_tier.h"
+#include "engine/gguf/vocab.h"
+#include "engine/gguf/weights.h"
+#include "engine/graph/forward.h"
+#include "engine/kv/kv_pool.h"
+#include "engine/scheduling/turns.h"
 
 namespace kvasir {
 

@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "engine/fusing/fuse.h"
 #include "error.h"
-#include "fuse.h"
 #include "numbers.h"
 
 namespace kvasir {

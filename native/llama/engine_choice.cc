@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/backend.h"
-#include "engine/embedder.h"
+#include "embedder.h"
+#include "engine/devices/backend.h"
 #include "engine/error.h"
-#include "engine/vocab.h"
+#include "engine/gguf/vocab.h"
 #include "llama.h"
 #include "llama/header_numbers.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/model_check.h"
+#include "engine/gguf/model_check.h"
 
 namespace kvasir {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/architecture.h"
 #include "engine/error.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

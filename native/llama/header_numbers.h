@@ -2,7 +2,7 @@
 // Checks numbers in the headers of families that only libllama runs.
 //
 // Thread safety: any thread may call these functions.
-#include "engine/gguf_file.h"
+#include "engine/gguf/gguf_file.h"
 
 namespace kvasir {
 

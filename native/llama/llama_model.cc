@@ -1,8 +1,8 @@
 #include "llama_model.h"
 
 #include "engine/clock.h"
-#include "engine/cores.h"
 #include "engine/error.h"
+#include "engine/scheduling/cores.h"
 
 namespace kvasir {
 

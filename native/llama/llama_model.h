@@ -3,7 +3,7 @@
 //
 // Thread safety: as Model. One thread constructs it and uses seat(), and with it every LlamaSession. Everything else is
 // immutable once the model is loaded, and any thread may read it.
-#include "engine/gguf_file.h"
+#include "engine/gguf/gguf_file.h"
 #include "engine/model.h"
 #include "llama/engine_choice.h"
 #include "llama/header_numbers.h"

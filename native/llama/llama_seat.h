@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/append_report.h"
-#include "engine/backend.h"
-#include "engine/thread_count.h"
+#include "engine/devices/backend.h"
+#include "engine/fusing/append_report.h"
+#include "engine/scheduling/thread_count.h"
 #include "llama.h"
 
 namespace kvasir {

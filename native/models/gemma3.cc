@@ -2,7 +2,7 @@
 // layer and on every query and key head; GELU; embeddings scaled by √n_embd.
 #include <cmath>
 
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -3,10 +3,10 @@
 // The small models give each layer a separate input; the mixture of experts has a dense feed-forward in parallel.
 #include <cmath>
 
-#include "engine/architecture.h"
 #include "engine/error.h"
-#include "engine/experts.h"
-#include "engine/layers.h"
+#include "engine/graph/architecture.h"
+#include "engine/graph/experts.h"
+#include "engine/graph/layers.h"
 
 namespace kvasir {
 

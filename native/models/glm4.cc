@@ -1,5 +1,5 @@
 // GLM 4: norms before and after each half of a layer; gate and up in one matrix; only a part of each head is rotated.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -1,6 +1,6 @@
 // GLM 4.5 and 4.6: experts, chosen by sigmoid scores plus a bias per expert, in addition to shared ones; the first
 // layers are dense. A part of each head is rotated; the large models have norms on heads.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

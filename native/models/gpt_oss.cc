@@ -1,6 +1,6 @@
 // gpt-oss: sliding windows in every other layer, a learned sink for each head, biases everywhere, experts with a
 // clamped SwiGLU.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -1,5 +1,5 @@
 // Granite 3 and 4 (dense): Llama's layers with multipliers on embeddings, residuals, scores and logits.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -1,5 +1,5 @@
 // Llama 2/3, Mistral (without sliding window), Yi, SmolLM: RoPE on interleaved pairs.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

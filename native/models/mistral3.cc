@@ -2,7 +2,7 @@
 // position (Llama 4's temperature tuning).
 #include <cmath>
 
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

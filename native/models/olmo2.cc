@@ -1,6 +1,6 @@
 // OLMo 2 and 3: norms after attention and feed-forward instead of before them, and on all query heads and all key heads
 // together. OLMo 3 has sliding windows in three of four layers, whose RoPE is not scaled.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -1,6 +1,6 @@
 // Phi 3 and 4 (dense): Q, K and V in one matrix, gate and up in another; a part of each head is rotated. Their headers
 // may name a sliding window, which llama.cpp ignores as well: files name one even for models that have none.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

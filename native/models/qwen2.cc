@@ -1,5 +1,5 @@
 // Qwen 2 and 2.5 (dense): biases on Q, K and V; RoPE on split halves.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -1,5 +1,5 @@
 // Qwen 3 (dense): RMS norm on every query and key head before RoPE on split halves. Keys are stored after that norm.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -1,5 +1,5 @@
 // Qwen 3 with experts: Qwen 3's attention, and a router before many small feed-forwards.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -1,7 +1,7 @@
 // Qwen 3 VL, text part: Qwen 3. RoPE in sections equals plain RoPE if all positions of a token are the same, and what
 // images add between layers is zero for text. (llama.cpp leaves the last two pairs of published files unrotated, which
 // rotate by thousandths of a radian within 8,000 tokens; the model's reference code rotates them, and so do we.)
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

@@ -1,4 +1,4 @@
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 // The families that the engine runs. To add one: a file here that defines make_<family>(), and a line in this list.
 #define FAMILIES(FAMILY) \

@@ -1,5 +1,5 @@
 // SmolLM 3: Llama's layers; every fourth does not rotate its queries and keys.
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 
 namespace kvasir {
 

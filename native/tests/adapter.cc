@@ -1,6 +1,6 @@
 // LoRA adapters: compared with weights that they are merged into, through every kind of pass; KV compatibility; refused
 // files. `npm run parity` compares with libllama's adapters.
-#include "engine/adapter.h"
+#include "engine/gguf/adapter.h"
 
 #include <cstring>
 

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <thread>
 
+#include "engine/chunks/layer_loader.h"
 #include "engine/error.h"
-#include "engine/layer_loader.h"
 #include "tests/fixtures.h"
 
 using namespace kvasir;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "engine/aligned.h"
-#include "engine/attention/kernel.h"
-#include "engine/device.h"
-#include "engine/convert.h"
+#include "engine/devices/device.h"
+#include "engine/kernels/attention/kernel.h"
+#include "engine/kernels/convert.h"
 
 namespace kvasir::test {
 

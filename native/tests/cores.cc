@@ -1,5 +1,5 @@
 // The number of useful threads: limited by the processors this process may run on, and by its cgroup's quota.
-#include "engine/cores.h"
+#include "engine/scheduling/cores.h"
 
 #include <filesystem>
 #include <fstream>

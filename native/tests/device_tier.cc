@@ -1,5 +1,5 @@
 // Stored chunks that stay in a device's memory, on a simulated GPU: see far_device.h.
-#include "engine/device_tier.h"
+#include "engine/chunks/device_tier.h"
 
 #include <atomic>
 

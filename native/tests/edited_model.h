@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/backend.h"
+#include "engine/devices/backend.h"
 #include "gguf.h"
 
 namespace kvasir::test {

@@ -1,12 +1,12 @@
 // Embedding models: properties of their vectors, and refused files.
-#include "engine/embedder.h"
+#include "llama/embedder.h"
 
 #include <atomic>
 #include <cmath>
 #include <functional>
 
 #include "engine/error.h"
-#include "engine/gguf_file.h"
+#include "engine/gguf/gguf_file.h"
 #include "gguf.h"
 #include "llama/engine_choice.h"
 #include "tests/edited_model.h"

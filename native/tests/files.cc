@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #endif
 
-#include "engine/chunk_kv.h"
+#include "engine/chunks/chunk_kv.h"
 #include "engine/error.h"
+#include "engine/gguf/model_check.h"
 #include "engine/model.h"
-#include "engine/model_check.h"
 #include "tests/harness.h"
 
 using namespace kvasir;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/architecture.h"
+#include "engine/graph/architecture.h"
 #include "engine/session.h"
 #include "tests/harness.h"
 

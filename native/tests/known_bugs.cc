@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/session_deviation.h"
+#include "engine/fusing/session_deviation.h"
 #include "tests/fixtures.h"
 
 using namespace kvasir;

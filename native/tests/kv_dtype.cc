@@ -1,7 +1,7 @@
 // Resident KV in q8_0: the same paths as in f16, with coarser KV.
 #include <cmath>
 
-#include "engine/prefix_blocks.h"
+#include "engine/kv/prefix_blocks.h"
 #include "tests/fixtures.h"
 #include "tests/staged.h"
 

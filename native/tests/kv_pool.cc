@@ -5,8 +5,8 @@
 #include <set>
 
 #include "engine/error.h"
-#include "engine/pages.h"
-#include "engine/prefix_blocks.h"
+#include "engine/kv/pages.h"
+#include "engine/kv/prefix_blocks.h"
 #include "tests/fixtures.h"
 
 #ifndef _WIN32

@@ -2,7 +2,7 @@
 #ifndef _WIN32
 #include <filesystem>
 
-#include "engine/mapped_file.h"
+#include "engine/gguf/mapped_file.h"
 #include "engine/model.h"
 #include "engine/session.h"
 #include "llama/llama_model.h"

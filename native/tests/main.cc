@@ -4,7 +4,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "engine/backend.h"
+#include "engine/devices/backend.h"
 #include "engine/error.h"
 #include "tests/harness.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/error.h"
-#include "engine/turns.h"
+#include "engine/scheduling/turns.h"
 #include "tests/fixtures.h"
 
 using namespace kvasir;

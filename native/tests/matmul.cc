@@ -1,12 +1,12 @@
 #include "engine/aligned.h"
-#include "engine/matmul.h"
+#include "engine/kernels/matmul.h"
 
 #include <cmath>
 #include <random>
 #include <string>
 
-#include "engine/device.h"
-#include "engine/matmul/kernel.h"
+#include "engine/devices/device.h"
+#include "engine/kernels/matmul/kernel.h"
 #include "tests/guarded.h"
 #include "tests/harness.h"
 

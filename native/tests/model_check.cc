@@ -1,6 +1,6 @@
 // Models that other programs run and we cannot, that have impossible headers, or whose weights are damaged. Each gets a
 // specific error, from its header alone if possible, and never runs with a part of it left out.
-#include "engine/model_check.h"
+#include "engine/gguf/model_check.h"
 
 #include <cmath>
 #include <filesystem>

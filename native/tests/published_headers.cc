@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "engine/model_check.h"
+#include "engine/gguf/model_check.h"
 #include "tests/edited_model.h"
 #include "tests/fixtures.h"
 

@@ -8,8 +8,8 @@
 #include <random>
 #include <sstream>
 
-#include "engine/gguf_file.h"
-#include "engine/vocab.h"
+#include "engine/gguf/gguf_file.h"
+#include "engine/gguf/vocab.h"
 #include "tests/harness.h"
 
 using namespace kvasir;

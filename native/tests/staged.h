@@ -1,7 +1,7 @@
 #pragma once
 // Copies placements' rows from the host to a device, as the loader does.
-#include "engine/forward.h"
-#include "engine/staging_buffer.h"
+#include "engine/chunks/staging_buffer.h"
+#include "engine/graph/forward.h"
 
 namespace kvasir::test {
 

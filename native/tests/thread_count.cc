@@ -1,5 +1,5 @@
 // Thread counts of graphs on a simulated machine.
-#include "engine/thread_count.h"
+#include "engine/scheduling/thread_count.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Scheduling of turns, without a model.
-#include "engine/turns.h"
+#include "engine/scheduling/turns.h"
 
 #include <atomic>
 #include <deque>

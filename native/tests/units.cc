@@ -2,12 +2,12 @@
 #include <cmath>
 #include <random>
 
-#include "engine/convert.h"
-#include "engine/hash.h"
-#include "engine/rope.h"
-#include "engine/strategy.h"
-#include "engine/gguf_file.h"
-#include "engine/vocab.h"
+#include "engine/chunks/hash.h"
+#include "engine/fusing/strategy.h"
+#include "engine/gguf/gguf_file.h"
+#include "engine/gguf/vocab.h"
+#include "engine/graph/rope.h"
+#include "engine/kernels/convert.h"
 #include "ggml.h"
 #include "gguf.h"
 #include "tests/edited_model.h"

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/cores.h"
 #include "engine/aligned.h"
-#include "engine/attention/kernel.h"
-#include "engine/device.h"
-#include "engine/convert.h"
+#include "engine/devices/device.h"
+#include "engine/kernels/attention/kernel.h"
+#include "engine/kernels/convert.h"
+#include "engine/scheduling/cores.h"
 #include "tools/timing.h"
 
 #ifdef __x86_64__

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/aligned.h"
-#include "engine/matmul/kernel.h"
+#include "engine/kernels/matmul/kernel.h"
 #include "tools/timing.h"
 
 using namespace kvasir;

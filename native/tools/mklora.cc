@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend.h"
-#include "engine/gguf_file.h"
+#include "engine/devices/backend.h"
+#include "engine/gguf/gguf_file.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/backend.h"
+#include "engine/devices/backend.h"
 #include "gguf.h"
 
 namespace {

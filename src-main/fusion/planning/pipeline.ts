@@ -10,7 +10,7 @@ export interface LayerTimes {
 }
 
 /**
- * Milliseconds of waiting for bytes when a loader works one layer ahead of computing, as native/engine/layer_loader.h: the
+ * Milliseconds of waiting for bytes when a loader works one layer ahead of computing, as native/engine/chunks/layer_loader.h: the
  * first two layers from the start on, each further one when the one before it is taken. `first` is the first layer that is loaded.
  * `streamed`: what a layer takes of values that arrive whole, from their first layer on, whatever computing does.
  */

@@ -1,6 +1,0 @@
-// Full reuse: nothing is recomputed.
-#include "engine/strategy.h"
-
-namespace kvasir {
-std::unique_ptr<Strategy> make_none(const StrategySpec &, int) { return std::make_unique<Strategy>(); }
-}  // namespace kvasir

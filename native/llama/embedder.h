@@ -1,0 +1,66 @@
+#pragma once
+// An embedding model: text → one vector, computed by libllama, which supports the encoders that blending does not need.
+//
+// Thread safety: one thread constructs it and calls embed(). Any thread may read what the constructor sets, and set
+// `abort`.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/devices/backend.h"
+#include "engine/gguf/gguf_file.h"
+#include "engine/model.h"
+#include "engine/scheduling/thread_count.h"
+#include "llama.h"
+
+namespace kvasir {
+
+// Whether a file is an embedding model: it names a pooling type, is an encoder without a language head, or its names
+// indicate it.
+bool is_embedding_model(const GgufFile & file);
+// Whether the file is a reranker, which scores passages for a question.
+bool is_reranker(const GgufFile & file);
+
+class Embedder {
+  public:
+    // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY.
+    Embedder(const std::string & path, const ModelOptions & options);
+
+    const std::string & name() const { return name_; }
+    const std::string & architecture() const { return architecture_; }
+    size_t file_size() const { return file_.file_size(); }
+    int dimension() const { return dimension_; }
+    int context() const { return context_; }  // longest text in tokens
+    const char * pooling() const;             // mean, cls, last
+    int threads() const { return threads_.most(); }
+    double load_ms() const { return load_ms_; }
+
+    // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text),
+    // MODEL_CHANGED.
+    std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
+    // Tokens of a text, special ones included, whether it fits or not. Any thread may call it.
+    int count_tokens(const std::string & text) const { return int(tokenize(text).size()); }
+
+  private:
+    void load(const std::string & device);
+    // Reserves memory for texts of up to `tokens` tokens.
+    void reserve(int tokens);
+    // Includes the tokens that begin and end a text, even if the file forgets to request them.
+    std::vector<int32_t> tokenize(const std::string & text) const;
+    std::vector<int32_t> cut(std::vector<int32_t> tokens) const;
+    void embed_one(std::vector<int32_t> & tokens, float * out);
+
+    GgufFile file_;
+    std::string name_, architecture_;
+    int dimension_ = 0, context_ = 0;
+    ThreadCount threads_;
+    int32_t begin_ = -1, end_ = -1;  // tokens; -1: the vocabulary adds its default
+    enum llama_pooling_type pooling_ = LLAMA_POOLING_TYPE_UNSPECIFIED;
+    double load_ms_ = 0;
+    std::unique_ptr<Vocab> vocab_;
+    std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
+    std::unique_ptr<llama_context, Deleter<llama_free>> ctx_;
+};
+
+}  // namespace kvasir
