@@ -177,7 +177,7 @@ describe('ask', () => {
     expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 0);
     expect(json.prompt.bytesLoaded).toBeGreaterThan(0);
     expect(json.library).toMatchObject({ chunkTokens: 64, precomputed: { computed: 0 } });
-    expect(json.strategy).toEqual({ kind: 'deviation', checkLayers: [1], ratios: [0.2] });
+    expect(json.strategy).toEqual({ kind: 'deviation', checkLayers: [1], ratios: [0.15] });
   });
 
   test('without flags the controller decides, and says why and what it expected', async () => {

@@ -9,7 +9,7 @@ interface Traits {
 }
 
 /** Share of the reusable tokens that is recomputed when none is named (decision 0250). */
-export const DEFAULT_RATIO = 0.2;
+export const DEFAULT_RATIO = 0.15;
 
 /** Every strategy; where only numbers are given, the first that takes them is meant. A new one is a line here. */
 const TRAITS = {

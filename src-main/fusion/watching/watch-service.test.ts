@@ -12,7 +12,7 @@ import { DAILY } from './watch-service.ts';
 test('a blended answer is made again by full prefill, and how far it is from that is kept over a restart', async () => {
   const { ask, compared, status, restart, model, store, events } = await watchedChat();
   const answer = await ask();
-  expect(answer.stats).toMatchObject({ strategy: { name: 'query', ratio: 0.2 } });
+  expect(answer.stats).toMatchObject({ strategy: { name: 'query', ratio: 0.15 } });
   await compared(1);
   const { libraries, floor, fewest, daily } = status();
   expect({ floor, fewest, daily }).toEqual({
@@ -22,7 +22,7 @@ test('a blended answer is made again by full prefill, and how far it is from tha
   });
   expect(libraries).toMatchObject([{ modelId: 'm', libraryId: '1', counted: 1, leastRatio: 0, kl: null }]);
   const [watched] = libraries[0]?.answers ?? [];
-  expect(watched).toMatchObject({ agreement: 1, ratio: 0.2 });
+  expect(watched).toMatchObject({ agreement: 1, ratio: 0.15 });
   expect(watched?.kl).toBeGreaterThan(0);
   expect(ofTopic(events, 'watching.changed')).not.toEqual([]);
   // Nothing is left of it: neither a session nor a lease, nor anything in the conversation.
@@ -37,7 +37,7 @@ test('where answers are too far from a full prefill, more is recomputed, then ev
   const told = () => ofTopic(events, 'app.notice').map(({ payload: { failure } }) => failure);
   model.drift = 20;
   for (let i = 1; i <= FEWEST; i++) {
-    expect((await ask()).stats).toMatchObject({ strategy: { name: 'query', ratio: 0.2 } });
+    expect((await ask()).stats).toMatchObject({ strategy: { name: 'query', ratio: 0.15 } });
     await compared(i);
   }
   expect(seen()).toMatchObject({ leastRatio: 0.3, counted: 0 });
@@ -57,7 +57,7 @@ test('where answers are too far from a full prefill, more is recomputed, then ev
   model.drift = 0;
   reset();
   expect(seen()).toMatchObject({ leastRatio: 0, counted: 0 });
-  expect((await ask()).stats).toMatchObject({ strategy: { name: 'query', ratio: 0.2 } });
+  expect((await ask()).stats).toMatchObject({ strategy: { name: 'query', ratio: 0.15 } });
   await compared(2 * FEWEST + 1);
   expect(seen()).toMatchObject({ leastRatio: 0, counted: 1 });
   expect(told()).toHaveLength(2);
@@ -74,7 +74,7 @@ test('what was decided holds after a restart, and for that library alone', async
   expect(seen()?.leastRatio).toBe(0.3);
   expect((await ask()).stats).toMatchObject({ strategy: { ratio: 0.3 } });
   for (const passage of passages) passage.libraryId = 2;
-  expect((await ask()).stats).toMatchObject({ strategy: { ratio: 0.2 } });
+  expect((await ask()).stats).toMatchObject({ strategy: { ratio: 0.15 } });
 });
 
 test('one bad answer changes nothing', async () => {
@@ -257,7 +257,7 @@ describe('answers that no conversation keeps', () => {
     model.drift = 20;
     for (let i = 1; i <= FEWEST; i++) {
       const { made } = await ask(CLIENT, RUN);
-      expect(made.stats.strategy).toMatchObject({ name: 'query', ratio: 0.2 });
+      expect(made.stats.strategy).toMatchObject({ name: 'query', ratio: 0.15 });
       await compared(i);
     }
     expect(seen()).toMatchObject({ modelId: 'm', libraryId: CLIENT_TEXT, leastRatio: 0.3, counted: 0 });

@@ -6,7 +6,7 @@ describe('strategies in words', () => {
   test.each<[StrategyFlags, StrategyOrAuto]>([
     [{}, { kind: 'auto' }],
     [{ strategy: 'auto' }, { kind: 'auto' }],
-    [{ strategy: 'deviation' }, { kind: 'deviation', checkLayers: [1], ratios: [0.2] }],
+    [{ strategy: 'deviation' }, { kind: 'deviation', checkLayers: [1], ratios: [0.15] }],
     [{ strategy: 'none' }, { kind: 'none' }],
     [{ strategy: 'full' }, { kind: 'full' }],
     [
@@ -17,7 +17,7 @@ describe('strategies in words', () => {
       { ratio: '0.18, 0.12', checkLayers: '1,4' },
       { kind: 'deviation', checkLayers: [1, 4], ratios: [0.18, 0.12] },
     ],
-    [{ questionLayers: '1' }, { kind: 'query', questionLayers: [1], ratios: [0.2], shift: 0.7 }],
+    [{ questionLayers: '1' }, { kind: 'query', questionLayers: [1], ratios: [0.15], shift: 0.7 }],
     [
       { ratio: '1', checkLayers: '0' },
       { kind: 'deviation', checkLayers: [0], ratios: [1] },
@@ -28,7 +28,7 @@ describe('strategies in words', () => {
     ],
     [
       { strategy: 'query', questionLayers: '2,5' },
-      { kind: 'query', questionLayers: [2, 5], ratios: [0.2], shift: 0.7 },
+      { kind: 'query', questionLayers: [2, 5], ratios: [0.15], shift: 0.7 },
     ],
     [
       { strategy: 'query', questionLayers: '3', cover: '0.8,0.05,0.3' },
@@ -109,7 +109,7 @@ describe('strategies in words', () => {
 test('windows and analyses are asked by name and one ratio', () => {
   expect(strategyRequestOf({})).toBeUndefined();
   expect(strategyRequestOf({ ratio: '0.3' })).toEqual({ name: 'query', ratio: 0.3 });
-  expect(strategyRequestOf({ strategy: 'auto' })).toEqual({ name: 'auto', ratio: 0.2 });
+  expect(strategyRequestOf({ strategy: 'auto' })).toEqual({ name: 'auto', ratio: 0.15 });
   for (const flags of [
     { ratio: '2' },
     { ratio: '0.3,0.2' },
