@@ -156,6 +156,7 @@ describe('chat', () => {
 
   test('a seed makes chance repeat itself', async () => {
     const asked = (seed: number) =>
+      // eslint-disable-next-line typescript/no-deprecated -- clients send it
       chat([{ role: 'user', content: 'Once' }], { temperature: 1.8, seed, top_p: 1 });
     const [first, again, other] = [await asked(7), await asked(7), await asked(8)].map(textOf);
     expect(again).toBe(first);

@@ -40,7 +40,8 @@ const types: SuiteStep = {
 
 const lint: SuiteStep = {
   name: 'lint',
-  run: async () => plain(await runTool('eslint/bin/eslint.js', ['.', '--max-warnings=0'])),
+  run: async () =>
+    plain(await runTool('oxlint/bin/oxlint', ['--report-unused-disable-directives', '--deny-warnings'])),
 };
 
 const format: SuiteStep = {

@@ -21,20 +21,19 @@ export function importProblem(file, source) {
     : packageProblem(from, isTest(file), source);
 }
 
-/** ESLint rule around importProblem. */
-export const importDirection = /** @type {import('eslint').Rule.RuleModule} */ ({
+/**
+ * The rule for oxlint and ESLint around importProblem.
+ */
+export const importDirection = {
   meta: {
     type: 'problem',
     docs: { description: 'imports follow the layers of tools/lint/layers.mjs' },
     messages: { direction: '{{problem}}' },
     schema: [],
   },
-  create(context) {
+  create(/** @type {any} */ context) {
     const file = slashed(relative(context.cwd, context.filename));
-    const check = (/** @type {{ source?: unknown }} */ node) => {
-      const source = /** @type {import('estree').Node & { value?: unknown } | null | undefined} */ (
-        node.source
-      );
+    const check = (/** @type {any} */ { source }) => {
       if (typeof source?.value !== 'string') return;
       const problem = importProblem(file, source.value);
       if (problem !== undefined) context.report({ node: source, messageId: 'direction', data: { problem } });
@@ -47,7 +46,7 @@ export const importDirection = /** @type {import('eslint').Rule.RuleModule} */ (
       TSImportType: check,
     };
   },
-});
+};
 
 /**
  * @param {import('./layers.mjs').Layer} from

@@ -78,7 +78,8 @@ function textsOf(pages: readonly (readonly Line[])[]): PageText[] {
 
 async function titleOf(document: PDFDocumentProxy): Promise<string> {
   const metadata = await document.getMetadata().catch(() => undefined);
-  const title = (metadata?.info as { Title?: unknown } | undefined)?.Title;
+  const info: { Title?: unknown } | undefined = metadata?.info;
+  const title = info?.Title;
   // Printing programs write the file's name or their own instead of a title.
   if (typeof title !== 'string' || /^(untitled|microsoft word|about:blank)|\.\w{2,5}$/i.test(title))
     return '';

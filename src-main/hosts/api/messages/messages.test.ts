@@ -153,7 +153,7 @@ test('a stream has the events of the form, and says what is said at once', async
 test('a stream begins with what the prompt took; of a model on a server that is told at its end', async () => {
   const begunWith = async (routes: Api, body: object): Promise<[object, object]> => {
     const events = await streamed(routes, body);
-    const { message } = events[0]?.[1] as { message: MessageBody };
+    const { message } = events[0]![1] as { message: MessageBody };
     return [message.usage, events.at(-2)?.[1]['usage'] as MessageBody['usage']];
   };
   const routes = api();
