@@ -7,7 +7,7 @@ import { packageList, packageOf } from './tools/dist/packages.ts';
 const root = import.meta.dirname;
 const electron = join(root, 'src-main', 'hosts', 'electron');
 
-/** Packages that are bundled only the build knows: it lists them in a file for each bundle, and their licences are packed. */
+/** Only the build knows which packages are bundled: it lists them in one file per bundle, and packaging collects their licences. */
 const listPackages = (bundle: Parameters<typeof packageList>[1]) => ({
   name: 'kvasir-packages',
   closeBundle(this: { getModuleIds(): Iterable<string> }): void {
@@ -42,12 +42,12 @@ export default defineConfig({
   renderer: {
     root: join(root, 'src-renderer'),
     plugins: [react(), listPackages('renderer')],
-    // A worker that loads its parts when it needs them.
+    // ES modules, because the worker loads parts on demand.
     worker: { format: 'es', plugins: () => [listPackages('worker')] },
     build: {
       outDir: join(root, 'out', 'renderer'),
       minify: true,
-      // The page's policy takes fonts from files only.
+      // The page's content security policy allows fonts from files only.
       assetsInlineLimit: 0,
       rolldownOptions: { input: join(root, 'src-renderer', 'index.html') },
     },

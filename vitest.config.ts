@@ -2,12 +2,13 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    // A process a file: the native addon and SQLite stay apart, and a crash names its file.
+    // One process per file: the native addon and SQLite stay isolated, and a crash identifies its file.
     pool: 'forks',
     maxWorkers: 2,
-    // No test looks at the models of whoever runs it.
+    // Tests ignore the user's own models.
     env: { KVASIR_MODELS_HOME: '/no-models-here' },
-    // What is waited for comes at once, or never; a busy machine may take its time. Longer than a poll: the poll tells more.
+    // Polled conditions hold immediately or never, but a busy machine may need time. Longer than one poll interval: a poll's failure
+    // message says more.
     expect: { poll: { timeout: 30_000 } },
     projects: [
       {
@@ -24,9 +25,9 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          // These start the real program with the real engine, one after another: two would share the cores.
+          // These start the real program with the real engine, one after another: two would compete for the cores.
           fileParallelism: false,
-          // As for the window: what passes only at the second try is marked "retry" in the output.
+          // As for the window: tests that pass only on retry are marked "retry" in the output.
           retry: 1,
           testTimeout: 900_000,
           hookTimeout: 900_000,

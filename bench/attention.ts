@@ -1,10 +1,11 @@
 /**
- * How fast the attention kernels are, beside this machine's measured peak.
+ * Measures the attention kernels' speed, next to this machine's measured peak.
  *
  *   npm run bench:attention -- [--threads N] [--rows 1,32,256,2048] [--keys 1024,4096,16384] [--kernels avx512,avx2,ggml]
  *                              [--kv f16,q8_0] [--seconds 0.5] [--problems 60] [--out FILE.json]
  *
- * Before that, how far each is from the definition in double precision on random problems. Times are of the processor, of the thread that worked longest: other programs slow memory and caches, but are not counted.
+ * First compares each kernel with the definition in double precision on random problems. Times are CPU times of the busiest thread: other
+ * programs slow memory and caches, but their CPU time is not counted.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -26,11 +27,11 @@ const { values: args } = parseArgs({
   },
 });
 
-/** What native/tools/attention.cc prints. */
+/** Output of native/tools/attention.cc. */
 interface Measured {
   threads: number;
   shape: { heads: number; group: number; headDim: number };
-  /** Of all threads together. */
+  /** Sum over all threads. */
   peaks: { name: string; gflops: number }[];
   kernels: {
     kernel: string;
@@ -44,7 +45,7 @@ interface Measured {
   peakRssMiB: number;
 }
 
-/** What native/tools/accuracy.cc prints: absolute errors of results up to 3. */
+/** Output of native/tools/accuracy.cc: absolute errors of results up to 3. */
 interface Accuracy {
   kernel: string;
   kv: string;
@@ -56,7 +57,7 @@ interface Accuracy {
 const { out, problems, ...passed } = args;
 const flags = Object.entries(passed).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
 const root = join(import.meta.dirname, '..');
-/** What a program of native/tools prints. */
+/** Runs a program of native/tools and parses its output. */
 const run = (program: string, ...of: string[]): unknown =>
   JSON.parse(
     execFileSync(join(root, 'build', 'native', program), of, {

@@ -1,13 +1,13 @@
 /**
- * How well the controller foresees the time to the first token, and whether it decides for the faster way: predicted against
- * measured, by context, tier and strategy.
+ * Measures how accurately the controller predicts the time to first token and whether it chooses the faster strategy: predicted against
+ * measured times, by context, tier and strategy.
  *
  *   npm run bench:controller -- [--model F.gguf | --shape 0.6b --type q8_0] [--contexts 1024,2048,4096] [--chunk 512]
  *                               [--tiers ram,disk,4,0.5] [--question 32] [--runs 2] [--threads N] [--out FILE.json]
  *
- * A tier that is a number is a disk held back to so many Gbit/s; 'disk' is read through a warm page cache. The profile is
- * the one the app takes of a new model; then every run is predicted before it is made, and learnt from as the app does. Token ids are
- * random: the work does not depend on them.
+ * A numeric tier is a disk throttled to that many Gbit/s; 'disk' is read through a warm page cache. The profile is the one that the app
+ * records for a new model. Every run is predicted first and then updates the cost model, as in the app. Token ids are random: the work does
+ * not depend on them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ interface Run {
   context: number;
   tier: string;
   method: string;
-  /** What was done. */
+  /** The executed decision. */
   decision: string;
   predictedMs: number;
   measuredMs: number;
@@ -97,7 +97,7 @@ function workOf({ inMemory, question }: Prompt, tier: string): Work {
   };
 }
 
-/** Decides, predicts, blends, and learns from it. */
+/** Decides, predicts, blends, and updates the cost model. */
 async function run(
   prompt: Prompt,
   tier: string,
@@ -121,7 +121,7 @@ async function run(
     const { predicted } = decision;
     return {
       ...{ tier, decision: described(decision), measuredMs: report.totalMs },
-      predictedMs: predicted ? predicted.total - predicted.acquire : NaN, // chunks are open already
+      predictedMs: predicted ? predicted.total - predicted.acquire : NaN, // chunks are already open
     };
   } finally {
     session.dispose();
@@ -147,7 +147,7 @@ const METHODS: Record<string, StrategyOrAuto> = {
 
 const error = ({ predictedMs, measuredMs }: Run): number => (predictedMs - measuredMs) / measuredMs;
 
-/** Of the rounds of one case. */
+/** Groups the runs into cases; each group has the rounds of one case. */
 function cases(runs: readonly Run[]): Run[][] {
   const groups = Map.groupBy(runs, ({ context, tier, method }) => `${context} ${tier} ${method}`);
   return [...groups.values()];

@@ -1,6 +1,6 @@
 /**
- * bench/README's table of the demonstration: the sample's questions, each answered by full prefill and by blending as the app ships it,
- * in alternating runs on the same prompt. Prints the table as Markdown.
+ * Prints bench/README's demonstration table as Markdown: the sample questions, each answered by full prefill and by blending with the app's
+ * defaults, in alternating runs on the same prompt.
  *
  *   npm run bench:demo -- [--out FILE.json]
  */
@@ -39,7 +39,7 @@ function markdown(rows: readonly Comparison[]): string {
     return `| ${cells.join(' | ')} |`;
   });
   const head = [
-    '| question (what a right answer holds) | full prefill | blended | TTFT full | TTFT blend | ratio | recomputed | loaded |',
+    '| question (expected in the answer) | full prefill | blended | TTFT full | TTFT blend | ratio | recomputed | loaded |',
     '| --- | --- | --- | --: | --: | --: | --: | --: |',
   ];
   return [...head, ...lines].join('\n');

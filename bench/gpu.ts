@@ -1,16 +1,16 @@
 /**
- * Everything about a GPU in one command, on Linux with an NVIDIA GPU: ggml's CUDA backend (the prebuilt one where
- * `npm run setup -- --cuda` has put it, else built from the source of the same release for this GPU alone), parity with the
- * processor and with llama.cpp, then bench:ttft beside llama.cpp on the same GPU.
+ * Runs all GPU measurements with one command, on Linux with an NVIDIA GPU: provides ggml's CUDA backend (the prebuilt one if `npm run setup
+ * -- --cuda` installed it, else built from the source of the same release for this GPU only), checks parity with the CPU and with
+ * llama.cpp, then runs bench:ttft against llama.cpp on the same GPU.
  *
  *   npm run bench:gpu -- [--dry-run] [--steps backend,parity,bench] [--device auto] [--ggml-source DIR] [--arch 90]
  *                        [--shape 8b] [--types f16,q4_K] [--contexts 2048,4096,8192,16384] [--runs 3]
  *                        [--no-tiers] [--parity NAME] [--out-dir bench/results] [--again]
  *
- * --dry-run prints what would be run, and what is missing. It can be stopped at any time: a step that ended well is not run
- * again by the same commit on the same GPU, unless --again says so, and a build goes on where it was. --ggml-source (or KVASIR_GGML_SOURCE) names a checkout of
- * llama.cpp, or its folder ggml, for machines without a network. --device cpu runs the chain on the processor instead, to
- * see that it works: --device cpu --shape 0.1b --types q8_0 --contexts 512 --runs 1 --parity "llama f16" --out-dir /tmp/gpu
+ * --dry-run prints the commands and any missing requirements. The run can be stopped at any time: a step that succeeded is not repeated for
+ * the same commit on the same GPU, unless --again is given, and a build resumes. --ggml-source (or KVASIR_GGML_SOURCE) names a checkout of
+ * llama.cpp, or its folder ggml, for machines without a network. --device cpu runs everything on the CPU instead, as a smoke test: --device
+ * cpu --shape 0.1b --types q8_0 --contexts 512 --runs 1 --parity "llama f16" --out-dir /tmp/gpu
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const recordOf = ({ outDir, shape }: GpuOptions): string => join(outDir, `gpu-${
 
 function printPlan(options: GpuOptions, found: Found): void {
   const wanted = options.device !== 'cpu' && options.steps.has('backend');
-  if (wanted && found.backend) say('The CUDA backend is there.');
+  if (wanted && found.backend) say('The CUDA backend is installed.');
   if (wanted && !found.backend) {
     if (found.source === undefined) say('Download the source of the pinned release.');
     const source = found.source === undefined ? undefined : sourceRoot(found.source);
@@ -46,13 +46,13 @@ function printPlan(options: GpuOptions, found: Found): void {
   }
 }
 
-/** The device's name, as the engine lists it. */
+/** The device's name in the engine's list. */
 async function chooseDevice(wanted: string): Promise<string> {
   if (wanted === 'cpu') return wanted;
   const missing = await missingLibraries();
   if (missing.length > 0)
     throw new SetupError(
-      `The CUDA backend stays unused: ${missing.join(' and ')} not found; add the folder to LD_LIBRARY_PATH.`,
+      `The CUDA backend cannot be loaded: ${missing.join(' and ')} not found. Add the folder to LD_LIBRARY_PATH.`,
     );
   const devices = openWithPacks().devices();
   const gpu = devices.find(({ name, kind }) => (wanted === 'auto' ? kind === 'gpu' : name === wanted));
@@ -62,7 +62,7 @@ async function chooseDevice(wanted: string): Promise<string> {
   );
 }
 
-/** Seconds it took. */
+/** Returns the duration in seconds. */
 function runScript(script: Script): number {
   const start = performance.now();
   const { status } = spawnSync(process.execPath, [join(ROOT, script.path), ...script.args], {
@@ -71,12 +71,12 @@ function runScript(script: Script): number {
   });
   if (status !== 0)
     throw new SetupError(
-      `It failed (exit code ${status}): ${shown(script)}\nWhat ended before is kept; the same command goes on from here.`,
+      `Failed (exit code ${status}): ${shown(script)}\nCompleted steps are kept; run the same command to resume.`,
     );
   return Math.round((performance.now() - start) / 1000);
 }
 
-/** Runs what has not been run by this code on this GPU, and writes down each that ended well. */
+/** Runs the scripts that this commit has not run on this GPU, and records each that succeeds. */
 function runScripts(
   todo: readonly Script[],
   path: string,
@@ -117,7 +117,7 @@ async function main(options: GpuOptions): Promise<void> {
     command: ['npm run bench:gpu --', ...process.argv.slice(2).map(quoted)].join(' '),
   };
   runScripts(todo, path, about, options.again);
-  say(`\nDone; commands, times and machine are in ${path}.`);
+  say(`\nDone. Commands, times and machine data are in ${path}.`);
 }
 
 try {

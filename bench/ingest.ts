@@ -1,5 +1,5 @@
-// `npm run bench:ingest`: how the window feels while 1,000 text files (20 MB) are read, indexed and precomputed, and what
-// memory that takes. Real app, real browser; timings are of one run on one machine.
+// `npm run bench:ingest`: measures the window's responsiveness while 1,000 text files (20 MB) are read, indexed and precomputed, and the
+// memory that takes. Real app, real browser; timings are from one run on one machine.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Table from 'cli-table3';
@@ -15,7 +15,7 @@ import { writeResult } from './lib/result.ts';
 const KEY_EVERY_MS = 120;
 const ROUTE: Record<string, string> = { library: '/library', search: '/search', chat: '/' };
 
-/** Runs in the page: a task posted from a frame's callback runs when that frame has been painted. */
+/** Runs in the page: a task posted from a frame's callback runs after that frame has been painted. */
 const OBSERVE = `
   globalThis.latencies = [];
   addEventListener('keydown', (event) => {
@@ -29,11 +29,9 @@ const OBSERVE = `
 
 const { files, bytes, seconds, out } = new Command('bench:ingest')
   .addOption(new Option('--files <n>', 'text files').default(1000).argParser(Number))
-  .addOption(new Option('--bytes <n>', 'bytes of all of them').default(20e6).argParser(Number))
-  .addOption(
-    new Option('--seconds <n>', 'how long keys are pressed on each screen').default(40).argParser(Number),
-  )
-  .addOption(new Option('--out <file>', 'where the JSON goes').default('bench/results/ingest.json'))
+  .addOption(new Option('--bytes <n>', 'total bytes').default(20e6).argParser(Number))
+  .addOption(new Option('--seconds <n>', 'seconds of typing per screen').default(40).argParser(Number))
+  .addOption(new Option('--out <file>', 'path of the JSON result').default('bench/results/ingest.json'))
   .parse()
   .opts<{ files: number; bytes: number; seconds: number; out: string }>();
 
@@ -99,7 +97,7 @@ async function enter({ url }: RunningApp): Promise<Entered> {
 interface Entered {
   name: string;
   value: string;
-  /** The window's address. */
+  /** The window's URL. */
   home: string;
 }
 
@@ -144,7 +142,7 @@ async function untilIdle(core: Core): Promise<void> {
   }
 }
 
-/** Presses keys in a screen's field, and takes the time from each key to the frame that shows it. */
+/** Presses keys in a screen's field, and measures the time from each key to the frame that shows it. */
 async function typeOn(page: Page, { home }: Entered, screen: string, time: number): Promise<Latency> {
   await page.goto(`${home}#${ROUTE[screen] ?? '/'}`);
   await page.reload();
@@ -166,7 +164,7 @@ async function typeOn(page: Page, { home }: Entered, screen: string, time: numbe
   return { keys: latencies.length, p50: at(0.5), p95: at(0.95), max: at(1) };
 }
 
-/** Peak resident memory of the core and its child processes together, in MiB; Linux only. */
+/** Peak resident memory of the core and its child processes combined, in MiB; Linux only. */
 function watchMemory(running: RunningApp): { peak(): number; stop(): void } {
   let peak = 0;
   const timer = setInterval(() => (peak = Math.max(peak, residentOfTree(running.process.pid ?? 0))), 500);
@@ -179,7 +177,7 @@ function residentOfTree(pid: number): number {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/);
     return children.reduce((sum, child) => sum + (child === '' ? 0 : residentOfTree(Number(child))), own);
   } catch {
-    return 0; // ended, or not on Linux
+    return 0; // the process has ended, or this is not Linux
   }
 }
 
@@ -196,7 +194,7 @@ function report(
   console.log(table.toString());
   console.log(
     `After ${elapsed.toFixed(0)} s: ${status.done} of ${status.total} documents ready, ${status.tokensDone} tokens ` +
-      `precomputed (${status.tokensPerSecond.toFixed(0)} a second). The peak is of the core and its parser together.`,
+      `precomputed (${status.tokensPerSecond.toFixed(0)}/s). The peak covers the core and its parser.`,
   );
   writeResult('ingest', out, {
     files,

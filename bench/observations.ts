@@ -1,11 +1,11 @@
 /**
- * What CacheBlend rests on, looked at in one model over many prompts: how far a prompt of reused passages is from the full prefill, in
- * which tokens, in which layers (the paper's figures 4, 6, 7 and 8, and sparsity by layer).
+ * Measures the observations behind CacheBlend in one model over many prompts: how far a prompt of reused passages is from the full prefill,
+ * in which tokens, in which layers (the paper's figures 4, 6, 7 and 8, and sparsity by layer).
  *
  *   npm run bench:observations -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--threads N]
  *                                 [--out FILE.json]
  *
- * Sets are those of bench:quality. Writes FILE-*.svg beside FILE.json. docs/quality.md says what was found.
+ * Sets are those of bench:quality. Writes FILE-*.svg next to FILE.json. docs/quality.md has the findings.
  */
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -1,18 +1,19 @@
 /**
- * How good answers are, and how soon they begin, by the way their prompt is made: full prefill, prefix caching, full reuse, and
- * every strategy beside random tokens of the same number.
+ * Measures answer quality and time to first token by prompt method: full prefill, prefix caching, full reuse, and every strategy next to
+ * the same number of random tokens.
  *
  *   npm run bench:quality -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--ratios 0.15]
  *                            [--only REGEXP] [--passages 24] [--chunks TOKENS] [--order given|shuffled] [--dtype f16|q8_0]
  *                            [--lead headings|none|TOKENS|TEXT] [--selection] [--threads N] [--device cpu] [--shots N]
  *                            [--matrix [--runs REGEXP]] [--out FILE.json [--resume] [--part I/N]]
  *
- * Sets: 'worlds' (ours: held-out worlds of the demo model's kind), 'library' (the sample library, with the passages that the app
- * retrieves), or a file in CacheBlend's, LongBench's or RULER's form;
- * --prompts is LongBench's own file of prompts by data set. --matrix goes through ratios, numbers and lengths of passages, order and
- * number formats (CacheBlend's figures 12 to 16), and draws FILE-*.svg. Each question is written to FILE.json.tmp when it was asked, from which
- * --resume goes on. --part 2/4 asks every fourth question from the second on and leaves its records there: joined in one file, --resume makes the table of them. --shots puts so many questions and answers of the set before each question, for base models. Answers are greedy. Whatever is drawn (passages, order, random
- * tokens, intervals) is drawn from fixed seeds: two runs differ in times only. docs/quality.md tells how to read it.
+ * Sets: 'worlds' (ours: held-out worlds like those the demo model was trained on), 'library' (the sample library, with the passages that
+ * the app retrieves), or a file in CacheBlend's, LongBench's or RULER's format; --prompts is LongBench's own file of prompts by data set.
+ * --matrix varies ratios, numbers and lengths of passages, order and number formats (CacheBlend's figures 12 to 16), and draws FILE-*.svg.
+ * Each question is written to FILE.json.tmp once it was asked; --resume continues from there. --part 2/4 asks every fourth question from
+ * the second on and leaves its records there: concatenate the files of all parts, and --resume makes their table.
+ * --shots puts N questions and answers of the set before each question, for base models. Answers are greedy. All sampling (passages, order,
+ * random tokens, intervals) uses fixed seeds: two runs differ in times only. docs/quality.md explains the results.
  */
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -75,13 +76,15 @@ const about = {
   questions: set.questions.length,
 };
 
-/** The whole app is needed for it alone. */
+/** Starts the whole app, which no other set needs. */
 async function fromLibrary(): Promise<QuestionSet> {
   const { withRetriever } = await import('./quality/retrieved.ts');
   return withRetriever(path, librarySet);
 }
 
-/** What passages are encoded behind: the headings above, nothing, the end of the passage before (FusionRAG), or a text (CacheClip). */
+/**
+ * Text before which passages are encoded: the headings above, nothing, the end of the previous passage (FusionRAG), or a text (CacheClip).
+ */
 function leadOf(lead: string): Lead {
   if (lead === 'headings' || lead === 'none') return lead;
   return /^\d+$/.test(lead) ? { neighbour: Number(lead) } : { text: lead };
@@ -93,22 +96,20 @@ const mine = (index: number): boolean => index % parts === part - 1;
 
 const calibrations = new Map<string, Calibration | undefined>();
 
-/** As the app would have it, on questions that are not asked. */
+/** The app's own calibration, on questions that are not asked. */
 async function calibrationFor(dtype: KvDtype, lead: Lead): Promise<Calibration | undefined> {
   const key = JSON.stringify([dtype, lead]);
   if (!calibrations.has(key)) {
     const calibration = await calibrationOn(model, others, dtype, lead);
     calibrations.set(key, calibration);
     console.log(
-      calibration
-        ? `auto: ${JSON.stringify(calibration.choice)}`
-        : 'auto: no questions are left to calibrate on',
+      calibration ? `auto: ${JSON.stringify(calibration.choice)}` : 'auto: no questions left for calibration',
     );
   }
   return calibrations.get(key);
 }
 
-/** With more questions those that were asked still count. */
+/** Excludes the number of questions, so that records stay valid when it grows. */
 const measuredOn = { model: about.model, fingerprint: about.fingerprint, set: about.set };
 const records = new Records(args.out, { ...measuredOn, commit: commit(), shots: args.shots }, args.resume);
 
@@ -120,7 +121,7 @@ async function measured({ ratios, only, ...setting }: Asked): Promise<Row[]> {
   const methods = ways.filter((method) => method.name === 'full' || wanted.test(label(method)));
   const run = JSON.stringify({ ...setting, auto: calibration?.choice });
   const known = records.of(run);
-  if (known.length > 0) console.log(`Goes on behind ${known.length} of ${set.questions.length} questions.`);
+  if (known.length > 0) console.log(`Resuming after ${known.length} of ${set.questions.length} questions.`);
   const left = set.questions.filter((_, index) => mine(index)).length - known.length;
   const progress = new Progress(Math.max(0, left));
   const asked = await measure(

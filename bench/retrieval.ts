@@ -1,23 +1,23 @@
 /**
- * How well passages are found by words, in documents that nothing was tuned to: the manuals of Debian packages (English,
- * German, Chinese; HTML, text, PDF, EPUB), beside plain BM25 over the same chunks, and beside as many passages as a prompt may
- * have, whatever they are worth ("filled").
+ * Measures keyword retrieval in documents that nothing was tuned for: the manuals of Debian packages (English, German, Chinese; HTML, text,
+ * PDF, EPUB), next to plain BM25 over the same chunks, and next to the maximum number of passages regardless of their score ("filled").
  *
  *   apt-get install debian-policy debian-faq debian-faq-de debian-faq-zh-cn debian-reference-en debian-reference-de \
  *     debian-reference-zh-cn developers-reference developers-reference-de bash-doc git-doc maint-guide maint-guide-de maint-guide-zh-cn
  *   npm run bench:retrieval -- [--questions 240] [--chunk-tokens 900] [--packages a,b] [--keep FOLDER] [--out FILE.json]
  *
- * --keep: the library is read into FOLDER and stays there; what is there already is used as it is.
+ * --keep: reads the library into FOLDER and keeps it; an existing one is used unchanged.
  *
- * Questions are made from the documents' texts by a rule, from a seed, before anything is indexed:
- * - "sentence": of a sentence of 8 to 40 words (Chinese: 16 to 80 characters) that stands in four places at most, every third
- *   word (Chinese: every third run of four characters) is left out. A passage is right if the sentence's place overlaps it, or if it
- *   has the sentence word for word, as other formats of the same manual do.
+ * A rule generates the questions from the documents' texts, with a fixed seed, before indexing:
+ * - "sentence": a sentence of 8 to 40 words (Chinese: 16 to 80 characters) that occurs in four places at most, without every third word
+ *   (Chinese: every third run of four characters). A passage is right if it overlaps the sentence's place or contains the sentence verbatim,
+ *   as other formats of the same manual do.
  * - "heading": a heading of two to eight words that four sections have at most. A passage is right if it overlaps the first 1,500
  *   characters of its section.
- * Questions with one right passage are shown once more by themselves ("one right").
+ * Questions with one right passage are also reported separately ("one right").
  *
- * Precision is the share of right passages among those given, and "passages" how many those are. Plain BM25 is SQLite's FTS5 over the chunks' texts (unicode61, Chinese as pairs), every word of the question, best 6.
+ * Precision is the share of right passages among those returned, and "passages" their number. Plain BM25 is SQLite's FTS5 over the chunks'
+ * texts (unicode61, Chinese as pairs), every word of the question, best 6.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
@@ -79,14 +79,14 @@ try {
   if (args.keep === undefined) rmSync(dir, { recursive: true, force: true });
 }
 
-/** A question, and what plain BM25 is worth on it. */
+/** A question, and plain BM25's score on it. */
 interface Asked {
   question: BenchQuestion;
   right: ReadonlySet<number>;
   plain: Scores;
 }
 
-/** Makes the questions; all that was needed for it is garbage afterwards, so that it does not cost while searches are timed. */
+/** Makes the questions; the temporary data becomes garbage afterwards and does not slow the timed searches. */
 function ask(catalogue: Catalogue, set: number) {
   const chunks = [...catalogue.chunks(set)];
   const plain = plainIndex(chunks);
@@ -142,7 +142,7 @@ async function bench(): Promise<void> {
     times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   const cpuMs = { p50: at(0.5), p95: at(0.95), max: at(1) };
   console.log(`${files} files, ${chunks} chunks of ${characters.toFixed(0)} characters on average`);
-  console.log(`CPU a question: p50 ${f(cpuMs.p50)} ms, p95 ${f(cpuMs.p95)} ms, max ${f(cpuMs.max)} ms`);
+  console.log(`CPU per question: p50 ${f(cpuMs.p50)} ms, p95 ${f(cpuMs.p95)} ms, max ${f(cpuMs.max)} ms`);
   writeResult('retrieval', args.out, {
     packages,
     files,
@@ -163,7 +163,7 @@ function ranked(found: readonly Retrieved[]): number[] {
   return found.toSorted((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
 }
 
-/** Copies a package's documents that Kvasir reads. */
+/** Copies a package's documents in formats that Kvasir reads. */
 function copyDocuments(name: string): void {
   const listed = execFileSync('dpkg', ['-L', name], { encoding: 'utf8' }).split('\n');
   const files = listed.filter(
@@ -187,7 +187,7 @@ async function ingest(packages: readonly string[]): Promise<{ path: string; set:
     const started = performance.now();
     const { library } = await app.workspaces.open({ root: join(dir, 'documents') });
     await library.drain({ precompute: false });
-    console.log(`read and cut in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+    console.log(`read and chunked in ${((performance.now() - started) / 1000).toFixed(0)} s`);
     return { path: app.paths.catalogue, set: library.chunkSetId };
   } finally {
     await app.close();

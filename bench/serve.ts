@@ -1,19 +1,18 @@
 /**
- * Many at once: how soon answers begin and how fast they are written when requests come faster and faster, by the way their
- * prompts are made: full prefill, prefix caching, blending.
+ * Measures serving under increasing load: time to first token and decode speed by prompt method: full prefill, prefix caching, blending.
  *
  *   npm run bench:serve -- [--model F.gguf | --shape 0.6b --type q8_0] [--context 4096] [--chunk 512] [--library 24]
  *                          [--question 32] [--answer 16] [--requests 12] [--loads 0.3,0.6,0.9] [--clients 1,2,4,8,16,32]
  *                          [--only REGEXP] [--together 8] [--seconds 0] [--llama-server]
  *                          [--threads N] [--out FILE.json]
  *
- * Every request places chunks of a library, drawn by popularity and in an order of their own, then a question. --loads are open
- * loops: requests come at random (Poisson) at so many times the rate that a method manages one at a time. --clients are
- * closed loops: each client asks again as soon as it is answered, and once at least. --together is how many short questions are written at
- * once beside one at a time, and a short question is asked while a long prompt is computed.
- * Token ids are random: the work does not depend on them. What is drawn is drawn from fixed seeds, and the same for every method. --requests is how many a run has at least;
- * with --seconds open loops go on for so long, so that fast methods are asked more often. --llama-server adds llama.cpp's server as a
- * peer: it is built from source the first time.
+ * Every request places chunks of a library, drawn by popularity and in random order, then a question. --loads are open loops: requests
+ * arrive at random (Poisson) at this multiple of the rate that the method sustains one at a time. --clients are closed loops: each client
+ * asks again as soon as it is answered, and at least once. --together is the number of short questions decoded concurrently, compared with
+ * one at a time; a short question is also asked while a long prompt is computed.
+ * Token ids are random: the work does not depend on them. All sampling uses fixed seeds, the same for every method. --requests is the
+ * minimum number per run; with --seconds, open loops run for that long, so that fast methods get more requests. --llama-server adds
+ * llama.cpp's server as a peer: it is built from source the first time.
  */
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -51,11 +50,11 @@ const { values: args } = parseArgs({
 });
 const numbers = (list: string): number[] => list.split(',').filter(Boolean).map(Number);
 
-/** Answers at once, as the app lets them in. */
+/** Maximum concurrent answers, as in the app. */
 const AT_ONCE = 8;
-/** Resident KV: enough for all that are let in. */
+/** Resident KV: enough for all concurrent requests. */
 const KV_BYTES = 8 * 2 ** 30;
-/** An answer that begins within so many times its time alone counts as good. */
+/** Goodput counts answers that begin within this multiple of the idle TTFT. */
 const LIMIT = 2;
 
 const path = args.model ?? shapedModel(args.shape, args.type, 32768);
@@ -73,10 +72,10 @@ const together =
 if (together) {
   const { atOnce, alone: one, ratio, shortAlone, shortBeside, shortRatio } = together;
   console.log(
-    `${args.together} at once: ${atOnce.toFixed(1)} tokens/s, one at a time ${one.toFixed(1)} (× ${ratio.toFixed(2)})`,
+    `${args.together} concurrent: ${atOnce.toFixed(1)} tokens/s, one at a time ${one.toFixed(1)} (× ${ratio.toFixed(2)})`,
   );
   console.log(
-    `a short question: ${shortAlone.toFixed(0)} ms alone, p95 ${shortBeside.toFixed(0)} ms beside a prompt of ${shape.context} tokens (× ${shortRatio.toFixed(2)})`,
+    `a short question: ${shortAlone.toFixed(0)} ms alone, p95 ${shortBeside.toFixed(0)} ms during a prompt of ${shape.context} tokens (× ${shortRatio.toFixed(2)})`,
   );
 }
 

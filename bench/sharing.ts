@@ -1,16 +1,16 @@
 /**
- * How fast a shared cache is.
+ * Measures the speed of a shared cache.
  *
  *   npm run bench:sharing -- [--mb 56] [--count 8]
  *
- * measures the program's part of it, without a network: a folder, Redis and a small S3 server, all on this machine.
+ * measures the program's own overhead, without a network: a folder, Redis and a small S3 server, all on this machine.
  *
  *   npm run bench:sharing -- --gbit 1 [--shapes 0.6b,stories-15m,much-kv] [--type q8_0] [--context 512] [--chunk 256]
  *                            [--question 32] [--rounds 5] [--threads N] [--device cpu] [--out FILE.json]
  *
- * holds a folder back to so many Gbit/s, and compares for each shape what the controller does with a prompt that another machine has
- * computed, loading all of it, and computing all of it: how soon each is, how well that was foreseen, and whether the controller
- * took the sooner. Token ids are random: the work does not depend on them.
+ * throttles a folder to this many Gbit/s, and compares for each shape the controller's decision for a prompt that another machine has
+ * computed with loading all of it and computing all of it: the times, their predictions, and whether the controller chose the faster. Token
+ * ids are random: the work does not depend on them.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,14 +1,14 @@
 /**
- * The server under load for a long time: requests come at random (Poisson) at a share of the rate that saturates it, and every
- * answer is held against what the same request says alone.
+ * Runs the server under load for a long time: requests arrive at random (Poisson) at a share of the saturation rate, and every answer is
+ * compared with the answer to the same request alone.
  *
  *   npm run bench:soak -- [--minutes 60] [--load 0.8] [--clients 8] [--out FILE.json]
  *
- * It starts the real server (`serve --api`) with the demo model and the sample library, and asks by the official OpenAI client:
- * questions to the library, prompts with passages marked as cacheable, and plain ones, all greedy and streamed. The strategy is named
- * in each request: `auto` may choose by load, and then texts would rightly differ. The saturation rate is what `--clients` clients
- * get who ask again at once. Time to first token, memory and errors are told for each tenth of the time. Ends with an error
- * where a request failed or a text was another.
+ * Starts the real server (`serve --api`) with the demo model and the sample library, and asks through the official OpenAI client: questions
+ * to the library, prompts with passages marked as cacheable, and plain ones, all greedy and streamed. Each request names the strategy:
+ * `auto` may choose by load, which would legitimately change texts. The saturation rate is that of `--clients` clients that ask again
+ * without pause. Time to first token, memory and errors are reported for each tenth of the time. Exits with an error if a request failed or
+ * a text differed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const { values: args } = parseArgs({
   },
 });
 const seconds = Number(args.minutes) * 60;
-/** So long the saturation rate is measured. */
+/** Duration of the saturation measurement. */
 const SATURATION_SECONDS = Math.min(60, seconds);
 
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-soak-'));
@@ -46,14 +46,14 @@ try {
   const rate = Number(args.load) * saturation;
   console.log(
     `${asked.length} requests; alone ${alone.ms.toFixed(0)} ms to the first token (median); ` +
-      `saturated at ${saturation.toFixed(2)} requests/s, so they come at ${rate.toFixed(2)}`,
+      `saturated at ${saturation.toFixed(2)} requests/s, so requests arrive at ${rate.toFixed(2)}`,
   );
   const samples = await openLoop(asker, asked, alone.texts, rate);
   const rows = tenths(samples, seconds);
   printTenths(rows);
   const failures = samples.filter(({ error }) => error !== undefined);
   const different = samples.filter(({ same }) => same === false);
-  console.log(`${samples.length} requests: ${failures.length} failed, ${different.length} other texts`);
+  console.log(`${samples.length} requests: ${failures.length} failed, ${different.length} different texts`);
   for (const { error } of failures.slice(0, 5)) console.log(`  ${error}`);
   writeResult('soak', args.out, {
     ...{ minutes: seconds / 60, load: Number(args.load), threads: availableParallelism(), saturation, rate },
@@ -71,7 +71,7 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** Each request by itself, twice: the first time its passages are encoded. */
+/** Each request alone, twice: the first pass encodes its passages. */
 async function allAlone(
   asker: Asker,
   asked: readonly SoakQuestion[],
@@ -107,7 +107,7 @@ async function saturationRate(
   return (answered * 1000) / (performance.now() - start);
 }
 
-/** Requests at random times until the time is over, whether those before are answered or not. */
+/** Sends requests at random times until the time is over, regardless of pending ones. */
 async function openLoop(
   asker: Asker,
   asked: readonly SoakQuestion[],

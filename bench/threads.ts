@@ -1,11 +1,11 @@
 /**
- * Threads by what is free: the time of a prefill and of decoding with each fixed number of threads, and with the number left to Kvasir,
- * beside no, one, two and four other processes that compute all the time.
+ * Evaluates the automatic thread count: the time of a prefill and of decoding with each fixed number of threads and with Kvasir's automatic
+ * number, next to zero, one, two and four other busy processes.
  *
  *   npm run bench:threads -- [--model F.gguf] [--tokens 256] [--decode 24] [--rounds 5] [--busy 0,1,2,4] [--out FILE.json]
  *
- * All numbers of threads take turns within a round, in an order that rotates. A ratio is that of medians: automatic by the best fixed
- * number. Everything runs in one process with one instance of the model for each number; the others' threads sleep meanwhile.
+ * All thread counts alternate within a round, in rotating order. A ratio compares medians: automatic to the best fixed number. Everything
+ * runs in one process with one instance of the model per thread count; the others' threads sleep meanwhile.
  */
 import { spawn } from 'node:child_process';
 import { basename, join } from 'node:path';
@@ -27,11 +27,11 @@ const { values: args } = parseArgs({
     out: { type: 'string' },
   },
 });
-/** A number of threads that is this much slower than the best is a bad choice. */
+/** A thread count slower than the best by more than this factor is a bad choice. */
 const BAR = 1.15;
-/** Until other processes have started, or ended. */
+/** Time for other processes to start or end. */
 const SETTLE_MS = 1000;
-/** Between two variants: the system gives less time to a process that has just had much, and one always follows the same other. */
+/** Pause between two variants: the scheduler gives less time to a process that has just had much, and the order of variants is fixed. */
 const PAUSE_MS = 500;
 const TOKENS = Number(args.tokens);
 const DECODE = Number(args.decode);
@@ -46,7 +46,7 @@ interface Variant extends Times {
   model: Model;
 }
 
-/** Other tokens each time, since what was computed before is not computed again. */
+/** Uses different tokens each time, since cached ones are not recomputed. */
 async function measure({ model, prefillMs, tokenMs }: Variant): Promise<void> {
   const ids = () => Math.floor(Math.random() * model.info.vocabSize);
   const session = model.createSession(TOKENS + DECODE + 8);
@@ -93,7 +93,7 @@ interface Row {
   busy: number;
   of: keyof Times;
   times: { threads: number; ms: number }[];
-  /** Automatic by the best fixed number. */
+  /** Automatic relative to the best fixed number. */
   ratio: number;
   met: boolean;
   stealPercent: number;
@@ -113,7 +113,7 @@ const rows: Row[] = [];
 for (const busy of args.busy.split(',')) {
   rows.push(...(await beside(Number(busy), models)));
   console.error(
-    `beside ${busy}: ${rows
+    `${busy} busy processes: ${rows
       .slice(-2)
       .map(({ of, ratio }) => `${of} ${ratio.toFixed(2)}`)
       .join(', ')}`,

@@ -1,17 +1,17 @@
 /**
- * Time to first token by method, in one run on one machine: llama.cpp (libllama with the settings that are fastest here; its
- * prefix cache; its cache reuse by K-shift) beside our full prefill, full reuse and blending, by context and tier.
+ * Measures time to first token by method, in one run on one machine: llama.cpp (libllama with its fastest settings here; its prefix cache;
+ * its cache reuse by K-shift) next to our full prefill, full reuse and blending, by context and tier.
  *
  *   npm run bench:ttft -- [--model F.gguf | --shape 0.6b --type q8_0] [--contexts 1024,2048,4096] [--chunks 512]
  *                         [--question 32] [--ratios 0.05,0.15,0.3] [--runs 3] [--no-tiers] [--no-turns] [--no-llama]
  *                         [--only REGEX] [--witness] [--decode 32] [--trial 1024] [--threads N] [--device NAME]
  *                         [--cpu haswell] [--out FILE.json]
  *
- * Runs are interleaved (one of each method, then the next round), and ratios are taken to llama.cpp's run of the same
- * round, so that a machine that slows down slows all of them; --runs takes one number, or one for each context. llama.cpp
- * runs in a process of its own, so that memory is told apart. --cpu makes both engines use that CPU's instructions only,
- * --device that device. --trial is how many tokens llama.cpp's settings are tried with. Token ids are random: the work does
- * not depend on them. Writes JSON, and a plot and a table beside it.
+ * Runs are interleaved (one of each method, then the next round), and ratios are relative to llama.cpp's run of the same round, so that a
+ * machine that slows down slows all of them; --runs takes one number, or one per context. llama.cpp runs in a separate process, so that
+ * memory is measured separately. --cpu restricts both engines to that CPU's instructions, --device runs both on that device. --trial is the
+ * number of tokens for the trial of llama.cpp's settings. Token ids are random: the work does not depend on them. Writes JSON, and a plot
+ * and a table next to it.
  * bench/README.md has the commands of the published results.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,20 +38,20 @@ import { workOf } from './ttft/work.ts';
 
 const args = optionsFrom(process.argv.slice(2));
 
-// Another machine's instructions, for both: ggml's library for that CPU, and our kernels that need no more.
+// Another CPU's instructions, for both engines: ggml's library for that CPU, and our kernels that need no more.
 if (args.cpu !== undefined) {
   process.env.KVASIR_CPU = args.cpu;
   process.env.KVASIR_ATTENTION = args.cpu === 'haswell' ? 'avx2' : 'generic';
   process.env.KVASIR_MATMUL = args.cpu === 'haswell' ? 'avx2-int16' : 'ggml';
 }
 
-/** Decoding is measured behind the largest context up to this. */
+/** Decoding is measured after the largest context up to this. */
 const DECODE_CONTEXT = 4096;
 
 /** Methods whose distance from the machine's limits is printed. */
 const ROOFLINE = /^(llama.cpp )?full prefill$|^(default|query) .*, RAM$/;
 
-/** Chunk files lie here: a system's folder for temporary files may be in memory. */
+/** Folder of chunk files; the system's temporary folder may be in memory. */
 const SCRATCH = join(import.meta.dirname, '..', 'build');
 
 const path = args.model ?? shapedModel(args.shape, args.type, 32768);
@@ -71,7 +71,7 @@ async function measure(
   return methods.map(({ name }) => {
     const own = runs.get(name) ?? [];
     const row = rowOf(name, own, { llama, full }, { context: prompt.context, chunks });
-    // llama.cpp's full prefill has ours to do.
+    // llama.cpp's full prefill has the same work as ours.
     const report = (name === 'llama.cpp full prefill' ? runs.get('full prefill') : own)?.[0]?.report;
     if (!report || !shape) return row;
     const work = workOf(report, shape, model.info.vocabSize, bytesOfWeights);
@@ -89,7 +89,7 @@ function printBars(bars: readonly Bar[]): void {
 
 const host = machine();
 const ticks = cpuTicks();
-// Repeats would find their chunks in the device's memory, whatever tier they are to come from.
+// Without this, repeated runs would find their chunks in device memory, whatever their tier.
 const kept = { deviceBudgetBytes: 0 };
 const model = await openWithPacks().loadModel(path, { threads: args.threads, device: args.device, ...kept });
 const { threads, vocabSize } = model.info;
@@ -109,7 +109,7 @@ const rows: Row[] = [];
 try {
   for (const [i, context] of args.contexts.entries()) {
     for (const chunkTokens of args.chunks) {
-      process.stderr.write(`${context} tokens in chunks of ${chunkTokens}, behind ${PREFIX}\n`);
+      process.stderr.write(`${context} tokens in chunks of ${chunkTokens}, after ${PREFIX}\n`);
       const prompt = await buildCase(model, {
         context,
         chunkTokens,
@@ -142,7 +142,7 @@ if (decode) {
 }
 printBars(bars);
 for (const line of firstTokensOf(rows)) console.log(line);
-// Of the processor: they say nothing about layers elsewhere.
+// Peaks are the CPU's: they do not apply to layers on other devices.
 const peaks = model.info.layerDevices.every((device) => device === 'CPU') ? measurePeaks(threads) : undefined;
 if (peaks)
   for (const line of rooflineOf(

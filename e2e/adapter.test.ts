@@ -1,4 +1,4 @@
-/** LoRA adapters in the real program: whose cache is used, what is refused, and how a library follows. */
+/** LoRA adapters in the real program: cache separation, refused adapters, and library updates. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ describe('the command line', () => {
     return JSON.parse(stdout) as Asked;
   };
 
-  test('what was computed with an adapter is not used without it, nor the other way round', async () => {
+  test('KV computed with an adapter is not used without it, and vice versa', async () => {
     const plain = await asked();
     const alone = chunkFiles(join(dir, 'cli')).size;
     expect(plain.library.precomputed.computed).toBeGreaterThan(0);
@@ -63,7 +63,7 @@ describe('the command line', () => {
     }
   });
 
-  test('an adapter for another model, one that is not there, and a model that takes none are refused', async () => {
+  test('an adapter for another model, a missing one, and a model that supports none are refused', async () => {
     const other = randomAdapter(makeModel(join(dir, 'qwen2.gguf'), { arch: 'qwen2' }));
     expectFailure(await ask('--model', model, '--adapter', other), 'ADAPTER_MISMATCH');
     expectFailure(await ask('--model', model, '--adapter', join(dir, 'absent.gguf')), 'ADAPTER_INVALID');
@@ -74,7 +74,7 @@ describe('the command line', () => {
   });
 });
 
-test('a library is computed anew when an adapter is put on the model, and is at hand again without it', async () => {
+test('adding an adapter recomputes a library; removing it makes the first cache usable again', async () => {
   const app = await App.open({
     dataDir: join(dir, 'window'),
     overrides: { threads: 1, maxTokens: 8, chunkTokens: 64 },
@@ -90,7 +90,7 @@ test('a library is computed anew when an adapter is put on the model, and is at 
       const { chunks, cachedChunks } = app.libraries.list().find(({ id: each }) => each === docs.id)!;
       return { chunks, cachedChunks };
     };
-    const done = { chunks: 7, cachedChunks: 7 }; // as this tokenizer cuts the documents
+    const done = { chunks: 7, cachedChunks: 7 }; // with this tokenizer's chunking
     await expect.poll(counts, PATIENCE).toEqual(done);
     await app.models.setAdapter(id, adapter);
     const stored = (): number[] => app.store.totals().map(({ entries }) => entries);

@@ -1,4 +1,4 @@
-/** The Vercel AI SDK's OpenAI provider against the real server with the demo model. */
+/** The Vercel AI SDK's OpenAI provider with the real server and the demo model. */
 import { APICallError, generateText, streamText } from 'ai';
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai';
 import { beforeAll, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ beforeAll(() => {
   openai = createOpenAI({ baseURL: api.server.baseURL, apiKey: KEY });
 });
 
-test('text is generated, and what it took is told', async () => {
+test('text is generated, with usage', async () => {
   const { text, usage, finishReason } = await generateText({
     model: openai.chat(DEMO),
     temperature: 0,
@@ -38,7 +38,7 @@ test('a stream has the same text', async () => {
   expect((await streamed.usage).outputTokens).toBeGreaterThan(2);
 });
 
-test('stop texts and limits hold', async () => {
+test('stop texts and limits apply', async () => {
   const { text } = await generateText({ model: openai.chat(DEMO), temperature: 0, prompt });
   const stop = text.slice(4, 9);
   const stopped = await generateText({
@@ -52,7 +52,7 @@ test('stop texts and limits hold', async () => {
   expect([short.finishReason, short.usage.outputTokens]).toEqual(['length', 2]);
 });
 
-test('a library is a model like others', async () => {
+test('a library works as a model', async () => {
   const question = 'Where does Project Polaris run?';
   const { text, finalStep } = await generateText({
     model: openai.chat(LIBRARY),
@@ -66,7 +66,7 @@ test('a library is a model like others', async () => {
   expect(kvasir).toHaveProperty('reused_tokens');
 });
 
-test('a failure is the error of a call, with its status', async () => {
+test('a failure rejects the call, with its status', async () => {
   const asked = generateText({ model: openai.chat('none'), prompt, maxRetries: 0 });
   await expect(asked).rejects.toThrow(APICallError);
   await expect(asked).rejects.toMatchObject({ statusCode: 404 });

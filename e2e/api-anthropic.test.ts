@@ -1,4 +1,4 @@
-/** Anthropic's own client against the real server with the demo model. */
+/** Anthropic's own client with the real server and the demo model. */
 import Anthropic, {
   APIError,
   APIUserAbortError,
@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { encryptedPdf, pdf } from '../tools/test-documents/documents.ts';
 import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
-/** Left to itself the controller goes by how fast this machine is. */
+/** Fixed, because the controller's own choice depends on this machine's speed. */
 const BLENDED = { kvasir: { strategy: { name: 'deviation', ratio: 0.15 } } };
 const MARA = 'Mara Lind is an engineer. She works in the Oslo office.';
 const JON = 'Jon Berg sells tea in Porto. His favourite sport is chess.';
@@ -25,10 +25,10 @@ beforeAll(() => {
 });
 
 type Content = Anthropic.MessageParam['content'];
-/** The client sends fields that its types lack, too: some are Kvasir's own, and `temperature` is not in them any more. */
+/** The client also sends fields that its types lack: Kvasir's extensions, and `temperature`, which newer types omit. */
 type More = Partial<Anthropic.MessageCreateParamsNonStreaming> & Record<string, unknown>;
 
-/** A request whose answer is the same every time. */
+/** A request with a deterministic answer. */
 function asking(content: Content, more: More = {}): Anthropic.MessageCreateParamsNonStreaming {
   const request = { model: DEMO, max_tokens: 24, temperature: 0, ...BLENDED };
   return { ...request, messages: [{ role: 'user', content }], ...more };
@@ -50,7 +50,7 @@ function document(data: string, more: object = {}): Anthropic.DocumentBlockParam
 }
 
 describe('a message', () => {
-  test('is answered, and told what it took', async () => {
+  test('is answered, with usage', async () => {
     const content = `${MARA}\n\n${JON}\n\nQuestion: Where does Mara Lind work?`;
     const made = await ask(content);
     expect(textOf(made)).toMatch(/Oslo/);
@@ -67,7 +67,7 @@ describe('a message', () => {
     expect(made.usage.output_tokens).toBeGreaterThan(1);
   });
 
-  test('is streamed as it would be answered at once', async () => {
+  test('is streamed with the same content as without streaming', async () => {
     const whole = await ask([QUESTION]);
     const stream = client.messages.stream(asking([QUESTION]));
     const final = await stream.finalMessage();
@@ -79,7 +79,7 @@ describe('a message', () => {
     expect([events[0]?.type, events.at(-1)?.type]).toEqual(['message_start', 'message_stop']);
   });
 
-  test('ends at a stop sequence, and at the limit of tokens', async () => {
+  test('ends at a stop sequence, and at the token limit', async () => {
     const text = textOf(await ask([QUESTION]));
     const stop = text.slice(3, 8);
     const stopped = await ask([QUESTION], { stop_sequences: [stop] });
@@ -89,12 +89,12 @@ describe('a message', () => {
     expect([short.stop_reason, short.usage.output_tokens]).toEqual(['max_tokens', 2]);
   });
 
-  test('with top_k 1 is the likeliest whatever the temperature', async () => {
+  test('with top_k 1 is greedy at any temperature', async () => {
     const greedy = textOf(await ask([QUESTION]));
     expect(textOf(await ask([QUESTION], { temperature: 1, top_k: 1 }))).toBe(greedy);
   });
 
-  test('goes to a library, too', async () => {
+  test('works with a library, too', async () => {
     const made = await ask('Where does Project Polaris run?', { model: LIBRARY });
     const { citations } = made as unknown as { citations: { text: string; document: string }[] };
     const mark = Number(/\[(\d+)\]/.exec(textOf(made))?.[1]);
@@ -120,7 +120,7 @@ describe('documents', () => {
     expect(citations[0]?.cited_text).toBe('She works in the Oslo office.');
   });
 
-  test('are cited in a stream as at once, by blocks where they are sent so', async () => {
+  test('are cited in a stream as without one, by blocks if sent as blocks', async () => {
     const source = {
       type: 'content' as const,
       content: [JON, MARA].map((text) => ({ type: 'text' as const, text })),
@@ -142,7 +142,7 @@ describe('documents', () => {
     });
   });
 
-  test('and what is marked are computed once: in another order they are read', async () => {
+  test('and marked blocks are computed once: in another order they are read from the cache', async () => {
     const [ada, pia] = [
       document('Ada Holm paints ships in Bergen. She has a parrot called Admiral.'),
       document('Pia Moe repairs clocks in Tromsø. Her dog is called Minute.', { title: 'Pia' }),
@@ -172,7 +172,7 @@ describe('documents', () => {
 });
 
 describe('the cache', () => {
-  test('is filled by asking for no tokens, and a stream begins with what was read of it', async () => {
+  test('is filled by a request for no tokens, and a stream starts with the number of cached tokens', async () => {
     const content = [document('Eva Dahl builds kites in Arendal. Her sister is a pilot.'), QUESTION];
     const filled = await ask(content, { max_tokens: 0 });
     expect([filled.content, filled.stop_reason, filled.usage.output_tokens]).toEqual([[], 'max_tokens', 0]);
@@ -194,10 +194,10 @@ function sentPdf(bytes: Buffer, title = 'Staff'): Anthropic.DocumentBlockParam {
 }
 
 describe('a PDF', () => {
-  /** One without text, and a sentence that goes on in the next line. */
+  /** One page without text, and a sentence that continues on the next line. */
   const PAGES = [['Tea is free.'], [], ['Mara Lind is an engineer. Mara Lind works', 'in the Oslo office.']];
 
-  test('is cited by its pages, in a stream as at once', async () => {
+  test('is cited by its pages, with and without streaming', async () => {
     const content = [document(JON, { title: 'Jon' }), sentPdf(await pdf(PAGES)), QUESTION];
     const made = await ask(content);
     expect(textOf(made)).toMatch(/Oslo/);
@@ -215,7 +215,7 @@ describe('a PDF', () => {
     expect(final.content).toEqual(made.content);
   });
 
-  test('is computed once: the next question reads it, wherever it stands', async () => {
+  test('is computed once: the next question reads it from the cache, at any position', async () => {
     const pages = Array.from({ length: 12 }, (_, i) => [
       `Ship ${i} is called Vega ${i}. It carries ${i} tons of fish from Bergen to Tromsø every month.`,
       `Its captain is ${i + 30} years old, and plays the accordion when the sea is calm.`,
@@ -248,12 +248,12 @@ describe('a PDF', () => {
     ['scanned', 400, 'invalid_request_error', () => pdf([[], []]), /no text in it.*OCR/],
     ['encrypted', 400, 'invalid_request_error', () => encryptedPdf(), /password/],
     ['too large', 413, 'request_too_large', () => Buffer.alloc(13_000_000), /bytes at most/],
-  ])('that is %s is refused, and why is said', async (_, status, type, make, why) => {
+  ])('that is %s is refused with a reason', async (_, status, type, make, why) => {
     const content = [sentPdf(await make()), QUESTION];
     const streamed = () => client.messages.stream(asking(content)).finalMessage();
     for (const asked of [() => ask(content), streamed]) {
       const failure = await asked().catch((error: unknown) => error);
-      if (!(failure instanceof APIError)) throw new Error('it was answered');
+      if (!(failure instanceof APIError)) throw new Error('the request was answered');
       expect([failure.status, failure.type]).toEqual([status, type]);
       expect(failure.message).toMatch(why);
     }
@@ -261,7 +261,7 @@ describe('a PDF', () => {
 });
 
 describe('failures', () => {
-  test('are of the classes that the client knows, and say what is wrong', async () => {
+  test("are instances of the client's error classes, with a reason", async () => {
     const tools = [{ name: 'f', input_schema: { type: 'object' as const } }];
     await expect(ask([QUESTION], { tools })).rejects.toThrow(BadRequestError);
     await expect(ask([QUESTION], { tools })).rejects.toMatchObject({ type: 'invalid_request_error' });
@@ -277,7 +277,7 @@ describe('failures', () => {
     await expect(stream.finalMessage()).rejects.toThrow(NotFoundError);
   });
 
-  test('a wrong key is refused, and the right one let in as a bearer token too', async () => {
+  test('a wrong key is refused, and the right one is also accepted as a bearer token', async () => {
     const wrong = new Anthropic({ baseURL: api.server.origin, apiKey: 'wrong', maxRetries: 0 });
     await expect(wrong.messages.create(asking([QUESTION]))).rejects.toThrow(AuthenticationError);
     await expect(wrong.messages.create(asking([QUESTION]))).rejects.toMatchObject({
@@ -287,7 +287,7 @@ describe('failures', () => {
     expect(textOf(await bearer.messages.create(asking([QUESTION])))).not.toBe('');
   });
 
-  test('a stream that is left ends, and the next message is answered', async () => {
+  test('an abandoned stream ends, and the next message is answered', async () => {
     const stream = client.messages.stream(asking([QUESTION]));
     stream.on('text', () => stream.abort());
     await expect(stream.finalMessage()).rejects.toThrow(APIUserAbortError);

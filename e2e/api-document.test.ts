@@ -1,4 +1,4 @@
-/** What the API's own document says, held against what the real server answers. */
+/** Validates the real server's answers against the API's OpenAPI document. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, expect, test } from 'vitest';
 import { pdf } from '../tools/test-documents/documents.ts';
@@ -28,7 +28,7 @@ async function ask(path: string, body?: unknown): Promise<{ status: number; json
   return { status: answer.status, json: await answer.json() };
 }
 
-/** What the document says against an answer. */
+/** Validation errors of an answer against the document. */
 function mistakes(path: string, method: string, response: string, json: unknown): unknown {
   const steps = ['paths', path, method, 'responses', response, 'content', 'application/json', 'schema'];
   const pointer = steps
@@ -74,13 +74,13 @@ test.each([
   ['/v1/tokenize', { model: DEMO, prompt: 'Once' }],
   ['/v1/tokenize', { model: DEMO, messages: USER }],
   ['/health', undefined],
-])('%s answers as it is told: %j', async (path, body) => {
+])('%s answers as documented: %j', async (path, body) => {
   const { status, json } = await ask(path, body);
   expect(status).toBe(200);
   expect(mistakes(path, body ? 'post' : 'get', '200', json)).toEqual([]);
 });
 
-test('a message with a PDF is answered as it is told', async () => {
+test('a message with a PDF is answered as documented', async () => {
   const data = (await pdf([['Mara Lind works in the Oslo office.']])).toString('base64');
   const source = { type: 'base64', media_type: 'application/pdf', data };
   const content = [{ ...DOCUMENTS[0], source }, DOCUMENTS[1]];
@@ -97,18 +97,18 @@ test.each([
   ['/v1/responses', { model: 'none', input: 'x' }],
   ['/v1/messages', { model: DEMO, max_tokens: 9, messages: USER, tools: [{}] }],
   ['/v1/messages', { model: 'none', max_tokens: 9, messages: USER }],
-])('%s fails as it is told: %j', async (path, body) => {
+])('%s fails as documented: %j', async (path, body) => {
   const { status, json } = await ask(path, body);
   expect(status).toBeGreaterThanOrEqual(400);
   expect(mistakes(path, 'post', 'default', json)).toEqual([]);
 });
 
-test('an answer that is not as it is told would be noticed', async () => {
+test('an answer that differs from the document is detected', async () => {
   const { json } = await ask('/v1/tokenize', { model: DEMO, prompt: 'Once' });
   expect(mistakes('/v1/tokenize', 'post', '200', { ...(json as object), count: 'many' })).not.toEqual([]);
 });
 
-test('every endpoint is in it, and all that it refers to', () => {
+test('the document has every endpoint and every referenced schema', () => {
   expect(document.openapi).toBe('3.1.0');
   expect(Object.keys(document.paths).sort()).toEqual([
     '/health',
@@ -128,7 +128,7 @@ test('every endpoint is in it, and all that it refers to', () => {
     expect(() => ajv.compile({ $ref: `api${reference ?? ''}` })).not.toThrow();
 });
 
-test('an answer keeps to a JSON schema', async () => {
+test('an answer matches a JSON schema', async () => {
   const response_format = {
     type: 'json_schema',
     json_schema: { name: 'place', schema: SCHEMA, strict: true },

@@ -1,4 +1,4 @@
-/** The API with models of one's own: an embedding model, and one whose answers never end. */
+/** The API with the user's models: an embedding model, and one whose answers never end. */
 import { embedMany } from 'ai';
 import { createOpenAI } from '@ai-sdk/openai';
 import { join } from 'node:path';
@@ -43,8 +43,8 @@ afterAll(async () => {
 describe('vectors', () => {
   const input = ['red', 'green', 'red'];
 
-  test('are the same as numbers and in base64, one of length 1 a text', async () => {
-    // The client asks for base64 where nothing is said.
+  test('are the same as numbers and in base64, one unit vector per text', async () => {
+    // The client requests base64 by default.
     const packed = await client.embeddings.create({ model: embedder, input });
     const plain = await client.embeddings.create({ model: embedder, input, encoding_format: 'float' });
     expect(packed.data.map(({ embedding }) => embedding)).toEqual(
@@ -57,14 +57,14 @@ describe('vectors', () => {
     expect(plain.usage.total_tokens).toBeGreaterThanOrEqual(3);
   });
 
-  test('are told by the AI SDK, too', async () => {
+  test('are available through the AI SDK', async () => {
     const openai = createOpenAI({ baseURL: server.baseURL, apiKey: KEY });
     const { embeddings } = await embedMany({ model: openai.embedding(embedder), values: input });
     expect(embeddings).toHaveLength(3);
     expect(embeddings[0]).toEqual(embeddings[2]);
   });
 
-  test('are of texts that fit the model', async () => {
+  test('need texts that fit the model', async () => {
     const long = 'red '.repeat(500);
     await expect(client.embeddings.create({ model: embedder, input: long })).rejects.toThrow(BadRequestError);
     await expect(client.embeddings.create({ model: embedder, input, dimensions: 8 })).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe('vectors', () => {
   });
 });
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   const messages = [{ role: 'user' as const, content: 'Once' }];
   const asked = (): Omit<OpenAI.ChatCompletionCreateParams, 'stream'> => ({ model: chatModel, messages });
 
@@ -92,16 +92,16 @@ describe('a client that leaves', () => {
     return new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1];
   }
   const running = () => metric('kvasir_queue_running');
-  /** Answers that were made to their end. */
+  /** Number of completed answers. */
   const made = () => metric('kvasir_ttft_seconds_count');
 
-  test('in the middle of a stream ends the computation', async () => {
+  test('during a stream ends the computation', async () => {
     const stream = await client.chat.completions.create({ ...asked(), stream: true });
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
     await expect.poll(running).toBe('0');
   });
 
-  test('before there is an answer ends it as well, and those that wait come next', async () => {
+  test('before an answer begins ends it as well, and waiting requests proceed', async () => {
     const abort = new AbortController();
     const first = client.chat.completions.create(asked(), { signal: abort.signal });
     const left = expect(first).rejects.toThrow(APIUserAbortError);
@@ -113,7 +113,7 @@ describe('a client that leaves', () => {
     await expect.poll(running).toBe('0');
   });
 
-  test('of MCP ends what it asked a library', async () => {
+  test('of MCP ends its question to a library', async () => {
     const ask = (abort: AbortController, name: string, input: object): Promise<Response> =>
       fetch(`${server.origin}/mcp`, {
         method: 'POST',

@@ -1,4 +1,4 @@
-/** OpenAI's own client against the real server with the demo model. */
+/** OpenAI's own client with the real server and the demo model. */
 import OpenAI, {
   AuthenticationError,
   BadRequestError,
@@ -8,7 +8,7 @@ import OpenAI, {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
-/** What Kvasir's answers have besides. */
+/** Kvasir's extensions of an answer. */
 interface Told {
   kvasir: {
     strategy: { name: string; ratio: number };
@@ -22,7 +22,7 @@ interface Told {
   citations?: { index: number; document: string; text: string }[];
 }
 
-/** Left to itself the controller goes by how fast this machine is. */
+/** Fixed, because the controller's own choice depends on this machine's speed. */
 const BLENDED = { kvasir: { strategy: { name: 'deviation', ratio: 0.15 } } };
 const MARA = 'Mara Lind is an engineer. She works in the Oslo office.\n\n';
 const JON = 'Jon Berg sells tea in Porto. His favourite sport is chess.\n\n';
@@ -35,7 +35,7 @@ beforeAll(() => {
   client = new OpenAI({ baseURL: api.server.baseURL, apiKey: KEY, maxRetries: 0 });
 });
 
-/** A request whose answer is the same every time. */
+/** Settings with a deterministic answer. */
 const greedy = { model: DEMO, temperature: 0, max_tokens: 24 };
 
 async function chat(
@@ -49,7 +49,7 @@ async function chat(
 const textOf = ({ choices }: OpenAI.ChatCompletion): string => choices[0]?.message.content ?? '';
 
 describe('models', () => {
-  test('are listed, and got one by one', async () => {
+  test('are listed and retrieved', async () => {
     const listed = await all(client.models.list());
     const ids = listed.map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining([DEMO, LIBRARY]));
@@ -59,7 +59,7 @@ describe('models', () => {
 });
 
 describe('chat', () => {
-  test('answers, and tells what it took', async () => {
+  test('answers, with usage', async () => {
     const made = await chat([{ role: 'user', content: `${MARA}${JON}Question: Where does Mara Lind work?` }]);
     expect(textOf(made)).toMatch(/Oslo/);
     const { prompt_tokens, completion_tokens, total_tokens } = made.usage ?? { prompt_tokens: NaN };
@@ -76,7 +76,7 @@ describe('chat', () => {
     expect(data.count).toBe(prompt_tokens);
   });
 
-  test('streams what it would answer at once', async () => {
+  test('streams the same answer as without streaming', async () => {
     const whole = await chat([ASKED]);
     const stream = await client.chat.completions.create({
       ...greedy,
@@ -95,12 +95,12 @@ describe('chat', () => {
     });
   });
 
-  test("the client's own helper gathers the stream into an answer", async () => {
+  test("the client's helper collects the stream into an answer", async () => {
     const stream = client.chat.completions.stream({ ...greedy, messages: [ASKED] });
     expect(await stream.finalContent()).toBe(textOf(await chat([ASKED])));
   });
 
-  test('ends at a stop text, in a stream too', async () => {
+  test('ends at a stop text, with and without streaming', async () => {
     const text = textOf(await chat([ASKED]));
     const stop = text.slice(3, 8);
     const stopped = await chat([ASKED], { stop });
@@ -112,14 +112,14 @@ describe('chat', () => {
     expect(await stream.finalContent()).toBe(textOf(stopped));
   });
 
-  test('ends at the limit of tokens, by either name', async () => {
+  test('ends at the token limit, under either name', async () => {
     for (const limit of [{ max_tokens: 3 }, { max_tokens: 9, max_completion_tokens: 3 }]) {
       const { choices, usage } = await chat([ASKED], limit);
       expect([choices[0]?.finish_reason, usage?.completion_tokens]).toEqual(['length', 3]);
     }
   });
 
-  test('tells log probabilities of what it wrote, the likeliest first', async () => {
+  test('returns log probabilities of its tokens, most likely first', async () => {
     const made = await chat([ASKED], { logprobs: true, top_logprobs: 3 });
     const content = made.choices[0]?.logprobs?.content ?? [];
     expect(content).toHaveLength(made.usage?.completion_tokens ?? NaN);
@@ -139,7 +139,7 @@ describe('chat', () => {
     }
   });
 
-  test('of several at once each gets what it would get alone', async () => {
+  test('concurrent requests get the same answers as alone', async () => {
     const questions = [
       'Where does Mara Lind work?',
       'What does Jon Berg sell?',
@@ -154,7 +154,7 @@ describe('chat', () => {
     expect(together.map(textOf)).toEqual([...alone, ...alone]);
   });
 
-  test('a seed makes chance repeat itself', async () => {
+  test('a seed makes sampling repeatable', async () => {
     const asked = (seed: number) =>
       // eslint-disable-next-line typescript/no-deprecated -- clients send it
       chat([{ role: 'user', content: 'Once' }], { temperature: 1.8, seed, top_p: 1 });
@@ -163,7 +163,7 @@ describe('chat', () => {
     expect(other).not.toBe(first);
   });
 
-  test('a beginning that was computed before is told as cached', async () => {
+  test('a prefix that was computed before is reported as cached', async () => {
     const long = `${`${MARA}${JON}`.repeat(8)}Question: Where does Mara Lind work?`;
     const first = await chat([{ role: 'user', content: long }]);
     const again = await chat([{ role: 'user', content: long }]);
@@ -175,11 +175,11 @@ describe('chat', () => {
   });
 });
 
-describe('text that a client marks', () => {
+describe('text marked by a client', () => {
   const part = (text: string) => ({ type: 'text' as const, text, cache: true });
   const question = { type: 'text' as const, text: 'Question: Where does Mara Lind work?' };
 
-  test('is encoded once, and reused in another place by the next request', async () => {
+  test('is encoded once, and reused at another position by the next request', async () => {
     const first = await chat([{ role: 'user', content: [part(MARA), part(JON), question] }], BLENDED);
     const { stored_tokens } = first.kvasir;
     expect(stored_tokens).toBeGreaterThan(20);
@@ -201,7 +201,7 @@ describe('text that a client marks', () => {
   });
 });
 
-test('two that bring the same text at once share it from then on', async () => {
+test('two concurrent requests with the same text share its cache', async () => {
   const text = 'Ada Holm paints ships in Bergen, and has a parrot called Admiral.\n\n';
   const content = [
     { type: 'text' as const, text, cache: true },
@@ -243,13 +243,13 @@ describe('a library', () => {
     expect((chunks.at(-1) as unknown as Told).citations).toEqual(whole.citations);
   });
 
-  test('is not asked to guess', async () => {
+  test('does not guess', async () => {
     const nothing = { role: 'user', content: 'Xyzzy plugh?' } as const;
     await expect(chat([nothing], { model: LIBRARY })).rejects.toThrow(UnprocessableEntityError);
   });
 });
 
-test('text is gone on with, and streamed', async () => {
+test('text is continued, and streamed', async () => {
   const asked = {
     model: DEMO,
     prompt: `${MARA}Question: Where does Mara Lind work?\nAnswer:`,
@@ -264,7 +264,7 @@ test('text is gone on with, and streamed', async () => {
 });
 
 describe('failures', () => {
-  test('are of the classes that the client knows', async () => {
+  test("are instances of the client's error classes", async () => {
     const tools = { tools: [{ type: 'function', function: { name: 'f' } }] } as const;
     await expect(chat([ASKED], tools as never)).rejects.toMatchObject({ status: 400, param: 'tools' });
     await expect(chat([ASKED], { n: 2 })).rejects.toThrow(BadRequestError);

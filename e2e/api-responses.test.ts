@@ -1,4 +1,4 @@
-/** `/v1/responses` by OpenAI's own client and the AI SDK, and answers that keep to a schema. */
+/** `/v1/responses` with OpenAI's own client and the AI SDK, and answers that match a schema. */
 import { generateText, Output, streamText } from 'ai';
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai';
 import OpenAI, { BadRequestError } from 'openai';
@@ -22,14 +22,14 @@ beforeAll(() => {
 });
 
 describe('responses', () => {
-  test('answer, and tell what that took', async () => {
+  test('answer, with usage', async () => {
     const { output_text, status, usage } = await client.responses.create({ ...greedy, input: ASKED });
     expect(output_text).toMatch(/Oslo/);
     expect(status).toBe('completed');
     expect(usage?.total_tokens).toBe((usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0));
   });
 
-  test('stream what they would answer at once', async () => {
+  test('stream the same answer as without streaming', async () => {
     const whole = await client.responses.create({ ...greedy, input: ASKED });
     const stream = client.responses.stream({ ...greedy, input: ASKED });
     const deltas: string[] = [];
@@ -39,7 +39,7 @@ describe('responses', () => {
     expect(made.usage?.output_tokens).toBe(whole.usage?.output_tokens);
   });
 
-  test('go on from one before by its id, as if all had been sent again', async () => {
+  test('continue an earlier one by its id, as if everything had been sent again', async () => {
     const first = await client.responses.create({ ...greedy, input: ASKED });
     const next = 'Question: Who works in Oslo?';
     const second = await client.responses.create({ ...greedy, input: next, previous_response_id: first.id });
@@ -69,7 +69,7 @@ describe('responses', () => {
     });
   });
 
-  test('are what the AI SDK asks for', async () => {
+  test('work with the AI SDK', async () => {
     const asked = { model: openai(DEMO), temperature: 0, prompt: ASKED };
     const { text, usage } = await generateText(asked);
     expect(text).toMatch(/Oslo/);
@@ -80,8 +80,8 @@ describe('responses', () => {
   });
 });
 
-describe('a schema is kept to', () => {
-  test("by OpenAI's client, which reads the answer back", async () => {
+describe('answers match a schema', () => {
+  test("with OpenAI's client, which parses the answer", async () => {
     const made = await client.chat.completions.parse({
       model: DEMO,
       temperature: 0,
@@ -91,7 +91,7 @@ describe('a schema is kept to', () => {
     expect(PLACE.safeParse(made.choices[0]?.message.parsed).success).toBe(true);
   });
 
-  test('by the AI SDK, in chat and in responses', async () => {
+  test('with the AI SDK, in chat and in responses', async () => {
     for (const model of [openai.chat(DEMO), openai(DEMO)]) {
       const { output } = await generateText({
         model,
@@ -103,7 +103,7 @@ describe('a schema is kept to', () => {
     }
   });
 
-  test('or refused, where it asks for more than can be kept', async () => {
+  test('or the schema is refused if it is unsupported', async () => {
     const schema = { type: 'object', properties: { at: { type: 'string', format: 'date-time' } } };
     const asked = client.responses.create({
       ...greedy,

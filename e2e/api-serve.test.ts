@@ -1,4 +1,4 @@
-/** Who reaches the API of the real program: addresses, keys, names, certificates. */
+/** Access to the API of the real program: addresses, keys, host names, certificates. */
 import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.t
 import { DEMO, endApi, KEY, LIBRARY, serveApi, type ApiServer } from './support/api-server.ts';
 import { serve } from './support/served-window.ts';
 
-/** Made for these tests, known to everybody, and trusted by nobody else. */
+/** A certificate for these tests only; its key is public, and nothing else trusts it. */
 const TLS = {
   cert: join(import.meta.dirname, 'support', 'tls', 'cert.pem'),
   key: join(import.meta.dirname, 'support', 'tls', 'key.pem'),
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-/** Unlike fetch, with any Host. */
+/** Unlike fetch, sends any Host header. */
 function statusOf(url: string, options: RequestOptions & { ca?: Buffer } = {}): Promise<number | undefined> {
   const send = url.startsWith('https') ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -47,13 +47,13 @@ test.each([
   [['--api', '--tls-cert', TLS.key, '--tls-key', TLS.key], /certificate or its key cannot be used/],
   [['--no-open', '--cors', 'http://there.example'], /--cors is only for the API/],
   [['--api', '--allow-host', 'http://aibox:1'], /is not a host name/],
-])('%j is refused, and why is said', async (flags, why) => {
+])('%j is refused with a reason', async (flags, why) => {
   const ended = await runCli(['serve', '--data', dir, ...flags]);
   expectFailure(ended, 'BAD_ARGUMENT', 2);
   expect(ended.stderr).toMatch(why);
 });
 
-test('on this machine alone, a name that only leads here gets nothing, nor does a wrong key or a page', async () => {
+test('on loopback, a foreign host name, a wrong key and a web page are refused', async () => {
   const server = await serveApi(dir);
   const paths = ['/v1/models', '/metrics', '/mcp', ...Object.keys(ROUTES)];
   for (const path of paths)
@@ -82,7 +82,7 @@ test('on this machine alone, a name that only leads here gets nothing, nor does 
   expect(readFileSync(join(dir, 'kvasir.log'), 'utf8')).not.toContain(KEY);
 });
 
-test('this machine may be named in other ways, and clients may send what changes nothing', async () => {
+test('other loopback names and harmless headers are accepted', async () => {
   const server = await serveApi(dir, ['--allow-host', 'host.docker.internal', '--allow-host', 'aibox']);
   const statusAs = (Host: string, path = '/v1/models') =>
     statusOf(server.origin + path, { headers: { ...authorized, Host } });
@@ -106,7 +106,7 @@ test('this machine may be named in other ways, and clients may send what changes
   await endApi(server);
 });
 
-test('elsewhere, whoever has a key is let in, by whatever name', async () => {
+test('on other addresses, any host name with a valid key is accepted', async () => {
   const server = await serveApi(dir, ['--host', '0.0.0.0']);
   const url = `${server.baseURL}/models`.replace('0.0.0.0', '127.0.0.1');
   expect(await statusOf(url, { headers: { ...authorized, Host: 'kvasir.example' } })).toBe(200);
@@ -114,7 +114,7 @@ test('elsewhere, whoever has a key is let in, by whatever name', async () => {
   await endApi(server);
 });
 
-test('by a certificate, over https', async () => {
+test('HTTPS with a certificate', async () => {
   const ca = readFileSync(TLS.cert);
   const isUp = async (origin: string): Promise<boolean> =>
     (await statusOf(`${origin}/health`, { ca })) === 200;
@@ -125,7 +125,7 @@ test('by a certificate, over https', async () => {
   await endApi(server);
 });
 
-test('text is cut by the separator that was named, and reused in another order', async () => {
+test('text is split at the configured separator, and reused in another order', async () => {
   const server: ApiServer = await serveApi(dir, ['--chunk-separator', ' # # ']);
   const ask = async (content: string): Promise<Record<string, number>> => {
     const kvasir = { strategy: { name: 'deviation' } };
@@ -147,7 +147,7 @@ test('text is cut by the separator that was named, and reused in another order',
   await endApi(server);
 });
 
-test('a request whose length is not said beforehand is answered as any other, and refused when it is too long', async () => {
+test('a request without Content-Length is answered, and refused if it is too long', async () => {
   const server = await serveApi(dir);
   const post = (pieces: string[]) =>
     new Promise((resolve, reject) => {
@@ -171,7 +171,7 @@ test('a request whose length is not said beforehand is answered as any other, an
   await endApi(server);
 });
 
-/** What takes a body, and one that it understands. */
+/** Routes with a request body, and a valid one for each. */
 const ROUTES: Readonly<Record<string, object>> = {
   '/v1/chat/completions': { model: DEMO, max_tokens: 2, messages: [{ role: 'user', content: 'Once' }] },
   '/v1/completions': { model: DEMO, max_tokens: 2, prompt: 'Once' },
@@ -184,7 +184,7 @@ const ROUTES: Readonly<Record<string, object>> = {
   '/mcp': { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
 };
 
-/** Bodies that mean nothing to any of them. */
+/** Bodies that are invalid for every route. */
 function malformed(path: string): string[] {
   const good = JSON.stringify(ROUTES[path]);
   return [
@@ -208,7 +208,7 @@ function malformed(path: string): string[] {
   ];
 }
 
-test('a thousand malformed requests get what they deserve, and the server answers as before', async () => {
+test('a thousand malformed requests get client errors, and the server still answers', async () => {
   const server = await serveApi(dir);
   const headers = {
     ...authorized,
@@ -232,12 +232,12 @@ test('a thousand malformed requests get what they deserve, and the server answer
   for (const [path, body] of Object.entries(ROUTES))
     expect([path, (await post(path, JSON.stringify(body))).status]).toEqual([
       path,
-      path === '/v1/embeddings' || path === '/v1/rerank' ? 404 : 200, // there is no model for them
+      path === '/v1/embeddings' || path === '/v1/rerank' ? 404 : 200, // no such model is selected
     ]);
   await endApi(server);
 });
 
-test('memory that refused requests took comes back', async () => {
+test('refused requests release their memory', async () => {
   const server = await serveApi(dir);
   const headers = { ...authorized, 'Content-Type': 'application/json' };
   const long = 'x'.repeat(2_000_000);
@@ -255,16 +255,16 @@ test('memory that refused requests took comes back', async () => {
     const text = await (await fetch(`${server.origin}/metrics`, { headers })).text();
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
   };
-  await send(100); // the runtime keeps what it took once, for a while
+  await send(100); // warm-up: the runtime keeps freed memory for a while
   const before = await memory();
   await send(400);
-  // Kept, they alone would be twice as much.
+  // If they were retained, the bodies alone would take twice as much.
   expect(await memory()).toBeLessThan(before + (400 * long.length) / 2);
   await endApi(server);
 });
 
-describe.skipIf(!BUILT)('on a data folder that a window’s process owns', () => {
-  test('the owner answers, a wrong key gets nothing, and Ctrl-C or a kill ends it', async () => {
+describe.skipIf(!BUILT)('on a data folder owned by a window’s process', () => {
+  test('the owner answers, a wrong key is refused, and Ctrl-C or a kill ends it', async () => {
     const data = join(dir, 'window');
     const window = await serve(data);
     onTestFinished(() => void window.child.kill('SIGKILL'));

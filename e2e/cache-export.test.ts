@@ -1,4 +1,4 @@
-/** What one machine has computed goes to another in a file: two data folders, the real program and engine. */
+/** One machine's cache is exported to another in a file: two data folders, the real program and engine. */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ const cache = (data: string, ...args: string[]) => runCli(['--data', at(data), '
 const ask = async (data: string) =>
   runCli(['--data', at(data), 'ask', QUESTION, '--library', LIBRARY, '--json']);
 
-/** Chunks that were computed for a question. */
+/** Number of chunks that were computed for a question. */
 function computed({ stdout }: { stdout: string }): number {
   return (JSON.parse(stdout) as { library: { precomputed: { computed: number } } }).library.precomputed
     .computed;
@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterAll(() => removeDir(dir));
 
-test('the second machine computes nothing after the import, and says the same', async () => {
+test('the second machine computes nothing after the import, and gives the same answer', async () => {
   const keys = await chunksOf('first');
   expect(keys.length).toBeGreaterThan(10);
   const imported = await cache('second', 'import', at('shared.zip'));
@@ -62,7 +62,7 @@ test('the second machine computes nothing after the import, and says the same', 
 
 test('a damaged chunk is not stored, and the others are', async () => {
   const file = readFileSync(at('shared.zip'));
-  // The entries are not compressed: in the middle of the file lies KV.
+  // The entries are not compressed, so the middle of the file is KV.
   const middle = Math.floor(file.length / 2);
   file.writeUInt8(file.readUInt8(middle) ^ 1, middle);
   writeFileSync(at('damaged.zip'), file);
@@ -72,7 +72,7 @@ test('a damaged chunk is not stored, and the others are', async () => {
   expect(stdout).toMatch(new RegExp(`^Added ${(await chunksOf('first')).length - 1} chunks`, 'm'));
 });
 
-test('a full budget stops it with a sentence, and evicts nothing', async () => {
+test('a full budget stops the import with a message, and evicts nothing', async () => {
   cpSync(at('first'), at('small'), { recursive: true });
   rmSync(at('small/cache'), { recursive: true });
   writeFileSync(at('small/settings.json'), JSON.stringify({ diskBudgetBytes: 2_000_000 }));
@@ -83,7 +83,7 @@ test('a full budget stops it with a sentence, and evicts nothing', async () => {
   expect(stats.evictions).toBe(0);
 });
 
-test('what is no such file, and a folder that is no library, are told', async () => {
+test('a file that is not an export, and a folder that is not a library, are refused', async () => {
   writeFileSync(at('text.zip'), 'no archive');
   expectFailure(await cache('first', 'import', at('text.zip')), 'BACKUP_INVALID');
   expectFailure(await cache('first', 'import', at('nothing.zip')), 'BACKUP_INVALID');

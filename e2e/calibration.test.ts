@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test('ratio 1 is the full prefill, reusing everything is not, and the choice is kept', async () => {
+test('ratio 1 is the full prefill, reusing everything is not, and the choice is stored', async () => {
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   await workspace.library.drain({ precompute: false });
   const request = CalibrationRequestSchema.parse({
@@ -45,10 +45,10 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
     kvDtype: 'f16',
   });
   expect(app.calibration.of(workspace.model, 'headings')).toEqual(calibration);
-  expect(app.store.stats().entries).toBe(0); // nothing of it reaches the store
+  expect(app.store.stats().entries).toBe(0); // calibration stores no chunks
 });
 
-test('a library without questions of its own is measured by questions about what it names', async () => {
+test('a library without sample questions is measured by questions about the names in it', async () => {
   const workspace = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'buildings') });
   await workspace.library.drain({ precompute: false });
   const request = CalibrationRequestSchema.parse({ strategies: ['query'], ratios: [1], prompts: 3 });
@@ -66,7 +66,7 @@ test('a library without questions of its own is measured by questions about what
   expect(again[0]?.promptTokens).toBe(again[1]?.promptTokens);
 });
 
-test('stopped, it ends soon', async () => {
+test('stopping ends it soon', async () => {
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   const stop = new AbortController();
   const running = app.workspaces.calibrate(workspace, CalibrationRequestSchema.parse({}), {

@@ -1,4 +1,4 @@
-/** Conversations with the real engine and the demo model: what stays in memory between turns is what one prompt would hold. */
+/** Conversations with the real engine and the demo model: the KV kept between turns equals that of one prompt. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import { readSuggestions } from '../src-main/chat/suggestions.ts';
 
 const MiB = 1024 * 1024;
 const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
-/** So few passages that three questions fit the model's context. */
+/** Few enough passages that three questions fit the model's context. */
 const FULL = { ...EVERYTHING, topK: 6, strategy: { name: 'full' as const, ratio: 0.15 } };
-/** Left to itself the controller goes by how fast this machine is. */
+/** Fixed, because the controller's own choice depends on this machine's speed. */
 const BLENDED = { ...EVERYTHING, topK: 6, strategy: { name: 'query' as const, ratio: 0.15 } };
 const BY_DEVIATION = { ...EVERYTHING, strategy: { name: 'deviation' as const, ratio: 0.15 } };
 const QUESTIONS = [
@@ -58,7 +58,7 @@ async function answered(id: string, answerId: string): Promise<Message> {
   return message;
 }
 
-test('appending turn by turn leaves the KV that one prompt leaves', async () => {
+test('appending turn by turn gives the same KV as one prompt', async () => {
   const { model } = await app.models.current();
   const parts = ['Mara Lind works in Riga. ', 'Where? In Riga. ', 'She likes tea and lives in'].map((text) =>
     model.tokenize(text),
@@ -71,12 +71,12 @@ test('appending turn by turn leaves the KV that one prompt leaves', async () => 
   const [a, b] = [turns.logits(), once.logits()];
   const largest = a.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const apart = a.reduce((most, value, i) => Math.max(most, Math.abs(value - (b[i] ?? Infinity))), 0);
-  expect(apart).toBeLessThan(largest * 0.01); // KV is kept in f16
+  expect(apart).toBeLessThan(largest * 0.01); // KV is stored in f16
   turns.dispose();
   once.dispose();
 });
 
-test('a conversation answers the same whether its KV stayed in memory or not', async () => {
+test('a conversation answers the same with and without its KV in memory', async () => {
   const resident = app.chat.create(FULL).id;
   const kept: Message[] = [];
   for (const question of QUESTIONS) kept.push(await ask(resident, question));
@@ -95,7 +95,7 @@ test('a conversation answers the same whether its KV stayed in memory or not', a
   app.settings.update({ conversationBudgetBytes: 256 * MiB });
 });
 
-test('the suggested questions are answered right by blending, with the sentence that says so marked', async () => {
+test('the suggested questions are answered correctly by blending, with the source sentence marked', async () => {
   const suggestions = readSuggestions(app.paths.sampleSuggestions);
   const expected = ['Riga', 'sushi', 'black'];
   expect(suggestions).toHaveLength(expected.length);
@@ -131,7 +131,7 @@ test('stopping before the first token ends the answer and leaves the conversatio
   });
 });
 
-test('every strategy answers, and its report tells which tokens it recomputed', async () => {
+test('every strategy answers, and its report lists the recomputed tokens', async () => {
   for (const name of STRATEGY_NAMES) {
     const { id } = app.chat.create({ ...EVERYTHING, strategy: { name, ratio: 0.15 } });
     const answer = await ask(id, QUESTIONS[0]!);
@@ -145,7 +145,7 @@ test('every strategy answers, and its report tells which tokens it recomputed', 
   }
 });
 
-test('branches share what they have in common, and a restart brings the conversation back from cached passages', async () => {
+test('branches share their common turns, and a restart restores the conversation from cached passages', async () => {
   const { id } = app.chat.create(BLENDED);
   const first = await ask(id, QUESTIONS[0]!);
   const second = await ask(id, QUESTIONS[1]!);
@@ -165,7 +165,7 @@ test('branches share what they have in common, and a restart brings the conversa
   expect(third.stats!.computedTokens).toBeLessThan(third.stats!.promptTokens * 0.2);
 });
 
-test('the report tells of every token and layer; a measured full prefill takes the place of the estimate', async () => {
+test('the report covers every token and layer; a measured full prefill replaces the estimate', async () => {
   const { id } = app.chat.create(BY_DEVIATION);
   await ask(id, QUESTIONS[0]!);
   const answer = await ask(id, QUESTIONS[1]!);

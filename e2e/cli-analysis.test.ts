@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-/** A document of so many short chapters. */
+/** A document with this many short chapters. */
 function chapters(count: number): string {
   const towns = ['Oslo', 'Porto', 'Riga', 'Turin', 'Lyon'];
   return Array.from(
@@ -36,7 +36,7 @@ function parse({ code, stdout, stderr }: Awaited<ReturnType<typeof runCli>>): An
 }
 
 describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
-  test('a long document is read in windows whose overlaps come from the store', async () => {
+  test('a long document is read in windows whose overlaps are read from the store', async () => {
     const library = writeFiles(join(dir, 'ships'), { 'ships.md': `# Ships\n\n${chapters(60)}` });
     const data = join(dir, 'data');
     const args = [
@@ -58,13 +58,13 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
       expect(sources.map(({ ordinal }) => ordinal)).toEqual(
         Array.from({ length: to - from }, (_, n) => from + n),
       );
-      // Nothing of a document is computed for one prompt alone: what was missing was stored before.
+      // An analysis stores every chunk before a window uses it, so no prompt computes any.
       expect(stats?.chunkHits.computed).toBe(0);
       stored += encoded?.chunks ?? 0;
     }
     expect(first.steps.at(-1)?.kind).toBe('combine');
     const chunks = windows.at(-1)?.to ?? 0;
-    expect(stored).toBe(chunks); // each once, whichever of its windows came first
+    expect(stored).toBe(chunks); // each once, although windows overlap
     expect(first.sharing.chunks).toBe(chunks);
     expect(chunkFiles(data).size).toBeGreaterThanOrEqual(chunks);
 
@@ -73,7 +73,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
     expect(second.steps.every(({ encoded }) => encoded === null)).toBe(true);
   });
 
-  test('questions of a file are answered as one by one, and shared chunks are read once', async () => {
+  test('questions of a file are answered as if asked separately, and shared chunks are read once', async () => {
     const data = ['--data', join(dir, 'ask')];
     const questions = ['Where does Project Polaris run?', 'Where was Elsa Wexler born?'];
     const file = join(
@@ -85,7 +85,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
     expect(many.steps.map(({ question }) => question)).toEqual([...questions, questions[0]]);
     expect(many.steps.every(({ state }) => state === 'done')).toBe(true);
     const [first, , again] = many.steps;
-    // The same prompt: all of its chunks stand where they are.
+    // The prompt is the same, so all of its chunks keep their positions.
     expect(again?.text).toBe(first?.text);
     expect(again?.stats?.chunkHits).toMatchObject({ resident: again?.sources.length, disk: 0, computed: 0 });
     expect(many.sharing.residentUses).toBe(again?.sources.length);

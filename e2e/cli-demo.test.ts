@@ -47,7 +47,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
     second = await runCli(data);
   });
 
-  test('first run: precomputes, and shows both ways side by side', () => {
+  test('first run: precomputes, and shows both methods side by side', () => {
     expect(first.code, first.stderr).toBe(0);
     expect(first.stdout).toMatch(/the KV of \d+ chunks \(\d+ tokens\) computed once and stored/);
     expect(first.stdout).toMatch(/TTFT +│ +TTFT/);
@@ -63,7 +63,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
   });
 
   test('both runs give the same answers by full prefill', () => {
-    // By which strategy the others are blended, the controller learns as it goes.
+    // Blended answers are not compared: the controller's strategy changes as it learns.
     const answers = ({ stdout }: Finished): string[] =>
       stdout.split('\n').flatMap((line) => {
         const cells = line.split('│').map((cell) => cell.trim());
@@ -72,14 +72,14 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
     expect(answers(second)).toEqual(answers(first));
   });
 
-  test('no colours and no noise when it is not a terminal', () => {
-    // eslint-disable-next-line no-control-regex -- that is what is looked for
+  test('no colours and no progress output without a terminal', () => {
+    // eslint-disable-next-line no-control-regex -- the escape character is the subject of the test
     expect(first.stdout + first.stderr + second.stdout).not.toMatch(/\x1b/);
     expect(first.stdout + first.stderr).not.toMatch(/ggml|llama_|load_backend/);
     expect(second.stderr).toBe('');
   });
 
-  test('all sample questions find the documents with their answers, and of hops the passage that states the fact', async () => {
+  test('all sample questions find the documents with their answers, and multi-hop questions the passage with the fact', async () => {
     const app = await App.open({ dataDir: join(dir, 'demo') });
     try {
       const { answers, model } = await app.workspaces.open({ root: app.paths.sampleLibrary });
@@ -136,23 +136,23 @@ describe('ask', () => {
 
   const askJson = async (...flags: string[]): Promise<AskJson> =>
     parse(await runCli([...base, '--json', ...flags, QUESTION]));
-  /** By one strategy, whatever the controller would think best on this machine. */
+  /** With a fixed strategy, independent of the controller's choice on this machine. */
   const blendJson = (...flags: string[]): Promise<AskJson> => askJson('--strategy', 'deviation', ...flags);
 
-  test('an answer at its limit is said to be cut off', async () => {
+  test('an answer at its limit is reported as cut off', async () => {
     const [{ stop }, { stderr }] = [await blendJson(), await runCli([...base, QUESTION])];
     expect(stop).toBe('length');
     expect(stderr).toContain('Cut off: the answer reached its limit. --max-tokens allows a longer one.');
   });
 
-  test('without a match the model is not asked', async () => {
+  test('without a match the model does not run', async () => {
     const { code, stdout, stderr } = await runCli([...base, 'xylophone?']);
     expect(code).toBe(1);
     expect(stdout.trim()).toBe('');
     expect(stderr).toMatch(/No passage of your documents matches this question.*Ask in other words/s);
   });
 
-  test('the model is told to keep to the passages, unless --no-strict says otherwise', async () => {
+  test('the prompt restricts the model to the passages, unless --no-strict is given', async () => {
     const { prompt } = await askJson('--no-strict');
     expect((await askJson()).prompt.promptTokens).toBeGreaterThan(prompt.promptTokens);
   });
@@ -169,7 +169,7 @@ describe('ask', () => {
     expect(stderr).toMatch(/Prompt of \d+ tokens: \d+ from cache, \d+ of them recomputed; .+ loaded/);
   });
 
-  test('--json has sources, times that sum up, and what was reused', async () => {
+  test('--json has sources, times that add up, and the reused chunks', async () => {
     const json = await blendJson();
     expect(json.sources.every(({ tier }) => tier === 'disk')).toBe(true);
     expect(json.sources.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(json.prompt.reusedTokens);
@@ -180,7 +180,7 @@ describe('ask', () => {
     expect(json.strategy).toEqual({ kind: 'deviation', checkLayers: [1], ratios: [0.15] });
   });
 
-  test('without flags the controller decides, and says why and what it expected', async () => {
+  test('without flags the controller decides, with its reason and prediction', async () => {
     await askJson();
     const { plan } = await askJson();
     expect(plan).toMatchObject({ wish: 'auto', outcomeMs: expect.any(Number) as number });
@@ -192,7 +192,7 @@ describe('ask', () => {
     );
   });
 
-  test('strategies recompute what they say', async () => {
+  test('strategies recompute the tokens that they report', async () => {
     const none = await askJson('--strategy', 'none');
     const some = await askJson('--ratio', '0.25');
     const gradual = await askJson('--ratio', '0.5,0.2', '--check-layers', '0,1');
@@ -211,14 +211,14 @@ describe('ask', () => {
     expect(all.prompt.recomputedTokens).toBe(all.prompt.reusedTokens);
   });
 
-  test('q8_0 is stored beside f16, in about half the bytes', async () => {
+  test('q8_0 is stored alongside f16, in about half the bytes', async () => {
     const f16 = (await blendJson()).prompt.bytesLoaded;
     const q8 = await blendJson('--dtype', 'q8_0');
     expect(q8.library.precomputed?.computed).toBeGreaterThan(0);
     expect(q8.prompt.bytesLoaded / f16).toBeCloseTo(34 / 64, 1);
   });
 
-  test('--no-precompute computes what the answer needs, and keeps it', async () => {
+  test("--no-precompute computes and stores only the answer's chunks", async () => {
     const fresh = ['--data', join(dir, 'lazy'), '--no-precompute'];
     const first = await blendJson(...fresh);
     expect(first.library.precomputed).toBeNull();
@@ -260,7 +260,7 @@ describe('ask', () => {
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s during precompute ends cleanly, and the next run goes on from there',
+  '%s during precompute ends cleanly, and the next run resumes',
   async (signal) => {
     const text = 'The quick brown fox jumps over the lazy dog and runs into the deep dark wood. '.repeat(12);
     const files = Array.from({ length: 30 }, (_, i) => [`${i}.txt`, `Document ${i}. ${text}`]);
@@ -289,7 +289,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
       '--max-tokens',
       '2',
       '--json',
-      '--no-strict', // a system prompt is stored as well
+      '--no-strict', // a system prompt would be stored as well
       '--threads',
       '1',
       'fox?',

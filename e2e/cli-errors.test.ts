@@ -1,6 +1,4 @@
-/**
- * Bad input, through the real program: each gives one typed sentence and an exit status, and leaves the store unharmed.
- */
+/** Invalid input, through the real program: each case gives one typed error and an exit status, and leaves the store unharmed. */
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -33,14 +31,14 @@ import {
 let dir: string;
 let model: string;
 let library: string;
-/** A data folder with the library's cache in it, and what its files were. */
+/** A data folder with the library's cache, and the initial state of its files. */
 let data: string;
 let cached: Map<string, string>;
 let rightAnswer: string;
 
 /**
- * One thread: these models are so small that two would wait for each other. One strategy, whatever the controller would think best on
- * this machine: what is damaged must be met.
+ * One thread: these models are so small that two threads would mostly wait for each other. One strategy, independent of the controller's
+ * choice, so that every run reads the damaged chunk.
  */
 const FEW_TOKENS = [
   '--chunk-tokens',
@@ -96,7 +94,7 @@ beforeAll(async () => {
 
 afterAll(() => removeDir(dir));
 
-/** A copy of the data folder that a test may damage. */
+/** A copy of the data folder for a test to damage. */
 function copyOfData(name: string): string {
   const copy = join(dir, name);
   cpSync(data, copy, { recursive: true });
@@ -115,7 +113,7 @@ describe('the store is unharmed by', () => {
       expectFailure(await runCli(['model', 'info', join(dir, 'none.gguf')]), 'MODEL_NOT_FOUND');
     });
 
-    test('that are folders or no GGUF', async () => {
+    test('that are folders or not GGUF', async () => {
       expectFailure(await withModel(dir), 'MODEL_NOT_FOUND');
       expectFailure(
         await withModel(writeFile('text.gguf', Buffer.from('just text '.repeat(100)))),
@@ -124,7 +122,7 @@ describe('the store is unharmed by', () => {
       expectFailure(await withModel(writeFile('empty.gguf', Buffer.alloc(0))), 'MODEL_INVALID');
     });
 
-    test.each([3, 20, 200, 5000, -1])('that end at byte %i', async (at) => {
+    test.each([3, 20, 200, 5000, -1])('that are truncated at byte %i', async (at) => {
       const path = join(dir, 'truncated.gguf');
       copyFileSync(model, path);
       truncateSync(path, at < 0 ? readFileSync(model).length + at : at);
@@ -158,11 +156,11 @@ describe('the store is unharmed by', () => {
         'the width of the model',
         (bytes) => bytes.writeUInt32LE(1 << 20, after(bytes, 'llama.embedding_length') + 4),
       ],
-    ])('whose header lies about %s', async (_, edit) => {
+    ])('whose header misstates %s', async (_, edit) => {
       expectFailure(await withModel(edited('lies.gguf', edit)), 'MODEL_INVALID');
     });
 
-    test('of an architecture that the engine does not know', async () => {
+    test('of an unknown architecture', async () => {
       const path = edited('gpt99.gguf', (bytes) => {
         for (let at = bytes.indexOf('llama'); at >= 0; at = bytes.indexOf('llama', at))
           bytes.write('gpt99', at);
@@ -200,7 +198,7 @@ describe('the store is unharmed by', () => {
       expect(failed.stderr).toContain('The file is large.txt.');
     });
 
-    test('that are no text, whatever their name says', async () => {
+    test('that are not text despite their names', async () => {
       const binary = writeFiles(join(dir, 'binary'), { 'notes/picture.txt': Buffer.from('GIF89a\0\0\x01') });
       const failed = await withLibrary(binary);
       expectFailure(failed, 'DOCUMENT_UNSUPPORTED');
@@ -223,7 +221,7 @@ describe('the store is unharmed by', () => {
   });
 });
 
-test('bad documents beside good ones are named, and the good ones answer', async () => {
+test('unreadable documents are named, and the others answer', async () => {
   const mixed = writeFiles(join(dir, 'mixed'), {
     ...DOCUMENTS,
     'large.txt': Buffer.alloc(50 * 1024 * 1024, 'text '),
@@ -250,7 +248,7 @@ test('bad documents beside good ones are named, and the good ones answer', async
   expect(answered.stderr).toContain('noise.txt');
 });
 
-test('matches that exceed the context are left out, and named', async () => {
+test('matches that exceed the context are omitted and named', async () => {
   const small = makeModel(join(dir, 'small.gguf'), { context: 160 });
   const where = join(dir, 'small-data');
   const answered = await runCli([
@@ -273,8 +271,8 @@ test('matches that exceed the context are left out, and named', async () => {
   expect(json(answered).sources.length).toBeGreaterThan(0);
 });
 
-describe('a cache and a model that do not fit each other', () => {
-  test('a model with another vocabulary uses none of it', async () => {
+describe('a mismatched cache and model', () => {
+  test('a model with another vocabulary does not use the cache', async () => {
     const where = copyOfData('vocabulary');
     const other = edited('vocabulary.gguf', swapTwoTokens);
     const answered = await runCli([
@@ -295,7 +293,7 @@ describe('a cache and a model that do not fit each other', () => {
     for (const [path, hash] of cached) expect(both.get(join(where, path.slice(data.length)))).toBe(hash);
   });
 
-  test("a file of another model in a chunk's place is not used, and verify tells", async () => {
+  test('a chunk file from another model is not used, and verify reports it', async () => {
     const where = copyOfData('misplaced');
     const other = edited('vocabulary.gguf', swapTwoTokens);
     const elsewhere = join(dir, 'elsewhere');
@@ -321,14 +319,14 @@ describe('a cache and a model that do not fit each other', () => {
 });
 
 describe('a damaged cache', () => {
-  test('a corrupted file is set aside, the answer is right, and verify tells', async () => {
+  test('a corrupted file is set aside, the answer is correct, and verify reports it', async () => {
     const where = copyOfData('corrupt');
     for (const path of chunkFiles(where).keys()) flipByte(path, 0.7);
     const verified = await verify(copyOf(where, 'corrupt-verify'));
     expect(verified.code).toBe(1);
     expect(verified.stderr.match(/^Damaged, set aside/gm)).toHaveLength(cached.size);
 
-    // No cache is left, so the whole prompt is computed.
+    // No cache is used: the whole prompt is computed.
     const full = json(await ask(['--json', '--strategy', 'full'])).answer;
     const answered = await ask(['--json'], QUESTION, where);
     expect([answered.code, json(answered).answer]).toEqual([0, full]);
@@ -350,7 +348,7 @@ describe('a damaged cache', () => {
     expect((await verify(where)).code).toBe(0);
   });
 
-  test('a file of a newer format is left alone, and verify tells', async () => {
+  test('a file of a newer format is left unchanged, and verify reports it', async () => {
     const where = copyOfData('newer-file');
     const [path] = chunkFiles(where).keys();
     const newer = makeNewer(path ?? '');
@@ -363,15 +361,18 @@ describe('a damaged cache', () => {
     expect(readFileSync(newer).equals(before)).toBe(true);
   });
 
-  test.each(['cache/index.db', 'catalogue.sqlite'])('a newer %s is refused, and left alone', async (file) => {
-    const where = copyOfData(`newer-${basename(file)}`);
-    const database = new Database(join(where, file), { fileMustExist: true });
-    database.pragma('user_version = 9999');
-    database.close();
-    const before = chunkFiles(where);
-    expectFailure(await ask([], QUESTION, where), 'STORE_VERSION');
-    expect(chunkFiles(where)).toEqual(before);
-  });
+  test.each(['cache/index.db', 'catalogue.sqlite'])(
+    'a newer %s is refused and left unchanged',
+    async (file) => {
+      const where = copyOfData(`newer-${basename(file)}`);
+      const database = new Database(join(where, file), { fileMustExist: true });
+      database.pragma('user_version = 9999');
+      database.close();
+      const before = chunkFiles(where);
+      expectFailure(await ask([], QUESTION, where), 'STORE_VERSION');
+      expect(chunkFiles(where)).toEqual(before);
+    },
+  );
 });
 
 describe('folders that cannot be written', () => {
@@ -380,7 +381,7 @@ describe('folders that cannot be written', () => {
     if (existsSync('/proc/self')) expectFailure(await ask([], QUESTION, '/proc/kvasir'), 'STORE_READ_ONLY');
   });
 
-  test('a cache folder whose place is taken by a file', async () => {
+  test('a file in place of the cache folder', async () => {
     const where = writeFiles(join(dir, 'taken'), { cache: 'a file' });
     expectFailure(await ask([], QUESTION, where), 'STORE_READ_ONLY');
     expect(readFileSync(join(where, 'cache'), 'utf8')).toBe('a file');
@@ -393,7 +394,7 @@ describe('folders that cannot be written', () => {
     expectFailure(await ask([], QUESTION, where), 'STORE_READ_ONLY');
   });
 
-  test('a full disk: what was stored stays, nothing half-written is served', async (context) => {
+  test('a full disk: stored chunks stay, no partial chunk is served', async (context) => {
     const where = mount(context, 'full', 'size=1m');
     const large = makeModel(join(dir, 'large-kv.gguf'), { layers: 32, 'kv-heads': 2 });
     const failed = await runCli([
@@ -408,7 +409,7 @@ describe('folders that cannot be written', () => {
       QUESTION,
     ]);
     expectFailure(failed, 'DISK_FULL');
-    // Until there is room again, even looking may be impossible; then it says why.
+    // On a full disk, even verify may fail; it must then give the reason.
     const whileFull = await verify(where);
     if (whileFull.code !== 0) expectFailure(whileFull, 'DISK_FULL');
     spawnSync('mount', ['-o', 'remount,size=4m', where]);
@@ -416,7 +417,7 @@ describe('folders that cannot be written', () => {
   });
 });
 
-test('a disk without a byte left: the cache can be emptied, and then it works again', async (context) => {
+test('a disk without a free byte: the cache can be emptied, and then it works again', async (context) => {
   const where = mount(context, 'brim', 'size=16m');
   cpSync(data, where, { recursive: true });
   const rest = join(where, 'rest');
@@ -485,7 +486,7 @@ describe('usage', () => {
     expect(stdout).toContain('Usage: kvasir');
   });
 
-  test('bad settings end no command', async () => {
+  test('invalid settings do not abort a command', async () => {
     const where = writeFiles(join(dir, 'settings'), { 'settings.json': '{"topK": "many", "maxTokens": 4,' });
     const { code } = await ask([], QUESTION, where);
     expect(code).toBe(0);
@@ -503,14 +504,14 @@ function writeFile(name: string, bytes: Buffer): string {
   return join(dir, name);
 }
 
-/** The model with some bytes changed. */
+/** A copy of the model with some bytes changed. */
 function edited(name: string, edit: (bytes: Buffer) => unknown): string {
   const bytes = readFileSync(model);
   edit(bytes);
   return writeFile(name, bytes);
 }
 
-/** Where the value behind a GGUF key or tensor name begins. */
+/** Offset of the value after a GGUF key or tensor name. */
 function after(bytes: Buffer, name: string): number {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(name.length));
@@ -519,7 +520,7 @@ function after(bytes: Buffer, name: string): number {
   return at + 8 + name.length;
 }
 
-/** Exchanges two tokens of the same length: the same weights, another vocabulary. */
+/** Swaps two tokens of the same length: the same weights, another vocabulary. */
 function swapTwoTokens(bytes: Buffer): void {
   const tokens = after(bytes, 'tokenizer.ggml.tokens') + 4 + 4 + 8;
   const places = ['x', 'y'].map((letter) => {
@@ -540,7 +541,7 @@ function flipByte(path: string, where: number): void {
   writeFileSync(path, bytes);
 }
 
-/** The chunk file as a newer version would have written it: the version stands behind the magic, and in the name. */
+/** Turns a chunk file into one of a newer version: the version follows the magic, and is part of the name. */
 function makeNewer(path: string): string {
   const bytes = readFileSync(path);
   bytes.writeUInt32LE(99, bytes.indexOf(1, 4) & ~3);
@@ -556,7 +557,7 @@ function copyOf(where: string, name: string): string {
   return copy;
 }
 
-/** A small file system of its own; skips the test where the user may not mount one. */
+/** Mounts a small file system; skips the test if the user may not mount one. */
 function mount(
   context: { skip: (note: string) => never; onTestFinished: (fn: () => void) => void },
   name: string,
@@ -565,7 +566,7 @@ function mount(
   const where = join(dir, name);
   mkdirSync(where);
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', where]);
-  if (mounted.status !== 0) context.skip('mounting a small disk needs root');
+  if (mounted.status !== 0) context.skip('mounting a small disk requires root');
   context.onTestFinished(() => void spawnSync('umount', [where]));
   return where;
 }

@@ -11,7 +11,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 export const DEMO_MODEL = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
 const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
 
-/** What the tests' own surroundings must not decide. */
+/** Clears variables of the test environment that would change results. */
 const PLAIN = { KVASIR_DATA: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };
 
 export interface Finished {
@@ -25,7 +25,7 @@ export interface RunningCli {
   finished: Promise<Finished>;
 }
 
-/** Starts the real program, without colours and with no data folder but the one given. */
+/** Starts the real program, without colours and with only the given data folder. */
 export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT): RunningCli {
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd,
@@ -46,7 +46,7 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd
   return startCli(args, env, cwd).finished;
 }
 
-/** The first match in what a running program says on stdout or stderr; rejects when it ends before. */
+/** The first match in a running program's stdout or stderr; rejects if the program ends first. */
 export async function said({ child, finished }: RunningCli, words: RegExp): Promise<RegExpExecArray> {
   let text = '';
   const heard = new Promise<RegExpExecArray>((resolve) => {
@@ -58,13 +58,13 @@ export async function said({ child, finished }: RunningCli, words: RegExp): Prom
       });
   });
   const ended = finished.then(({ code, stderr }) => {
-    throw new Error(`it ended with ${code}: ${stderr}`);
+    throw new Error(`the program ended with ${code}: ${stderr}`);
   });
-  ended.catch(() => undefined); // it may end once it was heard
+  ended.catch(() => undefined); // the program may end after the match
   return Promise.race([heard, ended]);
 }
 
-/** A failure is told in a sentence with its code and perhaps a line of advice, never with a stack. */
+/** Expects an error message with its code and optional advice, without a stack. */
 export function expectFailure(finished: Finished, code: string, exitCode = 1): void {
   expect(finished.stderr).toMatch(new RegExp(`^Error: .+\\. \\[${code}\\]$`, 'm'));
   expect(finished.stderr).not.toMatch(/^\s+at /m);
@@ -88,7 +88,7 @@ export function writeFiles(dir: string, files: Record<string, string | Buffer>):
   return dir;
 }
 
-/** A GGUF with random weights: its answers are noise, its files and numbers are real. */
+/** Writes a random-weight GGUF: its answers are noise, its files and sizes are real. */
 export function makeModel(path: string, options: Record<string, string | number> = {}): string {
   const shape = {
     layers: 3,
@@ -108,7 +108,7 @@ export function makeModel(path: string, options: Record<string, string | number>
   return path;
 }
 
-/** Chunk files of a data folder with a hash of their bytes, by name. */
+/** Hashes of a data folder's chunk files, by name. */
 export function chunkFiles(data: string): Map<string, string> {
   const dir = join(data, 'cache', 'chunks');
   const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -1,4 +1,4 @@
-/** `ask` with a model that thinks, through the real program: its template begins a thought that it never ends. */
+/** `ask` with a thinking model, through the real program: its template opens a thought that it never closes. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -39,7 +39,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-test('a thought is no answer, and shown only when that is asked for', async () => {
+test('a thought is not an answer, and is shown only on request', async () => {
   const plain = await ask();
   expect([plain.code, plain.stdout.trim()]).toEqual([0, '']);
   expect(plain.stderr).toContain('the model was still thinking when the limit was reached');
@@ -49,7 +49,7 @@ test('a thought is no answer, and shown only when that is asked for', async () =
   expect(shown.stderr).toMatch(/^Thought: ./m);
 });
 
-test('--json has it only when that is asked for', async () => {
+test('--json has it only on request', async () => {
   const json = async (...flags: string[]): Promise<unknown> =>
     JSON.parse((await ask('--json', ...flags)).stdout);
   expect(await json()).not.toHaveProperty('thinking');

@@ -1,4 +1,4 @@
-/** Text of other programs beside a calibration that measured another kind: real engine, demo model, sample library. */
+/** Client text and a calibration that measured another kind of text: real engine, demo model, sample library. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const signal = new AbortController().signal;
 
 let dir: string;
 let app: App;
-/** A message for each question of the sample library: passages as a client's own parts, then the question. */
+/** One message per sample question: passages as the client's parts, then the question. */
 let asked: CompletionMessage[];
 let calibration: Calibration;
 
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test('auto is as near to the full prefill as the strategy that suits the model best', async () => {
+test("auto is as close to the full prefill as the model's best strategy", async () => {
   expect(calibration.textKind).toBe('headings');
   const model = app.models.active?.model;
   if (!model) throw new Error('no model');
@@ -85,7 +85,7 @@ test('auto is as near to the full prefill as the strategy that suits the model b
     ].join('\n'),
   );
   expect(rows).toHaveLength(16);
-  // What hides behind loading may be more; where computing is faster, all of it.
+  // Loading may hide more recomputation; if computing is faster, everything is computed.
   for (const { strategy } of rows.filter((row) => row.strategy.name !== 'full'))
     expect(strategy).toMatchObject({ name: usual.name });
   expect(rows.filter(({ same }) => same).length).toBeGreaterThanOrEqual(sameOf(byUsual) - 1);
@@ -97,12 +97,12 @@ function answer(message: CompletionMessage, strategy?: StrategyRequest): Promise
   return app.completions.complete({ model, prompt, temperature: 0, maxTokens: 24, strategy }, { signal });
 }
 
-/** How far a prompt by one strategy is from its full prefill. */
+/** Measures how far a prompt by one strategy is from its full prefill. */
 async function driftOf(message: CompletionMessage, strategy: StrategyChoice, model: Model): Promise<Drift> {
   const { parts, behind } = layOutMessages(model, [message].map(laid(model)), {});
   const { dtype } = app.settings.current;
   const options = { model, store: app.store, clock: systemClock, dtype, signal };
   const drift = await remakePrompt({ parts, behind, strategy }, options);
-  if (!drift) throw new Error('nothing of the prompt is cached');
+  if (!drift) throw new Error('no part of the prompt is cached');
   return drift;
 }

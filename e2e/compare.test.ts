@@ -1,4 +1,4 @@
-/** One answer's prompt in several ways, with the real engine and the demo model: what must hold whatever the texts. */
+/** Comparisons of one answer's prompt by several methods, with the real engine and the demo model: properties that hold for any text. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,16 +39,16 @@ function method(kind: ComparedMethod['kind'], ratio?: number): ComparedMethod {
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
-test('a prefix cache answers as the full prefill does', () => {
+test('prefix caching gives the same answer as the full prefill', () => {
   const [full, prefix] = [method('full'), method('prefix')];
   expect(prefix.residentTokens).toBeGreaterThan(0);
-  expect(prefix.kl).toBeLessThan(1e-3); // rows are computed in other company, so not bit for bit
+  expect(prefix.kl).toBeLessThan(1e-3); // rows are batched differently, so not bit-identical
   expect(prefix.agrees).toBe(true);
   expect(prefix.text).toBe(full.text);
   expect(full.candidates[0]?.probability).toBeGreaterThan(full.candidates[1]?.probability ?? 1);
 });
 
-test("at ratio one nothing deviates by a bit, and the text is the full prefill's", () => {
+test('ratio 1 is bit-identical to the full prefill, including the text', () => {
   const { deep, kl, text } = method('blend', 1);
   expect(kl).toBe(0);
   expect(text).toBe(method('full').text);
@@ -57,7 +57,7 @@ test("at ratio one nothing deviates by a bit, and the text is the full prefill's
   expect(sum(deep!.layers.map(({ attention }) => attention))).toBe(0);
 });
 
-test('what stands in front of the first passage does not deviate; reused passages do, the more the later they stand', () => {
+test('text before the first passage does not deviate; reused passages do, increasingly with position', () => {
   const { deep } = method('reuse');
   const { rows, columns } = deep!.v;
   const values = matrixValues(deep!.v);
@@ -79,7 +79,7 @@ test('what stands in front of the first passage does not deviate; reused passage
   }
 });
 
-test('recomputing brings KV and attention nearer to the full prefill (figure 6)', () => {
+test('recomputing brings KV and attention closer to the full prefill (figure 6)', () => {
   const points = comparison.deep!.sweep.points;
   expect(points.map(({ ratio }) => ratio)).toEqual([0, 0.05, 0.15, 0.3, 0.5]);
   const attention = points.map((point) => sum(point.attention));
@@ -93,17 +93,17 @@ test('recomputing brings KV and attention nearer to the full prefill (figure 6)'
   expect(points[2]?.attention).toEqual(blended.deep?.layers.map(({ attention: of }) => of));
 });
 
-test('few tokens hold much of the deviation, and they are much the same from layer to layer (figures 7 and 8)', () => {
+test('few tokens have much of the deviation, and mostly the same ones in every layer (figures 7 and 8)', () => {
   const { deep } = method('reuse');
   for (const shares of deep!.concentration.slice(2)) {
     expect(shares).toHaveLength(21);
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
-    expect(shares[4]).toBeGreaterThan(0.3); // the 20 % that deviate most
+    expect(shares[4]).toBeGreaterThan(0.3); // the most deviating 20 %
     expect(shares[20]).toBeCloseTo(1, 5);
   }
   for (const correlation of deep!.rankCorrelation.slice(2)) expect(correlation).toBeGreaterThan(0.5);
 });
 
-test('the outcome is kept with the answer', () => {
+test('the outcome is stored with the answer', () => {
   expect(app.chat.comparisons.status(comparison.answerId)).toEqual({ comparison, running: false });
 });

@@ -1,4 +1,4 @@
-/** The controller with the real engine, the demo model and the sample library: what it expects stands beside what came of it. */
+/** The controller with the real engine, the demo model and the sample library: predictions and measured outcomes. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test('the first answer is made at the default, the next one as predicted; both say so', async () => {
+test('the first answer uses the default, the next one the prediction; both report it', async () => {
   const questions = ['Where was Mara born?', 'Which pet does Jon have?', 'Who lives in Oslo?'];
   const plans = [];
   for (const question of questions) {
@@ -50,7 +50,7 @@ test('the first answer is made at the default, the next one as predicted; both s
   expect(JSON.parse(readFileSync(app.paths.costs, 'utf8'))).toMatchObject({ version: 3 });
 });
 
-test('what people ask for is done, and predicted all the same', async () => {
+test('a requested strategy is used, and still predicted', async () => {
   const strategy = { kind: 'query', questionLayers: [2], ratios: [0.3] } as const;
   const request = { ...AUTO, strategy: { ...strategy, questionLayers: [2], ratios: [0.3] as [number] } };
   const { plan } = await workspace.answers.answer({ ...request, question: 'Where was Mara born?' });

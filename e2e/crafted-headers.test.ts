@@ -1,4 +1,4 @@
-/** Files whose headers make libllama end its process: the app goes on, and says in a sentence that they cannot be used. */
+/** Files whose headers crash libllama: the app keeps running and reports them as unusable. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
@@ -7,7 +7,7 @@ import type { GgufValue } from '../tools/random-model/gguf.ts';
 import type { OtherArchitecture } from '../tools/random-model/other-shapes.ts';
 import { expectFailure, DOCUMENTS, QUESTION, removeDir, runCli, tempDir, writeFiles } from './cli-support.ts';
 
-/** Each is possible by itself, but not with the weights. */
+/** Each value is valid alone, but does not match the weights. */
 const CASES: [OtherArchitecture, string, GgufValue][] = [
   ['lfm2', 'lfm2.attention.head_count', { u32: 3 }],
   ['qwen35', 'qwen35.ssm.inner_size', { u32: 1000 }],
@@ -38,14 +38,14 @@ describe('the window’s core', () => {
     expect(app.models.active?.id).toBe('demo');
   });
 
-  test('a sound file that takes the place of one is used', async () => {
+  test('an intact file that replaces one is used', async () => {
     const { id } = await app.models.import(otherModel('lfm2', dir));
     expect(await app.models.activate(id)).toMatchObject({ active: true, state: 'ready', failure: null });
     await app.models.activate('demo');
   });
 });
 
-test('the command line says it in a sentence', async () => {
+test('the command line reports it', async () => {
   const [architecture, key, value] = CASES[0]!;
   const model = otherModel(architecture, dir, { [key]: value });
   const library = writeFiles(join(dir, 'docs'), DOCUMENTS);

@@ -1,6 +1,6 @@
 /**
- * The shipped model through the whole program: the tokeniser agrees with the one it was trained with, and on questions whose
- * facts cross chunk borders blending answers as a full prefill does, clearly better than a guess.
+ * The shipped model through the whole program: the tokeniser matches the one used in training, and on questions whose facts cross chunk
+ * borders blending answers like a full prefill, clearly better than a guess.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,11 +15,11 @@ const LIBRARY = join(ROOT, 'resources', 'sample-library');
 
 interface Question {
   question: string;
-  /** What stands in every right answer. */
+  /** Text in every correct answer. */
   key: string;
 }
 
-/** Of the sixteen questions: one less than was measured, so that a rounding elsewhere fails nothing. */
+/** Out of sixteen questions: one less than measured, to allow for different rounding. */
 const LEAST = { full: 13, blended: 13 };
 
 function readJson(...path: string[]): unknown {
@@ -42,7 +42,7 @@ describe('the demo model', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test('libllama tokenises as the trainer did', () => {
+  test('libllama tokenises like the trainer', () => {
     const fixture = readJson('e2e', 'support', 'demo-tokens.json') as {
       text: string;
       ids: number[];
@@ -53,7 +53,7 @@ describe('the demo model', () => {
     }
   });
 
-  test("answers the sample's questions, blended as by full prefill", async () => {
+  test('answers the sample questions, with blending as with full prefill', async () => {
     const questions = readJson('resources', 'sample-library.questions.json') as Question[];
     const right = { full: 0, blended: 0 };
     for (const { question, key } of questions) {

@@ -1,4 +1,4 @@
-/** Packs for GPUs in the real program: those that are broken, and ggml's Vulkan backend where setup has put it here. */
+/** GPU packs in the real program: broken ones, and ggml's Vulkan backend if setup has installed it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-/** What a new Kvasir says to one question, and what it ran on. */
+/** A new Kvasir's answer to one question, and the device it ran on. */
 async function answer(name: string, packs: readonly string[], device: string) {
   const app = await App.open({
     dataDir: join(dir, name),
@@ -35,7 +35,7 @@ async function answer(name: string, packs: readonly string[], device: string) {
   }
 }
 
-test('a pack that is no library and one that is not there: a sentence each, and the processor goes on', async () => {
+test('an invalid pack and a missing one: a message each, and Kvasir runs on the CPU', async () => {
   const broken = join(dir, 'libggml-broken.so');
   writeFileSync(broken, 'not a library');
   const packs = [broken, join(dir, 'libggml-absent.so')];
@@ -53,7 +53,7 @@ test('a pack that is no library and one that is not there: a sentence each, and 
   );
 });
 
-test('the command line says that a device is not there, and answers', async () => {
+test('the command line reports a missing device, and answers', async () => {
   const data = join(dir, 'cli');
   const flags = ['--data', data, '--library', library, '--model', DEMO_MODEL, '--max-tokens', '8'];
   mkdirSync(data);
@@ -66,14 +66,14 @@ test('the command line says that a device is not there, and answers', async () =
 
 const vulkan = packFiles().find((path) => basename(path).includes('vulkan'));
 
-describe.skipIf(!vulkan)('the Vulkan backend (skipped where `npm run setup -- --vulkan` was not run)', () => {
-  test('is tried, and answers as the processor does once it is chosen', async ({ skip }) => {
-    // ggml leaves out drivers that compute on the processor, as Mesa's lavapipe, unless a device is named.
+describe.skipIf(!vulkan)('the Vulkan backend (skipped without `npm run setup -- --vulkan`)', () => {
+  test("is tested, and gives the CPU's answer once it is selected", async ({ skip }) => {
+    // ggml skips drivers that compute on the CPU, such as Mesa's lavapipe, unless a device is named.
     process.env.GGML_VK_VISIBLE_DEVICES ??= '0';
     const packs = vulkan === undefined ? [] : [vulkan];
     const there = await answer('vulkan', packs, 'Vulkan0');
     const found = there.devices.devices.find(({ name }) => name === 'Vulkan0');
-    skip(!found, 'Vulkan finds no device here');
+    skip(!found, 'Vulkan finds no device');
     expect(found).toMatchObject({ state: 'good', failure: null });
     expect(found?.tokensPerSecond).toBeGreaterThan(0);
     expect(there.ranOn).toEqual(['Vulkan0']);

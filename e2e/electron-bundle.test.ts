@@ -1,6 +1,6 @@
 /**
- * What setup builds for Electron, run by Node on a stand-in for Electron: whether the bundle finds the engine, the
- * resources, the window and its packages from where it lies. Electron itself is driven by e2e/window/electron.spec.ts.
+ * Setup's bundle for Electron, run by Node on an Electron double: checks that the bundle finds the engine, the resources, the window and
+ * its packages at its location. e2e/window/electron.spec.ts tests Electron itself.
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ describe.skipIf(!BUILT)('the bundle for Electron', () => {
     expect(seen['ended']).toEqual(['quit']);
   });
 
-  test('its parser reads documents and answers by its port', async () => {
+  test('its parser reads documents and answers through its port', async () => {
     const path = join(dir, 'page.html');
     writeFileSync(path, '<title>A page</title><p>Bundled, and still read.</p>');
     const parser = fork(join(ROOT, 'out', 'main', 'parser.js'), [String(512 * 1024 * 1024)], {
@@ -57,7 +57,7 @@ describe.skipIf(!BUILT)('the bundle for Electron', () => {
     }
   });
 
-  test('its process for trying models finds the engine, and answers by its port', async () => {
+  test('its model test process finds the engine, and answers through its port', async () => {
     const trial = fork(join(ROOT, 'out', 'main', 'trial.js'), [], { execArgv: ['--import', PORT] });
     try {
       const path = otherModel('mamba', dir);
@@ -69,7 +69,7 @@ describe.skipIf(!BUILT)('the bundle for Electron', () => {
     }
   });
 
-  test('its process for trying GPUs measures a device, and answers by its port', async () => {
+  test('its GPU test process measures a device, and answers through its port', async () => {
     const trial = fork(join(ROOT, 'out', 'main', 'device-trial.js'), [], { execArgv: ['--import', PORT] });
     try {
       trial.send({ ask: 'try', pack: null, device: 'CPU', model: DEMO_MODEL });

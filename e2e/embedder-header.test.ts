@@ -1,4 +1,4 @@
-/** An embedding model's header is libllama's to read, which ends the process by what no model has: such a file is refused before. */
+/** libllama reads an embedding model's header and crashes on impossible values, so Kvasir refuses such files first. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const BERT = {
   ff: 128,
   vocab: 256,
 };
-/** Between a key and its number stands the number's type. */
+/** GGUF stores the value's type between key and value. */
 const TYPE_BYTES = 4;
 
 let dir: string;
@@ -27,11 +27,11 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-/** The model with another number at a key of its header. */
+/** Loads the model with another number at a key of its header. */
 function load(key: string, write: (bytes: Buffer, at: number) => void): Promise<string> {
   const bytes = Buffer.from(sound);
   const start = bytes.indexOf(key);
-  if (start < 0) throw new Error(`there is no ${key}`);
+  if (start < 0) throw new Error(`${key} not found`);
   write(bytes, start + key.length + TYPE_BYTES);
   const path = join(dir, 'edited.gguf');
   writeFileSync(path, bytes);
@@ -43,7 +43,7 @@ function load(key: string, write: (bytes: Buffer, at: number) => void): Promise<
     );
 }
 
-test('as it was made it loads', async () => {
+test('the unchanged file loads', async () => {
   expect(await load('bert.embedding_length', () => undefined)).toBe('loaded');
 });
 

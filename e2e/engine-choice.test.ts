@@ -1,4 +1,4 @@
-/** Which engine takes a file, told from its header alone, and the sentence for each kind of file that none takes. */
+/** Selection of the engine for a file from its header alone, and the error for each kind of file that no engine supports. */
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ function inspect(header: Record<string, GgufValue>): GgufInfo {
 }
 
 describe('which engine', () => {
-  test('ours takes the families that it blends', () => {
+  test('ours runs the families that it blends', () => {
     const info = engine.inspect(randomModel({ arch: 'qwen3', type: 'f16', layers: 2 }));
     expect(info).toMatchObject({ engine: 'blending', obstacle: '', unsupportedReason: '' });
     expect(info.kvValuesPerToken).toBe(2 * info.layers * info.kvHeads * info.headDims[0]!);
@@ -39,7 +39,7 @@ describe('which engine', () => {
     ['qwen35', 'running-state', 2 * 2 * 16, 3 * (64 * 16 + 64 * 4)],
     ['deepseek2', 'compressed-kv', 3 * (64 + 8), 0],
     ['starcoder2', 'architecture', 3 * 2 * 2 * 16, 0],
-  ] as const)('libllama takes %s', (architecture, obstacle, kvValuesPerToken, stateValues) => {
+  ] as const)('libllama runs %s', (architecture, obstacle, kvValuesPerToken, stateValues) => {
     expect(engine.inspect(otherModel(architecture, dir))).toMatchObject({
       engine: 'llama',
       obstacle,
@@ -66,7 +66,7 @@ describe('no engine', () => {
     ['a voice', { 'general.architecture': 'wavtokenizer-dec' }, /sound/],
     ['an embedding model', { 'general.architecture': 'modern-bert' }, /embedding model/],
   ];
-  test.each(cases)('%s has a sentence of its own', async (_, header, says) => {
+  test.each(cases)('%s has a specific error', async (_, header, says) => {
     const info = inspect(header);
     expect(info).toMatchObject({ engine: 'none', obstacle: '' });
     expect(info.unsupportedReason).toMatch(says);
@@ -79,16 +79,16 @@ describe('no engine', () => {
   test.each([
     [0, /it is part 1 of 3, and its name does not end with -00001-of-00003\.gguf/],
     [1, /it is part 2 of 3/],
-  ])('part %i of a model under another name is refused', (no, says) => {
+  ])('part %i of a renamed split model is refused', (no, says) => {
     const header = { 'general.architecture': 'qwen3', 'split.no': { u32: no }, 'split.count': { u32: 3 } };
     expect(() => inspect(header)).toThrow(says);
   });
 
-  test('a file that names no architecture is no model', () => {
+  test('a file without an architecture is not a model', () => {
     expect(() => inspect({ 'general.name': 'x' })).toThrow(/does not name its architecture/);
   });
 
-  test('a file that is cut short is said to be', () => {
+  test('a truncated file is reported as such', () => {
     const path = otherModel('mamba', dir);
     truncateSync(path, readFileSync(path).length - 5000);
     expect(() => engine.inspect(path)).toThrow(/cut short/);
@@ -97,7 +97,7 @@ describe('no engine', () => {
   });
 });
 
-describe('a header that is not possible', () => {
+describe('an impossible header', () => {
   const MOST = 2 ** 32 - 1;
   const cases: [OtherArchitecture, string, GgufValue][] = [
     ['mamba', 'mamba.block_count', { u32: MOST }],
@@ -131,7 +131,7 @@ describe('a header that is not possible', () => {
   test.each([
     ['starcoder2', { 'starcoder2.block_count': { u32: 4 } }],
     ['mamba', { 'mamba.ssm.inner_size': { u32: 64 } }],
-  ] as const)('%s whose weights are others than its header says', async (architecture, more) => {
+  ] as const)('%s whose weights do not match its header', async (architecture, more) => {
     const path = otherModel(architecture, dir, more);
     await expect(engine.loadModel(path, { device: 'cpu' })).rejects.toMatchObject({ code: 'MODEL_INVALID' });
   });
@@ -140,11 +140,11 @@ describe('a header that is not possible', () => {
 describe.each([
   ['ours', () => randomModel({ arch: 'llama', type: 'f16', layers: 2 })],
   ['libllama', () => otherModel('starcoder2', dir)],
-] as const)('a vocabulary that cannot be used, in a model for %s', (_, sound) => {
+] as const)('an unusable vocabulary, in a model for %s', (_, sound) => {
   const key = 'tokenizer.ggml.model';
   test.each([
     ['none', 'no_vocab', 'MODEL_UNSUPPORTED', /has no vocabulary/],
-    ['one of SentencePiece without its bytes', 'llama', 'MODEL_INVALID', /lacks tokens/],
+    ['SentencePiece without byte tokens', 'llama', 'MODEL_INVALID', /lacks tokens/],
   ] as const)('%s', async (_what, kind, code, says) => {
     const path = join(dir, 'vocabulary.gguf');
     withMetadata(sound(), path, { without: key, values: { [key]: kind } });

@@ -30,11 +30,14 @@ afterAll(() => {
 });
 
 describe('text and tokens', () => {
-  test.each(['Hello, world.', 'naïve café — 東京 🙂', 'line\n\n  two\ttabs', ''])('%j comes back', (text) => {
-    expect(model.detokenize(model.tokenize(text))).toBe(text);
-  });
+  test.each(['Hello, world.', 'naïve café — 東京 🙂', 'line\n\n  two\ttabs', ''])(
+    '%j survives a round trip',
+    (text) => {
+      expect(model.detokenize(model.tokenize(text))).toBe(text);
+    },
+  );
 
-  test('control tokens in text stay text unless asked for', () => {
+  test('control tokens in text stay text unless requested', () => {
     expect(Array.from(model.tokenize('<|eos|>'))).not.toContain(model.info.eosToken);
     expect(Array.from(model.tokenize('<|eos|>', { special: true }))).toEqual([model.info.eosToken]);
   });
@@ -76,7 +79,7 @@ describe('a session in each of its states', () => {
     session.dispose();
   });
 
-  test('generate stops on abort and keeps what it has', async () => {
+  test('generate stops on abort and keeps its tokens', async () => {
     const session = model.createSession(512);
     await session.append([{ kind: 'compute', tokens: ids(10) }], FULL);
     const controller = new AbortController();
@@ -89,7 +92,7 @@ describe('a session in each of its states', () => {
         if (seen.length === 3) controller.abort();
       },
     });
-    // The model may end by itself first; either way nothing runs on.
+    // Generation may reach an end token first; either way it must stop.
     expect(['aborted', 'eos']).toContain(result.stop);
     expect(result.tokens.length).toBeLessThan(400);
     expect(Array.from(result.tokens)).toEqual(seen);
@@ -105,7 +108,7 @@ describe('a session in each of its states', () => {
     session.dispose();
   });
 
-  test('disposed: every call says so, work under way ends well', async () => {
+  test('disposed: every call fails with that reason, running work completes', async () => {
     const session = model.createSession(256);
     const running = session.append([{ kind: 'compute', tokens: ids(200) }], FULL);
     session.dispose();
@@ -154,7 +157,7 @@ describe('chunks', () => {
     other.dispose();
   });
 
-  test('right behind its lead a chunk is what a full prefill makes of it, from memory and from a file', async () => {
+  test('directly after its lead a chunk equals the full prefill, from memory and from a file', async () => {
     const [lead, tokens, question] = [ids(9), ids(40, 2), ids(8, 3)];
     const session = model.createSession(128);
     const logitsOf = async (segments: Segment[], strategy: Strategy): Promise<Float32Array> => {
@@ -200,7 +203,7 @@ describe('chunks', () => {
 });
 
 describe('memory', () => {
-  test.each(['f16', 'q8_0'])('weights of %s are there once, and all memory returns', async (type) => {
+  test.each(['f16', 'q8_0'])('weights of %s are loaded once, and all memory is released', async (type) => {
     const big = randomModel({
       arch: 'llama',
       type,
@@ -220,7 +223,7 @@ describe('memory', () => {
       const loaded = rss();
       session.dispose();
       m.dispose();
-      // What is disposed is freed soon, not at once, and piece by piece.
+      // Disposed objects are freed soon, but not immediately, and in parts.
       let last = Infinity;
       const settled = (): boolean => {
         const [was, now] = [last, rss()];
@@ -231,11 +234,11 @@ describe('memory', () => {
       return loaded;
     };
     const weights = statSync(big).size / 2 ** 20;
-    await cycle(); // libraries and allocators warm up
+    await cycle(); // warms up libraries and allocators
     const before = rss();
     let loaded = 0;
     for (let i = 0; i < 4; i++) loaded = await cycle();
-    // What else a short prompt takes is a tenth of the weights.
+    // The other memory of a short prompt is at most a tenth of the weights.
     expect(loaded - before).toBeGreaterThan(0.9 * weights);
     expect(loaded - before).toBeLessThan(1.3 * weights);
     await expect.poll(rss).toBeLessThan(before + 0.3 * weights);

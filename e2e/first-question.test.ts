@@ -1,4 +1,4 @@
-/** A document that is dropped while others are being prepared: found at once, whatever else goes on. */
+/** A document added while others are being prepared is found immediately, regardless of other work. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import type { Message } from '../src-shared/contract/chat.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
 import { removeDir, tempDir, writeFiles } from './cli-support.ts';
 
-/** Of random weights, and so large that vectors of 44 documents take a while. */
+/** Random weights, and large enough that computing vectors of 44 documents takes a while. */
 const BERT = {
   arch: 'bert',
   layers: 12,
@@ -22,7 +22,7 @@ const LEASE =
   'Lease. The zebra barn costs 4,250 euros per year. It is let to the zoo from 1 May, and the zoo pays at the end of each year in one sum.\n';
 const QUESTION = 'How much does the zebra barn cost per year?';
 
-/** 44 documents of 20 KB about other things. */
+/** 44 documents of 20 KB on other subjects. */
 function documents(): Record<string, string> {
   const sentence = (i: number, k: number): string =>
     `Ship ${i} of line ${k} sails from Oslo to port ${i * k} with ${k + 20} sailors, and its cargo costs ${k} crowns.`;
@@ -67,7 +67,7 @@ function phaseOf(name: string): string | undefined {
 }
 
 describe('a lease of 142 bytes among 44 documents', () => {
-  test('dropped while their index is being made, is what a question about it is answered from', async () => {
+  test('dropped while their index is being built, answers a question about it', async () => {
     await expect
       .poll(() => app.libraries.queue.status().current?.phase, { timeout: 60_000 })
       .toBe('indexing');
@@ -84,7 +84,7 @@ describe('a lease of 142 bytes among 44 documents', () => {
     expect(notices.filter(({ kind }) => kind === 'still-reading' || kind === 'unprepared')).toEqual([]);
   });
 
-  test('is found right after another chunk size came into use, too', async () => {
+  test('is found right after another chunk size came into use', async () => {
     app.settings.update({ chunkTokens: 96 });
     const { citations } = await ask(QUESTION);
     expect(citations[0]?.path).toBe('lease.md');

@@ -1,14 +1,14 @@
-/** A model that was never used here: the app measures it by itself, and questions meanwhile are answered. */
+/** A model's first use: the app measures it automatically and answers questions meanwhile. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 
-/** A calibration, on a machine that does other things too. */
+/** Time for a calibration on a machine with other load. */
 const WAIT_MS = 400_000;
 
-test('a first start learns what the model costs, and calibrates it once the library is ready', async () => {
+test("a first start measures the model's costs, and calibrates it once the library is ready", async () => {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-first-use-'));
   const app = await App.open({ dataDir: dir });
   onTestFinished(async () => {
@@ -21,7 +21,7 @@ test('a first start learns what the model costs, and calibrates it once the libr
   const { id } = app.chat.create({ scope: { libraryIds: [], documentIds: [] } });
   const { answerId } = app.chat.send(id, 'Where was Mara born?');
   await app.chat.idle();
-  app.chat.regenerate(id, answerId, { mayGuess: true }); // no document may be ready yet
+  app.chat.regenerate(id, answerId, { mayGuess: true }); // possibly no document is ready yet
   await app.chat.idle();
   expect(app.chat.get(id).messages.at(-1)).toMatchObject({ state: 'done' });
   await expect

@@ -1,4 +1,4 @@
-/** A window and three command lines on one data folder at once: a thousand operations, and nothing is lost or there twice. */
+/** A window and three command lines on one data folder: a thousand concurrent operations, with nothing lost or duplicated. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-/** What a window does, `count` times over; gives the conversations it has made. */
+/** Repeats a window's operations `count` times; returns the conversations that it created. */
 async function useWindow(window: WindowCalls, count: number): Promise<string[]> {
   const made: string[] = [];
   for (let i = 0; i < count; i++) {
@@ -40,7 +40,7 @@ async function useWindow(window: WindowCalls, count: number): Promise<string[]> 
   return made;
 }
 
-/** A command line's work: each of these in turn, by a process of its own at every twentieth. */
+/** A command line's operations: each of these in turn, every twentieth in a separate process. */
 async function useCommandLine(data: string, libraries: readonly string[], seed: number, count: number) {
   for (let i = 0; i < count; i++) {
     const library = libraries[(i + seed) % libraries.length]!;

@@ -1,4 +1,4 @@
-/** Two processes on one data folder: the second one's command is run by the first. Real processes, engine and demo model. */
+/** Two processes on one data folder: the first runs the second one's command. Real processes, engine and demo model. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -29,7 +29,7 @@ const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 
 let dir: string;
 let library: string;
-/** Its answers are noise, and as long as they may be. */
+/** Its answers are noise of maximum length. */
 let model: string;
 
 beforeAll(() => {
@@ -57,7 +57,7 @@ function startLong(data: string): RunningCli {
   return startCli(['ask', '--data', data, '--library', library, '--model', model, ...LONG, QUESTION]);
 }
 
-/** What is the same at each run of `ask --json`. */
+/** The part of `ask --json` that is the same in each run. */
 function lasting({ stdout }: Finished): unknown {
   const {
     question,
@@ -72,12 +72,12 @@ function lasting({ stdout }: Finished): unknown {
     library: { documents: number; chunks: number };
   } & Record<string, unknown>;
   const { documents, chunks } = read;
-  // Not their scores: how rare a word is counts over all libraries, and the owner has the sample library as well.
+  // Scores are excluded: word rarity is computed over all libraries, and the owner also has the sample library.
   const found = sources.map(({ document, chunk }) => [document, chunk]);
   return { question, answer, found, tokens: prompt.promptTokens, used, documents, chunks };
 }
 
-test('an owner that is stopped is said not to answer, and answers again once it goes on', async () => {
+test('a suspended owner is reported as not responding, and answers again once it resumes', async () => {
   const data = join(dir, 'stopped');
   mkdirSync(data, { recursive: true });
   const api = await serveApi(data);
@@ -92,7 +92,7 @@ test('an owner that is stopped is said not to answer, and answers again once it 
   await endApi(api);
 });
 
-test('a database that another program holds is named, and the command works once it is let go', async () => {
+test('a database that another program holds is named, and the command works once it is released', async () => {
   const data = join(dir, 'held');
   const ask = ['ask', '--data', data, '--library', library, '--max-tokens', '2', QUESTION];
   expect((await runCli(ask)).code).toBe(0);
@@ -105,8 +105,8 @@ test('a database that another program holds is named, and the command works once
   expect((await runCli(ask)).code).toBe(0);
 });
 
-describe.skipIf(!BUILT)('beside a window', () => {
-  test('a command says what it says alone, from the folder it was given in', async () => {
+describe.skipIf(!BUILT)('next to a window', () => {
+  test("a command gives the same output as alone, with the caller's working directory", async () => {
     const data = join(dir, 'alike');
     const here = join(dir, 'here');
     const commands = [
@@ -157,8 +157,8 @@ describe.skipIf(!BUILT)('beside a window', () => {
       window.close();
       return served;
     };
-    await end(await windowed()); // reads the sample library, which counts in all scores
-    await run(); // so that all is stored
+    await end(await windowed()); // reads the sample library, which affects all scores
+    await run(); // stores every chunk
     const alone = await run();
     const served = await windowed();
     const beside = await run();
@@ -168,13 +168,13 @@ describe.skipIf(!BUILT)('beside a window', () => {
     for (const i of [2, 4, 6]) expect(beside[i]).toEqual(alone[i]);
     expect(beside[3]?.stderr).toBe(alone[3]?.stderr);
     expect(beside[3]?.stderr).toContain('The setting threads is 500');
-    // The owner has computed the sample library's chunks as well.
+    // The owner has also computed the sample library's chunks.
     for (const verified of [alone[5], beside[5]])
       expect(JSON.parse(verified?.stdout ?? '')).toMatchObject({ corrupt: [], missing: [], newerFormat: [] });
     expect(await end(served)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('flags hold for their command alone', async () => {
+  test('flags apply to their command only', async () => {
     const data = join(dir, 'flags');
     const served = await owner(data);
     const window = await WindowCalls.open(served, await enter(served));
@@ -192,7 +192,7 @@ describe.skipIf(!BUILT)('beside a window', () => {
     await end(served);
   });
 
-  test('one that is killed in mid-answer leaves nothing behind', async () => {
+  test('a command killed during its answer leaves nothing behind', async () => {
     const data = join(dir, 'killed');
     const served = await owner(data);
     const asking = startLong(data);
@@ -202,7 +202,7 @@ describe.skipIf(!BUILT)('beside a window', () => {
     await vi.waitFor(
       async () => {
         const { stdout } = await runAsGuest(data, ['cache', 'evict', '--all']);
-        expect(stdout).toMatch(/^Removed \d+ chunks, [^;]+\.$/m); // none is in use
+        expect(stdout).toMatch(/^Removed \d+ chunks, [^;]+\.$/m); // no chunk is leased
       },
       { timeout: 60_000, interval: 500 },
     );
@@ -213,7 +213,7 @@ describe.skipIf(!BUILT)('beside a window', () => {
     expect(existsSync(join(data, 'host.json'))).toBe(false);
   });
 
-  test('Ctrl-C ends the command, and the owner goes on', async () => {
+  test('Ctrl-C ends the command, and the owner keeps running', async () => {
     const data = join(dir, 'interrupted');
     const served = await owner(data);
     const asking = startLong(data);
@@ -225,19 +225,19 @@ describe.skipIf(!BUILT)('beside a window', () => {
     await end(served);
   });
 
-  test('when the owner is killed, the command says so, and the next one owns the folder', async () => {
+  test('when the owner is killed, the command reports it, and the next one owns the folder', async () => {
     const data = join(dir, 'orphaned');
     const served = await owner(data);
     const asking = startLong(data);
     await once(asking.child.stdout!, 'data');
     served.child.kill('SIGKILL');
     expectFailure(await asking.finished, 'CONNECTION_LOST');
-    expect(existsSync(join(data, 'host.json'))).toBe(true); // nobody has cleared it away yet
+    expect(existsSync(join(data, 'host.json'))).toBe(true); // no process has deleted it yet
     expect(await runCli(['cache', 'verify', '--data', data])).toMatchObject({ code: 0, stderr: '' });
     expect(existsSync(join(data, 'host.json'))).toBe(false);
   });
 
-  test('when the owner is stopped, too', async () => {
+  test('when the owner is stopped, likewise', async () => {
     const data = join(dir, 'stopped');
     const served = await owner(data);
     const asking = startLong(data);
@@ -246,7 +246,7 @@ describe.skipIf(!BUILT)('beside a window', () => {
     expectFailure(await asking.finished, 'CONNECTION_LOST');
   });
 
-  test('whoever does not know the token gets nothing', async () => {
+  test('a connection without the token is refused', async () => {
     const data = join(dir, 'strangers');
     const served = await owner(data);
     const { socket: path, token } = readHostFile(data)!;
@@ -280,7 +280,7 @@ describe.skipIf(!BUILT)('beside a window', () => {
     expect(readFileSync(join(data, 'kvasir.log'), 'utf8')).not.toContain(token);
   });
 
-  test('a data folder whose path is too long for a socket has it elsewhere', async () => {
+  test('a data folder whose path is too long for a socket uses another path', async () => {
     const data = join(dir, 'long'.repeat(20), 'path'.repeat(20), 'data');
     mkdirSync(data, { recursive: true });
     const served = await owner(data);
@@ -303,7 +303,7 @@ describe.skipIf(!BUILT)('a command that owns the folder', () => {
     return { first, guest: await owner(data), waits };
   }
 
-  test('stays until the last of the others has left', async () => {
+  test('stays until its last guest has left', async () => {
     const { first, guest, waits } = await busy(join(dir, 'stays'));
     await waits;
     const window = await WindowCalls.open(guest, await enter(guest));
@@ -314,7 +314,7 @@ describe.skipIf(!BUILT)('a command that owns the folder', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('desk')]);
   });
 
-  test('ends them by Ctrl-C, which they say', async () => {
+  test('ends its guests on Ctrl-C, and they report it', async () => {
     const { first, guest, waits } = await busy(join(dir, 'ends'));
     await waits;
     expect((await end(first)).code).toBe(0);

@@ -1,4 +1,4 @@
-/** Models from a hub, by the real program and the real engine: search, download, answer; killed on the way; swapped on the way. */
+/** Models from a hub, through the real program and engine: search, download, answer; with kills and a changed file during the download. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ const [PART_1, PART_2] = filesOf(splitModel(randomModel({ arch: 'qwen3', layers:
 let hub: TestHub;
 let data: string;
 beforeAll(() => {
-  if (PART_1 === undefined || PART_2 === undefined) throw new Error('the model was not split');
+  if (PART_1 === undefined || PART_2 === undefined) throw new Error('the model is not split');
 });
 beforeEach(async () => {
   data = tempDir();
@@ -49,7 +49,7 @@ async function start(): Promise<RunningApp> {
   return app;
 }
 
-/** The one download, once it is in one of these states. */
+/** Waits until the only download is in one of these states. */
 function until1(app: RunningApp, ...states: Download['state'][]): Promise<Download> {
   return until(async () => {
     const [download] = await app.call('models.downloads', {});
@@ -59,9 +59,9 @@ function until1(app: RunningApp, ...states: Download['state'][]): Promise<Downlo
 
 test('a model is found, judged by its header, downloaded, and answers', async () => {
   const app = await start();
-  await app.call('settings.update', { chunkTokens: 96, threads: 1 }); // as suits the demo model
+  await app.call('settings.update', { chunkTokens: 96, threads: 1 }); // values for the demo model
   await settled(app);
-  expect(hub.seen).toEqual([]); // nobody has asked for anything
+  expect(hub.seen).toEqual([]); // no request before the first search
   const { entries } = await app.call('hub.search', { query: 'small' });
   expect(entries).toMatchObject([{ repository: REPOSITORY, role: 'chat', license: 'apache-2.0' }]);
   const found = await app.call('hub.repository', { repository: REPOSITORY });
@@ -73,11 +73,11 @@ test('a model is found, judged by its header, downloaded, and answers', async ()
   });
   const file = found.files.find(({ quantization }) => quantization === 'Q8_0');
   expect(file).toMatchObject({ bytes: DEMO.length, recommended: 'largest' });
-  expect(file?.fit?.kvBytes).toBe(demo?.fit.kvBytes); // as of the same file here
+  expect(file?.fit?.kvBytes).toBe(demo?.fit.kvBytes); // same as for the local file
 
   await app.call('hub.download', { repository: REPOSITORY, revision: SHA, path: 'Small-Q8_0.gguf' });
   const { modelId } = await until1(app, 'done', 'failed');
-  if (modelId === null) throw new Error('it is no model');
+  if (modelId === null) throw new Error('the download has no model');
   const { active } = await app.call('models.activate', { id: modelId });
   expect(active).toBe(true);
   await settled(app);
@@ -91,7 +91,7 @@ test('a model is found, judged by its header, downloaded, and answers', async ()
   await app.stop();
 });
 
-test('a download that is killed five times goes on where it was, and is verified', async () => {
+test('a download that is killed five times resumes, and is verified', async () => {
   const random = randomFrom(20260704);
   hub.pauseMs = 25;
   let app = await start();
@@ -99,7 +99,7 @@ test('a download that is killed five times goes on where it was, and is verified
   const had: number[] = [];
   for (let kill = 0; kill < 5; kill++) {
     const before = had.at(-1) ?? 0;
-    // Chance says when; but not before it has gone on at all.
+    // At a random time, but only after it has made progress.
     await until(async () => ((await bytesDone(app)) > before ? true : undefined));
     await sleep(300 * random());
     await app.kill();
@@ -123,7 +123,7 @@ function partBytes(): number {
   return readFileSync(join(data, 'models', 'Small-Q8_0.gguf.part')).length;
 }
 
-test('a model whose sum is wrong is never in the list, and the next try is; in two files it is one', async () => {
+test('a model with a wrong checksum is never listed, the retry is; two files are one model', async () => {
   const app = await start();
   const path = 'Small-F16-00001-of-00002.gguf';
   const part = readFileSync(PART_2 ?? '');

@@ -1,4 +1,4 @@
-/** What a process that was killed leaves behind is gone after the next start, and nothing else. */
+/** The next start removes the remains of a killed process, and nothing else. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,11 +38,11 @@ const LEFT = [
   `models/${ID}.upload`,
   'models/tiny.gguf.part',
   `models/tiny.gguf.${ID}.part`,
-  `models/${ID}.part/tiny.gguf`, // of a model on a hub, whose header was read
+  `models/${ID}.part/tiny.gguf`, // a hub model whose header was read
   `libraries/${ID}/.incoming/${ID}`,
   `packs/${release}/libggml-vulkan.so.tgz.part`,
   `packs/${release}/libggml-vulkan.so.new`,
-  'packs/1.0.0/libggml-vulkan.so', // of another release
+  'packs/1.0.0/libggml-vulkan.so', // from another release
 ];
 
 const KEPT = [
@@ -50,15 +50,15 @@ const KEPT = [
   'backups/Kvasir 2026-01-01 10-00-00.zip',
   'backups/notes.txt',
   'models/tiny.gguf',
-  'models/waiting.gguf.part', // of a download that goes on
+  'models/waiting.gguf.part', // from a download to be resumed
   `libraries/${ID}/a.part`,
   'catalogue.sqlite.corrupt-20260101T100000000Z',
   replaced(1),
-  replaced(29), // not a month old
+  replaced(29), // less than a month old
   'replaced-by-me/a.txt',
 ];
 
-test('unfinished files of dead processes go, finished ones and downloads that wait stay', async () => {
+test('unfinished files of dead processes are deleted, finished ones and pending downloads are kept', async () => {
   const before = await App.open({ dataDir: data });
   before.models.registry.database.run(
     `INSERT INTO download (id, name, state, files, added_ms) VALUES ('1', 'x', 'paused', json_array(json_object(
@@ -75,7 +75,7 @@ test('unfinished files of dead processes go, finished ones and downloads that wa
   expect(KEPT.filter((file) => !existsSync(join(data, file)))).toEqual([]);
 });
 
-test('what the last restore replaced stays, however old it is', async () => {
+test('files replaced by the last restore are kept regardless of age', async () => {
   const alone = tempDir();
   try {
     const [old, newest] = [replaced(500), replaced(300)].map((file) => join(alone, file));

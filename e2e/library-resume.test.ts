@@ -1,4 +1,4 @@
-/** The queue against kill -9, with the real engine, store and parser process. */
+/** The queue under kill -9, with the real engine, store and parser process. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-/** Runs the background work until `stop` says so (then kills it without warning), or to its end; gives the last line. */
+/** Runs the background work until `stop` returns true (then kills it without warning) or to its end; returns the last line. */
 async function work(stop: (line: Line) => boolean): Promise<Line> {
   const child = spawn(
     process.execPath,
@@ -34,11 +34,11 @@ async function work(stop: (line: Line) => boolean): Promise<Line> {
     if (stop(last)) child.kill('SIGKILL');
   }
   await ended;
-  if (!last) throw new Error('the program said nothing');
+  if (!last) throw new Error('the program printed nothing');
   return last;
 }
 
-test('killed while it reads, cuts and precomputes, it goes on and computes nothing twice', async () => {
+test('killed while it reads, chunks and precomputes, it resumes and computes nothing twice', async () => {
   const text = (i: number): string =>
     Array.from({ length: 12 }, (_, k) => `Ship ${i} of line ${k} sails from Oslo to port ${i * k}.`).join(
       '\n\n',

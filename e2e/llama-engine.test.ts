@@ -1,4 +1,4 @@
-/** The second engine: sessions of models that libllama runs, with memory that can be cut, with windows, and with a running state. */
+/** The second engine: sessions of models that libllama runs, with truncatable memory, sliding windows, or a recurrent state. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
   });
   afterAll(() => model.dispose());
 
-  /** What a session that never held anything else answers. */
+  /** The answer of a session without earlier content. */
   async function fresh(...texts: Int32Array[]): Promise<number[]> {
     const session = model.createSession(4096);
     await append(session, ...texts);
@@ -58,14 +58,14 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     return tokens;
   }
 
-  test('is run by libllama', () => {
+  test('runs on libllama', () => {
     expect(model.info.engine).toBe('llama');
     expect(model.info.obstacle).toBe(OBSTACLES[architecture]);
     expect(model.info.architecture).toBe(architecture);
     expect(model.detokenize(model.tokenize('Grüße'))).toBe('Grüße');
   });
 
-  /** What libllama itself answers to a prompt that it computes as a whole. */
+  /** libllama's own answer to a prompt computed as a whole. */
   async function reference(prompt: Int32Array, count: number): Promise<Int32Array> {
     const settings = { contextTokens: 1024, threads: 1, flashAttention: true, ubatch: 512, device: 'cpu' };
     const llama = await engine.loadReference(path, settings);
@@ -75,7 +75,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     return tokens;
   }
 
-  test('answers as llama.cpp does', async () => {
+  test('answers like llama.cpp', async () => {
     const prompt = ids(700);
     const tokens = await reference(prompt, 24);
     const session = model.createSession(4096);
@@ -90,7 +90,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     session.dispose();
   });
 
-  test('a second turn computes what is new', async () => {
+  test('a second turn computes only new tokens', async () => {
     const session = model.createSession(4096);
     await append(session, ids(20), ids(600, 2));
     const first = await answer(session);
@@ -101,7 +101,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     expect(second).toEqual(await fresh(ids(20), ids(600, 2), Int32Array.from(first), question));
   });
 
-  test('turn by turn, and after an answer that was stopped, it answers as llama.cpp does to the whole', async () => {
+  test('turn by turn, and after a stopped answer, it answers like llama.cpp on the whole prompt', async () => {
     const session = model.createSession(4096);
     let all = ids(64);
     await append(session, all.subarray(0, 20), all.subarray(20));
@@ -134,7 +134,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     session.dispose();
   });
 
-  test('another last question goes back to where the one before ended', async () => {
+  test('another last question rewinds to the end of the turn before it', async () => {
     const session = model.createSession(4096);
     await append(session, ids(20), ids(300, 2));
     const first = await answer(session);
@@ -148,7 +148,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     expect(tokens).toEqual(await fresh(ids(20), ids(300, 2), Int32Array.from(first), ids(25, 4)));
   });
 
-  test('another prompt behind the same head computes no head again', async () => {
+  test('another prompt with the same prefix does not recompute the prefix', async () => {
     const session = model.createSession(4096);
     await append(session, ids(64), ids(200, 2));
     await answer(session);
@@ -159,7 +159,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     expect(tokens).toEqual(await fresh(ids(64), ids(100, 4)));
   });
 
-  test('a branch and its origin go on by themselves', async () => {
+  test('a branch and its origin continue independently', async () => {
     const session = model.createSession(4096);
     await append(session, ids(64), ids(200, 2));
     const first = await answer(session);
@@ -175,7 +175,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     session.dispose();
   });
 
-  test('sessions that take turns keep what they hold', async () => {
+  test('alternating sessions keep their content', async () => {
     const sessions = [1, 2, 3].map((seed) => ({ seed, session: model.createSession(4096) }));
     for (const { seed, session } of sessions) await append(session, ids(100 * seed, seed));
     for (const { seed, session } of sessions) {
@@ -186,7 +186,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     }
   });
 
-  test('a session grows beyond the context it began with', async () => {
+  test('a session grows beyond its initial context', async () => {
     const session = model.createSession(4096);
     await append(session, ids(1000));
     expect((await append(session, ids(1500, 2))).processedTokens).toBe(1500);
@@ -195,7 +195,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     expect(tokens).toEqual(await fresh(ids(1000), ids(1500, 2)));
   });
 
-  test('stopped while a prompt is computed, it is as before', async () => {
+  test('stopped during a prompt, a session is unchanged', async () => {
     const session = model.createSession(4096);
     await append(session, ids(200));
     const controller = new AbortController();
@@ -216,7 +216,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     expect(tokens).toEqual(await fresh(ids(200), ids(30, 3)));
   });
 
-  test('stopped while it answers, it keeps what it wrote and goes on', async () => {
+  test('stopped during an answer, a session keeps its tokens and continues', async () => {
     const session = model.createSession(4096);
     await append(session, ids(100));
     const controller = new AbortController();
@@ -236,7 +236,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     expect(tokens).toEqual(await fresh(ids(100), written, ids(20, 2)));
   });
 
-  test('tells how far it is', async () => {
+  test('reports progress', async () => {
     const session = model.createSession(4096);
     const progress: number[] = [];
     await session.append([{ kind: 'compute', tokens: ids(2000) }], FULL, {
@@ -247,7 +247,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     session.dispose();
   });
 
-  test('memory is there while there are sessions', async () => {
+  test('memory is allocated only while sessions exist', async () => {
     expect((await model.kvUsage()).used).toBe(0);
     const session = model.createSession(4096);
     await append(session, ids(100));
@@ -256,7 +256,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     await expect.poll(async () => (await model.kvUsage()).used).toBe(0);
   });
 
-  test('misuse is an error, and what is too long is said', async () => {
+  test('misuse and overlong prompts are errors', async () => {
     const session = model.createSession(64);
     await expect(append(session)).rejects.toThrow(/at least one token/);
     await expect(append(session, ids(65))).rejects.toMatchObject({ code: 'CONTEXT_OVERFLOW' });
@@ -277,7 +277,7 @@ describe.each(Object.keys(OBSTACLES) as OtherArchitecture[])('%s', (architecture
     expect(() => session.length).toThrow(/disposed/);
   });
 
-  test('disposed while it works, the work ends well', async () => {
+  test('disposed while it works, the work completes', async () => {
     const session = model.createSession(1024);
     const running = append(session, ids(900));
     session.dispose();

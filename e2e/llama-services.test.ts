@@ -1,4 +1,4 @@
-/** Models that libllama runs, in the real program: chat, the command line, and what is said of blending. */
+/** Models that libllama runs, in the real program: chat, the command line, and the reasons given for not blending. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
@@ -45,7 +45,7 @@ describe.each([
       overrides: { threads: 1, maxTokens: 12, chunkTokens: 64 },
     });
     entry = await app.models.import(otherModel(architecture, dir));
-    await app.models.activate(entry.id); // first: the demo model would store something
+    await app.models.activate(entry.id); // first, because the demo model would store chunks
     app.start();
     const { id } = app.libraries.create('Docs');
     await app.libraries.addPaths({ id, paths: [library], watch: false });
@@ -60,7 +60,7 @@ describe.each([
     return message!;
   }
 
-  test('says before a model is used that it does not blend', () => {
+  test('reports before a model is used that it does not blend', () => {
     expect(entry).toMatchObject({ obstacle, unsupportedReason: '' });
     expect(app.models.detail(entry.id).header).toContainEqual({
       label: 'Runs here',
@@ -68,7 +68,7 @@ describe.each([
     });
   });
 
-  test('has documents ready without computing ahead, and answers turn by turn', async () => {
+  test('has documents ready without precomputing, and answers turn by turn', async () => {
     const ready = (): boolean =>
       app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
     await expect.poll(ready).toBe(true);
@@ -83,11 +83,11 @@ describe.each([
     expect(second.stats?.computedTokens).toBe(second.stats!.promptTokens - held);
     const { plan } = app.chat.report(second.id)!;
     expect(plan).toMatchObject({ reason: 'not-blended', obstacle });
-    expect(plan?.predictedTtftMs?.total).toBeGreaterThan(0); // learnt from the first
+    expect(plan?.predictedTtftMs?.total).toBeGreaterThan(0); // learnt from the first turn
     expect(app.store.stats().entries).toBe(0);
   });
 
-  test('says why it is not calibrated', async () => {
+  test('reports why it is not calibrated', async () => {
     await expect(app.calibration.run(CalibrationRequestSchema.parse({}))).rejects.toThrow(why);
   });
 });
@@ -95,13 +95,13 @@ describe.each([
 describe('the command line', () => {
   const flags = (where: string): string[] => ['--data', where, '--library', library, '--model', model];
 
-  test('model info tells the engine, and why it does not blend', async () => {
+  test('model info shows the engine, and why it does not blend', async () => {
     const { stdout, code } = await runCli(['model', 'info', model]);
     expect(code).toBe(0);
     expect(stdout).toContain(`yes, by llama.cpp: ${WHY}`);
   });
 
-  test('ask answers, and says that nothing is computed ahead', async () => {
+  test('ask answers, and reports that nothing is precomputed', async () => {
     const data = join(dir, 'cli');
     const args = ['--threads', '1', '--max-tokens', '8', '--chunk-tokens', '64', '--json', QUESTION];
     const { stdout, stderr, code } = await runCli(['ask', ...flags(data), '--strategy', 'query', ...args]);
@@ -133,7 +133,7 @@ describe('the command line', () => {
     expect(chunkFiles(join(dir, 'cli')).size).toBe(0);
   });
 
-  test('calibrate and a projector as a model are refused in a sentence', async () => {
+  test('calibrate and a projector as a model are refused with a reason', async () => {
     const calibrated = await runCli(['calibrate', ...flags(join(dir, 'cli')), '--threads', '1']);
     expectFailure(calibrated, 'MODEL_UNSUPPORTED');
     expect(calibrated.stderr).toContain(WHY);

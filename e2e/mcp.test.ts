@@ -1,4 +1,4 @@
-/** MCP's own client against the real program with the demo model: over stdio, and over streamable HTTP. */
+/** MCP's own client with the real program and the demo model: over stdio, and over streamable HTTP. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -43,7 +43,7 @@ interface Part {
   next_offset: number | null;
 }
 
-/** What a tool tells; of a failure its text. */
+/** A tool's structured result; of a failure its text. */
 async function call<T>(client: Client, name: string, input: object): Promise<T> {
   const params = { name, arguments: input as Record<string, unknown> };
   const result = CallToolResultSchema.parse(await client.callTool(params, undefined, { timeout: 300_000 }));
@@ -72,9 +72,9 @@ async function documentId(client: Client, path: string): Promise<string> {
   throw new Error(`${path} is not listed`);
 }
 
-/** What holds over either transport. */
+/** Tests for both transports. */
 function reads(connected: () => Client): void {
-  test('tells what it has, all of it for reading only', async () => {
+  test('lists its tools and resources, all read-only', async () => {
     const { tools } = await connected().listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual([
       'ask',
@@ -110,7 +110,7 @@ function reads(connected: () => Client): void {
     expect(citations[mark - 1]?.text).toContain('Oslo office');
   });
 
-  test('says how far an answer is to whoever asks', async () => {
+  test("reports an answer's progress on request", async () => {
     const told: number[] = [];
     const input = { question: 'Where does Mara Lind work?', library: LIBRARY };
     const onprogress = ({ progress }: { progress: number }): void => void told.push(progress);
@@ -136,7 +136,7 @@ function reads(connected: () => Client): void {
     expect(text).toBe(LONG);
   });
 
-  test('has documents as resources, in pages, and long ones in parts', async () => {
+  test('has documents as resources, listed in pages, and long ones in parts', async () => {
     const first = await connected().listResources();
     expect(first.resources).toHaveLength(100);
     const second = await connected().listResources({ cursor: first.nextCursor });
@@ -161,7 +161,7 @@ function reads(connected: () => Client): void {
     await expect(connected().readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow(/look like/);
   });
 
-  test('says what is wrong with a request, and what to do', async () => {
+  test('reports invalid requests with a reason and advice', async () => {
     const query = 'word '.repeat(3000);
     await expect(call(connected(), 'search', { query })).rejects.toThrow(
       /longer than 10,000 characters: say in fewer/,
@@ -184,7 +184,7 @@ interface Heard {
   onError?: (error: Error) => void;
 }
 
-/** A program of its own that speaks MCP on a data folder. */
+/** Starts a separate program that speaks MCP on a data folder. */
 async function connectOverStdio(data: string, { onStderr, onError }: Heard = {}): Promise<Client> {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -200,7 +200,7 @@ async function connectOverStdio(data: string, { onStderr, onError }: Heard = {})
   return client;
 }
 
-/** As many answers as the model writes at once. */
+/** The model's number of concurrent answers. */
 const AT_ONCE = 8;
 
 async function queue({ origin }: ApiServer, what: 'waiting' | 'running'): Promise<number> {
@@ -209,7 +209,7 @@ async function queue({ origin }: ApiServer, what: 'waiting' | 'running'): Promis
   return Number(new RegExp(`^kvasir_queue_${what} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-/** Takes all there is of the model, for answers that cannot end before their context is full. */
+/** Occupies all of the model's slots with answers that cannot end before their context is full. */
 async function occupied(server: ApiServer): Promise<{ end: () => Promise<void> }> {
   const stop = new AbortController();
   const schema = { type: 'array', items: { type: 'string', minLength: 1000 }, minItems: 100 };
@@ -244,17 +244,17 @@ describe('over stdio', () => {
       onError: (error) => strange.push(error),
     });
   });
-  // Its end has to leave the data folder to the next one.
+  // The program must end and release the data folder for the next one.
   afterAll(() => client.close());
 
   reads(() => client);
 
-  test('has nothing on stdout but the protocol, and says on stderr what it is', () => {
+  test('writes only the protocol to stdout, and a banner to stderr', () => {
     expect(strange).toEqual([]);
     expect(told).toMatch(/serves MCP over stdin and stdout/);
   });
 
-  test('serves a second program on the same data folder, which leaves alone', async () => {
+  test('serves a second program on the same data folder, which ends independently', async () => {
     const second = await connectOverStdio(join(dir, 'data'));
     expect(await findMara(second)).toMatchObject({ document: 'mara.md' });
     await second.close();
@@ -284,7 +284,7 @@ describe('over HTTP', () => {
 
   reads(() => client);
 
-  test('a question that is cancelled waits no more, nor one whose client has gone', async () => {
+  test('a cancelled question leaves the queue, and so does one whose client has disconnected', async () => {
     const input = { question: 'Where does Mara Lind work?', library: LIBRARY };
     const askBy = (by: Client, signal?: AbortSignal): Promise<unknown> =>
       by.callTool({ name: 'ask', arguments: input }, undefined, signal && { signal }).catch(() => undefined);
@@ -311,7 +311,7 @@ describe('over HTTP', () => {
     await expect.poll(() => queue(server, 'running')).toBe(0);
   });
 
-  test('lets nobody in without the key, nor under a foreign name', async () => {
+  test('refuses requests without the key or with a foreign host name', async () => {
     await expect(connect('wrong')).rejects.toThrow(/not known here|401/);
     const headers = { Authorization: `Bearer ${KEY}`, Origin: 'http://evil.example' };
     expect((await fetch(`${server.origin}/mcp`, { method: 'POST', headers })).status).toBe(403);

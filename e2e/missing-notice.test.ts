@@ -1,4 +1,4 @@
-/** What a question names and no passage has is said before the answer; what stands in one, in whatever form, is not. */
+/** Names in a question that no passage contains are reported before the answer; names that occur in any form are not. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { App } from '../src-main/app.ts';
@@ -73,7 +73,7 @@ const UNANSWERED: [question: string, missing: string][] = [
 ];
 
 const ROOT = join(import.meta.dirname, '..');
-/** The second is published, and asked where it was fetched. */
+/** The second model is published, and tested only if it has been downloaded. */
 const MODELS = [join(ROOT, 'resources', 'models', 'kvasir-demo.gguf'), published(SMOLLM2_FILE)].filter(
   (path) => path !== undefined,
 );
@@ -109,11 +109,11 @@ describe.each(MODELS)('%s', (path) => {
     return answer.notices.find(({ kind }) => kind === 'missing-facts')?.message;
   }
 
-  test.each(ANSWERED)('nothing of "%s" is missing', async (question) => {
+  test.each(ANSWERED)('"%s" has no missing names', async (question) => {
     expect(await noticeOf(question)).toBeUndefined();
   });
 
-  test.each(UNANSWERED)('what is missing of "%s" is named', async (question, message) => {
+  test.each(UNANSWERED)('missing names of "%s" are listed', async (question, message) => {
     expect(await noticeOf(question)).toBe(message);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What `npm run dist` packs, with a folder in place of Electron's own files: nothing is missing that the app needs, nothing is there that
- * should not be, and from where it lies it answers a question. The packed app itself is started in the repository's CI.
+ * The output of `npm run dist`, with a placeholder for Electron's own files: it has everything that the app needs and nothing else, and
+ * answers a question from its location. CI starts the packed app itself.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -28,14 +28,14 @@ const CHILD = join(import.meta.dirname, 'support', 'packed-child.ts');
 const MB = 1e6;
 /** States of a fuse, as @electron/fuses reads them. */
 const [OFF, ON] = [48, 49];
-/** Of the archive with what lies beside it; Electron's own files come on top. */
+/** Size limit of the archive with its unpacked files; Electron's own files are not included. */
 const BUDGET = 85 * MB;
 
 let dir: string;
 let resources: string;
 let archived: string[];
 
-/** A file that electron-builder takes for Electron: it has the place where fuses are written (@electron/fuses). */
+/** A file that electron-builder accepts as Electron: it contains the fuse wire (@electron/fuses). */
 function standInForElectron(folder: string): string {
   mkdirSync(folder);
   const wire = Buffer.from([1, 9, ...Buffer.from('1'.repeat(9))]);
@@ -57,8 +57,8 @@ function filesIn(folder: string): string[] {
 }
 
 /**
- * Lays the archive out as a folder of its name, so that Node sees what Electron would show: files beside the archive are not in it,
- * except that packages find their own there.
+ * Extracts the archive to a folder of the same name, to match Electron's view: files next to the archive are not part of it, except that
+ * packages find their own unpacked files there.
  */
 function layOut(): string {
   const app = join(dir, 'app', 'app.asar');
@@ -122,32 +122,32 @@ describe.skipIf(!PACKS)('the packed app', () => {
     expect(foreign).toEqual([`node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`]);
   });
 
-  test('knows where to fetch packs for GPUs, and which', async () => {
+  test('has the list and source of GPU packs', async () => {
     const packed = extractFile(join(resources, 'app.asar'), 'package.json').toString();
     const { registry } = JSON.parse(packed) as { registry: string };
     expect(registry).toBe(addressIn(await askNpm(ROOT)));
     expect(filesIn(join(resources, 'app.asar.unpacked'))).toContain('resources/gpu-packs.json');
   });
 
-  test('what native code opens lies beside the archive', () => {
+  test('files opened by native code are outside the archive', () => {
     const beside = filesIn(join(resources, 'app.asar.unpacked'));
     expect(beside).toContain('build/native/kvasir.node');
     expect(beside).toContain('resources/models/kvasir-demo.gguf');
     expect(beside.filter((path) => /^build\/ggml\/libggml-cpu/.test(path)).length).toBeGreaterThan(1);
   });
 
-  test('licences of all that is packed are beside it', () => {
+  test('licences of all packed components are included', () => {
     const licences = readFileSync(join(resources, 'licences.txt'), 'utf8');
     for (const name of ['better-sqlite3', 'react', 'pdfjs-dist', 'hono', '@modelcontextprotocol/sdk', 'ggml'])
       expect(licences).toContain(name);
   });
 
-  test('stays within its size', () => {
+  test('stays within its size limit', () => {
     const bytes = filesIn(resources).reduce((sum, file) => sum + lstatSync(join(resources, file)).size, 0);
     expect(bytes).toBeLessThan(BUDGET);
   });
 
-  test("Electron's fuses are set: it runs nothing but the app", async () => {
+  test("Electron's fuses are set: it runs only the app", async () => {
     const wire = await getCurrentFuseWire(join(dirname(resources), 'kvasir'));
     const off = [
       FuseV1Options.RunAsNode,

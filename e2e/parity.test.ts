@@ -1,6 +1,6 @@
 /**
- * A small part of `npm run parity`, with the real engine: one model of every family, the demo model, and published ones. The whole table takes minutes
- * and is run by hand.
+ * A small part of `npm run parity`, with the real engine: one model of every family, the demo model, and published ones. The full run takes
+ * minutes and is started manually.
  */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { GEMMA_FILE, published, SMOLLM2_FILE } from '../tools/models/files.ts';
 import { checkModel } from '../tools/parity/checks.ts';
 
 const DEMO = join(import.meta.dirname, '..', 'resources', 'models', 'kvasir-demo.gguf');
-/** Where `npm run models` has fetched them. */
+/** Published models, if `npm run models` has downloaded them. */
 const PUBLISHED = [SMOLLM2_FILE, GEMMA_FILE].flatMap((file): ParityCase[] => {
   const path = published(file);
   return path === undefined ? [] : [{ name: file, path: () => path, exact: false }];

@@ -1,4 +1,4 @@
-/** An edited document with the real engine and the demo model: what is cached of the old text serves the new one. */
+/** An edited document with the real engine and the demo model: cached chunks of the old text serve the new one. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ async function blended(store: ChunkCache, strategy: Strategy) {
   }
 }
 
-/** The store, as if it had none of the passages under their own keys, while it finds them as similar text. */
+/** A store that hides the passages' own keys but finds them as similar text. */
 function withoutExact(store: ChunkCache): ChunkCache {
   const own = new Set(prompt().map((part) => keyFor(workspace.model, 'f16', part)));
   let asked = 0;
@@ -63,7 +63,7 @@ function withoutExact(store: ChunkCache): ChunkCache {
     stats: () => store.stats(),
     reportCorrupt: (key) => store.reportCorrupt(key),
     similar: (...args) => store.similar(...args),
-    // A passage is asked for by its own key first, then by the key of what it is found in, which here is the same.
+    // A passage is requested by its own key first, then by the key of its match, which here is the same.
     acquire: async (key, opener) =>
       own.has(key) && asked++ % 2 === 0 ? undefined : store.acquire(key, opener),
   };
@@ -73,7 +73,7 @@ test.each<Strategy>([
   { kind: 'none' },
   { kind: 'deviation', checkLayers: [1], ratios: [0.2] },
   { kind: 'query', questionLayers: [1, 2], ratios: [0.2] },
-])('a match in part with nothing changed is the full match, bit for bit: %j', async (strategy) => {
+])('a partial match without changes is bit-identical to the full match: %j', async (strategy) => {
   const { store } = app;
   const exact = await blended(store, strategy);
   const matched = await blended(withoutExact(store), strategy);
@@ -84,7 +84,7 @@ test.each<Strategy>([
   expect(matched.logits).toEqual(exact.logits);
 });
 
-/** Asks in a conversation of its own. */
+/** Asks in a new conversation. */
 async function ask(text: string): Promise<Message> {
   const { id } = app.chat.create({
     scope: { libraryIds: [], documentIds: [] },
@@ -98,7 +98,7 @@ async function ask(text: string): Promise<Message> {
   return answer;
 }
 
-test('a document that was edited is answered from what is cached of it, before the new text is precomputed', async () => {
+test('an edited document answers from its cached chunks before the new text is precomputed', async () => {
   const before = await ask(QUESTION);
   expect(before.stats?.chunkHits).toMatchObject({ partial: 0, computed: 0 });
 
@@ -122,10 +122,10 @@ test('a document that was edited is answered from what is cached of it, before t
   expect(reused).toBeGreaterThan(0.8 * (part?.tokens ?? Infinity));
   expect(part?.chunk?.runs?.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(reused);
   expect(report.reusedTokens).toBe(answer.stats?.reusedTokens);
-  expect(answer.text).toContain('Riga'); // what was computed is the edit itself
+  expect(answer.text).toContain('Riga'); // only the edit was computed
 });
 
-test('once it is precomputed, its own KV is used, and only that was computed', async () => {
+test("once precomputed, the new text's own KV is used, and only that was computed", async () => {
   const { precompute } = await workspace.library.drain();
   expect(precompute?.computed).toBe(1);
   expect(precompute?.stored).toBeGreaterThan(50);

@@ -1,4 +1,4 @@
-/** The system prompt's KV outlives the program: with the real engine and the demo model. */
+/** The system prompt's KV survives a restart: with the real engine and the demo model. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,16 +22,16 @@ function dataDir(): string {
   return dir;
 }
 
-/** One run of the program over a folder; `ask` goes on with the conversation that was begun in it first. */
+/** One run of the program on a folder; `ask` continues the conversation started there first. */
 async function run<T>(
   dir: string,
   task: (app: App, ask: (question: string) => Promise<{ text: string; stats: AnswerStats }>) => Promise<T>,
 ): Promise<T> {
   const app = await App.open({ dataDir: dir, overrides: SETTINGS });
   try {
-    await app.warmStart.close(); // a rehearsal of its own would bring beginnings in, too
+    await app.warmStart.close(); // a warm start would load prefixes, too
     const { model } = await app.models.current();
-    model.info.chatTemplate = ''; // the demo model's own takes no system prompt
+    model.info.chatTemplate = ''; // the demo model's own template has no system prompt
     const { library } = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'people') });
     await library.drain();
     return await task(app, async (question) => {
@@ -47,7 +47,7 @@ async function run<T>(
   }
 }
 
-/** Every file that holds a beginning. */
+/** Every file that contains a prefix. */
 function prefixFiles(app: App): string[] {
   const keys = app.store.list({ kind: 'prefix' }).map(({ key }) => key);
   const all = readdirSync(app.paths.store, { recursive: true, encoding: 'utf8' });
@@ -56,7 +56,7 @@ function prefixFiles(app: App): string[] {
     .map((file) => join(app.paths.store, file));
 }
 
-test('after a restart the next turn finds the system prompt on disk, and answers as without one', async () => {
+test('after a restart the next turn finds the system prompt on disk, and answers as without a restart', async () => {
   const [restarted, straight] = [dataDir(), dataDir()];
   const first = await run(restarted, async (app, ask) => {
     const answer = await ask('Where was Elsa Wexler born?');
@@ -67,16 +67,16 @@ test('after a restart the next turn finds the system prompt on disk, and answers
 
   const second = await run(restarted, async (app, ask) => {
     const answer = await ask('And what does Elias Falk like?');
-    expect(app.store.list({ kind: 'prefix' })).toHaveLength(1); // nothing was written twice
+    expect(app.store.list({ kind: 'prefix' })).toHaveLength(1); // no second copy was written
     return { answer, system: (await app.models.current()).model.tokenize(SYSTEM).length };
   });
   const { stats } = second.answer;
   expect(stats.restoredTokens).toBe(stats.prefixTokens);
   expect(stats.prefixTokens % 64).toBe(0);
-  // All of the system prompt but what does not fill a block.
+  // The whole system prompt except its last partial block.
   expect(stats.prefixTokens).toBeGreaterThan(second.system - 64);
   expect(stats.residentTokens).toBe(stats.prefixTokens);
-  // Passages are counted apart, wherever they were by then: a start brings some into memory.
+  // Passages are counted separately, wherever they are: a start loads some into memory.
   expect(stats.chunkHits.ram + stats.chunkHits.disk).toBeGreaterThan(0);
 
   await run(straight, async (app, ask) => {
@@ -88,7 +88,7 @@ test('after a restart the next turn finds the system prompt on disk, and answers
   expect(second.answer.text).toBe(same.text);
 });
 
-test('a rehearsal brings it in, so that the first question finds it in memory', async () => {
+test('a warm start loads it, so that the first question finds it in memory', async () => {
   const dir = dataDir();
   await run(dir, (_, ask) => ask('Where was Elsa Wexler born?'));
   const { stats } = await run(dir, async (app, ask) => {

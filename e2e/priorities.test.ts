@@ -1,4 +1,4 @@
-/** What a person asks goes before what programs ask: with the real engine and the demo model, by who is done before whom. */
+/** A person's questions have priority over programs' requests: tested with the real engine and the demo model, by completion order. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { jsonGrammar } from '../src-main/completions/json-grammar.ts';
 import type { CompletionRequest } from '../src-main/completions/types.ts';
 import { readLibrary } from './support/api-server.ts';
 
-/** As many answers as the model writes at once. */
+/** The model's number of concurrent answers. */
 const AT_ONCE = 8;
 const FULL = { kind: 'full' } as const;
 
@@ -34,7 +34,7 @@ function endless(): CompletionRequest {
   return { model, prompt: { messages }, grammar: jsonGrammar({ type: 'array', items, minItems: 100 }) };
 }
 
-test('a person is answered while programs have all there is of the model, and more of them wait', async () => {
+test('a person is answered while programs occupy the model and more of them wait', async () => {
   const stop = new AbortController();
   const asked = Array.from({ length: AT_ONCE + 3 }, () =>
     app.completions.complete(endless(), { signal: stop.signal }).catch(() => undefined),
@@ -56,7 +56,7 @@ test('a person is answered while programs have all there is of the model, and mo
   await Promise.all(asked);
 });
 
-test("a person's prompt is computed before a program's that came first, and is shorter", async () => {
+test("a person's prompt is computed before a program's earlier, shorter one", async () => {
   const { model } = await app.models.current();
   const capacity = 2048;
   const [program, person] = [model.createSession(capacity), model.createSession(capacity)];
@@ -73,7 +73,7 @@ test("a person's prompt is computed before a program's that came first, and is s
   person.dispose();
 });
 
-test("a chunk that a program's prompt waits for is encoded while others are answered", async () => {
+test("a chunk for a program's prompt is encoded while others are answered", async () => {
   const { model } = await app.models.current();
   const session = model.createSession(2048);
   const tokens = Int32Array.from({ length: 96 }, (_, i) => 100 + i);

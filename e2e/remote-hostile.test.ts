@@ -1,4 +1,4 @@
-/** Servers as they should not be: each failure is told in a sentence, and nothing that was written is lost. */
+/** Misbehaving servers: each failure has an error message, and no written text is lost. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ afterAll(async () => {
   removeDir(dir);
 });
 
-/** Puts a server's model into use, which can be silent for a second. */
+/** Selects a server's model with a timeout of 1 s. */
 async function use(asked: { address: string; model?: string; separator?: string }): Promise<string> {
   const added = AddedServerSchema.parse({ model: 'big', key: KEY, waitSeconds: 1, ...asked });
   const { id } = await app.models.addServer(added);
@@ -57,7 +57,7 @@ async function ask(question = QUESTION): Promise<Message> {
   return messages.find((message) => message.id === answerId)!;
 }
 
-/** A sentence and advice: on one line each, and without the key. */
+/** A message and advice: on one line each, and without the key. */
 function expectTold({ state, failure }: Message, code: ErrorCode, says: RegExp): void {
   expect(state).toBe('failed');
   expect(failure).toMatchObject({ code, message: expect.stringMatching(says) as string });
@@ -71,7 +71,7 @@ const json = (response: ServerResponse, body: string, type = 'application/json')
   response.end(body);
 };
 
-test('a good one is sent messages with the passages as text, its key, and nothing of this machine', async () => {
+test('a correct server receives messages with the passages as text, its key, and nothing about this machine', async () => {
   const usage = { prompt_tokens: 90, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 64 } };
   server.answer = (response) => stream(response, ['Fine', '.'], usage);
   const message = await ask();
@@ -91,7 +91,7 @@ test('a good one is sent messages with the passages as text, its key, and nothin
   for (const { text } of message.citations) expect(content).toContain(text);
 });
 
-test('passages are joined by the separator that LMCache cuts at', async () => {
+test("passages are joined by LMCache's separator", async () => {
   server.answer = (response) => stream(response, ['Fine.']);
   await use({ address: server.address, model: 'lmcache', separator: ' # # ' });
   const { citations } = await ask();
@@ -100,7 +100,7 @@ test('passages are joined by the separator that LMCache cuts at', async () => {
   await use({ address: server.address });
 });
 
-test('thoughts are shown as thoughts, however they come, and are not sent again', async () => {
+test('thoughts are shown as thoughts in either format, and are not sent back', async () => {
   const { id } = app.chat.create(EVERYTHING);
   const thinks = async (answer: (response: ServerResponse) => void): Promise<Message> => {
     server.answer = answer;
@@ -128,14 +128,9 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
     'REMOTE_KEY',
     /refuses the key/,
   ],
+  ['a missing model', (r) => refuse(r, 404, { message: 'no such model' }), 'REMOTE_MODEL', /no model “big”/],
   [
-    'a model that is gone',
-    (r) => refuse(r, 404, { message: 'no such model' }),
-    'REMOTE_MODEL',
-    /no model “big”/,
-  ],
-  [
-    'too long a prompt',
+    'an overlong prompt',
     (r) =>
       refuse(r, 400, {
         message: "This model's maximum context length is 9 tokens.",
@@ -145,7 +140,7 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
     /longer than .* takes/,
   ],
   [
-    'too large a body',
+    'an oversized body',
     (r) => refuse(r, 413, { message: 'Payload too large' }),
     'CONTEXT_OVERFLOW',
     /longer than .* takes/,
@@ -164,13 +159,13 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
     /used up/,
   ],
   [
-    'one that is loading',
+    'a server that is loading',
     (r) => refuse(r, 503, { message: 'Loading model' }),
     'REMOTE_BUSY',
     /still loading/,
   ],
   [
-    'a failure of its own',
+    'an internal error',
     (r) => refuse(r, 500, { message: `it broke\nwith ${KEY}` }),
     'REMOTE_FAILED',
     /could not answer \(500: it broke with …\)/,
@@ -208,14 +203,14 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
     /CUDA out of memory/,
   ],
   [
-    'a way elsewhere',
+    'a redirect',
     (r) => void r.writeHead(307, { location: 'http://127.0.0.1:9/v1/chat/completions' }).end(),
     'REMOTE_PROTOCOL',
     /another address/,
   ],
-  ['a hung-up line', (r) => void r.socket?.destroy(), 'REMOTE_UNREACHABLE', /cannot be reached/],
+  ['a dropped connection', (r) => void r.socket?.destroy(), 'REMOTE_UNREACHABLE', /cannot be reached/],
   ['silence', (r) => begin(r, []), 'REMOTE_SLOW', /no first token within 1 seconds/],
-])('%s is told in a sentence, and asked once', async (_what, answer, code, says) => {
+])('%s is reported, and not retried', async (_what, answer, code, says) => {
   server.answer = answer;
   const message = await ask();
   expectTold(message, code, says);
@@ -227,35 +222,32 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
 
 test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
   ['cut', (r) => void setTimeout(() => r.socket?.destroy(), 50), 'REMOTE_CUT', /in the middle of the answer/],
-  ['ended without an end', (r) => void r.end(), 'REMOTE_CUT', /in the middle of the answer/],
+  ['ended without its end marker', (r) => void r.end(), 'REMOTE_CUT', /in the middle of the answer/],
   ['silent', () => undefined, 'REMOTE_SLOW', /nothing more within 1 seconds/],
   ['broken', (r) => void r.end('data: {"oops\n\n'), 'REMOTE_PROTOCOL', /not JSON/],
-])(
-  'an answer that is %s in the middle stays as far as it came, and can be asked again',
-  async (_how, then, code, says) => {
-    server.answer = (response) => {
-      begin(response, ['It is ', 'in Riga']);
-      then(response);
-    };
-    const { id } = app.chat.create(EVERYTHING);
-    const { answerId } = app.chat.send(id, QUESTION);
-    await app.chat.idle();
-    const message = app.chat.get(id).messages.find((each) => each.id === answerId)!;
-    expectTold(message, code, says);
-    expect(message.text).toBe('It is in Riga');
-    expect(message.citations.length).toBeGreaterThan(0);
-    server.answer = (response) => stream(response, ['Riga.']);
-    const again = app.chat.regenerate(id, answerId);
-    await app.chat.idle();
-    expect(app.chat.get(id).messages.find((each) => each.id === again.answerId)).toMatchObject({
-      state: 'done',
-      text: 'Riga.',
-    });
-    expect(app.models.list().find(({ active }) => active)?.failure).toBeNull();
-  },
-);
+])('an answer that is %s midway keeps its text, and can be retried', async (_how, then, code, says) => {
+  server.answer = (response) => {
+    begin(response, ['It is ', 'in Riga']);
+    then(response);
+  };
+  const { id } = app.chat.create(EVERYTHING);
+  const { answerId } = app.chat.send(id, QUESTION);
+  await app.chat.idle();
+  const message = app.chat.get(id).messages.find((each) => each.id === answerId)!;
+  expectTold(message, code, says);
+  expect(message.text).toBe('It is in Riga');
+  expect(message.citations.length).toBeGreaterThan(0);
+  server.answer = (response) => stream(response, ['Riga.']);
+  const again = app.chat.regenerate(id, answerId);
+  await app.chat.idle();
+  expect(app.chat.get(id).messages.find((each) => each.id === again.answerId)).toMatchObject({
+    state: 'done',
+    text: 'Riga.',
+  });
+  expect(app.models.list().find(({ active }) => active)?.failure).toBeNull();
+});
 
-test('stopping ends the request; what was written stays and goes on', async () => {
+test('stopping ends the request; the text is kept and can be continued', async () => {
   server.answer = (response) => begin(response, ['It is ', 'in Riga']);
   const { id } = app.chat.create(EVERYTHING);
   const { answerId } = app.chat.send(id, QUESTION);
@@ -290,7 +282,7 @@ test('stopping before the first token ends the request as well', async () => {
   expect(app.chat.get(id).messages.at(-1)).toMatchObject({ state: 'stopped', failure: null, text: '' });
 });
 
-test('a certificate that nobody signed, a name nobody has, and a closed port: nothing is sent', async () => {
+test('an untrusted certificate, an unknown host, and a closed port: nothing is sent', async () => {
   const secret = await hostileServer({ tls: true });
   await use({ address: secret.address });
   expectTold(await ask(), 'REMOTE_CERTIFICATE', /signed by nobody this computer trusts/);
@@ -305,7 +297,7 @@ test('a certificate that nobody signed, a name nobody has, and a closed port: no
   await use({ address: server.address });
 });
 
-test('a list of models that is none, and addresses that are none', async () => {
+test('an invalid model list, and invalid addresses', async () => {
   const list = (address = server.address) => app.models.servers.ask(address, KEY);
   server.answer = (response) => json(response, '<html>', 'text/html');
   await expect(list()).rejects.toMatchObject({ code: 'REMOTE_PROTOCOL' });
@@ -319,7 +311,7 @@ test('a list of models that is none, and addresses that are none', async () => {
     await expect(list(address)).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
 });
 
-test('after all that the key is in one file alone', () => {
+test('after all tests the key is in one file only', () => {
   const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name));
   const holding = files.filter((path) => statSync(path).isFile() && readFileSync(path).includes(KEY));
   expect(holding).toEqual([app.paths.serverKeys]);

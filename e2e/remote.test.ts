@@ -1,4 +1,4 @@
-/** A model on another server: Kvasir's own API in a second process, asked through the window's core. */
+/** A model on another server: Kvasir's own API in a second process, used through the window's core. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -50,7 +50,7 @@ function filesIn(dir: string): string[] {
   return all.filter((path) => statSync(path).isFile());
 }
 
-test('the server’s models are listed, with the key that it wants', async () => {
+test("the server’s models are listed, with the server's key", async () => {
   const listed = await app.models.servers.ask(`${server.origin}/`, KEY);
   expect(listed.address).toBe(server.baseURL);
   expect(listed.models.map(({ id }) => id)).toContain(DEMO);
@@ -58,7 +58,7 @@ test('the server’s models are listed, with the key that it wants', async () =>
   await expect(app.models.servers.ask(server.origin, 'wrong')).rejects.toMatchObject({ code: 'REMOTE_KEY' });
 });
 
-test('documents are ready without anything computed ahead, and the list says whose model it is', () => {
+test("documents are ready without precomputing, and the list names the model's server", () => {
   const entry = app.models.list().find(({ id }) => id === modelId);
   expect(entry).toMatchObject({ origin: 'server', obstacle: 'remote', active: true, state: 'ready' });
   expect(entry?.server).toMatchObject({ host: new URL(server.origin).host, reach: 'here', key: 'file' });
@@ -66,7 +66,7 @@ test('documents are ready without anything computed ahead, and the list says who
   expect(app.store.stats().entries).toBe(0);
 });
 
-test('a question is answered from passages, streamed, with what the server counted', async () => {
+test("a question is answered from passages, streamed, with the server's token counts", async () => {
   const told: string[] = [];
   const end = app.events.on((event) => {
     if (event.topic === 'chat.text') told.push(event.payload.text);
@@ -94,7 +94,7 @@ test('a question is answered from passages, streamed, with what the server count
   expect(app.chat.get(id).residentTokens).toBe(0);
 });
 
-test('an answer that was cut off at its limit goes on', async () => {
+test('an answer that was cut off at its limit is continued', async () => {
   const { id } = app.chat.create({ ...EVERYTHING, maxTokens: 3 });
   const { answerId } = app.chat.send(id, QUESTION);
   const cut = await answered(id, answerId);
@@ -120,7 +120,7 @@ test('stopping ends the request on the server, too', async () => {
   await expect.poll(async () => /running\S* ([1-9])/.test(await busy())).toBe(false);
 });
 
-test('other programs get answers from a library by it, with citations', async () => {
+test('other programs get answers from a library through it, with citations', async () => {
   const library = app.completions.models().find(({ name }) => name === 'kvasir/Docs');
   expect(library).toBeDefined();
   const result = await app.completions.complete(
@@ -131,7 +131,7 @@ test('other programs get answers from a library by it, with citations', async ()
   expect(result.citations.length).toBeGreaterThan(0);
 });
 
-test('other programs are refused what it cannot be asked for, and get no wrong counts', async () => {
+test('unsupported options of other programs are refused, and no wrong counts are reported', async () => {
   const { name: model } = app.models.list().find(({ id }) => id === modelId)!;
   const { signal } = new AbortController();
   const prompt = { messages: [{ role: 'user' as const, parts: [{ text: 'Once upon a time' }] }] };
@@ -149,14 +149,14 @@ test('other programs are refused what it cannot be asked for, and get no wrong c
   expect([usage.promptTokens > 0, usage.completionTokens, told]).toEqual([true, 3, []]);
 });
 
-test('what can only be measured where it is computed says so', async () => {
+test('measurements that need a local model are refused with that reason', async () => {
   const { id } = app.chat.create(EVERYTHING);
   const { answerId } = app.chat.send(id, QUESTION);
   await answered(id, answerId);
   await expect(app.chat.measureFullPrefill(answerId)).rejects.toMatchObject({ code: 'MODEL_UNSUPPORTED' });
 });
 
-test('the key is in one file, which only its user can read: in no database, log, backup or answer to the window', async () => {
+test('the key is in one file, readable only by its user: in no database, log, backup or answer to the window', async () => {
   const backup = await app.backups.create();
   expect(
     JSON.stringify([backup, app.models.list(), app.models.detail(modelId), app.settings.current]),
@@ -166,7 +166,7 @@ test('the key is in one file, which only its user can read: in no database, log,
   if (process.platform !== 'win32') expect(statSync(app.paths.serverKeys).mode & 0o777).toBe(0o600);
 });
 
-test('the command line lists it and asks it; an address that nobody added is refused', async () => {
+test('the command line lists it and asks it; an unknown address is refused', async () => {
   const data = join(there!, 'cli');
   const cli = await App.open({ dataDir: data });
   await cli.models.addServer(AddedServerSchema.parse({ address: server.origin, model: DEMO, key: KEY }));

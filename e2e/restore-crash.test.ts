@@ -1,4 +1,4 @@
-/** A restore against kill -9 between any two of its steps. */
+/** A restore under kill -9 between any two of its steps. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-/** A data folder whose catalogue has a library of this name, with an upload of this text if there is one. */
+/** Creates a data folder whose catalogue has a library of this name, with an upload of this text if given. */
 function fill(data: string, name: string, upload?: string): void {
   mkdirSync(data, { recursive: true });
   const catalogue = Catalogue.open(join(data, 'catalogue.sqlite'));
@@ -30,7 +30,7 @@ function fill(data: string, name: string, upload?: string): void {
   catalogue.close();
 }
 
-/** A data folder in which a backup with one upload waits to be restored. */
+/** A data folder with a pending restore of a backup with one upload. */
 async function waiting(name: string, present: { upload?: string }): Promise<string> {
   const from = join(dir, `${name}-from`);
   fill(from, 'restored', 'restored text');
@@ -52,7 +52,7 @@ function service(data: string): BackupService {
   });
 }
 
-/** Starts, and is killed before the n-th change of a file; false when it came to its end. */
+/** Starts, and is killed before the n-th change of a file; false if it completed. */
 function killedAt(data: string, n: number): boolean {
   const child = spawnSync(
     process.execPath,
@@ -84,10 +84,10 @@ function expectRestored(data: string): void {
 }
 
 describe.each([
-  ['where nothing was uploaded yet', {}],
+  ['without existing uploads', {}],
   ['over other uploads', { upload: 'present text' }],
 ])('%s', (name, present) => {
-  test('killed before any change of a file, the next start has restored everything', async () => {
+  test('a kill before any file change: the next start completes the restore', async () => {
     const made = await waiting(name, present);
     for (let n = 1; ; n++) {
       const data = join(dir, `${name}-${n}`);
@@ -104,7 +104,7 @@ describe.each([
   });
 });
 
-test('a folder that says it is a backup and lacks its files replaces nothing', async () => {
+test('a backup folder without its files replaces nothing', async () => {
   const data = await waiting('lacking', { upload: 'present text' });
   const ready = join(data, 'restore-ready');
   for (const file of readdirSync(ready)) {

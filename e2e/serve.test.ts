@@ -15,7 +15,7 @@ beforeAll(() => {
 afterAll(() => removeDir(dir));
 
 describe.skipIf(!BUILT)('serve', () => {
-  test('prints an address that shows the window, and answers it from the real core', async () => {
+  test('prints a URL that shows the window, and answers it from the real core', async () => {
     const served = await serve(join(dir, 'data'));
     const session = await enter(served);
     const page = await fetch(`http://127.0.0.1:${served.port}${session.base}`, {
@@ -34,7 +34,7 @@ describe.skipIf(!BUILT)('serve', () => {
     expect(readFileSync(join(dir, 'data', 'kvasir.log'), 'utf8')).not.toContain('token=');
   });
 
-  test('a second one on the same data shows the same, and ends alone', async () => {
+  test('a second one on the same data shows the same, and ends independently', async () => {
     const data = join(dir, 'shared');
     const first = await serve(data);
     const second = await serve(data);
@@ -54,7 +54,7 @@ describe.skipIf(!BUILT)('serve', () => {
     expect((await first.finished).code).toBe(0);
   });
 
-  test('a port that is taken is told', async () => {
+  test('a port in use is reported', async () => {
     const first = await serve(join(dir, 'first'));
     const second = await runCli([
       'serve',

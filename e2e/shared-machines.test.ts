@@ -1,4 +1,4 @@
-/** Two machines that share a cache, each a process with a data folder of its own: the real program, engine and demo model. */
+/** Two machines that share a cache, each a process with a separate data folder: the real program, engine and demo model. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-/** What machines of one team have in their settings, and their secrets. */
+/** Settings and secrets of one team's machines. */
 interface Place {
   sharing: Record<string, unknown>;
   secrets?: Partial<Record<SharingSecret, string>>;
@@ -61,7 +61,7 @@ const PLACES: Record<string, { skipped?: string | undefined; make: () => Promise
   },
 };
 
-/** A data folder that knows of a place. */
+/** A data folder configured for a place. */
 async function machine({ sharing, secrets = {} }: Place): Promise<string> {
   const data = join(dir, randomBytes(4).toString('hex'));
   mkdirSync(data);
@@ -71,7 +71,7 @@ async function machine({ sharing, secrets = {} }: Place): Promise<string> {
   return data;
 }
 
-/** Asks in a process of its own; what it says of the answer, of the chunks, and on stderr. */
+/** Asks in a separate process; returns the answer, its chunk statistics and stderr. */
 async function ask(data: string) {
   const flags = ['--library', library, '--max-tokens', '12', '--strategy', 'none', '--json'];
   const { code, stdout, stderr } = await runCli(['ask', '--data', data, ...flags, QUESTION]);
@@ -90,7 +90,7 @@ async function ask(data: string) {
 
 describe.each(Object.entries(PLACES))('over %s', (_, { skipped, make }) => {
   test.skipIf(skipped !== undefined)(
-    `the second machine computes no chunk, and says the same${skipped === undefined ? '' : ` (skipped: ${skipped})`}`,
+    `the second machine computes no chunk, and gives the same answer${skipped === undefined ? '' : ` (skipped: ${skipped})`}`,
     async () => {
       const place = await make();
       const first = await ask(await machine(place));
@@ -112,7 +112,7 @@ describe.each(Object.entries(PLACES))('over %s', (_, { skipped, make }) => {
 test.each([
   ['', undefined],
   ['encrypted, ', PASSPHRASE],
-])('%sa corrupted value in a folder is not used, is told, and is written anew', async (_, secrets) => {
+])('%sa corrupted value in a folder is not used, is reported, and is rewritten', async (_, secrets) => {
   const path = folderPlace();
   const place: Place = { sharing: { kind: 'folder', folder: { path } }, ...(secrets && { secrets }) };
   const first = await ask(await machine(place));
@@ -134,7 +134,7 @@ test.each([
   expect(third.stderr).not.toContain('Note:');
 });
 
-test('a place that is not there is told, and everything is computed', async () => {
+test('a missing place is reported, and everything is computed', async () => {
   const path = join(dir, 'nowhere');
   const { precomputed, stderr } = await ask(await machine({ sharing: { kind: 'folder', folder: { path } } }));
   expect(stderr).toContain(

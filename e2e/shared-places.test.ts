@@ -1,4 +1,4 @@
-/** Two machines over each place that they may share, with the real engine and the places' own drivers: a folder, Redis, S3. */
+/** Two machines over each kind of shared place, with the real engine and the places' own drivers: a folder, Redis, S3. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ function folder(): string {
   return mkdtempSync(join(work, 'data-'));
 }
 
-/** Makes drivers of one place: each machine has its own. */
+/** Factories for drivers of one place: each machine has a separate one. */
 const PLACES: Record<string, { skipped?: string | undefined; make: () => Promise<() => Driver> }> = {
   'a folder': {
     make: () => {
@@ -89,7 +89,7 @@ async function machine(driver: Driver, key?: Buffer): Promise<Machine> {
   return { store, tier };
 }
 
-/** A machine that has computed a prompt's passages and sent them on their way. */
+/** A machine that has computed a prompt's passages and queued them for the shared place. */
 async function firstMachine(driver: Driver, key?: Buffer): Promise<Machine> {
   const first = await machine(driver, key);
   await encodeAll(model, first.store, prompt(model));
@@ -103,7 +103,7 @@ describe.each(Object.entries(PLACES))('over %s', (_, { skipped, make }) => {
     test.each([
       ['plain', undefined],
       ['encrypted', randomBytes(32)],
-    ])('the second machine computes nothing, and has the same logits bit for bit (%s)', async (__, key) => {
+    ])('the second machine computes nothing, and has bit-identical logits (%s)', async (__, key) => {
       const driver = await make();
       const first = await firstMachine(driver(), key);
       const second = await machine(driver(), key);
@@ -121,7 +121,7 @@ describe.each(Object.entries(PLACES))('over %s', (_, { skipped, make }) => {
 });
 
 test.skipIf(noRedis !== undefined)(
-  `Redis that is killed in mid-load: the answer comes, computed, and nobody waits for it again${noRedis === undefined ? '' : ` (skipped: ${noRedis})`}`,
+  `Redis killed mid-load: the answer is computed, and later requests do not wait for Redis${noRedis === undefined ? '' : ` (skipped: ${noRedis})`}`,
   async () => {
     const redis = await startRedis({ password: 'of the team' });
     const first = await firstMachine(redisDriver(redis));
@@ -129,7 +129,7 @@ test.skipIf(noRedis !== undefined)(
     const { promise: leased, resolve: isLeased } = Promise.withResolvers<undefined>();
     const read = driver.read.bind(driver);
     let killed: Promise<void> | undefined;
-    // The beginning of each value comes; what follows is asked of a server that has gone.
+    // The beginning of each value arrives; the rest is requested from a server that is gone.
     driver.read = async (name, from, bytes) => {
       if (from > 0) {
         await leased;

@@ -1,4 +1,4 @@
-/** What several machines share, with the real engine: two data folders, a folder between them, and a line that is slow, cut or lies. */
+/** The shared tier with the real engine: two data folders, a shared folder, and a connection that is slow, fails or returns wrong data. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ async function openStore(shared: FolderTier): Promise<ChunkStore> {
   return store;
 }
 
-/** A machine that has computed a prompt's passages, one that has not, and what they share. */
+/** A machine that has computed a prompt's passages, one that has not, and their shared folder. */
 async function machines() {
   const tier = new FolderTier(folder());
   const [first, second] = [await openStore(tier), await openStore(tier)];
@@ -58,7 +58,7 @@ async function machines() {
   return { tier, first, second, parts, keys: keysOf(model, parts) };
 }
 
-/** All but the first range of each value comes once all are leased, so that none is here before; `then` says what comes. */
+/** Delays all but the first range of each value until all are leased, so that none arrives earlier; `then` supplies the data. */
 function heldBack(
   tier: FolderTier,
   then: NonNullable<FolderTier['onRead']> = (_key, _from, range) => range,
@@ -71,7 +71,7 @@ function heldBack(
   return () => resolve(undefined);
 }
 
-test('from another machine: the same logits as from a disk, bit for bit, and from then on they are here', async () => {
+test('from another machine: logits bit-identical to those from a disk, and the chunks are then cached here', async () => {
   const { tier, first, second, parts } = await machines();
   const here = await blended(model, first, parts);
   expect(here.outcomes).toEqual(['disk', 'disk']);
@@ -86,7 +86,7 @@ test('from another machine: the same logits as from a disk, bit for bit, and fro
   expect((await second.verify()).corrupt).toEqual([]);
 });
 
-test('a line that is cut in mid-load: the answer comes, what did not arrive is computed', async () => {
+test('a connection lost mid-load: the answer completes, missing data is computed', async () => {
   const { tier, first, second, parts, keys } = await machines();
   const [, cutKey] = keys;
   const release = heldBack(tier, (key, from, range) => (key === cutKey && from > 0 ? cut() : range));
@@ -102,7 +102,7 @@ test('a line that is cut in mid-load: the answer comes, what did not arrive is c
   expect(second.stats()).toMatchObject({ entries: 1, shared: { failed: 1, corrupt: 0 } });
 });
 
-test('a value that was tampered with is never used, and is told', async () => {
+test('a tampered value is never used, and is reported', async () => {
   const { tier, first, second, parts, keys } = await machines();
   const bytes = readFileSync(tier.path(keys[0]!));
   bytes[bytes.length - 3]! ^= 1;
@@ -123,7 +123,7 @@ test('a value that was tampered with is never used, and is told', async () => {
   expect(tier.opened).toEqual([]);
 });
 
-test('a question that is stopped waits for no network', async () => {
+test('a stopped question does not wait for the network', async () => {
   const { tier, second, parts, keys } = await machines();
   const { promise: never, resolve } = Promise.withResolvers<undefined>();
   tier.onRead = async (_key, from, range) => {
@@ -148,7 +148,7 @@ test('a question that is stopped waits for no network', async () => {
 
 test.each([
   ['a model that computes slowly loads from the shared cache', LARGE, 'shared'],
-  ['one that computes fast computes', SMALL, null],
+  ['a model that computes fast computes', SMALL, null],
 ] as const)('over 1 Gbit/s, 100 ms away: %s', async (_title, shape, expected) => {
   const own = await load(shape);
   onTestFinished(() => own.dispose());
@@ -180,7 +180,7 @@ test.each([
   }
 });
 
-/** Times are told, not asserted: what else the machine does is not known. */
+/** Prints the times without asserting them: other load on the machine is unknown. */
 function tell(plan: FusionPlan, { acquireMs, report: { stages } }: BlendResult): void {
   const ms = (value: number | null | undefined) => `${(value ?? NaN).toFixed(0)} ms`;
   const { predictedTtftMs, predictedFullPrefillMs, outcomeMs, errorShare } = plan;
@@ -190,7 +190,7 @@ function tell(plan: FusionPlan, { acquireMs, report: { stages } }: BlendResult):
   );
 }
 
-test('the second machine computes nothing of a library that the first one has read', async () => {
+test('the second machine computes no chunk of a library that the first one has read', async () => {
   const shared = new FolderTier(folder());
   const open = async (): Promise<{ app: App; workspace: Awaited<ReturnType<App['workspaces']['open']>> }> => {
     const app = await App.open({ dataDir: folder(), shared });

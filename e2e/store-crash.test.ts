@@ -1,6 +1,6 @@
 /**
- * Kills a process that precomputes chunks, at random points, and checks that nothing wrong is served afterwards:
- * with the real engine, a real model and real files.
+ * Kills a process that precomputes chunks, at random points, and checks that nothing wrong is served afterwards: with the real engine, a
+ * real model and real files.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,9 +21,9 @@ import {
 } from './support/store-crash-plan.ts';
 
 const SEEDS = 50;
-/** Kills under way at once: one process computes while another starts. */
+/** Concurrent runs: one process computes while another starts. */
 const LANES = 2;
-/** A budget for all; of every three runs one has room for a quarter of the chunks, so that some die while evicting. */
+/** A budget for all chunks; every third run has room for only a quarter of them, so that some processes die during eviction. */
 const ROOMY = 1e9;
 
 interface Outcome {
@@ -41,7 +41,7 @@ let chunks: PlannedChunk[];
 const fresh = new Map<string, Buffer>();
 const freshKv = new Map<string, ChunkKv>();
 let tight: number;
-/** Milliseconds a chunk takes in an undisturbed run. */
+/** Milliseconds per chunk in an undisturbed run. */
 let step: number;
 
 beforeAll(async () => {
@@ -72,7 +72,7 @@ afterAll(() => {
   rmSync(work, { recursive: true, force: true });
 });
 
-/** Runs a victim; `onProgress` hears how many chunks are stored, from 0, and may kill it. */
+/** Runs a victim; `onProgress` receives the number of stored chunks, from 0, and may kill it. */
 function precompute(
   dir: string,
   seed: number,
@@ -97,17 +97,17 @@ function precompute(
   });
 }
 
-/** One seed: run, kill, reopen, check. Gives how far it had come, and what reopening put right. */
+/** One seed: run, kill, reopen, check. Returns the victim's progress, and the number of repairs. */
 async function crash(seed: number): Promise<{ killed: boolean; progress: number; repaired: number }> {
   const dir = join(work, `seed-${seed}`);
   const budget = seed % 3 === 2 ? tight : ROOMY;
-  // Spread over the whole run, whatever else the machine does: after so many chunks, and a random part of the next.
+  // Spread over the whole run, independent of machine load: after this many chunks, and a random part of the next.
   const after = Math.floor((seed * CHUNKS) / SEEDS);
   const part = randomFrom(seed)();
   let opened = 0;
   const outcome = await precompute(dir, seed, budget, (done, kill) => {
     if (done === 0) opened = Date.now();
-    // As long as a chunk took in this run so far: machines are not equally busy all the time.
+    // The time per chunk in this run so far, because the machine's load varies.
     const stepNow = done === 0 ? step : (Date.now() - opened) / done;
     if (done === after) setTimeout(kill, part * stepNow);
   });
@@ -116,13 +116,13 @@ async function crash(seed: number): Promise<{ killed: boolean; progress: number;
   return { killed: outcome.killed, progress: outcome.promised.length / CHUNKS, repaired };
 }
 
-/** Opens what the victim left. Everything served is right, everything promised is there, nothing else is. */
+/** Opens the store that the victim left. Everything served is right, everything promised exists, nothing else does. */
 async function checkServed(dir: string, budget: number, promised: string[], seed: number): Promise<number> {
   const note = `seed ${seed}, after ${promised.length} chunks`;
   const store = await ChunkStore.open({ dir, diskBudgetBytes: budget, ramBudgetBytes: 0, files: engine });
   try {
     const { recovery } = store;
-    // A file gets its name after it was fsynced, so a killed process never leaves a bad one.
+    // A file is renamed after fsync, so a killed process never leaves a bad one under its final name.
     expect(recovery, note).toMatchObject({
       quarantined: [],
       ignored: [],
@@ -135,7 +135,7 @@ async function checkServed(dir: string, budget: number, promised: string[], seed
       expect(stored, note).toEqual(expect.arrayContaining(promised));
       expect(
         stored.length - promised.length,
-        `${note}: at most the chunk under way is more`,
+        `${note}: at most one more chunk, the one in progress`,
       ).toBeLessThanOrEqual(1);
     }
     expect(store.stats().bytes, note).toBeLessThanOrEqual(budget);
@@ -167,11 +167,11 @@ async function checkChunk(
   expect(fresh.get(chunk.key)?.equals(file), `${note}: KV differs from a freshly encoded chunk's`).toBe(true);
 }
 
-/** The stored chunk and a fresh one in memory give the same logits, bit by bit. */
+/** The stored chunk and a fresh one in memory give bit-identical logits. */
 async function checkLogits(store: ChunkStore, chunk: PlannedChunk, note: string): Promise<void> {
   const lease = await store.acquire(chunk.key, model);
   const kv = freshKv.get(chunk.key);
-  if (!lease || !kv) throw new Error(`${note}: the sample is gone`);
+  if (!lease || !kv) throw new Error(`${note}: the sample is missing`);
   const stored = await logitsWith(lease.chunk);
   lease.release();
   expect(stored, note).toEqual(await logitsWith(kv));
@@ -216,15 +216,15 @@ test(`${SEEDS} kills during a precompute: nothing wrong is served`, async () => 
   const killed = outcomes.filter((outcome) => outcome.killed).length;
   console.log(
     `${killed} of ${SEEDS} killed, after ${Math.round(100 * Math.min(...progress))}–${Math.round(100 * Math.max(...progress))} % ` +
-      `of the chunks; ${outcomes.filter((outcome) => outcome.repaired > 0).length} left something to put right`,
+      `of the chunks; ${outcomes.filter((outcome) => outcome.repaired > 0).length} needed repairs`,
   );
-  // The test is worth something only if the kills hit the work, early and late.
+  // The test is valid only if the kills hit the work, early and late.
   expect(killed).toBeGreaterThan(SEEDS / 2);
   expect(Math.min(...progress)).toBeLessThan(0.1);
   expect(Math.max(...progress)).toBeGreaterThan(0.9);
 });
 
-test('the check notices a wrong file', async () => {
+test('the check detects a wrong file', async () => {
   const dir = join(work, 'forged');
   const { promised } = await precompute(dir, 0, ROOMY);
   const [first, second] = chunks;

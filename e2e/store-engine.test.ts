@@ -1,4 +1,4 @@
-/** The store with the real engine: what the unit tests show with stand-ins holds for real chunk files, too. */
+/** The store with the real engine: repeats the unit tests' checks with real chunk files. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function openStore(dir: string, ramBudgetBytes = 0): Promise<ChunkStore> {
   return store;
 }
 
-/** A store in a folder of its own that holds `chunk`, and the path of its file. */
+/** A store in a new folder that contains `chunk`, and the path of its file. */
 async function storeWithChunk(ramBudgetBytes = 0) {
   const dir = mkdtempSync(join(work, 'store-'));
   const store = await openStore(dir, ramBudgetBytes);
@@ -55,7 +55,7 @@ async function take(store: ChunkStore): Promise<Lease> {
   return lease;
 }
 
-/** Fuses both chunks, recomputing a quarter of their tokens from layer 1 on; gives which, and the logits. */
+/** Fuses both chunks, recomputing a quarter of their tokens from layer 1 on; returns the selected tokens and the logits. */
 async function fuse(store: ChunkStore) {
   const leases = await Promise.all([chunk, other].map(({ key }) => store.acquire(key, model)));
   const held = leases.filter((lease) => lease !== undefined);
@@ -79,7 +79,7 @@ async function fuse(store: ChunkStore) {
   }
 }
 
-/** Places a chunk behind the model's prefix, with a question behind it; gives the logits. */
+/** Places a chunk after the model's prefix, followed by a question; returns the logits. */
 async function use(kv: ChunkKv): Promise<Float32Array> {
   const session = model.createSession(256);
   try {
@@ -120,7 +120,7 @@ test('from memory, from the file and freshly encoded: the same logits', async ()
   fresh.dispose();
 });
 
-test('fused after eviction: as before, bit for bit', async () => {
+test('fused after eviction: bit-identical to before', async () => {
   const { store, dir } = await storeWithChunk(1e9);
   await put(store, other);
   const keys = [chunk.key, other.key];
@@ -147,7 +147,7 @@ test('fused after eviction: as before, bit for bit', async () => {
   expect(await fuse(reopened)).toEqual({ tiers: ['disk', 'disk'], ...before });
 });
 
-test('a layer that is damaged is noticed when it is used, reported, and never served again', async () => {
+test('a damaged layer is detected when it is used, reported, and never served again', async () => {
   const { dir, store, path } = await storeWithChunk();
   edit(path, (bytes) => bytes.writeUInt8(bytes.readUInt8(bytes.length - 100) ^ 1, bytes.length - 100));
   const lease = await take(store);
@@ -178,7 +178,7 @@ test.each([
   expect(store.has(other.key)).toBe(true);
 });
 
-test('a file of a newer format is left alone, and our own is stored beside it', async () => {
+test('a file of a newer format is left unchanged, and ours is stored next to it', async () => {
   const { dir, store, path } = await storeWithChunk();
   const newer = edit(path, (bytes) => bytes.writeUInt32LE(3, 8));
   expect(await store.acquire(chunk.key, model)).toBeUndefined();
@@ -189,7 +189,7 @@ test('a file of a newer format is left alone, and our own is stored beside it', 
   expect(readFileSync(path).equals(newer)).toBe(true);
 });
 
-test('a chunk of another model is refused by name, and stays', async () => {
+test('a chunk of another model is refused by name, and kept', async () => {
   const { store } = await storeWithChunk();
   const path = makeModel(mkdtempSync(join(work, 'model-')), 2);
   const stranger = await engine.loadModel(path, MODEL_OPTIONS);
@@ -199,7 +199,7 @@ test('a chunk of another model is refused by name, and stays', async () => {
 });
 
 test.runIf(canMount)(
-  'a full disk: the engine says so, nothing is left behind, what was stored is served',
+  'a full disk: the engine reports it, nothing is left behind, stored chunks are served',
   async () => {
     const dir = mountTmpfs('320k');
     const store = await openStore(join(dir, 'store'));

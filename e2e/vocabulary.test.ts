@@ -1,4 +1,4 @@
-/** Text of documents and the vocabularies of model families: whatever it says, no token of theirs that means something comes of it. */
+/** Document text with the vocabularies of model families: no text produces a control token. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ interface Family {
   /** Gemma 4's: SentencePiece's alphabet, merged as in BPE. */
   kind: 'bpe' | 'spm' | 'ugm' | 'wpm' | 'gemma4';
   pre?: string;
-  /** As its files list them. */
+  /** Spelled as in its files. */
   control: string[];
   userDefined?: string[];
 }
@@ -204,7 +204,7 @@ function vocabularyOf({
   };
 }
 
-/** SentencePiece writes a blank before what is tokenised by itself; WordPiece keeps neither blanks nor capitals. */
+/** SentencePiece adds a space before separately tokenised text; WordPiece keeps neither spaces nor capitals. */
 function letters(text: string): string {
   return text.replaceAll(' ', '').toLowerCase();
 }
@@ -213,7 +213,7 @@ function printable(): string[] {
   return Array.from({ length: 0x7f - 0x21 }, (_, i) => String.fromCharCode(0x21 + i));
 }
 
-/** That of GPT-2: printable bytes stand for themselves, the others for code points from 256 on. */
+/** GPT-2's byte alphabet: printable bytes map to themselves, the others to code points from 256 on. */
 function byteAlphabet(): string[] {
   let others = 256;
   return Array.from({ length: 256 }, (_, byte) => {
@@ -225,7 +225,7 @@ function byteAlphabet(): string[] {
 describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
   const marks = [...family.control, ...(family.userDefined ?? [])];
 
-  test('no mark in a text becomes its token; all of them do in a template', async () => {
+  test('no control mark in a text becomes its token; in a template all of them do', async () => {
     const model = await modelOf(name, family);
     const ids = new Map(marks.map((mark) => [mark, [...model.tokenize(mark, { special: true })]]));
     for (const [mark, special] of ids) {
@@ -237,7 +237,7 @@ describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
     expect(letters(model.detokenize(model.tokenize(all)))).toBe(letters(all));
   });
 
-  test('other text stays as it is', async () => {
+  test('other text is unchanged', async () => {
     const model = await modelOf(name, family);
     const text = 'Is a < b, and [this] > <that>?';
     expect(letters(model.detokenize(model.tokenize(text)))).toBe(letters(text));

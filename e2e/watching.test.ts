@@ -1,4 +1,4 @@
-/** Watching with the real engine, the demo model and the sample library. */
+/** Answer monitoring with the real engine, the demo model and the sample library. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { App } from '../src-main/app.ts';
 
 const SCOPE = { scope: { libraryIds: [], documentIds: [] } };
 
-test('an answer made again is as far from its full prefill as a comparison says, and leaves nothing behind', async () => {
+test('a repeated answer has the same deviation from its full prefill as a comparison, and leaves nothing behind', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-watching-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const app = await App.open({ dataDir: dir });
@@ -30,7 +30,7 @@ test('an answer made again is as far from its full prefill as a comparison says,
   expect(own?.kl).toBeGreaterThan(0);
   expect(drift?.ratio).toBe(own?.strategy.ratio);
   expect(drift?.kl).toBeGreaterThan(0);
-  // Both write the same: then the full prefill would have chosen each of the words.
+  // If both texts are equal, the full prefill would have chosen each token.
   if (own?.answerF1 === 1) expect(drift?.agreement).toBe(1);
   else expect(drift?.agreement).toBeLessThan(1);
   expect(await again()).toEqual(drift);

@@ -1,19 +1,19 @@
 /**
- * Builds the native tests for 64-bit ARM and runs them in an emulator of that processor: the NEON kernel, and everything
- * else that a build for another processor can break. Speed means nothing there.
+ * Builds the native tests for 64-bit ARM and runs them under QEMU: this covers the NEON kernel and everything else that can break in a
+ * build for another processor. Timings are meaningless there.
  *
  *   npm run check:arm64 -- [part of a test's name]
  *
- * The 12 tests named `attention`, and the build before them, take 6 minutes of processor time; all tests were never run.
+ * The 12 tests named `attention`, including the build, take 6 minutes of CPU time. The full suite has never been run.
  *
- * Needs a cross compiler and QEMU's user mode: on Debian `apt-get install g++-aarch64-linux-gnu qemu-user`.
+ * Needs a cross compiler and QEMU user mode: on Debian `apt-get install g++-aarch64-linux-gnu qemu-user`.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-/** The tests look for build/ggml and build/native/kvasir-mkgguf, -mklora and -splitgguf in the folder they run in. */
+/** Tests expect build/ggml and build/native/kvasir-mkgguf, -mklora and -splitgguf in their working directory. */
 const tree = join(root, 'build', 'arm64');
 const ggml = join(tree, 'build', 'ggml');
 const build = join(tree, 'build', 'native');
@@ -24,7 +24,7 @@ const run = (program: string, args: string[], cwd = root): void => {
   execFileSync(program, args, { cwd, stdio: 'inherit' });
 };
 
-/** ggml's prebuilt libraries for that processor, of the version that setup takes for this one. */
+/** ggml's prebuilt libraries for 64-bit ARM, in the version that setup installs on this machine. */
 function fetchLibraries(): void {
   if (existsSync(ggml)) return;
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -49,7 +49,7 @@ run('cmake', [
   `-DKVASIR_GGML_DIR=${ggml}`,
 ]);
 run('cmake', ['--build', build, '--target', 'kvasir-native-tests']);
-// This machine's own program makes the models: it writes the same bytes, and sooner.
+// The host's own build of these tools makes the models: it writes the same bytes, faster.
 for (const name of ['kvasir-mkgguf', 'kvasir-mklora', 'kvasir-splitgguf']) {
   const tool = join(build, name);
   if (!existsSync(tool)) symlinkSync(join(root, 'build', 'native', name), tool);

@@ -1,11 +1,11 @@
 /**
- * Compiles the native code for Windows and macOS, from Linux: whether it uses calls, headers or types that are not there.
- * Nothing is linked or run, and Microsoft's compiler, which builds it on Windows, may find more.
+ * Compiles the native code for Windows and macOS on Linux, to find calls, headers and types that those platforms lack. Nothing is linked or
+ * run, and Microsoft's compiler, which builds the Windows release, may find more.
  *
  *   npm run check:platforms -- [windows|macos]
  *
- * Windows needs MinGW's compiler (Debian: `apt-get install g++-mingw-w64-x86-64`), macOS needs zig, which brings the system's
- * headers (on PATH, or named by KVASIR_ZIG). A platform whose compiler is not there is skipped, and the last line says so.
+ * Windows needs MinGW's compiler (Debian: `apt-get install g++-mingw-w64-x86-64`), macOS needs zig, which includes the system headers (on
+ * PATH, or named by KVASIR_ZIG). A platform whose compiler is missing is skipped with a message at the end.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, rmSync } from 'node:fs';
@@ -19,14 +19,14 @@ const scratch = join(root, 'build', 'platforms');
 interface Platform {
   name: string;
   program: string;
-  /** To see whether it is there. */
+  /** Arguments that only test whether the compiler exists. */
   probe: string;
   args: string[];
-  /** Sources that are not compiled there; see native/CMakeLists.txt. */
+  /** Sources that are not compiled for this platform; see native/CMakeLists.txt. */
   leftOut: RegExp;
 }
 
-/** What needs instructions that the platform's processor has not, and what is for Linux alone. */
+/** Kernels for instructions that the platform's processor lacks, and Linux-only sources. */
 const WIDE = /_(avx\w*|amx)\.cc$|\/guard\.cc$/;
 
 const PLATFORMS: Platform[] = [
@@ -35,7 +35,7 @@ const PLATFORMS: Platform[] = [
     program: 'x86_64-w64-mingw32-g++-posix',
     probe: '--version',
     args: ['-DNOMINMAX', '-DWIN32_LEAN_AND_MEAN'],
-    // Microsoft's compiler gets no kernels, and the stand-in for a GPU guards its memory by mmap.
+    // Microsoft's compiler builds no kernels, and the simulated GPU guards its memory with mmap.
     leftOut: new RegExp(`${WIDE.source}|/kernel_\\w+\\.cc$|/(far_device|devices)\\.cc$`),
   },
   {
@@ -77,7 +77,7 @@ function has({ program, probe }: Platform): boolean {
   }
 }
 
-/** What the compiler says of a file, and whether it compiled. */
+/** Returns the compiler's output for a file and whether it compiled. */
 async function compile(
   { program, args, name }: Platform,
   source: string,
@@ -93,7 +93,7 @@ async function compile(
   }
 }
 
-/** How many files did not compile. */
+/** Returns the number of files that failed to compile. */
 async function check(platform: Platform): Promise<number> {
   const sources = globSync('native/**/*.cc', { cwd: root }).filter(
     (source) => !platform.leftOut.test(source),
@@ -115,12 +115,12 @@ async function check(platform: Platform): Promise<number> {
 const wanted = process.argv[2];
 const platforms = PLATFORMS.filter(({ name }) => wanted === undefined || name === wanted);
 if (platforms.length === 0)
-  throw new TypeError(`Name one of ${PLATFORMS.map(({ name }) => name).join(', ')}.`);
+  throw new TypeError(`The platform must be one of ${PLATFORMS.map(({ name }) => name).join(', ')}.`);
 mkdirSync(scratch, { recursive: true });
 const there = platforms.filter(has);
 let failed = 0;
 for (const platform of there) failed += await check(platform);
 rmSync(scratch, { recursive: true, force: true });
 const skipped = platforms.filter((platform) => !there.includes(platform));
-for (const { name, program } of skipped) console.log(`${name}: skipped, there is no ${program}.`);
+for (const { name, program } of skipped) console.log(`${name}: skipped, ${program} not found.`);
 if (failed > 0 || there.length === 0) process.exitCode = 1;

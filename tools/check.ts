@@ -1,4 +1,4 @@
-// `npm run check`: what a change must pass before it is committed. CI runs the same, and more (tools/test.ts).
+// `npm run check`: the checks that every commit must pass. CI runs these and more (tools/test.ts).
 import { CHECKS, runSteps } from './checks/suite.ts';
 
 const results = await runSteps(CHECKS);

@@ -1,6 +1,5 @@
-// Every npm script goes through here: `node tools/run.mjs [--browser] <script.ts> [arguments]` sets up what is missing
-// (--browser: a browser for the window's tests as well), then runs the script on the project's own Node, which reads
-// TypeScript by stripping the types.
+// Entry point of every npm script: `node tools/run.mjs [--browser] <script.ts> [arguments]` runs setup if needed (--browser: including a
+// browser for the window's tests), then runs the script on the project's own Node, which strips the types from TypeScript.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -24,7 +23,7 @@ try {
   process.exit(1);
 }
 
-// V8 doubles the room for young objects to 32 MiB (three times over) whatever the program needs; ours needs less.
+// V8 grows the young generation to 32 MiB (three times over) whatever the program needs; Kvasir needs less.
 const NODE_FLAGS = ['--max-semi-space-size=8'];
 
 const child = spawn(nodePath(), [...NODE_FLAGS, join(ROOT, script), ...args], {
@@ -35,7 +34,7 @@ const child = spawn(nodePath(), [...NODE_FLAGS, join(ROOT, script), ...args], {
   },
 });
 
-// A terminal sends Ctrl-C to the child as well; passing it on would make it two.
+// A terminal also sends Ctrl-C to the child; forwarding it would deliver it twice.
 const fromTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
 process.on('SIGINT', () => {
   if (!fromTerminal) child.kill('SIGINT');

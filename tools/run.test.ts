@@ -25,21 +25,21 @@ describe.skipIf(process.platform === 'win32')('the launcher', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it("runs TypeScript on the project's Node and passes arguments on", () => {
+  it("runs TypeScript on the project's Node and passes its arguments", () => {
     const run = spawnSync(process.execPath, [launcher, script, 'a b', '--json'], { env, encoding: 'utf8' });
     const version = spawnSync(nodePath(), ['--version'], { encoding: 'utf8' }).stdout.trim();
     expect(JSON.parse(run.stdout)).toEqual([version, ['a b', '--json']]);
     expect(run.stderr).toBe('');
   });
 
-  it('passes the exit code on', () => {
+  it('returns the exit code', () => {
     expect(spawnSync(process.execPath, [launcher, script, 'exit', '7'], { env }).status).toBe(7);
   });
 
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('passes %s on', async (signal, code) => {
+  ] as const)('forwards %s', async (signal, code) => {
     const child = spawn(process.execPath, [launcher, script, 'wait'], {
       env,
       stdio: ['ignore', 'pipe', 'ignore'],

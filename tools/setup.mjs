@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-// `npm run setup`: puts everything a fresh clone needs in place. No dependencies; runs on any Node from 20 on.
+// `npm run setup`: prepares a fresh clone. No dependencies; runs on Node 20 or newer.
 import { SetupError } from './setup/errors.mjs';
 import { setup } from './setup/setup.mjs';
 import { BACKEND_NAMES } from './setup/steps/backends.mjs';
 
 const HELP = `Usage: npm run setup [-- --vulkan] [--cuda]
 
-Installs packages, fetches ggml's headers and prebuilt libraries, builds the native engine and the window.
-Does nothing where nothing changed. Needs git and a C++20 compiler; never needs root.
+Installs packages, downloads ggml's headers and prebuilt libraries, builds the native engine and the window.
+Does nothing if nothing changed. Needs git and a C++20 compiler; never needs root.
 
   --vulkan  also install the Vulkan backend, for most GPUs (27 MB; Linux and Windows on x64). KVASIR_VULKAN=1 does the same.
   --cuda    also install the CUDA backend, for NVIDIA's (143 MB; the same systems). KVASIR_CUDA=1 does the same.

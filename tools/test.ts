@@ -1,15 +1,15 @@
-// `npm test`: everything, from a bare clone. The checks of `npm run check`, the native tests, then the end-to-end tests,
-// which drive the real command line and the real window with the real engine. The last line says how many tests passed and failed.
+// `npm test`: all tests, from a bare clone. Runs the checks of `npm run check`, the native tests, then the end-to-end tests, which use the
+// real command line, window and engine. The last line gives the numbers of passed and failed tests.
 import { add, NONE, summaryLine } from './checks/counts.ts';
 import { halvesOfCores } from './checks/halves.ts';
 import { CHECKS, e2e, native, runStep, runSteps, window } from './checks/suite.ts';
 
-// They spend most of their time starting programs and waiting for them: each on half of the cores, they take little longer than
-// the longer of them.
+// They spend most of their time starting programs and waiting for them: run in parallel, each on half of the cores, they take little longer
+// than the longer of the two.
 const programs = [e2e, window];
 
 const results = await runSteps(CHECKS);
-// It uses every core: nothing may run beside it.
+// Uses every core, so it must run alone.
 results.push(await runStep(native));
 const halves = await halvesOfCores();
 if (halves) results.push(...(await Promise.all(programs.map((step, i) => runStep(step, halves[i])))));
@@ -20,7 +20,7 @@ const failedChecks = [...CHECKS, native, ...programs].filter((_, i) => {
   return result !== undefined && !result.ok && (result.counts?.failed ?? 0) === 0;
 });
 const tests = add(...results.map((result) => result.counts ?? NONE));
-// A check that failed is no test, but a run with one must not end in "0 failed".
+// A failed check is not a test, but the summary must not end in "0 failed" then.
 const counts = add(tests, { ...NONE, failed: failedChecks.length });
 
 console.log('');
@@ -29,6 +29,6 @@ if (failedChecks.length > 0) {
 }
 if (counts.skipped > 0) console.log(`${counts.skipped} skipped.`);
 if (counts.flaky > 0)
-  console.log(`${counts.flaky} passed only at the second try; they are named above as flaky.`);
+  console.log(`${counts.flaky} passed only on retry; the output above names them as flaky.`);
 console.log(summaryLine(counts));
 process.exitCode = counts.failed === 0 ? 0 : 1;

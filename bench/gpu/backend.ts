@@ -8,7 +8,7 @@ import { place } from '../../tools/setup/steps/libraries.mjs';
 import { BUILD, buildCommands, LIBRARY, obstacles, SOURCE, type Found } from './plan.ts';
 import type { GpuOptions } from './options.ts';
 
-/** Headers by which a backend and the prebuilt libggml-base.so understand each other. */
+/** Headers of the interface between a backend and the prebuilt libggml-base.so. */
 const SHARED = [
   'include/ggml.h',
   'include/ggml-alloc.h',
@@ -16,14 +16,14 @@ const SHARED = [
   'src/ggml-backend-impl.h',
 ];
 
-/** Puts libggml-cuda.so into build/ggml/packs, where the engine finds it. SetupError says what is missing. */
+/** Puts libggml-cuda.so into build/ggml/packs, where the engine finds it. A SetupError names missing requirements. */
 export async function provideBackend(
   found: Found,
   options: GpuOptions,
   say: (line: string) => void,
 ): Promise<void> {
   if (found.backend) {
-    say(`${LIBRARY} is there.`);
+    say(`${LIBRARY} is installed.`);
     return;
   }
   const [why] = obstacles(found, options);
@@ -38,16 +38,16 @@ export async function provideBackend(
   place(join(ROOT, BUILD, 'bin', LIBRARY), join(PACKS, LIBRARY));
 }
 
-/** Libraries that the backend wants and the system does not have. */
+/** Libraries that the backend needs and the system lacks. */
 export async function missingLibraries(): Promise<string[]> {
   const lines =
     (await probe('sh', ['-c', `ldd '${join(PACKS, LIBRARY)}' | grep 'not found' | tr '\\n' ';'`])) ?? '';
   const names = lines.split(';').map((line) => line.trim().split(' ')[0] ?? '');
-  // Loaded by then, by that name.
+  // libggml-base.so is already loaded when the backend is.
   return names.filter((name) => name !== '' && name !== 'libggml-base.so');
 }
 
-/** ggml's own folder of what was named: that itself, or a checkout of llama.cpp. */
+/** ggml's folder: the given folder itself, or that of a llama.cpp checkout. */
 export function sourceRoot(folder: string): string {
   const root = [folder, join(folder, 'ggml')]
     .map((candidate) => resolve(ROOT, candidate))
@@ -59,20 +59,20 @@ export function sourceRoot(folder: string): string {
   return root;
 }
 
-/** A backend of another release would not fit the prebuilt libraries, and would crash rather than say so. */
+/** A backend from another release would not match the prebuilt libraries, and would crash instead of reporting it. */
 function checkRelease(source: string): void {
   for (const header of SHARED) {
     const ours = readFileSync(join(GGML, 'include', header.replace(/^.*\//, '')), 'utf8');
     if (readFileSync(join(source, header), 'utf8') !== ours)
       throw new SetupError(
-        `The source in ${source} is of another release than the prebuilt libraries in build/ggml: ${header} differs. Leave --ggml-source out to have the right one downloaded.`,
+        `The source in ${source} is from a different release than the prebuilt libraries in build/ggml: ${header} differs. Omit --ggml-source to download the right one.`,
       );
   }
 }
 
 async function fetchSource(say: (line: string) => void): Promise<string> {
   await withSource(['ggml'], say, (source) => {
-    // Configuring wants this template, which the bundle leaves out; only an installation would read it.
+    // CMake's configure step needs this template, which the bundle omits; only an installation would read it.
     const template = join(source, 'ggml', 'ggml.pc.in');
     if (!existsSync(template)) writeFileSync(template, '');
     renameSync(join(source, 'ggml'), join(ROOT, SOURCE));

@@ -7,10 +7,10 @@ import { checkTools } from '../../tools/setup/steps/tools.mjs';
 import type { GpuOptions } from './options.ts';
 import { LIBRARY, SOURCE, type Found } from './plan.ts';
 
-/** Asks the machine what it has; changes nothing. */
+/** Detects drivers, compilers and sources; changes nothing. */
 export async function look(options: GpuOptions): Promise<Found> {
   const [driver, arch] = await Promise.all([smi('driver_version'), smi('compute_cap')]);
-  // Those that setup built the engine with.
+  // The same tools that setup built the engine with.
   const { cmake, generator } = await checkTools(() => undefined);
   const earlier = join(ROOT, SOURCE);
   return {
@@ -25,7 +25,7 @@ export async function look(options: GpuOptions): Promise<Found> {
   };
 }
 
-/** What nvidia-smi says of the first GPU. */
+/** Queries a field of the first GPU with nvidia-smi. */
 export async function smi(field: string): Promise<string | undefined> {
   return (await probe('nvidia-smi', [`--query-gpu=${field}`, '--format=csv,noheader']))?.trim();
 }

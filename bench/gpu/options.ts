@@ -1,26 +1,26 @@
 import { parseArgs } from 'node:util';
 import { SHAPES } from '../../tools/random-model/shapes.ts';
 
-/** What `npm run bench:gpu` was asked for. */
+/** Options of `npm run bench:gpu`. */
 export interface GpuOptions {
-  /** 'auto': the first GPU; 'cpu': the whole chain on the processor, to see that it works; or a device's name. */
+  /** 'auto': the first GPU; 'cpu': run everything on the CPU, as a smoke test; or a device's name. */
   device: string;
   shape: string;
   types: string[];
   contexts: string;
   runs: string;
-  /** Loading from disk and over a network is timed too; it takes minutes with long contexts. */
+  /** Also measure loading from disk and over a network, which takes minutes with long contexts. */
   tiers: boolean;
-  /** Random models of the parity run whose name contains this. */
+  /** Run parity only on random models whose name contains this. */
   parity: string;
   steps: ReadonlySet<StepName>;
-  /** ggml's source, where it shall not be downloaded. */
+  /** Folder of ggml's source, to avoid the download. */
   ggmlSource: string | undefined;
-  /** Compute capability to build for, as 90; default: the GPU's own. */
+  /** Compute capability to build for, such as 90; default: the GPU's own. */
   arch: string | undefined;
   outDir: string;
   dryRun: boolean;
-  /** Run also what the record says is done. */
+  /** Repeat runs that the record lists as done. */
   again: boolean;
 }
 
@@ -43,7 +43,7 @@ const FLAGS = {
   again: { type: 'boolean', default: false },
 } as const;
 
-/** Throws a TypeError that names the flag. */
+/** A TypeError names the invalid flag. */
 export function gpuOptionsFrom(argv: string[], env: NodeJS.ProcessEnv = {}): GpuOptions {
   const { values } = parseArgs({ args: argv, allowNegative: true, options: FLAGS });
   if (!(values.shape in SHAPES))
@@ -69,6 +69,6 @@ export function gpuOptionsFrom(argv: string[], env: NodeJS.ProcessEnv = {}): Gpu
 
 function stepNamed(name: string): StepName {
   const step = STEPS.find((known) => known === name);
-  if (step === undefined) throw new TypeError(`--steps must be some of ${STEPS.join(', ')}`);
+  if (step === undefined) throw new TypeError(`--steps must be among ${STEPS.join(', ')}`);
   return step;
 }

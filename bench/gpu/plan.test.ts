@@ -18,12 +18,12 @@ describe('options of bench:gpu', () => {
     [['--shape', '9b'], '--shape'],
     [['--arch', '9.0'], '--arch'],
     [['--steps', 'build'], '--steps'],
-  ])('%j is misuse that names the flag', (argv, flag) => {
+  ])('rejects %j and names the flag', (argv, flag) => {
     expect(() => gpuOptionsFrom(argv)).toThrow(TypeError);
     expect(() => gpuOptionsFrom(argv)).toThrow(flag);
   });
 
-  test('the folder of the source comes from the flag, else from the environment', () => {
+  test('the source folder comes from the flag, else from the environment', () => {
     const env = { KVASIR_GGML_SOURCE: '/a' };
     expect(gpuOptionsFrom([], env).ggmlSource).toBe('/a');
     expect(gpuOptionsFrom(['--ggml-source', '/b'], env).ggmlSource).toBe('/b');
@@ -31,7 +31,7 @@ describe('options of bench:gpu', () => {
 });
 
 describe('building the CUDA backend', () => {
-  test('each thing that is missing is named', () => {
+  test('each missing requirement is named', () => {
     expect(obstacles(everything, defaults)).toEqual([]);
     expect(obstacles(nothing, defaults).map((why) => /driver|nvcc|--arch/.exec(why)?.[0])).toEqual([
       'driver',
@@ -41,19 +41,19 @@ describe('building the CUDA backend', () => {
     expect(obstacles({ ...everything, arch: undefined }, gpuOptionsFrom(['--arch', '89']))).toEqual([]);
   });
 
-  test('for the kind of GPU that is there, unless another is named', () => {
+  test('for the installed kind of GPU, unless another is named', () => {
     const args = (argv: string[]) => buildCommands(everything, gpuOptionsFrom(argv))[0]?.args;
     expect(args([])).toContain('-DCMAKE_CUDA_ARCHITECTURES=90-real');
     expect(args(['--arch', '120'])).toContain('-DCMAKE_CUDA_ARCHITECTURES=120-real');
   });
 
-  test('names of libraries carry no version, as the prebuilt ones do not', () => {
+  test('library names have no version, like the prebuilt ones', () => {
     expect(buildCommands(everything, defaults)[0]?.args).toContain('-DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON');
   });
 });
 
-describe('what runs on the device', () => {
-  test('parity, then a bench for each type, on the device and into files of their own', () => {
+describe('scripts that run on the device', () => {
+  test('parity, then a bench for each type, on the device and with separate result files', () => {
     const all = scripts(defaults, 'CUDA0');
     expect(all.map(({ name }) => name)).toEqual(['parity', 'bench:ttft', 'bench:ttft']);
     for (const { args } of all) expect(args[args.indexOf('--device') + 1]).toBe('CUDA0');
@@ -64,12 +64,12 @@ describe('what runs on the device', () => {
     ]);
   });
 
-  test('loading is left out of the benches alone', () => {
+  test('--no-tiers omits loading from the benches only', () => {
     const all = scripts(gpuOptionsFrom(['--no-tiers', '--types', 'f16']), 'CUDA0');
     expect(all.map(({ args }) => args.includes('--no-tiers'))).toEqual([false, true]);
   });
 
-  test('only the steps asked for', () => {
+  test('only the requested steps', () => {
     const named = (steps: string) => scripts(gpuOptionsFrom(['--steps', steps]), 'CUDA0').length;
     expect(named('backend')).toBe(0);
     expect(named('parity')).toBe(1);

@@ -1,18 +1,18 @@
 import type { GpuOptions } from './options.ts';
 
-/** What this machine has for building ggml's CUDA backend; undefined where it was not found. */
+/** This machine's requirements for building ggml's CUDA backend; undefined if not found. */
 export interface Found {
-  /** Whether build/ggml/packs has the backend already, by `npm run setup -- --cuda` or from a run before. */
+  /** build/ggml/packs already has the backend, from `npm run setup -- --cuda` or an earlier run. */
   backend: boolean;
-  /** The driver's version, as nvidia-smi tells it. */
+  /** The driver's version, from nvidia-smi. */
   driver?: string | undefined;
-  /** Compute capability of the first GPU, without its dot: 90. */
+  /** Compute capability of the first GPU without its dot, such as 90. */
   arch?: string | undefined;
   nvcc?: string | undefined;
   cmake: string;
   /** CMake arguments that choose the build system. */
   generator: string[];
-  /** A folder with ggml's source: given, or from a run before. */
+  /** A folder with ggml's source: given, or from an earlier run. */
   source?: string | undefined;
   cores: number;
 }
@@ -26,19 +26,19 @@ export const SOURCE = 'build/ggml-source';
 export const BUILD = 'build/ggml-cuda';
 export const LIBRARY = 'libggml-cuda.so';
 
-/** Why the backend cannot be built here, a sentence each; nothing where it can. */
+/** Reasons why the backend cannot be built here, one sentence each; empty if it can. */
 export function obstacles({ driver, nvcc, arch }: Found, options: GpuOptions): string[] {
   return [
     driver === undefined &&
       'No NVIDIA driver was found (nvidia-smi does not run): install it, or try --device cpu.',
     nvcc === undefined &&
-      'No CUDA compiler was found (nvcc on PATH, in $CUDACXX, $CUDA_HOME/bin or /usr/local/cuda/bin): install the CUDA toolkit, or let `npm run setup -- --cuda` fetch the prebuilt backend.',
+      'No CUDA compiler was found (nvcc on PATH, in $CUDACXX, $CUDA_HOME/bin or /usr/local/cuda/bin): install the CUDA toolkit, or run `npm run setup -- --cuda` to download the prebuilt backend.',
     (options.arch ?? arch) === undefined &&
-      'The GPU did not tell its compute capability: name it, as in --arch 90.',
+      "The GPU's compute capability is unknown: name it, as in --arch 90.",
   ].filter((sentence) => sentence !== false);
 }
 
-/** Builds ggml's CUDA backend alone, for one kind of GPU, with the names that the prebuilt libraries have. */
+/** Builds ggml's CUDA backend only, for one kind of GPU, with the library names of the prebuilt libraries. */
 export function buildCommands(found: Found, options: GpuOptions): Command[] {
   const { cmake, generator } = found;
   const on = (names: string[], value: string): string[] => names.map((name) => `-D${name}=${value}`);
@@ -46,7 +46,7 @@ export function buildCommands(found: Found, options: GpuOptions): Command[] {
     '-DCMAKE_BUILD_TYPE=Release',
     `-DCMAKE_CUDA_COMPILER=${found.nvcc ?? 'nvcc'}`,
     `-DCMAKE_CUDA_ARCHITECTURES=${options.arch ?? found.arch ?? 'native'}-real`,
-    // The prebuilt libggml-base.so has no version in its name: so must what this is linked to.
+    // The prebuilt libggml-base.so has no version in its name, so the one to link with must have none either.
     ...on(['BUILD_SHARED_LIBS', 'GGML_BACKEND_DL', 'GGML_CUDA', 'CMAKE_PLATFORM_NO_VERSIONED_SONAME'], 'ON'),
     ...on(['GGML_CPU', 'GGML_NATIVE', 'GGML_CUDA_NCCL', 'GGML_BUILD_TESTS', 'GGML_BUILD_EXAMPLES'], 'OFF'),
   ];
@@ -61,16 +61,16 @@ export function buildCommands(found: Found, options: GpuOptions): Command[] {
 
 /** An npm script and its arguments. */
 export interface Script {
-  /** What it does, for people. */
+  /** Description for people. */
   does: string;
   name: string;
   path: string;
   args: string[];
-  /** Where its results go. */
+  /** Path of its results. */
   out?: string;
 }
 
-/** What runs on the device: parity against the processor and llama.cpp, then a bench for each weight type. */
+/** Parity with the CPU and llama.cpp, then one bench per weight type, all on the device. */
 export function scripts(options: GpuOptions, device: string): Script[] {
   const parity: Script = {
     does: `Parity of small random models on ${device}${options.parity === '' ? '' : ` (those named ${options.parity})`}: llama.cpp's results, blending's identities.`,
@@ -83,7 +83,7 @@ export function scripts(options: GpuOptions, device: string): Script[] {
     const { shape, contexts, runs } = options;
     const flags = { shape, type, contexts, runs, device, out };
     return {
-      does: `Time to first token on ${device}, ${shape} in ${type}: each context and method, ${runs} rounds, beside llama.cpp. Makes the model first where there is none.`,
+      does: `Time to first token on ${device}, ${shape} in ${type}: each context and method, ${runs} rounds, against llama.cpp. Creates the model first if it does not exist.`,
       name: 'bench:ttft',
       path: 'bench/ttft.ts',
       args: [

@@ -18,7 +18,7 @@ const about = { machine: { cores: 2 }, gpu: 'One', command: 'npm run bench:gpu -
 const run = { command: 'npm run parity', commit: 'abc', seconds: 12, date: '2026-01-01' };
 const wanted = { command: run.command, commit: run.commit, gpu: about.gpu };
 
-test('what ended well is not run again by the same code on the same GPU', () => {
+test('a successful run is not repeated by the same code on the same GPU', () => {
   expect(alreadyDone(readRecord(path), wanted)).toBeUndefined();
   writeRecord(path, about, run);
   const record = readRecord(path);
@@ -28,12 +28,12 @@ test('what ended well is not run again by the same code on the same GPU', () => 
   expect(alreadyDone(record, { ...wanted, gpu: 'Two' })).toBeUndefined();
 });
 
-test('code with changes is always run again', () => {
+test('code with uncommitted changes always runs again', () => {
   writeRecord(path, about, { ...run, commit: 'abc+changes' });
   expect(alreadyDone(readRecord(path), { ...wanted, commit: 'abc+changes' })).toBeUndefined();
 });
 
-test('results that are gone are measured again', () => {
+test('deleted results are measured again', () => {
   const out = join(folder, 'results.json');
   writeRecord(path, about, { ...run, out });
   expect(alreadyDone(readRecord(path), wanted)).toBeUndefined();
@@ -41,7 +41,7 @@ test('results that are gone are measured again', () => {
   expect(alreadyDone(readRecord(path), wanted)).toMatchObject({ out });
 });
 
-test("runs are added; a repeated one replaces the earlier; another GPU's go", () => {
+test("runs are added; a repeated one replaces the earlier; another GPU's are removed", () => {
   writeRecord(path, about, run);
   writeRecord(path, about, { ...run, command: 'npm run bench:ttft' });
   writeRecord(path, about, { ...run, seconds: 9 });
@@ -50,7 +50,7 @@ test("runs are added; a repeated one replaces the earlier; another GPU's go", ()
   expect(readRecord(path)?.done).toEqual([run]);
 });
 
-test('a file that says something else counts as none', () => {
+test('an invalid file counts as missing', () => {
   writeFileSync(path, '{"gpu": 3}');
   expect(readRecord(path)).toBeUndefined();
 });

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 
-/** A script that ended well. */
+/** A script that succeeded. */
 const doneSchema = z.object({
-  /** As it would be typed. */
+  /** The command line, as typed. */
   command: z.string(),
   commit: z.string(),
   seconds: z.number(),
   date: z.string(),
-  /** Where its results are. */
+  /** Path of its results. */
   out: z.string().optional(),
 });
 export type Done = z.infer<typeof doneSchema>;
@@ -24,7 +24,7 @@ const recordSchema = z.object({
 });
 export type GpuRecord = z.infer<typeof recordSchema>;
 
-/** What ran here before; undefined where nothing did, or the file says something else. */
+/** The record of earlier runs; undefined if the file is missing or invalid. */
 export function readRecord(path: string): GpuRecord | undefined {
   if (!existsSync(path)) return undefined;
   try {
@@ -34,7 +34,7 @@ export function readRecord(path: string): GpuRecord | undefined {
   }
 }
 
-/** The run of this command that need not be repeated: of the same code on the same GPU, with its results still there. */
+/** A recorded run that makes this command redundant: same code, same GPU, and its results still exist. */
 export function alreadyDone(
   record: GpuRecord | undefined,
   script: { command: string; commit: string; gpu: string | undefined },
@@ -46,7 +46,7 @@ export function alreadyDone(
   );
 }
 
-/** Adds a run to the record, in place of an earlier one of the same command. Other GPUs' runs go. */
+/** Adds a run to the record, replacing an earlier one of the same command. Removes other GPUs' runs. */
 export function writeRecord(path: string, about: Omit<GpuRecord, 'done'>, run: Done): void {
   const before = readRecord(path);
   const kept = before?.gpu === about.gpu ? (before?.done ?? []) : [];

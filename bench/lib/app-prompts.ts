@@ -2,8 +2,8 @@ import type { Workspace } from '../../src-main/app.ts';
 import type { Segment } from '../../src-main/engine/engine.ts';
 
 /**
- * Answers a question through the app, for what it appends to make the prompt: `take` is given that while its chunks are there (their
- * leases end with the answer). undefined when the app asks the model nothing, since it finds no passage.
+ * Asks the app a question and passes the engine input of its prompt to `take` while the chunks are leased (leases end with the answer).
+ * Undefined if the app finds no passage and thus does not run the model.
  */
 export async function fromPrompt<T>(
   { model, answers }: Workspace,

@@ -8,7 +8,7 @@ export interface Series {
 export interface Point {
   x: number;
   y: number;
-  /** Where the value lies with some confidence. */
+  /** Confidence bounds of the value. */
   low?: number | undefined;
   high?: number | undefined;
 }
@@ -16,7 +16,7 @@ export interface Point {
 export interface Axis {
   label: string;
   log?: boolean;
-  /** Marks, in the axis' unit; by default some round numbers within the values. */
+  /** Tick marks, in the axis' unit; default: round numbers within the values. */
   ticks?: readonly number[];
   tell?: (value: number) => string;
 }
@@ -37,7 +37,7 @@ const COLOURS = [
   '#bcbd22',
 ];
 
-/** A line a series, with its interval as a band. */
+/** One line per series, with its interval as a band. */
 export function chart(title: string, axes: { x: Axis; y: Axis }, series: readonly Series[]): string {
   const points = series.flatMap(({ points: all }) => all);
   const xs = points.map(({ x }) => x);
@@ -108,7 +108,7 @@ function ticksOf({ ticks, log = false }: Axis, values: readonly number[]): reado
   return log ? decades(from, to) : steps(from, to);
 }
 
-/** 1, 2 and 5 of every decade within the range. */
+/** 1, 2 and 5 times each power of ten within the range. */
 function decades(from: number, to: number): number[] {
   const out: number[] = [];
   for (let power = Math.floor(Math.log10(from)); power <= Math.ceil(Math.log10(to)); power++) {

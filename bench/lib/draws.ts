@@ -2,7 +2,7 @@ export function exponential(mean: number, random: () => number): number {
   return -mean * Math.log(1 - random());
 }
 
-/** Ranks from 0, the first the most frequent. */
+/** Draws ranks from 0 with a Zipf distribution; rank 0 is the most frequent. */
 export function zipf(count: number, skew: number, random: () => number): () => number {
   const sums: number[] = [];
   let sum = 0;

@@ -23,13 +23,13 @@ export function machine(): Machine {
   };
 }
 
-/** Processor time since boot, all cores, in ticks: `stolen` went to the hypervisor's other guests. */
+/** CPU time since boot, all cores, in ticks; `stolen` went to the hypervisor's other guests. */
 interface Ticks {
   all: number;
   stolen: number;
 }
 
-/** Zeros where the system does not tell. */
+/** Zeros if the system does not report it. */
 export function cpuTicks(): Ticks {
   try {
     const line = readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '';
@@ -40,7 +40,7 @@ export function cpuTicks(): Ticks {
   }
 }
 
-/** The share of all processor time since `before` that the machine did not get, in percent. */
+/** Steal time since `before`, in percent of all CPU time. */
 export function stealPercent(before: Ticks): number {
   const now = cpuTicks();
   return (100 * (now.stolen - before.stolen)) / Math.max(1, now.all - before.all);
@@ -60,7 +60,7 @@ export function peakRssMiB(): number {
   return Math.round(process.resourceUsage().maxRSS / 1024);
 }
 
-/** An argument as a shell wants it. */
+/** An argument quoted for a shell. */
 export function quoted(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,7 +1,7 @@
-/** Milliseconds between two lines where nobody watches a terminal. */
+/** Milliseconds between two lines without a terminal. */
 const LINE_MS = 60_000;
 
-/** How far a bench is: on a terminal all the time, else a line a minute. */
+/** Progress display: continuous on a terminal, else one line a minute. */
 export class Progress {
   readonly #total: number;
   readonly #started = performance.now();

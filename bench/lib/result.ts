@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { commit, machine, peakRssMiB } from './machine.ts';
 
 /**
- * Ends a bench: writes its result as JSON, where a file is wanted, with what every bench tells (unless `result` tells it better),
- * and says how much memory was taken at most.
+ * Ends a bench: writes its result as JSON, if a file was requested, with the fields common to all benches (`result` overrides them), and
+ * prints the peak memory.
  */
 export function writeResult(bench: string, out: string | undefined, result: Record<string, unknown>): void {
   const about = {

@@ -8,25 +8,25 @@ import type { Question } from '../quality/sets.ts';
 /** Intervals are over prompts. */
 export interface Observed {
   /**
-   * By the share of tokens recomputed behind layer 1: how far the question's attention is from the full prefill's, as a share of what it
-   * is under full reuse (figure 6). Mean over the layers behind the check.
+   * Figure 6: the attention deviation of the question's tokens from the full prefill, relative to full reuse, by the share of tokens
+   * recomputed after layer 1. Mean over the layers after the check layer.
    */
   attention: { ratio: number; deviation: Interval }[];
-  /** By layer: share of all deviation that the most deviating 1, 2, … 100 % of the tokens hold (figure 7). */
+  /** By layer: the share of all deviation in the most deviating 1, 2, … 100 % of the tokens (figure 7). */
   concentration: number[][];
-  /** By layer: the smallest share of the tokens that holds 90 % of the deviation; of a layer without any, 0. */
+  /** By layer: the smallest share of the tokens that has 90 % of the deviation; 0 for a layer without deviation. */
   holders: Interval[];
-  /** Between each layer and the one before it, from the second on: rank correlation of tokens' deviations (figure 8). */
+  /** Rank correlation of tokens' deviations between each layer and the one before it, from the second layer on (figure 8). */
   correlation: Interval[];
 }
 
 const RATIOS = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1];
 const CHECK_LAYER = 1;
-/** Of the question's last tokens, how many are looked at. */
+/** Number of the question's last tokens to observe. */
 const OBSERVERS = 8;
 const HELD = 0.9;
 
-/** Every layer's deviation is that of tokens which are computed in full up to it. */
+/** A layer's deviation is measured on tokens that are recomputed in all layers up to it. */
 export async function observe(model: Model, questions: readonly Question[]): Promise<Observed> {
   const maker = new PromptMaker(model, { dtype: 'f16', lead: 'none', chunkTokens: 0 });
   const attention = RATIOS.map((): number[] => []);
@@ -74,13 +74,13 @@ async function attentionDeviations(full: Session, blended: Session, prompt: Prom
       options,
     );
     const { attention } = await blended.deviationFrom(full, 0, prompt.tokens);
-    if (!attention) throw new Error('both were observed');
+    if (!attention) throw new Error('attention was not recorded');
     out.push(mean([...attention].slice(CHECK_LAYER + 1)));
   }
   return out.map((value) => (out[0] ? value / out[0] : 0));
 }
 
-/** Of the passages' tokens, by layer. */
+/** Deviations of the passages' tokens, by layer. */
 async function deviations(session: Session, prompt: Prompt, layers: number): Promise<Float32Array[]> {
   const checkLayers = Array.from({ length: layers }, (_, il) => il);
   session.truncate(0);
@@ -92,7 +92,7 @@ async function deviations(session: Session, prompt: Prompt, layers: number): Pro
   return checks.map(({ deviation }) => deviation);
 }
 
-/** What the largest 1, 2, … 100 % hold together. */
+/** Cumulative share of the largest 1, 2, … 100 %. */
 function concentrationOf(values: Float32Array): number[] {
   const sorted = values.toSorted().reverse();
   const sum = sorted.reduce((a, b) => a + b, 0);

@@ -5,7 +5,7 @@ import { methodsFor } from '../quality/methods.ts';
 import { rowsOf } from '../quality/rows.ts';
 import type { QuestionSet } from '../quality/sets.ts';
 
-/** Scores by method behind so many passages, the question's own among them (figure 4). */
+/** Scores by method for each number of passages, which include the question's own (figure 4). */
 export interface ByPassages {
   passages: number;
   scores: Record<string, Interval>;

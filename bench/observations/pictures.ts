@@ -4,7 +4,7 @@ import type { ScoreName } from '../quality/scores.ts';
 import type { Observed } from './observe.ts';
 import type { ByPassages } from './passages.ts';
 
-/** By file name. */
+/** SVG documents by file name. */
 export function pictures(
   observed: Observed,
   passages: readonly ByPassages[],
@@ -16,11 +16,11 @@ export function pictures(
     [
       'attention',
       chart(
-        'Attention deviation, of full reuse\u2019s, by what is recomputed',
-        { x: { label: `${tokens} that is recomputed` }, y: { label: '' } },
+        'Attention deviation relative to full reuse, by recomputed share',
+        { x: { label: `recomputed ${tokens}` }, y: { label: '' } },
         [
           {
-            name: 'mean of the layers',
+            name: 'mean over layers',
             points: attention.map(({ ratio, deviation }) => point(ratio, deviation)),
           },
         ],
@@ -29,7 +29,7 @@ export function pictures(
     [
       'concentration',
       chart(
-        'Share of all deviation that the most deviating tokens hold',
+        'Share of all deviation in the most deviating tokens',
         { x: { label: tokens }, y: { label: '' } },
         concentration.slice(1).map((shares, i) => ({
           name: `layer ${i + 1}`,
@@ -39,17 +39,13 @@ export function pictures(
     ],
     [
       'layers',
-      chart(
-        'Layer by layer',
-        { x: { label: 'layer', ticks: holders.map((_, il) => il) }, y: { label: '' } },
-        [
-          { name: 'tokens that hold 90 % of it', points: holders.map((each, il) => point(il, each)) },
-          {
-            name: 'rank correlation with the one before',
-            points: correlation.map((each, i) => point(i + 1, each)),
-          },
-        ],
-      ),
+      chart('By layer', { x: { label: 'layer', ticks: holders.map((_, il) => il) }, y: { label: '' } }, [
+        { name: 'tokens with 90 % of the deviation', points: holders.map((each, il) => point(il, each)) },
+        {
+          name: 'rank correlation with the previous layer',
+          points: correlation.map((each, i) => point(i + 1, each)),
+        },
+      ]),
     ],
     [
       'passages',

@@ -1,4 +1,4 @@
-/** One question put to a model by one method, and what came of it. */
+/** Asks a model one question by one method and records the outcome. */
 import type { GivenTokens, Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
 import { followAlong, writeAlong, type GreedyAnswer } from '../../src-main/fusion/along.ts';
 import { reusedTokens, type Prompt, type PromptMaker } from './prompt.ts';
@@ -6,31 +6,31 @@ import type { Question } from './sets.ts';
 
 export interface Asking {
   model: Model;
-  /** Makes prompts of parts of the question. */
+  /** Makes prompts from parts of the question. */
   maker: PromptMaker;
   question: Question;
-  /** Of the question in its set: what is drawn is drawn from it. */
+  /** The question's index in its set: the seed of all sampling. */
   index: number;
   prompt: Prompt;
-  /** Long enough for the prompt and its answer. */
+  /** Large enough for the prompt and its answer. */
   session: Session;
-  /** The full prefill's answer, where it was asked already. */
+  /** The full prefill's answer, if it was already asked. */
   full?: GreedyAnswer | undefined;
 }
 
 export interface Outcome {
   text: string;
-  /** Logits along the full prefill's answer; of several calls the first alone. */
+  /** Logits along the full prefill's answer; of several calls, only the first. */
   logits: Float32Array[];
-  /** Milliseconds to the first of them. */
+  /** Milliseconds to the first logits. */
   ms: number;
   /** Share of the passages' tokens that was computed. */
   computed: number;
-  /** Its own answer, for others to be compared along it. */
+  /** The method's own answer; other methods are compared along it. */
   written: GreedyAnswer;
 }
 
-/** One prompt, one answer, greedily. */
+/** One prompt, one greedy answer. */
 export async function answer(
   { model, session, prompt, question, full }: Asking,
   segments: Segment[],
@@ -49,7 +49,7 @@ export async function answer(
     written,
   };
 
-  /** As far as both write the same, that was seen already. */
+  /** Where both answers agree, the logits are already known. */
   async function along(session: Session, own: GreedyAnswer, full: GreedyAnswer): Promise<Float32Array[]> {
     const parted = full.tokens.findIndex((token, i) => token !== own.tokens[i]);
     if (parted < 0) return own.logits.slice(0, full.logits.length);
@@ -62,7 +62,7 @@ export async function answer(
   }
 }
 
-/** What counts of an answer. */
+/** The part of an answer that is scored. */
 export function textOf(
   model: Model,
   tokens: Int32Array | readonly number[],

@@ -1,4 +1,4 @@
-/** `auto` as the app has it once a model is calibrated, by the app's own calibration. */
+/** `auto` as in the app once a model is calibrated, with the app's own calibration. */
 import {
   CALIBRATION_RATIOS,
   CALIBRATION_STRATEGIES,
@@ -10,10 +10,10 @@ import { calibrate, strategiesAt } from '../../src-main/fusion/calibration/calib
 import { PromptMaker, type Lead } from './prompt.ts';
 import type { Question } from './sets.ts';
 
-/** As many as the app takes. */
+/** Same number as in the app. */
 const PROMPTS = 12;
 
-/** `questions`: others than those that are asked; undefined where there are none. */
+/** `questions`: questions other than those asked; undefined if there are none. */
 export async function calibrationOn(
   model: Model,
   questions: readonly Question[],

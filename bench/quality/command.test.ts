@@ -1,4 +1,4 @@
-/** bench:quality from its command to its file, on small files of our own in the forms that are published. */
+/** Runs bench:quality from its command line to its result file, on small files in the published formats. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ const ASKED = [
   { question: 'Where does Project Polaris run?', answers: ['Riga'] },
 ];
 
-/** The same questions in each form. */
+/** The same questions in each format. */
 const FORMS: Record<string, () => string[]> = {
   'inputs/musique_s.json of CacheBlend': () => {
     const ctxs = TEXTS.map((text, i) => ({ title: `Page ${i}`, text }));
@@ -91,22 +91,22 @@ test.each(Object.entries(FORMS))('%s', (_, flags) => {
   expect(others.map(({ method }) => method)).toContain('MapRerank');
 });
 
-/** A calibration goes by times, too. */
+/** Excluded because a calibration depends on times. */
 const WITHOUT_AUTO = '^(?!auto)';
 
-test('twice the same, but for times', () => {
+test('two runs are identical except for times', () => {
   const flags = ['--n', '2', '--passages', '3', '--order', 'shuffled', '--only', WITHOUT_AUTO];
   const untimed = ({ rows }: Result): Row[] => rows.map((row) => ({ ...row, medianMs: 0, ofFull: 0 }));
   expect(untimed(bench(...flags))).toEqual(untimed(bench(...flags)));
 });
 
-test('the matrix draws pictures', () => {
+test('the matrix draws charts', () => {
   const flags = ['--n', '1', '--matrix', '--runs', 'passages 3|passages 6', '--only', '^full'];
   expect(Object.keys(bench(...flags).runs)).toEqual(['passages 3', 'passages 6']);
   expect(existsSync(join(dir, 'result-passages.svg'))).toBe(true);
 });
 
-test('goes on where it was stopped', async () => {
+test('resumes where it was stopped', async () => {
   const flags = ['--n', '3', '--passages', '3', '--only', '^(full|blind)'];
   const whole = bench(...flags);
   const out = join(dir, 'result.json');
@@ -123,12 +123,12 @@ test('goes on where it was stopped', async () => {
   const said = execFileSync(process.execPath, [BENCH, ...flags, '--resume', '--out', out], {
     encoding: 'utf8',
   });
-  expect(said).toMatch(/Goes on behind [12] of 3 questions/);
+  expect(said).toMatch(/Resuming after [12] of 3 questions/);
   const { rows } = JSON.parse(readFileSync(out, 'utf8')) as Result;
   expect(rows.map(({ kl }) => kl)).toEqual(whole.rows.map(({ kl }) => kl));
 });
 
-test('parts that several processes asked make one table', () => {
+test('parts from several processes combine into one table', () => {
   const flags = ['--n', '3', '--passages', '3', '--only', '^(full|blind)'];
   const whole = bench(...flags);
   const parts = [1, 2].map((part) => {
@@ -144,7 +144,7 @@ test('parts that several processes asked make one table', () => {
   const said = execFileSync(process.execPath, [BENCH, ...flags, '--resume', '--out', out], {
     encoding: 'utf8',
   });
-  expect(said).toContain('Goes on behind 3 of 3 questions');
+  expect(said).toContain('Resuming after 3 of 3 questions');
   const { rows } = JSON.parse(readFileSync(out, 'utf8')) as Result;
   expect(rows.map(({ kl }) => kl)).toEqual(whole.rows.map(({ kl }) => kl));
 });

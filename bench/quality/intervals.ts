@@ -1,7 +1,7 @@
 import { mean } from '../../src-main/fusion/averages.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
 
-/** A mean of measurements that belong to questions, and where it lies with 95 % confidence. */
+/** A mean of measurements per question, with its 95 % confidence interval. */
 export interface Interval {
   mean: number;
   low: number;
@@ -11,8 +11,8 @@ export interface Interval {
 const RESAMPLES = 1000;
 
 /**
- * By the bootstrap (Efron 1979): the mean of as many questions drawn with replacement, a thousand times. The draws are always
- * the same, so that two methods on the same questions are compared on the same draws, and runs can be repeated.
+ * Bootstrap (Efron 1979): the means of 1,000 resamples with replacement, each as large as the sample. The draws are always the same, so
+ * that two methods on the same questions are compared on the same draws, and runs can be repeated.
  */
 export function interval(values: readonly number[]): Interval {
   if (values.length === 0) return { mean: NaN, low: NaN, high: NaN };
@@ -26,7 +26,7 @@ export function interval(values: readonly number[]): Interval {
   return { mean: mean(values), low: at(0.025), high: at(0.975) };
 }
 
-/** Of what two methods give on the same questions: whether one is better is told by whether this holds 0. */
+/** Paired difference of two methods on the same questions: an interval containing 0 is not a significant difference. */
 export function difference(a: readonly number[], b: readonly number[]): Interval {
   return interval(a.map((value, i) => value - (b[i] ?? NaN)));
 }

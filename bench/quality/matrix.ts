@@ -1,10 +1,10 @@
-/** What the sensitivity matrix goes through: each run changes one thing. Passages are encoded alone, as CacheBlend has it. */
+/** Runs of the sensitivity matrix: each changes one parameter. Passages are encoded alone, as in CacheBlend. */
 import type { Arrangement } from './sets.ts';
 import type { PromptOptions } from './prompt.ts';
 
 export interface Asked extends Arrangement, PromptOptions {
   ratios: readonly number[];
-  /** Methods whose label matches, beside the full prefill. */
+  /** Pattern of method labels to run besides the full prefill. */
   only: string;
 }
 
@@ -19,7 +19,7 @@ const RATIOS = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1];
 export const PASSAGES = [3, 6, 12, 24];
 export const LENGTHS = [64, 128, 256, 512, 1024];
 
-/** By name, in their order. */
+/** By name, in run order. */
 export function matrix(): [string, Asked][] {
   return [
     ['ratios', { ...BASE, ratios: RATIOS, only: '^(full|first|random|deviation|query)' }],

@@ -12,7 +12,7 @@ export interface Setting extends Arrangement, PromptOptions {
   methods: readonly Method[];
 }
 
-/** Asks those questions that are `mine` and have no known record, each by a full prefill first. Calls `onAsked` with each new record. */
+/** Asks the questions that are `mine` and have no known record, each by a full prefill first. Calls `onAsked` with each new record. */
 export async function measure(
   model: Model,
   set: QuestionSet,

@@ -1,4 +1,4 @@
-/** The ways in which a question's prompt is made. */
+/** The methods that make a question's prompt. */
 import type { GivenTokens, Model, Segment, Strategy } from '../../src-main/engine/engine.ts';
 import type { Calibration } from '../../src-shared/contract/calibration.ts';
 import type { StrategyChoice } from '../../src-shared/strategy.ts';
@@ -11,12 +11,12 @@ import { MAP_REDUCE, MAP_RERANK } from './several-calls.ts';
 
 export interface Method {
   name: string;
-  /** Share of the reusable tokens that is computed anew, where the method is told one. */
+  /** Share of the reusable tokens to recompute, if the method takes one. */
   ratio?: number;
   answer: (asking: Asking) => Promise<Outcome>;
 }
 
-/** A prompt of one call. */
+/** Makes a prompt of one call. */
 type Make = (
   prompt: Prompt,
   model: Model,
@@ -33,12 +33,12 @@ function oneCall(name: string, make: Make, ratio?: number): Method {
   };
 }
 
-/** Behind which layer CacheBlend chooses, and what comparisons with it keep alike. */
+/** The layer after which CacheBlend selects tokens; methods compared with it use the same. */
 export const CHECK_LAYER = 1;
 
 export const FULL = oneCall('full', (prompt) => ({ segments: computed(prompt), strategy: { kind: 'full' } }));
 
-/** The first passage stands right behind the prefix that it was encoded with, so its KV is exact; the others are computed. */
+/** The first passage directly follows the prefix that it was encoded with, so its KV is exact; the others are computed. */
 const PREFIX = oneCall('prefix caching', (prompt) => {
   const [first, ...others] = prompt.chunks;
   const segments = computed({ ...prompt, chunks: others });
@@ -51,7 +51,7 @@ export const REUSE = oneCall('full reuse', (prompt) => ({
   strategy: { kind: 'none' },
 }));
 
-/** The baseline of blending: passages encoded alone, and no token recomputed. */
+/** Baseline of blending: passages encoded alone, and no token recomputed. */
 export const BLIND: Method = {
   name: 'blind reuse',
   answer: async (asking) => {
@@ -60,7 +60,7 @@ export const BLIND: Method = {
   },
 };
 
-/** A strategy as people and calibrations choose it. */
+/** A strategy as users and calibrations choose it. */
 function chosen(name: string, choiceOf: (info: Model['info']) => StrategyChoice): Method {
   return oneCall(name, (prompt, { info }) => {
     const choice = choiceOf(info);
@@ -69,7 +69,7 @@ function chosen(name: string, choiceOf: (info: Model['info']) => StrategyChoice)
   });
 }
 
-/** The first so many tokens of each passage (EPIC). */
+/** The first `count` tokens of each passage (EPIC). */
 function head(count: number): Method {
   return oneCall(`first ${count} tokens`, (prompt) => ({
     segments: reused(prompt),
@@ -77,7 +77,7 @@ function head(count: number): Method {
   }));
 }
 
-/** As many tokens as the others choose, but any. */
+/** As many tokens as the other methods select, drawn at random. */
 export function random(ratio: number): Method {
   const make: Make = (prompt, _, index) => {
     const draw = randomFrom(index + 1);
@@ -103,7 +103,7 @@ export function blended(
   return oneCall(name, make, ratio);
 }
 
-/** Those that take a share. */
+/** Methods that take a ratio. */
 function withRatio(ratio: number): Method[] {
   const third = (layers: number): number => Math.max(2, Math.round(layers / 3));
   return [
@@ -118,11 +118,11 @@ function withRatio(ratio: number): Method[] {
   ];
 }
 
-/** Every method, those that take a share once for each; `calibration` as the app would have it. */
+/** Every method, those that take a ratio once for each; `calibration`: the app's own. */
 export function methodsFor(ratios: readonly number[], calibration: Calibration | undefined): Method[] {
   return [
     ...[FULL, PREFIX, BLIND, REUSE, MAP_REDUCE, MAP_RERANK],
-    // What ships, before a calibration.
+    // The app's default before a calibration.
     chosen('default', () => UNCALIBRATED),
     ...(calibration ? [chosen('auto', () => calibration.choice.strategy)] : []),
     ...[4, 16, 32].map(head),
@@ -134,7 +134,7 @@ export function label({ name, ratio }: Pick<Method, 'name' | 'ratio'>): string {
   return ratio === undefined ? name : `${name} ${Math.round(ratio * 1000) / 10} %`;
 }
 
-/** Indices in the prompt of passages' tokens, by how far they stand behind their passage's beginning. */
+/** Prompt indices of passages' tokens, selected by their offset in the passage. */
 function placesOf({ before, chunks }: Prompt, chosen: (offset: number) => boolean): Int32Array {
   const places: number[] = [];
   let at = before.length;

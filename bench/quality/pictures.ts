@@ -5,17 +5,17 @@ import type { ScoreName } from './scores.ts';
 
 type Runs = Readonly<Record<string, readonly Row[]>>;
 
-/** By file name: the score by ratio, by number of passages and by their length, as far as runs have them. */
+/** By file name: the score by ratio, by number of passages and by passage length, for the runs that exist. */
 export function pictures(runs: Runs, score: ScoreName): [string, string][] {
   const y = { label: score };
-  const share = { label: 'share of the passages\u2019 tokens that is computed' };
-  const times = { label: 'time to first token, as a share of the full prefill\u2019s', log: true };
+  const share = { label: 'computed share of the passages\u2019 tokens' };
+  const times = { label: 'time to first token relative to full prefill', log: true };
   const byRatio = runs['ratios'] ?? [];
   return [
     [
       'ratios',
       chart(
-        'Quality by what is computed anew',
+        'Quality by recomputed share',
         { x: share, y },
         byName(byRatio, score, (row) => row.computed),
       ),
@@ -39,15 +39,15 @@ export function pictures(runs: Runs, score: ScoreName): [string, string][] {
     [
       'lengths',
       chart(
-        'Quality by length of passages',
-        { x: { label: 'tokens of a passage', log: true, ticks: LENGTHS }, y },
+        'Quality by passage length',
+        { x: { label: 'tokens per passage', log: true, ticks: LENGTHS }, y },
         across(runs, 'length', LENGTHS, score),
       ),
     ],
   ];
 }
 
-/** A line for each method that has several ratios, and the full prefill. */
+/** One line per method with several ratios, and the full prefill. */
 function byName(rows: readonly Row[], score: ScoreName, x: (row: Row) => number): Series[] {
   const named = Map.groupBy(rows, ({ method, ratio }) =>
     ratio === null ? method : method.replace(/ [\d.]+ %$/, ''),
@@ -58,7 +58,7 @@ function byName(rows: readonly Row[], score: ScoreName, x: (row: Row) => number)
   }));
 }
 
-/** A line for each method through the runs of one kind. */
+/** One line per method through the runs of one kind. */
 function across(runs: Runs, kind: string, at: readonly number[], score: ScoreName): Series[] {
   const found = at.flatMap((x) => (runs[`${kind} ${x}`] ?? []).map((row) => ({ x, row })));
   const named = Map.groupBy(found, ({ row }) => row.method);

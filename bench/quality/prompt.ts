@@ -1,4 +1,4 @@
-/** Prompts of questions as the app lays them out: by the model's chat template, each passage tokenised by itself. */
+/** Lays out questions' prompts as the app does: by the model's chat template, each passage tokenised separately. */
 import type { ChunkKv, KvDtype, Model, Segment } from '../../src-main/engine/engine.ts';
 import { withOneBos } from '../../src-main/answering/prompt.ts';
 import { conversationFrame } from '../../src-main/answering/template.ts';
@@ -11,31 +11,31 @@ export interface Prompt {
   tokens: number;
 }
 
-/** What stands before the passages, each of them, and what stands behind. */
+/** Text before the passages, the passages, and text after them. */
 export interface Layout {
   before: Int32Array;
   passages: readonly Int32Array[];
-  /** What each of them is encoded behind. */
+  /** The tokens before which each passage is encoded. */
   leads: readonly Int32Array[];
   ask: Int32Array;
 }
 
 /**
- * What passages are encoded behind, besides BOS: as the app has it the headings above each, where a set knows them; nothing; all the
- * same text; or so many last tokens of the passage before.
+ * Text before which passages are encoded, besides BOS: the headings above each passage, as in the app, if the set has them; nothing; a
+ * fixed text; or the last N tokens of the previous passage.
  */
 export type Lead = 'headings' | 'none' | { text: string } | { neighbour: number };
 
 export interface PromptOptions {
   dtype: KvDtype;
   lead: Lead;
-  /** Passages are joined and cut into pieces of so many tokens; 0: each stays as it is. */
+  /** Join the passages and split them into pieces of this many tokens; 0: keep them unchanged. */
   chunkTokens: number;
 }
 
 const BARE = { before: '', after: '' };
 
-/** Makes prompts, and keeps the chunks of one context, since many questions follow each other about it. */
+/** Makes prompts, and keeps the chunks of the current context, since consecutive questions often share it. */
 export class PromptMaker {
   readonly #model: Model;
   readonly #options: PromptOptions;
@@ -47,7 +47,7 @@ export class PromptMaker {
     this.#options = options;
   }
 
-  /** With the passages' KV, encoded behind `lead`. */
+  /** The prompt with its passages' KV, encoded after `lead`. */
   async prompt(question: Question, lead = this.#options.lead): Promise<Prompt> {
     if (question.passages !== this.#passages) this.dispose();
     this.#passages = question.passages;
@@ -58,10 +58,10 @@ export class PromptMaker {
     return { before, chunks, ask, tokens };
   }
 
-  /** Token ids alone. */
+  /** Token ids only. */
   layout({ passages, leads, before, ask, bare }: Question, lead = this.#options.lead): Layout {
     const frame = bare === true ? BARE : conversationFrame(this.#model.info, { turns: 1 }).turns[0];
-    if (!frame) throw new Error('a conversation has a turn');
+    if (!frame) throw new Error('the conversation has no turn');
     const head = this.#join(
       this.#model.tokenize(frame.before, { special: true }),
       this.#model.tokenize(before),
@@ -100,7 +100,7 @@ export class PromptMaker {
   #lead(lead: Lead, before: Int32Array | undefined, headings = ''): Int32Array {
     const { chunkTokens } = this.#options;
     if (lead === 'none') return new Int32Array();
-    if (lead === 'headings') return this.#model.tokenize(chunkTokens === 0 ? headings : ''); // cut anew, passages have none
+    if (lead === 'headings') return this.#model.tokenize(chunkTokens === 0 ? headings : ''); // re-split passages have no headings
     return 'text' in lead
       ? this.#model.tokenize(lead.text)
       : (before ?? new Int32Array()).slice(-lead.neighbour);
@@ -111,18 +111,18 @@ export class PromptMaker {
   }
 }
 
-/** Tokens of the passages. */
+/** Number of the passages' tokens. */
 export function reusedTokens({ chunks }: Prompt): number {
   return chunks.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** All of it computed. */
+/** Computes all tokens. */
 export function computed({ before, chunks, ask }: Prompt): Segment[] {
   const ids = [before, ...chunks.map(({ tokens }) => tokens), ask];
   return ids.filter(({ length }) => length > 0).map((tokens) => ({ kind: 'compute', tokens }));
 }
 
-/** Passages from the cache. */
+/** Takes passages from the cache. */
 export function reused({ before, chunks, ask }: Prompt): Segment[] {
   const segments: Segment[] = chunks.map((chunk) => ({ kind: 'chunk', chunk }));
   if (before.length > 0) segments.unshift({ kind: 'compute', tokens: before });

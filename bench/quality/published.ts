@@ -1,4 +1,4 @@
-/** Question sets as they are published: CacheBlend's inputs/*.json, LongBench's and RULER's JSONL. */
+/** Reads question sets as published: CacheBlend's inputs/*.json, LongBench's and RULER's JSONL. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Question, QuestionSet } from './sets.ts';
@@ -25,14 +25,14 @@ const RulerSchema = z.object({
   answer_prefix: z.string().default(''),
 });
 
-/** Sets whose references are summaries, which suites score by ROUGE-L. */
+/** Sets whose references are summaries, which suites score with ROUGE-L. */
 const SUMMARIES = /samsum|multi_news|gov_report|qmsum|vcsum/;
-/** LongBench asks these without a chat template, behind examples, and takes the answer's first line. */
+/** LongBench asks these without a chat template, after examples, and scores the answer's first line. */
 const EXAMPLES = /samsum|triviaqa|trec|lsht/;
-/** Of RULER's tasks, those whose references are one answer in several forms; the others' are all wanted. */
+/** RULER tasks whose references are variants of one answer; the other tasks require all references. */
 const ONE_ANSWER = /^qa/;
 
-/** Tokens of an answer at most, by set: LongBench's dataset2maxlen.json and RULER's constants.py. The first that fits. */
+/** Maximum answer tokens by set: LongBench's dataset2maxlen.json and RULER's constants.py. The first match applies. */
 const LENGTHS: readonly [RegExp, number][] = [
   [/multi_news|gov_report|qmsum|vcsum/, 512],
   [/samsum|dureader|narrativeqa|qasper|niah/, 128],
@@ -41,10 +41,10 @@ const LENGTHS: readonly [RegExp, number][] = [
   [/./, 32],
 ];
 
-/** Where a passage begins in LongBench's and RULER's contexts. */
+/** Start of a passage in LongBench's and RULER's contexts. */
 const PASSAGE = /^(?=(?:Passage|Document|Dialogue)(?: \d+)?:)/gm;
 
-/** TypeError names the line that is in none of these forms. */
+/** A TypeError names the line that matches none of these formats. */
 export function readPublished(name: string, extension: string, text: string, prompts?: string): QuestionSet {
   if (extension === '.json') return { name, scores: scoresOf(name), questions: cacheBlend(name, text) };
   return jsonLines(name, text, prompts);
@@ -57,7 +57,7 @@ function scoresOf(name: string): ScoreName[] {
 function cacheBlend(name: string, text: string): Question[] {
   const parsed = CacheBlendSchema.safeParse(JSON.parse(text));
   if (!parsed.success)
-    throw new TypeError(`${name} is no list of questions with passages (ctxs) and answers.`);
+    throw new TypeError(`${name} is not a list of questions with passages (ctxs) and answers.`);
   const summary = SUMMARIES.test(name);
   return parsed.data.map(({ ctxs, question, answers }) => ({
     ...common(name),
@@ -82,7 +82,7 @@ function jsonLines(name: string, text: string, promptFile?: string): QuestionSet
   const questions = values.map((value, i): Question => {
     const parsed = (ruler ? RulerSchema : LongBenchSchema).safeParse(value);
     if (!parsed.success)
-      throw new TypeError(`Line ${i + 1} of ${name} has the form neither of LongBench nor of RULER.`);
+      throw new TypeError(`Line ${i + 1} of ${name} matches neither LongBench's nor RULER's format.`);
     return 'outputs' in parsed.data
       ? rulerQuestion(name, parsed.data)
       : longBench(parsed.data, prompts[parsed.data.dataset]);
@@ -91,13 +91,13 @@ function jsonLines(name: string, text: string, promptFile?: string): QuestionSet
   return { name, scores: ruler ? scores : scoresOf(questions[0]?.kind ?? name), questions };
 }
 
-/** What a passage alone is asked for. */
+/** The question put to a single passage. */
 function notesOn(question: string): Pick<Question, 'note' | 'nothing'> {
   const note = `Write in one sentence what the text above says that helps to answer this question, or write only: nothing.\nQuestion: ${question}`;
   return { note, nothing: 'nothing' };
 }
 
-/** `prompt`: with {context} and {input}, as LongBench's own list has it. */
+/** `prompt`: contains {context} and {input}, as in LongBench's own list. */
 function longBench(
   { input, context, answers, dataset }: z.infer<typeof LongBenchSchema>,
   prompt?: string,
@@ -118,8 +118,8 @@ function longBench(
 }
 
 /**
- * All in one text. Documents are told by their marks, and the last one ends at a blank line; without marks the first and the last
- * line are instructions and question.
+ * A RULER context is one text. Documents are split at their marks, and the last one ends at a blank line; without marks, the first and last
+ * lines are the instructions and the question.
  */
 function rulerQuestion(
   name: string,

@@ -1,7 +1,4 @@
-/**
- * Accuracy does not fall as more is recomputed, with and without a prefix that is computed already (as happened to others:
- * LMCache-Ascend#277).
- */
+/** Accuracy does not fall as more tokens are recomputed, with and without an already computed prefix (regression: LMCache-Ascend#277). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Engine, type Model, type Segment } from '../../src-main/engine/engine.ts';
 import { klDivergence } from '../../src-main/fusion/quality.ts';
@@ -22,13 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => model.dispose());
 
-/** By ratio: what each question scores, and how far its first token's distribution is from the full prefill's. */
+/** By ratio: each question's score, and the KL divergence of its first token from the full prefill. */
 interface Measured {
   scores: number[];
   kl: number[];
 }
 
-/** `cached`: the beginning and the first passage are in the session before the rest is blended behind them. */
+/** `cached`: the session already holds the beginning and the first passage when the rest is blended. */
 async function atRatios(cached: boolean): Promise<Measured[]> {
   const maker = new PromptMaker(model, { dtype: 'f16', lead: 'none', chunkTokens: 0 });
   const out = RATIOS.map((): Measured => ({ scores: [], kl: [] }));
@@ -76,8 +73,8 @@ test.each([false, true])('with a cached prefix: %s', async (cached) => {
   const measured = await atRatios(cached);
   for (const [i, { scores, kl }] of measured.slice(1).entries()) {
     const before = measured[i];
-    if (!before) throw new Error('there is a ratio before');
-    // Below what it was with less recomputed only as far as chance goes.
+    if (!before) throw new Error('there is no previous ratio');
+    // A decrease against the lower ratio must be within chance.
     expect(difference(before.scores, scores).low).toBeLessThanOrEqual(0.01);
     expect(mean(kl)).toBeLessThanOrEqual(mean(before.kl) + 0.02);
   }

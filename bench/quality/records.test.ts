@@ -6,7 +6,7 @@ import { Records } from './records.ts';
 
 const RECORD = { index: 0, kind: 'one hop', given: {} };
 
-test('records are gone on from by the same run, and kept and refused by another', () => {
+test('the same run resumes from records; another run refuses and keeps them', () => {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-records-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const out = join(dir, 'result.json');

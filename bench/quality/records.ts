@@ -3,20 +3,20 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { ScoreName } from './scores.ts';
 
-/** What one question came to by one method. */
+/** Outcome of one question by one method. */
 export interface Measurement {
   scores: Partial<Record<ScoreName, number>>;
   fact: number | null;
-  /** Place by place along the full prefill's answer. */
+  /** KL divergence at each position along the full prefill's answer. */
   kl: number[];
   agrees: boolean[];
   ms: number;
-  /** Of the full prefill's time. */
+  /** Time relative to the full prefill. */
   ofFull: number;
   computed: number;
 }
 
-/** One question by every method, by the method's label. */
+/** Outcomes of one question by method label. */
 export interface QuestionRecord {
   index: number;
   kind: string;
@@ -26,8 +26,8 @@ export interface QuestionRecord {
 const HeadSchema = z.object({ about: z.string() });
 
 /**
- * What was measured so far, a line a question, beside the result's file until that is written: a bench that was stopped goes on from it
- * where `resume` is asked for and nothing it depends on has changed. TypeError where that has: the records stay.
+ * Measurements so far, one line per question, in a temporary file next to the result until the result is written. An interrupted bench
+ * resumes from it with `resume` if nothing that it depends on has changed; otherwise it throws a TypeError and keeps the records.
  */
 export class Records {
   readonly #path: string | undefined;
@@ -43,7 +43,7 @@ export class Records {
     writeFileSync(this.#path, `${head}\n`);
   }
 
-  /** Of one run, by everything it depends on. */
+  /** Records of one run, identified by everything that it depends on. */
   of(run: string): readonly QuestionRecord[] {
     return this.#known.get(run) ?? [];
   }
@@ -52,7 +52,7 @@ export class Records {
     if (this.#path !== undefined) appendFileSync(this.#path, `${JSON.stringify({ run, record })}\n`);
   }
 
-  /** The result is written: nothing is left to go on from. */
+  /** The result is written: deletes the records. */
   end(): void {
     if (this.#path !== undefined) rmSync(this.#path, { force: true });
   }
@@ -63,10 +63,10 @@ export class Records {
     const { about } = HeadSchema.parse(JSON.parse(first));
     if (about !== HeadSchema.parse(JSON.parse(head)).about)
       throw new TypeError(
-        `${path} was measured with ${about}, which is not what is asked for now. Move it away, or leave --resume out.`,
+        `${path} was measured with ${about}, which differs from the current options. Move the file away, or omit --resume.`,
       );
     for (const line of lines) {
-      // The last one may have been cut off.
+      // The last line may be truncated.
       if (!line.endsWith('}}')) continue;
       const { run, record } = JSON.parse(line) as { run: string; record: QuestionRecord };
       this.#known.set(run, [...this.of(run), record]);

@@ -5,7 +5,7 @@ import { App } from '../../src-main/app.ts';
 import { fromPrompt } from '../lib/app-prompts.ts';
 import type { LibraryPassages } from './sets.ts';
 
-/** Gives `work` the passages of the sample library as the app finds and encodes them. */
+/** Passes the sample library's passages to `work`, as the app retrieves and encodes them. */
 export async function withRetriever<T>(
   modelPath: string,
   work: (passages: LibraryPassages) => Promise<T>,

@@ -4,24 +4,24 @@ import { BLIND, FULL, label, type Method } from './methods.ts';
 import type { QuestionRecord, Measurement } from './records.ts';
 import type { ScoreName } from './scores.ts';
 
-/** What one method gives over all questions. */
+/** Results of one method over all questions. */
 export interface Row {
   method: string;
   ratio: number | null;
   /** Share of the passages' tokens that was computed. */
   computed: number;
   scores: Partial<Record<ScoreName, Interval>>;
-  /** How much of the first score it loses against the full prefill, question by question. */
+  /** Loss of the first score against the full prefill, paired by question. */
   loss: Interval;
-  /** By kind of question: the first score, what is lost of it, and how many answers hold the fact where sets have facts. */
+  /** By kind of question: the first score, its loss, and the number of answers with the fact if the set has facts. */
   kinds: Record<string, { score: Interval; loss: Interval; fact: number | null }>;
-  /** KL from the full prefill, mean along its answer; that of the first token; and as a share of what blind reuse of chunks encoded alone has. */
+  /** KL from the full prefill: mean along its answer; at the first token; and relative to blind reuse of chunks encoded alone. */
   kl: Interval;
   klFirst: number;
   ofBlind: number | null;
-  /** Share of the answer's tokens at which both have the same likeliest. */
+  /** Share of the answer's tokens at which both have the same most likely token. */
   agrees: Interval;
-  /** Milliseconds to the logits, and the median over questions of their share of the full prefill's. */
+  /** Milliseconds to the logits, and the median over questions of the time relative to the full prefill. */
   medianMs: number;
   ofFull: number;
 }

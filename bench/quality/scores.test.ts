@@ -15,7 +15,7 @@ test.each([
   expect(exact(answer, references)).toBe(expectedExact);
 });
 
-test('what the question says does not count', () => {
+test('words of the question do not count', () => {
   const question = 'Where was Elsa Wexler born?';
   const right = ['Elsa Wexler was born in Krakow.'];
   expect(added('Elsa Wexler was born in Krakow.', right, question)).toBe(1);
@@ -24,17 +24,17 @@ test('what the question says does not count', () => {
   expect(added('Elsa Wexler was born.', right, question)).toBe(0);
 });
 
-test('an answer holds a reference as whole words', () => {
+test('an answer contains a reference as whole words', () => {
   expect(holds('It is built in Riga.', ['riga'])).toBe(1);
   expect(holds('It has 101 rooms.', ['10', 'ten'])).toBe(0);
 });
 
-test('of several references, an answer holds some', () => {
+test('an answer contains some of several references', () => {
   expect(holdsAll('They are 101, 202 and ABC-1.', ['101', '303', 'abc-1', '202'])).toBe(0.75);
   expect(holdsAll('', [])).toBe(0);
 });
 
-test('ROUGE-L counts words in their order', () => {
+test('ROUGE-L counts words in order', () => {
   expect(rougeL('police kill the gunman', ['police killed the gunman'])).toBeCloseTo(0.75, 12);
   expect(rougeL('the gunman kill police', ['police killed the gunman'])).toBeCloseTo(0.5, 12);
   expect(rougeL('a b c', ['c b a', 'a x c'])).toBeCloseTo(2 / 3, 12);

@@ -1,14 +1,11 @@
-/**
- * How right an answer is, as question-answering suites score it. An answer counts by the reference it comes nearest to; no
- * reference at all scores 0.
- */
+/** Scores of question-answering suites. An answer's score is that of its closest reference; without references it is 0. */
 
 export const SCORES = { added, f1, exact, rougeL, holds, holdsAll };
 export type ScoreName = keyof typeof SCORES;
 
 /**
- * F1 of the words that the question does not have: for answers in whole sentences, which repeat it, so that a sentence with
- * the wrong fact shares most of its words with the right one.
+ * F1 of the words that the question does not contain. Answers in whole sentences repeat the question, so a sentence with the wrong fact
+ * shares most of its words with the right one.
  */
 export function added(answer: string, references: readonly string[], question: string): number {
   const asked = new Set(wordsOf(question));
@@ -16,30 +13,30 @@ export function added(answer: string, references: readonly string[], question: s
   return best(references, (reference) => harmonic(answer, reference, shared, words));
 }
 
-/** F1 of the words both have (SQuAD: Rajpurkar et al. 2016): lower case, without punctuation and articles. */
+/** F1 of common words (SQuAD: Rajpurkar et al. 2016): lower case, without punctuation and articles. */
 export function f1(answer: string, references: readonly string[]): number {
   return best(references, (reference) => harmonic(answer, reference, shared));
 }
 
-/** 1 when the words are the same, else 0. */
+/** 1 if the words are equal, else 0. */
 export function exact(answer: string, references: readonly string[]): number {
   return best(references, (reference) =>
     wordsOf(answer).join(' ') === wordsOf(reference).join(' ') ? 1 : 0,
   );
 }
 
-/** ROUGE-L (Lin 2004): F1 of the longest run of words, gaps allowed, that both have in the same order. */
+/** ROUGE-L (Lin 2004): F1 of the longest common subsequence of words. */
 export function rougeL(answer: string, references: readonly string[]): number {
   return best(references, (reference) => harmonic(answer, reference, longestCommon, plainWordsOf));
 }
 
-/** 1 when a reference stands in the answer, as whole words, else 0. */
+/** 1 if the answer contains a reference as whole words, else 0. */
 export function holds(answer: string, references: readonly string[]): number {
   const words = ` ${plainWordsOf(answer).join(' ')} `;
   return best(references, (reference) => (words.includes(` ${plainWordsOf(reference).join(' ')} `) ? 1 : 0));
 }
 
-/** The share of the references that stand in the answer, letter for letter but for their case (RULER's score of lists). */
+/** The share of the references that the answer contains, ignoring case (RULER's score for lists). */
 export function holdsAll(answer: string, references: readonly string[]): number {
   const text = answer.toLowerCase();
   return references.filter((one) => text.includes(one.toLowerCase())).length / Math.max(1, references.length);
@@ -49,7 +46,7 @@ function best(references: readonly string[], score: (reference: string) => numbe
   return Math.max(0, ...references.map(score));
 }
 
-/** 1 when neither has a word, 0 when only one has. */
+/** 1 if neither has a word, 0 if only one has. */
 function harmonic(
   answer: string,
   reference: string,
@@ -67,7 +64,7 @@ function wordsOf(text: string): string[] {
   return plainWordsOf(text.replaceAll(/\p{P}/gu, '')).filter((word) => !ARTICLES.has(word));
 }
 
-/** Runs of letters and digits; of scripts that write no blanks, single characters. */
+/** Runs of letters and digits; single characters in scripts without spaces. */
 function plainWordsOf(text: string): string[] {
   return (
     text.toLowerCase().match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+/gu) ??
@@ -75,7 +72,7 @@ function plainWordsOf(text: string): string[] {
   );
 }
 
-/** Words that both have, each as often as both have it. */
+/** Number of common words, counting repetitions. */
 function shared(a: readonly string[], b: readonly string[]): number {
   const left = new Map<string, number>();
   for (const word of b) left.set(word, (left.get(word) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /**
- * Other ways to choose the tokens, tried beside those that ship. Each is told what a pass with no budget measures (deviation at layer
- * 1, the question's attention), and names its tokens; its time is that of the pass that computes them alone, so it does not count.
+ * Experimental selection methods, compared with the built-in ones. Each gets the measurements of a pass without budget (deviation at layer
+ * 1, the question's attention), and names its tokens. Only the pass that computes these is timed, so the times are not comparable.
  */
 import type { AppendReport, Strategy } from '../../src-main/engine/engine.ts';
 import { usualQuestionLayers } from '../../src-main/fusion/strategies/query.ts';
@@ -8,12 +8,12 @@ import { answer, type Asking } from './asking.ts';
 import { BLIND, blended, CHECK_LAYER, FULL, random, REUSE, type Method } from './methods.ts';
 import { reused, type Prompt } from './prompt.ts';
 
-/** Of the passages' tokens, in the order of the prompt. */
+/** Measurements of the passages' tokens, in the order of the prompt. */
 interface Known {
   places: Int32Array;
   deviation: Float32Array;
   attention: Float32Array;
-  /** How far each stands behind the beginning of its passage. */
+  /** Each token's offset in its passage. */
   offsets: number[];
 }
 
@@ -21,12 +21,12 @@ type Score = (known: Known) => number[];
 
 interface Choice {
   score: Score;
-  /** All tokens are computed up to this layer, as CacheBlend has it. */
+  /** Compute all tokens up to this layer, as in CacheBlend. */
   checkLayer?: number;
   questionLayers?: (layers: number) => number[];
 }
 
-/** What the question would see wrong: how much it looks at a token, times how far that is off. */
+/** Estimated error in the question's view: attention to a token times its deviation. */
 const product: Score = ({ deviation, attention }) =>
   Array.from(deviation, (squared, i) => Math.sqrt(squared) * (attention[i] ?? 0));
 
@@ -34,11 +34,11 @@ const deviating: Score = ({ deviation }) => [...deviation];
 
 const looked: Score = ({ attention }) => [...attention];
 
-/** A token counts by the most that is looked at within four of it (SnapKV pools likewise). */
+/** Maximum attention within four tokens (SnapKV pools likewise). */
 const around: Score = ({ attention }) =>
   Array.from(attention, (_, i) => Math.max(...attention.subarray(Math.max(0, i - 4), i + 5)));
 
-/** All tokens of the passage that is looked at most, then those of the next. */
+/** All tokens of the passage with the most attention, then those of the next. */
 const passages: Score = ({ attention, offsets }) => {
   const begins = offsets.flatMap((offset, i) => (offset === 0 ? [i] : []));
   return begins.flatMap((begin, n) => {
@@ -106,7 +106,7 @@ async function measured({ session, prompt, model }: Asking, { questionLayers }: 
   });
   const { checks } = await report({ kind: 'deviation', checkLayers: [CHECK_LAYER], ratios: [0] });
   const [check] = checks;
-  if (!check || !question) throw new Error('a prompt has passages');
+  if (!check || !question) throw new Error('the prompt has no passages');
   return {
     places: check.candidates,
     deviation: check.deviation,

@@ -12,7 +12,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test('our own worlds have 200 questions of five kinds and some to calibrate on, and say which passages they need', () => {
+test('our own worlds have 200 questions of five kinds, questions for calibration, and the passages that each needs', () => {
   const { questions, scores } = loadSet('worlds');
   expect(questions).toHaveLength(225);
   expect(scores[0]).toBe('added');
@@ -24,7 +24,7 @@ test('our own worlds have 200 questions of five kinds and some to calibrate on, 
   }
 });
 
-test('fewer passages are those needed and some others, in their order or shuffled, always the same', () => {
+test('a subset has the needed passages and some others, in order or shuffled, deterministically', () => {
   const question = loadSet('worlds').questions.find(({ kind }) => kind === 'two hops')!;
   const needed = question.needs!.map((place) => question.passages[place]);
   for (const options of [{ passages: 6 }, { passages: 6, shuffled: true }, { shuffled: true }]) {
@@ -38,7 +38,7 @@ test('fewer passages are those needed and some others, in their order or shuffle
   expect(arranged(question, 4, { passages: 500 })).toBe(question);
 });
 
-test("CacheBlend's form", () => {
+test("CacheBlend's format", () => {
   const set = loadSet(
     file(
       'musique_s.json',
@@ -59,7 +59,7 @@ test("CacheBlend's form", () => {
   });
 });
 
-test("LongBench's form, with the suite's own prompts", () => {
+test("LongBench's format, with the suite's own prompts", () => {
   const line = {
     input: 'Where?',
     context: 'Passage 1:\nRiga\nA city.\n\nPassage 2:\nA river.',
@@ -81,7 +81,7 @@ test("LongBench's form, with the suite's own prompts", () => {
   expect(samsum.questions[0]).toMatchObject({ bare: true, firstLine: true, maxTokens: 128 });
 });
 
-test("RULER's form: documents", () => {
+test("RULER's format: documents", () => {
   const input =
     'Use the documents.\n\nDocument 1:\nRiga.\n\nDocument 2:\nA river.\n\nUse them.\n\nQuestion: Where? Answer:';
   const set = loadSet(file('qa_1.jsonl', JSON.stringify({ input, outputs: ['Riga'] })));
@@ -94,7 +94,7 @@ test("RULER's form: documents", () => {
   });
 });
 
-test("RULER's form: one long text between instructions and question, several answers", () => {
+test("RULER's format: one long text between instructions and question, several answers", () => {
   const input = 'Numbers are hidden here.\nGrass. One is 7.\nSky. One is 9.\nWhich numbers?';
   const line = { input, outputs: ['7', '9'], answer_prefix: ' They are' };
   const set = loadSet(file('niah_multivalue.jsonl', JSON.stringify(line)));
@@ -107,9 +107,9 @@ test("RULER's form: one long text between instructions and question, several ans
   });
 });
 
-test('a file in no form says so', () => {
+test('an unknown format is an error', () => {
   expect(() => loadSet(file('a.jsonl', '{"text": 1}'))).toThrow(
-    'Line 1 of a has the form neither of LongBench nor of RULER.',
+    "Line 1 of a matches neither LongBench's nor RULER's format.",
   );
-  expect(() => loadSet(file('a.json', '{}'))).toThrow('no list of questions');
+  expect(() => loadSet(file('a.json', '{}'))).toThrow('not a list of questions');
 });

@@ -1,4 +1,4 @@
-/** Questions behind passages, as the bench asks them. */
+/** Questions with passages, as the bench asks them. */
 import { readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { z } from 'zod';
@@ -8,32 +8,32 @@ import type { ScoreName } from './scores.ts';
 
 export interface Question {
   kind: string;
-  /** In the order of the prompt. Questions of one context share the array. */
+  /** In prompt order. Questions of one context share the array. */
   passages: readonly string[];
-  /** The headings above a passage that it does not hold itself, as they are encoded before it; by passage. */
+  /** By passage: the headings above it that its text lacks, encoded before it. */
   leads?: ReadonlyMap<string, string> | undefined;
-  /** Which of them the answer needs, where that is known. */
+  /** Indices of the passages that the answer needs, if known. */
   needs?: readonly number[] | undefined;
-  /** What stands before the passages, and behind them: the question with all that belongs to it. */
+  /** Text before and after the passages; the text after them contains the question. */
   before: string;
   ask: string;
-  /** Asked behind one passage, for what it says about the question. Absent: the question itself. */
+  /** Question to ask about a single passage. Default: the question itself. */
   note?: string | undefined;
-  /** What answers hold, in lower case, that found nothing. */
+  /** Marks an answer that found nothing, in lower case. */
   nothing?: string | undefined;
   references: readonly string[];
-  /** Put to the model as it is, without its chat template. */
+  /** Put to the model unchanged, without its chat template. */
   bare?: boolean | undefined;
-  /** What must stand in a right answer, where references are whole sentences. */
+  /** Must occur in a correct answer if references are whole sentences. */
   fact?: string | undefined;
-  /** Tokens of the answer at most; and whether only its first line counts. */
+  /** Maximum tokens of the answer, and whether only its first line counts. */
   maxTokens: number;
   firstLine?: boolean | undefined;
 }
 
 export interface QuestionSet {
   name: string;
-  /** The first is what the set is judged by. */
+  /** The first is the set's main score. */
   scores: readonly ScoreName[];
   questions: Question[];
 }
@@ -53,13 +53,13 @@ const OwnSchema = z.array(
   }),
 );
 
-/** The set that comes with Kvasir: held-out worlds, drawn as resources/models/kvasir-demo.md says. */
+/** The set included with Kvasir: held-out worlds, generated as described in resources/models/kvasir-demo.md. */
 const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
 const OWN_TOKENS = 48;
 const OWN_NOTHING = 'the passages do not say';
 const OWN_SCORES: readonly ScoreName[] = ['added', 'f1', 'exact', 'rougeL'];
 
-/** 'worlds', or a file in CacheBlend's, LongBench's or RULER's form. `prompts`: LongBench's file of prompts by data set. */
+/** 'worlds', or a file in CacheBlend's, LongBench's or RULER's format. `prompts`: LongBench's file of prompts by data set. */
 export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
   const path = nameOrPath === 'worlds' ? OWN : nameOrPath;
   const name = basename(path, extname(path));
@@ -76,7 +76,7 @@ export function loadSet(nameOrPath: string, prompts?: string): QuestionSet {
   return { name, scores: OWN_SCORES, questions };
 }
 
-/** Our worlds' documents begin with a title; what follows without one belongs to it. */
+/** Our worlds' documents begin with a title; passages without one belong to the title before them. */
 function titlesAbove(passages: readonly string[]): Map<string, string> {
   const leads = new Map<string, string>();
   let title = '';
@@ -92,14 +92,14 @@ const LibrarySchema = z.array(
   z.object({ kind: z.string(), question: z.string(), answer: z.string(), key: z.string() }),
 );
 
-/** Passages of a library as the app has them. */
+/** A library's passages, as the app retrieves them. */
 export interface LibraryPassages {
-  /** The texts of a prompt's chunks, in its order. */
+  /** The texts of a prompt's chunks, in order. */
   find: (question: string) => Promise<string[]>;
   leads: ReadonlyMap<string, string>;
 }
 
-/** Questions about the sample library behind the passages that `find` gives for them. */
+/** Questions about the sample library, with the passages that `find` returns for them. */
 export async function librarySet({ find, leads }: LibraryPassages): Promise<QuestionSet> {
   const path = join(import.meta.dirname, 'sets', 'library.json');
   const questions: Question[] = [];
@@ -111,7 +111,7 @@ export async function librarySet({ find, leads }: LibraryPassages): Promise<Ques
   return { name: 'library', scores: OWN_SCORES, questions };
 }
 
-/** With the last `count` questions, and a right answer to each, before every question: base models learn from them what is asked. */
+/** Puts the last `count` questions with correct answers before every question: base models learn the task from them. */
 export function withShots(set: QuestionSet, count: number): QuestionSet {
   if (count === 0) return set;
   const examples = set.questions
@@ -125,12 +125,12 @@ export function withShots(set: QuestionSet, count: number): QuestionSet {
 }
 
 export interface Arrangement {
-  /** So many passages: those that are needed, and others. All by default. */
+  /** Number of passages: the needed ones, and others. Default: all. */
   passages?: number | undefined;
   shuffled?: boolean | undefined;
 }
 
-/** The same question behind fewer passages, or in another order; which ones is drawn from the question's index. */
+/** The same question with fewer passages, or in another order; the question's index is the random seed. */
 export function arranged(
   question: Question,
   index: number,

@@ -1,6 +1,6 @@
 /**
- * What CacheBlend §7 compares itself with among the ways that read passages one by one. Each passage is a prompt of its own and
- * computed in full, one after another; all of it counts as time to first token, since the answer's begins only then.
+ * Baselines of CacheBlend §7 that read passages one at a time. Each passage is a separate prompt, computed in full, one after another. All
+ * of it counts as time to first token, since the final answer starts only then.
  */
 import { mean } from '../../src-main/fusion/averages.ts';
 import { topProbability } from '../../src-main/fusion/quality.ts';
@@ -9,15 +9,15 @@ import { textOf, type Asking, type Outcome } from './asking.ts';
 import type { Method } from './methods.ts';
 import type { Question } from './sets.ts';
 
-/** What was said behind one prompt. */
+/** A prompt's answer. */
 interface Said extends Outcome {
-  /** Mean probability of the answer's tokens, each as the model gave it. */
+  /** Mean probability of the answer's tokens, each as the model predicted it. */
   sure: number;
   /** Milliseconds to the end of the answer. */
   wholeMs: number;
 }
 
-/** Notes on each passage, then the answer from the notes that say something; from none where no passage had anything. */
+/** Notes on each passage, then the answer from the useful notes, or from the first note if none is useful. */
 export const MAP_REDUCE: Method = {
   name: 'MapReduce',
   answer: (asking) =>
@@ -31,7 +31,7 @@ export const MAP_REDUCE: Method = {
     }),
 };
 
-/** The answer from each passage alone; the one that the model is surest of, among those that say something. */
+/** The answer from each passage alone; returns the one with the highest model confidence, useful ones first. */
 export const MAP_RERANK: Method = {
   name: 'MapRerank',
   answer: (asking) =>
@@ -40,12 +40,12 @@ export const MAP_RERANK: Method = {
       const said = await each(asking, session, question.ask);
       const useful = said.filter(({ text }) => !saysNothing(question, text));
       const [best] = (useful.length > 0 ? useful : said).toSorted((a, b) => b.sure - a.sure);
-      if (!best) throw new Error('a question has a passage');
+      if (!best) throw new Error('the question has no passages');
       return { ...best, ms: timeOf(said) };
     }),
 };
 
-/** Notes can be longer than the passages they are about. */
+/** Notes may be longer than the passages they summarise. */
 async function inOwnSession<T>(
   { model, prompt, question }: Asking,
   work: (session: Session) => Promise<T>,

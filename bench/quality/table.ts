@@ -13,8 +13,8 @@ const NAMES: Record<ScoreName, string> = {
 };
 
 /**
- * One line a method. The first score and what is lost of it have their intervals; by kind of question stands how often the fact is in the
- * answer, or the first score where sets have no facts. Files have all.
+ * One line per method. The first score and its loss have intervals; columns by kind of question give the share of answers with the fact, or
+ * the first score if the set has no facts. Result files have all scores.
  */
 export function table(rows: readonly Row[], scores: readonly ScoreName[]): string {
   const kinds = Object.keys(rows[0]?.kinds ?? {});

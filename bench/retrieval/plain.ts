@@ -1,4 +1,4 @@
-/** Text as plain BM25 gets it: lower case, unspaced scripts as pairs of characters; no stems, no stop words. */
+/** Normalises text for plain BM25: lower case, unspaced scripts as pairs of characters; no stems, no stop words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
 
 export function plainText(text: string): string {
@@ -11,7 +11,7 @@ export function plainText(text: string): string {
     });
 }
 
-/** Any of a question's words. */
+/** Matches any of a question's words. */
 export function plainQuery(question: string): string {
   const words = new Set(plainText(question).match(/[\p{L}\p{N}\p{M}]+/gu) ?? ['none']);
   return [...words].map((word) => `"${word}"`).join(' OR ');

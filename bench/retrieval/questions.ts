@@ -5,19 +5,19 @@ export interface BenchQuestion {
   kind: 'sentence' | 'heading';
   language: 'en' | 'de' | 'zh';
   text: string;
-  /** Where the answer stands: UTF-16 ranges in documents' texts. */
+  /** Places of the answer: UTF-16 ranges in documents' texts. */
   places: { documentId: number; start: number; end: number }[];
-  /** The sentence, as `squeezed` has it; '' for headings. */
+  /** The sentence, normalised by `squeezed`; '' for headings. */
   sentence: string;
 }
 
-/** A manual comes in several formats; what stands in more places is no question about one of them. */
+/** A manual comes in several formats; text that occurs more often does not identify one of them. */
 const MAX_PLACES = 4;
 
 const LANGUAGES = ['en', 'de', 'zh'] as const;
-/** Half of the questions are English, a quarter each of the others. */
+/** Half of the questions are English, a quarter each in the other languages. */
 const SHARES = { en: 0.5, de: 0.25, zh: 0.25 };
-/** Characters of a section in which what its heading asks for is expected. */
+/** The answer to a heading is expected within this many characters of its section. */
 const SECTION_HEAD = 1500;
 
 interface Text {
@@ -26,7 +26,7 @@ interface Text {
   text: string;
 }
 
-/** Questions by the rule in bench/retrieval.ts, half of each kind. */
+/** Generates questions by the rule in bench/retrieval.ts, half of each kind. */
 export function questionsFrom(
   catalogue: Catalogue,
   chunks: readonly ChunkRow[],
@@ -52,7 +52,7 @@ export function questionsFrom(
   );
 }
 
-/** Tells which chunks answer a question. */
+/** Returns a function that finds the chunks which answer a question. */
 export function answersAmong(chunks: readonly ChunkRow[]): (question: BenchQuestion) => Set<number> {
   const texts = new Map(chunks.map(({ id, text }) => [id, squeezed(text)]));
   return ({ places, sentence }) => {
@@ -68,7 +68,7 @@ export function answersAmong(chunks: readonly ChunkRow[]): (question: BenchQuest
   };
 }
 
-/** Questions of one wording are one question with several places. */
+/** Merges questions of the same wording into one question with several places. */
 function together(questions: readonly BenchQuestion[]): BenchQuestion[] {
   const groups = Map.groupBy(questions, ({ language, text }) => `${language} ${text.toLowerCase()}`);
   return [...groups.values()].flatMap((group) => {
@@ -96,7 +96,7 @@ function sentencesOf({ documentId, language, text }: Text): BenchQuestion[] {
   ).found;
 }
 
-/** Every third word left out; undefined where a sentence is too short, too long, or no sentence. */
+/** The sentence without every third word; undefined if it is too short, too long, or not a sentence. */
 function thinned(sentence: string, language: BenchQuestion['language']): string | undefined {
   if (!/[.。!！?？]$/u.test(sentence)) return undefined;
   if (language === 'zh') {

@@ -17,8 +17,8 @@ const OFF = [
 ];
 
 /**
- * llama.cpp's server: the one that KVASIR_LLAMA_SERVER names, or one built for this processor from the source of the release
- * that our libraries are of, which takes a while the first time. A build that was stopped goes on.
+ * llama.cpp's server: KVASIR_LLAMA_SERVER, or a build for this CPU from the source of the release of our libraries. The first build takes a
+ * while; an interrupted build resumes.
  */
 export async function provideLlamaServer(say: (line: string) => void): Promise<string> {
   const named = process.env['KVASIR_LLAMA_SERVER'];
@@ -26,7 +26,7 @@ export async function provideLlamaServer(say: (line: string) => void): Promise<s
   if (existsSync(BINARY)) return BINARY;
   if (!existsSync(SOURCE))
     await withSource(['.'], say, (source) => {
-      // Under its own name only once it is whole.
+      // Renamed once it is complete.
       const copying = `${SOURCE}.part`;
       rmSync(copying, { recursive: true, force: true });
       cpSync(source, copying, { recursive: true });

@@ -10,7 +10,7 @@ export interface LlamaServerOptions {
   binary: string;
   model: string;
   threads: number;
-  /** Requests that it computes at once, and the tokens of each, prompt and answer. */
+  /** Number of concurrent requests, and the tokens of each, prompt and answer. */
   slots: number;
   slotTokens: number;
   tokensOf: (request: ServeRequest) => Int32Array;
@@ -19,8 +19,8 @@ export interface LlamaServerOptions {
 const POLL_MS = 50;
 
 /**
- * llama.cpp's server as it is started by default, but for its slots: it batches what comes, and reuses the longest beginning that a slot
- * or its cache in memory has. Prompts are token ids over its OpenAI route, asked by the official client.
+ * llama.cpp's server with its default settings, except for its slots: it batches requests, and reuses the longest prefix in a slot or in
+ * its memory cache. Prompts are token ids sent to its OpenAI route by the official client.
  */
 export function llamaServer(options: LlamaServerOptions): ServeMethod {
   let running: { child: ChildProcess; client: OpenAI } | undefined;
@@ -35,10 +35,10 @@ export function llamaServer(options: LlamaServerOptions): ServeMethod {
   return {
     name: 'llama-server (prefix caching)',
     serve: async (request, began) => {
-      if (!running) throw new Error('llama-server was not started.');
+      if (!running) throw new Error('llama-server is not running.');
       return answered(running.client, options.tokensOf(request), request.answerTokens, began);
     },
-    // It keeps prompts in memory that no request of its own empties.
+    // The server caches prompts in memory, and no request can clear that cache.
     forget: async () => {
       await close();
       running = await start(options);
@@ -61,7 +61,7 @@ async function start({ binary, model, threads, slots, slotTokens }: LlamaServerO
     if (child.exitCode !== null) throw new Error(`llama-server ended with ${child.exitCode}: ${told}`);
     await sleep(POLL_MS);
   }
-  // A long prompt may take minutes, and what fails shall be seen.
+  // A long prompt may take minutes, and errors must be visible.
   const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'none', maxRetries: 0, timeout: 3_600_000 });
   return { child, client };
 }
@@ -72,7 +72,7 @@ async function answered(
   answerTokens: number,
   began: number,
 ): Promise<Answered> {
-  // What the client has no types for is llama.cpp's own.
+  // llama.cpp's extensions, for which the client has no types.
   const body = {
     ...{ model: 'any', prompt: [...prompt], max_tokens: answerTokens, temperature: 0 },
     ...{

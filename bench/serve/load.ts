@@ -4,12 +4,12 @@ import type { Answered, ServeMethod } from './methods.ts';
 import type { ServeRequest } from './workload.ts';
 
 export interface Served extends Answered {
-  /** Milliseconds from the first request on: when it came, and when it was answered. */
+  /** Milliseconds since the first request: of arrival, and of the answer. */
   came: number;
   ended: number;
 }
 
-/** One after another, after one that is not counted: medians. */
+/** One request after another, after a warm-up that is not counted: medians. */
 export async function alone(method: ServeMethod, requests: readonly ServeRequest[]): Promise<Answered> {
   const runs: Answered[] = [];
   for (const request of requests) {
@@ -24,7 +24,7 @@ export async function alone(method: ServeMethod, requests: readonly ServeRequest
   };
 }
 
-/** Requests at the times they come, whether those before are answered or not; `atOnce` are let in, the others wait in order. */
+/** Sends requests at their arrival times, regardless of pending ones; `atOnce` run concurrently, the others wait in order. */
 export async function openLoop(
   method: ServeMethod,
   requests: readonly ServeRequest[],
@@ -49,7 +49,7 @@ export async function openLoop(
   return Promise.all(requests.map(one));
 }
 
-/** As many clients, each of which asks again as soon as it is answered, until all requests are. */
+/** Runs this many clients; each asks again as soon as it is answered, until all requests are done. */
 export async function closedLoop(
   method: ServeMethod,
   requests: readonly ServeRequest[],

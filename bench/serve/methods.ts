@@ -4,7 +4,7 @@ import { engineStrategy } from '../../src-main/fusion/strategy.ts';
 import { randomIds } from '../ttft/prompt.ts';
 import type { LibraryChunk, PromptShape, ServeRequest } from './workload.ts';
 
-/** How a request went, in milliseconds since it came. */
+/** Times of a request, in milliseconds since its arrival. */
 export interface Answered {
   ttftMs: number;
   totalMs: number;
@@ -13,11 +13,11 @@ export interface Answered {
 
 export interface ServeMethod {
   name: string;
-  /** Makes the prompt and writes the answer. `began`: when the request came. */
+  /** Makes the prompt and writes the answer. `began`: the request's arrival time. */
   serve(request: ServeRequest, began: number): Promise<Answered>;
-  /** Gives up what former requests left in memory. */
+  /** Releases the memory of earlier requests. */
   forget(): Promise<void>;
-  /** Ends what it started. */
+  /** Ends child processes. */
   close?(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ function questionTokens({ question }: ServeRequest, shape: PromptShape, vocabSiz
   return randomIds(shape.questionTokens, vocabSize, 5000 + question);
 }
 
-/** The whole prompt: a first token, the passages in their order, the question. */
+/** The whole prompt: a first token, the passages in order, the question. */
 export function promptTokens(
   request: ServeRequest,
   library: readonly LibraryChunk[],
@@ -106,7 +106,7 @@ async function answered(model: Model, { request, began, capacity, make }: Asked)
   }
 }
 
-/** Prefixes that no session holds go once there is no budget for them. */
+/** Evicts prefixes that no session holds by setting their budget to zero. */
 async function forget(model: Model, kvBytes: number): Promise<void> {
   model.setKvBudget(0);
   await model.kvUsage();

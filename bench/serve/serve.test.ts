@@ -6,7 +6,7 @@ import { drawRequests } from './workload.ts';
 
 const SHAPE = { context: 64, chunkTokens: 32, questionTokens: 8, answerTokens: 4 };
 
-/** Takes its time, and counts how many are served at once. */
+/** Takes some time, and counts concurrent requests. */
 function method(): ServeMethod & { most: number } {
   let now = 0;
   const self = {
@@ -24,7 +24,7 @@ function method(): ServeMethod & { most: number } {
   return self;
 }
 
-test('requests are drawn alike for every method, place each chunk once, and come in order', () => {
+test('requests are the same for every method, place each chunk once, and arrive in order', () => {
   const requests = drawRequests(6, SHAPE, 20, 2);
   expect(drawRequests(6, SHAPE, 20, 2)).toEqual(requests);
   for (const { chunks } of requests) expect(new Set(chunks).size).toBe(2);
@@ -34,7 +34,7 @@ test('requests are drawn alike for every method, place each chunk once, and come
   expect(times.at(-1)).toBeGreaterThan(0);
 });
 
-test('an open loop lets so many in at once, a closed one as many as it has clients', async () => {
+test('an open loop limits concurrency, a closed loop has one request per client', async () => {
   const [open, closed] = [method(), method()];
   const served = await openLoop(open, drawRequests(6, SHAPE, 9), 3);
   expect(served).toHaveLength(9);
@@ -43,7 +43,7 @@ test('an open loop lets so many in at once, a closed one as many as it has clien
   expect(closed.most).toBe(2);
 });
 
-test('figures of a run: percentiles, throughput, and what began within the limit', () => {
+test('summary of a run: percentiles, throughput and goodput', () => {
   expect(percentiles([4, 1, 3, 2])).toEqual({ p50: 2, p95: 4, p99: 4 });
   const one = (came: number, ttftMs: number) => ({
     came,

@@ -10,19 +10,19 @@ interface Percentiles {
 export interface ServedRow {
   method: string;
   load: string;
-  /** Requests a second that came; null: as fast as they were answered. */
+  /** Arrival rate in requests per second; null: closed loop. */
   rate: number | null;
   requests: number;
-  /** Milliseconds. `perToken`: of the answer's tokens behind the first. */
+  /** Milliseconds. `perToken`: time per output token after the first. */
   ttft: Percentiles;
   perToken: Percentiles;
   total: Percentiles;
   meanTtft: number;
   tokensPerSecond: number;
   requestsPerSecond: number;
-  /** Requests a second whose answers began within the limit. */
+  /** Goodput: requests per second whose answers began within the limit. */
   goodput: number;
-  /** What the first token takes alone, and the limit, in milliseconds. */
+  /** TTFT of a single request, and the limit, in milliseconds. */
   idle: number;
   limit: number;
 }
@@ -50,7 +50,7 @@ export function summary(
   };
 }
 
-/** The nearest of what was measured, from below. */
+/** Nearest-rank percentiles: always a measured value. */
 export function percentiles(values: readonly number[]): Percentiles {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN;

@@ -6,7 +6,7 @@ import { percentiles } from './summary.ts';
 import type { PromptShape } from './workload.ts';
 
 export interface Together {
-  /** Tokens a second, with as many requests at once, and one after another. */
+  /** Tokens per second, with concurrent requests and one at a time. */
   atOnce: number;
   alone: number;
   ratio: number;
@@ -21,7 +21,7 @@ const ANSWER = 64;
 const ROUNDS = 3;
 const SHORT = { prompt: 48, answer: 4, times: 12 };
 
-/** What it gives to be taken in turns: answers written together, and a short question beside a long prompt. */
+/** Measures the benefit of interleaving: concurrent decoding, and a short question during a long prompt. */
 export async function measureTogether(
   model: Model,
   count: number,
@@ -44,7 +44,7 @@ export async function measureTogether(
   const all = Array.from({ length: count }, (_, seed) => seed + 1);
   await ask(99, PROMPT, 8);
   const [atOnce, alone]: number[][] = [[], []];
-  // In turn, so that a machine that slows down slows both.
+  // Alternating, so that a machine that slows down slows both.
   for (let round = 0; round < ROUNDS; round++) {
     let start = performance.now();
     for (const seed of all) await ask(seed, PROMPT, ANSWER);

@@ -17,16 +17,16 @@ export interface LibraryChunk {
 }
 
 export interface ServeRequest {
-  /** Seconds after the first. */
+  /** Arrival time in seconds after the first request. */
   time: number;
-  /** Of the library, in the order of the prompt. */
+  /** Library chunks, in prompt order. */
   chunks: number[];
   question: number;
   answerTokens: number;
 }
 
 const SEED = 11;
-/** Some chunks are asked about more than others. */
+/** Some chunks are requested more often than others. */
 const SKEW = 0.7;
 
 export async function buildLibrary(
@@ -44,7 +44,7 @@ export async function buildLibrary(
   return library;
 }
 
-/** Requests that place different chunks of the library; with a `rate` they come at random, so many a second. */
+/** Draws requests that place different chunks of the library; with a `rate`, they arrive at random at that rate per second. */
 export function drawRequests(
   library: number,
   shape: PromptShape,

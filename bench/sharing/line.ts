@@ -1,4 +1,4 @@
-/** Loading from another machine over a line of so many Gbit/s, beside computing: what is foreseen of both, and what the controller does. */
+/** Loading from another machine over a throttled link, compared with computing: predictions for both, and the controller's decision. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,33 +33,33 @@ interface LineOptions {
   device: string;
 }
 
-/** The controller's own choice, and the two that it has. */
+/** The controller's choice, and its two options. */
 const WAYS = ['auto', 'load', 'compute'] as const;
 type Way = (typeof WAYS)[number];
 
 interface Run {
   round: number;
   way: Way;
-  /** What was done. */
+  /** Executed plan. */
   did: string;
   predictedMs: number;
   measuredMs: number;
-  /** Of the prediction, beside what was measured. */
+  /** Relative error of the prediction. */
   error: number;
 }
 
 interface ShapeOnLine {
   shape: string;
   threads: number;
-  /** In so many bytes a token's KV comes. */
+  /** KV bytes per token. */
   bytesPerToken: number;
   /** Medians over rounds, in milliseconds. */
   ways: Record<Way, { did: string; predictedMs: number; measuredMs: number }>;
-  /** The sooner of the two, by the medians. */
+  /** The faster of the two, by the medians. */
   sooner: Way;
-  /** How often the controller did what; it may load some chunks and compute the others meanwhile. */
+  /** How often the controller chose each plan; it may load some chunks and compute others meanwhile. */
   chosen: Record<string, number>;
-  /** Its time as a share of the sooner one's. */
+  /** The controller's time relative to the faster option. */
   toSooner: number;
   medianError: number;
   worstError: number;
@@ -71,7 +71,7 @@ interface Machine {
   tier: SharedCache;
 }
 
-/** A model, a machine that computes its chunks, and one that has only the line to it. */
+/** A model, a machine that computes its chunks, and a machine with only the link to it. */
 interface Team {
   model: Model;
   first: Machine;
@@ -95,7 +95,7 @@ export async function measureLine(shape: string, options: LineOptions): Promise<
   try {
     const costs = new CostModel(join(dir, 'costs.json'));
     second.store.shared?.onTransfer((transfer) => costs.observeTransfer(transfer));
-    // As the app does of a model that is new.
+    // As in the app for a new model.
     await profile({ model, costs, dtype: DTYPE, dir, step: (work) => work({}) });
     const planner = new Planner({ costs, store: second.store, calibration: () => undefined });
     const runs = await measureRounds({ model, first, second, planner }, options);
@@ -119,7 +119,7 @@ async function machine(dir: string, engine: Engine, driver: Driver): Promise<Mac
   return { store, tier };
 }
 
-/** Each round has chunks of its own, and its ways in another order. */
+/** Each round has different chunks, and another order of ways. */
 async function measureRounds(team: Team, options: LineOptions): Promise<Run[]> {
   const runs: Run[] = [];
   const { model, first } = team;
@@ -156,7 +156,7 @@ function promptOf(model: Model, round: number, options: LineOptions): PromptPart
   ];
 }
 
-/** Plans a prompt that is not on this machine, and carries the plan out; nothing of it is here afterwards. */
+/** Plans a prompt that is not cached on this machine and executes the plan, then drops all local copies. */
 async function measure(
   { model, second: { store }, planner }: Team,
   parts: readonly PromptPart[],
@@ -175,7 +175,7 @@ async function measure(
     const { strategy, predicted } = planned.decision;
     const done = await blend(planned.parts, { model, store, session, dtype: DTYPE, strategy });
     const { outcomeMs, errorShare } = planner.done(planned, done);
-    if (!predicted || errorShare === null) throw new Error('nothing was foreseen');
+    if (!predicted || errorShare === null) throw new Error('the plan has no prediction');
     const loaded = done.outcomes.filter((tier) => tier === 'shared').length;
     const did = `${loaded} of ${done.outcomes.length} loaded`;
     return { did, predictedMs: predicted.total, measuredMs: outcomeMs, error: errorShare };
@@ -227,8 +227,8 @@ export function printLine(shapes: readonly ShapeOnLine[]): void {
   for (const { shape, sooner, chosen, toSooner, medianError, worstError, bytesPerToken } of shapes) {
     const how = Object.entries(chosen).map(([did, rounds]) => `${did} in ${rounds} rounds`);
     console.log(
-      `${shape} (${(bytesPerToken / 1000).toFixed(1)} kB a token): to ${sooner} is sooner; controller: ${how.join(', ')}, × ${toSooner.toFixed(2)} of the sooner; ` +
-        `predictions are off by ${percent(medianError)} in the median, ${percent(worstError)} at most`,
+      `${shape} (${(bytesPerToken / 1000).toFixed(1)} kB per token): faster: ${sooner}; controller: ${how.join(', ')}, × ${toSooner.toFixed(2)} of the faster; ` +
+        `prediction error: median ${percent(medianError)}, maximum ${percent(worstError)}`,
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the program itself takes: values are written, and read in ranges of two megabytes one after another, as layers are; by a folder,
- * Redis and a small S3 server, all on this machine.
+ * Measures the program's own overhead: writes values, and reads them sequentially in 2 MB ranges, as layers are read; from a folder, Redis
+ * and a small S3 server, all on this machine.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const RANGE = 2 * 2 ** 20;
 interface Values {
   count: number;
   bytes: number;
-  /** A file of so many bytes. */
+  /** A file with this many bytes. */
   chunk: string;
 }
 
@@ -49,7 +49,7 @@ export async function measurePlaces({ count, bytes }: Omit<Values, 'chunk'>): Pr
       await measure('folder', folder, key, values);
       if (redis) await measure('redis', valkey, key, values);
       await measure(
-        's3 (a small server of the tests)',
+        's3 (a small test server)',
         () => new S3Driver({ ...bucketOf, pathStyle: true }),
         key,
         values,
@@ -82,7 +82,7 @@ async function measure(
   await writer.settled();
   const writeMs = performance.now() - writing;
   if (writer.figures.written < count)
-    throw new Error(`${name}: ${writer.failure?.message ?? 'not all was written'}`);
+    throw new Error(`${name}: ${writer.failure?.message ?? 'some values were not written'}`);
   const reader = cacheOver(make(), key);
   await reader.has([randomBytes(32).toString('hex')]);
   const asking = performance.now();
@@ -99,7 +99,7 @@ async function measure(
   const rate = (ms: number): string => `${((bytes * count) / ms / 1000).toFixed(0)} MB/s`;
   const kind = key ? 'encrypted' : 'plain';
   process.stdout.write(
-    `${name}, ${kind}: ${count} asked in ${askMs.toFixed(1)} ms, written at ${rate(writeMs)}, read at ${rate(readMs)}\n`,
+    `${name}, ${kind}: ${count} looked up in ${askMs.toFixed(1)} ms, written at ${rate(writeMs)}, read at ${rate(readMs)}\n`,
   );
   writer.close();
   reader.close();

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Driver, Outgoing } from '../../src-main/sharing/driver.ts';
 
-/** A driver behind a line of so many bytes a second, which all that is read shares. Writing is not held back, nor is asking what is there. */
+/** A driver whose reads share a link with a fixed byte rate. Writes and lookups are not throttled. */
 export class ThrottledDriver implements Driver {
   readonly #driver: Driver;
   readonly #bytesPerSecond: number;
-  /** When the line is free again. */
+  /** Time at which the link becomes free. */
   #freeAt = 0;
 
   constructor(driver: Driver, bytesPerSecond: number) {

@@ -7,7 +7,7 @@ export interface Answer {
   totalMs: number;
 }
 
-/** Asks as any program would: by the official client, once, and streamed. */
+/** Asks like any client program: through the official client, without retries, streamed. */
 export class Asker {
   readonly #client: OpenAI;
 
@@ -17,7 +17,7 @@ export class Asker {
 
   async ask({ model, messages, maxTokens }: SoakQuestion): Promise<Answer> {
     const start = performance.now();
-    // What is Kvasir's own is in no type of the client.
+    // Kvasir's extensions, for which the client has no types.
     const body = {
       ...{ model, messages, max_tokens: maxTokens, temperature: 0, stream: true as const },
       kvasir: { strategy: { name: 'deviation', ratio: 0.1 } },

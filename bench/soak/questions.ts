@@ -9,12 +9,12 @@ export interface SoakQuestion {
   maxTokens: number;
 }
 
-/** The demo model and the sample library, as the API calls them. */
+/** The API's names of the demo model and the sample library. */
 const MODEL = 'Kvasir demo';
 const LIBRARY = 'kvasir/Sample library';
 const PASSAGES = 4;
 
-/** The sample's own questions: of its library, behind passages that the client marks, and bare. */
+/** The sample questions: to its library, with passages that the client marks, and bare. */
 export function questions(): SoakQuestion[] {
   const path = join(ROOT, 'resources', 'sample-library.questions.json');
   const asked = (JSON.parse(readFileSync(path, 'utf8')) as { question: string }[]).map(

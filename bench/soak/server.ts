@@ -7,7 +7,7 @@ import { ROOT } from '../../tools/setup/platform.mjs';
 
 export interface SoakServer {
   baseURL: string;
-  /** Resident memory of its process; not a number where the system does not tell. */
+  /** Resident memory of its process; NaN if the system does not report it. */
   rssMiB(): number;
   stop(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface SoakServer {
 const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
 const WAIT_MS = 100;
 
-/** The real server in a process of its own, once it has read the sample library and loaded the demo model. */
+/** Starts the real server in a separate process and waits until it has read the sample library and loaded the demo model. */
 export async function startServer(data: string): Promise<SoakServer> {
   const app = await App.open({ dataDir: data });
   const { library } = await app.workspaces.open({ root: app.paths.sampleLibrary });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { tenths } from './tenths.ts';
 
-test('what came in a tenth of the time is told for it: figures, failures, other texts, the most memory', () => {
+test('each tenth of the time has its percentiles, failures, different texts and peak memory', () => {
   const rows = tenths(
     [
       { time: 0, rssMiB: 100, ttftMs: 10, totalMs: 20, same: true },

@@ -1,20 +1,20 @@
 import Table from 'cli-table3';
 import { percentiles } from '../serve/summary.ts';
 
-/** How a request went. Seconds since the first; milliseconds since it was sent. */
+/** A request's outcome. Seconds since the first request; milliseconds since it was sent. */
 export interface Sample {
   time: number;
-  /** Of the server, when it had answered. */
+  /** Of the server, after the answer. */
   rssMiB: number;
   ttftMs?: number;
   totalMs?: number;
-  /** Whether it said what it says alone. */
+  /** The answer equals the one to the same request alone. */
   same?: boolean;
   error?: string;
 }
 
 export interface Tenth {
-  /** Minutes from the beginning. */
+  /** Minutes since the start. */
   from: number;
   to: number;
   requests: number;
@@ -25,7 +25,7 @@ export interface Tenth {
   rssMiB: number;
 }
 
-/** What came in each tenth of the time. */
+/** Summary of the requests in each tenth of the time. */
 export function tenths(samples: readonly Sample[], seconds: number): Tenth[] {
   return Array.from({ length: 10 }, (_, i): Tenth => {
     const [from, to] = [(seconds * i) / 10, (seconds * (i + 1)) / 10];

@@ -1,6 +1,6 @@
 import type { Row } from './table.ts';
 
-/** What a method is meant to reach at 4k tokens of the 0.6b shape, and what it did. */
+/** Target and result of a method at 4k tokens of the 0.6b shape. */
 export interface Bar {
   what: string;
   bar: string;
@@ -16,7 +16,7 @@ interface Goal {
   least?: number;
 }
 
-/** Ratios of one method's median to another's (llama.cpp's full prefill where none is named), by context. */
+/** Ratios of one method's median to another's (default: llama.cpp's full prefill), by context. */
 const GOALS: Record<number, Goal[]> = {
   1024: [{ what: 'full prefill', method: 'full prefill', most: 0.8 }],
   4096: [
@@ -47,7 +47,7 @@ const GOALS: Record<number, Goal[]> = {
   ],
 };
 
-/** The same with both engines held to AVX2. */
+/** The same with both engines restricted to AVX2. */
 const AVX2_GOALS: Record<number, Goal[]> = {
   4096: [
     { what: 'full prefill', method: 'full prefill', most: 0.8 },
@@ -55,7 +55,7 @@ const AVX2_GOALS: Record<number, Goal[]> = {
   ],
 };
 
-/** `cpu`: the processor that both engines were held to, if they were. */
+/** `cpu`: the CPU that both engines were restricted to, if any. */
 export function barsOf(rows: readonly Row[], cpu?: string): Bar[] {
   return Object.entries(cpu === 'haswell' ? AVX2_GOALS : GOALS).flatMap(([context, goals]) => {
     const at = rows.filter((row) => row.context === Number(context));

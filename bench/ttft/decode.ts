@@ -7,14 +7,14 @@ import { SETTLE_MS } from './rounds.ts';
 
 const ROUNDS = 3;
 
-/** Tokens per second behind a context. */
+/** Tokens per second after a context. */
 export interface DecodeSpeed {
   context: number;
   ours: number;
   llama: number;
 }
 
-/** Greedy decode of `count` tokens behind a context, ours and llama.cpp's in turn. */
+/** Greedy decoding of `count` tokens after a context, alternating between our engine and llama.cpp. */
 export async function measureDecode(
   model: Model,
   llama: Llama,

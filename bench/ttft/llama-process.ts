@@ -1,4 +1,4 @@
-/** Runs llama.cpp for bench:ttft; settings as JSON in the first argument, calls and replies over the process's channel. */
+/** Runs llama.cpp for bench:ttft; settings as JSON in the first argument, calls and replies over the process's IPC channel. */
 import { openWithPacks } from '../../src-main/engine/packs.ts';
 import { peakRssMiB } from '../lib/machine.ts';
 import { likeliest } from './prompt.ts';
@@ -23,7 +23,7 @@ export type LlamaCall =
 export interface LlamaReply {
   ms: number;
   peakRssMiB: number;
-  /** Of a prefill: what greedy sampling takes then. */
+  /** After a prefill: the greedy token. */
   firstToken?: number;
   error?: string;
 }

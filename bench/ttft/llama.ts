@@ -4,7 +4,7 @@ import type { LlamaCall, LlamaReply, LlamaSettings } from './llama-process.ts';
 import { PREFIX, randomIds, type Case } from './prompt.ts';
 import type { Method } from './ours.ts';
 
-/** llama.cpp in a process of its own: its weights and its thread pool are then not in ours. */
+/** llama.cpp in a separate process, which keeps its weights and thread pool out of ours. */
 export class Llama {
   readonly #child: ChildProcess;
   readonly settings: LlamaSettings;
@@ -33,7 +33,7 @@ export class Llama {
   truncate(length: number): Promise<LlamaReply> {
     return this.#call({ call: 'truncate', length });
   }
-  /** Cuts a range out, the rest moves: cache reuse by K-shift. */
+  /** Removes a range and shifts the rest: cache reuse by K-shift. */
   cut(begin: number, end: number): Promise<LlamaReply> {
     return this.#call({ call: 'cut', begin, end });
   }
@@ -61,7 +61,7 @@ export class Llama {
   }
 }
 
-/** Tries llama.cpp's settings on a short prompt and keeps the fastest: it should compete at its best. */
+/** Tries llama.cpp's settings on a short prompt and keeps the fastest, for a fair comparison. */
 export async function fastest(
   base: Omit<LlamaSettings, 'flashAttention' | 'ubatch'>,
   tokens: number,
@@ -82,7 +82,7 @@ export async function fastest(
   return { llama: await Llama.open({ ...base, flashAttention, ubatch }), tried };
 }
 
-/** What llama.cpp offers: a full prefill, its prefix cache, and cache reuse by K-shift. In this order: each builds on the one before. */
+/** llama.cpp's methods: a full prefill, its prefix cache, and cache reuse by K-shift. In this order: each builds on the previous one. */
 export function llamaMethods(llama: Llama): Method[] {
   return [
     {
@@ -93,7 +93,7 @@ export function llamaMethods(llama: Llama): Method[] {
       },
     },
     {
-      // All chunks stand where they stood but for one token; none sees what is before it now, so this is full reuse.
+      // All chunks move by one token; each was computed without the chunks before it, so this is full reuse.
       name: 'llama.cpp cache reuse by K-shift',
       run: async (prompt: Case) => {
         const reused = prompt.questionAt;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { optionsFrom } from './options.ts';
 
 describe('options of bench:ttft', () => {
-  test('one number of runs holds for every context, several go with them', () => {
+  test('one number of runs applies to every context, several apply to one each', () => {
     expect(optionsFrom(['--contexts', '1024,4096', '--runs', '2']).runs).toEqual([2, 2]);
     expect(optionsFrom(['--contexts', '1024,16384', '--runs', '3,1']).runs).toEqual([3, 1]);
   });
@@ -14,12 +14,12 @@ describe('options of bench:ttft', () => {
     [['--ratios', '15'], '--ratios'],
     [['--shape', '9b'], '--shape'],
     [['--decode', '-1'], '--decode'],
-  ])('%j is misuse that names the flag', (argv, flag) => {
+  ])('rejects %j and names the flag', (argv, flag) => {
     expect(() => optionsFrom(argv)).toThrow(TypeError);
     expect(() => optionsFrom(argv)).toThrow(flag);
   });
 
-  test('a shape does not matter where a model is named', () => {
+  test('a shape is ignored if a model is named', () => {
     expect(optionsFrom(['--model', 'a.gguf', '--shape', 'none']).model).toBe('a.gguf');
   });
 

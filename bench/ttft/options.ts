@@ -1,22 +1,22 @@
 import { parseArgs } from 'node:util';
 import { SHAPES } from '../../tools/random-model/shapes.ts';
 
-/** What `npm run bench:ttft` was asked for. */
+/** Options of `npm run bench:ttft`. */
 export interface Options {
-  /** A model file; else one of random weights is made of `shape` and `type`. */
+  /** A model file; otherwise a random-weight model of `shape` and `type` is made. */
   model: string | undefined;
   shape: string;
   type: string;
   contexts: number[];
-  /** Tokens of a chunk. */
+  /** Tokens per chunk. */
   chunks: number[];
   questionTokens: number;
   ratios: number[];
-  /** RecurringTask of each context. */
+  /** Runs per context. */
   runs: number[];
-  /** Tokens to decode when decoding is measured; 0: it is not. */
+  /** Number of tokens in the decoding measurement; 0: none. */
   decode: number;
-  /** Tokens that llama.cpp's settings are tried with. */
+  /** Number of tokens for the trial of llama.cpp's settings. */
   trial: number;
   threads: number;
   device: string;
@@ -51,7 +51,7 @@ const FLAGS = {
   out: { type: 'string' },
 } as const;
 
-/** Throws a TypeError that names the flag. */
+/** A TypeError names the invalid flag. */
 export function optionsFrom(argv: string[]): Options {
   const { values } = parseArgs({ args: argv, allowNegative: true, options: FLAGS });
   if (values.model === undefined && !(values.shape in SHAPES))
@@ -61,7 +61,7 @@ export function optionsFrom(argv: string[]): Options {
   if (runs.length !== 1 && runs.length !== contexts.length)
     throw new TypeError('--runs must be one number, or one for each of --contexts');
   const ratios = values.ratios.split(',').map(Number);
-  if (!ratios.every((ratio) => ratio >= 0 && ratio <= 1)) throw new TypeError('--ratios must lie in 0 … 1');
+  if (!ratios.every((ratio) => ratio >= 0 && ratio <= 1)) throw new TypeError('--ratios must be from 0 to 1');
   return {
     model: values.model,
     shape: values.shape,
@@ -92,6 +92,6 @@ function counts(flag: string, list: string, least: number): number[] {
 function count(flag: string, value: string, least: number): number {
   const number = Number(value);
   if (value === '' || !Number.isInteger(number) || number < least)
-    throw new TypeError(`--${flag} must be whole numbers from ${least} on: ${value}`);
+    throw new TypeError(`--${flag} must be whole numbers, ${least} or more: ${value}`);
   return number;
 }

@@ -14,7 +14,7 @@ import { bringIntoPageCache, dropFromPageCache, likeliest, PREFIX, type Case } f
 export interface Run {
   ms: number;
   report?: AppendReport;
-  /** Of full prefills: what greedy sampling takes then, so that all can be seen to compute the same. */
+  /** After a full prefill: the greedy token, to check that all programs compute the same. */
   firstToken?: number;
 }
 
@@ -27,12 +27,12 @@ const GBIT = 1e9 / 8;
 const FULL: Strategy = { kind: 'full' };
 const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
 
-/** How a method's chunks come in. */
+/** Source of a method's chunks. */
 interface Source {
   name: string;
   segments: (prompt: Case) => Segment[];
   loading?: Partial<Loading>;
-  /** Of files: whether they are in the page cache when the clock starts. */
+  /** For files: whether they are in the page cache when the clock starts. */
   pages?: 'warm' | 'cold';
 }
 
@@ -47,15 +47,15 @@ const throttled = (gbits: number, serial: boolean): Source => ({
 
 interface OursOptions {
   ratios: number[];
-  /** Throttled and cold tiers, and a second turn, as well. */
+  /** Also throttled and cold tiers, and a second turn. */
   tiers: boolean;
   turns: boolean;
 }
 
-/** Kvasir's methods. Each begins with an empty session, whose memory is ready. */
+/** Kvasir's methods. Each begins with an empty session whose memory is allocated. */
 export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions): Method[] {
   const none: Strategy = { kind: 'none' };
-  // As the app asks for them: the same check and question layers.
+  // With the app's check and question layers.
   const deviation = (ratio: number) => engineStrategy({ name: 'deviation', ratio }, model.info.kvLayers);
   const query = (ratio: number) => engineStrategy({ name: 'query', ratio }, model.info.kvLayers);
   const choice = UNCALIBRATED;
@@ -105,7 +105,7 @@ function tierMethods(
   return sources.flatMap((source) => [single('none', none, source), single(`query ${ratio}`, query, source)]);
 }
 
-/** The second turn of a conversation whose first was blended: what is new is appended, nothing is prefilled twice. */
+/** The second turn of a conversation whose first was blended: new parts are appended, nothing is prefilled twice. */
 function turnMethods(model: Model, strategy: Strategy): Method[] {
   const after = (name: string, segments: (prompt: Case) => Segment[]): Method => ({
     name,
@@ -126,7 +126,7 @@ async function withSession<T>(model: Model, prompt: Case, use: (session: Session
   const next = prompt.nextChunks.length * prompt.chunkTokens;
   const session = model.createSession(prompt.ids.length + next + 128);
   try {
-    // One token first: what a session allocates at its first use is no part of any method.
+    // Append one token first, so that a session's first allocations are not timed.
     await session.append([{ kind: 'compute', tokens: prompt.ids.slice(0, 1) }], FULL);
     session.truncate(0);
     return await use(session);
@@ -138,13 +138,13 @@ async function withSession<T>(model: Model, prompt: Case, use: (session: Session
 async function append(session: Session, prompt: Case, strategy: Strategy, source: Source): Promise<Run> {
   if (source.pages === 'warm') bringIntoPageCache(prompt.files);
   if (source.pages === 'cold' && !(await dropFromPageCache(prompt.files)))
-    throw new Error('The page cache cannot be emptied here: leave cold files out with --no-tiers.');
+    throw new Error('The page cache cannot be emptied here: omit cold files with --no-tiers.');
   return timed(() =>
     session.append(source.segments(prompt), strategy, source.loading ? { loading: source.loading } : {}),
   );
 }
 
-/** One blend that is not timed: memory touched for the first time would be the cost of whichever method comes first. */
+/** One untimed blend: otherwise the first method would pay for touching memory the first time. */
 export async function warmUp(model: Model, prompt: Case): Promise<void> {
   await withSession(model, prompt, (session) => append(session, prompt, { kind: 'none' }, DISK));
 }

@@ -1,7 +1,7 @@
 import { chart } from '../lib/chart.ts';
 import type { Row } from './table.ts';
 
-/** Time to first token by context length, a line a method, both axes logarithmic. An SVG document. */
+/** Time to first token by context length, one line per method, both axes logarithmic. An SVG document. */
 export function plot(rows: readonly Row[], title: string): string {
   const methods = [...new Set(rows.map(({ method }) => method))];
   const contexts = [...new Set(rows.map(({ context }) => context))].sort((a, b) => a - b);

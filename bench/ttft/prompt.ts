@@ -5,13 +5,13 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { ChunkKv, Model, Segment } from '../../src-main/engine/engine.ts';
 
-/** A prompt of one prefix token, whole chunks and a question, as tokens and as segments whose chunks are cached. */
+/** A prompt of one prefix token, whole chunks and a question, as tokens and as segments with cached chunks. */
 export interface Case {
   context: number;
   chunkTokens: number;
   /** Every token of the prompt. */
   ids: Int32Array;
-  /** Where the question begins. */
+  /** Index of the question's first token. */
   questionAt: number;
   ram: Segment[];
   disk: Segment[];
@@ -21,11 +21,11 @@ export interface Case {
   files: string[];
 }
 
-/** A prefix of one token: what a chat template begins with matters to no method's time. */
+/** A one-token prefix: the beginning of a chat template does not affect any method's time. */
 export const PREFIX = 1;
 const NEXT_CHUNKS = 2;
 
-/** Token ids as good as any: the work does not depend on them. */
+/** Random token ids: the work does not depend on them. */
 export function randomIds(count: number, vocab: number, seed = 12345): Int32Array {
   let state = seed;
   return Int32Array.from({ length: count }, () => {
@@ -34,7 +34,7 @@ export function randomIds(count: number, vocab: number, seed = 12345): Int32Arra
   });
 }
 
-/** The token that greedy sampling takes. */
+/** The greedy token. */
 export function likeliest(logits: Float32Array): number {
   return logits.reduce((best, value, token) => (value > (logits[best] ?? NaN) ? token : best), 0);
 }
@@ -92,7 +92,7 @@ export function disposeCase({ ram, disk, nextChunks, files }: Case): void {
   for (const file of files) rmSync(file);
 }
 
-/** Reads the files through, so that the next read comes from the page cache. */
+/** Reads the files, so that the next read comes from the page cache. */
 export function bringIntoPageCache(files: readonly string[]): void {
   const block = Buffer.allocUnsafe(1 << 20);
   for (const path of files) {
@@ -105,9 +105,9 @@ export function bringIntoPageCache(files: readonly string[]): void {
 let shell: ChildProcessWithoutNullStreams | undefined;
 
 /**
- * Makes the kernel forget the files' pages, so that the next read comes from the disk. False where it cannot be asked to.
- * By one shell for all times: starting a process shares this one's memory with it, and each page would be faulted in again
- * when it is next written, while the clock runs.
+ * Asks the kernel to drop the files' pages, so that the next read comes from the disk. False if that is unsupported. Uses one shell
+ * throughout: starting a process marks this process's memory copy-on-write, and each page would fault on its next write, while the clock
+ * runs.
  */
 export async function dropFromPageCache(files: readonly string[]): Promise<boolean> {
   if (process.platform !== 'linux') return false;
@@ -123,7 +123,7 @@ export async function dropFromPageCache(files: readonly string[]): Promise<boole
   return said.toString().startsWith('yes');
 }
 
-/** Whether this process goes on while the child is there; the child ends with it. */
+/** Controls whether the child keeps this process alive; the child ends with this process. */
 function hold(child: ChildProcessWithoutNullStreams, held: boolean): void {
   const sockets = child.stdio.filter((stream) => stream instanceof Socket);
   for (const each of [child, ...sockets]) {

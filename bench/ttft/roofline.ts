@@ -5,11 +5,11 @@ import type { Row } from './table.ts';
 
 const TOOL = join(import.meta.dirname, '..', '..', 'build', 'native', 'kvasir-attention');
 
-/** What the machine can do at most, measured now. */
+/** The machine's peaks, measured now. */
 interface Peaks {
-  /** Multiply-and-add on registers, all threads: instruction set → billions of operations a second. */
+  /** Multiply-add on registers, all threads: instruction set → billions of operations per second. */
   gflops: Record<string, number>;
-  /** Copying memory with one thread, bytes read and written counted, in billions a second. */
+  /** Single-threaded memory copy, bytes read and written, in billions per second. */
   gbytesPerSecond: number;
 }
 
@@ -26,7 +26,7 @@ export function measurePeaks(threads: number): Peaks | undefined {
   };
 }
 
-/** One line a method: the least time that the counted work takes at the measured peaks, and what it took. */
+/** One line per method: the minimum time of its work at the measured peaks, and the measured time. */
 export function rooflineOf(rows: readonly Row[], peaks: Peaks): string[] {
   const [name, best] = Object.entries(peaks.gflops).reduce((a, b) => (b[1] > a[1] ? b : a));
   return rows.flatMap(({ context, method, medianMs, gflop, gbytes }) => {

@@ -4,17 +4,17 @@ import { cpuTicks, stealPercent } from '../lib/machine.ts';
 import type { Method, Run } from './ours.ts';
 import type { Case } from './prompt.ts';
 
-/** One run, and how busy the machine was with other things. */
+/** One run, and the machine's other load. */
 export interface Round extends Run {
-  /** Processes that wanted to run, mean of the last minute when it ended. */
+  /** Load average: runnable processes, mean of the last minute when the run ended. */
   machineLoad: number;
   stealPercent: number;
 }
 
-/** Lets the pools of the method before go to sleep: two pools that spin on the same cores slow each other. */
+/** Lets the thread pools of the previous method go to sleep: two pools that spin on the same cores slow each other. */
 export const SETTLE_MS = 700;
 
-/** All rounds of one case, the methods in turn: a machine that slows down slows all of them. */
+/** All rounds of one case, the methods alternating: a machine that slows down slows all of them. */
 export async function runRounds(
   methods: readonly Method[],
   prompt: Case,

@@ -14,16 +14,16 @@ const rows = [
 ];
 
 describe('rows of bench:ttft', () => {
-  test('ratios are taken round by round, not of medians', () => {
+  test('ratios are taken by round, not between medians', () => {
     expect(rows[1]).toMatchObject({ medianMs: 10_000, ratio: 0.5, ofFull: 1 });
     expect(rows[2]).toMatchObject({ medianMs: 500, ratio: NaN, ofFull: 0.1 });
   });
 
-  test('noise: the spread of the rounds, and the most that was stolen', () => {
+  test('noise: the spread of the rounds, and the maximum steal time', () => {
     expect(rows[1]).toMatchObject({ spread: 0.5, stealPercent: 10 });
   });
 
-  test('in Markdown a method is a line', () => {
+  test('Markdown has one line per method', () => {
     expect(markdownOf(rows).split('\n')).toEqual([
       '| method | 4,096 tokens, 8 chunks | × llama.cpp | × our full |',
       '| --- | --: | --: | --: |',
@@ -34,7 +34,7 @@ describe('rows of bench:ttft', () => {
     ]);
   });
 
-  test('first tokens are told where several programs prefilled', () => {
+  test('first tokens are listed if several programs prefilled', () => {
     expect(firstTokensOf(rows)).toEqual([
       '4096 tokens, first token: llama.cpp full prefill 7, full prefill 7, none 7',
     ]);

@@ -9,28 +9,28 @@ export interface Row {
   method: string;
   ms: number[];
   medianMs: number;
-  /** Slowest less fastest round, as a share of the median. */
+  /** Slowest minus fastest round, relative to the median. */
   spread: number;
-  /** The most that any of the rounds saw, see rounds.ts. */
+  /** Maximum over the rounds, see rounds.ts. */
   machineLoad: number;
   stealPercent: number;
-  /** Median over rounds of this method's time divided by llama.cpp's full prefill of the same round. */
+  /** Median over rounds of this method's time divided by the time of llama.cpp's full prefill in the same round. */
   ratio: number;
-  /** The same to our own full prefill. */
+  /** The same relative to our own full prefill. */
   ofFull: number;
-  /** Of full prefills: what greedy sampling takes behind them. */
+  /** After full prefills: the greedy token. */
   firstToken?: number;
   recomputed?: number;
-  /** Bringing chunks in, and computing beside it: what a perfect pipeline takes the longer of. */
+  /** Times for loading chunks and for computing meanwhile; a perfect pipeline takes the longer. */
   loadMs?: number;
   computeMs?: number;
-  /** Work counted, see work.ts. */
+  /** Counted work, see work.ts. */
   gflop?: number;
   gbytes?: number;
   gflops?: number;
 }
 
-/** Medians of a method's rounds; `llama` and `full` are the rounds of what it is compared with, empty where it did not run. */
+/** Medians of a method's rounds; `llama` and `full` are the reference rounds, empty if not run. */
 export function rowOf(
   name: string,
   runs: readonly Round[],
@@ -117,7 +117,7 @@ export function printRows(rows: readonly Row[]): void {
   }
 }
 
-/** Whether full prefills by different programs ended alike: a line a context. */
+/** Compares the first tokens of full prefills by different programs: one line per context. */
 export function firstTokensOf(rows: readonly Row[]): string[] {
   const contexts = [...new Set(rows.map(({ context }) => context))];
   return contexts.flatMap((context) => {
@@ -128,7 +128,9 @@ export function firstTokensOf(rows: readonly Row[]): string[] {
   });
 }
 
-/** The table beside a result: a method a line; for each context its time, and that as a share of llama.cpp's and our own full prefill. */
+/**
+ * The Markdown table of a result: one line per method; for each context its time, and the ratios to llama.cpp's and our own full prefill.
+ */
 export function markdownOf(rows: readonly Row[]): string {
   const cases = [...new Set(rows.map(({ context, chunks }) => `${context}/${chunks}`))].map((title) => {
     const own = rows.filter(({ context, chunks }) => `${context}/${chunks}` === title);

@@ -1,4 +1,4 @@
-/** Prefills token ids with node-llama-cpp; first argument: where it is installed, second: settings. Replies as llama-process.ts. */
+/** Prefills token ids with node-llama-cpp; first argument: its installation folder, second: settings. Replies like llama-process.ts. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,7 +6,7 @@ import { peakRssMiB } from '../lib/machine.ts';
 import type { LlamaReply } from './llama-process.ts';
 import type { WitnessSettings } from './witness.ts';
 
-/** As much of the package as is used here. */
+/** The part of the package's types that is used here. */
 interface NodeLlamaCpp {
   LlamaLogLevel: { error: string };
   getLlama(options: { gpu: false; build: 'never'; maxThreads: number; logLevel: string }): Promise<{
@@ -35,7 +35,7 @@ const model = await llama.loadModel({ modelPath: path });
 const context = await model.createContext({ contextSize: contextTokens, flashAttention: true, threads });
 const sequence = context.getSequence();
 
-/** The package's own sampling of the first token is part of its time: it offers no less. */
+/** The package's own sampling of the first token is included in the time: it has no call without it. */
 async function prefill(ids: Int32Array): Promise<LlamaReply> {
   await sequence.clearHistory();
   const start = performance.now();

@@ -5,7 +5,7 @@ import type { LlamaReply } from './llama-process.ts';
 import type { Method, Run } from './ours.ts';
 import type { Case } from './prompt.ts';
 
-/** A second witness of llama.cpp's speed: the package node-llama-cpp, as people install it from npm. */
+/** A second measurement of llama.cpp's speed: the package node-llama-cpp, as installed from npm. */
 const VERSION = '3.21.1';
 const FOLDER = join(import.meta.dirname, '..', '..', 'build', 'witness');
 
@@ -17,11 +17,11 @@ export interface WitnessSettings {
 
 interface Witness {
   method: Method;
-  /** Of its process, so far. */
+  /** Peak of its process so far. */
   peakRssMiB: () => number;
 }
 
-/** Installs the package into build/witness when it is not there, and runs it in a process of its own. */
+/** Installs the package into build/witness if it is missing, and runs it in a separate process. */
 export async function openWitness(settings: WitnessSettings): Promise<Witness> {
   install();
   const child = fork(join(import.meta.dirname, 'witness-process.ts'), [FOLDER, JSON.stringify(settings)], {

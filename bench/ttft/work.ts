@@ -1,7 +1,7 @@
 import type { AppendReport } from '../../src-main/engine/engine.ts';
 import type { Shape } from '../../tools/random-model/shapes.ts';
 
-/** What an append has to do, whatever it is done with. */
+/** The work of an append, independent of its implementation. */
 export interface Work {
   /** Multiplications and additions of the matrices, attention and the head, in billions. */
   gflop: number;
@@ -9,7 +9,7 @@ export interface Work {
   gbytes: number;
 }
 
-/** Counts an append's work from its report: rows of every layer, and the keys they attend to. `bytesOfWeights` of all layers. */
+/** Counts an append's work from its report: rows of every layer, and the keys they attend to. `bytesOfWeights`: of all layers. */
 export function workOf(report: AppendReport, shape: Shape, vocab: number, bytesOfWeights: number): Work {
   let flop = 2 * shape.embd * vocab;
   for (const { layer, rows } of report.layers) {
@@ -19,10 +19,12 @@ export function workOf(report: AppendReport, shape: Shape, vocab: number, bytesO
   return { gflop: flop / 1e9, gbytes: (bytesOfWeights + report.bytesLoaded) / 1e9 };
 }
 
-/** Gemma 3's pattern of windows: every so many layers one sees all. */
+/** Gemma 3's window pattern: every PERIOD-th layer sees all tokens. */
 const PERIOD = 6;
 
-/** Multiplications a row takes, and what it attends to. Of shapes that share KV as Gemma 4: heads are half as large behind windows. */
+/**
+ * Multiplications per row, and the keys it attends to. In shapes that share KV like Gemma 4, windowed layers have heads of half the size.
+ */
 function layerOf(shape: Shape, layer: number): { weights: number; window: number; headDim: number } {
   const { embd, heads, kvHeads, experts, sharing } = shape;
   const period = sharing?.period ?? PERIOD;
@@ -35,7 +37,7 @@ function layerOf(shape: Shape, layer: number): { weights: number; window: number
   return { weights, window: windowed ? (shape.window ?? Infinity) : Infinity, headDim };
 }
 
-/** Rows spread evenly over the prompt see half of it on average, the question's at its end nearly all: counted as even. */
+/** Rows spread evenly over the prompt see half of it on average, the question's rows at its end nearly all: counted as even. */
 function pairs(rows: number, tokens: number, window: number): number {
   return rows * Math.min((tokens + 1) / 2, window);
 }

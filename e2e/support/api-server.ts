@@ -6,18 +6,18 @@ import { App } from '../../src-main/app.ts';
 import { removeDir, startCli, tempDir, type RunningCli } from '../cli-support.ts';
 
 export const KEY = 'e2e-key-0123456789';
-/** The demo model, as the list calls it. */
+/** The demo model's name in the list. */
 export const DEMO = 'Kvasir demo';
 /** The sample library, which is read before the server starts. */
 export const LIBRARY = 'kvasir/Sample library';
 
 export interface ApiServer extends RunningCli {
-  /** With /v1. */
+  /** Including /v1. */
   baseURL: string;
   origin: string;
 }
 
-/** Starts it on a port that is free, and waits until its model is loaded. */
+/** Starts the server on a free port, and waits until its model is loaded. */
 export async function serveApi(
   data: string,
   flags: readonly string[] = [],
@@ -29,7 +29,7 @@ export async function serveApi(
   let printed = '';
   running.child.stdout?.on('data', (text: string) => (printed += text));
   const ended = running.finished.then(({ code, stderr }) => {
-    throw new Error(`it ended with ${code}: ${stderr}`);
+    throw new Error(`the server ended with ${code}: ${stderr}`);
   });
   const address = /^(https?:\/\/\S+)\/v1$/m;
   const found = vi.waitUntil(() => address.exec(printed)?.[1], { timeout: 60_000, interval: 50 });
@@ -38,7 +38,7 @@ export async function serveApi(
   return { ...running, origin, baseURL: `${origin}/v1` };
 }
 
-/** A server for all tests of a file, with the sample library. It is there once the file's own `beforeAll` runs. */
+/** A server with the sample library for all tests of a file. It is available from the file's own `beforeAll` on. */
 export function sampleApi(): { readonly server: ApiServer } {
   let dir: string;
   let server: ApiServer;
@@ -65,10 +65,10 @@ async function answersHealth(origin: string): Promise<boolean> {
 export async function endApi({ child, finished }: ApiServer): Promise<void> {
   child.kill('SIGINT');
   const { code, stderr } = await finished;
-  if (code !== 0 || stderr !== '') throw new Error(`it ended with ${code}: ${stderr}`);
+  if (code !== 0 || stderr !== '') throw new Error(`the server ended with ${code}: ${stderr}`);
 }
 
-/** Reads the sample library and computes it, so that questions find it at once. */
+/** Reads and precomputes the sample library, so that questions find it immediately. */
 export async function readLibrary(data: string): Promise<void> {
   const app = await App.open({ dataDir: data });
   try {
@@ -79,7 +79,7 @@ export async function readLibrary(data: string): Promise<void> {
   }
 }
 
-/** Puts a model into use, for answers or for vectors as it is made; gives its name. */
+/** Selects a model, for answers or embeddings depending on its type; returns its name. */
 export async function useModel(data: string, path: string): Promise<string> {
   const app = await App.open({ dataDir: data });
   try {
@@ -91,7 +91,7 @@ export async function useModel(data: string, path: string): Promise<string> {
   }
 }
 
-/** All that a stream brings. */
+/** All items of a stream. */
 export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of stream) items.push(item);

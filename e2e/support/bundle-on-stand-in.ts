@@ -7,17 +7,17 @@ import type { StandIn } from '../../src-main/hosts/electron/stand-in.test-suppor
 
 const ELECTRON = 'kvasir-stand-in:electron';
 
-/** The app's bundle as it runs on a stand-in for Electron. */
+/** The app's bundle running on an Electron double. */
 export interface RunningBundle {
-  /** A call of the window's page; what the core answers, as the page gets it. */
+  /** Makes a call like the window's page; returns the core's answer as the page receives it. */
   call: (name: string, input?: unknown) => unknown;
-  /** The window's page. */
+  /** HTML of the window's page. */
   page: () => Promise<string | undefined>;
-  /** Ends the app as its user would, and waits for it. */
+  /** Ends the app like a user, and waits for it. */
   quit: () => Promise<void>;
 }
 
-/** Runs `root`/out/main/main.js with `electron` for the module of that name, and waits until there is a window, or the app has ended. */
+/** Runs `root`/out/main/main.js with `electron` as the module of that name, and waits until it opens a window or ends. */
 export async function startBundle(
   standIn: StandIn,
   { root, argv, electron = standIn.module }: { root: string; argv: string[]; electron?: object },

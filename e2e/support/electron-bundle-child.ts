@@ -1,7 +1,4 @@
-/**
- * Runs the bundle that Electron would run, on a stand-in for Electron: argv has the data folder. Prints what its window
- * would get as one line of JSON.
- */
+/** Runs the bundle for Electron on an Electron double: argv has the data folder. Prints the window's results as one line of JSON. */
 import { StandIn } from '../../src-main/hosts/electron/stand-in.test-support.ts';
 import { ROOT } from '../cli-support.ts';
 import { startBundle } from './bundle-on-stand-in.ts';

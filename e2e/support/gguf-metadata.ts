@@ -5,12 +5,12 @@ export type MetadataValue = string | number | boolean | string[] | Int32Array | 
 /** Magic, version, number of tensors, number of keys. */
 const HEADER_BYTES = 24;
 const COUNT_OF_KEYS = 16;
-/** What tensor data is aligned to: what is put before it changes by multiples of this. */
+/** Alignment of tensor data: the size of the metadata before it changes by multiples of this. */
 const ALIGNMENT = 32;
 const [U32, I32, F32, BOOL, STRING, ARRAY] = [4, 5, 6, 7, 8, 9];
 const BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
-/** A copy of a GGUF file with other metadata: keys that begin with `without` go, `values` come in. */
+/** A copy of a GGUF file with other metadata: removes keys that begin with `without` and adds `values`. */
 export function withMetadata(
   path: string,
   copy: string,

@@ -3,7 +3,7 @@ import { handOver } from '../../src-main/hosts/guests/hand-over.ts';
 import { programVersion } from '../../src-main/platform/root.ts';
 import { ROOT, type Finished } from '../cli-support.ts';
 
-/** A command line that is handed to the owner of a data folder, without a process of its own. */
+/** Hands a command line to the owner of a data folder, without a separate process. */
 export async function runAsGuest(
   data: string,
   args: readonly string[],
@@ -25,6 +25,6 @@ export async function runAsGuest(
     stdout: out.stream,
     stderr: err.stream,
   });
-  if (code === undefined) throw new Error('nobody took the command');
+  if (code === undefined) throw new Error('no owner accepted the command');
   return { code, stdout: out.text(), stderr: err.text() };
 }

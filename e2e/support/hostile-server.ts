@@ -1,4 +1,4 @@
-/** A server that speaks OpenAI's API as badly as it is told to. */
+/** A server with OpenAI's API that misbehaves as configured. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { readFileSync } from 'node:fs';
@@ -12,11 +12,11 @@ interface Heard {
 }
 
 export interface HostileServer {
-  /** With /v1. */
+  /** Including /v1. */
   address: string;
   host: string;
   heard: Heard[];
-  /** Requests whose connection the client has ended before the answer was whole. */
+  /** Requests whose connection the client closed before the answer was complete. */
   left: number;
   answer: (response: ServerResponse, request: Heard) => unknown;
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export function begin(response: ServerResponse, texts: readonly string[]): void 
   for (const content of texts) response.write(event({ content }));
 }
 
-/** A whole answer, as a good server gives it. */
+/** A complete answer of a correct server. */
 export function stream(response: ServerResponse, texts: readonly string[], usage?: unknown): void {
   begin(response, texts);
   response.write(event({}, 'stop'));
@@ -76,7 +76,7 @@ export function stream(response: ServerResponse, texts: readonly string[], usage
   response.end('data: [DONE]\n\n');
 }
 
-/** An error as OpenAI's API tells it. */
+/** An error in OpenAI's format. */
 export function refuse(
   response: ServerResponse,
   status: number,

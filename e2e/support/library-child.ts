@@ -1,4 +1,4 @@
-/** The app's background work without a window: says how far it is, until it is killed or has nothing left to do. */
+/** The app's background work without a window: prints its progress until it is killed or done. */
 import { App } from '../../src-main/app.ts';
 
 const [dataDir = '', folder = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * Runs a packed app's bundle on a stand-in for Electron, as the app would be started: argv has the folder that stands for the archive
- * and the data folder. Asks a question about the sample library; prints what came of it as one line of JSON.
+ * Runs a packed app's bundle on an Electron double, as the app would start: argv has the extracted archive's folder and the data folder.
+ * Asks a question about the sample library; prints the result as one line of JSON.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
@@ -13,7 +13,7 @@ import { startBundle } from './bundle-on-stand-in.ts';
 const PORT = join(import.meta.dirname, 'parser-port.mjs');
 const QUESTION = 'Where does Project Polaris run?';
 
-/** A utility process that is one: Node's, with what Electron gives its own. */
+/** A real Node process that behaves like Electron's utility process. */
 class Utility extends EventEmitter {
   readonly stderr: ChildProcess['stderr'];
   readonly #child: ChildProcess;

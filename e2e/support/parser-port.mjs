@@ -1,5 +1,4 @@
-// Gives a plain Node process what the bundled parser finds in Electron's utility process: a port to its parent, and
-// nothing that arrives in any other way.
+// Gives a plain Node process the environment of the bundled parser in Electron's utility process: a port to its parent, and no other input.
 const send = process.send.bind(process);
 const emit = process.emit.bind(process);
 const listeners = [];
@@ -11,7 +10,7 @@ process.parentPort = {
 };
 
 process.emit = (name, ...values) => {
-  // What a listener of the port emits on the process itself is meant for the process.
+  // Events that a port's listener emits on the process are meant for the process.
   if (name !== 'message' || forwarding) return emit(name, ...values);
   forwarding = true;
   for (const listener of listeners) listener({ data: values[0] });

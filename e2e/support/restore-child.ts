@@ -1,4 +1,4 @@
-/** What a start does first: node restore-child.ts <data folder>. */
+/** The first step of a start: node restore-child.ts <data folder>. */
 import { join } from 'node:path';
 import { applyRestore } from '../../src-main/backup/apply-restore.ts';
 import { removeLeftovers } from '../../src-main/leftovers.ts';

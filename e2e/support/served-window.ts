@@ -32,7 +32,7 @@ export async function enter({ address }: Served): Promise<Session> {
 
 type Reply = { id: number } & ({ ok: true; data: unknown } | { ok: false; error: object });
 
-/** One window's calls. */
+/** Calls of one window. */
 export class WindowCalls {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (reply: Reply) => void>();

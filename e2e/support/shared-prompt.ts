@@ -1,4 +1,4 @@
-/** Prompts of two passages for machines that share what they computed of them. */
+/** Prompts of two passages for machines that share their caches. */
 import { type Model, type Strategy } from '../../src-main/engine/engine.ts';
 import { blend, type BlendResult, type PromptPart } from '../../src-main/fusion/blender.ts';
 import { encodeAndStore, keyFor, type ChunkCache } from '../../src-main/fusion/model.ts';
@@ -7,7 +7,7 @@ import type { ChunkStore } from '../../src-main/kvstore/store.ts';
 export const SMALL = { layers: 4, embd: 128, heads: 4, 'kv-heads': 2, 'head-dim': 32, ff: 256, vocab: 512 };
 export const STRATEGY: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.2] };
 
-/** A prompt of two passages; they take up several ranges each. */
+/** A prompt of two passages that take up several ranges each. */
 export function prompt(of: Model, length = 300, round = 0): PromptPart[] {
   const ids = (count: number, seed: number) =>
     Int32Array.from(
@@ -31,7 +31,7 @@ export async function encodeAll(of: Model, store: ChunkStore, parts: readonly Pr
     if (part.kind === 'chunk') await encodeAndStore(of, store, { ...part, dtype: 'f16', label: '' });
 }
 
-/** The prompt's blending, as a question does it. */
+/** Blends the prompt like a question. */
 export async function blended(
   model: Model,
   store: ChunkCache,

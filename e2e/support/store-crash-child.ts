@@ -1,7 +1,7 @@
 /**
  * Precomputes chunks into a store until it is done or killed:
  *   node store-crash-child.ts <model> <store folder> <seed> <disk budget in bytes>
- * Writes a line "open" when the store is, and each key once put() has promised it.
+ * Writes a line "open" when the store is open, and each key once its put() has resolved.
  */
 import { writeSync } from 'node:fs';
 import { Engine } from '../../src-main/engine/engine.ts';
@@ -17,7 +17,7 @@ const store = await ChunkStore.open({
   ramBudgetBytes: 0,
   files: engine,
 });
-// Not console.log: the promise must be in the pipe before anything else can happen.
+// Not console.log: the line must be in the pipe before anything else can happen.
 writeSync(1, 'open\n');
 for (const { key, tokens, dtype } of shuffled(plan(model), Number(seed))) {
   const chunk = await model.encodeChunk(tokens, dtype);

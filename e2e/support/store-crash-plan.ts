@@ -1,4 +1,4 @@
-/** What the crash test's parent and its victims agree on: a tiny model, and chunks to encode with it. */
+/** Shared by the crash test's parent and its victims: a tiny model, and chunks to encode with it. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { chunkKey } from '../../src-main/kvstore/store.ts';
@@ -17,7 +17,7 @@ export interface PlannedChunk {
   dtype: KvDtype;
 }
 
-/** Writes a model of random weights into a folder; gives its path. */
+/** Writes a random-weight model into a folder; returns its path. */
 export function makeModel(dir: string, seed = 1): string {
   const path = join(dir, 'model.gguf');
   const shape =

@@ -8,8 +8,8 @@ export interface CommandResult {
 }
 
 /**
- * Runs a program in the project's root. `show` passes its output on as it comes, besides collecting it; `cores`, as `taskset`
- * names them, are those that it may use.
+ * Runs a program in the project's root. `show` also prints its output as it arrives; `cores` limits the program to these cores, in
+ * `taskset`'s list format.
  */
 export function runCommand(
   command: string,
@@ -33,7 +33,7 @@ export function runCommand(
   });
 }
 
-/** Runs a JavaScript program from node_modules on the Node that runs this. */
+/** Runs a JavaScript program from node_modules on the current Node. */
 export function runTool(path: string, args: string[], show = false, cores?: string): Promise<CommandResult> {
   return runCommand(process.execPath, [join(ROOT, 'node_modules', path), ...args], show, cores);
 }

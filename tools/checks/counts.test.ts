@@ -22,7 +22,7 @@ describe('counting a Vitest report', () => {
     assertionResults: tests.map((each) => ({ status: each })),
   });
 
-  it('sums files, and tells skipped tests from passed ones', () => {
+  it('sums the files and counts skipped tests separately', () => {
     const testResults = [file('passed', 'passed', 'pending'), file('failed', 'passed', 'failed', 'todo')];
     expect(counts({ success: false, testResults }, 1)).toEqual({
       passed: 2,
@@ -59,7 +59,7 @@ describe('counting a CTest run', () => {
     expect(ctestCounts(output, 8)).toEqual({ passed: 41, failed: 2, skipped: 0, flaky: 0 });
   });
 
-  it('counts entries when the programs print nothing of the kind', () => {
+  it('counts CTest entries when the programs print no counts', () => {
     expect(ctestCounts('67% tests passed, 1 tests failed out of 3', 8)).toEqual({
       passed: 2,
       failed: 1,
@@ -74,14 +74,14 @@ describe('counting a CTest run', () => {
     });
   });
 
-  it('counts a crash behind a clean line as a failure', () => {
+  it('counts a crash after a clean summary as a failure', () => {
     const output = '1: 41 passed, 0 failed\n0% tests passed, 1 tests failed out of 1\n';
     expect(ctestCounts(output, 8)).toEqual({ passed: 41, failed: 1, skipped: 0, flaky: 0 });
     expect(ctestCounts('', 1).failed).toBe(1);
   });
 });
 
-it('adds up and ends in the agreed line', () => {
+it('adds counts up and formats the summary line', () => {
   const sum = add(
     { passed: 2, failed: 0, skipped: 1, flaky: 1 },
     { passed: 3, failed: 1, skipped: 0, flaky: 0 },
@@ -100,7 +100,7 @@ describe('counting a Playwright report', () => {
     return result;
   }
 
-  it('says which of those that passed needed a second try', () => {
+  it('lists the passed tests that needed a retry', () => {
     const stats = { expected: 5, unexpected: 1, flaky: 1, skipped: 2 };
     expect(counts({ stats }, 1)).toEqual({ passed: 6, failed: 1, skipped: 2, flaky: 1 });
   });

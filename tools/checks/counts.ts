@@ -4,7 +4,7 @@ export interface Counts {
   passed: number;
   failed: number;
   skipped: number;
-  /** Of those that passed: not at the first try. They are named in the output of their runner. */
+  /** Passed tests that failed on the first try. Their runner's output names them. */
   flaky: number;
 }
 
@@ -22,7 +22,7 @@ export function add(...counts: Counts[]): Counts {
   );
 }
 
-/** The line every test run ends with. */
+/** The last line of every test run. */
 export function summaryLine(counts: Counts): string {
   return `${counts.passed} passed, ${counts.failed} failed`;
 }
@@ -33,8 +33,8 @@ interface VitestReport {
 }
 
 /**
- * Counts a Vitest JSON report. A file that could not be loaded has no tests in the report and counts as one failure; so does
- * a run that failed for another reason (an unhandled rejection, a crash that left no report), so that no failure goes uncounted.
+ * Counts a Vitest JSON report. A file that failed to load has no tests in the report and counts as one failure. A run that failed for any
+ * other reason (an unhandled rejection, a crash that left no report) also counts as one, so that no failure is lost.
  */
 export function vitestCounts(reportPath: string, exitCode: number): Counts {
   const report = readReport(reportPath) as VitestReport | undefined;
@@ -54,8 +54,8 @@ export function vitestCounts(reportPath: string, exitCode: number): Counts {
 }
 
 /**
- * Counts a run of CTest from what it printed. One CTest entry is a whole program; where that program ends with "N passed, N
- * failed" its own counts are taken instead of "one".
+ * Counts a CTest run from its output. One CTest entry is a whole program; if the program prints "N passed, N failed" at its end, these
+ * counts replace "one".
  */
 export function ctestCounts(output: string, exitCode: number): Counts {
   const own = [...output.matchAll(/^(?:\d+: )?(\d+) passed, (\d+) failed/gm)].map(
@@ -65,7 +65,7 @@ export function ctestCounts(output: string, exitCode: number): Counts {
   const failedEntries = Number(entries?.[1] ?? 0);
   const passedEntries = Number(entries?.[2] ?? 0) - failedEntries;
   const counts = own.length > 0 ? add(...own) : { ...NONE, passed: passedEntries, failed: failedEntries };
-  // A program that crashed printed no line of its own.
+  // A program that crashed printed no summary line.
   if ((exitCode !== 0 || failedEntries > 0) && counts.failed === 0)
     counts.failed = Math.max(1, failedEntries);
   return counts;
@@ -75,7 +75,7 @@ interface PlaywrightReport {
   stats: { expected: number; unexpected: number; flaky: number; skipped: number };
 }
 
-/** Counts a Playwright JSON report. A run with an error outside any test has failed. */
+/** Counts a Playwright JSON report. A run with an error outside any test counts as failed. */
 export function playwrightCounts(reportPath: string, exitCode: number): Counts {
   const stats = (readReport(reportPath) as PlaywrightReport | undefined)?.stats;
   if (stats === undefined) return { ...NONE, failed: 1 };

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { probe } from '../setup/process.mjs';
 
 /**
- * The cores that this process may use, in two halves as `taskset` names them: what runs beside something else is held to one of them,
- * since two programs whose threads wait for each other in the same cores slow each other down many times over. Undefined where there is
- * one core, or where nothing can be held to some of them.
+ * Splits the cores that this process may use into two halves, in `taskset`'s list format. Programs that run in parallel get one half each:
+ * two programs whose threads wait for each other on shared cores slow each other down many times over. Undefined if there is only one core
+ * or `taskset` is unavailable.
  */
 export async function halvesOfCores(): Promise<[string, string] | undefined> {
   if (process.platform !== 'linux' || (await probe('taskset', ['--version'])) === undefined) return undefined;

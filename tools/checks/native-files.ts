@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The paths of the files below a folder whose names match; none where there is no such folder. */
+/** Returns the paths of all files below a folder whose names match; empty if the folder does not exist. */
 export function filesUnder(folder: string, name: RegExp): string[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })

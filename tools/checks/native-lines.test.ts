@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { nativeLineProblems } from './native-lines.ts';
 
-it('finds lines of native sources that are too long, counted in characters', () => {
+it('reports native source lines that are too long, in characters', () => {
   const root = mkdtempSync(join(tmpdir(), 'kvasir-lines-'));
   const write = (path: string, text: string) => {
     mkdirSync(join(root, path, '..'), { recursive: true });

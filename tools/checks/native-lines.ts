@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { filesUnder } from './native-files.ts';
 
-/** As in .clang-format and .editorconfig. */
+/** Same limit as in .clang-format and .editorconfig. */
 const LONGEST = 120;
 const NAMES = /\.(cc|cpp|h|hpp|inc)$|^CMakeLists\.txt$/;
 
-/** One sentence for each line of native/ that is too long. Characters count, not bytes. */
+/** Returns one sentence for each line of native/ that is too long. Counts characters, not bytes. */
 export function nativeLineProblems(root: string): string[] {
   return filesUnder(join(root, 'native'), NAMES).flatMap((path) =>
     readFileSync(path, 'utf8')

@@ -9,17 +9,17 @@ import { nativeLineProblems } from './native-lines.ts';
 
 export interface StepResult {
   ok: boolean;
-  /** What to show when it failed. */
+  /** Output to show on failure. */
   output: string;
-  /** What people should know of it though it did not fail. */
+  /** Printed even if the step passed. */
   note?: string;
-  /** Tests in it; undefined for steps that are not tests. */
+  /** Test counts; undefined for steps that are not tests. */
   counts?: Counts;
 }
 
 export interface SuiteStep {
   name: string;
-  /** `cores`: those that it may use, as `taskset` names them; absent: all. */
+  /** `cores`: the cores the step may use, in `taskset`'s list format; default: all. */
   run(cores?: string): Promise<StepResult>;
 }
 
@@ -33,7 +33,7 @@ const types: SuiteStep = {
         runTool('typescript/bin/tsc', ['-p', `tsconfig.${runtime}.json`, '--pretty']),
       ),
     );
-    // src-main's files are in several of them; one complaint is enough.
+    // Several projects include src-main's files; report each problem once.
     return { ok: results.every(isOk), output: [...new Set(results.map(({ output }) => output))].join('') };
   },
 };
@@ -48,11 +48,11 @@ const format: SuiteStep = {
   name: 'format',
   async run() {
     const result = await runTool('prettier/bin/prettier.cjs', ['--check', '--log-level=warn', '.']);
-    return { ok: isOk(result), output: `${result.output}\`npm run format\` puts them right.` };
+    return { ok: isOk(result), output: `${result.output}\`npm run format\` fixes them.` };
   },
 };
 
-/** Files that nothing imports, and exports that no other file names (knip.json). */
+/** Files that nothing imports, and exports that no other file uses (knip.json). */
 const unused: SuiteStep = {
   name: 'unused',
   run: async () =>
@@ -79,10 +79,10 @@ const nativeLines: SuiteStep = {
 
 const unit: SuiteStep = { name: 'unit', run: () => vitest('unit', false) };
 
-/** What a change must pass before it is committed. */
+/** The checks that every commit must pass. */
 export const CHECKS = [types, lint, format, unused, nativeIncludes, nativeLines, unit];
 
-/** They take minutes: their progress is shown. */
+/** Takes minutes, so its output is shown as it arrives. */
 export const e2e: SuiteStep = { name: 'e2e', run: (cores) => vitest('e2e', true, cores) };
 
 export const native: SuiteStep = {
@@ -95,9 +95,7 @@ export const native: SuiteStep = {
   },
 };
 
-/**
- * Runs one step, prints its line, and its output when it failed. A step that throws has failed.
- */
+/** Runs one step and prints its line, plus its output on failure. A step that throws has failed. */
 export async function runStep(step: SuiteStep, cores?: string): Promise<StepResult> {
   const started = performance.now();
   let result: StepResult;
@@ -114,7 +112,7 @@ export async function runStep(step: SuiteStep, cores?: string): Promise<StepResu
   return result;
 }
 
-/** Runs steps two at a time (the machines we aim at have two cores) and returns their results in order. */
+/** Runs steps two at a time (the target machines have two cores) and returns their results in order. */
 export async function runSteps(steps: SuiteStep[]): Promise<StepResult[]> {
   const results: StepResult[] = [];
   const waiting = steps.entries();
@@ -142,14 +140,14 @@ async function vitest(project: string, show: boolean, cores?: string): Promise<S
     if (isOk(result) && /No test files found/.test(result.output))
       return { ok: true, output: '', counts: NONE };
     const counts = vitestCounts(report, result.code);
-    // What was shown while it ran need not be shown again.
+    // Output that was already shown is not printed again.
     return { ok: isOk(result) && counts.failed === 0, output: show ? '' : result.output, counts };
   } finally {
     rmSync(report, { force: true });
   }
 }
 
-/** The app in a real browser, and in Electron where its binary is. */
+/** Tests the app in a real browser, and in Electron if its binary is installed. */
 export const window: SuiteStep = {
   name: 'window',
   async run(cores) {
@@ -177,7 +175,7 @@ function describe({ passed, failed, skipped, flaky }: Counts): string {
   const parts = [`${passed} passed`];
   if (failed > 0) parts.push(`${failed} failed`);
   if (skipped > 0) parts.push(`${skipped} skipped`);
-  if (flaky > 0) parts.push(`${flaky} only at the second try`);
+  if (flaky > 0) parts.push(`${flaky} flaky`);
   return parts.join(', ');
 }
 

@@ -1,12 +1,12 @@
 /**
- * Installers for the system this runs on, in dist/: an AppImage and a deb, a dmg, or an NSIS installer.
+ * Builds installers for the current system into dist/: an AppImage and a deb, a dmg, or an NSIS installer.
  *
- *   npm run dist [-- --dir] [-- any option of electron-builder]
+ *   npm run dist [-- --dir] [-- any electron-builder option]
  *
- * --dir packs the folder that is installed and makes no installer of it. Electron's binary is fetched where it is missing. KVASIR_UPDATES is the
- * address of the server that the app looks for updates at (electron-updater's "generic"); without it, it looks nowhere. The registry that npm is
- * set to here is the one that the app fetches packs for GPUs from. Signing and
- * notarisation go by electron-builder's own variables; docs/packaging.md has them.
+ * --dir builds the unpacked application folder without an installer. A missing Electron binary is downloaded. KVASIR_UPDATES is the URL of
+ * the update server (electron-updater's "generic" provider); without it, the app does not check for updates. The app downloads GPU packs
+ * from the npm registry that is configured at build time. Signing and notarisation use electron-builder's own variables; see
+ * docs/packaging.md.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, '..', '..');
 const packages = packedPackages(root);
 const unknown = unknownLicences(packages);
 if (unknown.length > 0) {
-  console.error(`Not packed: nobody has looked at the licences of ${unknown.join(', ')}.`);
+  console.error(`Not packed: the licences of ${unknown.join(', ')} have not been reviewed.`);
   process.exit(1);
 }
 writeFileSync(join(root, 'build', 'licences.txt'), licencesText(packages));

@@ -7,7 +7,7 @@ import { bundledPackages, packageList, packageOf, packedPackages, type Package }
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-test('every package that is packed has a licence under which it may be passed on', () => {
+test('every packed package has a licence that permits redistribution', () => {
   const packages = packedPackages(ROOT);
   const names = packages.map(({ name }) => name);
   expect(names).toContain('better-sqlite3');
@@ -16,7 +16,7 @@ test('every package that is packed has a licence under which it may be passed on
   expect(unknownLicences(packages)).toEqual([]);
 });
 
-test('packages in every bundle are listed, also those that are of no production package', () => {
+test('packages in every bundle are listed, including those outside the production dependencies', () => {
   const root = mkdtempSync(join(tmpdir(), 'kvasir-licences-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const put = (path: string, content: unknown): void => {
@@ -43,7 +43,7 @@ test('packages in every bundle are listed, also those that are of no production 
 });
 
 test.skipIf(!existsSync(packageList(ROOT, 'main')))(
-  'what the main process and the worker are bundled from is in the list',
+  'the list contains the packages bundled into the main process and the worker',
   () => {
     const names = packedPackages(ROOT).map(({ name }) => name);
     const bundled = ['hono', '@hono/node-server', '@modelcontextprotocol/sdk', '@shikijs/core'];
@@ -53,7 +53,7 @@ test.skipIf(!existsSync(packageList(ROOT, 'main')))(
   },
 );
 
-test('what nobody has looked at is told', () => {
+test('unreviewed licences are reported', () => {
   const one = (name: string, license: string): Package => ({ name, version: '1.0.0', license, texts: [] });
   const packages = [one('a', 'MIT'), one('b', '(MIT OR GPL-3.0-or-later)'), one('c', 'MIT AND Zlib')];
   expect(unknownLicences(packages)).toEqual([]);
@@ -64,7 +64,7 @@ test('what nobody has looked at is told', () => {
   expect(licencesText(packages)).toContain('\na 1.0.0: MIT\n');
 });
 
-test('the package of a module, and no folder within it', () => {
+test("a module's package is its package root, not a folder within it", () => {
   const inside = (...path: string[]): string => join(ROOT, 'node_modules', ...path);
   expect(packageOf(inside('pdfjs-dist', 'legacy', 'build', 'pdf.mjs'), ROOT)).toBe('node_modules/pdfjs-dist');
   expect(packageOf(inside('@huggingface', 'jinja', 'dist', 'index.js'), ROOT)).toBe(

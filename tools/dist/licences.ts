@@ -1,11 +1,11 @@
 import type { Package } from './packages.ts';
 
-/** What is packed that no package is the author of: the libraries of @node-llama-cpp are built from it. */
+/** Packed components that are not npm packages: the libraries in @node-llama-cpp are built from them. */
 const LIBRARIES = [
   'ggml and llama.cpp (https://github.com/ggml-org/llama.cpp), MIT licence, Copyright (c) 2023-2026 The ggml authors',
 ];
 
-/** The licences of everything that is packed, as one text for people to read. */
+/** Returns the licences of everything that is packed, as one readable text. */
 export function licencesText(packages: readonly Package[]): string {
   const line = '-'.repeat(79);
   const parts = packages.map(
@@ -18,11 +18,11 @@ export function licencesText(packages: readonly Package[]): string {
 
 const MISSING = 'The package brings no text of its licence.';
 
-/** Licences under which anybody may pass the whole on; with any other the packer stops, for a person to look. */
+/** Licences that permit redistribution of the whole. Any other licence stops packaging until someone has reviewed it. */
 const FREE =
   /^(MIT|MIT-0|ISC|BSD(-[23]-Clause)?|Apache-2\.0|0BSD|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Python-2\.0|Zlib|WTFPL)$/;
 
-/** Names of packages whose licence is none of those. */
+/** Names of packages with any other licence. */
 export function unknownLicences(packages: readonly Package[]): string[] {
   const free = (license: string): boolean =>
     license

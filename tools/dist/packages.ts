@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
-/** A package that is part of what people install. */
+/** A package that is part of the installed application. */
 export interface Package {
   name: string;
   version: string;
   license: string;
-  /** The texts of its licence files, and notices that it asks to keep. */
+  /** The texts of its licence files, and the notices that it requires to be kept. */
   texts: string[];
 }
 
@@ -20,17 +20,17 @@ interface Lock {
   packages: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }>;
 }
 
-/** Parts of the program that are bundled by themselves. */
+/** Parts of the program with separate bundles. */
 const BUNDLES = ['main', 'preload', 'renderer', 'worker'] as const;
 type Bundle = (typeof BUNDLES)[number];
 
 const TEXTS = /^(licen[cs]e|copying|notice)/i;
-/** Of which nothing is packed: Node for running from source, headers, and what draws pages of PDF. */
+/** Packages that are not packed: Node for running from source, headers, and the PDF page renderer. */
 const LEFT_OUT = /^node_modules\/(node-(bin-)?(linux|win|darwin)-|node-addon-api|@napi-rs\/)/;
 
 /**
- * What is packed, by name: production packages as the lock file has them, as far as this system has them (libraries of other systems are
- * not installed), and those that were bundled, which the build has listed.
+ * Lists the packed packages by name: the production packages from the lock file that are installed on this system (libraries for other
+ * systems are not), and the bundled packages that the build has listed.
  */
 export function packedPackages(root: string): Package[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
@@ -43,18 +43,21 @@ export function packedPackages(root: string): Package[] {
   return [...found.values()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 
-/** Folders of the packages in `out/`: what Electron runs takes others than the production ones into its bundle, the window all of its own. */
+/**
+ * Folders of the packages in `out/`. Electron's bundle contains packages beyond the production ones, and the window bundles all of its
+ * packages.
+ */
 export function bundledPackages(root: string): string[] {
   const lists = BUNDLES.map((bundle) => packageList(root, bundle)).filter((path) => existsSync(path));
   return [...new Set(lists.flatMap((path) => JSON.parse(readFileSync(path, 'utf8')) as string[]))];
 }
 
-/** Where the build lists the packages in a bundle. */
+/** The file in which the build lists the packages of a bundle. */
 export function packageList(root: string, bundle: Bundle): string {
   return join(root, 'out', `${bundle}-packages.json`);
 }
 
-/** The folder of the package that a module is in, from `root` on with slashes; undefined outside of packages. */
+/** The folder of the package that contains a module, relative to `root`, with slashes; undefined for modules outside packages. */
 export function packageOf(module: string, root: string): string | undefined {
   const plain = module.replace(/^\0/, '').split('?')[0] ?? '';
   if (!plain.includes(`node_modules${sep}`)) return undefined;
@@ -67,7 +70,7 @@ export function packageOf(module: string, root: string): string | undefined {
   return folder.slice(root.length + 1).replaceAll(sep, '/');
 }
 
-/** Packages have manifests without a name in folders of theirs, to say what kind of modules these hold. */
+/** False for nested manifests without a name, which only declare a folder's module type. */
 function isPackage(folder: string): boolean {
   return manifestOf(folder)?.name !== undefined;
 }

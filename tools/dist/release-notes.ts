@@ -1,10 +1,10 @@
-// What changed up to a tag (or HEAD) since the one before it, from the commits, as Markdown: node tools/dist/release-notes.ts [TAG]
+// Lists the commits between a tag (or HEAD) and the previous tag, as Markdown: node tools/dist/release-notes.ts [TAG]
 import { execFileSync } from 'node:child_process';
 
 const git = (...args: string[]): string =>
   execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
-/** The last tag before `tag`; undefined for the first. */
+/** The previous tag; undefined for the first. */
 function tagBefore(tag: string): string | undefined {
   try {
     return git('describe', '--tags', '--abbrev=0', '--match', 'v*', `${tag}^`);

@@ -1,4 +1,4 @@
-// Starts the app that `npm run dist -- --dir` packed and drives it: node tools/dist/test-packed.ts
+// Starts the app that `npm run dist -- --dir` packed and tests it: node tools/dist/test-packed.ts
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Where the program lies in the folder that electron-builder unpacks for this system. */
+/** Path of the program in the folder that electron-builder unpacks for each system. */
 const PROGRAMS: Partial<Record<NodeJS.Platform, string[]>> = {
   linux: ['kvasir'],
   win32: ['Kvasir.exe'],
@@ -25,7 +25,7 @@ if (program === undefined) {
 const playwright = join(root, 'node_modules', '@playwright', 'test', 'cli.js');
 const config = join(root, 'e2e', 'window', 'playwright.config.ts');
 const args = [playwright, 'test', '--config', config, '--project', 'electron', '--grep', 'packed'];
-// Without a display, Linux brings one.
+// Linux without a display runs it under Xvfb.
 const display = process.platform === 'linux' && process.env.DISPLAY === undefined;
 const command = [...(display ? ['xvfb-run', '--auto-servernum'] : []), process.execPath, ...args];
 const { status } = spawnSync(command[0] ?? '', command.slice(1), {

@@ -1,25 +1,25 @@
 import type { Known } from './known.ts';
 
-/** A data folder with something in it, which nobody has open. */
+/** A data folder with content that no process has open. */
 export interface Place {
   data: string;
   known: Known;
-  /** A good backup of it. */
+  /** An intact backup of the folder. */
   backup: string;
-  /** From 0 to below `n`; the same in each run of a round. */
+  /** An integer from 0 to below `n`; the same sequence in each run of a round. */
   random: (n: number) => number;
 }
 
-/** Thrown by a fault that this machine lacks something for: what it needs. Its rounds then count as nothing. */
+/** Thrown by a fault that this machine cannot run; the message names the missing requirement. Its rounds are not counted. */
 export class Skipped extends Error {}
 
 /**
- * One thing that can go wrong. `run` brings it about with real processes, and throws when Kvasir did not do what it is to do. What it
- * leaves running is stopped. Then Kvasir is started once more, and everything has to be there.
+ * One failure scenario. `run` causes it with real processes and throws if Kvasir misbehaves. The runner then stops all remaining processes,
+ * starts Kvasir again and checks that no data is lost.
  */
 export interface Fault {
   name: string;
-  /** For the table: what goes wrong, and what has to hold besides what always does. */
+  /** For the table: what goes wrong, and what must hold besides the common checks. */
   covers: string;
   run(place: Place): Promise<void>;
 }

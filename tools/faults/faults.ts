@@ -1,13 +1,12 @@
 /**
- * Brings about what can go wrong, with real processes on a data folder of its own, and looks whether anything is lost.
+ * Causes failures with real processes on a separate data folder and checks that no data is lost.
  *
  *   npm run faults                       every fault, 10 times each
  *   npm run faults -- --rounds 50
- *   npm run faults -- --only restoring,disk   those whose name contains one of these
+ *   npm run faults -- --only restoring,disk   faults whose name contains one of these
  *
- * After each round Kvasir is started once more: uploaded documents, conversations and answers have to be there, and a new answer has to
- * be right. Exit code 1 when one time it is not so. A fault that this machine lacks something for is skipped. A fault is a file in list/
- * and a line below.
+ * After each round Kvasir starts again: uploaded documents, conversations and answers must exist, and a new answer must be correct. Exit
+ * code 1 if any round fails. A fault is skipped if this machine lacks a requirement. Each fault is a file in list/ and a line below.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,7 +72,7 @@ if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a
 
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-faults-'));
 const table = new Table({
-  head: ['fault', 'what it covers', 'rounds', 'held', 'what went wrong'],
+  head: ['fault', 'what it covers', 'rounds', 'passed', 'failures'],
   colWidths: [20, 44, 8, 6, 52],
   wordWrap: true,
   style: { head: [], border: [] },
@@ -86,12 +85,12 @@ try {
       const wrong = await failuresOf(fault, filled);
       lost += wrong.length;
       const held = rounds - wrong.length;
-      process.stderr.write(` ${fault.name}: ${held} of ${rounds}\n`); // a long run may be cut short
+      process.stderr.write(` ${fault.name}: ${held} of ${rounds}\n`); // keeps the results of a run that is interrupted
       table.push([fault.name, fault.covers, rounds, held, wrong.slice(0, 3).join('\n').slice(0, 600)]);
     } catch (error) {
       if (!(error instanceof Skipped)) throw error;
       process.stderr.write(` ${fault.name}: skipped\n`);
-      table.push([fault.name, fault.covers, '–', '–', `skipped: it needs ${error.message}`]);
+      table.push([fault.name, fault.covers, '–', '–', `skipped: needs ${error.message}`]);
     }
   }
 } finally {
@@ -108,7 +107,7 @@ async function prepare(data: string) {
   return { data, known };
 }
 
-/** What went wrong, round by round. Rejects with Skipped. */
+/** Failure messages, by round. Rejects with Skipped. */
 async function failuresOf(fault: Fault, filled: Awaited<ReturnType<typeof prepare>>): Promise<string[]> {
   const wrong: string[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -119,7 +118,7 @@ async function failuresOf(fault: Fault, filled: Awaited<ReturnType<typeof prepar
   return wrong;
 }
 
-/** Why a round failed; undefined when it did not. Rejects with Skipped. */
+/** Why a round failed; undefined if it passed. Rejects with Skipped. */
 async function failureOf(
   fault: Fault,
   round: number,
@@ -146,7 +145,7 @@ async function failureOf(
   }
 }
 
-/** Rounds are the same every time, and differ from each other. */
+/** Seeded by round: a round repeats exactly, and rounds differ from each other. */
 function seeded(round: number): (n: number) => number {
   const next = randomFrom(round + 1);
   return (n) => Math.floor(next() * n);

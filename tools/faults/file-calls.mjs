@@ -1,9 +1,8 @@
-// Preloaded (`node --import`) into a process that is to meet a fault: counts the calls that change files, and at the one that is
-// asked for ends the process as a power cut would, or says that the disk is full. SQLite's own writes are not counted: they are
-// transactions, which SQLite's tests kill better than we can.
+// Preloaded (`node --import`) into the process under test: counts the calls that change files and, at the requested call, kills the process
+// as a power cut would, or reports a full disk. SQLite's own writes are not counted: they are transactions, which SQLite's own tests cover.
 //   KVASIR_KILL_AT=n    SIGKILL before the n-th call
-//   KVASIR_FULL_FROM=n  ENOSPC from the n-th call that needs room on
-//   KVASIR_FAULTS_IN    only calls whose first path contains this count
+//   KVASIR_FULL_FROM=n  ENOSPC from the n-th call that allocates disk space
+//   KVASIR_FAULTS_IN    count only calls whose first path contains this
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

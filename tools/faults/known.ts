@@ -10,7 +10,7 @@ const QUESTION = 'Where does Project Polaris run?';
 const ANSWER = /Riga/;
 const WAIT_MS = 300_000;
 
-/** What was put in and has to be there whatever happens. */
+/** The data that was stored and must survive every fault. */
 export interface Known {
   libraryName: string;
   conversationId: string;
@@ -18,7 +18,7 @@ export interface Known {
   messages: string[];
 }
 
-/** Fills a fresh Kvasir: uploaded documents, a conversation with an answer, a backup of both. */
+/** Fills a new Kvasir with uploaded documents, a conversation with an answer, and a backup of both. */
 export async function fill(app: RunningApp): Promise<Known & { backup: string }> {
   const library = await app.call('libraries.create', { name: 'Kept' });
   for (const [path, text] of Object.entries(DOCUMENTS)) await app.upload(library.id, path, text);
@@ -35,7 +35,7 @@ export async function fill(app: RunningApp): Promise<Known & { backup: string }>
   };
 }
 
-/** Throws when something is lost, or an answer is wrong. */
+/** Throws if data is lost or an answer is wrong. */
 export async function requireKept(app: RunningApp, known: Known): Promise<void> {
   await requireDocuments(app);
   const { messages } = await app.call('chat.get', { id: known.conversationId });
@@ -46,7 +46,7 @@ export async function requireKept(app: RunningApp, known: Known): Promise<void> 
   await ask(app, id);
 }
 
-/** Documents of uploads, in whatever library they are. */
+/** Checks the uploaded documents, whichever library contains them. */
 export async function requireDocuments(app: RunningApp): Promise<void> {
   await settled(app);
   const found = new Map<string, string>();
@@ -59,14 +59,14 @@ export async function requireDocuments(app: RunningApp): Promise<void> {
     if (found.get(path)?.trim() !== text) throw new Error(`the document ${path} is lost`);
 }
 
-/** A conversation about the sample library, which is not among "all libraries" once there are others. */
+/** A conversation about the sample library, which "all libraries" excludes once others exist. */
 export async function aboutSamples(app: RunningApp): Promise<{ id: string }> {
   const libraries = await app.call('libraries.list', {});
   const libraryIds = libraries.filter(({ sample }) => sample).map(({ id }) => id);
   return app.call('chat.create', { options: { scope: { libraryIds, documentIds: [] } } });
 }
 
-/** Asks what the sample library knows, and throws unless the answer is right; where errors are allowed, a typed one will do. */
+/** Asks a question that the sample library answers, and throws if the answer is wrong. With `errors`, a typed error is also accepted. */
 export async function ask(app: RunningApp, conversationId: string, errors = false): Promise<void> {
   const { answerId } = await app.call('chat.send', { conversationId, text: QUESTION });
   const answer = await until(async () => {
@@ -79,7 +79,7 @@ export async function ask(app: RunningApp, conversationId: string, errors = fals
   throw new Error(`the answer is wrong (${answer.state}): ${answer.text} ${answer.failure?.message ?? ''}`);
 }
 
-/** Every library is read, cut and computed, the sample library too, which is made and scanned after the start. */
+/** Waits until every library is read, chunked and computed, including the sample library, which is created and scanned after the start. */
 export async function settled(app: RunningApp): Promise<void> {
   await until(async () => {
     const libraries = await app.call('libraries.list', {});
@@ -98,5 +98,5 @@ export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
     if (found !== undefined) return found;
     await sleep(100);
   }
-  throw new Error('it never came to be');
+  throw new Error('timed out');
 }

@@ -7,12 +7,12 @@ import { Refused, type RunningApp } from './running-app.ts';
 
 const DEMO_MODEL = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
 
-/** Puts the demo model's bytes at `path`. */
+/** Writes a copy of the demo model to `path`. */
 export function copyDemo(path: string): void {
   copyFileSync(DEMO_MODEL, path);
 }
 
-/** Makes a copy of the demo model at `path` the one that answers, as the demo model would; gives its id. */
+/** Makes a copy of the demo model at `path` the active model; returns its id. */
 export async function useCopy(app: RunningApp, path: string): Promise<string> {
   copyDemo(path);
   await app.call('settings.update', { chunkTokens: 96, threads: 1 });
@@ -28,7 +28,7 @@ export async function modelOf(app: RunningApp, id: string): Promise<ModelEntry> 
   return entry;
 }
 
-/** Throws unless the call is refused with a code that Kvasir knows. */
+/** Throws unless the call fails with a known error code. */
 export async function requireRefused(call: Promise<unknown>, code?: string): Promise<void> {
   try {
     await call;
@@ -36,5 +36,5 @@ export async function requireRefused(call: Promise<unknown>, code?: string): Pro
     if (error instanceof Refused && isErrorCode(error.code) && error.code === (code ?? error.code)) return;
     throw error;
   }
-  throw new Error('it was not refused');
+  throw new Error('the call was not refused');
 }

@@ -18,7 +18,7 @@ interface Reply {
   error?: { code: string; message: string };
 }
 
-/** What the core said no to. */
+/** A call that the core refused. */
 export class Refused extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -27,10 +27,10 @@ export class Refused extends Error {
   }
 }
 
-/** Kvasir in a process of its own, with a window's connection to it. */
+/** Kvasir in a separate process, with a WebSocket connection like the window's. */
 export class RunningApp {
   readonly origin: string;
-  /** The window's address, and the session's cookie. */
+  /** The window's URL and the session's cookie. */
   readonly home: string;
   readonly cookie: string;
   readonly #child: ChildProcess;
@@ -50,7 +50,7 @@ export class RunningApp {
     socket.on('error', () => undefined);
   }
 
-  /** `faults` are for file-calls.mjs. Rejects with what it printed when it does not come up. */
+  /** `faults` are variables for file-calls.mjs. Rejects with the process's output if it does not start. */
   static async start(data: string, faults: Record<string, string> = {}): Promise<RunningApp> {
     const child = spawn(
       process.execPath,
@@ -78,7 +78,7 @@ export class RunningApp {
     return this.#child.pid ?? 0;
   }
 
-  /** Ends what a fault has left running: as Ctrl-C does, or at once where it failed. */
+  /** Ends the processes that a fault left running: SIGTERM for a clean exit, SIGKILL after a failure. */
   static async endAll(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     for (const child of RunningApp.#running) {
       child.kill(signal);
@@ -89,7 +89,7 @@ export class RunningApp {
   call<P extends ProcedureName>(name: P, input: InputOf<P>): Promise<OutputOf<P>> {
     const id = ++this.#lastId;
     return new Promise<OutputOf<P>>((resolve, reject) => {
-      if (this.#socket.readyState !== WebSocket.OPEN) return reject(new Error('it has ended'));
+      if (this.#socket.readyState !== WebSocket.OPEN) return reject(new Error('Kvasir has ended'));
       this.#waiting.set(id, { resolve: (data) => resolve(data as OutputOf<P>), reject });
       this.#socket.send(JSON.stringify({ id, name, input }));
     });
@@ -114,7 +114,7 @@ export class RunningApp {
     await this.#end('SIGKILL');
   }
 
-  /** Resolves once it has ended, by whatever. */
+  /** Resolves when the process has ended for any reason. */
   async ended(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit');
   }
@@ -132,7 +132,7 @@ export class RunningApp {
   }
 
   #lose(): void {
-    for (const { reject } of this.#waiting.values()) reject(new Error('it ended before it answered'));
+    for (const { reject } of this.#waiting.values()) reject(new Error('Kvasir ended before it answered'));
     this.#waiting.clear();
   }
 }
@@ -142,7 +142,7 @@ function printed(child: ChildProcess): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   return new Promise<string>((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`Kvasir ${why}: ${text}`));
-    timer = setTimeout(() => fail('printed no address'), START_MS);
+    timer = setTimeout(() => fail('printed no URL'), START_MS);
     const read = (part: Buffer): void => {
       text += part.toString();
       const address = ADDRESS.exec(text)?.[0];

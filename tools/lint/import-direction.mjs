@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module';
 import { LAYERS, PRIVATE_FILES, PRIVATE_PACKAGES, TESTING } from './layers.mjs';
 
 /**
- * Why `file` may not import `source`, in one sentence that lists what it may import; undefined when it may.
+ * Explains in one sentence why `file` may not import `source` and lists the permitted imports; undefined if it may.
  *
  * @param {string} file path relative to the project's root, with forward slashes
  * @param {string} source as written in the import

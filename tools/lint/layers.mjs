@@ -1,10 +1,10 @@
 /**
- * Who may import whom. This table is the architecture; the lint rule in import-direction.mjs holds the code to it.
+ * Permitted imports between layers. This table is the architecture; the lint rule in import-direction.mjs enforces it.
  *
  * @typedef {object} Layer
  * @property {string} path folder or file, relative to the project's root
  * @property {string[]} imports the other layers it may import; its own files always may
- * @property {string[]} [packages] the only npm packages it may import; without this, any
+ * @property {string[]} [packages] the only npm packages it may import; default: any
  * @property {boolean} [builtins] false: no node: modules
  */
 
@@ -21,7 +21,7 @@ const CORE = [
   'src-main/api',
   'src-main/testing',
 ];
-/** What a host may see of the core: the composed app, its services and the platform, but neither engine nor store. */
+/** The part of the core that hosts may import: the composed app, its services and the platform, but neither engine nor store. */
 const BELOW_HOSTS = ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts', 'src-main/api'];
 
 /** @param {string} name */
@@ -85,26 +85,26 @@ export const LAYERS = [
   },
   { path: 'src-main/backup', imports: FOUNDATION },
   { path: 'src-main/sharing', imports: ['src-shared', 'src-main/platform', 'src-main/kvstore'] },
-  // Stand-ins for what tests have no use for; only tests import them.
+  // Test doubles; only tests import them.
   { path: 'src-main/testing', imports: [...FOUNDATION, ...SERVICES] },
 
   { path: 'src-main/workspaces.ts', imports: [...FOUNDATION, ...SERVICES] },
-  // Whose migrations make which database.
+  // Which migrations create which database.
   { path: 'src-main/databases.ts', imports: [...FOUNDATION, ...SERVICES] },
   { path: 'src-main/leftovers.ts', imports: [...FOUNDATION, inCore('backup')] },
   {
     path: 'src-main/app.ts',
     imports: [...FOUNDATION, ...SERVICES, ...['databases.ts', 'leftovers.ts', 'workspaces.ts'].map(inCore)],
   },
-  // From the contract's procedures to the services.
+  // Maps the contract's procedures to the services.
   { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },
-  // What both hosts need to show the window; neither imports the other.
+  // Shared by both window hosts; neither imports the other.
   { path: 'src-main/hosts/window', imports: BELOW_HOSTS },
   { path: 'src-main/hosts/server', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
-  // The same core for other programs: it shows no window.
+  // The same core for other programs, without a window.
   { path: 'src-main/hosts/api', imports: BELOW_HOSTS },
   { path: 'src-main/hosts/mcp', imports: BELOW_HOSTS },
-  // Commands of other processes: how they come here, not what they are.
+  // Transport for commands from other processes, not the commands themselves.
   { path: 'src-main/hosts/guests', imports: ['src-shared', 'src-main/platform'] },
   {
     path: 'src-main/hosts/command-line',
@@ -125,7 +125,7 @@ export const LAYERS = [
     imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/command-line'],
   },
 
-  // The window: features never import one another; what two need is in ui/, viz/ or client/.
+  // The window: features never import one another; shared code is in ui/, viz/ or client/.
   { path: 'src-renderer/i18n', imports: ['src-shared'], builtins: false },
   { path: 'src-renderer/client', imports: ['src-shared', 'src-renderer/i18n'], builtins: false },
   {
@@ -142,9 +142,9 @@ export const LAYERS = [
   { path: 'src-renderer', imports: [...BELOW_FEATURES, ...FEATURES], builtins: false },
 
   { path: 'tools', imports: CORE },
-  // Benches take the words and the tables of the command line.
+  // Benches use the command line's texts and tables.
   { path: 'bench', imports: [...CORE, 'src-main/hosts/command-line', 'tools', 'e2e'] },
-  // The bundle for Electron is run on the stand-in that its host's tests use.
+  // The bundle for Electron runs on the Electron double that its host's tests use.
   {
     path: 'e2e',
     imports: [
@@ -158,7 +158,7 @@ export const LAYERS = [
   },
 ];
 
-/** What any test may import, wherever it stands. */
+/** Any test in any folder may import this. */
 export const TESTING = 'src-main/testing';
 
 /** Files that only their own folder may import. */

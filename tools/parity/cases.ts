@@ -1,24 +1,24 @@
-/** The models with random weights that parity is shown on. */
+/** The random-weight models of the parity run. */
 import { type MkggufOptions, randomAdapter, randomModel, splitModel } from '../random-model/random-model.ts';
 
 export interface ParityCase {
   name: string;
-  /** Makes the model's file. */
+  /** Creates the model's file. */
   path: () => string;
-  /** Makes the file of an adapter that is put on it. */
+  /** Creates the file of an adapter for the model. */
   adapter?: () => string;
-  /** No weight is rounded: bounds hold as they are. */
+  /** Weights are not rounded, so bounds apply unchanged. */
   exact: boolean;
 }
 
 const SHAPE = { layers: 4, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
-/** For a device that is emulated, where a norm of 400 rows takes a third of a second. Prompts of 73 tokens are longer than its windows. */
+/** For emulated devices, where a norm of 400 rows takes a third of a second. Prompts of 73 tokens exceed these models' windows. */
 const SMALL: MkggufOptions = { layers: 2 };
 const SMALL_WINDOW = 48;
 const SMALL_FAMILIES: Record<string, MkggufOptions> = {
-  // llama.cpp adds an image's features in the first three layers, and ends the process where there is none behind them.
+  // llama.cpp adds an image's features in the first three layers, and aborts if no layer follows them.
   qwen3vl: { layers: 4 },
-  // The sixth is the first without a window.
+  // The sixth layer is the first without a window.
   gemma3: { layers: 6 },
 };
 
@@ -26,7 +26,7 @@ const FIRST_FAMILIES = ['llama', 'qwen2', 'qwen3'];
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q4_0', 'q4_K', 'q5_K', 'q6_K'];
 const SCALINGS = ['linear', 'yarn', 'llama3'];
 
-/** The other families, with what a model of each needs besides the shape; prompts are longer than windows and trained contexts. */
+/** The other families, with the options that a model of each needs besides the shape; prompts exceed windows and trained contexts. */
 const FAMILIES: Record<string, MkggufOptions> = {
   mistral3: { rope: 'yarn', context: 512 },
   qwen3moe: {},
@@ -43,19 +43,19 @@ const FAMILIES: Record<string, MkggufOptions> = {
   'gpt-oss': { window: 96, rope: 'yarn', context: 512 },
 };
 const FAMILY_TYPES = ['f32', 'f16', 'q8_0', 'q4_K'];
-/** Where weights are rounded, so that no rounding decides which experts are used: f32 and f16 show that they are chosen well. */
+/** With rounded weights all experts are used, so that rounding cannot change the choice; f32 and f16 verify the choice itself. */
 const ALL_EXPERTS: Record<string, MkggufOptions> = {
   qwen3moe: { 'experts-used': 8 },
   glm4moe: { 'experts-used': 8 },
   'gpt-oss': { 'experts-used': 8 },
 };
-/** Types that no kernel of ours reads. */
+/** Types without a kernel in our engine. */
 const OTHER_TYPES =
   'q2_K q3_K q4_1 q5_0 q5_1 iq1_s iq1_m iq2_xxs iq2_xs iq2_s iq3_xxs iq3_s iq4_nl iq4_xs tq1_0 tq2_0'.split(
     ' ',
   );
 
-/** Gemma 4's large models: values from keys and fewer KV heads where there is no window, and one with experts. */
+/** Gemma 4's large models: in layers without a window, values come from keys and there are fewer KV heads; one model has experts. */
 const GEMMA_4_LARGE = ['f32', 'f16', 'q8_0', 'q4_K'].flatMap((type) => [
   caseOf('gemma4', type, { variant: '31b' }, `gemma4 31b ${type}`),
   caseOf(
@@ -73,7 +73,7 @@ function caseOf(arch: string, type: string, more: MkggufOptions = {}, name = `${
   return { name, path: () => randomModel(options), exact };
 }
 
-/** With a LoRA adapter beside every matrix; Phi's are several weights in one tensor. */
+/** A LoRA adapter for every matrix; Phi packs several weights into one tensor. */
 function adaptedCases(): ParityCase[] {
   return [
     adapted(caseOf('llama', 'f32'), 'f32'),
@@ -86,7 +86,7 @@ function adaptedCases(): ParityCase[] {
   ];
 }
 
-/** In several files, as large models are published. */
+/** Split into several files, as large models are published. */
 function inParts(of: ParityCase, parts: number): ParityCase {
   return { ...of, name: `${of.name} in ${parts} files`, path: () => splitModel(of.path(), parts) };
 }
@@ -111,7 +111,7 @@ export function allCases(): ParityCase[] {
     ...Object.keys(FAMILIES).flatMap((arch) => FAMILY_TYPES.map((type) => caseOf(arch, type))),
     caseOf('olmo2', 'f16', { window: 0 }, 'olmo2 f16 without windows'),
     ...GEMMA_4_LARGE,
-    // As the published files have its experts.
+    // The published files store experts in this type.
     caseOf('gpt-oss', 'q8_0', { 'expert-type': 'mxfp4' }, 'gpt-oss mxfp4'),
     ...OTHER_TYPES.map((type) => caseOf('llama', type)),
     inParts(caseOf('llama', 'f32'), 3),
@@ -126,7 +126,7 @@ function smallOf(arch: string): MkggufOptions {
   return { ...SMALL, ...family, ...window, ...SMALL_FAMILIES[arch] };
 }
 
-/** One of every family, and of what is computed in another way. `small`: with two layers where that can be, and shorter windows. */
+/** One model of every family and of every other code path. `small`: two layers where possible, and shorter windows. */
 export function quickCases({ small = false } = {}): ParityCase[] {
   const of = (arch: string): MkggufOptions => (small ? smallOf(arch) : {});
   return [

@@ -1,6 +1,4 @@
-/**
- * What parity means, for one model file. Every check compares two independent ways to the same logits.
- */
+/** Parity checks for one model file. Every check compares two independent ways to compute the same logits. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,32 +7,32 @@ import { compareLogits } from '../../src-main/devices/trial/compare-logits.ts';
 import { agreement, randomTokens, rangeOf } from './compare.ts';
 import { logitsElsewhere, reference } from './reference.ts';
 
-/** DESIGN's bound on |Δ logit|, as a share of the logits' range. */
+/** The design's bound on |Δ logit|, as a share of the logits' range. */
 export const BOUND = 1e-2;
 const PROMPT_TOKENS = 401;
 const GREEDY_TOKENS = 64;
 
-/** How much is compared. A device that is emulated takes seconds for what takes others milliseconds. */
+/** How many tokens to compare. An emulated device takes seconds where others take milliseconds. */
 interface Extent {
   /** Default: 401. */
   promptTokens?: number | undefined;
-  /** Decoded behind the prompt; default: 64. */
+  /** Tokens decoded after the prompt; default: 64. */
   greedyTokens?: number | undefined;
 }
 
-/** More than a block of the pool, and than the windows of small models. */
+/** More than a block of the KV pool, and more than the windows of small models. */
 export const SMALL_EXTENT: Extent = { promptTokens: 73, greedyTokens: 8 };
 
 interface Place {
-  /** Where our side runs: 'cpu', or a name from devices(). */
+  /** Device for our engine: 'cpu', or a name from devices(). */
   device?: string;
-  /** File of a LoRA adapter on the model. */
+  /** LoRA adapter file for the model. */
   adapter?: string | undefined;
 }
 
 export interface CheckResult {
   name: string;
-  /** Largest |Δ logit| over the logits' range. */
+  /** Largest |Δ logit|, divided by the logits' range. */
   difference: number;
   bound: number;
   ok: boolean;
@@ -44,7 +42,7 @@ export interface CheckResult {
 const FULL: Strategy = { kind: 'full' };
 const deviation = (ratio: number): Strategy => ({ kind: 'deviation', checkLayers: [1], ratios: [ratio] });
 
-/** One of each kind, for comparing devices: a fifth of the tokens is recomputed. */
+/** One strategy of each kind, for comparing devices: recomputes a fifth of the tokens. */
 function strategiesOf(model: Model): Strategy[] {
   const questionLayers = [Math.floor(model.info.layers / 2)];
   return [FULL, { kind: 'none' }, deviation(0.2), { kind: 'query', questionLayers, ratios: [0.2] }];
@@ -67,7 +65,7 @@ async function logitsOf(
   }
 }
 
-/** Greedy tokens behind `ids`; ours stops at an end token, which llama_decode's loop does not know. */
+/** Greedy tokens after `ids`; our engine stops at an end token, llama_decode's loop does not. */
 async function greedy(
   model: Model,
   ids: Int32Array,
@@ -85,8 +83,8 @@ async function greedy(
 }
 
 /**
- * Whether the two tokens that greedy decoding parted at are as good as equal: closer than a tenth of BOUND. Random weights
- * give such ties now and then, and no two implementations agree on them.
+ * Whether the two tokens at which greedy decoding diverged are tied: closer than a tenth of BOUND. Random weights occasionally give such
+ * ties, and independent implementations break them differently.
  */
 async function isTie(
   model: Model,
@@ -102,12 +100,12 @@ async function isTie(
 }
 
 /**
- * Our prefill and decode against llama.cpp's. `exact`: weights are f32 or f16, so BOUND holds as it is and the greedy
- * tokens must agree too. Quantised weights round the activations as well, which blows up differences that are not there
- * otherwise: the bound is then twice what llama.cpp's own two attention paths differ by, where that is larger, or three times
- * that where all greedy tokens agree: those paths round activations alike, to 8 bits, and some of our kernels to 16. On another
- * device than the processor its arithmetic counts as well: what llama.cpp gives there and on the processor is then told apart
- * in the same way, or that of its two attention paths where it dies on the device. llama.cpp's side is the processor's in any case.
+ * Compares our prefill and decode with llama.cpp's. `exact`: weights are f32 or f16, so BOUND applies unchanged and the greedy tokens must
+ * agree too. Quantised weights also round the activations, which amplifies differences that are absent otherwise. The bound is then twice
+ * the difference between llama.cpp's own two attention paths, if that is larger; or three times that difference if all greedy tokens agree,
+ * because those paths round activations alike, to 8 bits, and some of our kernels to 16. On a device other than the CPU, the device's
+ * arithmetic counts as well: the reference difference is then between llama.cpp on that device and on the CPU, or between its two attention
+ * paths if it crashes on the device. llama.cpp's side always runs on the CPU.
  */
 export async function againstLlama(
   engine: Engine,
@@ -139,8 +137,8 @@ export async function againstLlama(
 }
 
 /**
- * Identities of blending: each has one right answer, our own full prefill. `rounding` bounds what is not bit for bit the same.
- * `processor`: the same model there, when `model` is on another device; every strategy is then held against it.
+ * Identities of blending: each has one right answer, our own full prefill. `rounding` bounds results that are not bit-identical.
+ * `processor`: the same model on the CPU if `model` is on another device; every strategy is then compared with it.
  */
 export async function identities(
   engine: Engine,
@@ -191,7 +189,7 @@ export async function identities(
     };
     const inMemory = await blend(pair, deviation(0.2));
     const fromFiles = await blend(stored, deviation(0.2));
-    // Other devices' kernels may choose their way by the number of rows.
+    // Kernels of other devices may select their algorithm by the number of rows.
     const same = processor ? rounding : 0;
     const note = processor ? '' : 'bit for bit';
     return [
@@ -205,7 +203,7 @@ export async function identities(
         same,
         note,
       ),
-      // No identity: tells what quantising the stored KV costs, beside what blending two chunks costs.
+      // Not an identity: shows the cost of quantising the stored KV next to the cost of blending two chunks.
       {
         ...result('q8_0 store against f16 store', await blend(pairQ8, deviation(0.2)), inMemory, Infinity),
         note: `blending itself at 20 %: ${compareLogits(inMemory, base).maxOfRange.toExponential(1)}`,
@@ -213,7 +211,7 @@ export async function identities(
       ...(processor ? await againstProcessor(blend, stored, processor) : []),
     ];
 
-    /** Chunks encoded on the device are blended on the processor too. Where rounding decides which tokens are recomputed, there is no bound. */
+    /** Also blends chunks that were encoded on the device on the CPU. No bound applies if rounding decides which tokens are recomputed. */
     async function againstProcessor(
       here: typeof blend,
       chunks: typeof pair,

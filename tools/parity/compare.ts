@@ -1,11 +1,11 @@
-/** How many leading tokens agree. */
+/** Length of the common prefix. */
 export function agreement(a: Int32Array, b: Int32Array): number {
   const n = Math.min(a.length, b.length);
   for (let i = 0; i < n; i++) if (a[i] !== b[i]) return i;
   return n;
 }
 
-/** From the least to the largest. Vocabularies are too long to be the arguments of one call. */
+/** Largest minus smallest value. Vocabularies are too large to spread into one Math.max call. */
 export function rangeOf(values: Float32Array): number {
   let [least, largest] = [Infinity, -Infinity];
   for (const value of values) {
@@ -15,7 +15,7 @@ export function rangeOf(values: Float32Array): number {
   return largest - least;
 }
 
-/** The same pseudo-random token ids for the same arguments, none of them among the first three (specials). */
+/** Pseudo-random token ids, deterministic in their arguments, none of them among the first three (special tokens). */
 export function randomTokens(count: number, vocab: number, seed = 1): Int32Array {
   let state = seed >>> 0;
   return Int32Array.from({ length: count }, () => {

@@ -1,18 +1,18 @@
 /**
- * Holds our engine against llama.cpp's own llama_decode and against itself.
+ * Compares our engine with llama.cpp's own llama_decode and with itself.
  *
  *   npm run parity                      every architecture and weight type, on tiny models with random weights
- *   npm run parity -- --quick           one of every family
- *   npm run parity -- --model F.gguf    one model, with --adapter A.gguf a LoRA adapter on it
- *   npm run parity -- --only qwen3      the random models whose name contains this
- *   npm run parity -- --device CUDA0    our side on this device, held against the processor as well
+ *   npm run parity -- --quick           one model of every family
+ *   npm run parity -- --model F.gguf    one model, optionally with the LoRA adapter --adapter A.gguf
+ *   npm run parity -- --only qwen3      random models whose name contains this
+ *   npm run parity -- --device CUDA0    our engine on this device, also compared with the CPU
  *   npm run parity -- --small --device Vulkan0
- *                                       the same with smaller models, prompts and answers: a device that is emulated (Mesa's
- *                                       lavapipe) takes minutes for it
+ *                                       the same with smaller models, prompts and answers: an emulated device (Mesa's lavapipe)
+ *                                       takes minutes for it
  *   npm run parity -- --only q8_0 --kernels avx512-bf16,avx512-vnni,avx512,avx-vnni,avx2-int16,avx2,generic,ggml
- *                                       with the kernels of one instruction set after another
+ *                                       repeats the run with the kernels of each instruction set
  *
- * Exit code 1 when a bound is missed.
+ * Exit code 1 if a bound is missed.
  */
 import { spawnSync } from 'node:child_process';
 import { basename } from 'node:path';
@@ -35,7 +35,7 @@ const { values: args } = parseArgs({
   },
 });
 
-// Of kernels for matrix products that attention has no counterpart to, and the other way round.
+// Maps matrix kernels without an attention counterpart to the attention kernel to use, and vice versa.
 const ATTENTION: Record<string, string> = {
   'avx512-vnni': 'avx512',
   'avx-vnni': 'avx2',
@@ -43,7 +43,7 @@ const ATTENTION: Record<string, string> = {
 };
 const MATMUL: Record<string, string> = { amx: '', generic: 'ggml' };
 
-// A process chooses its kernels once.
+// A process selects its kernels once.
 if (args.kernels) {
   const failed = args.kernels.split(',').filter((kernel) => {
     console.log(`\n${kernel}`);
@@ -113,7 +113,7 @@ for (const c of cases()) {
 console.log(table.toString());
 console.log(
   failed.length === 0
-    ? `All ${total} checks hold.`
+    ? `All ${total} checks passed.`
     : `${failed.length} of ${total} checks failed:\n  ${failed.join('\n  ')}`,
 );
 process.exitCode = failed.length === 0 ? 0 : 1;

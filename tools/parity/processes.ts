@@ -1,11 +1,11 @@
 /**
- * Runs prefills, blends and decoding on a device in many processes, one after another, and counts those that end badly: what
- * a driver does with memory that came and went shows in some processes only.
+ * Runs prefills, blends and decoding on a device in many processes, one after another, and counts failures: driver bugs with freed memory
+ * show up in some processes only.
  *
  *   npm run parity:processes -- --device Vulkan0 [--processes 100] [--models 1] [--prefills 6] [--blends 0] [--decodes 0] [--tokens 64]
  *
- * A backend that is not part of the project (ggml's Vulkan) is found once its library lies in build/ggml/packs. Exit code 1 when a
- * process died, or gave other logits than the processor.
+ * A backend that is not part of the project (ggml's Vulkan) is found if its library is in build/ggml/packs. Exit code 1 if a process
+ * crashed or its logits differ from the CPU's.
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';

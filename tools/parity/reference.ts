@@ -1,6 +1,6 @@
 /**
- * What llama.cpp's own llama_decode gives. Run as a program, it is a process for a prefill on a device: llama.cpp itself may die there
- * of what a driver does (Mesa's lavapipe, docs/decisions/0230). Takes {path, ids, options} as JSON on its input, writes the logits.
+ * Reference results from llama.cpp's own llama_decode. Run as a program, it is the process for one prefill on a device: llama.cpp may crash
+ * there because of the driver (Mesa's lavapipe, docs/decisions/0230). Reads {path, ids, options} as JSON from stdin and writes the logits.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ interface Options {
   adapter?: string | undefined;
 }
 
-/** Logits behind the last of `ids`, and the greedy tokens that follow. */
+/** Logits after the last of `ids`, and the greedy tokens that follow. */
 export async function reference(
   engine: Engine,
   path: string,
@@ -34,7 +34,7 @@ export async function reference(
 
 const TRIES = 10;
 
-/** The logits from a process of its own; undefined when each try died. */
+/** Computes the logits in a separate process; undefined if every attempt crashed. */
 export function logitsElsewhere(path: string, ids: Int32Array, options: Options): Float32Array | undefined {
   const input = JSON.stringify({ path, ids: [...ids], options });
   for (let i = 0; i < TRIES; i++) {

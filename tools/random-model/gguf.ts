@@ -1,4 +1,4 @@
-/** Writes GGUF files: whatever header a test needs, and random weights in f32. */
+/** Writes GGUF files with arbitrary headers and random f32 weights, for tests. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 export type GgufValue =
@@ -11,13 +11,13 @@ export type GgufValue =
 
 export interface GgufTensor {
   name: string;
-  /** The first runs fastest. */
+  /** The first dimension is contiguous. */
   shape: readonly number[];
-  /** Made when it is written. */
+  /** Called when the tensor is written. */
   data: () => Float32Array;
 }
 
-/** GGUF's number of the weights' type. */
+/** GGUF's type number for f32 weights. */
 const F32 = 0;
 const TYPES = { u32: 4, i32: 5, f32: 6, bool: 7, text: 8, list: 9 };
 const ALIGNMENT = 32;

@@ -1,4 +1,4 @@
-/** Tiny models with random weights in f32, of architectures that only libllama runs. */
+/** Tiny random-weight f32 models of architectures that only libllama runs. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeGguf, type GgufTensor, type GgufValue } from './gguf.ts';
@@ -24,7 +24,7 @@ const TINY_LAYERS: Record<OtherArchitecture, number> = {
   deepseek2: 3,
 };
 
-/** `more`: entries of the header that stand beside the model's own, or in their place; under their full names. */
+/** `more`: header entries to add or replace, under their full names. */
 export function otherModel(
   architecture: OtherArchitecture,
   dir: string,
@@ -40,7 +40,7 @@ interface ModelParts {
   tensors: GgufTensor[];
 }
 
-/** What such a model's file consists of. */
+/** Header and tensors of such a model. */
 export function tinyModel(architecture: OtherArchitecture): ModelParts {
   const size: Size = { ...TINY, layers: TINY_LAYERS[architecture] };
   const shape = OTHER_SHAPES[architecture](size);
@@ -83,7 +83,7 @@ function floats(name: string, shape: number[]): Float32Array {
     if (name.endsWith('ssm_a')) return -0.1 - Math.abs(value);
     return isNorm ? 1 + value : value;
   });
-  // The end's logit is 0, and some other token's is larger: a text never ends by itself.
+  // The end token's logit is 0 and another token's is larger, so generation never stops early.
   if (name === 'token_embd.weight') values.fill(0, 0, shape[0]);
   return values;
 }
@@ -96,7 +96,7 @@ function spreadOf(shape: readonly number[]): number {
   return 2 / Math.sqrt(shape[0] ?? 1);
 }
 
-/** Numbers from 0 to 1, the same for the same name. */
+/** Pseudo-random numbers from 0 to 1, seeded by name. */
 function generator(name: string): () => number {
   let state = Buffer.from(name).reduce((sum, byte) => (sum * 31 + byte) >>> 0, 7);
   return () => {
@@ -105,7 +105,7 @@ function generator(name: string): () => number {
   };
 }
 
-/** GPT-2's byte alphabet, so that any text can be tokenised, and fillers. */
+/** GPT-2's byte alphabet, so that any text can be tokenised, plus filler tokens. */
 function vocabulary(count: number): Record<string, GgufValue> {
   const texts = ['<|eos|>', '<|bos|>'];
   let extra = 0;

@@ -1,4 +1,4 @@
-/** What files of the architectures that only libllama runs consist of: their headers' entries and their tensors, by size. */
+/** Header entries and tensors, by size, of model files whose architectures only libllama runs. */
 import type { GgufValue } from './gguf.ts';
 
 export interface Size {
@@ -6,25 +6,25 @@ export interface Size {
   width: number;
   heads: number;
   kvHeads: number;
-  /** Of a head; of MLA, what is not rotated. */
+  /** Size of a head; for MLA, of its unrotated part. */
   head: number;
   feedForward: number;
-  /** Of the layers with a running state: of a channel or head. */
+  /** In layers with a recurrent state: size per channel or head. */
   state: number;
   vocabulary: number;
 }
 
 interface Shape {
-  /** Under the architecture's name. */
+  /** Keys without the architecture's prefix. */
   header: Record<string, GgufValue>;
   tensors: (layer: number) => Record<string, number[]>;
-  /** Of the norm behind the last layer. */
+  /** Of the norm after the last layer. */
   outputNorm: Record<string, number[]>;
 }
 
 const EPSILON = { f32: 1e-5 };
 
-/** Attention alone, with layer norms and biases. */
+/** Attention only, with layer norms and biases. */
 function starcoder2(size: Size): Shape {
   const { width, heads, kvHeads, head, feedForward } = size;
   return {
@@ -43,7 +43,7 @@ function starcoder2(size: Size): Shape {
   };
 }
 
-/** Three of four layers see a window only. */
+/** Three of four layers use a sliding window. */
 function cohere2(size: Size): Shape {
   return {
     header: {
@@ -57,7 +57,7 @@ function cohere2(size: Size): Shape {
   };
 }
 
-/** A running state and nothing else. */
+/** Recurrent state only. */
 function mamba({ width, state }: Size): Shape {
   const [inner, steps, kernel] = [2 * width, width / 16, 4];
   return {
@@ -86,7 +86,7 @@ function mamba({ width, state }: Size): Shape {
   };
 }
 
-/** Layers with a short convolution and layers with attention by turns. */
+/** Short-convolution and attention layers, alternating. */
 function lfm2(size: Size): Shape {
   const { layers, width, kvHeads, head } = size;
   const kernel = 3;
@@ -113,7 +113,7 @@ function lfm2(size: Size): Shape {
   };
 }
 
-/** Qwen 3.5: a running state (gated delta net) in three of four layers, gated attention in the fourth. */
+/** Qwen 3.5: a recurrent state (gated delta net) in three of four layers, gated attention in the fourth. */
 function qwen35(size: Size): Shape {
   const { width, heads, kvHeads, head, state } = size;
   const [period, kernel, stateHeads] = [4, 4, heads];

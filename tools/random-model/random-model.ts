@@ -12,19 +12,19 @@ const SPLITGGUF = program('kvasir-splitgguf');
 
 export type MkggufOptions = Record<string, string | number | boolean>;
 
-/** Makes a random-weight GGUF, or returns the one made before with the same options. */
+/** Creates a random-weight GGUF, or returns the existing one with the same options. */
 export function randomModel(options: MkggufOptions, dir = join(ROOT, 'build', 'models')): string {
   mkdirSync(dir, { recursive: true });
   return made(MKGGUF, join(dir, `${nameOf(options)}.gguf`), options);
 }
 
-/** Makes a LoRA adapter with random weights for a model file, beside it, or returns the one made before. */
+/** Creates a random-weight LoRA adapter next to a model file, or returns the existing one. */
 export function randomAdapter(model: string, options: MkggufOptions = {}): string {
   const path = model.replace(/\.gguf$/, `_${nameOf({ lora: true, ...options })}.gguf`);
   return made(MKLORA, path, { model, ...options });
 }
 
-/** Splits a model over several files, beside it, as llama.cpp's gguf-split does, or takes those made before; gives the first. */
+/** Splits a model into several files next to it, as llama.cpp's gguf-split does, or reuses existing ones; returns the first. */
 export function splitModel(model: string, parts: number): string {
   const stem = model.replace(/\.gguf$/, '_split');
   const first = `${stem}-00001-of-${String(parts).padStart(5, '0')}.gguf`;

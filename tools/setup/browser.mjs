@@ -6,31 +6,31 @@ import { STATE } from './platform.mjs';
 
 /** The pinned browser, unpacked: `chromium`, `lib/`, `fonts/`. */
 export const PINNED = join(STATE, 'browser');
-/** Where Playwright puts a browser that it downloads itself. */
+/** Where Playwright stores a browser that it downloads. */
 export const PLAYWRIGHT = join(STATE, 'playwright');
 
 export const NO_BROWSER =
-  'No browser was found and none could be downloaded: the tests of the window are skipped. Go online and run the command again, install Chrome, Chromium or Edge, or name one in KVASIR_CHROMIUM.';
+  'No browser was found and none could be downloaded: the UI tests are skipped. Go online and run the command again, install Chrome, Chromium or Edge, or set KVASIR_CHROMIUM to one.';
 
 /**
- * A browser to drive the window with, and what its environment must have beside ours.
+ * A browser for UI tests, and the variables that it needs in addition to our environment.
  *
  * @typedef {{ path: string, env: Record<string, string> }} Browser
  *
- * What the lookup sees of the machine; tests hide browsers with it.
+ * The lookup's view of the machine; tests use it to hide browsers.
  * @typedef {object} Machine
  * @property {NodeJS.Platform} platform
  * @property {Readonly<Record<string, string | undefined>>} env
  * @property {(path: string) => boolean} exists
- * @property {(folder: string) => string[]} filesUnder absolute paths; none where there is no such folder
+ * @property {(folder: string) => string[]} filesUnder absolute paths; empty if the folder does not exist
  */
 
 /** @type {Machine} */
 const HERE = { platform: process.platform, env: process.env, exists: existsSync, filesUnder };
 
 /**
- * The browser that KVASIR_CHROMIUM names, else the pinned one (so that everybody tests with the same), else an installed one,
- * else one that Playwright downloaded. Undefined: there is none.
+ * Finds the browser that KVASIR_CHROMIUM names, else the pinned one (so that everybody tests with the same), else an installed one, else
+ * one that Playwright downloaded. Undefined if there is none.
  *
  * @param {Machine} [machine]
  * @returns {Browser | undefined}
@@ -48,7 +48,7 @@ export function findBrowser(machine = HERE) {
 }
 
 /**
- * The pinned browser brings the libraries that a minimal system lacks, and a font: without any its pages crash.
+ * The pinned browser includes the libraries that a minimal system lacks, and a font: without any font its pages crash.
  *
  * @param {Machine} machine
  */
@@ -62,7 +62,7 @@ function pinnedEnvironment({ env, exists }) {
 }
 
 /**
- * Where Chrome, Chromium and Edge install themselves.
+ * Installation paths of Chrome, Chromium and Edge.
  *
  * @param {Machine} machine
  * @returns {string[]}

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { findBrowser, NO_BROWSER, PINNED, PLAYWRIGHT } from './browser.mjs';
 import { platformName, ROOT } from './platform.mjs';
 
-/** A machine with these files and nothing else. */
+/** A machine with these files only. */
 function machine(files: string[], env: Record<string, string> = {}, platform: NodeJS.Platform = 'linux') {
   return {
     platform,
@@ -19,8 +19,8 @@ function machine(files: string[], env: Record<string, string> = {}, platform: No
 
 const pinned = join(PINNED, 'chromium');
 
-describe('the browser that the window is tested with', () => {
-  it('is the one that KVASIR_CHROMIUM names, before all others', () => {
+describe('the browser for UI tests', () => {
+  it('is the one that KVASIR_CHROMIUM names, if set', () => {
     expect(findBrowser(machine([pinned, '/mine'], { KVASIR_CHROMIUM: '/mine' }))).toEqual({
       path: '/mine',
       env: {},
@@ -30,11 +30,11 @@ describe('the browser that the window is tested with', () => {
     );
   });
 
-  it('is the pinned one before an installed one, so that everybody tests with the same', () => {
+  it('is the pinned one rather than an installed one, so that everybody tests with the same', () => {
     expect(findBrowser(machine([pinned, '/usr/bin/chromium'], { PATH: '/usr/bin' }))?.path).toBe(pinned);
   });
 
-  it('brings its libraries, and its font where the system has none', () => {
+  it('includes its libraries, and a font if the system has none', () => {
     const bare = findBrowser(machine([pinned], { LD_LIBRARY_PATH: '/own' }));
     expect(bare?.env).toEqual({
       LD_LIBRARY_PATH: `${join(PINNED, 'lib')}:/own`,
@@ -44,7 +44,7 @@ describe('the browser that the window is tested with', () => {
     expect(furnished?.env).toEqual({ LD_LIBRARY_PATH: join(PINNED, 'lib') });
   });
 
-  it('else is an installed Chrome, Chromium or Edge', () => {
+  it('is otherwise an installed Chrome, Chromium or Edge', () => {
     const edge = 'C:\\Programs/Microsoft/Edge/Application/msedge.exe';
     const chrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
     expect(findBrowser(machine(['/b/google-chrome'], { PATH: '/a:/b' }))?.path).toBe('/b/google-chrome');
@@ -53,16 +53,16 @@ describe('the browser that the window is tested with', () => {
     expect(findBrowser(machine([edge], { ProgramFiles: 'C:\\Programs' }, 'win32'))?.path).toBe(edge);
   });
 
-  it('else is one that Playwright downloaded, and there may be none', () => {
+  it('is otherwise one that Playwright downloaded, or none', () => {
     const shell = join(PLAYWRIGHT, 'chromium_headless_shell-1', 'chrome-mac', 'headless_shell');
     expect(findBrowser(machine([join(PLAYWRIGHT, 'readme'), shell], {}, 'darwin'))?.path).toBe(shell);
     expect(findBrowser(machine([]))).toBeUndefined();
   });
 });
 
-// What setup brings must do on a machine that has nothing of its own.
+// The setup's browser must work on a machine without libraries or fonts.
 describe.skipIf(!existsSync(pinned))('the pinned browser', () => {
-  it('is what `npm test` uses here', () => {
+  it('is the one that `npm test` uses here', () => {
     if (!process.env['KVASIR_CHROMIUM']) expect(findBrowser()?.path).toBe(pinned);
   });
 
@@ -78,8 +78,8 @@ describe.skipIf(!existsSync(pinned))('the pinned browser', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('setup without a browser to be had', () => {
-  it('goes on, and says in a sentence what will be skipped', () => {
+describe.skipIf(process.platform === 'win32')('setup when no browser is available', () => {
+  it('continues and says which tests will be skipped', () => {
     const root = temporary();
     for (const path of ['tools', 'resources/gpu-packs.json'])
       cpSync(join(ROOT, path), join(root, path), { recursive: true });
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === 'win32')('setup without a browser to be had
     const step = join(root, 'tools', 'setup', 'steps', 'browser.mjs');
     const script = `const { browser } = await import(${JSON.stringify(step)});
       console.log(browser.isFresh(), await browser.run(undefined, () => undefined));`;
-    // PATH names no folder of the system's, and with it none of its browsers.
+    // PATH contains no system folder, and thus none of the system's browsers.
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       env: { PATH: bin, HOME: root },
       encoding: 'utf8',
@@ -100,8 +100,8 @@ describe.skipIf(process.platform === 'win32')('setup without a browser to be had
   });
 });
 
-it('there is a pinned browser wherever the package for it is made', () => {
-  // Else `npm test` on the machines of CI and of most contributors would test with what happens to be installed.
+it('every platform with a browser package has the pinned browser', () => {
+  // Otherwise `npm test` would use whichever browser is installed, on CI and for most contributors.
   if (platformName === 'linux-x64' && process.env['CI'] !== undefined) expect(existsSync(pinned)).toBe(true);
 });
 

@@ -9,8 +9,8 @@ import { mustRun } from './process.mjs';
 /** @typedef {import('./pins.mjs').Pin} Pin */
 
 /**
- * Downloads a pinned npm tarball, checks it, unpacks the named members and hands over the folder they are in; the
- * folder is gone afterwards. npm is used for its registry, proxy and certificate settings.
+ * Downloads a pinned npm tarball, verifies it, unpacks the named members and passes their folder to `use`; the folder is deleted
+ * afterwards. Uses npm for its registry, proxy and certificate settings.
  *
  * @template T
  * @param {Pin} pin
@@ -34,7 +34,7 @@ export async function withPackage(pin, members, use) {
     const integrity = await sha512(join(folder, tarball));
     if (integrity !== pin.integrity) {
       throw new SetupError(
-        `The download of ${spec} does not have the pinned checksum, so it was thrown away.`,
+        `The download of ${spec} does not have the pinned checksum and was deleted.`,
         `pinned      ${pin.integrity}\ndownloaded  ${integrity}`,
       );
     }
@@ -46,7 +46,7 @@ export async function withPackage(pin, members, use) {
 }
 
 /**
- * Downloads a pinned package and keeps the whole of it in .setup/`name`.
+ * Downloads a pinned package into .setup/`name`.
  *
  * @param {Pin} pin
  * @param {string} name
@@ -61,7 +61,7 @@ export async function keepPackage(pin, name, update) {
   });
 }
 
-/** What interrupted runs left behind; call with the lock held. */
+/** Removes the remains of interrupted runs; call with the lock held. */
 export function removeLeftovers() {
   for (const name of readdirSync(STATE)) {
     if (name.startsWith('tmp-')) rmSync(join(STATE, name), { recursive: true, force: true });

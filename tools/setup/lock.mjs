@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const HEARTBEAT_MS = 2_000;
-/** A holder on another machine (a shared folder) is taken for dead after this long without a heartbeat. */
+/** A holder on another machine (a shared folder) counts as dead after this long without a heartbeat. */
 const SILENT_MS = 60_000;
-/** So is one whose process id is in use here: by then it is most likely another process with the same number. */
+/** So does a local holder whose process id exists: by then it most likely belongs to another process. */
 const SILENT_THOUGH_ALIVE_MS = 600_000;
 const POLL_MS = 200;
 
 /** @typedef {{ id: string, pid: number, host: string }} Holder */
 
 /**
- * Runs `work` while no other process does so on the same folder. A lock left by a dead process is taken over.
+ * Runs `work` while holding an exclusive lock on the folder. Takes over a lock left by a dead process.
  *
  * @template T
  * @param {string} folder
- * @param {(holder: Holder) => void} onWait called once when somebody else is at work
+ * @param {(holder: Holder) => void} onWait called once if another process holds the lock
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
  */
@@ -47,7 +47,7 @@ export async function withLock(folder, onWait, work) {
     try {
       utimesSync(path, now, now);
     } catch {
-      // The folder went away under us; the steps will say so themselves.
+      // The folder disappeared; the steps will report that.
     }
   }, HEARTBEAT_MS);
   process.once('exit', release);
@@ -76,7 +76,7 @@ function create(path, own) {
 
 /**
  * @param {string} path
- * @returns {Holder | undefined} undefined when there is none, or when it is still being written
+ * @returns {Holder | undefined} undefined if there is none, or if it is still being written
  */
 function read(path) {
   try {
@@ -99,8 +99,8 @@ function isStale(path, holder) {
 }
 
 /**
- * Removes a stale lock. Only one process does so at a time, and only while it is still the one that was judged: otherwise two
- * waiters could each remove a lock, the second one a live one.
+ * Removes a stale lock. Only one process does so at a time, and only if the lock is still the judged one: otherwise two waiters could each
+ * remove a lock, the second one a live one.
  *
  * @param {string} path
  * @param {Holder | undefined} judged

@@ -21,7 +21,7 @@ function leaveLock(holder: object, secondsAgo = 0): void {
   utimesSync(path, then, then);
 }
 
-/** Runs code in a process of its own, with the lock's module and folder at hand. */
+/** Runs code in a separate process, with the lock's module and folder in scope. */
 function run(code: string): Promise<number | null> {
   const lockModule = new URL('./lock.mjs', import.meta.url).href;
   const script = `import { withLock } from '${lockModule}';
@@ -32,7 +32,7 @@ function run(code: string): Promise<number | null> {
   return new Promise((resolve) => child.on('exit', resolve));
 }
 
-it('returns what the work returns, and leaves no lock behind', async () => {
+it("returns the work's result and releases the lock", async () => {
   expect(await withLock(folder, ignore, done)).toBe('done');
   expect(existsSync(join(folder, 'lock'))).toBe(false);
 });
@@ -42,9 +42,9 @@ it('releases the lock when the work fails', async () => {
   expect(await withLock(folder, ignore, done)).toBe('done');
 });
 
-it('lets processes in one at a time', async () => {
+it('admits one process at a time', async () => {
   writeFileSync(join(folder, 'count'), '0');
-  // Unprotected, reading, waiting and writing would lose most of these increments.
+  // Without the lock, reading, waiting and writing would lose most of these increments.
   const increment = `await withLock(folder, () => undefined, async () => {
     const count = Number(readFileSync(folder + '/count', 'utf8'));
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -54,7 +54,7 @@ it('lets processes in one at a time', async () => {
   expect(readFileSync(join(folder, 'count'), 'utf8')).toBe('5');
 });
 
-it('takes over from a process that was killed', async () => {
+it('takes over from a killed process', async () => {
   const code = await run(
     `await withLock(folder, () => undefined, async () => process.kill(process.pid, 'SIGKILL'));`,
   );
@@ -68,7 +68,7 @@ it('is released by process.exit', async () => {
   expect(existsSync(join(folder, 'lock'))).toBe(false);
 });
 
-it('takes over from another machine after a minute of silence, and not before', async () => {
+it('takes over from another machine after a minute without a heartbeat, not earlier', async () => {
   const elsewhere = { id: 'x', pid: process.pid, host: `not-${hostname()}` };
   leaveLock(elsewhere, 61);
   expect(await withLock(folder, ignore, done)).toBe('done');
@@ -81,7 +81,7 @@ it('takes over from another machine after a minute of silence, and not before', 
   expect(await waiting).toBe('done');
 });
 
-it('takes over a lock that was never written to its end', async () => {
+it('takes over a partially written lock', async () => {
   writeFileSync(join(folder, 'lock'), '{"id":');
   const then = new Date(Date.now() - 61_000);
   utimesSync(join(folder, 'lock'), then, then);

@@ -1,8 +1,9 @@
 /**
- * The names a Windows DLL exports, read from the file itself, so that no tool of Visual Studio has to be on PATH.
+ * Reads the names that a Windows DLL exports from the file, so that no Visual Studio tool has to be on PATH.
  *
- * Layout: at 0x3c the offset of the "PE\0\0" header; behind it the COFF header (20 bytes), the optional header, whose data
- * directory 0 says where the export table is in memory, and the section table, which maps memory addresses to file offsets.
+ * Layout: offset 0x3c holds the offset of the "PE\0\0" header. The COFF header (20 bytes), the optional header and the section table
+ * follow. Data directory 0 of the optional header gives the export table's memory address; the section table maps memory addresses to file
+ * offsets.
  *
  * @param {Buffer} file
  * @returns {string[]}

@@ -30,7 +30,7 @@ it('reads the names a DLL exports', () => {
   expect(exportedNames(dll(['ggml_init', 'ggml_free']))).toEqual(['ggml_init', 'ggml_free']);
 });
 
-it('knows a DLL that exports nothing', () => {
+it('reads a DLL without exports', () => {
   const file = dll([]);
   file.writeUInt32LE(0, 0x80 + 24 + 112);
   expect(exportedNames(file)).toEqual([]);

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * What setup downloads beside the lockfile's packages. Each is an npm tarball whose sha512 is pinned here; anything else
- * is refused. `npm view <name>@<version> dist.integrity` prints the value when a version is raised.
+ * Setup's downloads besides the lockfile's packages. Each is an npm tarball with a pinned sha512; any other content is refused. `npm view
+ * <name>@<version> dist.integrity` prints the value for a new version.
  *
  * @typedef {{ name: string, version: string, megabytes: number, integrity: string }} Pin
  */
 
 /**
- * ggml's backends for GPUs ("packs"). The app fetches them as well, and tools/ is no part of the packaged app.
+ * ggml's GPU backends ("packs"). The list is a resource because the app downloads them too and tools/ is not packaged.
  *
  * @typedef {Pin & { library: string, driver: string[], runtime: string[] }} PackPin
- * `library` is its file; any of the libraries of `driver` tells that the driver is there; `runtime` is needed beside it
+ * `library` is its file; the driver is installed if any of the libraries of `driver` is found; `runtime` is also needed
  *
  * @type {{ release: string, libraryFolders: Record<string, string[]>, packs: Record<string, Record<string, Omit<PackPin, 'version'>>> }}
  */
@@ -20,13 +20,13 @@ const gpuPacks = JSON.parse(readFileSync(new URL('../../resources/gpu-packs.json
 /** The version of @node-llama-cpp/<platform> in package.json: headers, libraries and backends must agree. */
 export const GGML_PACKAGES_VERSION = gpuPacks.release;
 
-/** Where a system's loader looks for libraries, beside where it is told to. */
+/** Folders that a system's loader searches in addition to configured ones. */
 export const LIBRARY_FOLDERS = gpuPacks.libraryFolders[process.platform] ?? [];
 
 /**
  * @param {string} backend
  * @param {string} platform
- * @returns {PackPin | undefined} undefined: there is none for this platform
+ * @returns {PackPin | undefined} undefined if there is none for this platform
  */
 export function packPin(backend, platform) {
   const pin = gpuPacks.packs[backend]?.[platform];
@@ -34,7 +34,7 @@ export function packPin(backend, platform) {
 }
 
 /**
- * Carries llama.cpp's source, from which the prebuilt libraries were made, as a git bundle.
+ * Contains llama.cpp's source as a git bundle, in the version of the prebuilt libraries.
  * @type {Pin}
  */
 export const HEADERS = {
@@ -88,8 +88,7 @@ export const NINJA = {
 };
 
 /**
- * The browser that the window's tests drive: Chromium's headless shell, with the libraries and a font for systems that lack
- * them.
+ * The browser for UI tests: Chromium's headless shell, with libraries and a font for systems that lack them.
  * @type {Record<string, Pin>}
  */
 export const BROWSER = {

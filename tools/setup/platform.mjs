@@ -7,15 +7,15 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 export const NODE_MODULES = join(ROOT, 'node_modules');
 export const STATE = join(ROOT, '.setup');
 export const GGML = join(ROOT, 'build', 'ggml');
-/** Backends for GPUs, which are loaded only once they were tried (src-main/devices/). */
+/** GPU backends, which the app loads only after a trial run (src-main/devices/). */
 export const PACKS = join(GGML, 'packs');
 export const NATIVE_SOURCE = join(ROOT, 'native');
 export const NATIVE_BUILD = join(ROOT, 'build', 'native');
 
 /**
  * @typedef {object} Platform
- * @property {string} node npm package that carries the Node binary the project runs on
- * @property {string} ggml npm package that carries ggml's and libllama's shared libraries
+ * @property {string} node npm package with the Node binary that runs the project
+ * @property {string} ggml npm package with ggml's and libllama's shared libraries
  */
 
 /** @type {Record<string, Platform>} */

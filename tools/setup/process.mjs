@@ -6,7 +6,7 @@ import { isWindows, NODE_MODULES } from './platform.mjs';
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
 
-/** Ends what setup started; called when setup itself is told to end. */
+/** Ends the processes that setup started; called when setup itself receives a signal. */
 export function killChildren() {
   for (const child of running) child.kill('SIGTERM');
 }
@@ -14,7 +14,7 @@ export function killChildren() {
 /**
  * @typedef {object} RunOptions
  * @property {string} [cwd]
- * @property {Record<string, string>} [env] beside the environment of setup itself
+ * @property {Record<string, string>} [env] added to setup's own environment
  * @property {string} [input] written to the program's standard input
  * @property {(line: string) => void} [onLine] called with each line of standard output
  *
@@ -22,7 +22,7 @@ export function killChildren() {
  */
 
 /**
- * Runs a program and collects what it prints. Resolves whatever its exit code; rejects when it is not there.
+ * Runs a program and collects its output. Resolves with any exit code; rejects if the program is not found.
  *
  * @param {string} command
  * @param {string[]} args
@@ -69,7 +69,7 @@ export function run(command, args, options = {}) {
 /**
  * Like run, for programs that must succeed.
  *
- * @param {string} failure the sentence to show when it does not
+ * @param {string} failure the sentence to show if it fails
  * @param {string} command
  * @param {string[]} args
  * @param {RunOptions} [options]
@@ -81,7 +81,7 @@ export async function mustRun(failure, command, args, options) {
 }
 
 /**
- * The first line a program prints, or undefined when it is missing or fails.
+ * The first line of a program's output, or undefined if it is missing or fails.
  *
  * @param {string} command
  * @param {string[]} args
@@ -103,7 +103,7 @@ export function lastLines(text, count) {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 
-/** npm puts node_modules/.bin first on PATH; there, npm would run on the very Node it is about to replace. */
+/** npm puts node_modules/.bin first on PATH, where npm would run on the very Node it is about to replace. */
 function environment() {
   const own = resolve(join(NODE_MODULES, '.bin'));
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => resolve(folder) !== own);

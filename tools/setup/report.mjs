@@ -3,7 +3,7 @@
 const NAME_WIDTH = 10;
 const live = process.stderr.isTTY;
 
-/** One line per step: "  packages    183 packages, Node 24.21.0  (18.2 s)". On a terminal it is updated while it runs. */
+/** One line per step: "  packages    183 packages, Node 24.21.0  (18.2 s)". On a terminal it is updated live. */
 export class StepLine {
   #name;
   #started = performance.now();
@@ -22,7 +22,7 @@ export class StepLine {
     }
   }
 
-  /** @param {string} note what is being done now */
+  /** @param {string} note the current activity */
   update(note) {
     this.#note = note;
     if (live) this.#draw();

@@ -16,20 +16,19 @@ import { window } from './steps/window.mjs';
 /**
  * @typedef {object} Options
  * @property {import('./steps/backends.mjs').Backend[]} [backends] for GPUs, to install
- * @property {boolean} [browser] bring a browser for the tests of the window
- * @property {boolean} quietWhenFresh print nothing when there is nothing to do
+ * @property {boolean} [browser] also provide a browser for the UI tests
+ * @property {boolean} quietWhenFresh print nothing if there is nothing to do
  *
  * @typedef {import('./steps/tools.mjs').Tools} Tools
  *
  * @typedef {object} Step
  * @property {string} name
- * @property {() => boolean} isFresh fast; true when there is nothing to do
- * @property {(tools: Tools, update: (note: string) => void) => Promise<string>} run resolves with a summary of one line
+ * @property {() => boolean} isFresh fast; true if there is nothing to do
+ * @property {(tools: Tools, update: (note: string) => void) => Promise<string>} run resolves with a one-line summary
  */
 
 /**
- * Runs the steps that are not fresh, in order. Each step leaves either its whole result or none, so an interrupted setup
- * goes on where it stopped.
+ * Runs the stale steps in order. Each step leaves either its whole result or none, so an interrupted setup resumes where it stopped.
  *
  * @param {Options} options
  */
@@ -76,7 +75,7 @@ function askedByEnvironment() {
 
 /** @param {Step[]} steps */
 async function runSteps(steps) {
-  // Another setup may have done it all while this one waited.
+  // Another setup may have finished everything while this one waited.
   if (steps.every((step) => step.isFresh())) return;
   removeLeftovers();
   say(`Setting up Kvasir in ${ROOT}`);
@@ -110,14 +109,14 @@ async function inOneLine(name, work) {
 }
 
 /**
- * Ends what was started and exits when one of these signals comes; the exit releases the lock.
+ * On one of these signals, ends the child processes and exits; the exit releases the lock.
  *
  * @param {('SIGINT' | 'SIGTERM' | 'SIGHUP')[]} signals
  */
 function stopOn(signals) {
   const stop = (/** @type {string} */ signal) => {
     killChildren();
-    say('\nSetup was interrupted; the next run goes on from here.');
+    say('\nSetup was interrupted; the next run resumes it.');
     process.exit(signal === 'SIGINT' ? 130 : 143);
   };
   for (const signal of signals) process.once(signal, stop);

@@ -15,8 +15,8 @@ import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from './platform.mjs';
 
-// Setup in a copy of the project, with only the programs on PATH that a test puts there. Nothing is downloaded.
-describe.skipIf(process.platform === 'win32')('setup on a machine that lacks something', () => {
+// Runs setup in a copy of the project, with only the test's programs on PATH. Nothing is downloaded.
+describe.skipIf(process.platform === 'win32')('setup on a machine with missing programs', () => {
   let root = '';
   let bin = '';
 
@@ -38,7 +38,7 @@ describe.skipIf(process.platform === 'win32')('setup on a machine that lacks som
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  /** A program that prints one line, or one that is linked to this machine's. */
+  /** A program that prints one line, or a link to this machine's. */
   function provide(...names: string[]): void {
     for (const name of names) {
       const found = (process.env['PATH'] ?? '')
@@ -63,33 +63,33 @@ describe.skipIf(process.platform === 'win32')('setup on a machine that lacks som
     return { code: result.status, text: result.stderr };
   }
 
-  it('names git', () => {
+  it('reports missing git', () => {
     const { code, text } = setup();
     expect(text).toMatch(/^git was not found: install it \(.+\)\.$/m);
     expect(code).toBe(1);
   });
 
-  it('names the compiler', () => {
+  it('reports a missing compiler', () => {
     provide('git');
     const { code, text } = setup();
     expect(text).toMatch(/^No C\+\+ compiler was found: install one \(.+\)\.$/m);
     expect(code).toBe(1);
   });
 
-  it('says that a compiler is too old', () => {
+  it('reports an outdated compiler', () => {
     provide('git');
     fake('c++', 'if [ "$1" = --version ]; then echo "c++ (Old) 7.5.0"; else exit 1; fi');
     expect(setup().text).toContain('c++ 7.5.0 does not do C++20: install GCC 11, Clang 14 or newer.');
   });
 
-  it.skipIf(process.platform === 'linux')('names ninja and make', () => {
+  it.skipIf(process.platform === 'linux')('reports missing ninja and make', () => {
     provide('git');
     fake('c++', 'echo "c++ 12"');
     fake('cmake', 'echo "cmake version 3.25.1"');
     expect(setup().text).toMatch(/^Neither ninja nor make was found: install one of them \(.+\)\.$/m);
   });
 
-  it.skipIf(process.platform !== 'linux')('fetches ninja where there is neither it nor make', () => {
+  it.skipIf(process.platform !== 'linux')('downloads ninja if neither it nor make is installed', () => {
     provide('git', 'sh', 'tar', 'gzip');
     fake('c++', 'echo "c++ 12"');
     fake('cmake', 'echo "cmake version 3.25.1"');
@@ -99,7 +99,7 @@ describe.skipIf(process.platform === 'win32')('setup on a machine that lacks som
     );
   });
 
-  it('says so when npm cannot install, and shows what npm said', () => {
+  it("reports a failed npm install with npm's output", () => {
     provide('git');
     fake('c++', 'echo "c++ 12"');
     fake('cmake', 'echo "cmake version 3.25.1"');
@@ -111,20 +111,20 @@ describe.skipIf(process.platform === 'win32')('setup on a machine that lacks som
     expect(readdirSync(join(root, '.setup')).filter((name) => name !== 'native-build.log')).toEqual([]);
   });
 
-  // Without CMake setup fetches one: a download that a test can replace.
-  it.skipIf(process.platform !== 'linux')('throws away a download that has not the pinned checksum', () => {
+  // Without CMake, setup downloads it; the test replaces that download.
+  it.skipIf(process.platform !== 'linux')('deletes a download that does not have the pinned checksum', () => {
     provide('git', 'sh', 'tar', 'gzip');
     fake('c++', 'echo "c++ 12"');
     fake('npm', 'echo tampered > cmake-binary.tgz');
     const { code, text } = setup();
     expect(text).toMatch(
-      /The download of cmake-binary-linux-\w+@[\d.]+ does not have the pinned checksum, so it was thrown away\./,
+      /The download of cmake-binary-linux-\w+@[\d.]+ does not have the pinned checksum and was deleted\./,
     );
     expect(code).toBe(1);
     expect(readdirSync(join(root, '.setup'))).toEqual([]);
   });
 
-  it('refuses an option it does not know', () => {
+  it('refuses unknown options', () => {
     const { code, text } = setup('--gpu');
     expect(text).toContain('setup does not know --gpu.');
     expect(code).toBe(2);

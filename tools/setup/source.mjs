@@ -6,11 +6,10 @@ import { mustRun } from './process.mjs';
 const BUNDLE = 'package/llama/gitRelease.bundle';
 
 /**
- * Hands over a folder with parts of llama.cpp's source, of the very commit the prebuilt libraries were made from; the folder is
- * gone afterwards.
+ * Passes a folder with parts of llama.cpp's source to `use`, from the commit of the prebuilt libraries; the folder is deleted afterwards.
  *
  * @template T
- * @param {string[]} paths in that source
+ * @param {string[]} paths in the source tree
  * @param {(note: string) => void} update
  * @param {(source: string) => T} use
  * @returns {Promise<T>}

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { ROOT, STATE } from './platform.mjs';
 
 /**
- * A stamp says: this step ran to its end with these inputs (key), and left these files (path → bytes). It is removed before a
- * step starts and written, by rename, after it ended, so an interrupted step never looks finished.
+ * A stamp records that a step completed with these inputs (key) and wrote these files (path → bytes). It is removed before a step starts
+ * and written, by rename, after it ends, so an interrupted step never looks finished.
  *
  * @typedef {{ key: string, outputs: Record<string, number> }} Stamp
  */
@@ -79,7 +79,7 @@ export function hash(...inputs) {
 }
 
 /**
- * Every file below a folder; none when there is no such folder.
+ * Every file below a folder; empty if the folder does not exist.
  *
  * @param {string} folder
  * @returns {string[]}

@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(join(ROOT, output), { force: true });
 });
 
-it('is fresh for the same inputs while the outputs are there', () => {
+it('is fresh for the same inputs while the outputs exist', () => {
   expect(isStampFresh(step, 'key')).toBe(false);
   writeStamp(step, 'key', [output]);
   expect(isStampFresh(step, 'key')).toBe(true);
@@ -24,7 +24,7 @@ it('is fresh for the same inputs while the outputs are there', () => {
   expect(stampedOutputs(step)).toEqual([output]);
 });
 
-it('is stale when an output is gone, cut short, or never was', () => {
+it('is stale if an output was deleted, truncated or never written', () => {
   writeStamp(step, 'key', [output]);
   writeFileSync(join(ROOT, output), 'bui');
   expect(isStampFresh(step, 'key')).toBe(false);
@@ -33,7 +33,7 @@ it('is stale when an output is gone, cut short, or never was', () => {
   expect(() => writeStamp(step, 'key', [output])).toThrow('ENOENT');
 });
 
-it('is stale when it is damaged', () => {
+it('is stale if it is damaged', () => {
   writeFileSync(join(STATE, `${step}.json`), '{"key": "key"');
   expect(isStampFresh(step, 'key')).toBe(false);
 });

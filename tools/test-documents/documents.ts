@@ -1,6 +1,6 @@
 /**
- * Real documents, made by the programs people make them with. All are about the same invented company, so that tests can
- * ask for what stands in one of them and nowhere else.
+ * Documents in real formats, made with common libraries. All are about the same invented company, so that tests can ask for facts that
+ * only one of them contains.
  */
 import { Document, HeadingLevel, Packer, Paragraph, Table, TableCell, TableRow } from 'docx';
 import ExcelJS from 'exceljs';
@@ -8,18 +8,18 @@ import { PDFDocument, PDFHexString, PDFName, StandardFonts } from 'pdf-lib';
 import pptxgenModule from 'pptxgenjs';
 import { zip } from './zip.ts';
 
-/** Its types describe a module with a default export; what Node loads is that export itself. */
+/** Its types declare a module with a default export, but Node loads the export itself. */
 const PptxGen = pptxgenModule as unknown as typeof pptxgenModule.default;
 
 interface PdfLooks {
-  /** Of a line's letters. */
+  /** Font size in points. */
   size?: (line: string) => number;
   font?: keyof typeof StandardFonts;
   /** Pages from 0. */
   bookmarks?: readonly { title: string; page: number }[];
 }
 
-/** Pages of lines; an empty page has none. */
+/** One page per list of lines; an empty list gives an empty page. */
 export async function pdf(
   pages: readonly (readonly string[])[],
   title = '',
@@ -36,7 +36,7 @@ export async function pdf(
   return Buffer.from(await document.save());
 }
 
-/** As PDF 32000-1, 12.3.3 has them: items in a list, each with the place it leads to. */
+/** As in PDF 32000-1, 12.3.3: list items, each with its destination. */
 function addBookmarks(document: PDFDocument, bookmarks: readonly { title: string; page: number }[]): void {
   const { context } = document;
   const root = context.nextRef();
@@ -58,7 +58,7 @@ function addBookmarks(document: PDFDocument, bookmarks: readonly { title: string
   document.catalog.set(PDFName.of('Outlines'), root);
 }
 
-/** A PDF that opens with a password only. Its key matches no password; none is tried further than that. */
+/** A PDF that requires a password. Its key matches no password; the tests never try one. */
 export function encryptedPdf(): Buffer {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -140,11 +140,11 @@ export interface Chapter {
 }
 
 interface EpubExtras {
-  /** The text of META-INF/encryption.xml. */
+  /** Content of META-INF/encryption.xml. */
   encryption?: string;
-  /** The text of the navigation document of EPUB 3, OEBPS/nav/nav.xhtml. */
+  /** Content of EPUB 3's navigation document, OEBPS/nav/nav.xhtml. */
   nav?: string;
-  /** The text of that of EPUB 2, OEBPS/toc.ncx. */
+  /** Content of EPUB 2's navigation document, OEBPS/toc.ncx. */
   ncx?: string;
 }
 
@@ -172,14 +172,14 @@ export function epub(
     { name: 'OEBPS/book.opf', data: opf },
     ...(nav === undefined ? [] : [{ name: 'OEBPS/nav/nav.xhtml', data: nav }]),
     ...(ncx === undefined ? [] : [{ name: 'OEBPS/toc.ncx', data: ncx }]),
-    // A file may be listed several times, at places in it.
+    // A file may be listed several times, with different fragments.
     ...chapters
       .filter(({ file }) => !file.includes('#'))
       .map(({ file, html }) => ({ name: `OEBPS/${decodeURI(file)}`, data: html })),
   ]);
 }
 
-/** A Word document whose text unpacks to `bytes` bytes of blanks. */
+/** A Word document whose text unpacks to `bytes` bytes of spaces. */
 export function bomb(bytes: number, announcedBytes = bytes): Buffer {
   return zip([
     { name: '[Content_Types].xml', data: '<Types/>' },

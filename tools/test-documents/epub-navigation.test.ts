@@ -27,7 +27,7 @@ async function parse(bytes: Buffer): Promise<ParsedDocument> {
   return outcome.document;
 }
 
-/** What is under the title of a heading, as its line has it. */
+/** The text under a heading's title. */
 function headingLines({ text, headings }: ParsedDocument): string[] {
   return (headings ?? []).map(({ start, level, title }) => {
     const line = text.slice(start).split('\n')[0] ?? '';
@@ -57,7 +57,7 @@ const TWO: Chapter[] = [
   { file: 'text/b.xhtml', html: page('<p>It came back.</p><p id="noon">Boats call.</p>') },
 ];
 
-describe('where navigation points and no heading is, its label is one', () => {
+describe('a navigation target without a heading gets its label as heading', () => {
   test('EPUB 3: at the start of a file and at an element, nested as the list is', async () => {
     const list = `<ol><li><a href="../a.xhtml">Night</a></li><li><a href="../text/b.xhtml">Day</a>
       <ol><li><a href="../text/b.xhtml#noon">Noon</a></li></ol></li></ol>`;
@@ -79,14 +79,14 @@ describe('where navigation points and no heading is, its label is one', () => {
     ]);
   });
 
-  test('that of EPUB 3 comes first; where it has nothing, that of EPUB 2', async () => {
+  test('EPUB 3 navigation takes precedence; EPUB 2 is the fallback', async () => {
     const old = ncx(point('Old', 'a.xhtml'));
     const list = '<ol><li><a href="../a.xhtml">New</a></li></ol>';
     expect(headingLines(await parse(epub(TWO, 'Book', { nav: nav(list), ncx: old })))).toEqual(['# New']);
     expect(headingLines(await parse(epub(TWO, 'Book', { nav: nav(''), ncx: old })))).toEqual(['# Old']);
   });
 
-  test('an anchor of any kind is such an element, and leaves no trace in the text', async () => {
+  test('any anchor can be a target, and leaves no trace in the text', async () => {
     const html = page(
       `<p>One <a id="x"></a> two<span id="y"></span>three.</p><div id="b%c"><p>Four.</p></div><ul><li id="d">Five.</li></ul>
        <p><a name="e"/>Six.</p><section id="f"><p>Seven.</p></section>
@@ -105,7 +105,7 @@ describe('where navigation points and no heading is, its label is one', () => {
     );
   });
 
-  test('paragraphs that say the label become the heading', async () => {
+  test("a paragraph with the label's text becomes the heading", async () => {
     const html = page('<p class="head">PART ONE</p><p>1</p><p>The<br/>Night</p><p>The lamp went out.</p>');
     const list = `<ol><li><span>Part one</span><ol><li><a href="../a.xhtml">1. The Night</a></li></ol></li></ol>`;
     const document = await parse(epub([{ file: 'a.xhtml', html }], 'Book', { nav: nav(list) }));
@@ -113,19 +113,19 @@ describe('where navigation points and no heading is, its label is one', () => {
     expect(headingLines(document)).toEqual(['# Part one', '## 1. The Night']);
   });
 
-  test("an entry that leads nowhere is not the next one's", async () => {
+  test('an entry without a target does not affect the next one', async () => {
     const list = '<ol><li>A</li><li><a href="../a.xhtml">Night</a></li></ol>';
     expect(headingLines(await parse(epub(TWO, 'Book', { nav: nav(list) })))).toEqual(['# Night']);
   });
 
-  test('labels are one line without white space around', async () => {
+  test('labels are one trimmed line', async () => {
     const list = '<ol><li><a href="../a.xhtml">\n  1\t<b>The &amp; \u202e\n Night</b> </a></li></ol>';
     expect(headingLines(await parse(epub(TWO, 'Book', { nav: nav(list) })))).toEqual(['# 1 The & Night']);
   });
 });
 
-describe('headings that chapters have stay', () => {
-  test('where they stand at the target, around it, or say the label further on', async () => {
+describe('headings of chapters are kept', () => {
+  test("at the target, around it, or with the label's text further on", async () => {
     const html = page(
       `<h1>Night</h1><p>One.</p><section id="b"><h2>Oil</h2><p>Two.</p></section>
        <h2><a id="c"></a>Wicks</h2><p>Three.</p><div id="d"><p>12</p><h2>The Boat</h2><p>Four.</p></div>
@@ -143,7 +143,7 @@ describe('headings that chapters have stay', () => {
     expect(headingLines(document)).toEqual(['# Night', '## Oil', '## Wicks', '## The Boat', '## Home']);
   });
 
-  test('and those of a depth in the navigation say which level it has', async () => {
+  test('and define the level of their depth in the navigation', async () => {
     const book = [
       { file: 'a.xhtml', html: page('<p>Thanks.</p>') },
       { file: 'b.xhtml', html: page('<h2>Night</h2><p>One.</p><p id="oil">Two.</p>') },
@@ -161,7 +161,7 @@ describe('headings that chapters have stay', () => {
     ]);
   });
 
-  test('a part that begins where its first chapter does stands above that one', async () => {
+  test('a part that begins with its first chapter is the parent of that chapter', async () => {
     const book = [{ file: 'a.xhtml', html: page('<h2>Night</h2><p>One.</p>') }];
     const points = point('Part one', 'a.xhtml', point('Night', 'a.xhtml'));
     expect(headingLines(await parse(epub(book, 'Book', { ncx: ncx(points) })))).toEqual([
@@ -190,7 +190,7 @@ describe('a book is read as if it had no navigation', () => {
     expect(await parse(book)).toEqual(await parse(epub(TWO, 'Book')));
   });
 
-  test('where it points at pictures only', async () => {
+  test('it points at pictures only', async () => {
     const cover = { file: 'cover.xhtml', html: page('<img src="a.png" alt=""/>') };
     const points = ncx(point('Cover', 'cover.xhtml'));
     expect(headingLines(await parse(epub([cover, ...TWO], 'Book', { ncx: points })))).toEqual([]);

@@ -33,12 +33,12 @@ async function parse(name: string, bytes: Buffer | string, by = parser): Promise
   return outcome.document;
 }
 
-/** What stands on each page, by its label. */
+/** The content of each page, by its label. */
 function pagesOf({ text, pages }: ParsedDocument): [string, string][] {
   return pages.map(({ label, start, end }) => [label, text.slice(start, end)]);
 }
 
-describe('what documents say', () => {
+describe('extracted text', () => {
   test('PDF: pages, paragraphs, a word divided at a line end, pages without text', async () => {
     const document = await parse(
       'a.pdf',
@@ -74,7 +74,7 @@ describe('what documents say', () => {
     );
   });
 
-  test('PDF: running headers and page numbers do not stand amid sentences', async () => {
+  test('PDF: running headers and page numbers do not interrupt sentences', async () => {
     const lines = (page: number): string[] => [
       `Harbour rules ${page}`,
       ...Array.from({ length: 3 }, (_, i) => `Rule ${page}.${i} is that boat number ${page * 3 + i}`),
@@ -117,7 +117,7 @@ describe('what documents say', () => {
     expect(document.title).toBe('Lighthouse plan');
   });
 
-  test('Excel: every row says what its columns are', async () => {
+  test('Excel: every row names its columns', async () => {
     expect(pagesOf(await parse('a.xlsx', await workbook()))).toEqual([
       [
         'Ships',
@@ -127,7 +127,7 @@ describe('what documents say', () => {
     ]);
   });
 
-  test('EPUB: sections listed with a fragment are in their file, and none is missed', async () => {
+  test('EPUB: sections listed with a fragment are found in their file, and none is missed', async () => {
     const html = '<h1>Lamps</h1><p>The keeper trims them.</p><h2 id="b">Oil</h2><p>It comes by boat.</p>';
     const document = await parse(
       'a.epub',
@@ -167,12 +167,12 @@ describe('what documents say', () => {
     });
   });
 
-  test('HTML in the encoding that it names', async () => {
+  test('HTML in its declared encoding', async () => {
     const page = Buffer.from('<meta charset="iso-8859-1"><p>caf\xe9', 'latin1');
     expect((await parse('latin.html', page)).text).toBe('café');
   });
 
-  describe('headings are what the format says', () => {
+  describe('headings follow the format', () => {
     const headingsOf = ({ text, headings }: ParsedDocument): [number, string, string][] =>
       (headings ?? []).map(({ start, level, title }) => [
         level,
@@ -180,7 +180,7 @@ describe('what documents say', () => {
         text.slice(start).split('\n')[0] ?? '',
       ]);
 
-    test('HTML: its elements, without the signs that link to them; no line that begins with a #', async () => {
+    test('HTML: its elements, without permalink signs; no line that begins with a #', async () => {
       const page = `<h1>Shell<a class="headerlink" href="#s">¶</a></h1><pre># rm is final\n#2 too</pre><h3>Use</h3><p>x</p>`;
       const document = await parse('h.html', page);
       expect(headingsOf(document)).toEqual([
@@ -207,7 +207,7 @@ describe('what documents say', () => {
       ]);
     });
 
-    test('EPUB: of each chapter, where it stands in the book', async () => {
+    test('EPUB: of each chapter, nested as in the book', async () => {
       const chapter = (title: string): string =>
         `<html><body><h1>${title}</h1><p># no heading</p></body></html>`;
       const book = epub([
@@ -248,7 +248,7 @@ describe('what documents say', () => {
       ]);
     });
 
-    test('plain text has none; of Markdown its own marks count', async () => {
+    test('plain text has none; Markdown has its own marks', async () => {
       expect((await parse('h.txt', 'One\n\n# two\n')).headings).toEqual([]);
       expect((await parse('h.md', '# two\n')).headings).toBeUndefined();
     });
@@ -260,14 +260,14 @@ describe('what documents say', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('JSON in one line is laid out; what is broken is read as it is', async () => {
+  test('JSON in one line is formatted; invalid JSON is read unchanged', async () => {
     expect((await parse('a.json', '{"name":"Mara","at":["Oslo"]}')).text).toBe(
       '{\n "name": "Mara",\n "at": [\n  "Oslo"\n ]\n}',
     );
     expect((await parse('b.json', '{"name":')).text).toBe('{"name":');
   });
 
-  test('Markdown and source code as they are', async () => {
+  test('Markdown and source code unchanged', async () => {
     expect(await parse('a.md', '# *Deep* water\r\n\r\ntext')).toMatchObject({
       title: 'Deep water',
       text: '# *Deep* water\n\ntext',
@@ -290,7 +290,7 @@ describe('what documents say', () => {
     ['utf-8 with a mark', `\ufeff${chinese}`],
     ['utf16-le', `\ufeff${russian}`],
     ['utf16-be', `\ufeff${german}`],
-    ['utf16-le', german], // without a mark
+    ['utf16-le', german], // without a byte order mark
     ['windows-1252', german],
     ['windows-1251', russian],
     ['koi8-r', russian],
@@ -307,7 +307,7 @@ describe('what documents say', () => {
   });
 });
 
-describe('what cannot be used', () => {
+describe('unusable documents', () => {
   const ole = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(600)]);
   const cipher =
     '<encryption><EncryptedData><CipherData><CipherReference URI="OEBPS/a.xhtml"/></CipherData></EncryptedData></encryption>';
@@ -357,7 +357,7 @@ describe('what cannot be used', () => {
     });
   });
 
-  test('a file that is gone', async () => {
+  test('a deleted file', async () => {
     const request = {
       path: join(dir, 'none.txt'),
       name: 'none.txt',
@@ -371,7 +371,7 @@ describe('what cannot be used', () => {
     });
   });
 
-  test('HTML made to be slow is read in time', async () => {
+  test('HTML crafted to be slow is read in time', async () => {
     const deep = '<div>'.repeat(50_000) + 'deep' + '</div>'.repeat(50_000);
     const blanks = `<p>${' '.repeat(300_000)}x</p>`;
     const open = '<a href="'.repeat(100_000);
@@ -383,7 +383,7 @@ describe('what cannot be used', () => {
   });
 });
 
-describe('the process that reads', () => {
+describe('the parser process', () => {
   const limited = (limits: Partial<ParserLimits>): ParserProcess => {
     const made = new ParserProcess(limits);
     onTestFinished(() => made.close());
@@ -397,7 +397,7 @@ describe('the process that reads', () => {
     expect(await parser.parse({ ...request, knownSha256: sha256 })).toEqual({ kind: 'unchanged', sha256 });
   });
 
-  test('what takes too long is ended, and the next document is read', async () => {
+  test('a document that takes too long is aborted, and the next one is read', async () => {
     const hasty = limited({ timeoutMs: 1 });
     await expect(parse('slow.docx', await word(), hasty)).rejects.toMatchObject({
       code: 'DOCUMENT_TIMEOUT',
@@ -406,14 +406,14 @@ describe('the process that reads', () => {
     await expect(parse('a.md', 'x', limited({}))).resolves.toMatchObject({ text: 'x' });
   });
 
-  test('what eats memory is ended, and the next document is read', async () => {
+  test('a document that exhausts memory is aborted, and the next one is read', async () => {
     const small = limited({ maxMemoryBytes: 96 * MiB });
     const rows = Array.from({ length: 400_000 }, (_, i) => `name ${i},place ${i},street ${i}`).join('\n');
     await expect(parse('large.csv', rows, small)).rejects.toMatchObject({ code: 'DOCUMENT_MEMORY' });
     await expect(parse('a.md', 'x', small)).resolves.toMatchObject({ text: 'x' });
   });
 
-  test('a crash blames the document in work and no other', async () => {
+  test('a crash is blamed on the current document only', async () => {
     let children = 0;
     const { spawnParser } = await import('../../src-main/library/parser/spawn.ts');
     const crashing = new ParserProcess({}, (options) => {
@@ -427,7 +427,7 @@ describe('the process that reads', () => {
     expect(children).toBe(2);
   });
 
-  test('bytes are read as a file of them is', async () => {
+  test('bytes are read like a file with the same content', async () => {
     const bytes = await pdf([['A page.'], ['Another.']]);
     const request = { path: '', bytes, name: 'sent.pdf', format: 'pdf', knownSha256: undefined };
     const outcome = await parser.parse({ ...request, maxBytes: MiB });
@@ -436,7 +436,7 @@ describe('the process that reads', () => {
     await expect(refused).rejects.toMatchObject({ code: 'DOCUMENT_TOO_LARGE' });
   });
 
-  test('stopping ends it at once', async () => {
+  test('stopping ends it immediately', async () => {
     const abort = new AbortController();
     const request = {
       path: join(dir, 'a.md'),
@@ -461,14 +461,14 @@ describe('the process that reads', () => {
     ]);
   });
 
-  test('what one document leaves behind does not cost the next one', async () => {
+  test('remains of one document do not affect the next one', async () => {
     let children = 0;
     const { spawnParser } = await import('../../src-main/library/parser/spawn.ts');
     const late = new ParserProcess({}, (options) => {
       const child = spawnParser(options);
       const send = child.send.bind(child) as (message: object, sent: () => void) => boolean;
       let sent = 0;
-      // It ends at the second document it is given, as if the first had left something.
+      // The child exits at its second document, as if the first had corrupted it.
       if (children++ === 0)
         child.send = ((message: object, done: () => void) => {
           if (++sent === 2) child.kill('SIGSEGV');
@@ -482,7 +482,7 @@ describe('the process that reads', () => {
     expect(children).toBe(2);
   });
 
-  /** Runs a module's text as the parser's process would run. */
+  /** Runs a module's text the way the parser's process would run it. */
   const inParser = (text: string, from: string[] = []): ChildProcess =>
     spawn(
       process.execPath,
@@ -501,8 +501,8 @@ describe('the process that reads', () => {
     );
   const PARSER = JSON.stringify(new URL('../../src-main/library/parser/', import.meta.url).href).slice(1, -1);
 
-  test('a promise that a parser forgot does not end it', async () => {
-    // The worker takes requests only over a channel, so it is told to forget one as it starts.
+  test('an unhandled rejection in a parser does not end it', async () => {
+    // The worker takes requests only over a channel, so the rejection is injected at its start.
     const child = inParser(`await import('${PARSER}worker.ts'); Promise.reject(new Error('forgotten'));
       setTimeout(() => { console.log('alive'); process.exit(0); }, 300);`);
     let text = '';
@@ -511,7 +511,7 @@ describe('the process that reads', () => {
     expect(text).toBe('alive\n');
   });
 
-  test('it has neither connections nor our environment', async () => {
+  test('it has neither network access nor our environment', async () => {
     const child = inParser(`const { confine } = await import('${PARSER}confine.ts'); confine();
       const net = await import('node:net');
       const refused = [];

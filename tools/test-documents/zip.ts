@@ -3,7 +3,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 export interface ZipEntry {
   name: string;
   data: Buffer | string;
-  /** Size to announce instead of the true one. */
+  /** Size to announce instead of the actual one. */
   announcedBytes?: number;
   encrypted?: boolean;
 }
@@ -11,7 +11,7 @@ export interface ZipEntry {
 const ENCRYPTED_FLAG = 1;
 const DEFLATE = 8;
 
-/** A zip archive, entry by entry; also one that lies about its contents. */
+/** Builds a zip archive entry by entry; entries may misstate their contents. */
 export function zip(entries: readonly ZipEntry[]): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];

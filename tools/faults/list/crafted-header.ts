@@ -15,11 +15,11 @@ const VALUES: GgufValue[] = [
   ...['', 'x', true, { i32s: [] }, { i32s: [1_000_000, 5, 7, 9] }, { texts: ['a'] }],
 ];
 
-/** Models that only libllama runs, each with one entry of its header gone, or replaced by something. */
+/** Models that only libllama runs, each with one header entry removed or replaced. */
 export const craftedHeader: Fault = {
   name: 'crafted header',
   covers:
-    'a header that libllama may end its process by: the model is used or refused with a typed error, and the app goes on',
+    'a header that may crash libllama: the model is used or refused with a typed error, and the app keeps running',
   async run({ data, random }) {
     const app = await RunningApp.start(data);
     for (let i = 0; i < FILES; i++) {

@@ -12,10 +12,10 @@ const DATABASES = [
 ];
 const PAGE = 4096;
 
-/** A page is zeroed, or the file cut: it is told, the rest opens, and the backup brings everything back. */
+/** A page is zeroed or the file truncated: Kvasir reports it, opens the rest, and the backup restores everything. */
 export const damagedDatabase: Fault = {
   name: 'damaged database',
-  covers: 'a zeroed page or a cut in a database: told, the rest opens, a backup brings all back',
+  covers: 'a zeroed page or a cut in a database: reported, the rest opens, a backup restores everything',
   async run({ data, backup, random }) {
     const path = join(data, DATABASES[random(DATABASES.length)] ?? '');
     const bytes = readFileSync(path);

@@ -7,10 +7,10 @@ import type { Fault, Place } from '../fault.ts';
 const PAGES = 6;
 const EACH = 4;
 
-/** Damaged PDFs among intact ones, which the same process reads right after. */
+/** Damaged PDFs among intact ones, which the same process parses next. */
 export const damagedDocuments: Fault = {
   name: 'damaged documents',
-  covers: 'cut, zeroed and scrambled PDFs: the intact ones beside them are read',
+  covers: 'truncated, zeroed and scrambled PDFs: the intact ones among them are read',
   async run({ data, random }) {
     const app = await RunningApp.start(data);
     const { id } = await app.call('libraries.create', { name: 'Mixed' });

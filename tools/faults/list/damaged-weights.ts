@@ -9,18 +9,18 @@ import type { Fault } from '../fault.ts';
 
 const DAMAGED_BYTES = 4096;
 
-/** A model damaged within its weights, where no header tells, and later replaced by the sound file. */
+/** A model with an intact header and damaged weights, later replaced by the intact file. */
 export const damagedWeights: Fault = {
   name: 'damaged weights',
-  covers: 'KV of a model file that was damaged in the middle: none is left once a sound one took its place',
+  covers: 'KV from a model file with damaged weights: none is left after the intact file replaced it',
   async run({ data, random }) {
     const path = join(data, 'mine.gguf');
     const sound = chunksOf(data);
     const first = await RunningApp.start(data);
     const id = await useCopy(first, path);
     await first.stop();
-    rmSync(join(data, 'cache'), { recursive: true }); // so that all of it is computed with the damaged file
-    // Weights are the file's second half; where a tensor's end is hit the fingerprint is another one, which is the easier case.
+    rmSync(join(data, 'cache'), { recursive: true }); // so that every chunk is computed with the damaged file
+    // Weights fill the file's second half. Damage at a tensor's end changes the fingerprint, which is the easier case.
     const bytes = readFileSync(path);
     const at = bytes.length / 2 + random(bytes.length / 2 - DAMAGED_BYTES);
     bytes.fill(0, at, at + DAMAGED_BYTES);
@@ -32,11 +32,11 @@ export const damagedWeights: Fault = {
     const now = chunksOf(data);
     for (const [name, sum] of sound)
       if (now.get(name) !== sum)
-        throw new Error(`${name} is ${now.has(name) ? 'of the damaged file' : 'gone'}`);
+        throw new Error(`${name} is ${now.has(name) ? 'from the damaged file' : 'missing'}`);
   },
 };
 
-/** Starts with what lies there now, until all of it is known and every chunk is computed. */
+/** Starts Kvasir on the current files and waits until the model is hashed and every chunk computed. */
 async function computeWith(data: string, id: string, path: string): Promise<void> {
   const app = await RunningApp.start(data);
   await app.call('models.activate', { id });
@@ -55,7 +55,7 @@ function knownWeights(data: string): unknown[] {
   }
 }
 
-/** SHA-256 of every chunk file: the same chunk has the same KV. */
+/** SHA-256 of every chunk file: equal chunks have equal KV. */
 function chunksOf(data: string): Map<string, string> {
   const dir = join(data, 'cache', 'chunks');
   const names = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -12,7 +12,7 @@ interface Manifest {
   files: { name: string; bytes: number; sha256: string }[];
 }
 
-/** Backups whose sums are right and whose contents are not Kvasir's. */
+/** Backups with valid checksums whose contents are not from Kvasir. */
 export const forgedBackup: Fault = {
   name: 'forged backup',
   covers: 'a backup with unusable settings or a foreign database is refused, and nothing changes',
@@ -32,12 +32,12 @@ export const forgedBackup: Fault = {
     const app = await RunningApp.start(data);
     await requireRefused(app.call('app.restore', { path }), 'BACKUP_INVALID');
     await app.stop();
-    if (existsSync(join(data, 'restore-ready'))) throw new Error('it would be restored all the same');
+    if (existsSync(join(data, 'restore-ready'))) throw new Error('the restore is scheduled anyway');
     rmSync(path);
   },
 };
 
-/** A backup with other bytes for one of its files, and a manifest that fits. */
+/** A backup with one file replaced and a matching manifest. */
 async function forged(backup: string, name: string, bytes: Buffer): Promise<Buffer> {
   const files = new Map<string, Buffer>();
   const archive = await openPromise(backup, { lazyEntries: true, autoClose: false });

@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 import { CLI } from '../running-app.ts';
 import { Skipped, type Fault } from '../fault.ts';
 
-/** The disk is full to the last byte: what makes room again works. */
+/** A disk without a free byte: operations that free space still work. */
 export const fullDiskCache: Fault = {
   name: 'full disk, cache emptied',
   covers: 'on a disk without a free byte the cache can still be emptied',
   async run({ data, random }) {
     const disk = join(data, '..', 'disk');
     mkdirSync(disk, { recursive: true });
-    if (!mounted(disk)) throw new Skipped('a disk that may be filled, which only root can mount on Linux');
+    if (!mounted(disk)) throw new Skipped('a disk that may be filled (Linux, as root)');
     try {
       const place = join(disk, 'data');
       cpSync(data, place, { recursive: true });

@@ -1,10 +1,10 @@
 import { RunningApp, Refused } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-/** From some moment on no file can be made: that is what is said, and nothing else happens. */
+/** From some call on, no file can be created: Kvasir reports exactly that and nothing else breaks. */
 export const fullDisk: Fault = {
   name: 'full disk',
-  covers: 'ENOSPC at an upload: DISK_FULL, and nothing else',
+  covers: 'ENOSPC at an upload: DISK_FULL and no other effect',
   async run({ data, random }) {
     const app = await RunningApp.start(data, {
       KVASIR_FULL_FROM: String(1 + random(6)),

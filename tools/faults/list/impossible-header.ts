@@ -6,13 +6,13 @@ import type { Fault } from '../fault.ts';
 
 const KEYS = ['llama.attention.layer_norm_rms_epsilon', 'llama.rope.freq_base'];
 const VALUES = [-1, NaN, Infinity, -Infinity, 1e30];
-/** Between a key and its number stands the number's type. */
+/** GGUF stores the value's type between key and value. */
 const TYPE_BYTES = 4;
 
-/** A model whose header has a number that no model can have: newly added, or in use before it came to have it. */
+/** A model whose header has a number that no model can have: newly added, or changed while the model was selected. */
 export const impossibleHeader: Fault = {
   name: 'impossible header',
-  covers: 'a number in a model file that cannot be: a typed error, and the demo model at the next start',
+  covers: 'an impossible number in a model file: a typed error, and the demo model at the next start',
   async run({ data, random }) {
     const path = join(data, 'mine.gguf');
     const spoil = (): void => {

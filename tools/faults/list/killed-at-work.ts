@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-/** Killed while it takes documents and questions: what it said yes to stays. */
+/** Killed while it accepts documents and questions: everything it confirmed survives. */
 export const killedAtWork: Fault = {
   name: 'killed at work',
-  covers: 'SIGKILL while it takes uploads and questions: what it said yes to stays',
+  covers: 'SIGKILL while it accepts uploads and questions: everything it confirmed survives',
   async run({ data, known, random }) {
     const app = await RunningApp.start(data);
     const { id } = await app.call('libraries.create', { name: 'More' });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-/** Killed while it writes a backup: nothing half-written is left, and what is listed can be restored. */
+/** Killed while it writes a backup: no partial file remains, and every listed backup can be restored. */
 export const killedBackingUp: Fault = {
   name: 'killed backing up',
-  covers: 'SIGKILL while a backup is written: no half file stays, what is listed can be restored',
+  covers: 'SIGKILL while a backup is written: no partial file remains, every listed backup can be restored',
   async run({ data, random }) {
     const faults = { KVASIR_KILL_AT: String(1 + random(12)), KVASIR_FAULTS_IN: 'backups' };
     const app = await RunningApp.start(data, faults).catch(() => undefined);

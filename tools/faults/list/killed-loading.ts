@@ -6,10 +6,10 @@ import { modelOf, useCopy } from '../own-model.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-/** Killed while a model is loaded and computes for the first time, as by a file that makes the engine end the process. */
+/** Killed during a model's load or first pass, as by a file that crashes the engine. */
 export const killedLoading: Fault = {
   name: 'killed loading a model',
-  covers: 'a model whose loading or first pass ends the process: the next start leaves it out, and says so',
+  covers: 'a model that crashes the process on load or first pass: the next start skips it and says so',
   async run({ data, random }) {
     const first = await RunningApp.start(data);
     const id = await useCopy(first, join(data, 'mine.gguf'));
@@ -25,8 +25,8 @@ export const killedLoading: Fault = {
       const { state, active, failure } = await modelOf(again, id);
       return state === 'loading' || state === 'idle' ? undefined : { active, failure };
     });
-    if (model.active === leftOut) throw new Error(leftOut ? 'it was loaded again' : 'it was left out');
-    if (leftOut && !model.failure?.message.includes('ended while')) throw new Error('nothing says why');
+    if (model.active === leftOut) throw new Error(leftOut ? 'it was loaded again' : 'it was skipped');
+    if (leftOut && !model.failure?.message.includes('ended while')) throw new Error('no reason is given');
   },
 };
 

@@ -8,13 +8,12 @@ import { Skipped, type Fault } from '../fault.ts';
 const PARAGRAPHS = 400_000;
 const GONE_WITHIN_MS = 5000;
 
-/** Killed while another process reads a long document for it. */
+/** Killed while its parser process reads a long document. */
 export const killedReading: Fault = {
   name: 'killed while reading',
-  covers: 'SIGKILL while the parser is busy: it does not go on alone, and the document is not lost',
+  covers: 'SIGKILL while the parser is busy: the parser ends too, and the document is not lost',
   async run({ data, random }) {
-    if (process.platform === 'win32')
-      throw new Skipped('a system where a process can be asked for its parent');
+    if (process.platform === 'win32') throw new Skipped('a system that lists the parents of processes');
     const app = await RunningApp.start(data);
     const { id } = await app.call('libraries.create', { name: 'Long' });
     const long = `<html><body>${'<p>A long day.</p>'.repeat(PARAGRAPHS)}</body></html>`;
@@ -33,7 +32,7 @@ export const killedReading: Fault = {
     const { total } = await again.call('documents.list', { libraryId: id });
     await again.call('libraries.delete', { id });
     if (children.length === 0) throw new Error('nothing was being read');
-    if (left.length > 0) throw new Error(`process ${left.join(', ')} goes on`);
+    if (left.length > 0) throw new Error(`process ${left.join(', ')} is still running`);
     if (total !== 1) throw new Error('the long document is lost');
   },
 };
@@ -48,7 +47,7 @@ function listedByPs(): number[][] {
   return rows.map((row) => row.trim().split(/\s+/).map(Number));
 }
 
-/** Small systems have no ps. */
+/** Minimal systems lack ps. */
 function listedInProc(): number[][] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];

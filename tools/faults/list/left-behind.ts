@@ -8,11 +8,10 @@ import type { Fault } from '../fault.ts';
 const WITHIN = ['.incoming', 'models', 'settings.json', 'backups'];
 const LEFT = /\.(part|upload|tmp|databases)$|^restore-(unpacking|ready|applying)$/;
 
-/** Killed while it writes something aside, over what earlier kills left. */
+/** Killed while it writes a temporary file, with the remains of earlier kills present. */
 export const leftBehind: Fault = {
   name: 'left behind',
-  covers:
-    'what kills leave of uploads, models, downloads, backups, restores and settings is gone after a start',
+  covers: 'a start removes what kills left of uploads, models, downloads, backups, restores and settings',
   async run({ data, random }) {
     const model = join(data, 'model.gguf');
     copyDemo(model);

@@ -4,16 +4,16 @@ import { requireDocuments } from '../known.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-/** The list of libraries is gone: uploads come back by themselves, and new libraries do not take their place. */
+/** The list of libraries is lost: Kvasir recovers uploads, and new libraries do not take their folders. */
 export const lostCatalogue: Fault = {
   name: 'lost catalogue',
-  covers: 'the catalogue is gone: uploads come back, no new library takes their folders',
+  covers: 'the catalogue is lost: uploads are recovered, no new library takes their folders',
   async run({ data, backup }) {
     for (const suffix of ['', '-wal', '-shm'])
       try {
         renameSync(join(data, `catalogue.sqlite${suffix}`), join(data, `moved.sqlite${suffix}`));
       } catch {
-        // There was no log.
+        // The database had no write-ahead log.
       }
     const app = await RunningApp.start(data);
     const { id } = await app.call('libraries.create', { name: 'New' });

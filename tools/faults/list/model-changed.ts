@@ -6,11 +6,11 @@ import { copyDemo, useCopy } from '../own-model.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-/** The file of the model in use is cut, or written into. */
+/** The file of the model in use is truncated or overwritten. */
 export const modelChanged: Fault = {
   name: 'model changed in use',
   covers:
-    'the file of the model in use is cut or overwritten: typed errors or right answers, and it can be loaded again',
+    'the file of the model in use is truncated or overwritten: typed errors or right answers, and it can be loaded again',
   async run({ data, known, random }) {
     const path = join(data, 'mine.gguf');
     const app = await RunningApp.start(data);

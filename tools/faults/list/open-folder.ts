@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-/** A data folder that everybody may read is closed. */
+/** Kvasir restricts the permissions of a data folder that everybody can read. */
 export const openFolder: Fault = {
   name: 'open folder',
-  covers: 'a data folder that everybody may read is closed',
+  covers: 'a data folder that everybody can read is restricted to its owner',
   async run({ data }) {
     const paths = [
       data,

@@ -1,10 +1,10 @@
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
-/** Another program of this machine has the session's cookie, and forges the origin. */
+/** Another program on this machine sends the session's cookie with a forged origin. */
 export const stolenCookie: Fault = {
   name: 'stolen cookie',
-  covers: 'a cookie read by another port of this machine opens nothing',
+  covers: 'a cookie read by another port on this machine grants no access',
   async run({ data }) {
     const app = await RunningApp.start(data);
     const headers = { Cookie: app.cookie, Origin: app.origin };

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { RunningApp } from '../running-app.ts';
 import type { Fault, Place } from '../fault.ts';
 
-/** A manifest whose files are not there: restoring it would leave nothing. */
+/** A manifest whose files are missing: restoring it would leave nothing. */
 const ALONE = JSON.stringify({
   ...{
     kind: 'kvasir-backup',
@@ -17,11 +17,11 @@ const ALONE = JSON.stringify({
   files: [{ name: 'catalogue.sqlite', bytes: 4096, sha256: '0'.repeat(64) }],
 });
 
-/** Files that Kvasir did not put there, where it keeps its own. */
+/** Foreign files in Kvasir's own folders. */
 export const strangeFiles: Fault = {
   name: 'strange files',
   covers:
-    'foreign files, folders, links and restores that are not whole in the data folder: it starts, and checks all chunks',
+    'foreign files, folders, links and incomplete restores in the data folder: it starts, and checks all chunks',
   async run({ data, backup, random }) {
     const put = [
       () => {

@@ -6,11 +6,11 @@ import type { Fault } from '../fault.ts';
 
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
-/** A file goes, and another comes that looks like it: it is not the same one under a new name. */
+/** A file is replaced by a similar one under another name: this is not a rename. */
 export const swappedFile: Fault = {
   name: 'swapped file',
   covers:
-    'a file gives way to another of the same size and time, while Kvasir runs or not: the new text is read',
+    'a file is replaced by another of the same size and time, while Kvasir runs or not: the new text is read',
   async run({ data, random }) {
     const folder = join(data, 'mine');
     mkdirSync(folder);
@@ -38,12 +38,12 @@ export const swappedFile: Fault = {
     const text = await until(async () =>
       (await textOf(app, id, 'old.txt')) === undefined ? textOf(app, id, 'new.txt') : undefined,
     );
-    if (!text.includes('white')) throw new Error(`the text is that of another file: ${text}`);
+    if (!text.includes('white')) throw new Error(`the text is from the other file: ${text}`);
     await app.call('libraries.delete', { id });
   },
 };
 
-/** Of a document that is read to its end. */
+/** The document's text, once it is fully read. */
 async function textOf(app: RunningApp, libraryId: string, path: string): Promise<string | undefined> {
   const { items } = await app.call('documents.list', { libraryId });
   const document = items.find((item) => item.path === path && item.phase === 'ready');

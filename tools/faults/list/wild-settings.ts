@@ -11,16 +11,16 @@ const WILD = [
   { threads: -1, temperature: 99, chunkTokens: 1 },
 ];
 
-/** A settings file from elsewhere, with numbers that this machine or nobody can use. */
+/** Copied settings with numbers that are out of range on this or any machine. */
 export const wildSettings: Fault = {
   name: 'wild settings',
   covers:
-    'numbers out of range in the settings, threads above all: it starts with what is possible, and says so',
+    'numbers out of range in the settings, threads above all: it starts with values in range, and says so',
   async run({ data, random }) {
     writeFileSync(join(data, 'settings.json'), JSON.stringify(WILD[random(WILD.length)]));
     const app = await RunningApp.start(data);
     const found = await app.call('app.found', {});
-    if (!found.some(({ message }) => message.includes('threads'))) throw new Error('nobody is told');
+    if (!found.some(({ message }) => message.includes('threads'))) throw new Error('no notice mentions it');
     const { threads } = await app.call('settings.get', {});
     if (threads > availableParallelism()) throw new Error(`${threads} threads are used`);
     await app.call('settings.update', { theme: 'dark' });

@@ -10,14 +10,14 @@ import { clearStamp, hash, isStampFresh, stampedOutputs, writeStamp } from '../s
 import { place } from './libraries.mjs';
 
 /**
- * ggml's backends for GPUs, of the release that is pinned. Each is installed once on request, and then kept up to date.
+ * ggml's GPU backends, in the pinned release. Each is installed on request, and then kept up to date.
  *
  * @typedef {'vulkan' | 'cuda'} Backend
  * @typedef {import('../pins.mjs').PackPin} PackPin
  *
  * @typedef {object} Words
  * @property {string} title
- * @property {string} missing what to say where the driver is not found
+ * @property {string} missing message for a missing driver
  */
 
 /** @type {Record<Backend, Words>} */
@@ -72,20 +72,20 @@ function backend(name, asked) {
         await withPackage(pin, [inPackage], async (folder) => {
           mkdirSync(PACKS, { recursive: true });
           place(join(folder, inPackage), target);
-          // Where it used to lie, every start would load it untried.
+          // From its previous location, every start would load it without a trial run.
           rmSync(join(GGML, pin.library), { force: true });
         });
         writeStamp(name, key, [relative(ROOT, target)]);
         const lacking = missingRuntime(pin);
         return lacking.length === 0
           ? `${title} backend, which Kvasir tries before it uses it`
-          : `${title} backend, which will stay unused: it needs ${lacking.join(' and ')}, not found where libraries are looked for`;
+          : `${title} backend, which will stay unused: it needs ${lacking.join(' and ')}, not found in the library search path`;
       },
     },
   ];
 }
 
-/** Says that there is a GPU to be had, where one is. */
+/** Suggests a GPU backend if the machine has a driver for one. */
 export function hintAtBackends() {
   const name = BACKEND_NAMES.findLast((each) => isFound(packPin(each, platformName)?.driver ?? []));
   const pin = name && packPin(name, platformName);
@@ -114,7 +114,7 @@ function missingRuntime({ runtime }) {
 }
 
 /**
- * Looks where the loader would: LD_LIBRARY_PATH or PATH, the folder of the backend itself, the system's folders.
+ * Searches like the loader: LD_LIBRARY_PATH or PATH, the backend's own folder, the system's folders.
  *
  * @param {string[]} libraries
  */
@@ -125,7 +125,7 @@ function isFound(libraries) {
   return folders.some((folder) => libraries.some((library) => existsSync(join(folder, library))));
 }
 
-/** NVIDIA's own packages put their libraries here and tell the loader so. */
+/** NVIDIA's packages install libraries here and configure the loader. */
 function cudaFolders() {
   try {
     return readdirSync('/usr/local')

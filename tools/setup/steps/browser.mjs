@@ -13,8 +13,8 @@ import { clearStamp, hash, isStampFresh, writeStamp } from '../stamps.mjs';
 const PIN = BROWSER[platformName];
 
 /**
- * A browser for the tests of the window, in the project's folder. Where none is to be had setup goes on: those tests are then
- * skipped, and say why.
+ * Puts a browser for the UI tests into the project's folder. If none is available, setup continues, and those tests are skipped with a
+ * message.
  */
 export const browser = /** @type {import('../setup.mjs').Step} */ ({
   name: 'browser',
@@ -53,7 +53,7 @@ async function unpackPinned(pin, update) {
     const from = (/** @type {string} */ name) => join(folder, 'package', 'bin', name);
     mkdirSync(PINNED, { recursive: true });
     await decompress(from('chromium.br'), join(PINNED, 'chromium'));
-    // What it draws 3D with, the libraries that it shares with most systems, and a font.
+    // Its 3D libraries, the libraries that most systems already have, and a font.
     for (const { archive, target } of [
       { archive: 'swiftshader.tar.br', target: PINNED },
       { archive: 'al2023.tar.br', target: PINNED },
@@ -71,7 +71,7 @@ async function unpackPinned(pin, update) {
       ]);
     }
   });
-  // The package's own names folders of the system that it was made for.
+  // The package's own file names folders of the system it was built for.
   const fonts = join(PINNED, 'fonts');
   writeFileSync(
     join(fonts, 'fonts.conf'),
@@ -81,7 +81,7 @@ async function unpackPinned(pin, update) {
     relative(ROOT, join(PINNED, name)),
   );
   writeStamp('browser', key(pin), files);
-  return `Chromium ${pin.version}, for the tests of the window`;
+  return `Chromium ${pin.version}, for the UI tests`;
 }
 
 /**
@@ -102,5 +102,5 @@ async function downloadByPlaywright(update) {
   );
   if (code !== 0 || findBrowser() === undefined)
     throw new SetupError("Playwright's Chromium could not be downloaded.");
-  return "Playwright's Chromium, for the tests of the window";
+  return "Playwright's Chromium, for the UI tests";
 }

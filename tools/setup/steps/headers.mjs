@@ -6,11 +6,11 @@ import { withSource } from '../source.mjs';
 import { clearStamp, hash, isStampFresh, writeStamp } from '../stamps.mjs';
 
 const INCLUDE = join(GGML, 'include');
-/** What devices are made of: our tests make one. */
+/** Header for implementing devices: our tests define one. */
 const DEVICE_HEADER = 'ggml/src/ggml-backend-impl.h';
 const KEY = hash('headers 2', HEADERS.name, HEADERS.version, HEADERS.integrity);
 
-/** ggml's and libllama's public headers, of the very commit the prebuilt libraries were made from. */
+/** Public headers of ggml and libllama, from the commit of the prebuilt libraries. */
 export const headers = /** @type {import('../setup.mjs').Step} */ ({
   name: 'headers',
 

@@ -16,7 +16,7 @@ import { GGML, isWindows, NODE_MODULES, platform, prebuiltDir, ROOT } from '../p
 import { exportedNames } from '../pe-exports.mjs';
 import { clearStamp, hash, isStampFresh, stampedOutputs, writeStamp } from '../stamps.mjs';
 
-/** ggml and libllama, from the platform's package (checked by the lockfile) into the folder that the engine loads them from. */
+/** Copies ggml and libllama from the platform's package (checked by the lockfile) into the folder that the engine loads them from. */
 export const libraries = /** @type {import('../setup.mjs').Step} */ ({
   name: 'libraries',
 
@@ -28,7 +28,7 @@ export const libraries = /** @type {import('../setup.mjs').Step} */ ({
     const version = packageVersion();
     if (version !== GGML_PACKAGES_VERSION) {
       throw new SetupError(
-        `package.json has @node-llama-cpp/${platform().ggml} ${version}, resources/gpu-packs.json has ${GGML_PACKAGES_VERSION}: both must name one version.`,
+        `package.json has @node-llama-cpp/${platform().ggml} ${version}, resources/gpu-packs.json has ${GGML_PACKAGES_VERSION}: the versions must match.`,
       );
     }
     const stale = stampedOutputs('libraries');
@@ -45,7 +45,7 @@ export const libraries = /** @type {import('../setup.mjs').Step} */ ({
 });
 
 /**
- * Puts a file in place without ever showing half of it: a hard link where possible (the files are large), else a copy.
+ * Puts a file in place atomically: a hard link if possible (the files are large), else a copy.
  *
  * @param {string} from
  * @param {string} to
@@ -81,14 +81,14 @@ function isWanted(name) {
   return /\.(so|dylib|dll)$/.test(name) && !name.includes('llama-common') && !name.includes('llama-addon');
 }
 
-/** @param {string} name the libraries the engine is linked to, as opposed to the backends that ggml loads */
+/** @param {string} name true for libraries the engine is linked to, not for backends that ggml loads */
 function isLinked(name) {
   return /^(ggml-base|ggml(\.[\w.]+)?|llama(\.[\w.]+)?)\.dll$/.test(name);
 }
 
 /**
- * The packages bring no import libraries for Windows; CMake makes them of these lists. Not tried on Windows yet. The DLLs
- * export all of C++'s names as well, which must not be imported: only the C interface is listed.
+ * The packages contain no import libraries for Windows; CMake makes them from these lists. Not tested on Windows yet. The DLLs also export
+ * all C++ names, which must not be imported: only the C interface is listed.
  *
  * @param {string} name
  */

@@ -56,13 +56,13 @@ export const native = /** @type {import('../setup.mjs').Step} */ ({
         `The build ended without ${relative(ROOT, addon)}; its log is ${relative(ROOT, LOG)}.`,
       );
     }
-    // A file saved while the compiler ran makes the next setup build again.
+    // If a file is saved during compilation, the next setup builds again.
     writeStamp('native', before, existsSync(addon) ? [relative(ROOT, addon)] : []);
     return compiled === 0 ? 'up to date' : `${compiled} files compiled`;
   },
 });
 
-/** Everything the result depends on: sources, headers, libraries, the N-API wrapper, the compiler asked for. */
+/** Hashes everything the result depends on: sources, headers, libraries, the N-API wrapper, the requested compiler. */
 function key() {
   const sources = filesUnder(NATIVE_SOURCE)
     .filter((path) => /\.(cc|cpp|c|h|hpp|inc|def|cmake|txt)$/.test(path))
@@ -88,7 +88,7 @@ async function logged(command, args, onLine) {
   const { code, output } = await run(command, args, onLine === undefined ? {} : { onLine });
   writeFileSync(LOG, `$ ${command} ${args.join(' ')}\n${output}\n`, { flag: 'a' });
   if (code === 0) return;
-  // The first error is the one to read; ninja prints the command lines of the others after it.
+  // Show the first error; ninja prints the command lines of the others after it.
   const lines = output.split('\n');
   const firstError = lines.findIndex((line) => /\berror\b[:\s]|CMake Error/.test(line));
   const shown =
@@ -99,7 +99,7 @@ async function logged(command, args, onLine) {
 }
 
 /**
- * CMake refuses a build folder that was made for another path (a moved clone) or with another generator.
+ * CMake refuses a build folder from another path (a moved clone) or another generator.
  *
  * @param {string | undefined} generator undefined: the system's default
  */

