@@ -71,83 +71,83 @@ import type { Core } from './platform/core.ts';
 export type { Workspace } from './workspaces.ts';
 
 interface AppOptions {
-  /** Folder for everything Kvasir writes. Default: the platform's convention. */
+  /** The data folder. Default: the platform's convention. */
   dataDir?: string | undefined;
-  /** Settings that hold for this run only, on top of the settings file. */
+  /** Settings for this run only; they override the settings file. */
   overrides?: Partial<SettingsInput> | undefined;
-  /** Starts the process that reads documents; for hosts that start processes in a way of their own. */
+  /** Starts the process that reads documents; for hosts with another way to start processes. */
   spawnParser?: SpawnParser | undefined;
-  /** Tries model files in a process apart; likewise. */
+  /** Tests model files in a separate process; likewise. */
   tryFile?: TryFile | undefined;
-  /** Tries GPUs in a process apart; likewise. */
+  /** Tests GPUs in a separate process; likewise. */
   askDevices?: AskDevices | undefined;
-  /** Chunk files that other machines have. Default: those of the place that the settings name. */
+  /** Chunk files of other machines. Default: those in the shared folder or server that the settings name. */
   shared?: SharedTier | undefined;
-  /** Files of packs for GPUs. Default: those that setup has put here. */
+  /** Pack files for GPUs. Default: those that setup has put here. */
   packs?: readonly string[] | undefined;
-  /** The system's keyring; for hosts that have one. */
+  /** The system's keyring, for hosts that have one. */
   keyring?: Keyring | undefined;
-  /** Whether the machine runs on a battery; for hosts that are told by the system. */
+  /** Whether the machine runs on battery; for hosts that the system notifies. */
   onBattery?: (() => boolean) | undefined;
 }
 
-/** All of Kvasir but its hosts. Long, since this is where every service is given what it needs: nothing else is done here. */
+/** All of Kvasir except its hosts. Long, since every service is constructed here with its dependencies; nothing else is done here. */
 export class App {
   readonly paths: Paths;
   readonly settings: SettingsService;
-  /** What windows are told. */
+  /** Events for windows. */
   readonly events = new EventBus((error) => this.log.error('listener-failed', { error: traceOf(error) }));
-  /** Who may use the model: questions before precomputing. */
+  /** Access to the model: questions before precomputing. */
   readonly gate = new Gate(() => answersAtOnce(this.models.active?.model));
   readonly log: Logger;
   readonly engine: Engine;
   readonly store: ChunkStore;
-  /** Chunk files that several machines share. */
+  /** Chunk files shared by several machines. */
   readonly sharing: SharingService;
-  /** Which device models are loaded on. */
+  /** Selects the device that models are loaded on. */
   readonly devices: DeviceService;
-  /** Packs for GPUs that can be fetched. */
+  /** Packs for GPUs that can be downloaded. */
   readonly packs: PackService;
-  /** The models people can choose from, and the one that answers now. */
+  /** The available models and the one in use. */
   readonly models: ModelService;
-  /** Passages for questions. */
+  /** Retrieves passages for questions. */
   readonly search: SearchService;
-  /** What is stored, for people to see and change. */
+  /** The store's content, to list and change. */
   readonly cache: CacheService;
-  /** Stored chunks of a library in one file. */
+  /** Exports and imports a library's stored chunks as one file. */
   readonly archive: ChunkArchive;
   /** Conversations. */
   readonly chat: ChatService;
-  /** Answers for other programs. */
+  /** Answers for API clients. */
   readonly completions: CompletionService;
-  /** Vectors for other programs. */
+  /** Vectors for API clients. */
   readonly vectors: VectorService;
-  /** Documents that come with other programs' questions. */
+  /** Documents sent with API requests. */
   readonly sentDocuments: SentDocuments;
   /** Documents read window by window, and batches of questions. */
   readonly analysis: AnalysisService;
   /** Libraries, their documents, and the queue that reads and precomputes them. */
   readonly libraries: LibraryService;
   readonly backups: BackupService;
-  /** How well models stand blending. */
+  /** Measures answer quality under blending. */
   readonly calibration: CalibrationService<ActiveModel>;
-  /** Brings in what the next question is likely to find. */
+  /** Loads chunks that the next question is likely to find. */
   readonly prefetcher: Prefetcher;
   readonly warmStart: WarmStart;
-  /** How prompts are blended. */
+  /** Plans how prompts are blended. */
   readonly planner: Planner;
-  /** Beginnings of prompts that outlive a restart. */
+  /** Prompt prefixes that survive a restart. */
   readonly prefixes: StoredPrefixes;
-  /** Measures models that are new here. */
+  /** Measures models that are new on this machine. */
   readonly firstUse: FirstUse;
-  /** Compares a few answers with their full prefill while they are in use. */
+  /** Compares a few blended answers with their full prefill during use. */
   readonly watching: WatchService;
-  /** Folders that the command line works with. */
+  /** Folders for the command line. */
   readonly workspaces: Workspaces;
-  /** Of the program. */
+  /** Kvasir's version. */
   readonly version = programVersion();
   readonly #catalogue: Catalogue;
-  /** What the start found, until somebody was told. */
+  /** Problems found at startup, until a window takes them. */
   readonly #found: Failure[];
   readonly #abort = new AbortController();
   #started = false;
@@ -312,7 +312,7 @@ export class App {
       watch: (answer) => this.watching.answered(answer),
     });
     this.vectors = new VectorService(this.models);
-    // A process of its own: a request does not wait for the documents of libraries.
+    // A separate process: a request does not wait for the documents of libraries.
     const parser = new ParserProcess({}, spawnParser);
     this.sentDocuments = new SentDocuments({ parser, settings, models: this.models });
     this.firstUse = new FirstUse({
@@ -399,15 +399,15 @@ export class App {
   }
 
   /**
-   * Begins the work nobody waits for: loads the models in use, watches folders, goes on with the queue. Not for single commands. Once:
-   * whoever shows a window or serves programs asks for it.
+   * Starts background work: loads the models in use, watches folders, resumes the queue. Not for single commands. Idempotent; called by
+   * whoever shows a window or serves programs.
    */
   start(): void {
     if (this.#started) return;
     this.#started = true;
     this.firstUse.start();
     this.models.start();
-    // Not beside the loading of a model, which would be measured with it.
+    // Not while the model is loading, which would distort the measurement.
     void this.models
       .current()
       .catch(() => undefined)
@@ -419,24 +419,24 @@ export class App {
     void this.#checkDatabases();
   }
 
-  /** What the start found, and no window has taken. */
+  /** Problems found at startup that no window has taken. */
   get found(): readonly Failure[] {
     return this.#found;
   }
 
-  /** What the start found and a person has to know: damaged data that was set aside. Told to one window. */
+  /** Takes the startup problems that a person must know: damaged data that was set aside. Only one window gets them. */
   takeFound(): Failure[] {
     return this.#found.splice(0);
   }
 
-  /** The strategy for text that no calibration of the model measured; undefined: the controller's default. */
+  /** The strategy for text that no calibration of the model covers; undefined: the controller's default. */
   unmeasured(model: Pick<Model, 'info' | 'path'>): StrategyChoice | undefined {
     return (
       nearestAt(this.calibration.all(model), UNCALIBRATED.ratio) ?? strategyBefore(model.path, this.paths)
     );
   }
 
-  /** Ends background work, frees models, closes the store. A step that fails keeps none of the others from being taken. */
+  /** Stops background work, frees models, closes the store. A step that fails does not prevent the others. */
   async close(): Promise<void> {
     this.#abort.abort();
     const steps: (() => unknown)[] = [
@@ -482,7 +482,7 @@ export class App {
     return remakePrompt(prompt, { model: models.active.model, store, dtype, signal, clock: systemClock });
   }
 
-  /** Before somebody has asked anything: the first screen offers what there is. */
+  /** Runs before the first question: the first screen offers suggestions. */
   async #lookForModels(): Promise<void> {
     try {
       await this.models.found.search();
@@ -491,7 +491,7 @@ export class App {
     }
   }
 
-  /** Those that are too large to be read at every start. */
+  /** Checks databases that are too large to be read at every start. */
   async #checkDatabases(): Promise<void> {
     for (const name of Object.keys(SCHEMAS)) {
       const path = join(this.paths.data, name);
@@ -519,7 +519,7 @@ export class App {
   }
 }
 
-/** Databases cannot be opened on a full disk. The cache can be computed again: so it makes room. */
+/** Databases cannot be opened on a full disk. The cache can be recomputed, so chunks are evicted to make room. */
 async function withRoom<T>(store: ChunkStore, log: Logger, open: () => T): Promise<T> {
   try {
     return open();
@@ -532,7 +532,7 @@ async function withRoom<T>(store: ChunkStore, log: Logger, open: () => T): Promi
   }
 }
 
-/** For the databases' logs. */
+/** Space for the databases' logs. */
 const ROOM_BYTES = 64 * 2 ** 20;
 
 function openStore(

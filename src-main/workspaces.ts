@@ -29,11 +29,11 @@ import type { Core } from './platform/core.ts';
 
 interface OpenLibraryOptions {
   root: string;
-  /** What holds for this workspace. Default: the app's settings. */
+  /** Settings of this workspace. Default: the app's settings. */
   settings?: SettingsService | undefined;
   /** Default: the demo model. */
   modelPath?: string | undefined;
-  /** File of a LoRA adapter to put on it. */
+  /** Path of a LoRA adapter to apply. */
   adapter?: string | undefined;
 }
 
@@ -45,13 +45,13 @@ export interface Workspace {
   chunkTokens: number;
   settings: SettingsService;
   planner: Planner;
-  /** What its analyses tell. Not the windows' bus: their numbers begin at one, as those of the window's own do. */
+  /** Events of its analyses. Not the windows' bus: their ids begin at one, as the windows' own do. */
   events: EventBus;
 }
 
-/** What an open workspace holds. */
+/** The resources of an open workspace. */
 interface Held {
-  /** Of its model, in the map of models. */
+  /** Key of its model in the map of models. */
   modelKey: string;
   readonly analyses: AnalysisService[];
   readonly searches: SearchService[];
@@ -59,11 +59,11 @@ interface Held {
 
 interface LoadedModel {
   loading: Promise<Model>;
-  /** Workspaces that have it. */
+  /** Workspaces that use it. */
   uses: number;
 }
 
-/** What workspaces need of the app. */
+/** The parts of the app that workspaces need. */
 interface Parts extends Omit<Core, 'events'> {
   paths: Paths;
   engine: Engine;
@@ -81,7 +81,7 @@ interface Parts extends Omit<Core, 'events'> {
 interface WorkspacesOptions {
   app: Parts;
   catalogue: Catalogue;
-  /** What analyses share with the window's. */
+  /** The parts that analyses share with the window's. */
   analysisParts: () => Omit<
     AnalysisServiceOptions,
     'path' | 'models' | 'retrieval' | 'settings' | 'planner' | 'events'
@@ -97,8 +97,8 @@ const NO_EMBEDDER: SearchServiceOptions['models'] = {
 const nameOf = (model: Model): string => withAdapter(model.info.name, model.adapter);
 
 /**
- * Folders that are read and asked one by one, each with a model of its choice: what the command line works with. Several may be open
- * at once, beside the window's own model and libraries.
+ * Folders that are read and queried one by one, each with a model of its choice; used by the command line. Several may be open
+ * concurrently, next to the window's own model and libraries.
  */
 export class Workspaces {
   readonly #options: WorkspacesOptions;
@@ -109,7 +109,7 @@ export class Workspaces {
     this.#options = options;
   }
 
-  /** What Engine.loadModel says, and LIBRARY_NOT_FOUND. A model on a server is named as the list of models does, or by address#model. */
+  /** Errors of Engine.loadModel, and LIBRARY_NOT_FOUND. A remote model is named as in the list of models, or by address#model. */
   async open(options: OpenLibraryOptions): Promise<Workspace> {
     const { app } = this.#options;
     const { settings = app.settings, modelPath, adapter } = options;
@@ -129,7 +129,7 @@ export class Workspaces {
     }
   }
 
-  /** Ends what it does, and frees its model unless another one has that too. */
+  /** Stops its work, and frees its model unless another workspace uses it, too. */
   async close(workspace: Workspace): Promise<void> {
     const held = this.#open.get(workspace);
     if (!held || !this.#open.delete(workspace)) return;
@@ -140,7 +140,7 @@ export class Workspaces {
     await this.#leaveModel(held.modelKey);
   }
 
-  /** Analyses with a workspace's model, which are not kept. */
+  /** Analyses with a workspace's model; they are not stored. */
   analysesOf(workspace: Workspace): AnalysisService {
     const { model, chunkTokens, settings, planner, events } = workspace;
     const { analysisParts } = this.#options;
@@ -159,7 +159,10 @@ export class Workspaces {
     return analyses;
   }
 
-  /** Measures how well a workspace's model stands blending, on its library, which was read before. As CalibrationService.run. */
+  /**
+   * Measures answer quality under blending with a workspace's model, on its library, which was read before. Errors as
+   * CalibrationService.run.
+   */
   calibrate(
     { model, library, chunkTokens, settings }: Workspace,
     request: CalibrationRequest,
@@ -181,12 +184,12 @@ export class Workspaces {
     return app.calibration.measure({ name: nameOf(model), model }, texts, request, { dtype, ...run });
   }
 
-  /** What is to be closed before conversations are. */
+  /** Closed before conversations. */
   closeAnalyses(): (() => Promise<void>)[] {
     return [...this.#open.values()].flatMap(({ analyses }) => analyses.map((each) => () => each.close()));
   }
 
-  /** And behind them. */
+  /** Closed after conversations. */
   closeAnswers(): (() => Promise<void>)[] {
     const answers = [...this.#open.keys()].map((workspace) => workspace.answers);
     const searches = [...this.#open.values()].flatMap((held) => held.searches);
@@ -300,7 +303,7 @@ export class Workspaces {
   }
 
   async #dispose(loading: Promise<Model>): Promise<void> {
-    const model = await loading.catch(() => undefined); // whoever asked for it was told
+    const model = await loading.catch(() => undefined); // its failure was already reported to whoever requested it
     if (!model) return;
     await this.#options.app.store.forget(model);
     model.dispose();

@@ -23,7 +23,7 @@ import type { AnalysisSessions } from './session.ts';
 import { sourceOf } from './step-source.ts';
 import type { RunningAnalysis, RunningStep } from './running-analysis.ts';
 
-/** Where an analysis gets the model from; src-main/models/ gives it. */
+/** The source of an analysis's model; src-main/models/ implements it. */
 export interface AnalysisModels {
   current(): Promise<AnalysisModel>;
   readonly active: AnalysisModel | undefined;
@@ -40,7 +40,7 @@ interface AnalysisRunOptions {
   planner: Planner;
   table: AnalysisTable;
   maker: AnswerMaker;
-  /** One a lane (see lanes.ts). */
+  /** One per lane (see lanes.ts). */
   sessions: AnalysisSessions;
   gate: Gate;
   log: Logger;
@@ -49,19 +49,19 @@ interface AnalysisRunOptions {
 
 interface AskedOf {
   signal: AbortSignal;
-  /** What is told of it. */
+  /** Progress of the step. */
   live: RunningStep;
-  /** Whose session it is made in. Default: the first. */
+  /** The lane whose session computes the step. Default: the first. */
   lane?: number;
-  /** Milliseconds that finding the passages took. */
+  /** Milliseconds spent on retrieval. */
   retrieveMs?: number;
-  /** What of its answer is there already, to go on from. */
+  /** The part of its answer that already exists, to be continued. */
   begun?: string;
-  /** Whether it is a question that needs no passages. */
+  /** Whether the question needs no passages. */
   mayGuess?: boolean;
 }
 
-/** What the steps of one run of an analysis are taken with: its model, its choices, and one way to take a step. */
+/** One run of an analysis: its model, its choices, and the single way to run a step. */
 export class AnalysisRun {
   readonly row: AnalysisRow;
   readonly live: RunningAnalysis;
@@ -87,7 +87,7 @@ export class AnalysisRun {
     return this.options.table.steps(this.row.id).filter((step) => step.kind === kind);
   }
 
-  /** Work with the model that is part of no step, such as finding passages. ABORTED, CONFLICT when the model changed. */
+  /** Runs work with the model that belongs to no step, such as retrieval. ABORTED; CONFLICT when the model changed. */
   work<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.options.gate.job((signal) => {
       throwIfAborted(signal);
@@ -101,7 +101,7 @@ export class AnalysisRun {
     }, this.signal);
   }
 
-  /** Brings chunks into memory that several steps need, as far as its budget goes, and keeps them there until the end. ABORTED. */
+  /** Loads chunks that several steps need into memory, as far as its budget allows, and keeps them there until the end. ABORTED. */
   async hold(keys: readonly string[]): Promise<void> {
     const { store } = this.options;
     await this.work(async (signal) => {
@@ -110,7 +110,7 @@ export class AnalysisRun {
     });
   }
 
-  /** Once what was interrupted or done has ended: nothing of the model's memory is held any more. */
+  /** Call after the run has ended or was interrupted: releases all memory held for the model. */
   async release(): Promise<void> {
     await Promise.all(this.#attempts);
     this.#held?.release();
@@ -119,8 +119,8 @@ export class AnalysisRun {
   }
 
   /**
-   * Takes a step and keeps what it gives; `left` steps are to be taken, this one among them. A question that comes in between
-   * goes first, and the step is taken anew. Failures other than ABORTED are kept with the step, and thrown.
+   * Runs a step and stores its result. `left` counts the steps still to run, this one included. A question that arrives meanwhile goes
+   * first, and the step starts over. Failures other than ABORTED are stored with the step and thrown.
    */
   async take(
     step: Step,
@@ -147,7 +147,7 @@ export class AnalysisRun {
     }
   }
 
-  /** Asks the model something, with passages before it; chunks that the store lacks are computed and stored first. */
+  /** Sends the model a question with passages before it; chunks that the store lacks are computed and stored first. */
   async ask(
     question: string,
     offered: readonly FoundPassage[],
@@ -199,7 +199,7 @@ export class AnalysisRun {
       ];
       return { text: made.text, sources, notices, stats: made.stats, encoded };
     } catch (error) {
-      if (!isAborted(error)) session.release(); // who knows what it holds
+      if (!isAborted(error)) session.release(); // the contents of the session are unknown now
       throw error;
     }
   }
@@ -208,7 +208,7 @@ export class AnalysisRun {
     if (this.options.models.active?.model === this.active.model) return;
     throw new KvasirError(
       'CONFLICT',
-      `This analysis was begun with ${this.active.name}, and another model is in use now.`,
+      `This analysis was started with ${this.active.name}, but another model is in use now.`,
       'Choose that model again and continue, or start again with the model in use.',
     );
   }

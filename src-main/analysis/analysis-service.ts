@@ -30,7 +30,7 @@ import { AnalysisRun, type AnalysisModels, type AnalysisStore } from './analysis
 import type { Core } from '../platform/core.ts';
 
 export interface AnalysisServiceOptions extends Core {
-  /** The database of analyses. */
+  /** Path of the analysis database. */
   path: string;
   models: AnalysisModels;
   retrieval: Retrieval;
@@ -38,16 +38,16 @@ export interface AnalysisServiceOptions extends Core {
   documents: Documents;
   store: AnalysisStore;
   planner: Planner;
-  /** A session of its own. OUT_OF_MEMORY. */
+  /** Opens a session that only the caller uses. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
   clock?: Clock;
-  /** Told when the analyses could not be read. */
+  /** Called when the analysis database could not be read and was set aside. */
   onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
 /**
- * Analyses: documents read window by window, and batches of questions. One runs at a time, the others wait for their turn; each step
- * gives way to questions of a conversation.
+ * Analyses: documents read window by window, and batches of questions. One runs at a time, the others wait; each step yields to questions
+ * from a conversation.
  */
 export class AnalysisService {
   readonly #options: AnalysisServiceOptions & { clock: Clock };
@@ -66,7 +66,7 @@ export class AnalysisService {
     this.#options = { ...options, clock };
     this.#table = AnalysisTable.open(options.path, options.onSetAside);
     const { store, planner, retrieval, passages, log } = options;
-    // What is missing is computed and stored before a prompt places it; prompts share their beginning by the session.
+    // Missing chunks are computed and stored before a prompt places them; prompts share their prefix through the session.
     this.#maker = new AnswerMaker({ store, planner, retrieval, passages, log });
     this.#sessions = new AnalysisSessions(options.openSession);
   }
@@ -81,7 +81,7 @@ export class AnalysisService {
     return planOf(document, request, { model, store, choices });
   }
 
-  /** Begins an analysis of a document. As plan. */
+  /** Starts an analysis of a document. Errors as plan(). */
   async analyse(request: DocumentAnalysis): Promise<{ id: string }> {
     const { documents, settings, models, planner } = this.#options;
     const active = await models.current();
@@ -95,7 +95,7 @@ export class AnalysisService {
     );
   }
 
-  /** Begins to answer questions. */
+  /** Starts answering questions. */
   ask(request: QuestionBatch): { id: string } {
     const title = request.questions[0] ?? '';
     const model = this.#options.models.active?.name ?? '';
@@ -118,7 +118,7 @@ export class AnalysisService {
     });
   }
 
-  /** Ends an analysis; what is done is kept. NOT_FOUND. */
+  /** Stops an analysis; finished steps are kept. NOT_FOUND. */
   stop(id: string): void {
     const live = this.#live.get(this.#require(id).id);
     live?.stop();
@@ -126,8 +126,8 @@ export class AnalysisService {
   }
 
   /**
-   * Takes what is not done; with a step, that one again (`goOn`: from where it was cut off) and what rests on it. NOT_FOUND; CONFLICT
-   * while it is running, and when nothing more can follow.
+   * Runs the unfinished steps; with a step, that one again (`goOn`: from where it was cut off) and every step that depends on it.
+   * NOT_FOUND; CONFLICT while it is running, and when nothing more can follow.
    */
   resume(id: string, stepId?: string, goOn = false): void {
     const row = this.#require(id);
@@ -143,7 +143,7 @@ export class AnalysisService {
     this.#start(row.id);
   }
 
-  /** For good. NOT_FOUND. */
+  /** Deletes an analysis permanently. NOT_FOUND. */
   delete(id: string): void {
     const row = this.#require(id);
     this.stop(id);
@@ -156,7 +156,7 @@ export class AnalysisService {
     return exportAnalysis(this.get(id), format);
   }
 
-  /** Ends what is kept of a model's memory, before it is disposed. */
+  /** Releases everything held of a model's memory, before the model is disposed. */
   async releaseModel(model: unknown): Promise<void> {
     const run = this.#run;
     if (run && run.active.model === model) await run.release();
@@ -167,7 +167,7 @@ export class AnalysisService {
     await this.#tail;
   }
 
-  /** Stops everything; what is done is kept. */
+  /** Stops everything; finished steps are kept. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const live of this.#live.values()) live.stop();
@@ -185,7 +185,7 @@ export class AnalysisService {
   }
 
   #start(id: number): void {
-    if (this.#closed) throw new KvasirError('ABORTED', 'Kvasir is being closed.');
+    if (this.#closed) throw new KvasirError('ABORTED', 'Kvasir is shutting down.');
     const live = new RunningAnalysis(id, this.#options.events, this.#options.clock);
     this.#live.set(id, live);
     this.#table.setState(id, 'waiting');
@@ -193,7 +193,7 @@ export class AnalysisService {
     this.#tail = this.#tail.then(() => this.#execute(live));
   }
 
-  /** Never rejects: how it ended is kept. */
+  /** Never rejects: the outcome is stored. */
   async #execute(live: RunningAnalysis): Promise<void> {
     const { log } = this.#options;
     if (this.#live.get(live.id) !== live) return; // stopped while it waited
@@ -213,7 +213,7 @@ export class AnalysisService {
   async #take(live: RunningAnalysis): Promise<void> {
     const { models, settings, planner } = this.#options;
     const row = this.#table.get(live.id);
-    if (!row) return; // deleted meanwhile
+    if (!row) return; // deleted in the meantime
     this.#table.setState(row.id, 'running');
     this.#changed(row.id);
     const active = await models.current();
@@ -242,7 +242,7 @@ export class AnalysisService {
     this.#changed(live.id);
   }
 
-  /** A step is to be taken again: what was combined from it no longer holds. */
+  /** Resets a step; results combined from it are no longer valid. */
   #reset(row: AnalysisRow, stepId: string, goOn: boolean): void {
     const step = this.#table.steps(row.id).find((candidate) => candidate.id === stepId);
     if (!step) throw notFound('step');
@@ -271,7 +271,7 @@ export class AnalysisService {
 function notCutOff(): KvasirError {
   return new KvasirError(
     'CONFLICT',
-    'This answer was not cut off, so nothing follows it.',
-    'Take the step again instead.',
+    'This answer was not cut off, so it cannot be continued.',
+    'Run the step again instead.',
   );
 }

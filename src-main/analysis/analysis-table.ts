@@ -14,13 +14,13 @@ import { openOrSetAside, type Database, type SetAside } from '../platform/databa
 import { parseOr } from '../platform/parse-or.ts';
 import { MIGRATIONS } from './schema.ts';
 
-/** A step as it is entered. */
+/** A step to be inserted. */
 type NewStep = Pick<Step, 'kind' | 'from' | 'to' | 'question'>;
 
-/** What a step leaves when it is done. */
+/** The result of a finished step. */
 export type StepResult = Pick<Step, 'text' | 'sources' | 'notices' | 'encoded' | 'stats'>;
 
-/** An analysis as it is kept. */
+/** An analysis as stored. */
 export interface AnalysisRow extends Pick<
   Analysis,
   'kind' | 'title' | 'state' | 'createdMs' | 'failure' | 'model' | 'workMs'
@@ -41,7 +41,7 @@ type RawStep = Raw<Omit<Step, 'id'>, 'failure' | 'sources' | 'notices' | 'encode
 const COLUMNS = `id, kind, title, created_ms AS createdMs, state, failure, request, version, model, work_ms AS workMs`;
 const STEP_COLUMNS = `id, kind, first AS "from", last AS "to", question, state, text, failure, sources, notices, encoded, stats`;
 
-/** Analyses and their steps on disk: one SQLite file that belongs to one process. */
+/** Analyses and their steps on disk: one SQLite file, owned by one process. */
 export class AnalysisTable {
   readonly #database: Database;
 
@@ -50,8 +50,8 @@ export class AnalysisTable {
   }
 
   /**
-   * A file that cannot be read is set aside, and an empty one takes its place. What was running when the process ended is
-   * stopped. STORE_READ_ONLY, STORE_VERSION, DISK_FULL.
+   * A file that cannot be read is set aside and replaced by an empty one. Analyses that were running when the process ended become stopped.
+   * STORE_READ_ONLY, STORE_VERSION, DISK_FULL.
    */
   static open(path: string, onSetAside?: (what: SetAside) => void): AnalysisTable {
     const recovered = (database: Database): AnalysisTable => {
@@ -87,7 +87,7 @@ export class AnalysisTable {
     return raw && toRow(raw);
   }
 
-  /** In the order in which they were entered. */
+  /** In insertion order. */
   steps(analysisId: number): Step[] {
     const sql = `SELECT ${STEP_COLUMNS} FROM step WHERE analysis_id = ? ORDER BY id`;
     return this.#database.all<RawStep>(sql, analysisId).map(toStep);
@@ -132,19 +132,19 @@ export class AnalysisTable {
     this.#database.run(sql, JSON.stringify(failure), id);
   }
 
-  /** To be taken again. */
+  /** Marks a step to be run again. */
   resetStep(id: number): void {
     const sql = `UPDATE step SET state = 'waiting', text = '', failure = NULL, sources = '[]', notices = '[]', encoded = NULL,
       stats = NULL WHERE id = ?`;
     this.#database.run(sql, id);
   }
 
-  /** To be continued from its text. */
+  /** Marks a step to be continued from its text. */
   reopenStep(id: number): void {
     this.#database.run("UPDATE step SET state = 'waiting', failure = NULL WHERE id = ?", id);
   }
 
-  /** `after`: the id of a step that comes before them. */
+  /** `after`: the id of a step before them. */
   removeCombining(analysisId: number, after = 0): void {
     const sql = "DELETE FROM step WHERE analysis_id = ? AND kind = 'combine' AND id > ?";
     this.#database.run(sql, analysisId, after);
@@ -163,7 +163,7 @@ function toRow(raw: RawRow): AnalysisRow {
   };
 }
 
-/** What another version wrote differently is shown as absent; the text is never lost over it. */
+/** Fields that another version wrote differently appear as absent; the text is never lost because of them. */
 function toStep(raw: RawStep): Step {
   return {
     ...raw,

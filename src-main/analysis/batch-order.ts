@@ -1,13 +1,13 @@
-/** A chunk that a prompt places, and what bringing it there costs. */
+/** A chunk in a prompt, and the cost of loading it. */
 export interface PlacedChunk {
   id: number;
   bytes: number;
 }
 
 /**
- * The order in which to answer questions: those whose prompts share chunks follow one another, those that begin with the same
- * chunks next to each other, since their KV can then stay where it is. From the first question on, always the one that
- * shares most with the one before. `prompts[i]` are question i's chunks in prompt order; gives the indices.
+ * The order in which to answer questions: prompts that share chunks follow one another, and those that begin with the same chunks are
+ * adjacent, since their KV can then stay in the session. Greedy: starting with the first question, the next one is always the one that
+ * shares most with the previous one. `prompts[i]` holds question i's chunks in prompt order; returns the indices.
  */
 export function orderBatch(prompts: readonly (readonly PlacedChunk[])[]): number[] {
   const left = new Set(prompts.keys());
@@ -21,7 +21,7 @@ export function orderBatch(prompts: readonly (readonly PlacedChunk[])[]): number
   return order;
 }
 
-/** Ids of the chunks that two prompts or more place. */
+/** Ids of the chunks that appear in at least two prompts. */
 export function sharedChunks(prompts: readonly (readonly PlacedChunk[])[]): Set<number> {
   const once = new Set<number>();
   const shared = new Set<number>();
@@ -30,7 +30,7 @@ export function sharedChunks(prompts: readonly (readonly PlacedChunk[])[]): Set<
   return shared;
 }
 
-/** Of those left, the one nearest to `from`; the earliest of equals. */
+/** The remaining prompt nearest to `from`; on ties, the earliest. */
 function nearest(
   prompts: readonly (readonly PlacedChunk[])[],
   from: number,

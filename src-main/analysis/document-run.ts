@@ -26,7 +26,7 @@ export function windowsOf(
   return planWindows(document.lengths, { room, size, overlap });
 }
 
-/** What an analysis of the document would do. As windowsOf. */
+/** What an analysis of the document would do. Errors as windowsOf(). */
 export function planOf(
   document: AnalysedDocument,
   request: DocumentAnalysis,
@@ -49,8 +49,8 @@ export function planOf(
 }
 
 /**
- * Analyses a document: an answer for every window, then one from all of them, in several rounds where they do not fit one
- * prompt. Steps that are done are not taken again. The first failure ends it. CONFLICT when the document is another now.
+ * Analyses a document: one answer per window, then one from all of them, in several rounds where they do not fit one prompt. Finished steps
+ * are not run again. The first failure ends it. CONFLICT when the document has changed.
  */
 export async function runDocument(run: AnalysisRun, request: DocumentAnalysis): Promise<void> {
   const { active, row } = run;
@@ -88,13 +88,13 @@ function passagesOf(
   return passages;
 }
 
-/** Makes one answer of the windows': rounds of combining until one is left. */
+/** Combines the windows' answers into one, in rounds. */
 async function combine(run: AnalysisRun, instruction: string): Promise<void> {
   const { model } = run.active;
   const { table } = run.options;
   const all = (): Step[] => table.steps(run.row.id);
   let round = run.steps('window');
-  let first = 0; // place of the round's first step among all
+  let first = 0; // position of the round's first step among all steps
   while (round.length > 1) {
     const room = roomBeside(combiningQuestion(instruction, []), model, run.choices);
     const notes = round.map(({ text, stats }, i): Note => ({ number: i + 1, text, cut: wasCut(stats) }));
@@ -116,7 +116,7 @@ async function combine(run: AnalysisRun, instruction: string): Promise<void> {
   }
 }
 
-/** The combining step that reads these steps, made when there is none. */
+/** The combining step that reads these steps; created if there is none. */
 function stepFor({ options: { table }, row }: AnalysisRun, { from, to }: Span): Step {
   const find = (): Step | undefined =>
     table.steps(row.id).find((step) => step.kind === 'combine' && step.from === from && step.to === to);
@@ -124,7 +124,7 @@ function stepFor({ options: { table }, row }: AnalysisRun, { from, to }: Span): 
   if (known) return known;
   table.addStep(row.id, { kind: 'combine', from, to, question: '' });
   const added = find();
-  if (!added) throw new Error('a step that was added is not there');
+  if (!added) throw new Error('a step is missing right after it was added');
   return added;
 }
 
@@ -151,18 +151,18 @@ async function combineNotes(
     notices.push({ kind: 'cut-parts', message });
   }
   if (cut > 0) {
-    const message = `The context of ${choices.contextTokens} tokens cannot hold what was found: the ends of ${cut} partial answers were left out here.`;
+    const message = `The context of ${choices.contextTokens} tokens cannot hold all partial answers: the ends of ${cut} of them were left out.`;
     notices.push({ kind: 'left-out', message });
   }
   return { ...made, notices };
 }
 
-/** Whether an answer was ended before its end. */
+/** Whether an answer was cut off. */
 function wasCut(stats: Step['stats']): boolean {
   return stats?.stop === 'length' || stats?.stop === 'context' || stats?.stop === 'repetition';
 }
 
-/** Tokens that a prompt with this question has left for chunks; below zero when it does not fit by itself. */
+/** Tokens left for chunks in a prompt with this question; negative when the question alone does not fit. */
 function roomBeside(question: string, model: FusionModel, choices: AnswerChoices): number {
   const { contextTokens, maxTokens } = choices;
   const answer = answerReserve({ contextTokens, answerTokens: maxTokens });
@@ -172,7 +172,7 @@ function roomBeside(question: string, model: FusionModel, choices: AnswerChoices
 }
 
 function changed(title: string): KvasirError {
-  const message = `“${title}” was cut anew since this was begun: it has changed, or it is another model or chunk size now.`;
+  const message = `“${title}” has been re-chunked since this analysis started: the document, model or chunk size changed.`;
   return new KvasirError('CONFLICT', message, 'Start the analysis again.');
 }
 

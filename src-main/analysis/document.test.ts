@@ -65,7 +65,7 @@ test('answers that do not fit one prompt are combined in rounds', async () => {
   const combined = steps.filter(({ kind }) => kind === 'combine');
   expect(combined.length).toBeGreaterThan(1);
   const windows = steps.length - combined.length;
-  // Every step but the last is read by one other.
+  // Every step but the last is read by exactly one other.
   const read = combined.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i));
   expect(read).toEqual(Array.from({ length: steps.length - 1 }, (_, i) => i));
   expect(windows).toBe(5);
@@ -78,7 +78,7 @@ test('the plan says what will be done', async () => {
   });
 });
 
-test('a model that full prefill was chosen for is told apart, and nothing is stored', async () => {
+test('a model set to full prefill is recognised, and nothing is stored', async () => {
   const { service, model, finished } = fixture({ settings: { strategy: { name: 'full', ratio: 0.15 } } });
   expect((await service.plan(TASK)).blends).toBe(false);
   const { id } = await service.analyse(TASK);
@@ -95,7 +95,7 @@ test('a model that full prefill was chosen for is told apart, and nothing is sto
   });
 });
 
-test('stopped after a window, it goes on with the next one, also after a restart', async () => {
+test('stopped after a window, it continues with the next one, also after a restart', async () => {
   const first = fixture({
     beforeToken: (index) => {
       const { steps } = first.service.get(id);
@@ -127,14 +127,14 @@ test('what was running when the process ended is stopped at the next start', asy
   never.resolve(undefined);
 });
 
-test('a question of a conversation goes first; the window is then written anew', async () => {
+test('a question of a conversation goes first; the window then starts over', async () => {
   const order: string[] = [];
   let asked: Promise<unknown> | undefined;
   const { service, gate, events, finished } = fixture({
     beforeToken: async (index) => {
       order.push(`token ${index}`);
       if (index === 2) asked ??= gate.foreground(() => Promise.resolve(order.push('question')));
-      await new Promise((resolve) => setTimeout(resolve, 60)); // longer than text is held back
+      await new Promise((resolve) => setTimeout(resolve, 60)); // longer than the text that is held back
     },
   });
   const { id } = await service.analyse({ ...TASK, size: undefined, overlap: undefined });
@@ -144,7 +144,7 @@ test('a question of a conversation goes first; the window is then written anew',
   expect(steps[0]?.text).toBe('What was found.');
   const texts = events.flatMap((event) => (event.topic === 'analysis.text' ? [event.payload] : []));
   expect(texts.filter(({ offset }) => offset === 0)).toHaveLength(2);
-  // What a window puts together from the events is the answer.
+  // The text that a window assembles from the events is the answer.
   const text = texts.reduce((before, piece) => before.slice(0, piece.offset) + piece.text, '');
   expect(text).toBe('What was found.');
 });
@@ -176,7 +176,7 @@ test('a document that changed meanwhile is not mixed with what was read before',
   expect(again.steps.map(({ state: step }) => step)).toEqual(['done', 'waiting', 'done']);
 });
 
-test('a document that is gone says so, and its result stays with sources that lead nowhere', async () => {
+test('a deleted document is reported, and its result stays, with sources that link to nothing', async () => {
   const { service, state, finished } = fixture();
   const { id } = await service.analyse(TASK);
   await finished(id);
@@ -211,7 +211,7 @@ test('a window taken again takes the combined answer with it', async () => {
   ]);
 });
 
-test('a full disk keeps nothing from being analysed', async () => {
+test('a full disk does not prevent an analysis', async () => {
   const { service, store, finished } = fixture();
   store.putFails = new KvasirError('DISK_FULL', 'full');
   const { id } = await service.analyse(TASK);

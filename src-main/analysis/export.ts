@@ -29,7 +29,7 @@ export function exportAnalysis(analysis: Analysis, format: ExportFormat): Export
   return { fileName: `${name}.csv`, mediaType: 'text/csv', content: toCsv(analysis.steps) };
 }
 
-/** The step whose answer stands for the whole document: the last combining one, or the only window; undefined before it is done. */
+/** The step whose answer covers the whole document: the last combining one, or the only window; undefined before it is done. */
 export function resultOf({ steps }: Pick<Analysis, 'steps'>): Step | undefined {
   const windows = steps.filter(({ kind }) => kind === 'window');
   const combined = steps.findLast(({ kind }) => kind === 'combine');
@@ -113,7 +113,7 @@ function toCsv(steps: readonly Step[]): string {
   return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
-/** A cell that a spreadsheet would take for a formula is told to be text: answers come from documents of anywhere. */
+/** A cell that a spreadsheet would read as a formula is marked as text: answers come from untrusted documents. */
 function cell(value: string | number | undefined): string {
   if (typeof value !== 'string') return String(value ?? '');
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

@@ -6,7 +6,7 @@ const model = (engine: string) => ({ info: { engine } }) as Pick<FusionModel, 'i
 const steps = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Takes steps, and tells which lane took which, how many at once, and what was left each time. */
+/** Runs steps and records which lane ran which, how many ran concurrently, and how many were left each time. */
 async function taken(count: number, engine: string) {
   const lanes: number[][] = [];
   const left: number[] = [];
@@ -33,7 +33,7 @@ test('a model of libllama takes one step after another', async () => {
   expect((await taken(18, 'llama')).most).toBe(1);
 });
 
-test('after a failure no step begins, and it is thrown once those that had begun are done', async () => {
+test('after a failure no step starts; it is thrown once the running ones are done', async () => {
   const ended: number[] = [];
   const all = inLanes(steps(16), model('kvasir'), async (step) => {
     await turn();

@@ -1,14 +1,13 @@
 import { answersAtOnce, type FusionModel } from '../fusion/model.ts';
 
-/** Steps at once. Each lane has a session of its own, and computes anew what its prompts begin with. */
+/** Concurrent steps. Each lane has its own session and recomputes the beginning of its prompts. */
 const MOST_LANES = 4;
-/** Fewer steps than this in a lane are taken sooner one after another. */
+/** With fewer steps per lane than this, running them one after another is faster. */
 const LEAST_STEPS = 4;
 
 /**
- * Takes steps in their order, in as many lanes as the model answers at once and as are worth it: each lane gets steps that follow one
- * another, since these share what their prompts begin with. After a failure no more are begun; it is thrown when those that
- * were begun have ended.
+ * Runs steps in order, in as many lanes as the model can serve concurrently and as pay off. Each lane gets consecutive steps, since these
+ * share the beginning of their prompts. After a failure no further steps start; the error is thrown once the running ones have ended.
  */
 export async function inLanes<T>(
   steps: readonly T[],

@@ -3,7 +3,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { FusionModel, LedTokens } from '../fusion/model.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 
-/** The model that answers, and the chunks that are made for it. */
+/** The model that answers, and its chunk settings. */
 export interface AnalysisModel {
   name: string;
   model: FusionModel;
@@ -11,26 +11,26 @@ export interface AnalysisModel {
   chunkTokens: number;
 }
 
-/** A document as it is cut for a model. */
+/** A document as chunked for a model. */
 export interface AnalysedDocument {
   id: string;
   libraryId: string;
   path: string;
   title: string;
-  /** Names its text, the model and the size of its chunks. */
+  /** Identifies the text, the model and the chunk size. */
   version: string;
-  /** In reading order: ids, and their tokens. */
+  /** In reading order: ids and token counts. */
   chunkIds: number[];
   lengths: number[];
   chunk(index: number): LedTokens;
 }
 
 export interface Documents {
-  /** NOT_FOUND once it is gone, CONFLICT before it has chunks for this model, and whatever kept it from being read. */
+  /** NOT_FOUND once it is gone, CONFLICT before it has chunks for this model, or the failure that kept it from being read. */
   open(id: string, active: AnalysisModel): AnalysedDocument;
 }
 
-/** Documents as the library's catalogue has them. */
+/** Documents from the library's catalogue. */
 export function libraryDocuments(catalogue: Catalogue): Documents {
   const { documents, chunkTable } = catalogue;
   return {
@@ -66,12 +66,12 @@ export function libraryDocuments(catalogue: Catalogue): Documents {
 function gone(): KvasirError {
   return new KvasirError(
     'NOT_FOUND',
-    'This document is not in the library any more.',
+    'This document is no longer in the library.',
     'Choose another document.',
   );
 }
 
 function notCut(title: string): KvasirError {
-  const message = `“${title}” has no chunks for the model in use yet: it is still being read or cut.`;
+  const message = `“${title}” has no chunks for the model in use yet: it is still being read or chunked.`;
   return new KvasirError('CONFLICT', message, 'Wait until the library shows it as ready, then try again.');
 }

@@ -1,9 +1,9 @@
-/** An answer that one part of a document gave. */
+/** The answer for one part of a document. */
 export interface Note {
-  /** Of the part, from 1. */
+  /** Number of the part, from 1. */
   number: number;
   text: string;
-  /** Whether it was ended before its end. */
+  /** Whether it was cut off. */
   cut?: boolean;
 }
 
@@ -21,13 +21,13 @@ const CHINESE = {
   task: '所问内容：',
 };
 
-/** What the model is asked in order to make one answer of several: in Chinese when the instruction is. */
+/** The prompt that combines several answers into one; in Chinese when the instruction is. */
 export function combiningQuestion(instruction: string, notes: readonly Note[]): string {
   const { intro, task } = wordsFor(instruction);
   return [intro, ...notes.map((note) => noteText(note, instruction)), task + instruction].join('\n\n');
 }
 
-/** A note as it stands in the question. */
+/** A note as it appears in the question. */
 export function noteText({ number, text }: Note, instruction: string): string {
   return `${wordsFor(instruction).part(number)}\n${text.trim()}`;
 }
@@ -37,8 +37,8 @@ function wordsFor(instruction: string): typeof ENGLISH {
 }
 
 /**
- * Notes short enough to be asked about together: as few tokens as needed are cut, from the ends of the longest. `fits` says
- * whether these notes fit. Gives how many were cut.
+ * Shortens notes until one prompt can hold them: cuts as few tokens as needed, from the ends of the longest. `fits` tells whether these
+ * notes fit. Returns how many tokens were cut.
  */
 export function fitNotes(
   notes: readonly Note[],

@@ -10,13 +10,13 @@ import { inLanes } from './lanes.ts';
 interface Asked {
   step: Step;
   passages: FoundPassage[];
-  /** Milliseconds that finding them took. */
+  /** Milliseconds spent on retrieval. */
   retrieveMs: number;
 }
 
 /**
- * Answers questions: finds the passages of all of them, then takes them in an order in which those that share chunks follow
- * one another, with the shared chunks in memory. A question that fails is kept with its failure, and the others go on.
+ * Answers questions: retrieves the passages of all of them, then answers them in an order in which those that share chunks follow one
+ * another, with the shared chunks in memory. A question that fails is stored with its failure; the others continue.
  */
 export async function runQuestions(
   run: AnalysisRun,
@@ -55,7 +55,7 @@ function find(
   });
 }
 
-/** Rethrows only what would end every other question too. */
+/** Rethrows only errors that would end every other question, too. */
 async function answer(
   run: AnalysisRun,
   { step, passages, retrieveMs }: Asked,

@@ -4,11 +4,11 @@ import { sharingOf } from './sharing.ts';
 import { fixture } from '../testing/analysis.ts';
 
 const EVERYWHERE = { libraryIds: [], documentIds: [] };
-/** The last is not put to the model. */
+/** The last is not sent to the model. */
 const QUESTIONS = ['Where is Oslo?', 'Where is Bern?', 'And Oslo by sea?', 'Nothing matches this.'];
 
-test('questions about the same chunks follow one another; answers stand in the order asked', async () => {
-  // Not by what the question looks at: only then what one question placed is what the next would.
+test('questions about the same chunks follow one another; answers keep the order asked', async () => {
+  // Not by the question's topic: only then are one question's chunks also the next one's.
   const strategy = { name: 'deviation', ratio: 0.15 };
   const { service, model, events, finished } = fixture({ settings: { strategy } });
   const { id } = service.ask({ questions: QUESTIONS, scope: EVERYWHERE });
@@ -20,7 +20,7 @@ test('questions about the same chunks follow one another; answers stand in the o
     events.flatMap((event) => (event.topic === 'analysis.text' ? [event.payload.stepId] : [])),
   );
   expect([...taken]).toEqual([0, 2, 1].map((i) => steps[i]?.id));
-  // The third question's chunk stands where the first one left it.
+  // The third question's chunk is where the first one left it.
   expect(steps[2]?.stats?.chunkHits.resident).toBe(1);
   const bytes = steps[0]?.sources[0]?.bytes ?? 0;
   expect(sharing).toEqual({
@@ -30,7 +30,7 @@ test('questions about the same chunks follow one another; answers stand in the o
   expect(model.encoded).toBe(2);
 });
 
-test('a strategy that looks at the question recomputes for each what matters to it', async () => {
+test('a strategy that depends on the question recomputes different tokens for each', async () => {
   const { service, finished } = fixture({ settings: { strategy: { name: 'query', ratio: 0.15 } } });
   const { id } = service.ask({ questions: QUESTIONS, scope: EVERYWHERE });
   expect((await finished(id)).steps[2]?.stats?.chunkHits.resident).toBe(0);
@@ -50,7 +50,7 @@ test('all passages are looked up before the first answer, and shared chunks are 
   const one = service.ask({ questions: QUESTIONS, scope: EVERYWHERE });
   await finished(one.id);
   expect(first).toBe(4);
-  expect(held).toEqual([0, 0, 0]); // nothing was stored before: nothing to hold
+  expect(held).toEqual([0, 0, 0]); // nothing was stored before, so there is nothing to hold
   held.length = 0;
   const two = service.ask({ questions: QUESTIONS, scope: EVERYWHERE });
   await finished(two.id);
@@ -58,7 +58,7 @@ test('all passages are looked up before the first answer, and shared chunks are 
   expect(store.leases).toBe(0);
 });
 
-test('a question that fails is kept with its failure; the others go on, and it can be asked again', async () => {
+test('a question that fails is stored with its failure; the others continue, and it can be asked again', async () => {
   let broken = true;
   const { service, finished } = fixture({
     onFind: () => undefined,
@@ -80,7 +80,7 @@ test('a question that fails is kept with its failure; the others go on, and it c
   expect(again.steps[0]).toEqual(failed.steps[0]);
 });
 
-test('stopped, the answers that are there stay', async () => {
+test('stopping keeps the finished answers', async () => {
   const { service, finished } = fixture({
     beforeToken: () => {
       if (service.get(id).stepsDone === 2) service.stop(id);
@@ -108,7 +108,7 @@ test('sharing counts a chunk that was in memory before as brought there once', (
   });
 });
 
-test('CSV has a row a question, and no cell that a spreadsheet would run', async () => {
+test('CSV has one row per question, and no cell that a spreadsheet would run', async () => {
   const { service, finished } = fixture({ says: '=1+1, "so"' });
   const { id } = service.ask({ questions: ['Where is "Oslo", why?'], scope: EVERYWHERE });
   await finished(id);

@@ -2,17 +2,17 @@ import type { Progress } from '../engine/engine.ts';
 import type { Clock } from '../platform/clock.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 
-/** Milliseconds between two events with text, and with progress. */
+/** Milliseconds between two events with text, and between two with progress. */
 const TEXT_MS = 50;
 const PROGRESS_MS = 200;
 
-/** An analysis that is running or waits for its turn: what windows see of it, and what they are told. */
+/** An analysis that is running or waiting: its state and events for windows. */
 export class RunningAnalysis {
   readonly id: number;
   readonly #events: EventBus;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
-  /** The steps that are being taken. */
+  /** The steps in progress. */
   readonly #steps = new Map<number, RunningStep>();
   #stepsLeft = 0;
   #stepsDone = 0;
@@ -32,12 +32,12 @@ export class RunningAnalysis {
     this.#abort.abort();
   }
 
-  /** A step that is being taken. */
+  /** A step in progress. */
   step(stepId: number): RunningStep | undefined {
     return this.#steps.get(stepId);
   }
 
-  /** A step begins; `left` are to be taken, this one and others that have begun among them. */
+  /** A step starts; `left` counts the steps to run, including this one and others in progress. */
   begin(stepId: number, left: number): RunningStep {
     this.#stepsLeft = left;
     const step = new RunningStep({
@@ -49,7 +49,7 @@ export class RunningAnalysis {
     return step;
   }
 
-  /** Gives the milliseconds that the step took since it began or began anew. */
+  /** Returns the milliseconds that the step took since it started or restarted. */
   end(step: RunningStep, done: boolean): number {
     const ms = step.end(done);
     this.#steps.delete(step.stepId);
@@ -61,7 +61,7 @@ export class RunningAnalysis {
     return ms;
   }
 
-  /** Seconds until all is done; null until a step was. */
+  /** Seconds until all steps are done; null until one is. */
   #secondsLeft(spent: number): number | null {
     if (this.#stepsDone === 0) return null;
     const mean = this.#workMs / this.#stepsDone;
@@ -75,11 +75,11 @@ interface RunningStepOptions {
   clock: Clock;
   analysisId: number;
   stepId: number;
-  /** By the milliseconds that this step has taken. */
+  /** Given the milliseconds that this step has taken. */
   secondsLeft: (spentMs: number) => number | null;
 }
 
-/** A step that is being taken, and what it has written. */
+/** A step in progress, and its text so far. */
 export class RunningStep {
   readonly stepId: number;
   text = '';
@@ -96,7 +96,7 @@ export class RunningStep {
     this.#started = options.clock.now();
   }
 
-  /** A question came in between: what was written is written anew. */
+  /** A question came in between: the text is discarded and written again. */
   restart(): void {
     this.text = '';
     this.#told = 0;
@@ -115,7 +115,7 @@ export class RunningStep {
     this.#tellProgress();
   }
 
-  /** As RunningAnalysis.end(), which calls it. */
+  /** As RunningAnalysis.end(), which calls this. */
   end(done: boolean): number {
     for (const timer of [this.#tellText, this.#tellProgress]) timer.cancel();
     if (done) this.#emitText();

@@ -1,4 +1,4 @@
-/** Migrations of analyses.sqlite; see docs/formats/analyses.md. Ids are never given twice. */
+/** Migrations of analyses.sqlite; see docs/formats/analyses.md. Ids are never reused. */
 export const MIGRATIONS = [
   `
   CREATE TABLE analysis (

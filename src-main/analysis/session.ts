@@ -3,15 +3,15 @@ import type { AnswerChoices } from '../answering/choices.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 import type { FusionModel, FusionSession } from '../fusion/model.ts';
 
-/** Sessions grow in steps of so many tokens, so that prompts of nearly one length share one. */
+/** Sessions grow in steps of this many tokens, so that prompts of similar length share one. */
 const CAPACITY_STEP = 512;
 
-/** Those of an analysis, by lane: made when they are first asked for, and all given back together. */
+/** The sessions of an analysis, by lane: created on first use, released together. */
 export class AnalysisSessions {
   readonly #create: CreateSession;
   readonly #lanes: AnalysisSession[] = [];
 
-  /** `create` gives a session of its own. OUT_OF_MEMORY. */
+  /** `create` returns a session that only this object uses. OUT_OF_MEMORY. */
   constructor(create: CreateSession) {
     this.#create = create;
   }
@@ -20,7 +20,7 @@ export class AnalysisSessions {
     return (this.#lanes[lane] ??= new AnalysisSession(this.#create));
   }
 
-  /** Gives their memory back; not while a prompt is being made. */
+  /** Releases their memory; not while a prompt is being computed. */
   release(): void {
     for (const session of this.#lanes) session.release();
   }
@@ -32,24 +32,24 @@ interface WantedSession {
   model: FusionModel;
   question: string;
   choices: AnswerChoices;
-  /** Tokens of prompt and answer. */
+  /** Tokens of the prompt and the answer. */
   need: number;
 }
 
 /**
- * The session in which a lane of an analysis makes one prompt after another: what a prompt begins with and the one before ended up with
- * (the system prompt, the same chunks in the same order) stays where it is, the rest is blended from the store.
+ * The session in which a lane computes one prompt after another. Whatever a prompt begins with that the previous one also held (the system
+ * prompt, the same chunks in the same order) stays in place; the rest is blended from the store.
  */
 class AnalysisSession {
   readonly #create: CreateSession;
   #kept: { model: FusionModel; tokens: SessionTokens; question: string } | undefined;
 
-  /** `create` gives a session of its own. OUT_OF_MEMORY. */
+  /** `create` returns a session that only this object uses. OUT_OF_MEMORY. */
   constructor(create: CreateSession) {
     this.#create = create;
   }
 
-  /** Gives the session's memory back; not while a prompt is being made. */
+  /** Releases the session's memory; not while a prompt is being computed. */
   release(): void {
     this.#kept?.tokens.dispose();
     this.#kept = undefined;
@@ -59,7 +59,7 @@ class AnalysisSession {
   open({ model, question, choices, need }: WantedSession): SessionTokens {
     const kept = this.#kept;
     if (kept?.model === model && kept.tokens.session.capacity >= need) {
-      // What the former question had recomputed is not what this one would have.
+      // The tokens recomputed for the previous question are not those that this one needs.
       if (kept.question !== question && dependsOnQuestion(choices.strategy.kind)) kept.tokens.truncate(0);
       kept.question = question;
       return kept.tokens;

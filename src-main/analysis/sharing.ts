@@ -1,8 +1,8 @@
 import type { Sharing, Step, StepSource } from '../../src-shared/contract/analysis.ts';
 
 /**
- * What steps had in common. A use of a chunk counts as shared when its KV was in the session or in memory, except for one
- * where no step brought it there: then something before the first one had.
+ * What steps had in common. A use of a chunk counts as shared when its KV was in the session or in memory, unless it was there before the
+ * first step.
  */
 export function sharingOf(steps: readonly Pick<Step, 'sources'>[]): Sharing {
   const byChunk = new Map<string, StepSource[]>();

@@ -3,7 +3,7 @@ import type { AnalysisRow } from './analysis-table.ts';
 import type { RunningAnalysis } from './running-analysis.ts';
 import { sharingOf } from './sharing.ts';
 
-/** An analysis as it is now: with what is being written, and with links only to documents that are there. */
+/** An analysis in its current state: with text in progress, and with links only to documents that still exist. */
 export function shownAnalysis(
   row: AnalysisRow,
   kept: readonly Step[],

@@ -4,7 +4,7 @@ import type { Citation } from '../../src-shared/contract/chat.ts';
 /** UTF-16 units of a quotation at most. */
 const QUOTE_UNITS = 300;
 
-/** A passage of a step's prompt, with what of it supports the answer; `tokenBytes`: stored KV of one token. */
+/** A passage of a step's prompt, with the text that supports the answer; `tokenBytes`: stored KV bytes per token. */
 export function sourceOf(citation: Citation, tokenBytes: number): StepSource {
   const { documentId, libraryId, path, title, page, ordinal, start, end, tier, tokens } = citation;
   const said = citation.highlights

@@ -4,7 +4,7 @@ import { planCombining, planWindows, shapeOf, type Span } from './windows.ts';
 
 const same = (count: number, tokens = 10): number[] => Array.from({ length: count }, () => tokens);
 
-/** What must hold of any plan. */
+/** Invariants of every plan. */
 function expectRules(
   lengths: readonly number[],
   windows: readonly Span[],
@@ -30,7 +30,7 @@ describe('windows', () => {
     expect(planWindows(same(5), { room: 50 })).toEqual([{ from: 0, to: 5 }]);
   });
 
-  test('of a size and an overlap that were asked for', () => {
+  test('have the requested size and overlap', () => {
     expect(planWindows(same(8), { room: 1000, size: 3, overlap: 1 })).toEqual([
       { from: 0, to: 3 },
       { from: 2, to: 5 },

@@ -1,27 +1,27 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 
-/** A run of a document's chunks, from `from` up to but not with `to`. */
+/** A range of a document's chunks: `from` inclusive, `to` exclusive. */
 export interface Span {
   from: number;
   to: number;
 }
 
 interface WindowShape {
-  /** Tokens of chunks that one prompt has room for. */
+  /** Tokens of chunks that fit one prompt. */
   room: number;
-  /** Chunks in a window at most; absent: as many as there is room for. */
+  /** Chunks per window at most; absent: as many as fit. */
   size?: number | undefined;
-  /** Chunks that a window shares with the one before; absent: a sixth of its size, one at least. */
+  /** Chunks that a window shares with the previous one; absent: a sixth of its size, at least one. */
   overlap?: number | undefined;
 }
 
-/** A window of this many chunks repeats one of them. */
+/** Windows overlap by one chunk per this many. */
 const CHUNKS_PER_OVERLAP = 6;
 
 /**
- * Cuts a document's chunks, of `lengths` tokens, into windows in reading order. Every chunk is in one at least, each window
- * reaches further than the one before, and none exceeds the room. The overlap becomes smaller where a long chunk would not
- * fit beside it. CONTEXT_OVERFLOW when a chunk alone exceeds the room.
+ * Splits a document's chunks (`lengths` in tokens) into windows in reading order. Every chunk is in at least one, each window reaches
+ * further than the previous one, and none exceeds the room. The overlap shrinks where a long chunk would not fit beside it.
+ * CONTEXT_OVERFLOW when a single chunk exceeds the room.
  */
 export function planWindows(lengths: readonly number[], { room, size, overlap }: WindowShape): Span[] {
   if (size !== undefined && size < 1) throw new TypeError('size must be at least 1');
@@ -37,7 +37,7 @@ export function planWindows(lengths: readonly number[], { room, size, overlap }:
   return windows;
 }
 
-/** Chunks of the largest window, and the overlap that two windows have at most. */
+/** Chunks of the largest window, and the largest overlap of two windows. */
 export function shapeOf(windows: readonly Span[]): { size: number; overlap: number } {
   const size = Math.max(0, ...windows.map(({ from, to }) => to - from));
   const overlaps = windows.slice(1).map(({ from }, i) => (windows[i]?.to ?? from) - from);
@@ -45,15 +45,15 @@ export function shapeOf(windows: readonly Span[]): { size: number; overlap: numb
 }
 
 /**
- * Groups notes, of `lengths` tokens, for combining: neighbours share a prompt while they fit. Every group of more than one
- * note in all has two at least, so that each round leaves fewer, even where two do not fit as they are.
+ * Groups notes (`lengths` in tokens) for combining: neighbours share a prompt while they fit. With more than one note every group has at
+ * least two, so that each round leaves fewer, even where two do not fit as they are.
  */
 export function planCombining(lengths: readonly number[], room: number): Span[] {
   const groups: Span[] = [];
   for (let from = 0; from < lengths.length; from = groups.at(-1)?.to ?? from) {
     const fitting = Math.min(lengths.length, Math.max(from + 2, endWithin(lengths, from, room)));
     const alone = lengths.length - fitting === 1;
-    // The last one would be left alone: it gets company, from a group that can spare one.
+    // The last one would be alone: it takes a note from a group that can spare one.
     const to = !alone ? fitting : fitting - from > 2 ? fitting - 1 : lengths.length;
     groups.push({ from, to });
   }
@@ -78,7 +78,7 @@ function endWithin(lengths: readonly number[], from: number, room: number): numb
   return to;
 }
 
-/** As far back as the overlap wants, if the chunk behind the window before still fits then. */
+/** As far back as the overlap asks, if the chunk after the previous window still fits then. */
 function nextStart(
   lengths: readonly number[],
   { from, to }: Span,
@@ -92,8 +92,7 @@ function nextStart(
 }
 
 function tooLarge(tokens: number, room: number): KvasirError {
-  const message = `A chunk of the document has ${tokens} tokens, but a prompt has room for ${Math.max(0, room)} beside the instruction and the answer.`;
-  const advice =
-    'Give a shorter instruction, allow a larger context, or choose smaller chunks, in the settings.';
+  const message = `A chunk of the document has ${tokens} tokens, but a prompt has room for ${Math.max(0, room)} besides the instruction and the answer.`;
+  const advice = 'Shorten the instruction, or set a larger context or smaller chunks in Settings.';
   return new KvasirError('CONTEXT_OVERFLOW', message, advice);
 }

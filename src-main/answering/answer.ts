@@ -36,66 +36,66 @@ export interface AnswerMakerOptions {
   planner: Planner;
   retrieval: Retrieval;
   passages: Passages;
-  /** Beginnings of prompts that outlive a restart; absent: none is read or kept. */
+  /** Prompt prefixes that survive a restart; absent: none are read or stored. */
   prefixes?: StoredPrefixes | undefined;
-  /** Gets a line about each answer. */
+  /** Logs a line about each answer. */
   log?: Pick<Logger, 'debug'> | undefined;
   /** Stores passages that an answer had to compute; absent: they are a miss again next time. */
   misses?: MissWriter | undefined;
 }
 
-/** A model, and what people call it. */
+/** A model and its display name. */
 export interface NamedModel {
   name: string;
   model: FusionModel;
 }
 
-/** One answer to be made. */
+/** A request for one answer. */
 export interface AnswerRequest extends NamedModel {
   question: string;
   /** In prompt order. */
   passages: readonly FoundPassage[];
   choices: AnswerChoices;
-  /** Whether the model is asked even where there is no passage to answer from. */
+  /** Whether to ask the model even if no passage was found. */
   mayGuess: boolean;
-  /** What was written of the answer before, to go on from. */
+  /** The text of the answer so far, to be continued. */
   begun?: string | undefined;
-  /** The turns before, in a conversation. */
+  /** The previous turns of a conversation. */
   history?: History | undefined;
-  /** Documents in scope that cannot be found yet: the answer knows nothing of them. */
+  /** Documents in scope that cannot be searched yet; the answer does not cover them. */
   unready?: Unready;
-  /** What kind of request this is, for eviction to learn from. */
+  /** The kind of request, for the eviction policy to learn from. */
   requestClass: string;
-  /** Since the question was asked. */
+  /** Started when the question was asked. */
   stopwatch: Stopwatch;
-  /** Milliseconds of that which went by before. */
+  /** Milliseconds of that time already spent. */
   before: { wait?: number; retrieve: number };
   signal?: AbortSignal | undefined;
   onNotice?: ((notice: Notice) => void) | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
+  /** Called with the source of each passage's KV before the prompt is processed, and again if damaged files change it. */
   onPlaced?: ((citations: Citation[], prompt: Prompt<FoundPassage>) => void) | undefined;
-  /** More of what the model thinks before it answers; and how many tokens that are so far. */
+  /** More thinking text before the answer, and the number of thinking tokens so far. */
   onThought?: ((text: string, tokens: number) => void) | undefined;
-  /** More of the answer. */
+  /** More text of the answer. */
   onText?: ((text: string) => void) | undefined;
 }
 
 /** A request's prompt. */
 export interface LaidOut {
   prompt: Prompt<FoundPassage>;
-  /** Tokens of prompt and answer that the session is to have room for. */
+  /** Tokens of prompt and answer that the session needs room for. */
   need: number;
-  /** Milliseconds that laying it out took. */
+  /** Milliseconds spent laying it out. */
   assembleMs: number;
 }
 
 /** An answer, and how it was made. */
 export interface MadeAnswer {
   text: string;
-  /** What the model thought before; '' when nothing. Neither shown as the answer nor cited. */
+  /** The model's thinking; '' when none. Neither shown as the answer nor cited. */
   thought: string;
-  /** 'aborted' when it was stopped while it was being written. */
+  /** 'aborted' when it was stopped while being written. */
   stop: TurnResult['stop'];
   citations: Citation[];
   notices: Notice[];
@@ -104,7 +104,7 @@ export interface MadeAnswer {
   turn: TurnResult;
 }
 
-/** The one way to make an answer: find passages, lay out the prompt, blend it, write. */
+/** The single way to make an answer: retrieve passages, lay out the prompt, blend it, generate. */
 export class AnswerMaker {
   readonly #options: AnswerMakerOptions;
 
@@ -113,7 +113,7 @@ export class AnswerMaker {
   }
 
   /**
-   * Passages for a question, in prompt order; all of the scope's documents where they fit what `whole` says. `search`: what is looked
+   * Passages for a question, in prompt order; all documents in scope where they fit the limits in `whole`. `search`: the text to search
    * for. ABORTED.
    */
   async find(
@@ -156,8 +156,8 @@ export class AnswerMaker {
   }
 
   /**
-   * Makes the answer in a session, which its owner disposes. To be run while nobody else uses the model. ABORTED when stopped
-   * before the first token, OUT_OF_MEMORY, ENGINE_FAILED.
+   * Makes the answer in a session that its owner disposes. Call only while nobody else uses the model. ABORTED when stopped before the
+   * first token, OUT_OF_MEMORY, ENGINE_FAILED.
    */
   async make(
     request: AnswerRequest,
@@ -224,10 +224,7 @@ export class AnswerMaker {
     };
   }
 
-  /**
-   * Passages whose own KV is not stored, found in part or not at all. A full prefill is the baseline that blending is compared
-   * with: it leaves no trace.
-   */
+  /** Passages whose KV is not stored, or only in part. A full prefill is the baseline for blending: it stores nothing. */
   #missesOf({ choices, model }: AnswerRequest, prompt: Prompt<FoundPassage>, { tiers }: TurnResult): Miss[] {
     const { dtype, storeMisses, strategy } = choices;
     if (!storeMisses || strategy.kind === 'full') return [];
@@ -238,7 +235,7 @@ export class AnswerMaker {
   }
 }
 
-/** A prompt with the beginning of its answer behind it; a thought that the template began is over. */
+/** A prompt followed by the beginning of its answer; a thought that the template opened is over. */
 function withBegun<C extends Offered>(prompt: Prompt<C>, begun: string, model: FusionModel): Prompt<C> {
   const end = endOfThought(prompt.behind);
   const tokens = concat(
@@ -251,12 +248,12 @@ function withBegun<C extends Offered>(prompt: Prompt<C>, begun: string, model: F
 
 /** CONFLICT when an answer cannot be continued. */
 export function nothingFollows(): KvasirError {
-  const message = 'Nothing more fits behind this answer: the context is full.';
+  const message = 'This answer cannot be continued: the context is full.';
   const advice = 'Allow a larger context in Settings, or ask for the rest in a new conversation.';
   return new KvasirError('CONFLICT', message, advice);
 }
 
-/** What a reader has to know before trusting the answer. */
+/** What a reader must know before trusting the answer. */
 function noticesOf(
   prompt: Prompt<FoundPassage>,
   { question, choices, history, unready }: AnswerRequest,

@@ -9,7 +9,7 @@ function render(template: string, variables: Record<string, unknown> = {}): stri
 const DOUBLED = (times: number, body: string): string =>
   `{% set n = namespace(s='a', l=[1]) %}{% for i in range(${times}) %}{% set n.s = n.s + n.s %}{% set n.l = n.l + n.l %}{% endfor %}${body}`;
 
-// Each of these ended the process, or could on a faster machine.
+// Each of these crashed the process, or could on a faster machine.
 test.each([
   ['a long text that is split', DOUBLED(28, "{{ n.s.split('a')|length }}")],
   ['a long text', DOUBLED(23, '')],

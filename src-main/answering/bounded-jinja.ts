@@ -1,8 +1,8 @@
 import * as jinja from '@huggingface/jinja';
 
 /**
- * UTF-16 units of a string and items of a list that a template may make. V8 ends the whole process, without an exception, where an
- * array grows beyond what it can hold, so a time limit is not enough.
+ * Limit on UTF-16 units of a string and items of a list that a template may create. V8 aborts the whole process, without an exception, when
+ * an array grows beyond its capacity, so a time limit is not enough.
  */
 const MAX_UNITS = 4 * 1024 * 1024;
 const MAX_ITEMS = 1024 * 1024;
@@ -15,7 +15,7 @@ interface Environment {
   set(name: string, value: unknown): void;
 }
 
-/** What is used of the package: its declarations name files that Node's rules do not resolve. */
+/** The part of the package that is used: its declarations name files that Node's rules do not resolve. */
 const { Environment, Interpreter } = jinja as unknown as {
   Environment: new () => Environment;
   Interpreter: new (environment: Environment) => {
@@ -24,7 +24,7 @@ const { Environment, Interpreter } = jinja as unknown as {
   };
 };
 
-/** Refuses each value that is too large as soon as it is made, before anything else can be done with it. */
+/** Rejects each value that is too large as soon as it is created, before anything else can use it. */
 class BoundedInterpreter extends Interpreter {
   override evaluate(node: unknown, environment: Environment): Value {
     const result = super.evaluate(node, environment);
@@ -37,7 +37,7 @@ class BoundedInterpreter extends Interpreter {
   }
 }
 
-/** Renders a chat template with what transformers gives to one. Throws what the template raises, or when it makes too much. */
+/** Renders a chat template with the globals that transformers provides. Throws what the template raises, or when it produces too much. */
 export function renderBounded({ parsed }: jinja.Template, variables: Record<string, unknown>): string {
   const environment = new Environment();
   const values = {
@@ -55,7 +55,7 @@ function raiseException(message: string): never {
   throw new Error(message);
 }
 
-/** Python's, made only where it is short: it would grow before its result can be looked at. */
+/** Python's `range`, only for short ranges: it would grow before its result can be checked. */
 function range(first: number, last?: number, step = 1): number[] {
   const [start, stop] = last === undefined ? [0, first] : [first, last];
   const length = Math.max(0, Math.ceil((stop - start) / step));
@@ -63,7 +63,7 @@ function range(first: number, last?: number, step = 1): number[] {
   return Array.from({ length }, (_, i) => start + i * step);
 }
 
-/** Python's codes for dates, in English wherever the program runs: models were trained on that. */
+/** Python's date format codes, in English regardless of the locale: models were trained on that. */
 function strftime(date: Date, format: string): string {
   const named = (options: Intl.DateTimeFormatOptions): string => date.toLocaleDateString('en-US', options);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -84,5 +84,5 @@ function strftime(date: Date, format: string): string {
 }
 
 function tooLarge(): Error {
-  return new Error('it makes a text or a list that is too large');
+  return new Error('it creates a string or a list that is too large');
 }

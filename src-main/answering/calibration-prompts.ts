@@ -27,7 +27,7 @@ interface CalibrationTextOptions {
   settings: Pick<Settings, 'topK' | 'contextTokens' | 'systemPrompt'>;
   /** Prompts at most. */
   count: number;
-  /** File of questions about the library; absent: they are made from what it names. */
+  /** File of questions about the library; absent: they are generated from names in the library. */
   questions?: string | undefined;
 }
 
@@ -39,16 +39,16 @@ interface Item {
 
 const QuestionsSchema = z.array(z.object({ question: z.string() }));
 
-/** An answer's share of the context; what is measured is its beginning. */
+/** Tokens reserved for the answer; only its beginning is measured. */
 const ANSWER_TOKENS = 24;
 
-/** Names that one chunk is asked about, besides its heading. */
+/** Names asked about per chunk, besides its heading. */
 const NAMED_PER_CHUNK = 2;
 
-/** Any name does; the same one gives the same prompts every time. */
+/** Any string would do; the same one yields the same prompts every time. */
 const SEED = 'kvasir';
 
-/** Prompts as chat lays them out, from a library. NOT_FOUND when it has no text for them. */
+/** Prompts from a library, laid out as in chat. NOT_FOUND when it has no text for them. */
 export function calibrationTexts(options: CalibrationTextOptions): TextSet {
   const { model, settings, library, questions } = options;
   const items = questions === undefined ? aboutTopics(options) : asked(options, questions);
@@ -62,7 +62,7 @@ export function calibrationTexts(options: CalibrationTextOptions): TextSet {
   return { library, kind: questions === undefined ? 'topics' : 'questions', prompts };
 }
 
-/** Prompts from a library of the app: the one that is asked for, else the sample library, else the first. NOT_FOUND. */
+/** Prompts from one of the app's libraries: the requested one, else the sample library, else the first. NOT_FOUND. */
 export function libraryTexts(parts: {
   catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks' | 'chunkTable' | 'libraries'>;
   settings: { readonly current: Settings };
@@ -91,13 +91,13 @@ export function libraryTexts(parts: {
 function noText(library: string | undefined): KvasirError {
   const message =
     library === undefined
-      ? 'There is no such library to measure with.'
+      ? 'The library to measure with was not found.'
       : `The library ${library} has no text to measure with.`;
   const advice = 'Add documents and wait until they are read, or choose another library.';
   return new KvasirError('NOT_FOUND', message, advice);
 }
 
-/** Questions of a file, spread evenly over it, with the passages that search finds. */
+/** Questions from a file, spread evenly over it, with their retrieved passages. */
 function asked(options: CalibrationTextOptions, path: string): Item[] {
   const { catalogue, chunkSetId, count } = options;
   const all = QuestionsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -114,9 +114,9 @@ function asked(options: CalibrationTextOptions, path: string): Item[] {
 }
 
 /**
- * Questions about what the library's headings and texts name, with the passages that a search for the name finds. Neither a model
- * nor a person writes them, so they work for any library. A hash of the text picks the chunks, so that the same library gives the
- * same prompts; what stands in headings is asked about first.
+ * Questions about names in the library's headings and texts, with the passages that a search for the name finds. Neither a model nor a
+ * person writes them, so they work for any library. A hash of the text picks the chunks, so that the same library yields the same prompts;
+ * names in headings come first.
  */
 function aboutTopics(options: CalibrationTextOptions): Item[] {
   const { catalogue, chunkSetId, count } = options;

@@ -8,7 +8,7 @@ import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { contextLimit } from './limits.ts';
 import { samplingOf } from './sampling.ts';
 
-/** How an answer is made. */
+/** How to make an answer. */
 export interface AnswerChoices {
   strategy: StrategyOrAuto;
   /** Whether cached chunks are used at all. */
@@ -20,15 +20,15 @@ export interface AnswerChoices {
   /** Tokens of prompt and answer at most. */
   contextTokens: number;
   dtype: KvDtype;
-  /** With what a strict answer's model is told. */
+  /** With the additional instruction for strict answers. */
   systemPrompt: string;
-  /** Whether the model is to think first, where its template leaves the choice. */
+  /** Whether the model should think first, where its template offers the choice. */
   think: boolean;
   storeMisses: boolean;
   sampling: Partial<Sampling>;
 }
 
-/** What was asked for; the settings' choice where nothing was. */
+/** The choices in a request; settings apply where it has none. */
 interface AskedChoices {
   strategy?: StrategyRequest | undefined;
   topK?: number | undefined;
@@ -36,16 +36,16 @@ interface AskedChoices {
   temperature?: number | undefined;
   strict?: boolean | undefined;
   think?: boolean | undefined;
-  /** Whether the answer is to be another one than before, of an answer that repeated itself. */
+  /** Whether the answer should differ from an earlier one that repeated itself. */
   variety?: boolean | undefined;
-  /** Default: a library's. */
+  /** Default: that of a library. */
   textKind?: TextKind | undefined;
 }
 
-/** Name in the demo model's header. An instruction makes that model answer worse. */
+/** Name in the demo model's header. Instructions make that model answer worse. */
 const DEMO_NAME = 'Kvasir demo';
 
-/** What a strict answer's model is told; small models do not always keep to it. */
+/** The instruction for strict answers; small models do not always follow it. */
 const STRICT =
   'Answer from the passages in this conversation alone. If they do not contain the answer, say that they do not.';
 

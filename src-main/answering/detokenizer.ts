@@ -6,20 +6,20 @@ type Detokenize = (tokens: readonly number[]) => string;
 const REPLACEMENT = '\uFFFD';
 const BROKEN_END = /\uFFFD+$/;
 
-/** No character takes more tokens; text that is still incomplete after them is broken for good. */
+/** No character takes more tokens than this; text that is still incomplete after them is permanently broken. */
 const MAX_TOKENS_PER_CHARACTER = 8;
 
 /**
- * Text of a stream of tokens. A character whose bytes come in several tokens is held back until it is whole. Tokens are
- * decoded together with the ones before, since some tokenizers write a space between words only there.
+ * Streams tokens as text. A character whose bytes span several tokens is held back until it is complete. Tokens are decoded together with
+ * the preceding ones, since some tokenizers write a space between words only there.
  */
 export class StreamDetokenizer {
   readonly #detokenize: Detokenize;
-  /** Tokens whose text has been given out, kept as the left context of the next ones. */
+  /** Tokens whose text has been emitted, kept as the left context of the next ones. */
   #shown: number[] = [];
   #pending: number[] = [];
 
-  /** `before`: tokens of the same text whose own text is there already. */
+  /** `before`: preceding tokens of the same text, whose text already exists. */
   constructor(detokenize: Detokenize, before: Int32Array = new Int32Array(0)) {
     this.#detokenize = detokenize;
     this.#shown = [...before.subarray(-MAX_TOKENS_PER_CHARACTER)];
@@ -33,7 +33,7 @@ export class StreamDetokenizer {
     return this.#show(text);
   }
 
-  /** What is left at the end of the stream, without a character whose last bytes did not come. */
+  /** The remaining text at the end of the stream, without a character whose last bytes never arrived. */
   flush(): string {
     return this.#pending.length > 0 ? this.#show(this.#textOfPending().replace(BROKEN_END, '')) : '';
   }
@@ -50,10 +50,10 @@ export class StreamDetokenizer {
   }
 }
 
-/** Text of every token of a list; a character that spans several tokens stands with its last one. */
+/** The text of every token in a list; a character that spans several tokens belongs to its last one. */
 export async function tokenTexts(tokens: Iterable<number>, detokenize: Detokenize): Promise<string[]> {
   const stream = new StreamDetokenizer(detokenize);
-  const slice = new TimeSlice(); // a prompt has ten thousand and more
+  const slice = new TimeSlice(); // a prompt may have over ten thousand tokens
   const texts: string[] = [];
   for (const token of tokens) {
     texts.push(stream.push(token));

@@ -20,28 +20,28 @@ interface EncodeOptions<C> {
   costs: CostModel;
   clock: Clock;
   signal: AbortSignal;
-  /** Told when the store takes no more: the prompt then computes what is missing by itself. */
+  /** Called when the store accepts no more: the prompt then computes the missing chunks. */
   onRefused: (error: KvasirError) => void;
-  /** Told of each chunk that was computed here, and stored. */
+  /** Called for each chunk that was computed and stored here. */
   onEncoded?: ((chunk: C) => void) | undefined;
 }
 
-/** A prompt waits for them, of a program or a job: among appends at once they go behind what a person waits for. */
+/** A program's or a job's prompt waits for them: among concurrent appends they queue after those that a person waits for. */
 const PRIORITY = 1;
 
-/** Where nothing more can be stored, the prompt is made without. */
+/** When nothing more can be stored, the prompt is computed without storing. */
 const REFUSALS: readonly string[] = ['DISK_FULL', 'STORE_READ_ONLY'];
 
 /**
- * Computes and stores the KV of chunks that the store does not have, before a prompt places them: it is then there for every
- * prompt that they come into. What other machines have is fetched. null when nothing was computed, or nothing may be stored. ABORTED, OUT_OF_MEMORY.
+ * Computes and stores the KV of chunks that the store lacks before a prompt places them, so that every later prompt finds it. Chunks that
+ * other machines have are fetched. null when nothing was computed, or nothing may be stored. ABORTED, OUT_OF_MEMORY.
  */
 export async function encodeMissing<C extends LedTokens & { label: string }>(
   chunks: readonly C[],
   { model, store, choices, costs, clock, signal, onRefused, onEncoded }: EncodeOptions<C>,
 ): Promise<Encoded | null> {
   const { dtype, blends, storeMisses } = choices;
-  // A full prefill reads nothing from the store, and leaves nothing there.
+  // A full prefill neither reads from the store nor writes to it.
   if (!storeMisses || !blends) return null;
   const started = clock.now();
   const encoded = { chunks: 0, tokens: 0, ms: 0 };

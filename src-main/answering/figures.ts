@@ -8,7 +8,7 @@ export interface HeldTokens {
   restoredTokens: number;
 }
 
-/** Where the tokens of a prompt came from: what panel, chat, API, command line, watching and benches show. */
+/** The sources of a prompt's tokens: shown in the panel, chat, API, command line, watching and benches. */
 export function promptFigures(
   { tokens, reusableTokens, recomputedTokens, bytesLoaded }: AppendReport,
   { residentTokens, prefixTokens, restoredTokens }: HeldTokens,
@@ -25,7 +25,7 @@ export function promptFigures(
   };
 }
 
-/** Of a prompt that was sent to a server, which tells less. */
+/** For a prompt sent to a server, which reports less. */
 export function figuresOnServer(promptTokens: number): PromptFigures {
   return {
     promptTokens,

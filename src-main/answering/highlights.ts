@@ -1,9 +1,9 @@
 import type { Range } from '../../src-shared/contract/common.ts';
 
-/** Words of the answer tell more of what supports it than words of the question, which stand in every passage found. */
+/** Words of the answer say more about what supports it than words of the question, which occur in every retrieved passage. */
 const ANSWER_WEIGHT = 2;
 
-/** Sentences nearly as good as the best one are marked, too. */
+/** Sentences with at least this share of the best score are marked, too. */
 const NEARLY = 0.7;
 
 interface Sentence extends Range {
@@ -11,8 +11,8 @@ interface Sentence extends Range {
 }
 
 /**
- * Sentences of a passage that share most with an answer: words that few other sentences of the passage have count most.
- * Empty when no word of the answer occurs. UTF-16 ranges, ascending.
+ * The sentences of a passage that share most with an answer; words that few other sentences of the passage have count most. Empty when no
+ * word of the answer occurs. UTF-16 ranges, ascending.
  */
 export function supportingRanges(passage: string, answer: { question: string; text: string }): Range[] {
   const inQuestion = wordsOf(answer.question);
@@ -31,7 +31,7 @@ export function supportingRanges(passage: string, answer: { question: string; te
   );
 }
 
-/** Its sentences, and where they stand in it. */
+/** Its sentences and their ranges. */
 export function sentencesOf(passage: string): Sentence[] {
   const segments = new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(passage);
   return [...segments].flatMap(({ segment, index }) => {
@@ -41,7 +41,7 @@ export function sentencesOf(passage: string): Sentence[] {
   });
 }
 
-/** Its words, in small letters. */
+/** Its words, in lower case. */
 export function wordsOf(text: string): Set<string> {
   const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text);
   return new Set(

@@ -8,7 +8,7 @@ const ALL: Scope = { libraryIds: [], documentIds: [] };
 const LONG = 'The ship sails at dawn with twenty sailors.\n\n'.repeat(20);
 const LEASE = 'The zebra barn is leased to the zoo for 4,250 euros per year.';
 
-test('a passage that was cut for another model has the tokens of the one in use', async () => {
+test('a passage chunked for another model has the tokens of the one in use', async () => {
   const fixture = new ServiceFixture({ 'lease.md': LEASE });
   const { id } = await fixture.library();
   const [document] = fixture.documents(id);
@@ -55,7 +55,7 @@ describe('documents that no question finds yet', () => {
   });
 });
 
-test('a document’s passages come in its order, as long as they fit; what cannot be read or was removed is passed over', async () => {
+test('a document’s passages come in its order, as long as they fit; unreadable and removed documents are skipped', async () => {
   const long = Array.from(
     { length: 6 },
     (_, i) => `Paragraph number ${i} tells of ship ${i * 7} in the harbour.`,

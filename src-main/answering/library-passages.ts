@@ -8,10 +8,10 @@ import type { ChunkSets } from '../retrieval/types.ts';
 import type { Passage, Passages } from './passages.ts';
 import { wordsOfQuestion } from './waiting-documents.ts';
 
-/** Documents that are not ready whose names are compared with a question: the newest. */
+/** Documents not yet ready whose names are compared with a question: the newest. */
 const NAMES = 2000;
 
-/** Passages as the library's catalogue has them, with the tokens of the model in use. */
+/** Passages from the library's catalogue, with the tokens of the model in use. */
 export function libraryPassages(catalogue: Catalogue, models?: Pick<ModelSource, 'active'>): Passages {
   const { documents, libraries, chunkTable } = catalogue;
   return {
@@ -39,13 +39,13 @@ export function libraryPassages(catalogue: Catalogue, models?: Pick<ModelSource,
   };
 }
 
-/** A passage that was cut for another model: its text in the tokens of this one, which no stored KV belongs to. */
+/** A passage that was chunked for another model: its text in the tokens of this one, which match no stored KV. */
 function standIn(passage: Passage, model: Pick<FusionModel, 'tokenize'>): Passage {
   const tokens = model.tokenize(passage.text + CHUNK_SEPARATOR);
   return { ...passage, tokens, lead: new Int32Array(), standsIn: true };
 }
 
-/** As questions are asked of it: see SearchService. */
+/** The scope of questions: see SearchService. */
 function scopeOf({ libraryIds, documentIds }: Scope, libraries: Catalogue['libraries']): Scope {
   return { libraryIds: documentIds.length > 0 ? libraryIds : libraries.asked(libraryIds), documentIds };
 }

@@ -1,6 +1,6 @@
 import type { FusionModel } from '../fusion/model.ts';
 
-/** Tokens of prompt and answer at most: what the user allows, or what the model was trained for when that is less. */
+/** Tokens of prompt and answer at most: the user's limit, or the model's training length when that is lower. */
 export function contextLimit({ info }: Pick<FusionModel, 'info'>, contextTokens: number): number {
   return info.contextTrain > 0 ? Math.min(info.contextTrain, contextTokens) : contextTokens;
 }
@@ -12,7 +12,7 @@ export interface PromptBudget {
   answerTokens: number;
 }
 
-/** However long an answer may be, this share of the context is enough to keep free for it. */
+/** However long an answer may be, reserving this share of the context for it is enough. */
 const LARGEST_ANSWER_SHARE = 1 / 4;
 
 /** Tokens that a prompt leaves free for its answer. */

@@ -14,7 +14,7 @@ import type { Gate } from '../platform/gate.ts';
 interface MissWriterOptions {
   store: ChunkCache;
   gate: Gate;
-  /** Learns how long computing takes. */
+  /** Learns the cost of computing. */
   costs?: CostModel;
   onBackgroundError?: ((error: unknown) => void) | undefined;
 }
@@ -42,7 +42,7 @@ export class MissWriter {
     return this.#tasks.idle();
   }
 
-  /** Gives the model free: what is not stored by now is a miss again next time. */
+  /** Releases the model: chunks not stored by now are a miss again next time. */
   stop(): Promise<void> {
     return this.#tasks.stop();
   }

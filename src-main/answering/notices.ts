@@ -7,13 +7,13 @@ import type { FoundPassage, Unready } from './passages.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import { obviousMatch } from './waiting-documents.ts';
 
-/** What a reader has to know about a prompt before trusting its answer. `name` tells people which passage is meant. */
+/** What a reader must know about a prompt before trusting its answer. `name` is the passage's display name. */
 export function promptNotices<C extends Offered>(
   prompt: Prompt<C>,
   options: {
     contextTokens: number;
     name: (chunk: C) => string;
-    /** Turns that an earlier question had left out already. */
+    /** Turns that an earlier question had already dropped. */
     turnsLeftOutBefore?: number | undefined;
     unready?: Unready | undefined;
   },
@@ -35,21 +35,21 @@ export function promptNotices<C extends Offered>(
   return notices;
 }
 
-/** At most so many documents are named. */
+/** Maximum number of documents named. */
 const NAMED = 3;
 
 function askAgain(paused: boolean): string {
   return paused ? ' The queue is paused: resume it, then ask again.' : ' Ask again in a moment.';
 }
 
-/** A count of things in a question ("the 3 cities") seldom stands in what lists them. */
+/** A count of things in a question ("the 3 cities") rarely appears in the text that lists them. */
 const LEAST_NUMBER = 10;
 /** Words that a message names. */
 const MOST_WORDS = 6;
 
 /**
- * Names, numbers and dates of the question that its passages do not hold: a model makes up the rest. Nothing is said where the
- * prompt has passages of earlier questions, whose texts are not at hand.
+ * Names, numbers and dates of the question that its passages do not contain: the model makes up the rest. None are reported when the prompt
+ * has passages of earlier questions, whose texts are not available here.
  */
 export function missingNotice(question: string, { cited, parts }: Prompt<FoundPassage>): Notice[] {
   const placed = new Set(cited.map(({ part }) => part));
@@ -78,14 +78,14 @@ function anyOf(words: readonly string[]): string {
   return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1) ?? ''}`;
 }
 
-/** Which words no document has, where none matches; '' of a question without words. */
+/** Which words no document contains, when nothing matches; '' for a question without words. */
 function nowhere(question: string): string {
   const { words, pieces } = termsOf(question);
   const all = [...words, ...pieces];
   return all.length === 0 ? '' : ` None contains ${anyOf(all)}.`;
 }
 
-/** Documents that the answer knows nothing of, though they are in the library: why, and what to do. */
+/** Documents in the library that the answer does not cover: why, and what to do. */
 export function unreadyNotice(unready: Unready = { reading: 0, uncut: 0, paused: false }): Notice[] {
   const { reading, uncut, paused, matching = [] } = unready;
   const notices: Notice[] = [];
@@ -119,7 +119,7 @@ export function unreadyNotice(unready: Unready = { reading: 0, uncut: 0, paused:
   return notices;
 }
 
-/** Why everything was computed although passages are cached; nothing when it was not. */
+/** Why the whole prompt was computed although passages are cached; none when it was not. */
 export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision): Notice[] {
   if (!fellBack) return [];
   if (reason === 'quality') {
@@ -129,7 +129,7 @@ export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision):
   }
   if (reason === 'watched') {
     const message =
-      'The whole prompt was computed: earlier answers from these documents changed too much when cached passages were blended. “Blend again” on the Models screen takes that back.';
+      'The whole prompt was computed: earlier answers from these documents changed too much when cached passages were blended. “Blend again” on the Models screen undoes this.';
     return [{ kind: 'blending-stopped', message }];
   }
   const time = predictedFullMs === null ? '' : ` in about ${Math.max(1, Math.round(predictedFullMs))} ms`;
@@ -139,13 +139,13 @@ export function fallbackNotice({ fellBack, reason, predictedFullMs }: Decision):
 
 export function quarantineNotice(count: number): Notice[] {
   if (count === 0) return [];
-  const message = `The cached KV of ${plural(count, 'chunk')} was damaged: it was set aside and computed again for this answer.`;
+  const message = `The cached KV of ${plural(count, 'chunk')} was damaged: it was set aside and recomputed for this answer.`;
   return [{ kind: 'quarantined', message }];
 }
 
 export function lostNotice(count: number): Notice[] {
   if (count === 0) return [];
-  const message = `The shared cache did not deliver ${plural(count, 'chunk')} to the end: computed here for this answer.`;
+  const message = `The shared cache did not deliver ${plural(count, 'chunk')} completely: computed here for this answer.`;
   return [{ kind: 'shared-lost', message }];
 }
 
@@ -156,7 +156,7 @@ interface Ended {
   stats: { answerTokens: number };
 }
 
-/** Why there is no answer, though the model wrote as much as it may. */
+/** Why there is no answer, although the model reached its token limit. */
 function thoughtNotice({ text, thought, stop, stats }: Ended): Notice[] {
   if (text !== '' || thought === '' || (stop !== 'length' && stop !== 'context')) return [];
   const limit = stop === 'length' ? 'the limit' : 'the end of the context';
@@ -179,13 +179,13 @@ export function requireRead(
   );
 }
 
-/** Why an answer ended that had not come to its end, or had not begun. */
+/** Why an answer ended early, or did not start. */
 export function endingNotices(ended: Ended): Notice[] {
   if (ended.stop !== 'repetition') return thoughtNotice(ended);
   return [{ kind: 'repeats', message: 'The model repeats itself, so its answer was ended.' }];
 }
 
-/** For readers who do not see how an answer stopped. */
+/** For readers who do not see how an answer ended. */
 export function cutOffNotice({ text, stop, stats }: Ended): Notice[] {
   if (text === '' || (stop !== 'length' && stop !== 'context')) return [];
   const limit = stop === 'length' ? 'limit for answers' : 'end of the context';
@@ -193,7 +193,7 @@ export function cutOffNotice({ text, stop, stats }: Ended): Notice[] {
   return [{ kind: 'cut-off', message }];
 }
 
-/** Why the model was not asked at all. */
+/** Why the model was not asked. */
 export function nothingMatches(unready: Unready | undefined, question: string): KvasirError {
   const all = unreadyNotice(unready).length === 0;
   const what = all ? 'No passage of your documents' : 'None of the documents that are ready';
@@ -206,8 +206,8 @@ function noMatch({ parts }: Prompt<Offered>, unready: Unready | undefined): stri
   if (unready && unready.reading + unready.uncut > 0)
     return "None of the documents that are ready matches the question: this answer is the model's own.";
   return parts.some(({ kind }) => kind === 'chunk')
-    ? 'No document matches this question: the answer rests on nothing but the passages of earlier questions and the model itself.'
-    : "No document matches the question: this answer is the model's own and rests on none of your documents.";
+    ? 'No document matches this question: the answer is based only on the passages of earlier questions and the model itself.'
+    : "No document matches the question: this answer is the model's own and uses none of your documents.";
 }
 
 function plural(count: number, noun: string): string {

@@ -9,27 +9,27 @@ import type { LedTokens } from '../fusion/model.ts';
 import type { Prompt } from './prompt.ts';
 import type { PartTiers } from './turn.ts';
 
-/** A chunk of a document, as the catalogue has it. */
+/** A chunk of a document, as in the catalogue. */
 export type Passage = Omit<ChunkRow, 'documentTitle'> & {
-  /** It was cut for another model, since its document is not cut for this one yet: its KV is not worth keeping. */
+  /** It was chunked for another model, since its document has no chunks for this one yet: its KV is not worth storing. */
   standsIn?: true;
 };
 
-/** What chat needs of the library. */
+/** The part of the library that chat needs. */
 export interface Passages {
   chunk(id: number): Passage | undefined;
-  /** Ids of the passages right before and behind one in its document. */
+  /** Ids of the passages directly before and after one in its document. */
   neighbours(id: number): number[];
   /** undefined once the document is gone. */
   document(id: number): { path: string } | undefined;
-  /** Documents of the scope that no question finds yet, and which of them this one may be about. */
+  /** Documents in scope that no question finds yet, and which of them this question may be about. */
   unready(scope: Scope, question: string): Unready;
   /**
-   * Ids of every passage of these documents for the model in use, in their order. undefined when one of them is not cut yet, none
-   * of them is there, or they hold more than `tokens`.
+   * Ids of every passage of these documents for the model in use, in order. undefined when one of them has no chunks yet, none exists, or
+   * they exceed `tokens`.
    */
   whole(documentIds: readonly string[], tokens: number): number[] | undefined;
-  /** What readers call the page at this UTF-16 offset; null where a document has no pages. */
+  /** The page label at this UTF-16 offset; null where a document has no pages. */
   pageLabel(documentId: number, offset: number): string | null;
 }
 
@@ -37,11 +37,11 @@ export interface Passages {
 export interface Unready {
   /** Their text has not been read. */
   reading: number;
-  /** They have been read, but not cut into chunks for any model. */
+  /** They have been read, but not chunked for any model. */
   uncut: number;
-  /** Those whose path has words of the question, with these words; best first. */
+  /** Those whose path contains words of the question, with these words; best first. */
   matching?: readonly { path: string; words: readonly string[] }[];
-  /** Nothing is done about it until the queue is resumed. */
+  /** They stay unprocessed until the queue is resumed. */
   paused: boolean;
 }
 
@@ -50,9 +50,9 @@ export interface FoundPassage extends LedTokens {
   passage: Passage;
   /** Where it comes from, for reports. */
   source?: PassageSource | undefined;
-  /** Decides what is left out when not all fit. */
+  /** Decides which passages to drop when not all fit. */
   score: number;
-  /** Where its first match stands; a passage may begin a page before. */
+  /** The page of its first match; a passage may begin a page earlier. */
   page: string | null;
   reason: string;
   /** Where it matches the question. */
@@ -74,7 +74,7 @@ export function findPassages(found: readonly Chosen[], passages: Passages): Foun
   });
 }
 
-/** The passages of a prompt as they are shown; once there is an answer, with what supports it marked. */
+/** The passages of a prompt for display; once there is an answer, the sentences that support it are marked. */
 export function citationsOf(
   { cited }: Pick<Prompt<FoundPassage>, 'cited'>,
   tiers: PartTiers,
@@ -101,7 +101,7 @@ export function citationsOf(
   });
 }
 
-/** Citations of documents that are gone, or whose id means another file now, link to nothing; their text stays. */
+/** Citations of documents that are gone, or whose id now means another file, have no link; their text stays. */
 export function withLivingDocuments(citations: readonly Citation[], passages: Passages): Citation[] {
   return citations.map((citation) => {
     const living = citation.documentId !== null && passages.document(Number(citation.documentId));

@@ -38,7 +38,7 @@ describe("the model's template", () => {
     );
   });
 
-  test('past answers stand behind what they were written behind', () => {
+  test('past answers follow the same text as when they were written', () => {
     const chatTemplate =
       "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% else %} {{ m.content }}</s>{% endif %}{% endfor %}";
     const { turns } = conversationFrame(new FakeModel({ chatTemplate }).info, { turns: 2 });
@@ -47,7 +47,7 @@ describe("the model's template", () => {
     expect(turns[1]?.before).toBe('</s>[INST] ');
   });
 
-  test('is rendered once, unless it tells the time', () => {
+  test('is rendered once, unless it inserts the time', () => {
     vi.useFakeTimers({ now: new Date(2026, 0, 1, 9, 30) });
     onTestFinished(() => void vi.useRealTimers());
     const frame = (chatTemplate: string) =>
@@ -88,7 +88,7 @@ describe("the model's template", () => {
     ['no message at all', /does not keep the message/],
     ['{{ messages[0].content }}{{ messages[0].content }}', /does not keep the message/],
     ['{{ messages[0].content | length }}', /does not keep the message/],
-    [`${'{% for a in range(100000) %}'.repeat(3)}${'{% endfor %}'.repeat(3)}`, /does not come to an end/],
+    [`${'{% for a in range(100000) %}'.repeat(3)}${'{% endfor %}'.repeat(3)}`, /timed out/],
     [
       '{% set n = namespace(x="x") %}{% for i in range(22) %}{% set n.x = n.x + n.x %}{% endfor %}{{ n.x }}{{ messages[0].content }}',
       /too large/,

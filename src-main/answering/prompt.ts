@@ -7,57 +7,57 @@ import type { FoundPassage } from './passages.ts';
 import { sameTokens } from '../platform/token-bytes.ts';
 import { conversationFrame, SYSTEM_EDGE } from './template.ts';
 
-/** What a prompt needs of a passage. */
+/** The part of a passage that a prompt needs. */
 export type Offered = Pick<FoundPassage, 'tokens' | 'lead' | 'source' | 'score'>;
 
-/** A turn that was answered: the tokens that stood in the conversation's context, never tokenised again. */
+/** An answered turn: the tokens that were in the conversation's context, never tokenised again. */
 export interface PastTurn {
   question: string;
-  /** Of the passages that were placed in this turn. */
+  /** The passages placed in this turn. */
   chunks: readonly Pick<PromptPart, 'tokens' | 'lead' | 'source'>[];
   answer: Int32Array;
-  /** Whether the answer stood behind a thought, which is left out: it then stands where templates show past answers. */
+  /** Whether the answer followed a thought, which is dropped: the answer is then placed where templates show past answers. */
   thought?: boolean | undefined;
 }
 
-/** What was said before in a conversation. */
+/** The earlier part of a conversation. */
 export interface History {
-  /** The turns that may still stand in the context, oldest first. */
+  /** The turns that may still be in the context, oldest first. */
   turns: PastTurn[];
-  /** How many older ones were left out before, for good. */
+  /** How many older ones were dropped permanently. */
   turnsLeftOut: number;
 }
 
-/** The whole conversation as token ids, up to where the answer begins. */
+/** The whole conversation as token ids, up to the start of the answer. */
 export interface Prompt<C extends Offered> {
   parts: PromptPart[];
   tokens: number;
-  /** Chunks that are in, in the order given, each with the index of its part; one of an earlier turn is not repeated. */
+  /** The chunks placed, in the given order, each with the index of its part; a chunk of an earlier turn is not repeated. */
   cited: { chunk: C; part: number }[];
   /** Chunks that did not fit. */
   leftOut: C[];
   /** How many of the oldest turns did not fit. */
   turnsLeftOut: number;
-  /** Why the model's own chat template is not used. */
+  /** Why the model's chat template is not used. */
   plainBecause: string | undefined;
-  /** The text right before the answer. */
+  /** The text directly before the answer. */
   behind: string;
 }
 
 /**
- * When older turns have to go, so many go that this share of the room is free again: everything behind a dropped turn
- * moves and is computed anew, which must not happen at every question.
+ * When older turns must be dropped, drop enough to free this share of the room: everything after a dropped turn moves and is recomputed,
+ * which must not happen at every question.
  */
 const FREED_SHARE = 1 / 4;
 
-/** What the model is told besides questions and documents. */
+/** The model's instructions besides questions and documents. */
 export interface Instructions {
   systemPrompt?: string | undefined;
-  /** Whether it is to think before it answers, where its template leaves the choice. */
+  /** Whether to think before answering, where the template offers the choice. */
   think?: boolean | undefined;
 }
 
-/** Turns conversations into token ids for one model, by its chat template. */
+/** Turns conversations into token ids for one model, using its chat template. */
 export class PromptAssembler {
   readonly #model: Pick<FusionModel, 'tokenize' | 'info'>;
   readonly #instructions: Instructions;
@@ -68,8 +68,8 @@ export class PromptAssembler {
   }
 
   /**
-   * Past turns, then chunks in the order given, question, suffix. When they exceed the context the oldest turns are
-   * left out, and when that is not enough the chunks of lowest score. QUESTION_TOO_LONG when the question alone does not fit.
+   * Past turns, then chunks in the given order, question, suffix. When they exceed the context, the oldest turns are dropped first, then
+   * the chunks with the lowest scores. QUESTION_TOO_LONG when the question alone does not fit.
    */
   assemble<C extends Offered>(
     question: string,
@@ -102,7 +102,7 @@ export class PromptAssembler {
   ): Prompt<C> {
     const { info } = this.#model;
     const frame = conversationFrame(info, { ...this.#instructions, turns: history.length + 1 });
-    // Only what the template says may become control tokens. A plain frame has none, and may carry the user's own text.
+    // Only text from the template may become control tokens. A plain frame has none, and may contain the user's text.
     const special = frame.plainBecause === undefined;
     const parts: PromptPart[] = [];
     const cited: { chunk: C; part: number }[] = [];
@@ -122,7 +122,7 @@ export class PromptAssembler {
     return { parts, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause: frame.plainBecause, behind };
   }
 
-  /** What leads up to a turn: whatever the system prompt in it says does not become a control token. */
+  /** The text before a turn: nothing in its system prompt can become a control token. */
   #head(before: string, special: boolean, begins: boolean): Int32Array {
     const [opening = '', system = '', rest = ''] = before.split(SYSTEM_EDGE);
     return concat(
@@ -137,7 +137,7 @@ export class PromptAssembler {
   }
 }
 
-/** Leaves out as few turns as need be, of some and not all; found by halves, since without one more no prompt gets longer. */
+/** Drops as few turns as needed; binary search, since dropping one more never makes a prompt longer. */
 function fewestLeftOut<P extends { tokens: number }>(
   turns: number,
   without: (left: number) => P,
@@ -153,7 +153,7 @@ function fewestLeftOut<P extends { tokens: number }>(
   return found;
 }
 
-/** A passage that an earlier turn placed stands in the context already: it is cited from there. */
+/** A passage that an earlier turn placed is already in the context: it is cited from there. */
 function placeOffered<C extends Offered>(
   offered: readonly C[],
   parts: PromptPart[],
@@ -172,7 +172,7 @@ function chunkPart({ tokens, lead, source }: PastTurn['chunks'][number], turn: n
   return { kind: 'chunk', tokens, lead, source, turn };
 }
 
-/** Keeps chunks from the highest score down while they fit; the order of those kept does not change. */
+/** Keeps chunks in descending order of score while they fit; the kept ones stay in order. */
 export function fit<C extends Offered>(chunks: readonly C[], room: number): { kept: C[]; leftOut: C[] } {
   const kept = new Set(chunks);
   const worstFirst = [...chunks].sort((a, b) => a.score - b.score);
@@ -189,7 +189,7 @@ export function fit<C extends Offered>(chunks: readonly C[], room: number): { ke
 }
 
 function tooLong(tokens: number, contextTokens: number, reserve: number): KvasirError {
-  const message = `The question has ${tokens} tokens, but the context holds ${contextTokens}, of which ${reserve} are kept for the answer.`;
+  const message = `The question has ${tokens} tokens, but the context holds ${contextTokens}, of which ${reserve} are reserved for the answer.`;
   const advice = 'Ask a shorter question, or use a model with a larger context.';
   return new KvasirError('QUESTION_TOO_LONG', message, advice);
 }
@@ -203,7 +203,7 @@ export function withOneBos(ids: Int32Array, info: Pick<ModelInfo, 'bosToken' | '
   return wanted ? concat(Int32Array.of(info.bosToken), ids.subarray(start)) : ids;
 }
 
-/** Token ids one behind the other. */
+/** Concatenates token ids. */
 export function concat(...arrays: readonly Int32Array[]): Int32Array {
   const joined = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

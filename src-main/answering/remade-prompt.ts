@@ -39,9 +39,9 @@ export function passingAnswer(
 }
 
 /**
- * Makes a prompt twice, blended as it was and in full, and follows the blended answer's likeliest tokens with both: what sampling drew
- * would differ by chance alone. Nothing of it is kept, and no conversation gives up memory for it. undefined when nothing of the prompt is
- * cached any more. ABORTED, OUT_OF_MEMORY.
+ * Computes a prompt twice, blended as before and in full, and follows the blended answer's most likely tokens with both: sampled ones would
+ * differ by chance. Nothing of it is stored, and no conversation gives up memory for it. undefined when nothing of the prompt is cached any
+ * more. ABORTED, OUT_OF_MEMORY.
  */
 export async function remakePrompt(
   { parts: all, behind, strategy }: WatchedPrompt,

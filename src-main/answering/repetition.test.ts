@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RepetitionWatch } from './repetition.ts';
 
-/** How much of a text comes before it is found to repeat itself; undefined when it is not. Tokens are of a few characters. */
+/** How much text precedes the detection of a repetition; undefined when none is detected. Tokens are a few characters long. */
 function endsAt(text: string, size = 4): number | undefined {
   const watch = new RepetitionWatch();
   for (let at = 0; at < text.length; at += size) if (watch.push(text.slice(at, at + size))) return at + size;
@@ -68,7 +68,7 @@ describe('repeats for a reason', () => {
     expect(endsAt(text, 1)).toBeUndefined();
   });
 
-  test('in code the same line may stand three times, and prose behind it may not', () => {
+  test('code may repeat a line three times, prose after it may not', () => {
     const code = `\`\`\`\n${'step one of the long way there\n'.repeat(5)}\`\`\`\n`;
     expect(endsAt(code)).toBeUndefined();
     expect(endsAt(`${code}${SENTENCE.repeat(5)}`)).toBeDefined();

@@ -1,30 +1,30 @@
-/** Times that a run must stand in a row to count: of one that says something, and of any. */
+/** Consecutive repetitions needed to count: for text with enough letters, and for any text. */
 const TELLING_TIMES = 3;
 const ANY_TIMES = 8;
-/** Letters and digits of a run that says something; a character of a script without blanks counts as three. */
+/** Letters and digits that make a repeated text meaningful; a character of a script without spaces counts as three. */
 const TELLING_LETTERS = 20;
-/** Of all times together, of runs that do not: a line of a table, of a list or of code may stand many times. */
+/** Total length of repetitions of other text: a line of a table, a list or code may occur many times. */
 const ANY_LETTERS = 240;
-/** UTF-16 units at the end that are looked at: three times a long paragraph. */
+/** UTF-16 units examined at the end: three times a long paragraph. */
 const LOOKED_AT = 4096;
-/** UTF-16 units between two looks. */
+/** UTF-16 units between two checks. */
 const STEP = 16;
 
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const LETTER = /[\p{L}\p{M}\p{N}]/gu;
-/** Lines that repeat for a reason: of tables, indented ones, and those that end as code does. */
+/** Lines that repeat for a reason: of tables, indented ones, and those with code endings. */
 const STRUCTURE = /^\s*\||^(?: {2,}|\t)\S|[;{}]\s*$|^\s*(?:<\/?\w|```)/m;
 const FENCE = /^\s*```/gm;
-/** Numbers and bullets of a list: a model that counts on says the same all the same. */
+/** Numbers and bullets of a list: a model that only increments them still repeats itself. */
 const LIST_MARK = /^[ \t]*(?:\d{1,4}[.)]|[-*•])[ \t]+/gm;
 
-/** Notices in a text that is being written when its end says the same again and again. */
+/** Detects when the end of a text that is being written repeats over and over. */
 export class RepetitionWatch {
   #text = '';
   #unseen = 0;
   #fences = 0;
 
-  /** Whether the text, with this behind it, repeats itself. */
+  /** Whether the text, with this appended, repeats itself. */
   push(more: string): boolean {
     this.#text += more;
     this.#unseen += more.length;
@@ -42,9 +42,9 @@ export class RepetitionWatch {
   }
 }
 
-/** Whether the text ends with a run several times in a row. */
+/** Whether the text ends with the same run several times in a row. */
 function repeats(text: string, inCode: boolean): boolean {
-  // What a text ends with is what it begins with, read backwards: the failure function of Knuth, Morris and Pratt gives the periods.
+  // A suffix is a prefix of the reversed text: the failure function of Knuth, Morris and Pratt gives the periods.
   const end = text.length - 1;
   const border = new Uint16Array(text.length + 1);
   for (let length = 1, matched = 0; length < text.length; length++) {

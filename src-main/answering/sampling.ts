@@ -8,12 +8,15 @@ interface AskedSampling {
   variety?: boolean | undefined;
 }
 
-/** Smaller models repeat themselves to the limit where nothing keeps them from it (decision 0243). */
+/** Without a penalty, smaller models repeat themselves until the limit (decision 0243). */
 const SMALL_PARAMETERS = 1e9;
 const SMALL_PENALTY = 1.1;
 const LEAST_VARIED = { temperature: 0.8, repeatPenalty: 1.15 };
 
-/** How an answer's tokens are chosen: as asked, else as set for the model, else for all models, else as its header recommends. */
+/**
+ * The sampling of an answer: from the request, else the model's setting, else the setting for all models, else the model header's
+ * recommendation.
+ */
 export function samplingOf(
   asked: AskedSampling,
   { temperature, sampling }: Pick<Settings, 'temperature' | 'sampling'>,

@@ -3,28 +3,28 @@ import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import type { FusionSession } from '../fusion/model.ts';
 
 /**
- * A session and the token ids whose KV it holds: text as computed, chunks as blended, answers as sampled. The next
- * prompt of the conversation is compared with them, and only what is new is appended.
+ * A session and the token ids whose KV it holds: text as computed, chunks as blended, answers as sampled. The next prompt of the
+ * conversation is compared with them, and only the difference is appended.
  */
 export class SessionTokens {
   readonly session: FusionSession;
   readonly #ids: number[] = [];
-  /** Where chunks begin, and how they were wished to be fused. */
+  /** Start positions of chunks, and the strategy requested for fusing each. */
   readonly #fused = new Map<number, string>();
 
   constructor(session: FusionSession) {
     this.session = session;
   }
 
-  /** How many it holds. */
+  /** The number of tokens. */
   get count(): number {
     return this.#ids.length;
   }
 
   /**
-   * How many tokens of a prompt are here already. A chunk counts whole or not at all, and those of the last turn only when
-   * they were fused as is wanted now. Two tokens are left to compute: the answer begins with the last one's logits, and a token alone is
-   * computed by another kernel than among others, to other last bits.
+   * How many tokens of a prompt are already here. A chunk counts whole or not at all, and the last turn's chunks only if they were fused as
+   * now requested. Two tokens are left to compute: the answer begins with the last one's logits, and a single token is computed by another
+   * kernel than several, which changes the last bits.
    */
   reusable(parts: readonly PromptPart[], strategy: StrategyOrAuto): number {
     const lastTurn = parts.at(-1)?.turn;
@@ -43,7 +43,7 @@ export class SessionTokens {
     return Math.max(0, at - 2);
   }
 
-  /** Another one that begins with the first `length` tokens and shares their memory. */
+  /** A session that begins with the first `length` tokens and shares their memory. */
   async fork(length: number): Promise<SessionTokens> {
     const branch = new SessionTokens(await this.session.fork(length));
     for (const id of this.#ids.slice(0, length)) branch.#ids.push(id);
@@ -52,7 +52,7 @@ export class SessionTokens {
   }
 
   /**
-   * While it is empty: takes what memory still holds of a text, computed for another conversation or before this one was
+   * Only while empty: takes over what memory still holds of a text that was computed for another conversation, or before this one was
    * forgotten. Resolves with the tokens taken.
    */
   async adopt(ids: Int32Array): Promise<number> {
@@ -61,14 +61,14 @@ export class SessionTokens {
     return adopted;
   }
 
-  /** Forgets everything from `length` on. */
+  /** Drops everything from `length` on. */
   truncate(length: number): void {
     this.session.truncate(Math.min(length, this.session.length));
     this.#ids.length = Math.min(length, this.#ids.length);
     for (const start of this.#fused.keys()) if (start >= length) this.#fused.delete(start);
   }
 
-  /** Notes what was appended. */
+  /** Records what was appended. */
   appended(parts: readonly PromptPart[], strategy: StrategyOrAuto): void {
     for (const { kind, tokens } of parts) {
       if (kind === 'chunk') this.#fused.set(this.#ids.length, JSON.stringify(strategy));
@@ -76,7 +76,7 @@ export class SessionTokens {
     }
   }
 
-  /** Notes what was sampled; the last token of a stopped answer may have no KV yet. */
+  /** Records what was sampled; the last token of a stopped answer may have no KV yet. */
   generated(tokens: Int32Array): void {
     for (const token of tokens.subarray(0, this.session.length - this.#ids.length)) this.#ids.push(token);
   }
@@ -92,7 +92,7 @@ export class SessionTokens {
   }
 }
 
-/** What a prompt begins with, up to its first chunk: its KV depends on nothing else, so any conversation may share it. */
+/** The part of a prompt before its first chunk: its KV depends on nothing else, so any conversation may share it. */
 export function leadingText(parts: readonly PromptPart[]): Int32Array {
   const end = parts.findIndex(({ kind }) => kind === 'chunk');
   const text = end < 0 ? parts : parts.slice(0, end);
@@ -100,15 +100,15 @@ export function leadingText(parts: readonly PromptPart[]): Int32Array {
 }
 
 /**
- * What a prompt begins with before anybody's words: the system prompt in the model's frame. Only this is kept beyond a restart,
- * since a conversation that is deleted must leave nothing behind.
+ * The part of a prompt before any user text: the system prompt in the model's frame. Only this is kept across restarts, since a deleted
+ * conversation must leave nothing on disk.
  */
 export function headOf(parts: readonly PromptPart[]): Int32Array {
   const [head] = parts;
   return head?.kind === 'text' ? head.tokens : new Int32Array(0);
 }
 
-/** The parts of a prompt behind its first `length` tokens, none of them empty. */
+/** The parts of a prompt after its first `length` tokens, none of them empty. */
 export function partsFrom(parts: readonly PromptPart[], length: number): (PromptPart & { index: number })[] {
   let at = 0;
   return parts.flatMap((part, index) => {

@@ -34,7 +34,7 @@ test('an answer with its sources, times and events', async () => {
   expect(store.leases).toBe(0);
 });
 
-test('what the model thought before is told apart from the answer', async () => {
+test('thoughts are separated from the answer', async () => {
   const { service } = await fixture({ says: '<think>\nIn Oslo?\n</think>\n\nOslo.' });
   const told = { thought: '', text: '' };
   const { answer, thinking } = await service.answer(REQUEST, {
@@ -57,7 +57,7 @@ test('the ids in the prompt are those stored, never tokenised again', async () =
   expect(placed.every((tokens) => known.has(tokens))).toBe(true);
 });
 
-test('without a match the model is asked only when it may guess, and that is said', async () => {
+test('without a match the model is asked only when it may guess, with a notice', async () => {
   const { service } = await fixture();
   const question = 'xylophone?';
   await expect(service.answer({ ...REQUEST, question })).rejects.toMatchObject({ code: 'NO_MATCH' });
@@ -84,7 +84,7 @@ test("the model's own context limits too", async () => {
   });
 });
 
-test('a miss is computed, told as such, and stored afterwards', async () => {
+test('a miss is computed, reported as such, and stored afterwards', async () => {
   const { service, store, model, chunks } = await fixture();
   const lost = chunks.map((chunk) => keyFor(model, 'f16', chunk))[1] ?? '';
   store.chunks.delete(lost);
@@ -102,7 +102,7 @@ test('misses are not stored when that is switched off', async () => {
   expect(store.chunks.size).toBe(0);
 });
 
-test('a damaged chunk is computed instead, and told', async () => {
+test('a damaged chunk is computed instead, and reported', async () => {
   const { service, store, session } = await fixture();
   const before = await service.answer(REQUEST);
   const prompt = session()?.tokens;
@@ -148,7 +148,7 @@ test('an aborted answer throws ABORTED and frees its session', async () => {
   expect(store.leases).toBe(0);
 });
 
-test('an answer that repeats itself is ended, and says why', async () => {
+test('an answer that repeats itself is stopped, and says why', async () => {
   const says = 'Mara lives in Oslo, where she builds bridges. '.repeat(40);
   const beforeToken = () => new Promise<void>((resolve) => setImmediate(resolve));
   const { service } = await fixture({ says, beforeToken });
@@ -158,7 +158,7 @@ test('an answer that repeats itself is ended, and says why', async () => {
   expect(notices.map(({ kind }) => kind)).toContain('repeats');
 });
 
-test('what an answer names or counts that no passage does is told', async () => {
+test('names and numbers in an answer that no passage contains are reported', async () => {
   const { service } = await fixture({ says: 'Mara Lind moved to Bergen in 1987.' });
   const { notices } = await service.answer(REQUEST);
   const told = notices.find(({ kind }) => kind === 'unsupported');
@@ -189,7 +189,7 @@ test('the log gets a line about how an answer was made, with nothing that was as
   expect(JSON.stringify(lines)).not.toMatch(/Mara|Oslo|answer\b.*An/);
 });
 
-test('whoever watches is told of each answer, and what is needed to make a blended one again', async () => {
+test('watching gets each answer, with the data to recompute a blended one', async () => {
   const told: (PassingAnswer | undefined)[] = [];
   const { service, model } = await singleAnswers({ watch: (answer) => told.push(answer) });
   await service.answer(REQUEST);

@@ -20,11 +20,11 @@ import { unsupportedNotice } from './unsupported.ts';
 
 interface SingleAnswersOptions extends NamedModel, Omit<AnswerMakerOptions, 'misses'> {
   settings: { readonly current: Settings };
-  /** Told of each answer, by what watching needs to make it again; undefined: the controller blended nothing. */
+  /** Called with what watching needs to make each answer again; undefined: the controller blended nothing. */
   watch?: (answer: PassingAnswer | undefined) => void;
   gate?: Gate;
   clock?: Clock;
-  /** Told about failures that do not concern the answer, e.g. a miss that could not be stored. */
+  /** Called for failures that do not concern the answer, e.g. a miss that could not be stored. */
   onBackgroundError?: (error: unknown) => void;
 }
 
@@ -35,24 +35,24 @@ export interface SingleRequest {
   topK?: number | undefined;
   /** Tokens of the answer at most. */
   maxTokens: number;
-  /** Whether the model is asked even where there is no passage to answer from. */
+  /** Whether to ask the model even if no passage was found. */
   mayGuess?: boolean;
 }
 
-/** A question whose prompt is made in several ways. */
+/** A question whose prompt is computed in several ways. */
 type PromptComparison = Pick<SingleRequest, 'question' | 'topK'> &
   Pick<CompareOptions, 'strategies' | 'deep' | 'answerTokens' | 'signal' | 'onProgress'>;
 
 interface SingleRun {
   signal?: AbortSignal | undefined;
   onNotice?: (notice: Notice) => void;
-  /** More of what the model thinks before it answers. */
+  /** More thinking text before the answer. */
   onThought?: (text: string) => void;
-  /** More of the answer. */
+  /** More text of the answer. */
   onText?: (text: string) => void;
 }
 
-/** The answer, and what the engine reported of making its prompt. */
+/** The answer, and the engine's report on its prompt. */
 export interface Answered extends Answer {
   thinking: string;
   report: AppendReport;
@@ -60,7 +60,7 @@ export interface Answered extends Answer {
 
 const ANYWHERE = { libraryIds: [], documentIds: [] };
 
-/** Answers single questions with one model, each in a session of its own. */
+/** Answers single questions with one model, each in a separate session. */
 export class SingleAnswers {
   readonly #options: SingleAnswersOptions;
   readonly #maker: AnswerMaker;
@@ -93,7 +93,7 @@ export class SingleAnswers {
     return this.#gate.foreground(() => this.#answer(request, run), { shared: true });
   }
 
-  /** Makes a question's prompt in several ways, one beside the other. As answer(). */
+  /** Computes a question's prompt in several ways and compares them. Errors as answer(). */
   async compare({ question, topK, ...request }: PromptComparison): Promise<Compared> {
     const { model, name, store, planner, settings } = this.#options;
     const choices = choicesOf({}, settings.current, model, planner);
@@ -134,7 +134,7 @@ export class SingleAnswers {
       onNotice: run.onNotice,
       onThought: run.onThought,
       onText: run.onText,
-      // The same seed each time, so that an answer can be had again.
+      // The same seed each time, so that an answer can be reproduced.
       choices: {
         ...choices,
         ...(canBlend(model) && { strategy }),
@@ -201,16 +201,16 @@ function sourceOf({
     score,
     tokens,
     reason: REASONS[reason] ?? reason,
-    tier: tier === 'resident' ? 'ram' : tier, // a session of its own holds nothing before its only turn
+    tier: tier === 'resident' ? 'ram' : tier, // a fresh session holds nothing before its only turn
   };
 }
 
 /** Why a passage is in a prompt, in words. */
 const REASONS: Readonly<Record<string, string>> = {
   match: 'matches the question',
-  'before-match': 'stands before a match',
-  'after-match': 'stands after a match',
-  'leads-up': 'leads up to a match',
+  'before-match': 'precedes a match',
+  'after-match': 'follows a match',
+  'leads-up': 'gives context before a match',
   'named-in-match': 'its document is named in a match',
-  'match-and-neighbour': 'matches the question and stands beside a match',
+  'match-and-neighbour': 'matches the question and is next to a match',
 };

@@ -6,7 +6,7 @@ import { figuresOnServer } from './figures.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import type { TurnResult } from './turn.ts';
 
-/** A prompt and what became of it. */
+/** A prompt and its result. */
 interface MadeTurn {
   prompt: Prompt<Offered>;
   turn: TurnResult;
@@ -39,7 +39,7 @@ export function answerStats({ prompt, turn, name, model }: MadeTurn, costs: Cost
 
 const NOT_MEASURED = { fullPrefillMs: null, fullPrefillMeasured: false };
 
-/** What the server told; the sizes are those that prompts are budgeted by where it did not. */
+/** The server's counts; without them, the sizes that prompts are budgeted by. */
 function countedThere({
   prompt,
   turn,
@@ -52,7 +52,7 @@ function countedThere({
   };
 }
 
-/** What the same prompt's full prefill takes up to the logits; one that was computed so, with nothing in memory before, is its own measurement. */
+/** The time of the same prompt's full prefill up to the logits; a prompt prefilled in full into an empty session is its own measurement. */
 function fullPrefillOf(
   { prompt, turn, model }: Pick<MadeTurn, 'prompt' | 'turn' | 'model'>,
   costs: CostModel,

@@ -20,15 +20,15 @@ const GEMMA_4 = {
 };
 
 interface Expected {
-  /** Between a question and its answer; without a thought where that can be had. */
+  /** Between a question and its answer; without a thought where possible. */
   after: string;
   /** Between an answer and what the next question begins with. */
   next: string;
-  /** How a conversation with a system prompt begins, without what tells the time. */
+  /** The beginning of a conversation with a system prompt, without the current time. */
   system: string;
-  /** What stands before an answer that is to be thought about. Default: as without. */
+  /** The text before an answer with thinking. Default: as without. */
   thinking?: string;
-  /** What stands before an answer whose thought was left out. Default: as `thinking`. */
+  /** The text before an answer whose thought was dropped. Default: as `thinking`. */
   answered?: string;
 }
 
@@ -127,7 +127,7 @@ describe.each(families)('%s', (family, { after, next, system, thinking = after, 
     expect(conversationFrame(info, { turns: 1 }).turns[0]).toEqual({ ...first, answered: after });
   });
 
-  test('takes a system prompt, which stands at the beginning however many turns there are', () => {
+  test('takes a system prompt, which comes first however many turns there are', () => {
     for (const turns of [1, 2, 3]) {
       const frame = conversationFrame(info, { turns, systemPrompt: SYSTEM });
       expect(frame.plainBecause).toBeUndefined();
@@ -144,7 +144,7 @@ describe.each(families)('%s', (family, { after, next, system, thinking = after, 
     expect(turns[0]).toMatchObject({ after: thinking, answered });
   });
 
-  test('is told of no tools', () => {
+  test('gets no tools', () => {
     const { turns } = conversationFrame(info, { turns: 2, systemPrompt: SYSTEM, think: true });
     expect(JSON.stringify(turns)).not.toMatch(/tool/i);
   });

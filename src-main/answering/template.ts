@@ -6,89 +6,89 @@ import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import { renderBounded } from './bounded-jinja.ts';
 
-/** One turn of a conversation with its holes: `before` + documents + `between` + question + `after` + answer. */
+/** One turn of a conversation with its placeholders: `before` + documents + `between` + question + `after` + answer. */
 interface TurnFrame {
   /**
-   * From the model's template: control tokens in it are meant. For the first turn, all that leads up to it; the system prompt in it
-   * stands between two SYSTEM_EDGE and is text like any other.
+   * From the model's template: its control tokens are intended. For the first turn, everything before it; the system prompt is enclosed in
+   * two SYSTEM_EDGE and is plain text.
    */
   before: string;
-  /** Ours, inside the user's message. */
+  /** Kvasir's text inside the user's message. */
   between: string;
-  /** Up to where an answer is written. */
+  /** Up to the position of the answer. */
   after: string;
-  /** The same as templates show it later, for an answer whose thought is left out. */
+  /** The same as templates render it later, for an answer whose thought is dropped. */
   answered: string;
 }
 
 interface ConversationFrame {
   turns: TurnFrame[];
-  /** Set when the model's own template could not be used: why, in one sentence. */
+  /** Why the model's own template could not be used, in one sentence. */
   plainBecause: string | undefined;
 }
 
 type TemplateInfo = Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>;
 
 interface FrameRequest {
-  /** How many questions, the last of them unanswered. */
+  /** The number of questions; the last one is unanswered. */
   turns: number;
   systemPrompt?: string | undefined;
-  /** Whether the model is to think before it answers, where its template leaves the choice. */
+  /** Whether to think before answering, where the template offers the choice. */
   think?: boolean | undefined;
 }
 
-/** Who says what stands in a message. */
+/** The role of a message. */
 export type Role = 'system' | 'user' | 'assistant';
 
-/** A message as it is rendered: numbers are holes, for what is put in later. Holes count from 0 through all messages. */
+/** A message to render: numbers are placeholders, numbered from 0 across all messages. */
 interface HoledMessage {
   role: Role;
   content: readonly (string | number)[];
 }
 
-/** Messages with a hole each: `texts[i]` stands before the content of message i, the last text behind all of them. */
+/** Messages with one placeholder each: `texts[i]` precedes the content of message i, the last text follows all of them. */
 interface MessagesFrame {
   texts: string[];
   /** As in ConversationFrame. */
   plainBecause: string | undefined;
 }
 
-/** What stands between documents and question: the form the demo model was trained on. */
+/** The text between documents and question: the form the demo model was trained on. */
 export const QUESTION_MARK = 'Question: ';
 
-/** A private-use character, as of holes. */
+/** A private-use character, as for placeholders. */
 export const SYSTEM_EDGE = '\uE001';
 
 /**
- * Holes are private-use characters: no template writes or trims them, and `upper`/`lower` filters leave them alone.
- * Border, number in two digits, border.
+ * Placeholders are private-use characters: no template writes or trims them, and `upper`/`lower` filters leave them alone. Border, number
+ * in two digits, border.
  */
 const HOLE = /\uE000([\uE010-\uF00F])([\uE010-\uF00F])\uE000/u;
 const FIRST_DIGIT = 0xe010;
 const DIGITS = 0x1000;
 const MAX_TURNS = 0x18f0;
 
-/** Templates come with models from anywhere, and may have loops without end. Sound ones take a few milliseconds. */
+/** Templates come from untrusted models and may loop forever. Valid ones take a few milliseconds. */
 const MAX_RENDER_MS = 2000;
-/** That of the model in use. */
+/** The template of the model in use. */
 let parsed: { source: string; template: Template } | undefined;
-/** Those that took longer: waited for once, not at every question. */
+/** Templates that exceeded the time limit: waited for once, not at every question. */
 const endless = new Set<string>();
-/** One for all renderings: each new context takes memory that comes back late. */
+/** One context for all renderings: the memory of each new one is freed late. */
 const timed = { script: new Script('work()'), context: createContext({}) };
 /** UTF-16 units of a rendered frame, which holds no documents. */
 const MAX_FRAME_UNITS = 2 * 1024 * 1024;
 
-/** Frames by what they were rendered from, the latest last: a question asks for the frame that the one before had, or one turn more. */
+/** Frames by what they were rendered from, the latest last: a question asks for the previous question's frame, or for one more turn. */
 const rendered = new Map<string, ConversationFrame | MessagesFrame>();
 const MOST_RENDERED = 4;
-/** Templates that tell the time say something else each time. */
+/** Templates that insert the current time render differently each time. */
 const TELLS_TIME = /strftime_now/;
 
 /**
- * Renders the model's chat template for a conversation around placeholders for documents, questions and answers, so that these
- * can be tokenised apart from it: whatever a document says can then never become a control token, and an answer stays the
- * very tokens that were sampled. Falls back to a plain prompt when the model has no template or it cannot be rendered in time.
+ * Renders the model's chat template for a conversation around placeholders for documents, questions and answers, so that these can be
+ * tokenised separately: nothing in a document can then become a control token, and an answer keeps exactly the tokens that were sampled.
+ * Falls back to a plain prompt when the model has no template or it cannot be rendered in time.
  */
 export function conversationFrame(
   info: TemplateInfo,
@@ -104,13 +104,13 @@ export function conversationFrame(
   });
 }
 
-/** Why the model's own template can't be used, tried on a first question; undefined where it can, or where there is none. */
+/** Why the model's own template cannot be used, tested with a first question; undefined when it can, or when there is none. */
 export function templateFailure(info: TemplateInfo & Pick<ModelInfo, 'name'>): Failure | undefined {
   const { plainBecause } = conversationFrame(info, { turns: 1 });
   if (plainBecause === undefined || info.chatTemplate.trim() === '') return undefined;
   const what = info.name === '' ? 'The model' : info.name;
   const advice =
-    'Answers may be worse than the model can give. Look for another file of it, with its template mended.';
+    'Answers may be worse than the model is capable of. Look for another file of this model, with a corrected template.';
   return failureOf(
     new KvasirError(
       'MODEL_UNSUPPORTED',
@@ -121,8 +121,8 @@ export function templateFailure(info: TemplateInfo & Pick<ModelInfo, 'name'>): F
 }
 
 /**
- * The frame of messages in whatever order a client sends them. Where the template refuses or drops that order, a system message
- * stands at the beginning of the user's message behind it, and messages of one role in a row are one.
+ * The frame of messages in any order that a client sends. Where the template rejects or drops that order, a system message is prepended to
+ * the next user message, and consecutive messages of one role are merged.
  */
 export function messagesFrame(
   info: TemplateInfo,
@@ -139,7 +139,7 @@ export function messagesFrame(
   });
 }
 
-/** A frame by the model's template, as it was rendered before where it can only be the same; else a plain one. */
+/** A frame from the model's template, cached where the result can only be the same; else a plain one. */
 function frameOf<F extends ConversationFrame | MessagesFrame>(
   info: TemplateInfo,
   what: readonly unknown[],
@@ -173,8 +173,8 @@ function kept<F extends ConversationFrame | MessagesFrame>(
 }
 
 /**
- * With the system prompt as a message of its own; where the template refuses or drops that, or has it move from turn to turn, at
- * the beginning of the first question. undefined when the template does not keep messages as they are.
+ * With the system prompt as a separate message; where the template rejects or drops that, or moves it from turn to turn, at the beginning
+ * of the first question. undefined when the template does not keep messages as they are.
  */
 function turnTexts(
   info: TemplateInfo,
@@ -183,7 +183,7 @@ function turnTexts(
   const wanted = systemPrompt.trim();
   const holes = turns * HOLES_PER_TURN - 1;
   if (wanted === '') return firstThatKeeps(info, [turnMessages(turns, '')], { think, holes });
-  // Templates read what a system message says: it stands in it, rather than a hole.
+  // Templates read the content of a system message: it is rendered as text, not as a placeholder.
   const edged = SYSTEM_EDGE + wanted.replaceAll(SYSTEM_EDGE, '') + SYSTEM_EDGE;
   const apart: HoledMessage = { role: 'system', content: [edged] };
   const ways = [[apart, ...turnMessages(turns, '')], turnMessages(turns, `${edged}\n\n`)];
@@ -202,7 +202,7 @@ function turnMessages(turns: number, head: string): HoledMessage[] {
   }).flat();
 }
 
-/** A system message as the beginning of the user's next, and one message of those of one role in a row. */
+/** Prepends a system message to the user's next message, and merges consecutive messages of one role. */
 function folded(messages: readonly HoledMessage[]): HoledMessage[] {
   const all: HoledMessage[] = [];
   let before: Role | undefined;
@@ -223,11 +223,11 @@ const EDGED_PIECES = 3;
 interface Kept {
   think: boolean;
   holes: number;
-  /** Whether the text before the first hole must have a system prompt in it. */
+  /** Whether a system prompt must be in the text before the first placeholder. */
   edged?: boolean;
 }
 
-/** The texts around holes, of the first of several ways that the template takes; what it says against the last one is thrown. */
+/** The texts around placeholders, from the first variant that the template accepts; throws its error for the last variant. */
 function firstThatKeeps(
   info: TemplateInfo,
   ways: readonly (readonly HoledMessage[])[],
@@ -262,16 +262,16 @@ function render(info: TemplateInfo, messages: readonly HoledMessage[], think: bo
     add_generation_prompt: true,
     bos_token: info.bosText,
     eos_token: info.eosText,
-    // What families call it: Qwen 3, SmolLM 3 and GLM; Granite; gpt-oss, which always thinks, but more or less.
+    // The variable's names in model families: Qwen 3, SmolLM 3 and GLM; Granite; gpt-oss, which always thinks, but more or less.
     enable_thinking: think,
     thinking: think,
     reasoning_effort: think ? 'medium' : 'low',
   });
 }
 
-/** Renders here and now, but not for long: V8 can only stop what was started as a script. */
+/** Renders synchronously, with a time limit: V8 can only interrupt code that was started as a script. */
 function renderInTime(info: TemplateInfo, messages: readonly HoledMessage[], think: boolean): string {
-  const tooLong = new Error('it does not come to an end');
+  const tooLong = new Error('it timed out');
   if (endless.has(info.chatTemplate)) throw tooLong;
   const work = (): string => render(info, messages, think);
   try {
@@ -284,7 +284,7 @@ function renderInTime(info: TemplateInfo, messages: readonly HoledMessage[], thi
   }
 }
 
-/** undefined when a hole is missing, doubled or out of order. */
+/** undefined when a placeholder is missing, duplicated or out of order. */
 function splitAtHoles(text: string, holes: number): string[] | undefined {
   const pieces = text.split(HOLE); // text, digit, digit, text, digit, digit, …, text
   const found = pieces.flatMap((piece, i) =>
@@ -295,8 +295,8 @@ function splitAtHoles(text: string, holes: number): string[] | undefined {
 }
 
 /**
- * Before every answer stands what stood there when it was written: templates show past answers a little differently (behind a
- * space), but the tokens sampled go on from the former.
+ * Puts the same text before every answer as when it was written: templates render past answers slightly differently (after a space), but
+ * the sampled tokens continue the former.
  */
 function splitIntoTurns(texts: readonly string[], turns: number): TurnFrame[] {
   return Array.from({ length: turns }, (_, turn) => {

@@ -2,22 +2,22 @@ import type { FusionModel } from '../fusion/model.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
 
-/** More of what a model writes: what it thinks, and what it answers. */
+/** More text from a model: its thinking and its answer. */
 export interface AnswerDelta {
   thought: string;
   answer: string;
 }
 
-/** Turns the tokens of an answer into what is written. */
+/** Converts the tokens of an answer into text. */
 export interface Writing {
-  /** How many tokens from the first on are no answer. */
+  /** How many of the first tokens do not belong to the answer. */
   readonly tokensBefore: number;
   push(token: number): AnswerDelta;
-  /** What is left at the end of the stream. */
+  /** The remaining text at the end of the stream. */
   flush(): AnswerDelta;
 }
 
-/** A run of the text that tokens brought; `shown` lacks control tokens. */
+/** The text of some consecutive tokens; `shown` lacks control tokens. */
 interface Piece {
   text: string;
   shown: string;
@@ -25,7 +25,7 @@ interface Piece {
   token: number;
 }
 
-/** What families write around thoughts: Qwen 3, SmolLM 3, GLM and Granite; Mistral; Gemma 4; gpt-oss. */
+/** The marks around thoughts: Qwen 3, SmolLM 3, GLM and Granite; Mistral; Gemma 4; gpt-oss. */
 const THOUGHTS = new Map([
   ['<think>', '</think>'],
   ['[THINK]', '[/THINK]'],
@@ -34,43 +34,43 @@ const THOUGHTS = new Map([
   ['<|channel|>commentary<|message|>', '<|end|><|start|>assistant'],
 ]);
 
-/** What they write around answers, behind a thought or without one: gpt-oss; Granite. */
+/** The marks around answers, after a thought or without one: gpt-oss; Granite. */
 const ANSWERS = new Map([
   ['<|channel|>final<|message|>', ''],
   ['<response>', '</response>'],
 ]);
 
-/** An end without a beginning is not shown: the model closes a thought that the prompt had closed, or one that it never opened. */
+/** An end mark without a start mark is not shown: the model closes a thought that the prompt had closed, or one that it never opened. */
 const STRAY = { begin: '<think>', end: '</think>' };
 
 const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
 
 /**
- * Splits what a model writes into thoughts and the answer, by the marks around them: control tokens or text. They count at
- * the beginning and behind a thought; within an answer they are text like any other.
+ * Splits a model's output into thoughts and the answer, by the marks around them: control tokens or text. They count at the beginning and
+ * after a thought; within an answer they are ordinary text.
  */
 export class ThoughtStream implements Writing {
   readonly #model: Pick<FusionModel, 'detokenize'>;
   readonly #detokenizer: StreamDetokenizer;
   #within: 'nothing' | 'thought' | 'answer' = 'nothing';
-  /** What ends it; '' when nothing does. */
+  /** The mark that ends it; '' when none does. */
   #end = '';
-  /** Whether the answer speaks of a thought's beginning, so that an end of one may be spoken of, too. */
+  /** Whether the answer mentions a start mark, so that it may mention an end mark, too. */
   #speaksOfThoughts = false;
-  /** The end of what was given out as the answer, where such a beginning may begin. */
+  /** The end of the emitted answer text, where such a start mark may begin. */
   #recent = '';
-  /** May turn out to be a mark, or to belong to one. */
+  /** May turn out to be a mark, or part of one. */
   #held: Piece[] = [];
   #tokens = 0;
-  /** The first of those whose character is not complete yet. */
+  /** The first of the tokens whose character is not complete yet. */
   #pending: number | undefined;
   #answerFrom: number | undefined;
   #marked = false;
-  /** Written before the next text, where there is any before that. */
+  /** Written before the next text, if there is text before it. */
   #gap = { thought: '', answer: '' };
   #begun = { thought: false, answer: false };
 
-  /** `behind`: what the prompt ends with. Some templates begin the thought themselves. */
+  /** `behind`: the end of the prompt. Some templates open the thought. */
   constructor(model: Pick<FusionModel, 'detokenize'>, behind: string) {
     this.#model = model;
     this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
@@ -78,7 +78,7 @@ export class ThoughtStream implements Writing {
     if (end !== '') this.#enter('thought', end);
   }
 
-  /** How many tokens from the first on are no answer: thoughts, marks, and blanks behind them. */
+  /** How many of the first tokens do not belong to the answer: thoughts, marks, and white space after them. */
   get tokensBefore(): number {
     return this.#marked ? (this.#answerFrom ?? this.#tokens) : 0;
   }
@@ -93,7 +93,7 @@ export class ThoughtStream implements Writing {
     return this.#take(false);
   }
 
-  /** What is left at the end of the stream. */
+  /** The remaining text at the end of the stream. */
   flush(): AnswerDelta {
     const shown = this.#detokenizer.flush();
     this.#hold(shown, shown);
@@ -105,7 +105,7 @@ export class ThoughtStream implements Writing {
     this.#pending = undefined;
   }
 
-  /** Text of tokens that were written before. */
+  /** Text of tokens that were generated before. */
   async pushAll(tokens: Int32Array): Promise<AnswerDelta> {
     const all: AnswerDelta = { thought: '', answer: '' };
     const slice = new TimeSlice();
@@ -118,7 +118,7 @@ export class ThoughtStream implements Writing {
     return all;
   }
 
-  /** '' for one that is a part of a character. */
+  /** '' for a token that is part of a character. */
   #controlText(token: number): string {
     return this.#model.detokenize([token]) === '' ? this.#model.detokenize([token], { special: true }) : '';
   }
@@ -129,7 +129,7 @@ export class ThoughtStream implements Writing {
     return written;
   }
 
-  /** Looks for what begins here; false when more must be known. */
+  /** Determines what begins here; false when more text is needed. */
   #begin(last: boolean): boolean {
     while (this.#held[0]?.text.trimStart() === '') this.#held.shift();
     const text = textOf(this.#held).trimStart();
@@ -152,7 +152,7 @@ export class ThoughtStream implements Writing {
     return text !== '';
   }
 
-  /** Gives out what cannot belong to the mark at the end; true when that is reached. */
+  /** Emits text that cannot belong to the end mark; true when the mark is reached. */
   #goOn(last: boolean, written: AnswerDelta): boolean {
     const kind = this.#within === 'thought' ? 'thought' : 'answer';
     const text = textOf(this.#held);
@@ -166,7 +166,7 @@ export class ThoughtStream implements Writing {
     return at >= 0;
   }
 
-  /** What must not stand in an answer; '' once it speaks of thoughts. */
+  /** An end mark that must not appear in an answer; '' once the answer mentions thoughts. */
   #strayEnd(text: string): string {
     const whole = this.#recent + text;
     const [begin, end] = [whole.indexOf(STRAY.begin), whole.indexOf(STRAY.end)];
@@ -183,7 +183,7 @@ export class ThoughtStream implements Writing {
     if (within === 'answer') this.#answerFrom = this.#held[0]?.token ?? this.#tokens;
   }
 
-  /** Without blanks at the beginning: such as the space that belongs to the prompt's last word. */
+  /** Removes leading white space, such as the space that belongs to the prompt's last word. */
   #spaced(kind: 'thought' | 'answer', text: string): string {
     const atBeginning = !this.#begun[kind] || this.#gap[kind] !== '';
     const shown = atBeginning ? text.trimStart() : text;
@@ -195,7 +195,7 @@ export class ThoughtStream implements Writing {
   }
 }
 
-/** What ends the thought that a prompt ends with the beginning of; '' where it does not. */
+/** The mark that ends a thought which the prompt opened at its end; '' when it opened none. */
 export function endOfThought(behind: string): string {
   const opened = [...THOUGHTS.keys()].find((mark) => behind.trimEnd().endsWith(mark));
   return opened === undefined ? '' : (THOUGHTS.get(opened) ?? '');
@@ -205,7 +205,7 @@ function textOf(pieces: readonly Piece[]): string {
   return pieces.map(({ text }) => text).join('');
 }
 
-/** The text's first `length` UTF-16 units, and the rest; a control token is not cut. */
+/** The text's first `length` UTF-16 units, and the rest; a control token is not split. */
 function splitAt(pieces: readonly Piece[], length: number): [Piece[], Piece[]] {
   const [before, behind]: [Piece[], Piece[]] = [[], []];
   let at = 0;
@@ -224,7 +224,7 @@ function splitAt(pieces: readonly Piece[], length: number): [Piece[], Piece[]] {
   return [before, behind];
 }
 
-/** Length of the longest end of `text` that `mark` begins with. */
+/** Length of the longest suffix of `text` that is a prefix of `mark`. */
 function overlap(text: string, mark: string): number {
   for (let length = Math.min(text.length, mark.length - 1); length > 0; length--)
     if (text.endsWith(mark.slice(0, length))) return length;

@@ -1,12 +1,12 @@
-/** Questions about a library that nobody wrote: plain templates around what its headings and texts name. */
+/** Generated questions about a library: plain templates around names in its headings and texts. */
 
 interface TopicQuestion {
-  /** What is searched for. */
+  /** The search text. */
   topic: string;
   question: string;
 }
 
-/** A chunk, as much of it as its topics need. */
+/** A chunk, with only the fields that finding topics needs. */
 interface Titled {
   /** The document's title and the headings above the chunk, outermost first, joined by ' › '. */
   title: string;
@@ -16,15 +16,15 @@ interface Titled {
 /** Longer headings are sentences, not names. */
 const LONGEST = 80;
 
-/** Capitalised words inside a sentence; what begins one need not be a name. */
+/** Capitalised words inside a sentence; the first word need not be a name. */
 const NAMES = /(?<=[\p{Ll}\p{N},;] )\p{Lu}[\p{L}\p{N}’'-]+(?: \p{Lu}[\p{L}\p{N}’'-]+)*/gu;
 
-/** What stands between Chinese marks of a title or a name. */
+/** The text between Chinese marks of a title or a name. */
 const MARKED = /[《「『“]([^《》「」『』“”]{2,30})[》」』”]/gu;
 
 const HAN = /\p{Script=Han}/gu;
 
-/** What a chunk is about: its innermost heading, then what it names, the most often named first. */
+/** The topics of a chunk: its innermost heading, then the names in it, the most frequent first. */
 export function topicsOf({ title, text }: Titled): string[] {
   const heading = title.split(' › ').at(-1)?.trim() ?? '';
   const counts = new Map<string, number>();
@@ -35,7 +35,7 @@ export function topicsOf({ title, text }: Titled): string[] {
   return [...new Set([heading, ...named])].filter((topic) => topic !== '' && topic.length <= LONGEST);
 }
 
-/** Asks about a topic, in Chinese where its chunk is mostly written so. */
+/** Asks about a topic, in Chinese when its chunk is mostly Chinese. */
 export function questionAbout(topic: string, { text }: Pick<Titled, 'text'>): TopicQuestion {
   const chinese = (text.match(HAN)?.length ?? 0) > text.length / 4;
   return {

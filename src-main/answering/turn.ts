@@ -21,71 +21,71 @@ interface TurnOptions {
   dtype: KvDtype;
   strategy: StrategyOrAuto;
   planner: Planner;
-  /** Beginnings of prompts that are kept beyond a restart. */
+  /** Prompt prefixes that survive a restart. */
   prefixes?: StoredPrefixes | undefined;
   maxTokens: number;
-  /** Of an answer that is gone on with: it has taken what was written before. Default: one that knows thoughts. */
+  /** For a continued answer: it has read the earlier text. Default: one that recognises thoughts. */
   writing?: Writing | undefined;
   sampling?: Partial<Sampling> | undefined;
-  /** Whether it may repeat itself: it continues a raw text, or follows a grammar. */
+  /** Whether it may repeat itself: it continues raw text, or follows a grammar. */
   mayRepeat?: boolean | undefined;
-  /** Gets a line about each answer. */
+  /** Logs a line about each answer. */
   log?: Pick<Logger, 'debug'> | undefined;
   stopwatch: Stopwatch;
-  /** What kind of request this is, for eviction to learn from. Default: a question. */
+  /** The kind of request, for the eviction policy to learn from. Default: a question. */
   requestClass?: string | undefined;
-  /** Whose computing goes first, as AppendOptions has it. Default: a person's. */
+  /** The priority of its computation, as in AppendOptions. Default: a person's. */
   priority?: number | undefined;
-  /** What was done before, in milliseconds. */
+  /** Time already spent, in milliseconds. */
   before: Pick<Ttft, 'retrieve' | 'assemble'> & Partial<Pick<Ttft, 'wait'>>;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told what was decided, before anything is computed. */
+  /** Called with the decision before anything is computed. */
   onDecided?: ((decision: Decision) => void) | undefined;
-  /** Told where each passage's KV comes from, before the prompt is processed; again when damaged files changed that. */
+  /** Called with the source of each passage's KV before the prompt is processed, and again if damaged files change it. */
   onPlaced?: ((tiers: PartTiers) => void) | undefined;
-  /** Told what became of the prompt, before the first token. */
+  /** Called once the prompt has been processed, before the first token. */
   onPrompt?: ((blended: BlendedPrompt) => void) | undefined;
-  /** Told of each token before the text that it brings. */
+  /** Called with each token, before its text. */
   onToken?: ((token: number, chances: TokenChances | undefined) => void) | undefined;
-  /** More of what the model thinks before it answers; and how many tokens that are so far. */
+  /** More thinking text before the answer, and the number of thinking tokens so far. */
   onThought?: ((text: string, tokens: number) => void) | undefined;
-  /** More of the answer. */
+  /** More text of the answer. */
   onText?: ((text: string) => void) | undefined;
 }
 
 type Tier = 'resident' | ChunkOutcome;
 
-/** Index of a prompt's chunk part → where its KV came from. */
+/** Index of a prompt's chunk part → the tier that its KV came from. */
 export type PartTiers = ReadonlyMap<number, Tier>;
 
-/** Where the tokens of a prompt came from. */
+/** Sources of a prompt's tokens. */
 export type BlendedPrompt = Pick<TurnResult, 'figures' | 'appended' | 'blended'>;
 
 export interface TurnResult {
   figures: PromptFigures;
-  /** What was appended after the resident tokens, with the index of each part in the prompt. */
+  /** The parts appended after the resident tokens, each with its index in the prompt. */
   appended: (PromptPart & { index: number })[];
   decision: Decision;
   blended: BlendResult;
-  /** What was decided and expected, and what came of it. */
+  /** The decision, the prediction, and the result. */
   plan: FusionPlan;
   tiers: PartTiers;
-  /** What was written, thoughts included, without what the answer began with. */
+  /** The generated tokens, thoughts included, without the given beginning of the answer. */
   answer: Int32Array;
-  /** How many tokens at its beginning (and that of what it began with) are no answer: thoughts and the marks around them. */
+  /** How many tokens at its beginning (including the given beginning) do not belong to the answer: thoughts and the marks around them. */
   tokensBefore: number;
-  /** 'aborted' when it was stopped while it was being written, 'context' when nothing more fits behind it, 'repetition' when it repeats itself. */
+  /** 'aborted' when it was stopped while being written, 'context' when the context is full, 'repetition' when it repeats itself. */
   stop: GenerateResult['stop'] | 'repetition';
   tokensPerSecond: number;
   ttftMs: Ttft;
-  /** What a server counted, of a model that is on one. */
+  /** Usage counted by the server, for a remote model. */
   usage?: GenerateResult['usage'] | undefined;
 }
 
 /**
- * One turn in a session: forgets what the prompt does not share with it, appends the rest, and writes the answer.
- * ABORTED when stopped before the first token; the session then holds what it shared with the prompt.
+ * One turn in a session: truncates the session to the tokens it shares with the prompt, appends the rest, and generates the answer. ABORTED
+ * when stopped before the first token; the session then holds the shared tokens.
  */
 export async function runTurn(
   prompt: Prompt<Offered>,
@@ -151,7 +151,7 @@ export async function runTurn(
   return turn;
 }
 
-/** What a log says of an answer: nothing that a document or a person said. */
+/** The log entry of an answer: it contains no text from documents or people. */
 function logged(turn: TurnResult, { requestClass = 'question' }: TurnOptions): Record<string, unknown> {
   const { decision, figures, blended, ttftMs, stop } = turn;
   const tiers: Record<string, number> = {};
@@ -170,14 +170,14 @@ function logged(turn: TurnResult, { requestClass = 'question' }: TurnOptions): R
   };
 }
 
-/** Tokens, by the server's count where it is one's: text that comes from there is in units of another kind. */
+/** Token count, the server's for a remote model: its text arrives in other units. */
 function written({ tokens, usage }: Pick<GenerateResult, 'tokens' | 'usage'>): number {
   return usage ? (usage.answerTokens ?? 0) : tokens.length;
 }
 
 const NOTHING = { prefixTokens: 0, restoredTokens: 0 };
 
-/** Begins an empty session with what was computed of the prompt's text before, for another session or before a restart. */
+/** Fills an empty session with KV of the prompt's text that was computed earlier, for another session or before a restart. */
 export async function begin(
   held: SessionTokens,
   parts: readonly PromptPart[],
@@ -199,7 +199,7 @@ async function write(held: SessionTokens, writing: Writing, options: TurnOptions
   const repeated = new AbortController();
   const watches = { thought: new RepetitionWatch(), answer: new RepetitionWatch() };
   const show = ({ thought, answer }: AnswerDelta): void => {
-    if (repeated.signal.aborted) return; // tokens that were on their way
+    if (repeated.signal.aborted) return; // tokens that were in flight
     if (thought !== '') options.onThought?.(thought, writing.tokensBefore);
     if (answer !== '') options.onText?.(answer);
     if (options.mayRepeat) return;
@@ -241,7 +241,7 @@ function partTiers(
   return tiers;
 }
 
-/** The parts of a time to the first token; what they leave of the total is `other`. */
+/** The parts of the time to first token; the remainder of the total is `other`. */
 export function ttftOf(
   { report: { stages, totalMs }, acquireMs }: BlendResult,
   { total, planMs, ...times }: Omit<Ttft, 'acquire' | BlendStage | 'other'> & { planMs: number },
@@ -252,7 +252,7 @@ export function ttftOf(
     check: stages.question + stages.check + stages.select,
     recompute: stages.compute + stages.head,
   };
-  // Rows brought together, layers begun: what an append does between its stages.
+  // Rows gathered, layers started: what an append does between its stages.
   blending.recompute += Math.max(0, totalMs - sum(Object.values(blending)));
   const parts = { ...times, acquire: planMs + acquireMs, ...blending };
   return { total, ...parts, other: Math.max(0, total - sum(Object.values(parts))) };

@@ -16,7 +16,7 @@ describe('the next question', () => {
     expect(second.stats?.residentTokens).toBe(held.length);
     expect(session()!.ids.slice(0, held.length)).toEqual(held);
 
-    // The same conversation where every prompt is made from nothing.
+    // The same conversation with every prompt computed from scratch.
     const scratch = await fixture({ settings: { conversationBudgetBytes: 0 } });
     const other = scratch.chat.create(NEW).id;
     await scratch.ask(other, 'Where does Mara live?');
@@ -84,7 +84,7 @@ describe('the next question', () => {
     expect(other.detokenize(other.sessions[0]!.ids)).toContain(TEXTS['mara.md']);
   });
 
-  test('when the context is full the oldest turns go, with a notice, and stay away', async () => {
+  test('when the context is full the oldest turns are dropped, with a notice, and stay dropped', async () => {
     const { chat, ask, session } = await fixture({ contextTrain: 220, settings: { maxTokens: 20 } });
     const { id } = chat.create(NEW);
     const answers: Message[] = [];
@@ -96,7 +96,7 @@ describe('the next question', () => {
     expect(noted.indexOf(true)).toBeGreaterThan(0);
     expect(noted.slice(noted.indexOf(true)).every(Boolean)).toBe(true);
     expect(session()!.ids.length).toBeLessThanOrEqual(220);
-    // Room was made for more than one question: the one after a cut finds its prefix in memory.
+    // Room for more than one question was freed: the question after a cut finds its prefix in memory.
     const cut = noted.indexOf(true);
     expect(answers[cut]?.stats?.residentTokens).toBeLessThan(10);
     expect(answers[cut + 1]?.stats?.residentTokens).toBeGreaterThan(50);
@@ -151,8 +151,8 @@ describe('the next question', () => {
     expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
   });
 
-  test('the conversation used least gives way', async () => {
-    // A token takes 10 bytes here, and memory comes by 64 tokens: room for two such blocks.
+  test('the least recently used conversation is dropped', async () => {
+    // A token takes 10 bytes here, and memory is allocated in blocks of 64 tokens: room for two blocks.
     const { chat, ask } = await fixture({ settings: { conversationBudgetBytes: 1500, maxTokens: 20 } });
     const ids = [0, 1, 2].map(() => chat.create(NEW).id);
     for (const id of ids) await ask(id, 'Mara?');
@@ -161,7 +161,7 @@ describe('the next question', () => {
 });
 
 describe('branches', () => {
-  test('asking again puts a second answer beside the first; the prompt is not computed again', async () => {
+  test('asking again adds a second answer next to the first; the prompt is not computed again', async () => {
     const { chat, ask, model } = await fixture();
     const { id } = chat.create(NEW);
     const first = await ask(id, 'Mara?');
@@ -206,12 +206,12 @@ describe('branches', () => {
     expect(third.stats!.prefixTokens).toBe(0);
   });
 
-  test('text that was computed for another conversation is begun with, and counted apart', async () => {
+  test('a prefix computed for another conversation is reused, and counted separately', async () => {
     const { chat, ask, model, session } = await fixture();
     const a = await ask(chat.create(NEW).id, 'Mara?');
     expect(a.stats).toMatchObject({ residentTokens: 0, prefixTokens: 0 });
     const before = [...session()!.ids];
-    model.known = Int32Array.from(before); // the passage too: what is behind text must not be taken over
+    model.known = Int32Array.from(before); // the passage too: nothing after text may be taken over
     const b = await ask(chat.create(NEW).id, 'Mara?');
     const { prefixTokens, residentTokens, chunkHits } = b.stats!;
     expect(prefixTokens).toBeGreaterThan(0);
@@ -230,14 +230,14 @@ describe('branches', () => {
     const edited = messageOf(chat.get(id), answerId);
     expect(edited.citations.map(({ tier }) => tier)).toEqual(['resident']);
     expect(edited.stats!.residentTokens).toBeGreaterThan(first.stats!.promptTokens);
-    chat.selectLeaf(id, second.parentId!); // a question stands for the newest end behind it
+    chat.selectLeaf(id, second.parentId!); // a question refers to the newest end after it
     expect(chat.get(id).leafId).toBe(second.id);
     await ask(id, 'Tea?');
     expect(session()!.ids.length).toBe(chat.get(id).residentTokens);
     expect(chat.get(id).messages).toHaveLength(8);
   });
 
-  test('ids that name nothing, or the wrong kind, are told apart', async () => {
+  test('ids that name nothing, or the wrong kind, are distinguished', async () => {
     const { chat, ask } = await fixture();
     const { id } = chat.create(NEW);
     const answer = await ask(id, 'Mara?');

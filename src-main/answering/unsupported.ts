@@ -4,14 +4,14 @@ import type { FusionModel } from '../fusion/model.ts';
 import { missingFacts } from './facts/facts.ts';
 import type { Offered, Prompt } from './prompt.ts';
 
-/** The texts that an answer could know a fact from, besides its prompt. */
+/** The texts other than the prompt from which an answer could know a fact. */
 interface Beside {
   titles: readonly string[];
 }
 
 /**
- * Where an answer names, counts or dates something that stands nowhere in its prompt: in no passage, question or turn before. undefined
- * where there was no passage to hold it against.
+ * Finds names, numbers and dates of an answer that appear nowhere in its prompt: in no passage, question or earlier turn. undefined when
+ * there was no passage to compare it with.
  */
 export function unsupportedIn(
   text: string,

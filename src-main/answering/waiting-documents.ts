@@ -2,7 +2,7 @@ import { languageOf } from '../catalogue/language.ts';
 import { indexedText, termsFor } from '../catalogue/words.ts';
 import type { FoundPassage, Unready } from './passages.ts';
 
-/** Gives those of a question's telling words (as stems) that a text or a path has. */
+/** Returns those of a question's significant words (as stems) that a text or a path contains. */
 export function wordsOfQuestion(question: string): (text: string) => string[] {
   const language = languageOf(question);
   const terms = termsFor(question, [language]).filter(({ prefix }) => prefix !== true);
@@ -14,8 +14,8 @@ export function wordsOfQuestion(question: string): (text: string) => string[] {
 }
 
 /**
- * The document that a question is most likely about, where it is not read yet: its name has a word of the question that no
- * passage found so far has.
+ * The document that a question is most likely about, if it has not been read yet: its name contains a word of the question that no
+ * retrieved passage contains.
  */
 export function obviousMatch(
   { matching = [] }: Unready,

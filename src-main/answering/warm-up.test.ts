@@ -12,7 +12,7 @@ test('a rehearsal leaves no trace: no conversation, no use of a chunk, no memory
   expect(chat.list()).toEqual([]);
   expect(events.length).toBe(told);
   expect(model.sessions.map(({ disposed }) => disposed)).toEqual([true]);
-  // It did what an answer does: a passage was blended between text.
+  // It did what an answer does: it blended a passage between text.
   expect(model.sessions[0]?.segments.map(({ kind }) => kind)).toEqual(['compute', 'chunk', 'compute']);
   const { id } = chat.create(NEW);
   expect((await ask(id, 'Mara?')).stats?.residentTokens).toBe(0);

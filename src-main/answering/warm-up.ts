@@ -16,15 +16,14 @@ const ANYWHERE = { libraryIds: [], documentIds: [] };
 interface WarmUpOptions extends AnswerMakerOptions {
   model: FusionModel;
   settings: Settings;
-  /** Of its own; disposed here. OUT_OF_MEMORY. */
+  /** A session that only the warm-up uses; disposed here. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
   signal: AbortSignal;
 }
 
 /**
- * Goes through the steps of an answer without leaving one: what is compiled, opened or allocated at first use is then there for
- * the first question. No stored chunk is used; the prompt's stored beginning is brought in. False when there were no passages.
- * ABORTED, OUT_OF_MEMORY.
+ * Runs the steps of an answer without leaving one, so that everything compiled, opened or allocated on first use is ready for the first
+ * question. It uses no stored chunk, but loads the prompt's stored prefix. False when there were no passages. ABORTED, OUT_OF_MEMORY.
  */
 export async function warmUp(options: WarmUpOptions): Promise<boolean> {
   const { model, settings, planner, prefixes, signal } = options;
@@ -55,15 +54,15 @@ interface ShortBlend {
   signal: AbortSignal;
 }
 
-/** Tokens of the passage: every kind of work is done once, and even a large model is through soon. */
+/** Tokens of the passage: enough to exercise every kind of work once, few enough for a large model to finish soon. */
 const PASSAGE = 32;
 
-/** Positions whose memory is taken at a time: a question asked meanwhile waits no longer than for these. */
+/** Positions whose memory is allocated at a time: a question asked meanwhile waits for no more than these. */
 const WARMED = 256;
 
 /**
- * Has the system give the memory of a prompt of so many tokens, which an answer would otherwise wait for. The model keeps it for the first
- * conversation. ABORTED, OUT_OF_MEMORY.
+ * Makes the system allocate the memory of a prompt of this many tokens, which an answer would otherwise wait for. The model keeps it for
+ * the first conversation. ABORTED, OUT_OF_MEMORY.
  */
 export async function warmMemory(
   session: Pick<FusionSession, 'reserve' | 'warm'>,
@@ -78,8 +77,8 @@ export async function warmMemory(
 }
 
 /**
- * Blends a prompt as an answer would, with one short passage in the place of all of them: encoded here and forgotten, so that no stored chunk
- * counts as used. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+ * Blends a prompt as an answer would, with one short passage instead of all: encoded here and discarded, so that no stored chunk counts as
+ * used. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
  */
 async function blendShort(parts: readonly PromptPart[], options: ShortBlend): Promise<void> {
   const { model, session, dtype, strategy, signal } = options;

@@ -3,10 +3,10 @@ import type { AnswerChoices } from './choices.ts';
 import { findPassages, type FoundPassage, type Passages } from './passages.ts';
 import { PromptAssembler } from './prompt.ts';
 
-/** Reason of a passage that is there because its whole document is. */
+/** Reason of a passage that is included because its whole document is. */
 const WHOLE_DOCUMENT = 'whole-document';
 
-/** What the passages have to fit with. */
+/** What has to fit into the context together with the passages. */
 export interface WholeRequest {
   model: FusionModel;
   question: string;
@@ -14,9 +14,9 @@ export interface WholeRequest {
 }
 
 /**
- * Every passage of the documents that a question is restricted to, in document order, where all of them fit the context together with
- * the question and its answer: nothing is searched then, so that also "What is this about?" is answered. undefined where
- * they do not fit, exceed the number of passages asked for, or are not cut yet.
+ * Every passage of the documents that a question is restricted to, in document order, if all of them fit the context together with the
+ * question and its answer: there is no search then, so that even "What is this about?" is answered. undefined when they do not fit, exceed
+ * the requested number of passages, or have no chunks yet.
  */
 export function wholeDocuments(
   documentIds: readonly string[],

@@ -4,7 +4,7 @@ import { withModel } from './with-model.ts';
 
 const { signal: NEVER } = new AbortController();
 
-/** A gate that is taken until `free` is called, and models of which none is loaded until it is asked for. */
+/** A gate that is occupied until `free` is called, and models of which none is loaded before it is requested. */
 function taken() {
   const gate = new Gate();
   const held = Promise.withResolvers<undefined>();
@@ -30,7 +30,7 @@ test('a model that went meanwhile is waited for again', async () => {
   expect(await answered).toBe('model 2');
 });
 
-test('stopping ends a wait at once, and nothing is begun afterwards', async () => {
+test('stopping ends a wait immediately, and nothing starts afterwards', async () => {
   const { gate, models, free } = taken();
   const stop = new AbortController();
   let begun = false;
@@ -47,7 +47,7 @@ test('stopping ends a wait at once, and nothing is begun afterwards', async () =
   expect(begun).toBe(false);
 });
 
-test('stopping leaves what has begun to end by itself', async () => {
+test('stopping lets running work end on its own', async () => {
   const { gate, models, free } = taken();
   await free();
   const stop = new AbortController();

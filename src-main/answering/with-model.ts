@@ -3,20 +3,20 @@ import { throwIfAborted } from '../platform/abort.ts';
 import type { Gate } from '../platform/gate.ts';
 
 interface Parts<M> {
-  /** Where the model comes from; ModelSource gives it. */
+  /** The source of the model; ModelSource implements it. */
   models: { current(): Promise<M>; readonly active: M | undefined };
   gate: Gate;
 }
 
 interface Turn {
   signal: AbortSignal;
-  /** A program asks, and nobody sits before it: people's questions go first. */
+  /** A program asks and no person is waiting: people's questions go first. */
   forProgram?: boolean;
 }
 
 /**
- * Runs work with the model in use when its turn has come, beside others that answer. Stopping ends the wait at once; what has begun
- * has to end by itself. ABORTED, and why there is no model.
+ * Runs work with the model in use when its turn comes, concurrently with other answers. Stopping ends the wait immediately; work that has
+ * started must end on its signal. ABORTED, and the reason why there is no model.
  */
 export async function withModel<M, T>(
   { models, gate }: Parts<M>,
@@ -32,7 +32,7 @@ export async function withModel<M, T>(
         async () => {
           throwIfAborted(signal);
           const { active } = models;
-          if (!active) return undefined; // it went while this waited
+          if (!active) return undefined; // it was unloaded while this waited
           begun = true;
           return { value: await work(active) };
         },
@@ -43,7 +43,7 @@ export async function withModel<M, T>(
   };
   const stopped = Promise.withResolvers<never>();
   const onStop = (): void => {
-    if (!begun) stopped.reject(new KvasirError('ABORTED', 'It was stopped before it began.'));
+    if (!begun) stopped.reject(new KvasirError('ABORTED', 'It was stopped before it started.'));
   };
   signal.addEventListener('abort', onStop, { once: true });
   try {

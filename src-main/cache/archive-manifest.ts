@@ -10,7 +10,7 @@ export const ManifestSchema = z.object({
     .array(
       z.object({
         key: z.string().regex(/^[0-9a-f]{64}$/),
-        /** Of the chunk file's format. */
+        /** Version of the chunk file format. */
         formatVersion: z.int().min(1).max(999_999),
         bytes: z.int().min(1),
         label: z.string().max(4096),

@@ -24,7 +24,7 @@ import { writeArchive, type Run } from './write-archive.ts';
 
 interface ArchiveOptions {
   store: ChunkStore;
-  /** Its folder. */
+  /** The store's folder. */
   dir: string;
   files: ChunkFiles;
   catalogue: Pick<Catalogue, 'documents' | 'kvKeys' | 'libraries'>;
@@ -32,17 +32,17 @@ interface ArchiveOptions {
 
 export interface ImportReport {
   added: number;
-  /** Of those added. */
+  /** Bytes of the added chunks. */
   bytes: number;
-  /** Were stored already. */
+  /** Already stored. */
   there: number;
-  /** Not stored: damaged, not what their key names, or of a newer format. */
+  /** Not stored: damaged, not matching its key, or of a newer format. */
   refused: { key: string; reason: string }[];
 }
 
 const MAX_MANIFEST_BYTES = 256 * 2 ** 20;
 
-/** Stored chunks of a library in one file, for those who share no server. */
+/** Stored chunks of a library in one file, for people who share no server. */
 export class ChunkArchive {
   readonly #options: ArchiveOptions;
   readonly #keys: ChunkKeys;
@@ -52,14 +52,17 @@ export class ChunkArchive {
     this.#keys = new ChunkKeys(options.catalogue.kvKeys);
   }
 
-  /** The file appears when it is whole. LIBRARY_NOT_FOUND, LIBRARY_EMPTY when nothing of it is stored, CHUNK_CORRUPT, DISK_FULL, STORE_READ_ONLY, ABORTED. */
+  /**
+   * The file appears once it is complete. LIBRARY_NOT_FOUND, LIBRARY_EMPTY when nothing of it is stored, CHUNK_CORRUPT, DISK_FULL,
+   * STORE_READ_ONLY, ABORTED.
+   */
   async export(folder: string, file: string, run: Run = {}): Promise<{ chunks: number; bytes: number }> {
     const chunks = await this.#chunksOf(await this.#libraryOf(folder));
     if (chunks.length === 0)
       throw new KvasirError(
         'LIBRARY_EMPTY',
-        `Nothing of the library of ${folder} is stored.`,
-        'Ask it something first: its passages are computed then.',
+        `No chunks of the library of ${folder} are stored.`,
+        'Ask it a question first; this computes its passages.',
       );
     const layout = new Layout(this.#options.dir);
     const part = `${file}.part`;
@@ -75,8 +78,8 @@ export class ChunkArchive {
   }
 
   /**
-   * Stores what is not stored yet; every chunk is verified first. It evicts nothing: CACHE_FULL when the budget has no more room, and
-   * what was added stays. BACKUP_INVALID when the file is none of these, DISK_FULL, STORE_READ_ONLY, ABORTED.
+   * Stores the chunks that are not stored yet; each is verified first. Evicts nothing: CACHE_FULL when the budget is used up; chunks added
+   * before stay. BACKUP_INVALID when the file is not an export, DISK_FULL, STORE_READ_ONLY, ABORTED.
    */
   async import(file: string, { signal, onProgress }: Run = {}): Promise<ImportReport> {
     const { zip, entries } = await openZip(file, invalid);
@@ -101,8 +104,8 @@ export class ChunkArchive {
     if (id !== undefined) return id;
     throw new KvasirError(
       'LIBRARY_NOT_FOUND',
-      `There is no library of the folder ${folder}.`,
-      'Name the folder of one, as for `ask --library`.',
+      `No library was found for the folder ${folder}.`,
+      'Name the folder of a library, as for `ask --library`.',
     );
   }
 
@@ -140,7 +143,7 @@ export class ChunkArchive {
       report.refused.push({ key, reason });
     };
     if (entry?.uncompressedSize !== bytes) {
-      refuse('it is missing from the file, or has another size');
+      refuse('it is missing from the file, or has the wrong size');
       return;
     }
     this.#requireRoom(bytes, report);
@@ -171,7 +174,7 @@ export class ChunkArchive {
     throw new KvasirError(
       'CACHE_FULL',
       `The cache budget of ${formatBytes(diskBudgetBytes)} has no room for the next chunk of ${formatBytes(bytes)}: ${added} were added, and nothing was evicted.`,
-      'Raise the budget on disk (setting diskBudgetBytes) or evict something, then import again: what is there is skipped.',
+      'Raise the disk budget (setting diskBudgetBytes) or evict something, then import again; chunks already stored are skipped.',
     );
   }
 }
@@ -186,7 +189,7 @@ async function readManifest(zip: ZipFile, entry: Entry | undefined): Promise<Man
 }
 
 function invalid(why: string, cause?: unknown): KvasirError {
-  const advice = 'Name a file that `cache export` has written.';
+  const advice = 'Name a file written by `cache export`.';
   return new KvasirError('BACKUP_INVALID', `This file cannot be imported: ${why}.`, advice, { cause });
 }
 

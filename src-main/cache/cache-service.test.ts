@@ -11,7 +11,7 @@ import { CacheService } from './cache-service.ts';
 const PAGE = { offset: 0, limit: 10, search: '', descending: false } as const;
 
 describe('lists', () => {
-  test('chunks by document and place; text that stands twice is one entry', async () => {
+  test('chunks by document and place; text that occurs twice is one entry', async () => {
     const { cache, store, key } = await cacheOf();
     const gone = await put(store, model, 99, 'gone.txt');
     const foreign = await put(store, other, 1, 'of another model');
@@ -47,7 +47,7 @@ describe('lists', () => {
     expect(await cache.entries({ ...PAGE, sort: 'document', offset: 100 })).toEqual({ total: 4, items: [] });
   });
 
-  test('hits and use of a chunk are shown once the list is made anew', async () => {
+  test('hits and use of a chunk are shown once the list is rebuilt', async () => {
     const { cache, store, key } = await cacheOf();
     const lease = await store.acquire(key(2), model);
     lease?.release();
@@ -73,7 +73,7 @@ describe('lists', () => {
     expect(items[0]).toMatchObject({ key: key(2), hits: 2 });
   });
 
-  test('documents: what stands in two of them counts in both', async () => {
+  test('documents: a chunk that occurs in two of them counts in both', async () => {
     const { cache } = await cacheOf();
     const { total, items } = await cache.documents({ ...PAGE, sort: 'chunks', descending: true });
     expect(total).toBe(2);
@@ -90,7 +90,7 @@ describe('lists', () => {
     const { cache, catalogue } = await cacheOf();
     await cache.entries({ ...PAGE, sort: 'document' });
     catalogue.documents.remove(2);
-    await cache.pin({ all: true }, false); // makes the list anew
+    await cache.pin({ all: true }, false); // rebuilds the list
     const { items } = await cache.documents({ ...PAGE, sort: 'document' });
     expect(items.map(({ document, documentId }) => [document, documentId])).toEqual([
       ['a.txt', '1'],
@@ -152,7 +152,7 @@ describe('statistics', () => {
     expect((await cache.stats()).diskHits).toBe(1);
   });
 
-  test('lower budgets take effect at once', async () => {
+  test('lower budgets take effect immediately', async () => {
     const { cache, store, settings, seen } = await cacheOf();
     const before = (await cache.stats()).diskBytes;
     settings.update({ diskBudgetBytes: Math.floor(before / 2), memoryBudgetBytes: 0 });
@@ -190,7 +190,7 @@ describe('statistics', () => {
     expect((await cache.stats()).device).toMatchObject({ budgetBytes: 500, automatic: false });
   });
 
-  test('what a model nothing is cut for yet would mean', async () => {
+  test('the effect of a model that nothing is chunked for yet', async () => {
     const { cache } = await cacheOf();
     expect(cache.impact('n')).toEqual({
       chunks: 3, // five of three tokens are as much as three of six
@@ -202,7 +202,7 @@ describe('statistics', () => {
   });
 });
 
-test('verify sets damaged files aside, tells how far it is, and counts what is gone', async () => {
+test('verify sets damaged files aside, reports progress, and counts what is gone', async () => {
   const { cache, dir, key, seen } = await cacheOf();
   writeFileSync(chunkPath(dir, key(1)), 'damaged');
   rmSync(chunkPath(dir, key(2)));

@@ -20,7 +20,7 @@ import type { Core } from '../platform/core.ts';
 
 interface CacheServiceOptions extends Omit<Core, 'gate'> {
   store: ChunkStore;
-  /** Its folder. */
+  /** The store's folder. */
   dir: string;
   catalogue: Pick<Catalogue, 'chunkTable' | 'documents' | 'kvKeys' | 'state' | 'setState'>;
   models: Pick<ModelService, 'active' | 'current' | 'plan'>;
@@ -29,7 +29,7 @@ interface CacheServiceOptions extends Omit<Core, 'gate'> {
 const CHANGED_MS = 2000;
 const PROGRESS_MS = 200;
 
-/** What is stored for people to see, pin, evict and check; keeps the store to the settings' budgets and policy. */
+/** Lists the store's content and pins, evicts and verifies it; applies the settings' budgets and eviction policy to the store. */
 export class CacheService {
   readonly #options: CacheServiceOptions;
   readonly #keys: ChunkKeys;
@@ -50,7 +50,7 @@ export class CacheService {
         options.store.setPolicy(now.eviction);
         this.#applyBudgets(now, before);
       }),
-      // What fills the store says so.
+      // Whatever fills the store emits an event.
       options.events.on(({ topic }) => {
         if (topic === 'queue.status' || topic === 'chat.done' || topic === 'library.changed') this.#watch();
       }),
@@ -108,7 +108,7 @@ export class CacheService {
     return (await this.#documents.get()).page(query);
   }
 
-  /** Pins or unpins; gives how many there are now that are as asked. */
+  /** Pins or unpins; returns how many of the selected entries are now in the requested state. */
   async pin(selection: CacheSelection, pinned: boolean): Promise<{ chunks: number }> {
     const { store } = this.#options;
     const slice = new TimeSlice();
@@ -121,7 +121,7 @@ export class CacheService {
     return { chunks };
   }
 
-  /** Pinned entries and entries in use stay. */
+  /** Evicts the selected entries, except pinned ones and those in use. */
   async evict(selection: CacheSelection): Promise<{ chunks: number; bytes: number }> {
     const request = 'all' in selection ? { all: true } : { keys: await this.#keysOf(selection) };
     const { entries, bytes } = await this.#options.store.evict(request);
@@ -129,7 +129,7 @@ export class CacheService {
     return { chunks: entries, bytes };
   }
 
-  /** Deletes all that was computed with a model, pinned or not; false when some of it is in use. */
+  /** Deletes everything computed with a model, pinned or not; false when some of it is in use. */
   async forgetModel(fingerprint: string): Promise<boolean> {
     const { store } = this.#options;
     const keys = store.list({ fingerprint }).map(({ key }) => key);
@@ -139,7 +139,7 @@ export class CacheService {
     return kept === 0;
   }
 
-  /** Checks every chunk file, and gives what a window shows of that. */
+  /** Checks every chunk file and returns a report for a window. */
   async verify(): Promise<VerifyResult> {
     const started = performance.now();
     const { checked, corrupt, missing, newerFormat } = await this.check();
@@ -148,8 +148,8 @@ export class CacheService {
   }
 
   /**
-   * Checks every chunk file; progress comes as 'cache.progress'. What opening the store found wrong belongs to the report: it
-   * was wrong when the user asked.
+   * Checks every chunk file; progress is emitted as 'cache.progress'. Damage found when the store was opened is part of the report: it was
+   * there when the user asked.
    */
   async check(): Promise<VerifyReport> {
     const { store, events } = this.#options;
@@ -170,8 +170,8 @@ export class CacheService {
   }
 
   /**
-   * What making a model the active one would mean. Where not all is cut for it yet, the active model's chunks tell:
-   * tokenizers differ by some percent, which is near enough to decide by. NOT_FOUND.
+   * The effect of making a model the active one. Where not everything is chunked for it yet, the active model's chunks are used: tokenizers
+   * differ by a few percent, which is close enough for a decision. NOT_FOUND.
    */
   impact(modelId: string): ModelImpact {
     const { models, catalogue, store, settings } = this.#options;

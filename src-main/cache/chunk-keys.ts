@@ -3,10 +3,10 @@ import type { KvDtype } from '../engine/engine.ts';
 import { chunkKey } from '../kvstore/store.ts';
 import { yieldToEventLoop } from '../platform/abort.ts';
 
-/** Keys made before other work gets its turn: about ten milliseconds. */
+/** Keys computed before yielding to other work: about ten milliseconds. */
 const SLICE = 500;
 
-/** Keys of all chunks in the catalogue, kept there: making 50,000 takes seconds, reading them a moment. */
+/** Keys of all chunks in the catalogue, stored there: computing 50,000 takes seconds, reading them a moment. */
 export class ChunkKeys {
   readonly #table: KvKeyTable;
   #running: Promise<void> | undefined;
@@ -15,7 +15,7 @@ export class ChunkKeys {
     this.#table = table;
   }
 
-  /** Makes the keys of chunks that have none yet, in these formats. */
+  /** Computes the missing keys of chunks for these formats. */
   async update(dtypes: readonly KvDtype[]): Promise<void> {
     await this.#running;
     this.#running = this.#makeMissing(dtypes).finally(() => (this.#running = undefined));

@@ -6,8 +6,7 @@ import { forEachEntry, forEachPage, type ListingSources } from './listing-source
 type DocumentQuery = ParsedInputOf<'cache.documents'>;
 
 /**
- * The documents that the store holds chunks of, and what these come to. Entries are added up as they are read, and not kept: there are
- * tens of thousands.
+ * The documents that the store holds chunks of, with totals. Entries are summed as they are read and not kept: there are tens of thousands.
  */
 export class DocumentListing {
   readonly #documents: readonly CacheDocument[];
@@ -61,7 +60,7 @@ function emptyDocument(document: string, documentId: string | null, libraryId: s
   };
 }
 
-/** A text that stands in several documents counts in each of them, once. */
+/** A text that occurs in several documents counts once in each. */
 function put(
   byKey: Map<string, CacheDocument | CacheDocument[]>,
   key: string,
@@ -74,7 +73,7 @@ function put(
   } else if (!there.includes(document)) there.push(document);
 }
 
-/** What stands nowhere any more goes by its label. */
+/** Entries whose text no longer occurs anywhere are grouped by label. */
 function labelled(byLabel: Map<string, CacheDocument>, label: string): CacheDocument {
   const document = byLabel.get(label) ?? emptyDocument(label, null, null);
   byLabel.set(label, document);

@@ -5,7 +5,7 @@ import type { ListedEntry } from '../kvstore/store.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { forEachEntry, forEachPage, type ListingSources } from './listing-sources.ts';
 
-/** A stored chunk, and where its text stands: in several documents, or in none any more. */
+/** A stored chunk, and the documents that contain its text: several, or none any more. */
 interface StoredChunk {
   entry: ListedEntry;
   places: readonly Place[];
@@ -16,13 +16,13 @@ interface Place {
   ordinal: number | null;
 }
 
-/** A document, or none: then the label. */
+/** A document, or the label when there is none. */
 interface Holder {
   documentId: string | null;
   document: string;
 }
 
-/** One for all chunks until they have a place: there are tens of thousands. */
+/** Shared by all chunks that have no place yet: there are tens of thousands. */
 const NOWHERE: readonly Place[] = [];
 
 type ListedFor = Pick<FusionModel, 'info' | 'onDevice'>;
@@ -32,15 +32,15 @@ type EntryQuery = ParsedInputOf<'cache.entries'>;
 /** More than the chunks of any document. */
 const ORDINALS = 2 ** 24;
 
-/** What the store holds at one time, entry by entry. */
+/** A snapshot of the store's entries. */
 export class EntryListing {
-  /** In no order. */
+  /** Unordered. */
   readonly chunks: readonly StoredChunk[];
   readonly #model: () => ListedFor | undefined;
   #byName: Promise<readonly StoredChunk[]> | undefined;
   #sorted: { by: string; chunks: readonly StoredChunk[] } | undefined;
 
-  /** `model`: the active one, whichever that is when entries are described. */
+  /** `model`: the active one at the time entries are described. */
   static async make(sources: ListingSources, model: () => ListedFor | undefined): Promise<EntryListing> {
     const byKey = new Map<string, StoredChunk>();
     await forEachEntry(sources, (entry) => byKey.set(entry.key, { entry, places: NOWHERE }));
@@ -74,7 +74,7 @@ export class EntryListing {
     return { total: chunks.length, items };
   }
 
-  /** Keys of all that stands in these documents. */
+  /** Keys of all chunks in these documents. */
   keysOf(documentIds: readonly string[]): string[] {
     const ids = new Set<string | null>(documentIds);
     return this.chunks
@@ -123,7 +123,7 @@ function nameOf({ places }: StoredChunk): string {
   return places[0]?.in.document ?? '';
 }
 
-/** By name and by place in the document. Plain comparison of code units: a locale's order costs a second for 50,000 paths. */
+/** By name and by position in the document. Plain comparison of code units: locale-aware order costs a second for 50,000 paths. */
 async function byName(chunks: readonly StoredChunk[]): Promise<readonly StoredChunk[]> {
   const slice = new TimeSlice();
   const names = [...new Set(chunks.map(nameOf))].sort();
@@ -136,17 +136,14 @@ async function byName(chunks: readonly StoredChunk[]): Promise<readonly StoredCh
   );
 }
 
-/**
- * Items by rising keys; of equal ones the first stays first. Numbers alone are sorted, which takes a tenth of the time that comparing
- * items by a function does.
- */
+/** Items by ascending key; a stable sort. Sorting only the numbers takes a tenth of the time of a comparison function. */
 function rising<T>(items: readonly T[], keys: readonly number[]): T[] {
   const sorted = Float64Array.from(keys).sort();
   const ranked = Float64Array.from(keys, (key, i) => firstAt(sorted, key) * keys.length + i).sort();
   return Array.from(ranked, (rank) => items[rank % keys.length] as T);
 }
 
-/** Where in rising numbers one of them stands first. */
+/** Index of the first occurrence in ascending numbers. */
 function firstAt(sorted: Float64Array, key: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

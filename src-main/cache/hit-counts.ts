@@ -7,7 +7,7 @@ type Counts = z.infer<typeof CountsSchema>;
 
 const KEY = 'cache-hits';
 
-/** The store counts since it was opened; people ask how it has done since they began. */
+/** The store counts since it was opened; people want the total since installation. */
 export class HitCounts {
   readonly #catalogue: Pick<Catalogue, 'state' | 'setState'>;
   readonly #before: Counts;
@@ -17,7 +17,7 @@ export class HitCounts {
     this.#before = parseOr(CountsSchema, catalogue.state(KEY), { ram: 0, disk: 0, misses: 0 });
   }
 
-  /** Adds what this run has counted so far; gives the sum, and keeps it. */
+  /** Adds this run's counts; stores and returns the total. */
   update(now: Counts): Counts {
     const { ram, disk, misses } = this.#before;
     const total = { ram: ram + now.ram, disk: disk + now.disk, misses: misses + now.misses };

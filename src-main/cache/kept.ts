@@ -1,9 +1,9 @@
-/** How long a list may be behind what the store holds: pages of one scroll come from one listing. */
+/** Maximum age of a list in relation to the store's content: pages of one scroll come from one listing. */
 const KEPT_MS = 2000;
-/** A store that others fill must not keep a core busy with lists of it. */
+/** A store that others fill must not keep a core busy with listing it. */
 const SHARE = 0.05;
 
-/** What takes long to make and is asked for again and again: kept for a while, the longer the longer it took. */
+/** Caches a result that is slow to compute and requested often; the longer it took, the longer it is cached. */
 export class Kept<T> {
   readonly #make: () => Promise<T>;
   #kept: { until: number; value: Promise<T> } | undefined;
@@ -27,7 +27,7 @@ export class Kept<T> {
     return made.value;
   }
 
-  /** The next one to ask has it made anew. */
+  /** Invalidates the result: the next request computes it again. */
   drop(): void {
     this.#kept = undefined;
   }

@@ -3,20 +3,20 @@ import type { KeyPlace, KvKeyTable } from '../catalogue/kv-key-table.ts';
 import type { ChunkStore, ListedEntry } from '../kvstore/store.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 
-/** What lists of the store's content are made of: the store knows keys, the catalogue knows where their texts stand. */
+/** The sources of lists of the store's content: the store has the keys, the catalogue has the places of their texts. */
 export interface ListingSources {
   store: Pick<ChunkStore, 'after'>;
   documents: Pick<DocumentTable, 'named'>;
   keys: Pick<KvKeyTable, 'places'>;
-  /** Number formats that the store has. */
+  /** Number formats in the store. */
   dtypes: readonly string[];
 }
 
-/** Rows read before others get their turn: some milliseconds. */
+/** Rows read before yielding: a few milliseconds. */
 const ENTRIES_AT_ONCE = 500;
 const DOCUMENTS_AT_ONCE = 100;
 
-/** All entries of the store; what changes meanwhile may be among them or not. */
+/** All entries of the store; concurrent changes may or may not be included. */
 export async function forEachEntry(
   { store }: ListingSources,
   body: (entry: ListedEntry) => void,
@@ -29,7 +29,7 @@ export async function forEachEntry(
   }
 }
 
-/** All documents, each page of them with where the texts of their keys stand. */
+/** All documents, page by page, with the places of the texts of their keys. */
 export async function forEachPage(
   { documents, keys, dtypes }: ListingSources,
   body: (documents: readonly DocumentName[], places: readonly KeyPlace[]) => void,

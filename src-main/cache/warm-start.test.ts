@@ -54,7 +54,7 @@ test('a model that comes into use finds its chunks in memory, the latest first',
   expect(inRam).toEqual([]);
   use();
   await warmStart.idle();
-  expect(inRam).toEqual(['0', '2', '4', '6', '8', '10', '12', '14', '16', '18']); // until there is no room
+  expect(inRam).toEqual(['0', '2', '4', '6', '8', '10', '12', '14', '16', '18']); // until memory is full
 });
 
 test('goes through every page', async () => {
@@ -77,7 +77,7 @@ test('waits for a question, and ends when it is closed meanwhile', async () => {
   expect(inRam).toEqual([]);
 });
 
-test('rehearses once for a model, again while there are no documents, and anew after a question broke in', async () => {
+test('rehearses once for a model, again while there are no documents, and again after a question interrupted it', async () => {
   const outcomes = ['interrupted', 'no documents', 'done', 'too often'];
   const rehearsed: string[] = [];
   const { warmStart, use, events, gate } = fixture({

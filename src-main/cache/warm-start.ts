@@ -14,9 +14,9 @@ interface WarmStartOptions {
   events: EventBus;
   gate: Gate;
   log: Logger;
-  /** Goes once through what every question does; false when there were no documents to do it with yet. */
+  /** Runs once through the steps of a question; false when there were no documents for it yet. */
   warmUp: (signal: AbortSignal) => Promise<boolean>;
-  /** Least milliseconds between two rounds. */
+  /** Minimum milliseconds between two rounds. */
   pauseMs?: number;
 }
 
@@ -24,9 +24,8 @@ const PAGE = 256;
 const PAUSE_MS = 1000;
 
 /**
- * Spares the first question what only a first one would wait for, behind all other work: fills free memory with the
- * chunks that were used or made last, after a model came into use and while new ones are made, and rehearses a question
- * once for each model.
+ * Spares the first question costs that only a first one has, at the lowest priority: fills free memory with the most recently used or
+ * created chunks, after a model was activated and while new ones are computed, and rehearses one question per model.
  */
 export class WarmStart {
   readonly #options: WarmStartOptions;
@@ -49,7 +48,7 @@ export class WarmStart {
     ]);
   }
 
-  /** Resolves when nothing is being brought in. */
+  /** Resolves when nothing is being loaded. */
   idle(): Promise<void> {
     return this.#task.idle();
   }
@@ -65,7 +64,7 @@ export class WarmStart {
     await this.#warmUp(active, ended);
   }
 
-  /** Ends where memory is full, or where a page has nothing new: what lies behind it was brought in before. */
+  /** Ends when memory is full, or at a page with nothing new: everything after it was loaded before. */
   async #fillMemory(active: ActiveModel, ended: AbortSignal): Promise<void> {
     const { store, settings } = this.#options;
     const { fingerprint } = active.model.info;

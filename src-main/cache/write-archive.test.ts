@@ -62,7 +62,7 @@ test('one that was cut, or cannot be read, is a typed failure, and nothing is le
   });
 });
 
-test('it stops when it is told to, and when the file cannot be written', async () => {
+test('it stops on request, and when the file cannot be written', async () => {
   const abort = new AbortController();
   const stop = (done: number): void => {
     if (done === 1) abort.abort();

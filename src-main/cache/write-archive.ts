@@ -10,13 +10,13 @@ import { entryName, MANIFEST_NAME, type Manifest, type ManifestChunk } from './a
 
 export interface Run {
   signal?: AbortSignal | undefined;
-  /** Chunks dealt with, and in all. */
+  /** Chunks processed, and in total. */
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /**
- * Writes chunk files and their list into one file. Gives that list: a chunk that is evicted before its turn is left out, and so the list
- * comes last. CHUNK_CORRUPT, ABORTED, and what Node says of the file that is written.
+ * Writes chunk files and their manifest into one file and returns the manifest: a chunk that is evicted before its turn is left out, so the
+ * manifest comes last. CHUNK_CORRUPT, ABORTED, and Node's errors for the output file.
  */
 export async function writeArchive(
   path: string,
@@ -29,7 +29,7 @@ export async function writeArchive(
   const written = pipeline(zip.outputStream, createWriteStream(path, { flush: true }), {
     signal: AbortSignal.any([failed.signal, ...(signal ? [signal] : [])]),
   });
-  written.catch(() => undefined); // waited for below
+  written.catch(() => undefined); // awaited below
   const there: ManifestChunk[] = [];
   try {
     for (const [done, chunk] of chunks.entries()) {
@@ -52,7 +52,7 @@ export async function writeArchive(
   return there;
 }
 
-/** undefined when it is there no more. */
+/** undefined when it no longer exists. */
 async function openStored(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, 'r');
@@ -62,12 +62,12 @@ async function openStored(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Until the whole file is in. */
+/** Resolves when the whole file has been added. */
 async function addFile(zip: ZipFile, file: FileHandle, chunk: ManifestChunk): Promise<void> {
   const stream = file.createReadStream();
   try {
     const { size } = await file.stat();
-    // Asked here: the archive would emit an error for it, and one that nobody hears ends the process.
+    // Checked here: the archive would emit an error for it, and an unhandled one ends the process.
     if (size !== chunk.bytes) throw new Error(`It has ${size} bytes instead of ${chunk.bytes}.`);
     zip.addReadStream(stream, entryName(chunk), { compress: false, size });
     await finished(stream);
@@ -75,7 +75,7 @@ async function addFile(zip: ZipFile, file: FileHandle, chunk: ManifestChunk): Pr
     throw new KvasirError(
       'CHUNK_CORRUPT',
       `The stored chunk ${chunk.key} could not be read.`,
-      'Run `cache verify`, which sets damaged chunks aside, and export again.',
+      'Run `cache verify` to quarantine damaged chunks, then export again.',
       { cause: error },
     );
   } finally {

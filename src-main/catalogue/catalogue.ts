@@ -12,8 +12,8 @@ import { WordTable } from './word-table.ts';
 export type { ChunkRow } from './chunk-table.ts';
 
 /**
- * What is known of libraries, their documents and chunks: an SQLite file. Removing a document removes its text and
- * chunks; the chunks' KV is the store's.
+ * Libraries, their documents and chunks: an SQLite file. Removing a document removes its text and chunks; the chunks' KV belongs to the
+ * store.
  */
 export class Catalogue {
   readonly libraries: LibraryTable;
@@ -21,7 +21,7 @@ export class Catalogue {
   readonly documentList: DocumentList;
   readonly texts: TextTable;
   readonly chunkTable: ChunkTable;
-  /** Full text, vectors and keys in the store: what follows from the chunks, and can be made anew. */
+  /** Full text, vectors and store keys: derived from the chunks, can be rebuilt. */
   readonly words: WordTable;
   readonly vectors: VectorTable;
   readonly kvKeys: KvKeyTable;
@@ -39,7 +39,7 @@ export class Catalogue {
     this.kvKeys = new KvKeyTable(database);
   }
 
-  /** A file that cannot be read is set aside, and an empty one takes its place. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
+  /** A file that cannot be read is set aside and replaced by an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   static open(path: string, onSetAside?: (what: SetAside) => void): Catalogue {
     return openOrSetAside(path, MIGRATIONS, (database) => new Catalogue(database), onSetAside);
   }
@@ -49,22 +49,22 @@ export class Catalogue {
     return this.#database.transaction(work);
   }
 
-  /** A chunk with what is needed to show where it came from. */
+  /** A chunk with the fields that show its source. */
   chunk(id: number): ChunkRow | undefined {
     return this.chunkTable.get(id);
   }
 
-  /** All chunks of a set in reading order: documents by path, their chunks by place. */
+  /** All chunks of a set in reading order: documents by path, then chunks by position. */
   chunks(chunkSetId: number): Generator<ChunkRow> {
     return this.chunkTable.inReadingOrder(chunkSetId);
   }
 
-  /** Label of the page (slide, sheet, chapter) that a place of a document's text is on; null where its format has none. */
+  /** Label of the page (slide, sheet, chapter) at a position of a document's text; null where its format has none. */
   pageLabel(documentId: number, offset: number): string | null {
     return this.documents.pageLabel(documentId, offset);
   }
 
-  /** Small facts that outlive a run, e.g. that the queue is paused. */
+  /** Small values that survive a restart, e.g. that the queue is paused. */
   state(key: string): string | undefined {
     return this.#database.value<string>('SELECT value FROM state WHERE key = ?', key);
   }
@@ -73,7 +73,7 @@ export class Catalogue {
     this.#database.run('INSERT OR REPLACE INTO state (key, value) VALUES (?, ?)', key, value);
   }
 
-  /** Work that writes very much awaits this between its steps. */
+  /** Work with many writes awaits this between its steps. */
   async rest(): Promise<void> {
     await this.#database.rest();
   }

@@ -1,19 +1,19 @@
 import type { Database } from '../platform/database.ts';
 import { packTokens, unpackTokens } from '../platform/token-bytes.ts';
 
-/** Stands behind every chunk, so that chunks can follow each other in any order. */
+/** Follows every chunk, so that chunks can be concatenated in any order. */
 export const CHUNK_SEPARATOR = '\n\n';
 
-/** A piece of a document as it is cut for a model. */
+/** A piece of a document as chunked for a model. */
 export interface TextChunk {
   /** UTF-16 range in the text; the ranges of all chunks cover it without gaps. */
   start: number;
   end: number;
   /** The range's text without white space at its ends. */
   text: string;
-  /** Exactly the ids of `text + CHUNK_SEPARATOR`: what is encoded, stored, and put into prompts. */
+  /** Exactly the token ids of `text + CHUNK_SEPARATOR`: encoded, stored, and put into prompts. */
   tokens: Int32Array;
-  /** Headings above the chunk, outermost first; and those of them that do not stand in it. */
+  /** Headings above the chunk, outermost first; and those of them that the chunk does not contain. */
   headings: readonly string[];
   above: readonly string[];
 }
@@ -33,21 +33,21 @@ export interface ChunkRow {
   title: string;
   text: string;
   tokens: Int32Array;
-  /** What it is encoded behind besides the model's prefix: the ids of the headings above it. */
+  /** The context it is encoded with, besides the model's prefix: the ids of the headings above it. */
   lead: Int32Array;
 }
 
-/** What the tokens of a set's chunks depend on, and their keys in the store. */
+/** Everything that determines the tokens of a set's chunks and their keys in the store. */
 export interface ChunkSetKey {
   libraryId: number;
-  /** Of the model whose tokenizer made the ids. */
+  /** The model whose tokenizer produced the ids. */
   fingerprint: string;
   chunkTokens: number;
   /** The model's encoding prefix. */
   prefix: Int32Array;
 }
 
-/** A chunk's tokens, and what the model that made them needs to name their KV. */
+/** A chunk's tokens, and the model fields that identify their KV. */
 export interface KeyedTokens {
   id: number;
   tokens: Int32Array;
@@ -63,7 +63,7 @@ interface ChunkCounts {
   cachedBytes: number;
 }
 
-/** Token ids as they are kept: little-endian int32. */
+/** Token ids as stored: little-endian int32. */
 export interface RawTokens {
   tokens: Buffer;
   lead: Buffer;
@@ -83,22 +83,22 @@ export class ChunkTable {
     this.#sql = sql;
   }
 
-  /** Id of the set, made when there is none. */
+  /** Id of the set; created if missing. */
   setId({ libraryId, fingerprint, chunkTokens, prefix }: ChunkSetKey): number {
     const sql = `INSERT INTO chunk_set (library_id, fingerprint, chunk_tokens, prefix) VALUES (?, ?, ?, ?)
       ON CONFLICT (library_id, fingerprint, chunk_tokens) DO UPDATE SET prefix = excluded.prefix RETURNING id`;
     return this.#sql.value<number>(sql, libraryId, fingerprint, chunkTokens, packTokens(prefix)) as number;
   }
 
-  /** The library's set, if there is one. */
+  /** The library's set, if it exists. */
   findSet(libraryId: number, fingerprint: string, chunkTokens: number): number | undefined {
     const query = 'SELECT id FROM chunk_set WHERE library_id = ? AND fingerprint = ? AND chunk_tokens = ?';
     return this.#sql.value<number>(query, libraryId, fingerprint, chunkTokens);
   }
 
   /**
-   * Documents of these libraries (all when none is named) that are not cut for a model and chunk size, each with another
-   * set that has all of its chunks: of the same model if there is one, and of the nearest chunk size.
+   * Documents of these libraries (of all when none is named) that are not chunked for a model and chunk size, each with another set that
+   * has all of its chunks: of the same model if there is one, and of the nearest chunk size.
    */
   standIns(fingerprint: string, chunkTokens: number, libraryIds: readonly string[]): Map<number, number> {
     const query = `SELECT d.id AS documentId, s.id AS setId,
@@ -118,7 +118,7 @@ export class ChunkTable {
     return new Map(rows.map(({ documentId, setId }) => [documentId, setId]));
   }
 
-  /** Fingerprint of the model that a chunk was cut for. */
+  /** Fingerprint of the model that a chunk was created for. */
   modelOf(id: number): string | undefined {
     const query =
       'SELECT s.fingerprint FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id WHERE c.id = ?';
@@ -159,7 +159,7 @@ export class ChunkTable {
     return this.#sql.column(query, setId, documentId);
   }
 
-  /** The chunks right before and behind one, as its document stands. */
+  /** The chunks directly before and after one, in the document's current state. */
   neighbours(id: number): number[] {
     const query = `SELECT n.id FROM chunk c JOIN chunk n ON n.chunk_set_id = c.chunk_set_id AND n.document_id = c.document_id
       AND n.ordinal IN (c.ordinal - 1, c.ordinal + 1) WHERE c.id = ? ORDER BY n.ordinal`;
@@ -188,7 +188,7 @@ export class ChunkTable {
     }
   }
 
-  /** Whether any chunk has these tokens behind this lead for a model. */
+  /** Whether any chunk has these tokens after this lead for a model. */
   has({ fingerprint, tokens, lead }: Omit<KeyedTokens, 'id' | 'prefix'>): boolean {
     const bytes = packTokens(tokens);
     const sql = `SELECT 1 FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
@@ -196,13 +196,13 @@ export class ChunkTable {
     return this.#sql.value(sql, bytes, bytes, packTokens(lead), fingerprint) !== undefined;
   }
 
-  /** Hash of the text that a set's chunks of a document were made from; undefined when they are not complete. */
+  /** Hash of the text that a set's chunks of a document were created from; undefined when they are incomplete. */
   chunkedHash(setId: number, documentId: number): string | undefined {
     const query = 'SELECT sha256 FROM chunking WHERE chunk_set_id = ? AND document_id = ?';
     return this.#sql.value<string>(query, setId, documentId);
   }
 
-  /** What a set's chunks of a document are now: the newer text is cut where the older one was. */
+  /** A set's current chunks of a document: a newer text is split where the older one was. */
   existing(
     setId: number,
     documentId: number,
@@ -214,7 +214,7 @@ export class ChunkTable {
     return rows.map(({ lead, ...row }) => ({ ...row, lead: unpackTokens(lead) }));
   }
 
-  /** Says that a set's chunks of a document are being changed; until `finish` they count as not made. */
+  /** Marks a set's chunks of a document as being changed; until `finish` they count as missing. */
   begin(setId: number, documentId: number): void {
     this.#sql.run('DELETE FROM chunking WHERE chunk_set_id = ? AND document_id = ?', setId, documentId);
   }
@@ -225,7 +225,7 @@ export class ChunkTable {
     this.#sql.run(sql, setId, documentId, sha256, chunks, tokens);
   }
 
-  /** Moves a chunk to another place; its text, and so its id, stay. */
+  /** Moves a chunk; its text, and therefore its id, stay. */
   move(id: number, ordinal: number, start: number, end: number): void {
     const sql = 'UPDATE chunk SET ordinal = ?, char_start = ?, char_end = ? WHERE id = ?';
     this.#sql.run(sql, ordinal, start, end, id);
@@ -251,7 +251,7 @@ export class ChunkTable {
     );
   }
 
-  /** Gives a chunk another lead. The keys of its KV are others then: KvKeyTable.forget(). */
+  /** Gives a chunk another lead. Its KV keys change with it: call KvKeyTable.forget(). */
   setLead(id: number, lead: Int32Array): void {
     this.#sql.run('UPDATE chunk SET lead = ? WHERE id = ?', packTokens(lead), id);
   }
@@ -260,14 +260,14 @@ export class ChunkTable {
     this.#sql.run('DELETE FROM chunk WHERE id = ?', id);
   }
 
-  /** At most `limit` of a document's chunks; gives how many went. */
+  /** Deletes at most `limit` of a document's chunks; returns how many. */
   removeSome(documentId: number, limit: number): number {
     this.#sql.run('DELETE FROM chunking WHERE document_id = ?', documentId);
     const sql = 'DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE document_id = ? LIMIT ?)';
     return this.#sql.run(sql, documentId, limit);
   }
 
-  /** At most `limit` chunks that sets other than `keptSet` made of another text of the document; gives how many went. */
+  /** Deletes at most `limit` chunks that sets other than `keptSet` created from another text of the document; returns how many. */
   removeStale(documentId: number, sha256: string, keptSet: number, limit: number): number {
     const stale = 'DELETE FROM chunking WHERE document_id = ? AND chunk_set_id <> ? AND sha256 <> ?';
     this.#sql.run(stale, documentId, keptSet, sha256);
@@ -285,7 +285,7 @@ export class ChunkTable {
     return this.#sql.get<ChunkCounts>(query, ...values) as ChunkCounts;
   }
 
-  /** How much text the libraries hold, as a model's sets of one chunk size cut it. */
+  /** The amount of text in the libraries, as a model's sets of one chunk size split it. */
   corpus(of: { fingerprint: string; chunkTokens: number }): {
     documents: number;
     chunks: number;
@@ -297,7 +297,7 @@ export class ChunkTable {
     return this.#sql.get(query, of) as { documents: number; chunks: number; tokens: number };
   }
 
-  /** About how many chunks of another size a model's sets of one chunk size would be: a short document is one at least. */
+  /** Estimated number of chunks of another size, from a model's sets of one chunk size: a short document counts as at least one. */
   chunksOfSize(of: { fingerprint: string; chunkTokens: number }, size: number): number {
     const query = `SELECT coalesce(sum(max(min(k.chunks, 1), round(k.chunks * @chunkTokens * 1.0 / @size))), 0)
       FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
@@ -305,7 +305,7 @@ export class ChunkTable {
     return this.#sql.value<number>(query, { ...of, size }) ?? 0;
   }
 
-  /** Of all libraries' chunks for a model and chunk size. */
+  /** Totals over all libraries' chunks for a model and chunk size. */
   cachedBytes(fingerprint: string, chunkTokens: number): number {
     const sql = `SELECT coalesce(sum(cached_bytes), 0) FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
       WHERE s.fingerprint = ? AND s.chunk_tokens = ?`;

@@ -4,7 +4,7 @@ import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { Database } from '../platform/database.ts';
 import type { ChunkSetKey } from './chunk-table.ts';
 
-/** Whose chunks are counted. */
+/** The model and chunk size whose chunks are counted. */
 type Target = Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>;
 
 type ListInput = ParsedInputOf<'documents.list'>;
@@ -50,7 +50,7 @@ const PHASES: Record<ListInput['phase'], string> = {
   working: "AND d.phase NOT IN ('ready', 'failed')",
 };
 
-/** Documents as lists show them. */
+/** Documents for lists. */
 export class DocumentList {
   readonly #sql: Database;
 
@@ -71,7 +71,7 @@ export class DocumentList {
     const values = [...library, ...(input.search === '' ? [] : [pattern, pattern])];
     const total = this.#sql.value<number>(`SELECT count(*) FROM document d ${where}`, ...values) ?? 0;
     const order = `ORDER BY ${SORT[input.sort]} ${input.descending ? 'DESC' : 'ASC'}, d.id`;
-    // Places first, then what stands there: sorting whole rows would take long in a large library.
+    // Positions first, rows afterwards: sorting whole rows would take long in a large library.
     const join = input.sort === 'tokens' ? JOIN_CHUNKING : '';
     const ids = this.#sql.column<number>(
       `SELECT d.id FROM document d ${join} ${where} ${order} LIMIT ? OFFSET ?`,

@@ -5,7 +5,7 @@ import type { Database } from '../platform/database.ts';
 import { parseOr } from '../platform/parse-or.ts';
 import type { ChunkSetKey } from './chunk-table.ts';
 
-/** A line of a document's text that is a heading: its UTF-16 offset, its level from 1, its words. */
+/** A heading line in a document's text: its UTF-16 offset, its level from 1, its words. */
 export type Heading = readonly [start: number, level: number, title: string];
 
 const HeadingsSchema = z.array(z.tuple([z.int().min(0), z.int().min(1), z.string()])).nullable();
@@ -25,7 +25,7 @@ export interface DocumentRow {
   sha256: string;
   mtimeMs: number;
   bytes: number;
-  /** When the file was last read, milliseconds since 1970. */
+  /** When the file was last read, in milliseconds since 1970. */
   seenMs: number;
   phase: DocumentPhase;
   attempts: number;
@@ -34,7 +34,7 @@ export interface DocumentRow {
   textLength: number | null;
 }
 
-/** What a scan finds of a file. */
+/** A scan's facts about a file. */
 interface FileFacts {
   path: string;
   format: string;
@@ -47,7 +47,7 @@ export type ReadableDocument = Pick<DocumentRow, 'id' | 'path' | 'title'>;
 
 export type KnownFile = Pick<DocumentRow, 'id' | 'path' | 'bytes' | 'mtimeMs' | 'seenMs' | 'phase'>;
 
-/** What reading a file gave. */
+/** The result of reading a file. */
 interface ReadFacts {
   title: string;
   sha256: string;
@@ -56,12 +56,12 @@ interface ReadFacts {
   seenMs: number;
   warnings: readonly string[];
   textLength: number;
-  /** null: those that Markdown has. */
+  /** null: use Markdown's headings. */
   headings: readonly Heading[] | null;
   pages: readonly Page[];
 }
 
-/** Documents of one format that have not been read (waiting) or not been cut (chunking). */
+/** Documents of one format that have not been read (waiting) or not been chunked (chunking). */
 export interface Unprepared {
   phase: 'waiting' | 'chunking';
   format: string;
@@ -70,7 +70,7 @@ export interface Unprepared {
   textLength: number;
 }
 
-/** What became of documents of one format. */
+/** Sizes of documents of one format after chunking. */
 export interface CutSize {
   format: string;
   bytes: number;
@@ -87,13 +87,13 @@ type RawDocumentRow = Omit<DocumentRow, 'failure' | 'warnings'> & {
 const COLUMNS = `id, library_id AS libraryId, root_id AS rootId, path, title, format, sha256, mtime_ms AS mtimeMs, bytes,
   seen_ms AS seenMs, phase, attempts, failure, warnings, text_length AS textLength`;
 
-/** Phases in the order in which a document goes through them. */
+/** Phases in the order in which a document passes through them. */
 export type WorkingPhase = 'waiting' | 'chunking' | 'indexing' | 'precomputing';
 
 /** Documents and their place in the queue. */
 export class DocumentTable {
   readonly #sql: Database;
-  /** Pages of the document asked for last: citations ask for one document again and again. */
+  /** Pages of the most recently requested document: citations request the same document repeatedly. */
   #pages: { id: number; pages: readonly Page[] } | undefined;
 
   constructor(sql: Database) {
@@ -105,7 +105,7 @@ export class DocumentTable {
     return row && toDocument(row);
   }
 
-  /** What is known of a root's files, by path; a part of them from behind `after` on. */
+  /** The known files of a root, by path; a page of them, after `after`. */
   knownFiles(rootId: number, after: string, limit: number): KnownFile[] {
     const query = `SELECT id, path, bytes, mtime_ms AS mtimeMs, seen_ms AS seenMs, phase FROM document
       WHERE root_id = ? AND path > ? ORDER BY path LIMIT ?`;
@@ -118,13 +118,13 @@ export class DocumentTable {
     return row && toDocument(row);
   }
 
-  /** All documents in the order of their ids: at most `limit` behind one. */
+  /** All documents by id: at most `limit` after one. */
   named(after: number, limit: number): DocumentName[] {
     const query = 'SELECT id, library_id AS libraryId, path FROM document WHERE id > ? ORDER BY id LIMIT ?';
     return this.#sql.all(query, after, limit);
   }
 
-  /** Documents whose text was read, in the order of their ids: at most `limit` behind one. */
+  /** Documents whose text was read, by id: at most `limit` after one. */
   readable(after: number, limit: number): ReadableDocument[] {
     const query = `SELECT d.id, d.path, d.title FROM document d JOIN library l ON l.id = d.library_id
       WHERE d.id > ? AND d.text_length IS NOT NULL AND NOT l.doomed ORDER BY d.id LIMIT ?`;
@@ -148,8 +148,8 @@ export class DocumentTable {
   }
 
   /**
-   * Documents of these libraries that no question finds, since no chunk set has their text: how many were not read yet, how
-   * many not cut, and the paths of the newest. `documentIds`: those alone, where any are named.
+   * Documents of these libraries that no question finds, since no chunk set has their text: how many were not read yet, how many not
+   * chunked, and the paths of the newest. `documentIds`: only those, if any are named.
    */
   notFound(
     libraryIds: readonly string[],
@@ -173,7 +173,7 @@ export class DocumentTable {
     return { reading: of('waiting'), uncut: of('chunking'), names };
   }
 
-  /** Titles of the newest documents of these libraries that questions find. */
+  /** Titles of the newest searchable documents of these libraries. */
   newestTitles(libraryIds: readonly string[], limit: number): string[] {
     const query = `SELECT title FROM document WHERE phase IN ('indexing', 'precomputing', 'ready')
       AND library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) ORDER BY id DESC LIMIT ?`;
@@ -186,7 +186,7 @@ export class DocumentTable {
     return this.#sql.column(query, libraryId);
   }
 
-  /** Enters a file that is new or has changed: to be read. */
+  /** Inserts a new or changed file, to be read. */
   queueFile(libraryId: number, rootId: number, file: FileFacts): void {
     this.#sql.run(
       `INSERT INTO document (library_id, root_id, path, title, format, sha256, mtime_ms, bytes, seen_ms, phase)
@@ -208,8 +208,8 @@ export class DocumentTable {
   }
 
   /**
-   * The next document in a phase whose root can be used, of one library or of all but some: small ones (by decimal digits of
-   * their size) before large ones, and the newest first.
+   * The next document in a phase whose root is usable, of one library or of all but some: small ones (by decimal digits of their size)
+   * before large ones, then the newest first.
    */
   next(phase: WorkingPhase, libraryId?: number, except: readonly number[] = []): DocumentRow | undefined {
     const which = libraryId === undefined ? 'NOT IN (SELECT value FROM json_each(?))' : '= ?';
@@ -221,14 +221,14 @@ export class DocumentTable {
     return row && toDocument(row);
   }
 
-  /** True unless something else has happened to the document meanwhile. */
+  /** True unless something else has changed the document meanwhile. */
   advance(id: number, from: WorkingPhase, to: DocumentPhase): boolean {
     return this.#sql.run('UPDATE document SET phase = ? WHERE id = ? AND phase = ?', to, id, from) > 0;
   }
 
   /**
-   * Another model or chunk size is in use: a library's documents that have been read go on from where they are for it. At
-   * most `limit` documents from behind `after` on; gives the last one's id, 0 when there are no more.
+   * After a change of model or chunk size: a library's documents that have been read continue from their state for it. At most `limit`
+   * documents after `after`; returns the last one's id, 0 when there are no more.
    */
   regress(
     libraryId: number,
@@ -249,14 +249,14 @@ export class DocumentTable {
     return ids.length < limit ? 0 : (ids.at(-1) ?? 0);
   }
 
-  /** How much there is to read and to cut, by format. */
+  /** How much there is to read and to chunk, by format. */
   unprepared(): Unprepared[] {
     const query = `SELECT phase, format, sum(bytes) AS bytes, coalesce(sum(text_length), 0) AS textLength
       FROM document WHERE phase IN ('waiting', 'chunking') GROUP BY phase, format`;
     return this.#sql.all(query);
   }
 
-  /** Sizes of documents that were cut, by format: of each the newest thousand. */
+  /** Sizes of chunked documents by format: for each, the newest thousand. */
   cutSizes(): CutSize[] {
     const query = `SELECT d.format, sum(d.bytes) AS bytes, sum(d.text_length) AS textLength, sum(k.tokens) AS tokens
       FROM (SELECT id, format, bytes, text_length FROM document WHERE text_length > 0 ORDER BY id DESC LIMIT 1000) d
@@ -264,7 +264,7 @@ export class DocumentTable {
     return this.#sql.all(query);
   }
 
-  /** Documents that are ready although chunks of theirs are not stored are to be computed again. */
+  /** Queues documents again that are ready although some of their chunks are not stored. */
   reopen({ fingerprint, chunkTokens }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>): void {
     const sql = `UPDATE document SET phase = 'precomputing' WHERE phase = 'ready' AND id IN (SELECT k.document_id
       FROM chunking k JOIN chunk_set s ON s.id = k.chunk_set_id
@@ -272,7 +272,7 @@ export class DocumentTable {
     this.#sql.run(sql, fingerprint, chunkTokens);
   }
 
-  /** Documents that were cut and are not ready, with about how many of their tokens are not stored: chunks are taken to be of one size. */
+  /** Documents that were chunked and are not ready, with about how many of their tokens are not stored; assumes chunks of equal size. */
   missing({
     fingerprint,
     chunkTokens,
@@ -283,7 +283,7 @@ export class DocumentTable {
     return this.#sql.all(query, fingerprint, chunkTokens);
   }
 
-  /** About how many tokens of documents that are ready are not stored: chunks are taken to be of one size. */
+  /** About how many tokens of ready documents are not stored; assumes chunks of equal size. */
   leftOut({ fingerprint, chunkTokens }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>): number {
     const query = `SELECT coalesce(sum(k.tokens * (k.chunks - k.cached_chunks) / k.chunks), 0)
       FROM chunking k JOIN document d ON d.id = k.document_id JOIN chunk_set s ON s.id = k.chunk_set_id
@@ -302,7 +302,7 @@ export class DocumentTable {
     });
   }
 
-  /** The file was read, and its text is new. */
+  /** The file was read and its text is new. */
   setRead(id: number, facts: ReadFacts): void {
     this.#pages = undefined;
     this.#sql.run(
@@ -321,14 +321,14 @@ export class DocumentTable {
     );
   }
 
-  /** The file was looked at, and is the one that was read before. */
+  /** The file was checked and is unchanged. */
   setSeen(id: number, facts: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>, phase: DocumentPhase): void {
     const sql = `UPDATE document SET bytes = ?, mtime_ms = ?, seen_ms = ?, failure = NULL, phase = ${unlessChanged('?')}
       WHERE id = ?`;
     this.#sql.run(sql, facts.bytes, facts.mtimeMs, facts.seenMs, phase, id);
   }
 
-  /** The file cannot be used: what was known of its text is forgotten. */
+  /** The file cannot be used: its text is discarded. */
   setFailed(id: number, failure: Failure, file: Pick<ReadFacts, 'bytes' | 'mtimeMs' | 'seenMs'>): void {
     this.#pages = undefined;
     const sql = `UPDATE document SET phase = ${unlessChanged("'failed'")}, failure = ?, bytes = ?, mtime_ms = ?, seen_ms = ?,
@@ -336,7 +336,7 @@ export class DocumentTable {
     this.#sql.run(sql, JSON.stringify(failure), file.bytes, file.mtimeMs, file.seenMs, id);
   }
 
-  /** The document's text stays; only this step went wrong. */
+  /** The document's text stays; only this step failed. */
   setStepFailed(id: number, failure: Failure): void {
     const sql = "UPDATE document SET phase = 'failed', failure = ? WHERE id = ?";
     this.#sql.run(sql, JSON.stringify(failure), id);
@@ -347,7 +347,7 @@ export class DocumentTable {
     this.#sql.run('DELETE FROM document WHERE id = ?', id);
   }
 
-  /** The lines of a document's text that are headings; null where those are that Markdown has. */
+  /** The heading lines of a document's text; null where Markdown's headings apply. */
   headings(id: number): readonly Heading[] | null {
     const json = this.#sql.value<string | null>('SELECT headings FROM document WHERE id = ?', id);
     return parseOr(HeadingsSchema, json, null);
@@ -375,7 +375,7 @@ export class DocumentTable {
   }
 }
 
-/** A file that was changed while it was read has been queued again (attempts: 0), and stays so. */
+/** A file that changed while it was being read has been queued again (attempts: 0), and stays so. */
 function unlessChanged(phase: string): string {
   return `iif(phase = 'waiting' AND attempts = 0, 'waiting', ${phase})`;
 }

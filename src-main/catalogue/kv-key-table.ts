@@ -2,7 +2,7 @@ import type { Database } from '../platform/database.ts';
 import { unpackTokens } from '../platform/token-bytes.ts';
 import { unpacked, type KeyedTokens, type RawTokens } from './chunk-table.ts';
 
-/** Which stored KV is whose: the store knows keys, the catalogue knows texts. Rows go with their chunk. */
+/** Maps stored KV to chunks: the store knows keys, the catalogue knows texts. Rows are deleted with their chunk. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS chunk_kv_key (
     chunk_id INTEGER NOT NULL REFERENCES chunk(id) ON DELETE CASCADE,
@@ -11,14 +11,14 @@ const SCHEMA = `
     PRIMARY KEY (chunk_id, dtype)
   ) STRICT, WITHOUT ROWID;`;
 
-/** Where a key's text stands. */
+/** A place of a key's text. */
 export interface KeyPlace {
   key: string;
   documentId: number;
   ordinal: number;
 }
 
-/** Keys of chunks in the store, kept beside them. */
+/** Store keys of chunks, cached in the catalogue. */
 export class KvKeyTable {
   readonly #sql: Database;
 
@@ -28,8 +28,8 @@ export class KvKeyTable {
   }
 
   /**
-   * Where the texts of these documents' keys stand. In this order of tables chunks are read from an index alone: their rows, with
-   * texts and tokens, are a hundred times as large.
+   * The places of these documents' keys. In this order of tables chunks are read from an index alone: their rows, with texts and tokens,
+   * are a hundred times as large.
    */
   places(documentIds: readonly number[], dtypes: readonly string[]): KeyPlace[] {
     const query = `SELECT k.key, d.id AS documentId, c.ordinal
@@ -40,14 +40,14 @@ export class KvKeyTable {
     return this.#sql.all(query, JSON.stringify(documentIds), JSON.stringify(dtypes));
   }
 
-  /** A set's chunks of a document in order, each with its key in this format where that is known; from indexes alone. */
+  /** A set's chunks of a document in order, each with its key in this format where known; read from indexes alone. */
   ofDocument(chunkSetId: number, documentId: number, dtype: string): { id: number; key: string | null }[] {
     const query = `SELECT c.id, k.key FROM chunk c LEFT JOIN chunk_kv_key k ON k.chunk_id = c.id AND k.dtype = ?
       WHERE c.chunk_set_id = ? AND c.document_id = ? ORDER BY c.ordinal`;
     return this.#sql.all(query, dtype, chunkSetId, documentId);
   }
 
-  /** Keeps keys, of those of the chunks that are still there. */
+  /** Stores keys of those chunks that still exist. */
   add(keys: ReadonlyMap<number, string>, dtype: string): void {
     const sql =
       'INSERT OR IGNORE INTO chunk_kv_key (chunk_id, dtype, key) SELECT id, ?, ? FROM chunk WHERE id = ?';
@@ -56,12 +56,12 @@ export class KvKeyTable {
     });
   }
 
-  /** A chunk's keys, in all formats: it is to be encoded behind something else. */
+  /** Deletes a chunk's keys in all formats: it will be encoded with another lead. */
   forget(chunkId: number): void {
     this.#sql.run('DELETE FROM chunk_kv_key WHERE chunk_id = ?', chunkId);
   }
 
-  /** Chunks without a key in this format; from indexes alone. Mostly there are none, which counting tells soonest. */
+  /** Chunks without a key in this format; read from indexes alone. Usually there are none, which counting shows fastest. */
   missing(dtype: string): number[] {
     const counts =
       'SELECT (SELECT count(*) FROM chunk) = (SELECT count(*) FROM chunk_kv_key WHERE dtype = ?)';
@@ -72,7 +72,7 @@ export class KvKeyTable {
     return this.#sql.column(query, dtype);
   }
 
-  /** Gives those of the chunks that are still there a key in this format. */
+  /** Stores a key in this format for those of the chunks that still exist. */
   put(chunkIds: readonly number[], dtype: string, keyOf: (chunk: KeyedTokens) => string): void {
     const query = `SELECT c.id, c.tokens, c.lead, s.fingerprint, s.prefix FROM chunk c JOIN chunk_set s ON s.id = c.chunk_set_id
       WHERE c.id IN (SELECT value FROM json_each(?))`;

@@ -11,7 +11,7 @@ import { stemmer as spanish } from '@orama/stemmers/spanish';
 import { stemmer as swedish } from '@orama/stemmers/swedish';
 import { dan, deu, eng, fin, fra, ita, nld, por, rus, spa, swe } from 'stopword';
 
-/** The languages whose words are brought to their stems (Snowball), each with words that hold its sentences together. */
+/** The languages with stemming (Snowball), each with its function words. */
 const LANGUAGES = {
   en: { stem: english, stop: eng },
   de: { stem: german, stop: deu },
@@ -28,7 +28,7 @@ const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES;
 
-/** Stand in most English questions and documents beside those of the list. */
+/** Words in most English questions and documents besides those in the list. */
 const MORE_ENGLISH = `are does did don had hers if me ours should than theirs us whose whom why yours`.split(
   ' ',
 );
@@ -40,19 +40,19 @@ const STOP = new Map(
   ]),
 );
 
-/** So many words tell a text's language. */
+/** This many words are enough to detect a text's language. */
 const SAMPLE = 200;
-/** Stems that are remembered for each language: those of a document's common words. */
+/** Stems cached per language: those of a document's common words. */
 const REMEMBERED = 20_000;
 
 /** A run of letters, digits and marks. */
 export const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** Beside English another language needs so many times its function words, and these so large a share of all words. */
+/** To be chosen over English, another language needs this many times English's function words, and at least this share of all words. */
 const LEAD = 1.3;
 const LEAST_SHARE = 0.15;
 
-/** The language most of whose function words stand in a text; English where none tells: code, tables and names are in none. */
+/** The language most of whose function words occur in a text; English when none is conclusive: code, tables and names belong to none. */
 export function languageOf(text: string): Language {
   const head = text.slice(0, SAMPLE * 12).toLowerCase();
   const words = head.match(WORD)?.slice(0, SAMPLE) ?? [];
@@ -67,14 +67,14 @@ export function languageOf(text: string): Language {
   return best;
 }
 
-/** Whether a word, in lower case, says little of what a text in this language is about. */
+/** Whether a word, in lower case, says little about the topic of a text in this language. */
 export function isStopWord(word: string, language: Language): boolean {
   return STOP.get(language)?.has(word) ?? false;
 }
 
 const stems = new Map<Language, Map<string, string>>();
 
-/** A word's stem; the word is in lower case. */
+/** A word's stem; the word must be in lower case. */
 export function stemOf(word: string, language: Language): string {
   let known = stems.get(language);
   if (!known || known.size >= REMEMBERED) stems.set(language, (known = new Map<string, string>()));

@@ -9,7 +9,7 @@ export interface LibraryRow {
   sample: boolean;
 }
 
-/** Where documents of a library come from. */
+/** The source of a library's documents. */
 export interface RootRow {
   id: number;
   libraryId: number;
@@ -26,7 +26,7 @@ type Raw<T> = {
 
 const ROOT_COLUMNS = 'id, library_id AS libraryId, kind, path, watched, failure';
 
-/** Libraries, their roots, and the paths that users took out of them. */
+/** Libraries, their roots, and the paths that users excluded from them. */
 export class LibraryTable {
   readonly #sql: Database;
 
@@ -41,8 +41,7 @@ export class LibraryTable {
   }
 
   /**
-   * The libraries that a question about these is asked of. Where none is named: all, without the sample library once
-   * another one has documents.
+   * The libraries that a question about these searches. If none is named: all, without the sample library once another one has documents.
    */
   asked(libraryIds: readonly string[]): string[] {
     if (libraryIds.length > 0) return [...libraryIds];
@@ -67,12 +66,12 @@ export class LibraryTable {
     this.#sql.run('UPDATE library SET name = ?, sample = ? WHERE id = ?', name, Number(sample), id);
   }
 
-  /** From now on the library is not there, but for who deletes what is left of it. */
+  /** Hides the library from now on from everything but its deletion. */
   doom(id: number): void {
     this.#sql.run('UPDATE library SET doomed = 1 WHERE id = ?', id);
   }
 
-  /** Puts a root and its documents into a doomed library of their own; gives its id. */
+  /** Moves a root and its documents into a separate doomed library; returns its id. */
   doomRoot(rootId: number): number {
     return this.#sql.transaction(() => {
       const id = this.create('');
@@ -83,17 +82,17 @@ export class LibraryTable {
     });
   }
 
-  /** Libraries whose deletion has begun and not ended. */
+  /** Libraries whose deletion has started but not finished. */
   doomed(): number[] {
     return this.#sql.column<number>('SELECT id FROM library WHERE doomed ORDER BY id');
   }
 
-  /** With its roots, documents, texts and chunks. */
+  /** Removes it with its roots, documents, texts and chunks. */
   remove(id: number): void {
     this.#sql.run('DELETE FROM library WHERE id = ?', id);
   }
 
-  /** The library that consists of this folder and nothing else. */
+  /** The library that consists of exactly this folder. */
   ofFolder(path: string): number | undefined {
     const query = `SELECT library_id FROM root r WHERE kind = 'folder' AND path = ?
       AND NOT EXISTS (SELECT 1 FROM root o WHERE o.library_id = r.library_id AND o.id <> r.id)
@@ -101,7 +100,7 @@ export class LibraryTable {
     return this.#sql.value<number>(query, path);
   }
 
-  /** Of one library; else of all but those that are being deleted. */
+  /** Of one library; else of all that are not being deleted. */
   roots(libraryId?: number): RootRow[] {
     const where =
       libraryId === undefined
@@ -118,7 +117,7 @@ export class LibraryTable {
     return row && toRoot(row);
   }
 
-  /** Adds a root, or finds the one of the same path; gives its id. */
+  /** Adds a root, or finds the one with the same path; returns its id. */
   addRoot(libraryId: number, root: { kind: RootKind; path: string; watched: boolean }): number {
     const sql = `INSERT INTO root (library_id, kind, path, watched) VALUES (?, ?, ?, ?)
       ON CONFLICT (library_id, path) DO UPDATE SET kind = excluded.kind, watched = max(watched, excluded.watched)
@@ -130,7 +129,7 @@ export class LibraryTable {
     this.#sql.run('UPDATE root SET watched = ? WHERE id = ?', Number(watched), rootId);
   }
 
-  /** True when this says something new. */
+  /** True when this changes something. */
   setFailure(rootId: number, failure: Failure | null): boolean {
     const json = failure && JSON.stringify(failure);
     const sql = 'UPDATE root SET failure = ? WHERE id = ? AND failure IS NOT ?';
@@ -145,7 +144,7 @@ export class LibraryTable {
     return this.#sql.value('SELECT 1 FROM root WHERE path = ?', path) !== undefined;
   }
 
-  /** Folders of uploads that are still to be deleted. */
+  /** Upload folders that are still to be deleted. */
   discardedFolders(): string[] {
     return this.#sql.column<string>('SELECT name FROM discarded_folder');
   }
@@ -162,7 +161,7 @@ export class LibraryTable {
     this.#sql.run('DELETE FROM root WHERE id = ?', id);
   }
 
-  /** Single files that were taken out: nothing is left of such a root but what a crash kept from going. */
+  /** Excluded single files: such a root is empty except for leftovers of a crash. */
   removeExcludedFiles(): void {
     this.#sql.run("DELETE FROM root WHERE kind = 'file' AND id IN (SELECT root_id FROM excluded)");
   }
@@ -171,7 +170,7 @@ export class LibraryTable {
     this.#sql.run('INSERT OR IGNORE INTO excluded (root_id, path) VALUES (?, ?)', rootId, path);
   }
 
-  /** Takes a path, or a folder and all in it ('' for the whole root), back in. */
+  /** Includes a path, or a folder and everything in it ('' for the whole root), again. */
   include(rootId: number, path: string): void {
     const below = path === '' ? '' : `${path}/`;
     const sql = 'DELETE FROM excluded WHERE root_id = ? AND (path = ? OR substr(path, 1, length(?)) = ?)';

@@ -1,6 +1,6 @@
-/** The catalogue's schema, version by version; docs/formats/catalogue.md tells what the tables mean. */
+/** The catalogue's schema, version by version; docs/formats/catalogue.md describes the tables. */
 
-/** Libraries were folders. Chunks depend on the tokenizer and on the chunk size, so a library has a set for each pair in use. */
+/** Libraries were folders. Chunks depend on the tokenizer and on the chunk size, so a library has one set for each pair in use. */
 const VERSION_1 = `
   CREATE TABLE library (
     id INTEGER PRIMARY KEY,
@@ -48,8 +48,8 @@ const VERSION_1 = `
 `;
 
 /**
- * Libraries get a name and several roots; documents their place in the queue, their text and what it is made of. Rows of
- * version 1 are read again (their text was not kept); chunks whose text is the same stay as they are.
+ * Libraries get a name and several roots; documents get their place in the queue, their text and its sources. Rows of version 1 are read
+ * again (their text was not stored); chunks with unchanged text stay as they are.
  */
 const VERSION_2 = `
   CREATE TABLE library_2 (
@@ -127,8 +127,8 @@ const VERSION_2 = `
 `;
 
 /**
- * Ids of libraries and documents are never given again: conversations and folders of uploads refer to them after the row is
- * gone. That takes AUTOINCREMENT, which a table can only be made with.
+ * Ids of libraries and documents are never reused: conversations and upload folders refer to them after the row is gone. That requires
+ * AUTOINCREMENT, which a table can only get when it is created.
  */
 const VERSION_3 = `
   CREATE TABLE library_3 (
@@ -172,7 +172,7 @@ const VERSION_3 = `
   CREATE INDEX document_by_phase ON document(library_id, phase);
 `;
 
-/** Ids of roots are never given again either: a window may still name one that is gone. Folders that are to be deleted are noted. */
+/** Ids of roots are never reused either: a window may still name one that is gone. Folders to be deleted are recorded. */
 const VERSION_4 = `
   CREATE TABLE root_4 (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -194,8 +194,8 @@ const VERSION_4 = `
 `;
 
 /**
- * What is a heading is said by a document's parser. Documents whose headings had been taken for such by their looks are read and
- * cut again; chunks that come out the same stay.
+ * A document's parser determines its headings. Documents whose headings had been guessed from their looks are read and chunked again;
+ * unchanged chunks stay.
  */
 const VERSION_5 = `
   ALTER TABLE document ADD COLUMN headings TEXT; -- JSON: [start, level, title] of lines; NULL: those that Markdown has
@@ -207,24 +207,24 @@ const VERSION_5 = `
   DROP TABLE misread;
 `;
 
-/** A library that is being deleted says so: a start goes on with it, and nothing else sees it any more. */
+/** A library that is being deleted is marked: the next start resumes its deletion, and nothing else sees it any more. */
 const VERSION_6 = `
   ALTER TABLE library ADD COLUMN doomed INTEGER NOT NULL DEFAULT 0;
 `;
 
-/** Chunks know the headings above them, which they are encoded behind. They are cut again; those that come out the same stay. */
+/** Chunks know the headings above them, which they are encoded with. They are created again; unchanged ones stay. */
 const VERSION_7 = `
   ALTER TABLE chunk ADD COLUMN lead BLOB NOT NULL DEFAULT x''; -- little-endian int32
   UPDATE chunking SET sha256 = '';
   UPDATE document SET phase = 'chunking' WHERE phase IN ('indexing', 'precomputing', 'ready');
 `;
 
-/** The order in which documents are prepared, with what the queue estimates the rest by. */
+/** The order in which documents are prepared, with the data for the queue's estimate of the remaining time. */
 const VERSION_8 = `
   CREATE INDEX IF NOT EXISTS document_queue ON document(phase, length(bytes), id DESC, format, bytes, text_length);
 `;
 
-/** Chunks are cut again, for leads with the text before them; what was computed serves meanwhile. */
+/** Chunks are created again, for leads with the text before them; the KV computed so far serves meanwhile. */
 const VERSION_9 = `
   UPDATE chunking SET sha256 = '';
   UPDATE document SET phase = 'chunking' WHERE phase IN ('indexing', 'precomputing', 'ready');

@@ -4,7 +4,7 @@ import type { Database } from '../platform/database.ts';
 
 const deflate = promisify(deflateRaw);
 
-/** UTF-16 units in a block: small enough that a page of text is read in a blink wherever it stands. */
+/** UTF-16 units in a block: small enough that a page of text is read quickly wherever it is. */
 const BLOCK_UNITS = 65_536;
 
 /** A text ready to be stored. */
@@ -23,7 +23,7 @@ export async function packText(text: string): Promise<PackedText> {
   return { length: text.length, blocks };
 }
 
-/** The extracted text of documents, so that showing one and cutting it anew need no parser. */
+/** The extracted text of documents, so that showing one and chunking it again need no parser. */
 export class TextTable {
   readonly #sql: Database;
 

@@ -2,7 +2,7 @@ import type { Database } from '../platform/database.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { IN_SCOPE, type BoundScope, type ChunkPlace } from './word-table.ts';
 
-/** Vectors as little-endian f32, a row for each chunk and embedding model. They go with their chunk. */
+/** Vectors as little-endian f32, one row for each chunk and embedding model. They are deleted with their chunk. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS embedding_model (
     id INTEGER PRIMARY KEY,
@@ -16,25 +16,25 @@ const SCHEMA = `
     UNIQUE (chunk_id, model_id)
   ) STRICT;`;
 
-/** Rows deleted before others get their turn. */
+/** Rows deleted before yielding to other work. */
 const ROWS_AT_ONCE = 200;
 
 export interface Unembedded {
   chunkId: number;
   /** Titles above the chunk, then its text. */
   text: string;
-  /** Of the chunk, for the model that it was cut for. */
+  /** Of the chunk, for the model that it was created for. */
   tokens: number;
 }
 
 interface VectorRow extends ChunkPlace {
   id: number;
-  /** Of the model, and in the scope. */
+  /** Of the model, and in scope. */
   inReach: 0 | 1;
   vector: Buffer;
 }
 
-/** The chunks' vectors, by embedding models. */
+/** The chunks' vectors, by embedding model. */
 export class VectorTable {
   readonly #sql: Database;
 
@@ -42,14 +42,14 @@ export class VectorTable {
     this.#sql = sql;
   }
 
-  /** Id of an embedding model; makes the tables when it is the first. */
+  /** Id of an embedding model; creates the tables for the first one. */
   modelId(identity: string): number {
     this.#sql.exec(SCHEMA);
     this.#sql.run('INSERT OR IGNORE INTO embedding_model (identity) VALUES (?)', identity);
     return this.#sql.value<number>('SELECT id FROM embedding_model WHERE identity = ?', identity) as number;
   }
 
-  /** Chunks behind `after` that have no vector yet, of a set or of one of its documents. */
+  /** Chunks after `after` that have no vector yet, of a set or of one of its documents. */
   missing(
     model: number,
     { chunkSetId, documentId = null }: { chunkSetId: number; documentId?: number | null | undefined },
@@ -72,7 +72,7 @@ export class VectorTable {
     return this.#sql.value<number>(query, { model, chunkSetId, documentId }) ?? 0;
   }
 
-  /** Keeps vectors, each with its chunk's id; chunks that are gone by now are passed over. */
+  /** Stores vectors by chunk id; chunks that no longer exist are skipped. */
   put(model: number, vectors: readonly (readonly [chunkId: number, vector: Buffer])[]): void {
     const sql = `INSERT OR REPLACE INTO chunk_vector (chunk_id, model_id, vector)
       SELECT id, @model, @vector FROM chunk WHERE id = @chunkId`;
@@ -81,9 +81,9 @@ export class VectorTable {
     });
   }
 
-  /** The next `limit` vectors from behind `after` on. */
+  /** The next `limit` vectors after `after`. */
   scan(model: number, scope: BoundScope, after: number, limit: number): VectorRow[] {
-    // Vectors as they lie on disk, and for each its chunk; left to itself, SQLite sorts the whole set for every slice.
+    // Vectors in disk order, each with its chunk; without the hint, SQLite sorts the whole set for every slice.
     const query = `SELECT v.id, v.model_id = @model AND ${IN_SCOPE} AS inReach,
         c.id AS chunkId, c.document_id AS documentId, c.ordinal, v.vector
       FROM chunk_vector v CROSS JOIN chunk c ON c.id = v.chunk_id
@@ -106,7 +106,7 @@ export class VectorTable {
     return this.#sql.all(query, { model, chunks: JSON.stringify(chunkIds) });
   }
 
-  /** Forgets the vectors of every other model, some rows at a time. ABORTED. */
+  /** Deletes the vectors of every other model, some rows at a time. ABORTED. */
   async keepOnly(model: number, signal: AbortSignal): Promise<void> {
     const slice = new TimeSlice();
     const newest = this.#sql.value<number | null>('SELECT max(id) FROM chunk_vector') ?? 0;

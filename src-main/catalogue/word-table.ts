@@ -10,7 +10,7 @@ import {
   type WordTerms,
 } from './words.ts';
 
-/** Where a chunk stands. */
+/** The position of a chunk. */
 export interface ChunkPlace {
   chunkId: number;
   documentId: number;
@@ -29,26 +29,26 @@ export interface Hit extends ChunkPlace {
   score: number;
 }
 
-/** Where to look. */
+/** The chunk sets and documents to search. */
 export interface SearchScope {
   chunkSetIds: readonly number[];
   /** Absent: every document of the sets. */
   documentIds?: readonly number[] | undefined;
-  /** Documents whose chunks are taken from another set, with that set: they are not cut for these yet. */
+  /** Documents whose chunks are taken from another set, with that set: they have no chunks in these yet. */
   standIns?: ReadonlyMap<number, number> | undefined;
 }
 
-/** A scope as queries get it. */
+/** A scope in the form that queries bind. */
 export interface BoundScope {
   /** JSON: ids of chunk sets. */
   sets: string;
   /** JSON: ids of documents; null for all. */
   documents: string | null;
-  /** JSON: pairs of a document's id and the id of the set that stands in for it. */
+  /** JSON: pairs of a document's id and the id of the set used instead. */
   standIns: string;
 }
 
-/** What IN_SCOPE needs of a scope. */
+/** The parameters of IN_SCOPE for a scope. */
 export function boundScope({ chunkSetIds, documentIds, standIns }: SearchScope): BoundScope {
   if (!chunkSetIds.every(Number.isInteger)) throw new TypeError('chunkSetIds must be integers');
   return {
@@ -64,29 +64,29 @@ export const IN_SCOPE = `(c.chunk_set_id IN (SELECT value FROM json_each(@sets))
     OR (c.document_id, c.chunk_set_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(@standIns)))
   AND (@documents IS NULL OR c.document_id IN (SELECT value FROM json_each(@documents)))`;
 
-/** Named anew when what is indexed changes, so that an older index is built again. */
+/** Renamed whenever the indexed text changes, so that an older index is rebuilt. */
 const TABLE = 'chunk_words_2';
 
-/** Weight of a word in the titles above a chunk, beside 1 in its text. */
+/** Weight of a word in the titles above a chunk, relative to 1 in its text. */
 const TITLE_WEIGHT = 0.8;
 
 /**
- * The place of a match is read from an index that has nothing else in it: a common word matches most chunks, and their rows
- * hold texts and tokens.
+ * The position of a match is read from an index with nothing else in it: a common word matches most chunks, and their rows hold texts and
+ * tokens.
  */
 const MATCHES = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal,
     -bm25(${TABLE}, ${TITLE_WEIGHT}, 1.0) AS score
   FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid WHERE ${TABLE} MATCH @match AND ${IN_SCOPE}
   ORDER BY score DESC, c.id LIMIT @limit`;
 
-/** Chunks `c` of a chunk's document that were cut with it. */
+/** Chunks `c` of the same document and the same set as a chunk. */
 const IN_SAME_CUT = `c.chunk_set_id = (SELECT chunk_set_id FROM chunk WHERE id = @chunkId)
   AND c.document_id = @documentId`;
 
-/** Chunks that hold a word. */
+/** Chunks that contain a word. */
 const COUNT = `SELECT coalesce(sum(doc), 0) FROM ${TABLE}_counts WHERE term = ?`;
 
-/** The index holds words only; texts stay in `chunk`, and can be deleted without saying what they were. */
+/** The index holds words only; texts stay in `chunk`, and can be deleted without supplying the text. */
 const SCHEMA = `
   CREATE VIRTUAL TABLE ${TABLE} USING fts5(
     title, text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
@@ -120,30 +120,36 @@ const SCHEMA = `
     SELECT id, kvasir_words(title, kvasir_language(text)), kvasir_words(text, kvasir_language(text)) FROM chunk;`;
 
 /**
- * How FTS5 tidies up. It merges a segment once half of it has been deleted; at a tenth, its default, deleting takes the index six
- * times as long. A merge goes 64 pages at a stretch: small pages make stretches short.
+ * FTS5's merge settings. It merges a segment once half of it has been deleted; at a tenth, its default, deleting takes the index six times
+ * as long. A merge runs for 64 pages at a stretch: small pages make stretches short.
  */
 const TIDYING = { deletemerge: 50, pgsz: 1000 };
 
-/** One chunk in so many may be taken for another language than it is in. */
+/** One chunk in this many may be assigned to the wrong language. */
 const STRAY = 100;
 
-/** In an index of more chunks, words that stand in so large a share of them are not looked for beside others: they tell nothing. */
+/**
+ * In an index with more chunks than this, words that occur in at least this share of them are not searched next to others: they carry no
+ * information.
+ */
 const LARGE = 1000;
 const COMMON_SHARE = 0.3;
-/** The rarest words are looked for that together stand in so many chunks: a search takes as long as its words have places. */
+/**
+ * The search uses the rarest words, up to this number of matching chunks in total: its time grows with the number of positions of its
+ * words.
+ */
 const MAX_POSTINGS = 20_000;
-/** Of the rarest word's weight (its inverse document frequency): words that weigh as much are rare, too. */
+/** Relative to the rarest word's weight (its inverse document frequency): words of that weight are rare, too. */
 const RARE = 0.6;
-/** Words of a question that are weighed. */
+/** Maximum number of words of a question that are weighed. */
 const MAX_WORDS = 64;
-/** More words than these, the rarest, do not make a search better. */
+/** More words than this, taking the rarest, do not improve a search. */
 const MAX_TERMS = 24;
 
 /**
- * The full-text index (SQLite FTS5, BM25) over all chunks. One index holds all sets, so that word statistics, and with them
- * scores, are comparable across libraries. Triggers keep it equal to the `chunk` table, in the same transactions, with a
- * function that this defines; an older index is built anew.
+ * The full-text index (SQLite FTS5, BM25) over all chunks. One index holds all sets, so that word statistics, and with them scores, are
+ * comparable across libraries. Triggers keep it equal to the `chunk` table, in the same transactions, with a function that this class
+ * defines; an older index is rebuilt.
  */
 export class WordTable {
   readonly #sql: Database;
@@ -162,26 +168,26 @@ export class WordTable {
     for (const [name, value] of Object.entries(TIDYING)) this.#configure(name, value);
   }
 
-  /** It is kept in the database, so most starts have nothing to write. */
+  /** The value is stored in the database, so most starts have nothing to write. */
   #configure(name: string, value: number): void {
     if (this.#sql.value(`SELECT v FROM ${TABLE}_config WHERE k = ?`, name) === value) return;
     this.#sql.run(`INSERT INTO ${TABLE} (${TABLE}, rank) VALUES (?, CAST(? AS INTEGER))`, name, value);
   }
 
-  /** The languages that more than a few stray texts are in. */
+  /** The languages of more than a few stray texts. */
   languages(): Language[] {
     const query = `SELECT language FROM ${TABLE}_languages
       WHERE chunks > 0 AND chunks * ${STRAY} >= (SELECT sum(chunks) FROM ${TABLE}_languages)`;
     return this.#sql.column(query);
   }
 
-  /** The chunks that hold any of these terms and match best, best first. */
+  /** The chunks that contain any of these terms and match best, best first. */
   matches(terms: readonly Term[], scope: BoundScope, limit: number): Hit[] {
     const match = this.#telling(terms).map(ftsTerm).join(' OR ');
     const hits: Hit[] = match === '' ? [] : this.#sql.all(MATCHES, { match, ...scope, limit });
     const tied = hits.filter(({ score }, i) => score === hits[i - 1]?.score || score === hits[i + 1]?.score);
     if (tied.length === 0) return hits;
-    // Equal scores go by content: ids tell only which file was read first.
+    // Ties are broken by content: ids only tell which file was read first.
     const texts = this.texts(tied.map(({ chunkId }) => chunkId));
     const textOf = ({ chunkId }: Hit): string => texts.get(chunkId)?.text ?? '';
     return hits.sort(
@@ -189,7 +195,7 @@ export class WordTable {
     );
   }
 
-  /** The words that tell most of where to look: those in fewest chunks, of those that are in any. */
+  /** The most significant words for a search: those in the fewest chunks, of those that occur in any. */
   rarest(words: readonly WordTerms[]): Term[][] {
     const chunks = this.#sql.value<number>('SELECT count(*) FROM chunk') ?? 0;
     const weighed = words
@@ -205,7 +211,7 @@ export class WordTable {
     return this.#sql.value<number>(COUNT, withoutMarks(text)) ?? 0;
   }
 
-  /** Which of these chunks hold any of the terms. */
+  /** Which of these chunks contain any of the terms. */
   holding(terms: readonly Term[], chunkIds: readonly number[]): Set<number> {
     const query = `SELECT rowid FROM ${TABLE} WHERE ${TABLE} MATCH ? AND rowid IN (SELECT value FROM json_each(?))`;
     return new Set(
@@ -213,13 +219,13 @@ export class WordTable {
     );
   }
 
-  /** Whether a document has a chunk in this place. */
+  /** Whether a document has a chunk at this position. */
   hasChunk(documentId: number, ordinal: number, scope: BoundScope): boolean {
     const query = `SELECT 1 FROM chunk c WHERE ${IN_SCOPE} AND c.document_id = @documentId AND c.ordinal = @ordinal`;
     return this.#sql.get(query, { ...scope, documentId, ordinal }) !== undefined;
   }
 
-  /** The terms that are worth looking for. */
+  /** The terms worth searching for. */
   #telling(terms: readonly Term[]): readonly Term[] {
     const { chunks } = this.#sql.get<{ chunks: number }>(`SELECT count(*) AS chunks FROM chunk`) ?? {
       chunks: 0,
@@ -246,17 +252,17 @@ export class WordTable {
     return this.#sql.get(first, { ...scope, documentId });
   }
 
-  /** The chunks up to `reach` places before and behind one, in its document and under the same headings. */
+  /** The chunks up to `reach` positions before and after one, in its document and under the same headings. */
   neighbours({ chunkId, documentId, ordinal }: ChunkPlace, reach: number): Omit<ChunkPlace, 'documentId'>[] {
     const query = `SELECT c.id AS chunkId, c.ordinal FROM chunk c WHERE ${IN_SAME_CUT}
       AND c.ordinal BETWEEN @ordinal - @reach AND @ordinal + @reach AND c.ordinal <> @ordinal
       AND c.title = (SELECT title FROM chunk WHERE id = @chunkId)`;
     type Row = Omit<ChunkPlace, 'documentId'>;
     const rows = this.#sql.all<Row>(query, { chunkId, documentId, ordinal, reach });
-    return rows.sort((a, b) => a.ordinal - b.ordinal); // SQLite takes ten times as long only to get ready for it
+    return rows.sort((a, b) => a.ordinal - b.ordinal); // SQLite takes ten times as long just to prepare the query
   }
 
-  /** Up to `count` chunks before one under the same headings, nearest first, until all together have so many characters. */
+  /** Up to `count` chunks before one under the same headings, nearest first, until they have this many characters in total. */
   before(
     { chunkId, documentId, ordinal }: ChunkPlace,
     count: number,
@@ -272,7 +278,7 @@ export class WordTable {
     return rows.filter(({ size }) => (missing -= size) + size > 0).slice(1);
   }
 
-  /** Other documents of a chunk's library whose title, of `minLength` or more and no other's, may stand in its text. */
+  /** Other documents of a chunk's library whose title, unique and at least `minLength` long, may occur in its text. */
   titlesIn(
     chunkId: number,
     { documents }: BoundScope,
@@ -307,11 +313,11 @@ export class WordTable {
       AND (name GLOB 'chunk_fts_[0-9]*' OR name GLOB 'chunk_set_[0-9]*' OR name GLOB 'chunk_words_[0-9]*')
       ORDER BY type = 'trigger' DESC, length(name)`;
     for (const { type, name } of this.#sql.all<{ type: string; name: string }>(query))
-      this.#sql.exec(`DROP ${type.toUpperCase()} IF EXISTS "${name}"`); // a table takes its shadow tables along
+      this.#sql.exec(`DROP ${type.toUpperCase()} IF EXISTS "${name}"`); // dropping a table drops its shadow tables, too
   }
 }
 
-/** Calls for one text follow each other. */
+/** Memoises the last call: consecutive calls are for the same text. */
 function rememberingLast<T>(work: (text: string) => T): (text?: string) => T {
   let last: { text: string; result: T } | undefined;
   return (text = '') => {

@@ -1,28 +1,28 @@
 import { isStopWord, languageOf, stemOf, WORD, type Language } from './language.ts';
 
 /**
- * Words for the full-text index. SQLite's tokenizer splits at spaces and punctuation, which Chinese, Japanese and often
- * Korean do without; there each pair of neighbouring characters stands as a word (decision 0060).
+ * Words for the full-text index. SQLite's tokenizer splits at spaces and punctuation, which Chinese, Japanese and often Korean do without;
+ * there each pair of neighbouring characters counts as a word (decision 0060).
  */
 
-/** Characters written without spaces between words. ー belongs to no script of its own. */
+/** Characters written without spaces between words. ー belongs to no specific script. */
 export const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu;
 
 const UNSPACED_START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u;
 
-/** The part of such text that says something: kana that are not katakana mostly hold a Japanese sentence together. */
+/** The meaningful part of such text: kana other than katakana mostly hold a Japanese sentence together. */
 const TELLING_UNSPACED = /[\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu;
 
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
 
-/** Stand in most Chinese questions. */
+/** Words in most Chinese questions. */
 const CHINESE_STOP_WORDS =
   /为什么|什么|怎么样|怎么|怎样|如何|哪里|哪儿|哪个|哪些|多少|是否|可以|请问|我们|你们|他们|她们|它们|这个|那个|这些|那些|[的了吗呢吧啊谁是]/gu;
 
 /**
- * A text as SQLite's tokenizer gets it: words as their stems in `language`. Every character of an unspaced run begins one
- * word: its pair, or at the end itself.
+ * The input for SQLite's tokenizer: words as their stems in `language`. Every character of an unspaced run begins one word: its pair, or at
+ * the end the character alone.
  */
 export function indexedText(text: string, language: Language): string {
   return text
@@ -32,9 +32,9 @@ export function indexedText(text: string, language: Language): string {
     .replace(WORD, (word) => (UNSPACED_START.test(word) ? word : stemOf(word, language)));
 }
 
-/** The words of a text as they follow each other; of unspaced text each character is one. */
+/** The words of a text in sequence; in unspaced text each character is one. */
 export function sequenceOf(text: string): string[] {
-  if (ASCII.test(text)) return text.toLowerCase().match(ASCII_WORD) ?? []; // the same, four times as fast
+  if (ASCII.test(text)) return text.toLowerCase().match(ASCII_WORD) ?? []; // equivalent, four times as fast
   const spaced = text
     .normalize('NFKC')
     .toLowerCase()
@@ -42,7 +42,7 @@ export function sequenceOf(text: string): string[] {
   return spaced.match(WORD) ?? [];
 }
 
-/** The words of a text, each once; of unspaced text the pairs. */
+/** The distinct words of a text; for unspaced text the pairs. */
 export function wordsOf(text: string): string[] {
   const spaced = text
     .normalize('NFKC')
@@ -51,16 +51,16 @@ export function wordsOf(text: string): string[] {
   return [...new Set(spaced.match(WORD) ?? [])];
 }
 
-/** The longest word of a title: a text that has the title in it has this word. */
+/** The longest word of a title: a text that contains the title contains this word. */
 export function titleWord(title: string): string {
   return wordsOf(title).reduce((longest, word) => (word.length > longest.length ? word : longest), '');
 }
 
-/** What a question looks for: words, and pieces of unspaced text. */
+/** The search terms of a question: words, and pieces of unspaced text. */
 interface Terms {
   /** Lower case. */
   words: string[];
-  /** Without spaces or punctuation; one character or more. */
+  /** Without spaces or punctuation; at least one character. */
   pieces: string[];
 }
 
@@ -78,13 +78,13 @@ export function termsOf(question: string): Terms {
   return { words, pieces: runs };
 }
 
-/** A word as the index has it, or what words begin with. */
+/** A word as indexed, or a prefix. */
 export interface Term {
   text: string;
   prefix?: boolean;
 }
 
-/** What a question looks for in texts in these languages: the stems that its words have there. */
+/** The search terms of a question in texts in these languages: the stems of its words there. */
 export function termsFor(question: string, languages: readonly Language[]): Term[] {
   const { words, pieces } = termsOf(question);
   const stems = words.flatMap((word) => languages.map((language) => stemOf(word, language)));
@@ -93,7 +93,7 @@ export function termsFor(question: string, languages: readonly Language[]): Term
   return [...whole.map((text) => ({ text })), ...single.map((text) => ({ text, prefix: true }))];
 }
 
-/** A question's word, or a pair of its unspaced text, and what it may be in the index. */
+/** A question's word, or a pair of its unspaced text, and its possible forms in the index. */
 export interface WordTerms {
   word: string;
   terms: Term[];
@@ -110,12 +110,12 @@ export function termsByWord(question: string, languages: readonly Language[]): W
   return [...spaced, ...[...new Set(paired)].map((text) => ({ word: text, terms: [{ text }] }))];
 }
 
-/** A term in FTS5's syntax; quoted, so that nothing in it is syntax. One character matches the pairs that begin with it. */
+/** A term in FTS5's syntax; quoted, so that nothing in it is parsed as syntax. A single character matches the pairs that begin with it. */
 export function ftsTerm({ text, prefix }: Term): string {
   return prefix === true ? `"${text}" *` : `"${text}"`;
 }
 
-/** A term as SQLite's tokenizer keeps it. */
+/** A term as SQLite's tokenizer stores it. */
 export function withoutMarks(text: string): string {
   return text.normalize('NFD').replace(/\p{M}+/gu, '');
 }

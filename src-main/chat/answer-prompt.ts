@@ -8,7 +8,7 @@ import type { MessageStore } from './messages.ts';
 import { PromptAssembler, type Offered, type Prompt } from '../answering/prompt.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
 
-/** The prompt that an answer was made from, laid out again, and the answer's numbers. CONFLICT when that can no longer be done. */
+/** Rebuilds the prompt of an answer, together with the answer's numbers. CONFLICT when that is no longer possible. */
 export function answerPrompt(
   answer: MessageRecord,
   model: FusionModel,

@@ -12,7 +12,7 @@ import type { ConversationSessions } from './sessions.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Core } from '../platform/core.ts';
 
-/** Where chat gets the model from; ModelSource gives it. */
+/** The source of chat's model; ModelSource implements it. */
 export interface ChatModels {
   current(): Promise<NamedModel>;
   readonly active: NamedModel | undefined;
@@ -27,11 +27,11 @@ interface AnswerRunsOptions extends Core {
   clock: Clock;
 }
 
-/** How a question is asked again. */
+/** Options for asking a question again. */
 export interface AskedHow {
-  /** Whether the model is asked even where there is no passage to answer from. */
+  /** Whether to ask the model even if no passage was found. */
   mayGuess?: boolean;
-  /** Whether the answer is to be another one, after one that repeated itself. */
+  /** Whether the answer should differ from an earlier one that repeated itself. */
   variety?: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Run {
   done: Promise<unknown>;
 }
 
-/** Answers that are being made: one at a time in a conversation; those of several conversations wait for each other. */
+/** Answers in progress: one at a time per conversation; those of several conversations wait for each other. */
 export class AnswerRuns {
   readonly #options: AnswerRunsOptions;
   /** By conversation. */
@@ -55,15 +55,15 @@ export class AnswerRuns {
     return this.#runs.has(conversationId);
   }
 
-  /** The answer if it is being made now. */
+  /** The answer, if it is in progress. */
   live(answerId: number): LiveAnswer | undefined {
     for (const { live } of this.#runs.values()) if (live.answerId === answerId && live.writes) return live;
     return undefined;
   }
 
-  /** CONFLICT while an answer of the conversation is being made. */
+  /** CONFLICT while an answer of the conversation is in progress. */
   requireFree(conversationId: number): void {
-    if (this.#closed) throw new KvasirError('ABORTED', 'Kvasir is being closed.');
+    if (this.#closed) throw new KvasirError('ABORTED', 'Kvasir is shutting down.');
     if (!this.busy(conversationId)) return;
     const advice = 'Wait until it is done, or stop it.';
     throw new KvasirError('CONFLICT', 'This conversation is still answering its previous question.', advice);
@@ -86,7 +86,7 @@ export class AnswerRuns {
     this.#runs.set(question.conversationId, { live, done });
   }
 
-  /** Goes on with an answer that was kept; when that fails, it stands as it was, with what was added and why no more came. */
+  /** Continues a stored answer; if that fails, the answer stays as it was, with the text added so far and the reason for the end. */
   continue(answer: MessageRecord, options: ConversationOptions): void {
     const { clock, settings, messages, answerer } = this.#options;
     const live = this.#newLive(answer.conversationId, answer.id, true);
@@ -105,7 +105,7 @@ export class AnswerRuns {
     this.#runs.set(answer.conversationId, { live, done });
   }
 
-  /** Other work on a conversation that nothing else may happen in meanwhile, and that stop() ends. CONFLICT. */
+  /** Runs other work on a conversation, exclusively; stop() ends it. CONFLICT. */
   async alone<T>(
     conversationId: number,
     answerId: number,
@@ -128,12 +128,12 @@ export class AnswerRuns {
     this.#runs.get(conversationId)?.live.stop();
   }
 
-  /** Whether any answer is being made or waits for its turn. */
+  /** Whether any answer is in progress or waiting. */
   get working(): boolean {
     return this.#runs.size > 0;
   }
 
-  /** Resolves when no answer of the conversation is being made: what it has in memory may go. */
+  /** Resolves when no answer of the conversation is in progress: its memory may be released. */
   async ended(conversationId: number): Promise<void> {
     for (let run; (run = this.#runs.get(conversationId));) await run.done;
   }
@@ -148,7 +148,7 @@ export class AnswerRuns {
     await this.idle();
   }
 
-  /** Runs `work` when its turn has come; stopping ends the wait at once. */
+  /** Runs `work` when its turn comes; stopping ends the wait immediately. */
   #withModel<T>(live: LiveAnswer, work: (model: NamedModel) => Promise<T>): Promise<T> {
     return withModel(this.#options, { signal: live.signal }, (model) => {
       live.begin();
@@ -162,7 +162,7 @@ export class AnswerRuns {
       try {
         messages.saveText(answerId, written);
       } catch (error) {
-        log.warn('answer-not-saved', { error: String(error) }); // told when its end cannot be saved either
+        log.warn('answer-not-saved', { error: String(error) }); // emitted even when its end cannot be saved
       }
     };
     return new LiveAnswer({ conversationId, answerId, events, clock, save, writes });
@@ -171,7 +171,7 @@ export class AnswerRuns {
   #failedEnd(live: LiveAnswer, error: unknown): AnswerEnd {
     const { sessions, log } = this.#options;
     const stopped = error instanceof KvasirError && error.code === 'ABORTED';
-    if (!stopped) sessions.drop(live.conversationId); // who knows what it holds
+    if (!stopped) sessions.drop(live.conversationId); // the contents of the session are unknown now
     if (!(error instanceof KvasirError)) log.error('answer-failed', { error: traceOf(error) });
     const failure = stopped ? null : failureOf(error);
     const { citations, notices } = live;

@@ -38,19 +38,19 @@ interface AnswerTask {
   question: MessageRecord;
   options: ConversationOptions;
   settings: Settings;
-  /** Whether the model is asked even where there is no passage to answer from. */
+  /** Whether to ask the model even if no passage was found. */
   mayGuess: boolean;
-  /** Whether the answer is to be another one, after one that repeated itself. */
+  /** Whether the answer should differ from an earlier one that repeated itself. */
   variety: boolean;
-  /** Since the question was asked. */
+  /** Started when the question was asked. */
   stopwatch: Stopwatch;
 }
 
-/** An answer, and what its conversation keeps of it. */
+/** An answer, and the data that its conversation stores. */
 export interface ConversationAnswer {
   made: MadeAnswer;
   context: TurnContext;
-  /** undefined of a model on a server: what it did there is not known. */
+  /** undefined for a remote model: its processing is unknown. */
   report: FusionReport | undefined;
 }
 
@@ -58,7 +58,7 @@ interface ContinueTask extends Omit<AnswerTask, 'question' | 'mayGuess' | 'varie
   answer: MessageRecord;
 }
 
-/** Makes the answers of conversations: in the session that holds the turns before, told to windows as they come. */
+/** Makes the answers of conversations, in the session that holds the earlier turns, and streams them to windows. */
 export class Answerer {
   readonly #options: AnswererOptions;
   readonly #maker: AnswerMaker;
@@ -128,9 +128,8 @@ export class Answerer {
   }
 
   /**
-   * Goes on with an answer: its prompt is laid out as it was, with what was written at its end, and the session mostly has all of
-   * it. Numbers of the first token stay those of its beginning. CONFLICT when that can no longer be done, or nothing more fits;
-   * else as answer().
+   * Continues an answer: its prompt is laid out as before, followed by the text so far, most of which is usually still in the session. The
+   * time to first token stays that of the first part. CONFLICT when that is no longer possible, or nothing more fits; else as answer().
    */
   async continue({ model }: NamedModel, task: ContinueTask): Promise<AnswerEnd> {
     const { live, answer, settings, stopwatch } = task;
@@ -175,7 +174,7 @@ export class Answerer {
     });
     if (live.thinking) forgetThought(session, prompt, turn);
     const { stop, tokensBefore } = turn;
-    // One that only had to end tells no speed.
+    // A run of a single token has no measurable speed.
     const { tokensPerSecond } = turn.answer.length > 1 ? turn : stats;
     const all = [...begun, ...turn.answer];
     const titles = answer.citations.map(({ title, path }) => `${title} ${path}`);
@@ -192,7 +191,7 @@ export class Answerer {
   }
 }
 
-/** Later turns stand behind the answer alone: what was thought before it goes at once, unless it may be gone on with. */
+/** Later turns follow only the answer: its thought is dropped immediately, unless the answer may be continued. */
 function forgetThought(session: SessionTokens, { tokens }: Prompt<Offered>, { stop }: TurnResult): void {
   if (stop === 'eos') session.truncate(tokens);
 }

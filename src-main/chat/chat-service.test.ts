@@ -9,7 +9,7 @@ import type { SetAside } from '../platform/database.ts';
 import { NEW, TEXTS, fixture, messageOf, ofTopic } from '../testing/chat.ts';
 
 describe('one question', () => {
-  test('is answered with sources, numbers and a report, and told in events', async () => {
+  test('is answered with sources, numbers and a report, and emits events', async () => {
     const { chat, ask, events, store } = await fixture();
     const { id } = chat.create(NEW);
     const answer = await ask(id, 'Where does Mara live?');
@@ -55,7 +55,7 @@ describe('one question', () => {
     expect(report.tokens.join('')).toContain('Mara Lind lives in Oslo.');
   });
 
-  test('that no document matches is not put to the model, unless it may guess', async () => {
+  test('that no document matches is not sent to the model, unless it may guess', async () => {
     const { chat, ask, session } = await fixture();
     const { id } = chat.create(NEW);
     const refused = await ask(id, 'xylophone?');
@@ -85,13 +85,13 @@ describe('one question', () => {
       'queue-paused',
       /130 documents.*The queue is paused: resume it/,
     ],
-  ])('documents that cannot be found yet are told of: %j', async (unready, kind, message) => {
+  ])('documents that cannot be found yet are reported: %j', async (unready, kind, message) => {
     const { chat, ask } = await fixture({ unready });
     const { notices } = await ask(chat.create(NEW).id, 'Mara?');
     expect(notices).toEqual([{ kind, message: expect.stringMatching(message) as string }]);
   });
 
-  test('one that the question names is told by its name, and nothing is answered without it unless that is wanted', async () => {
+  test('one that the question names is reported by name, and nothing is answered without it unless requested', async () => {
     const matching = [{ path: 'zebra.md', words: ['zebra'] }];
     const { chat, ask } = await fixture({ unready: { reading: 3, uncut: 0, paused: false, matching } });
     const refused = await ask(chat.create(NEW).id, 'Mara has a zebra?');
@@ -124,7 +124,7 @@ describe('one question', () => {
     expect(store.has(keyFor(model, 'f16', passages[0]!))).toBe(true);
   });
 
-  test('a damaged file is set aside, told, and its passage computed', async () => {
+  test('a damaged file is set aside, reported, and its passage computed', async () => {
     const { chat, ask, store, model, passages } = await fixture();
     store.damage(keyFor(model, 'f16', passages[0]!));
     const answer = await ask(chat.create(NEW).id, 'Mara?');
@@ -137,7 +137,7 @@ describe('one question', () => {
     const { chat, ask, events } = await fixture();
     const answer = await ask(chat.create(NEW).id, 'Mara?');
     const progress = ofTopic(events, 'chat.progress').map(({ payload }) => payload);
-    // Its turn has come; then the prompt is processed.
+    // Its turn comes first; then the prompt is processed.
     expect(progress[0]).toMatchObject({ answerId: answer.id, total: 0, secondsLeft: null });
     expect(progress[1]).toMatchObject({ answerId: answer.id, done: 1, total: 2, secondsLeft: null });
   });
@@ -191,7 +191,7 @@ describe('the list', () => {
   });
 });
 
-test('a database that cannot be read is kept, told, and an empty one takes its place', async () => {
+test('an unreadable database is kept, reported, and replaced by an empty one', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
   writeFileSync(join(dir, 'conversations.sqlite'), 'this is no database '.repeat(100));
   const setAside: SetAside[] = [];

@@ -31,7 +31,7 @@ import { ConversationSessions } from './sessions.ts';
 import type { Core } from '../platform/core.ts';
 
 interface ChatServiceOptions extends Core {
-  /** The database of conversations. */
+  /** Path of the conversation database. */
   path: string;
   models: ChatModels;
   retrieval: Retrieval;
@@ -39,14 +39,14 @@ interface ChatServiceOptions extends Core {
   store: ChunkCache;
   planner: Planner;
   prefixes: StoredPrefixes;
-  /** Questions to begin with. */
+  /** Questions to start with. */
   suggestions?: () => string[];
   clock?: Clock;
-  /** Told when the conversations could not be read. */
+  /** Called when the conversation database could not be read and was set aside. */
   onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
-/** Ids of a question that was asked, and of its answer. */
+/** Ids of a new question and its answer. */
 export interface Sent {
   conversationId: string;
   questionId: string;
@@ -54,13 +54,13 @@ export interface Sent {
 }
 
 /**
- * Conversations: what is asked and answered, in branches, and what windows are told of it. Long for its many short methods: it is
- * the one face of conversations, and how they are done stands in the files around it.
+ * Conversations: questions and answers, in branches, and their events for windows. Long because of its many short methods: it is the single
+ * interface to conversations; the files next to it implement them.
  */
 export class ChatService {
-  /** Other ways to make an answer's prompt. */
+  /** Compares other ways to compute an answer's prompt. */
   readonly comparisons: CompareService;
-  /** Answers once more, beside their full prefill. */
+  /** Recomputes answers and compares them with their full prefill. */
   readonly remade: RemadeAnswers;
   readonly #options: ChatServiceOptions;
   readonly #store: ConversationStore;
@@ -95,12 +95,12 @@ export class ChatService {
         const failure = templateFailure(model.info);
         if (failure) events.emit('app.notice', { level: 'warning', failure });
       }),
-      // An answer that is being made needs its session; the end of it trims too.
+      // An answer in progress needs its session; its end also trims.
       settings.onChange(() => this.#runs.working || this.#sessions.trim()),
     ];
   }
 
-  /** Ends every answer, which keeps what it has. */
+  /** Stops every answer; each keeps its text so far. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
     await Promise.all([this.#runs.close(), this.comparisons.close()]);
@@ -109,28 +109,28 @@ export class ChatService {
     this.#store.close();
   }
 
-  /** Ends what is kept of a model's memory, before it is disposed. */
+  /** Releases everything held of a model's memory, before the model is disposed. */
   releaseModel(model: unknown): void {
     this.#sessions.dropModel(model);
   }
 
-  /** A session for work beside conversations, which give up theirs when memory runs out; the caller disposes it. OUT_OF_MEMORY. */
+  /** A session for work outside conversations, which give up theirs when memory runs out; the caller disposes it. OUT_OF_MEMORY. */
   openSession(model: FusionModel, capacity: number): FusionSession {
     return this.#sessions.borrow(model, capacity);
   }
 
-  /** Resolves when no answer is being made, and misses and prefixes are stored. */
+  /** Resolves when no answer is in progress, and misses and prefixes are stored. */
   async idle(): Promise<void> {
     await this.#runs.idle();
     await this.#misses.idle();
     await this.#options.prefixes.idle();
   }
 
-  /** Prepares a first question with the model in use, as background work; false when there were no passages to do it with. */
+  /** Prepares for the first question with the model in use, as background work; false when there were no passages for it. */
   async warmUp(signal: AbortSignal): Promise<boolean> {
     const { models, settings } = this.#options;
     if (!models.active) return false;
-    if (isRemote(models.active.model)) return true; // nothing is sent that nobody asked
+    if (isRemote(models.active.model)) return true; // nothing is sent to a server without a request
     const openSession = this.openSession.bind(this);
     const { model } = models.active;
     return warmUp({ ...this.#options, model, settings: settings.current, openSession, signal });
@@ -185,7 +185,7 @@ export class ChatService {
     return this.get(id);
   }
 
-  /** NOT_FOUND, CONFLICT while an answer is being made, BAD_ARGUMENT when `parentId` is no answer. */
+  /** NOT_FOUND, CONFLICT while an answer is in progress, BAD_ARGUMENT when `parentId` is not an answer. */
   send(conversationId: string, text: string, parentId?: string | null): Sent {
     const conversation = this.#require(conversationId);
     const parent =
@@ -197,7 +197,7 @@ export class ChatService {
     return this.#ask(conversation.id, parent, text);
   }
 
-  /** Asks again: the new answer stands beside the old one. `mayGuess`: also where no passage matches. */
+  /** Asks again: the new answer is added next to the old one. `mayGuess`: even where no passage matches. */
   regenerate(conversationId: string, answerId: string, how: AskedHow = {}): Sent {
     const conversation = this.#require(conversationId);
     const answer = this.#message(answerId, conversation.id, 'assistant');
@@ -206,13 +206,13 @@ export class ChatService {
     return this.#answer(conversation.id, question, how);
   }
 
-  /** Goes on with an answer in its place. NOT_FOUND, CONFLICT while another is being made, or when nothing more can follow. */
+  /** Continues an answer in place. NOT_FOUND, CONFLICT while another is in progress, or when nothing more can follow. */
   continue(conversationId: string, answerId: string): Sent {
     const conversation = this.#require(conversationId);
     const answer = this.#message(answerId, conversation.id, 'assistant');
     this.#runs.requireFree(conversation.id);
     if (!mayContinue(answer)) {
-      const message = 'This answer came to its end by itself, or was never begun.';
+      const message = 'This answer is already complete, or was never started.';
       throw new KvasirError('CONFLICT', message, 'Ask for more with another question.');
     }
     this.#runs.continue(answer, conversation.options);
@@ -220,7 +220,7 @@ export class ChatService {
     return { conversationId, questionId: String(answer.parentId), answerId };
   }
 
-  /** Asks something else in a question's place: both stand beside each other, each with an answer of its own. */
+  /** Asks a different question in place of an existing one: both are kept as siblings, each with its answer. */
   edit(conversationId: string, questionId: string, text: string): Sent {
     const conversation = this.#require(conversationId);
     const question = this.#message(questionId, conversation.id, 'user');
@@ -246,7 +246,7 @@ export class ChatService {
     return this.#store.messages.report(this.#store.messages.require(rowId(answerId, 'message')).id);
   }
 
-  /** Prefills an answer's prompt in full and keeps how long that took. NOT_FOUND, CONFLICT, ABORTED, OUT_OF_MEMORY. */
+  /** Prefills an answer's prompt in full and stores the time. NOT_FOUND, CONFLICT, ABORTED, OUT_OF_MEMORY. */
   measureFullPrefill(answerId: string): Promise<AnswerStats> {
     const { messages } = this.#store;
     const answer = messages.require(rowId(answerId, 'message'));
@@ -299,7 +299,7 @@ export class ChatService {
     throw new KvasirError('BAD_ARGUMENT', `Message ${id} is not ${wanted}.`);
   }
 
-  /** A message as it is now: with what is being written, and links only to documents that are there. */
+  /** A message in its current state: with text in progress, and links only to documents that still exist. */
   #shown(record: MessageRecord): Message {
     const live = this.#runs.live(record.id);
     const message = toShownMessage(record);

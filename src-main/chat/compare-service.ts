@@ -18,7 +18,7 @@ import type { Core } from '../platform/core.ts';
 interface CompareServiceOptions extends Omit<Core, 'log'> {
   models: ChatModels;
   messages: MessageStore;
-  /** Runs `work` in one transaction of the conversations' database, and gives its failures their type. */
+  /** Runs `work` in one transaction of the conversation database and converts its failures to KvasirErrors. */
   transaction: <T>(work: () => T) => T;
   store: ChunkCache;
   sessions: ConversationSessions;
@@ -27,7 +27,7 @@ interface CompareServiceOptions extends Omit<Core, 'log'> {
 
 const PROGRESS_MS = 100;
 
-/** Compares ways to make an answer's prompt, one answer at a time, and keeps what came of it with the answer. */
+/** Compares ways to compute an answer's prompt, one answer at a time, and stores the results with the answer. */
 export class CompareService {
   readonly #options: CompareServiceOptions;
   #running: { answerId: number; controller: AbortController; ended: Promise<unknown> } | undefined;
@@ -65,7 +65,7 @@ export class CompareService {
     return work;
   }
 
-  /** Ends what is running; what it has so far is dropped. */
+  /** Stops the running comparison and discards its results. */
   stop(): void {
     this.#running?.controller.abort();
   }
@@ -99,7 +99,7 @@ export class CompareService {
         deep: request.deep,
         answerTokens: request.answerTokens,
         createSession: (capacity) => sessions.borrow(model, capacity),
-        // One prompt after another, so that questions asked meanwhile get their turns in between.
+        // One prompt per step, so that questions asked meanwhile get their turns in between.
         step: (work) =>
           gate.foreground(() => {
             throwIfAborted(signal);

@@ -6,7 +6,7 @@ const SAYS = 'She lives in Oslo.';
 describe('an answer that is cut off at its limit', () => {
   const CUT = { ...NEW, maxTokens: 2 };
 
-  test('says so, and goes on in its place', async () => {
+  test('says so, and continues in place', async () => {
     const { chat, ask, events, session } = await fixture();
     const { id } = chat.create(CUT);
     const first = await ask(id, 'Where does Mara live?');
@@ -38,11 +38,11 @@ describe('an answer that is cut off at its limit', () => {
     const told = ofTopic(events, 'chat.text').map(({ payload }) => payload);
     expect(told[0]?.offset).toBe(first.text.length);
     expect(first.text + told.map(({ text }) => text).join('')).toBe(SAYS);
-    // The next turn rests on all of it.
+    // The next turn builds on all of it.
     expect((await ask(id, 'tea?')).stats?.residentTokens).toBe(after);
   });
 
-  test('goes on after a restart as well', async () => {
+  test('continues after a restart as well', async () => {
     const one = await fixture();
     const { id } = one.chat.create(CUT);
     const first = await one.ask(id, 'Mara?');
@@ -54,7 +54,7 @@ describe('an answer that is cut off at its limit', () => {
     expect(messageOf(chat.get(id), first.id).text.startsWith(first.text)).toBe(true);
   });
 
-  test('stands as it was when it cannot go on, and says why', async () => {
+  test('stays as it was when it cannot continue, and says why', async () => {
     const { chat, ask, models } = await fixture();
     const { id } = chat.create(CUT);
     const first = await ask(id, 'Mara?');
@@ -67,7 +67,7 @@ describe('an answer that is cut off at its limit', () => {
   });
 });
 
-test('an answer that was stopped goes on where it was', async () => {
+test('an answer that was stopped continues where it was', async () => {
   let stopsAt = 3;
   const { chat, ask } = await fixture({
     beforeToken: (index) => {
@@ -84,7 +84,7 @@ test('an answer that was stopped goes on where it was', async () => {
   expect(messageOf(chat.get(id), stopped.id)).toMatchObject({ state: 'done', text: SAYS });
 });
 
-test('an answer that ended by itself does not go on', async () => {
+test('a complete answer does not continue', async () => {
   const { chat, ask } = await fixture();
   const { id } = chat.create(NEW);
   const answer = await ask(id, 'Mara?');

@@ -33,7 +33,7 @@ const TITLE_LENGTH = 80;
 
 const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, options, leaf_id AS leafId`;
 
-/** Conversations on disk: one SQLite file that belongs to one process. */
+/** Conversations on disk: one SQLite file, owned by one process. */
 export class ConversationStore {
   readonly messages: MessageStore;
   readonly #database: Database;
@@ -45,7 +45,7 @@ export class ConversationStore {
     this.messages = new MessageStore(database, clock);
   }
 
-  /** A file that cannot be read is set aside, and an empty one takes its place. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
+  /** A file that cannot be read is set aside and replaced by an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   static open(
     path: string,
     clock: Clock = systemClock,
@@ -89,7 +89,7 @@ export class ConversationStore {
     };
   }
 
-  /** Latest first; only those in which every searched word occurs, in the title or in one message. */
+  /** Latest first; only those that contain every search word, in the title or in a single message. */
   list(search: string, busy: (id: number) => boolean): ConversationSummary[] {
     const query = wordsQuery(search);
     if (search.trim() !== '' && query === '') return [];
@@ -121,7 +121,7 @@ export class ConversationStore {
     this.#database.run('UPDATE conversation SET deleted_ms = ? WHERE id = ?', this.#clock.wall(), id);
   }
 
-  /** NOT_FOUND once it is removed for good. */
+  /** NOT_FOUND once it is permanently deleted. */
   restore(id: number): void {
     const changes = this.#database.run('UPDATE conversation SET deleted_ms = NULL WHERE id = ?', id);
     if (changes === 0) throw notFound('conversation');
@@ -136,7 +136,7 @@ export class ConversationStore {
     return this.#database.all<ListedRow>(query);
   }
 
-  /** Conversation → the text that matched. A message tells more than a title. */
+  /** Conversation → the text that matched. A message is preferred to a title. */
   #search(query: string): Map<number, string> {
     const titles = 'SELECT rowid AS id FROM title_words WHERE title_words MATCH ?';
     const messages = `SELECT m.conversation_id AS id, m.text FROM message_words w JOIN message m ON m.id = w.rowid
@@ -160,7 +160,7 @@ export class ConversationStore {
   }
 }
 
-/** The first line of a question, cut at a word. */
+/** The first line of a question, truncated at a word. */
 export function titleFrom(question: string): string {
   const line = question.trim().split('\n', 1)[0]?.replace(/\s+/g, ' ') ?? '';
   if (line.length <= TITLE_LENGTH) return line;

@@ -7,7 +7,7 @@ export interface Exported {
   content: string;
 }
 
-/** Markdown: the branch that is shown, with sources. JSON: everything, with every branch. Thoughts only where asked for. */
+/** Markdown: the visible branch, with sources. JSON: every branch. Thoughts only on request. */
 export function exportConversation(
   { messages, ...rest }: Conversation,
   { format, thinking }: { format: 'markdown' | 'json'; thinking: boolean },
@@ -24,7 +24,7 @@ export function exportConversation(
     : { fileName: `${name}.md`, mediaType: 'text/markdown', content: toMarkdown(conversation) };
 }
 
-/** From the first message to the leaf that is shown. */
+/** From the first message to the visible leaf. */
 function shownBranch({ messages, leafId }: Conversation): Message[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const branch: Message[] = [];

@@ -22,8 +22,8 @@ interface FullPrefillOptions {
 }
 
 /**
- * Computes an answer's whole prompt in a session of its own, and puts the time in the place of the estimate.
- * CONFLICT when the prompt can no longer be made as it was, ABORTED, OUT_OF_MEMORY.
+ * Computes an answer's whole prompt in a separate session and replaces the estimated time with the measured one. CONFLICT when the prompt
+ * can no longer be reproduced, ABORTED, OUT_OF_MEMORY.
  */
 export async function measureFullPrefill(
   answer: MessageRecord,

@@ -4,7 +4,7 @@ import { historyBefore } from './history.ts';
 import type { MessageStore } from './messages.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
 
-/** A conversation of `turns`, the last of which no longer had the first `left` in its context. */
+/** A conversation of `turns`, in whose last turn the first `left` were no longer in the context. */
 function conversation(turns: number, left: number, fingerprint: string) {
   const asked: number[] = [];
   const branch = Array.from({ length: turns * 2 }, (_, id) => {

@@ -6,9 +6,9 @@ import type { History, PastTurn } from '../answering/prompt.ts';
 import type { MessageRecord } from './records.ts';
 
 /**
- * The turns that lead up to a question, as token ids. Those of the model in use are the ids that stood in its context;
- * what another model answered is tokenised from its text. Questions without an answer are no turns. Turns that were left out before
- * stay out, and what they brought is not even read.
+ * The turns before a question, as token ids. Turns of the model in use have the ids that were in its context; answers of another model are
+ * tokenised from their text. Questions without an answer are not turns. Turns that were dropped before stay dropped; their content is not
+ * even read.
  */
 export function historyBefore(
   question: MessageRecord,
@@ -22,7 +22,7 @@ export function historyBefore(
   for (let turn = answers.length - 1; turn >= (turnsLeftOut ?? 0); turn--) {
     const [i, answer] = answers[turn] as [number, MessageRecord];
     const context = messages.context(answer.id);
-    turnsLeftOut ??= context?.turnsLeftOut; // of the newest that says so
+    turnsLeftOut ??= context?.turnsLeftOut; // according to the newest turn that records it
     if (turn < (turnsLeftOut ?? 0)) break;
     const ours = context?.fingerprint === model.info.fingerprint;
     const chunks = (context?.chunks ?? []).map(({ citation, tokens, lead }) => {

@@ -9,7 +9,7 @@ const TEXT_MS = 30;
 const PROGRESS_MS = 100;
 const SAVE_MS = 500;
 
-/** Before this many milliseconds nothing can be said about the time left. */
+/** Before this many milliseconds the remaining time cannot be estimated. */
 const FIRST_ESTIMATE_MS = 250;
 
 interface LiveAnswerOptions {
@@ -17,13 +17,13 @@ interface LiveAnswerOptions {
   answerId: number;
   events: EventBus;
   clock: Clock;
-  /** Keeps what is written so far, so that a crash loses half a second of it. Must not throw. */
+  /** Stores the text so far, so that a crash loses half a second of it. Must not throw. */
   save: (written: Pick<Message, 'text' | 'thinking'>) => void;
-  /** false for work on an answer that is complete already, which then stays as it is. */
+  /** false for work on a complete answer, which does not change. */
   writes: boolean;
 }
 
-/** An answer while it is being made: what a window sees of it, and what is told to windows. */
+/** An answer in progress: its state and events for windows. */
 export class LiveAnswer {
   readonly conversationId: number;
   readonly answerId: number;
@@ -36,7 +36,7 @@ export class LiveAnswer {
   readonly #abort = new AbortController();
   #told = 0;
   #toldThinking = 0;
-  /** When the thought began, less the time that it took before it was gone on with; undefined when none is in work. */
+  /** Start of the thought, minus the time spent on it before it was continued; undefined when none is in progress. */
   #thinkingSince: number | undefined;
   #progress: Progress = { done: 0, total: 0 };
   #progressSince: number | undefined;
@@ -68,13 +68,13 @@ export class LiveAnswer {
     return { text, thinking, notices: [...notices] };
   }
 
-  /** What there is of it, to be kept. */
+  /** The text so far, to be stored. */
   get written(): Pick<Message, 'text' | 'thinking'> {
     const { text, thinking } = this;
     return { text: text.trimEnd(), thinking: thinking && { ...thinking, text: thinking.text.trimEnd() } };
   }
 
-  /** Goes on with an answer; windows have `shown` of its text, which is what it begins with. */
+  /** Continues an answer; windows already have `shown` of its text, which is its beginning. */
   goOnFrom({
     text,
     thinking,
@@ -89,7 +89,7 @@ export class LiveAnswer {
     this.notices.push(...notices);
   }
 
-  /** What was written before to the last blank, now that it is known. */
+  /** The earlier text up to the last white space, now that it is known. */
   restore({ thought, answer }: { thought: string; answer: string }): void {
     if (answer.startsWith(this.text)) this.text = answer;
     if (this.thinking && thought.startsWith(this.thinking.text))
@@ -106,7 +106,7 @@ export class LiveAnswer {
     this.#options.events.emit('chat.citations', { ...this.#ids, citations });
   }
 
-  /** Its turn has come. Until then it waits for others, and windows say so. */
+  /** Its turn comes. Until then it is queued, and windows show that. */
   begin(): void {
     this.state = 'prefilling';
     this.#emitProgress();
@@ -137,7 +137,7 @@ export class LiveAnswer {
     this.#save();
   }
 
-  /** Tells the rest of the text; nothing is told or saved afterwards. */
+  /** Emits the rest of the text; nothing is emitted or saved afterwards. */
   end(): void {
     for (const timer of [this.#tellText, this.#tellThinking, this.#tellProgress, this.#save]) timer.cancel();
     this.#emitThinking();
@@ -148,7 +148,7 @@ export class LiveAnswer {
     return { conversationId: String(this.conversationId), answerId: String(this.answerId) };
   }
 
-  /** Its time is known now, and told before the answer. */
+  /** Its duration is known now, and emitted before the answer. */
   #endThought(): void {
     if (this.thinking === null || this.#thinkingSince === undefined) return;
     const { text } = this.thinking;

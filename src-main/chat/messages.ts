@@ -20,7 +20,7 @@ import {
 } from './records.ts';
 import { indexedWords } from './words.ts';
 
-/** Reports are for looking at recent answers; older ones go. */
+/** Reports are meant for recent answers; older ones are deleted. */
 const KEPT_REPORTS = 500;
 const KEPT_COMPARISONS = 50;
 
@@ -36,14 +36,14 @@ export interface AnswerEnd {
   context: TurnContext | undefined;
 }
 
-/** Of a long conversation; some 100 kB each. */
+/** Of a long conversation; about 100 kB each. */
 const KEPT_CONTEXTS = 100;
 
-/** The messages of conversations: a tree, whose branches come from asking again and from changed questions. */
+/** The messages of conversations: a tree that branches where an answer was made again or a question changed. */
 export class MessageStore {
   readonly #database: Database;
   readonly #clock: Clock;
-  /** Of the turns asked for last, in that order: each question of a conversation asks for all that came before. */
+  /** Contexts of the most recently requested turns, in that order: each question of a conversation requests all earlier ones. */
   readonly #contexts = new Map<number, TurnContext | undefined>();
 
   constructor(database: Database, clock: Clock) {
@@ -51,7 +51,7 @@ export class MessageStore {
     this.#clock = clock;
   }
 
-  /** Answers that were being written when the process ended keep what they had. */
+  /** Answers that were being written when the process ended keep their text so far. */
   recover(): void {
     const waiting = "SELECT id, text FROM message WHERE state = 'waiting'";
     for (const { id, text } of this.#database.all<{ id: number; text: string }>(waiting)) {
@@ -95,7 +95,7 @@ export class MessageStore {
     return this.#database.all<RawMessage>(query, id).map(toMessage);
   }
 
-  /** The end of the branch that goes on from a message, by its newest children. */
+  /** The end of the branch below a message, following its newest children. */
   newestLeaf(id: number): number {
     const newestChild = 'SELECT max(id) FROM message WHERE parent_id = ?';
     for (let leaf = id; ;) {
@@ -119,7 +119,7 @@ export class MessageStore {
     return context;
   }
 
-  /** It is being written again: what it has by then is kept should the process end. */
+  /** It is being written again: its text so far is kept if the process ends. */
   reopen(answerId: number): void {
     this.#database.run("UPDATE message SET state = 'waiting' WHERE id = ?", answerId);
   }
@@ -170,7 +170,7 @@ export class MessageStore {
     return body ? (FusionReportSchema.safeParse(unpack(body)).data ?? null) : null;
   }
 
-  /** Takes the place of an earlier one. */
+  /** Replaces an earlier one. */
   saveComparison(answerId: number, comparison: Comparison): void {
     const sql = 'INSERT OR REPLACE INTO comparison (answer_id, made_ms, body) VALUES (?, ?, ?)';
     this.#database.run(sql, answerId, comparison.madeMs, pack(comparison));

@@ -14,13 +14,13 @@ const OPTIONS = { scope: { libraryIds: [], documentIds: [] } };
 interface Fixture {
   ramBudgetBytes?: number;
   prefetch?: boolean;
-  /** Passages that only another machine has; each comes once it is let. */
+  /** Passages that only another machine has; each arrives once the test releases it. */
   elsewhere?: readonly number[];
   diskBudgetBytes?: number;
   model?: FakeModel;
 }
 
-/** Passages 1 to 9 of one document, each stored in 10 bytes; a search finds those whose number stands in the question. */
+/** Passages 1 to 9 of one document, each stored in 10 bytes; a search finds those whose number occurs in the question. */
 function fixture({
   ramBudgetBytes = 400,
   prefetch = true,
@@ -171,7 +171,7 @@ test('does nothing when it is turned off', async () => {
   expect(searched).toEqual([]);
 });
 
-test('what only another machine has comes ahead too: asked for together, brought one at a time', async () => {
+test('chunks of another machine are fetched ahead, too: requested together, transferred one at a time', async () => {
   const { prefetcher, type, inRam, asked, coming } = fixture({ elsewhere: [3, 7] });
   type('What do 3 and 7 say?');
   await expect.poll(() => coming.map(({ id }) => id)).toEqual([3]);
@@ -205,7 +205,7 @@ test('closing waits for nothing that another machine sends', async () => {
   await prefetcher.close();
 });
 
-test('nothing is brought that would push others off the disk, nor more than its share of the memory', async () => {
+test('nothing is loaded that would evict others from disk, nor more than its share of the memory', async () => {
   const full = fixture({ elsewhere: [3], diskBudgetBytes: 1 });
   full.type('What of 3 and 7?');
   await full.prefetcher.idle();

@@ -23,35 +23,35 @@ interface PrefetcherOptions {
   log: Logger;
 }
 
-/** What other machines have. */
+/** Chunks that other machines have. */
 type PrefetchedFrom = Pick<NonNullable<ChunkStore['shared']>, 'locate' | 'ahead'>;
 
 /** A question that is being typed. */
 interface Draft {
-  /** null: a conversation that is not made yet, with these options. */
+  /** null: a conversation that does not exist yet, with these options. */
   conversationId: string | null;
   options: ConversationOptions;
   text: string;
 }
 
-/** Of the memory budget, for one guess: a wrong one must not drive out what is used. */
+/** Share of the memory budget for one guess: a wrong one must not evict chunks in use. */
 const SHARE = 1 / 4;
-/** Shorter, a question finds anything. */
+/** With fewer characters a question matches anything. */
 const FEWEST_CHARACTERS = 4;
 
 const NOWHERE: Promise<ReadonlySet<string>> = Promise.resolve(new Set());
 
 /**
- * Brings chunks into memory that are about to be used: while a question is typed those it would find, after an answer
- * those around what it found and those it just did not; from this disk, or from another machine. One guess at a time, behind
- * all other work; the next ends it.
+ * Loads chunks that are about to be used: while a question is typed, those it would find; after an answer, those around its passages and
+ * those that just missed the cut; from the local disk or another machine. One guess at a time, at the lowest priority; the next guess
+ * cancels it.
  */
 export class Prefetcher {
   readonly #options: PrefetcherOptions;
   readonly #unsubscribe: () => void;
   #round = new AbortController();
   #work: Promise<void> = Promise.resolve();
-  /** The chunk that comes from another machine, whichever guess asked for it. */
+  /** The chunk being fetched from another machine, whichever guess requested it. */
   #coming: Promise<unknown> = Promise.resolve();
 
   constructor(options: PrefetcherOptions) {
@@ -62,12 +62,12 @@ export class Prefetcher {
     });
   }
 
-  /** Returns at once. An empty text ends the guess before. */
+  /** Returns immediately. An empty text cancels the previous guess. */
   draft(draft: Draft): void {
     this.#guess((signal) => this.#forDraft(draft, signal));
   }
 
-  /** Resolves when nothing is being brought in. */
+  /** Resolves when nothing is being loaded. */
   idle(): Promise<void> {
     return this.#work;
   }
@@ -125,7 +125,7 @@ export class Prefetcher {
   async #bring(chunkIds: readonly number[], signal: AbortSignal): Promise<void> {
     const { models, store } = this.#options;
     const model = models.active?.model;
-    if (!model || !canBlend(model)) return; // of others no chunk is kept
+    if (!model || !canBlend(model)) return; // no chunks of remote models are stored
     const wanted = await this.#wanted(chunkIds, model, signal);
     const keys = wanted.map(({ key }) => key);
     const elsewhere = await unlessAborted(store.shared?.locate(keys) ?? NOWHERE, signal);
@@ -166,8 +166,8 @@ export class Prefetcher {
   }
 
   /**
-   * Brings a chunk from another machine: one at a time. What is under way when a guess ends goes on, since a question that is asked now
-   * most likely finds it, and then uses what has come.
+   * Fetches a chunk from another machine: one at a time. A transfer in progress continues when its guess ends, since a question asked now
+   * most likely needs the chunk and then uses what has arrived.
    */
   async #fetch(key: string, model: FusionModel, signal: AbortSignal): Promise<boolean> {
     const { shared } = this.#options.store;
@@ -183,7 +183,7 @@ export class Prefetcher {
   }
 }
 
-/** The question that a message answers, or that was asked last before it. */
+/** The question that a message answers, or the last one asked before it. */
 function lastQuestion({ messages }: Conversation, messageId: string | null): string | undefined {
   for (let id = messageId; id !== null;) {
     const message = messages.find((each) => each.id === id);

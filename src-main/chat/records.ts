@@ -13,13 +13,13 @@ import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts
 import { NoticeSchema, type Notice } from '../../src-shared/answer.ts';
 import { parseOr } from '../platform/parse-or.ts';
 
-/** The token ids that a turn brought into the model's context, so that it can be made again without tokenising text anew. */
+/** The token ids that a turn added to the model's context, so that the context can be rebuilt without tokenising text again. */
 const TurnContextSchema = z.object({
-  /** Of the model whose ids these are. */
+  /** Of the model that the ids belong to. */
   fingerprint: z.string(),
-  /** How many turns of the branch, from its first, no longer stood in the context. */
+  /** How many turns of the branch, from its first, were no longer in the context. */
   turnsLeftOut: z.int().min(0),
-  /** Passages that were placed in this turn, in prompt order: index of the citation, token ids, and those of the lead. */
+  /** Passages placed in this turn, in prompt order: index of the citation, token ids, and those of the lead. */
   chunks: z.array(
     z.object({
       citation: z.int().min(0),
@@ -27,22 +27,22 @@ const TurnContextSchema = z.object({
       lead: z.array(z.int()).prefault([]), // older turns have none
     }),
   ),
-  /** The system message; absent in older turns, which had that of the settings. */
+  /** The system message; absent in older turns, which used the one in the settings. */
   systemPrompt: z.string().optional(),
-  /** Whether the model was to think first; absent in older turns. */
+  /** Whether the model should think first; absent in older turns. */
   think: z.boolean().optional(),
   /** The sampled tokens; null until the answer has ended. */
   answer: z.array(z.int()).nullable(),
-  /** How many of these are no answer, but a thought before it. Later turns go without them. */
+  /** How many of these belong to a thought before the answer. Later turns omit them. */
   tokensBefore: z.int().min(0).prefault(0), // older turns have none
 });
 
 export type TurnContext = z.infer<typeof TurnContextSchema>;
 
-/** States that last; 'prefilling' and 'streaming' are known only while an answer is being written. */
+/** Final states; 'prefilling' and 'streaming' exist only while an answer is in progress. */
 export type StoredState = 'waiting' | 'done' | 'stopped' | 'failed';
 
-/** A message as it is kept. */
+/** A message as stored. */
 export interface MessageRecord {
   id: number;
   conversationId: number;
@@ -59,7 +59,7 @@ export interface MessageRecord {
   hasReport: boolean;
 }
 
-/** A message as SQLite gives it. */
+/** A message row from SQLite. */
 export interface RawMessage {
   id: number;
   conversationId: number;
@@ -80,7 +80,7 @@ export const MESSAGE_COLUMNS = `m.id, m.conversation_id AS conversationId, m.par
   m.created_ms AS createdMs, m.state, m.failure, m.citations, m.notices, m.stats,
   EXISTS (SELECT 1 FROM report WHERE answer_id = m.id) AS hasReport`;
 
-/** What an older or newer version wrote differently is shown as absent; the text is never lost over it. */
+/** Fields that an older or newer version wrote differently appear as absent; the text is never lost because of them. */
 export function toMessage(raw: RawMessage): MessageRecord {
   return {
     ...raw,

@@ -16,7 +16,7 @@ interface RemadeAnswersOptions {
   clock: Clock;
 }
 
-/** Answers of conversations, made once more beside their full prefill. */
+/** Recomputes answers of conversations and compares them with their full prefill. */
 export class RemadeAnswers {
   readonly #options: RemadeAnswersOptions;
 
@@ -24,7 +24,7 @@ export class RemadeAnswers {
     this.#options = options;
   }
 
-  /** undefined where an answer was not blended, or by what people chose themselves. NOT_FOUND. */
+  /** undefined when an answer was not blended, or with a strategy that a person chose. NOT_FOUND. */
   blended(answerId: string): BlendedAnswer | undefined {
     const { messages } = this.#options;
     const { id, stats, citations } = messages.require(rowId(answerId, 'message'));
@@ -36,7 +36,7 @@ export class RemadeAnswers {
     return { libraryIds, fingerprint: context.fingerprint };
   }
 
-  /** As remakePrompt. NOT_FOUND, CONFLICT when the prompt can no longer be made as it was. */
+  /** As remakePrompt. NOT_FOUND, CONFLICT when the prompt can no longer be reproduced. */
   async remake(answerId: string, signal: AbortSignal): Promise<Drift | undefined> {
     const { models, messages, store, settings, clock } = this.#options;
     const model = models.active?.model;

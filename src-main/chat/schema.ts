@@ -1,4 +1,4 @@
-/** Migrations of conversations.sqlite. Ids are never given twice, so that an old link can not open something else. */
+/** Migrations of conversations.sqlite. Ids are never reused, so that an old link cannot open something else. */
 export const MIGRATIONS = [
   `
   CREATE TABLE conversation (

@@ -7,7 +7,7 @@ import { ConversationSessions } from './sessions.ts';
 
 const FULL = { kind: 'full' } as const;
 
-/** Memory for one conversation of the size that all have here. */
+/** Memory for one conversation of the size used by all tests here. */
 function sessions() {
   const model = new FakeModel({});
   const need = 512;

@@ -4,10 +4,10 @@ import { isRemote, type FusionModel, type FusionSession } from '../fusion/model.
 import type { PromptPart } from '../fusion/blender.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 
-/** What a question needs of memory. */
+/** What a question needs in memory. */
 interface Wanted {
   model: FusionModel;
-  /** The whole prompt, and how it is to be fused. */
+  /** The whole prompt, and the strategy for fusing it. */
   parts: readonly PromptPart[];
   strategy: StrategyOrAuto;
   /** Tokens of prompt and answer at most, and the most the conversation may ever need. */
@@ -19,46 +19,46 @@ interface Entry {
   conversationId: number;
   tokens: SessionTokens;
   model: FusionModel;
-  /** Tokens it may take while its question is answered. */
+  /** Tokens it may use while its question is answered. */
   reserved: number;
-  /** Its question is being answered: it does not make room for others. */
+  /** Its question is being answered: it is not dropped to make room for others. */
   answering: boolean;
-  /** The session it branched off, while that one is there, and the tokens both have in common: these count once. */
+  /** The session it branched off, while that exists, and the tokens that both share: these count once. */
   origin: Entry | undefined;
   shared: number;
 }
 
-/** Older branches of one conversation are not kept. */
+/** Older branches of one conversation are dropped. */
 const MOST_BRANCHES = 4;
 
-/** People go back to few conversations: with a small model the budget would hold hundreds, and memory grow for nothing. */
+/** People return to few conversations: with a small model the budget would hold hundreds, and memory would grow for nothing. */
 const MOST_SESSIONS = 16;
 
 /**
- * The sessions of conversations, kept between turns: one for each branch that a conversation has lately been on, which share
- * what they begin with. The least recently used go first when the budget is exceeded, all of them when memory runs out or
- * another model comes into use. What is gone is computed again from cached chunks.
+ * The sessions of conversations, kept between turns: one for each recently used branch of a conversation; branches share their common
+ * prefix. The least recently used are dropped first when the budget is exceeded, all of them when memory runs out or another model is
+ * activated. Dropped KV is recomputed from cached chunks.
  */
 export class ConversationSessions {
   readonly #budgetBytes: () => number;
   /** In order of use, the latest last. */
   #entries: Entry[] = [];
-  /** Of no conversation, and what they may come to take. */
+  /** Sessions outside conversations, and the bytes they may come to use. */
   #borrowed: { session: FusionSession; bytes: number }[] = [];
 
   constructor(budgetBytes: () => number) {
     this.#budgetBytes = budgetBytes;
   }
 
-  /** Tokens a conversation has in memory now, of the branch it was on last. */
+  /** Tokens a conversation has in memory now, on its most recent branch. */
   tokens(conversationId: number): number {
     const entry = this.#entries.findLast((each) => each.conversationId === conversationId);
     return entry && !isRemote(entry.model) ? entry.tokens.count : 0;
   }
 
   /**
-   * The session that has most of the prompt, and room for the rest; another branch of the conversation keeps what it has. An
-   * empty one where there is none. OUT_OF_MEMORY.
+   * The session that shares most with the prompt, with room for the rest; another branch of the conversation keeps its content. An empty
+   * session if there is none. OUT_OF_MEMORY.
    */
   async open(conversationId: number, wanted: Wanted): Promise<SessionTokens> {
     const { model, need } = wanted;
@@ -80,7 +80,7 @@ export class ConversationSessions {
     return entry.tokens;
   }
 
-  /** The conversation's answer has ended. */
+  /** Call when the conversation's answer has ended. */
   answered(conversationId: number): void {
     for (const entry of this.#entries) if (entry.conversationId === conversationId) entry.answering = false;
   }
@@ -95,7 +95,7 @@ export class ConversationSessions {
     return session;
   }
 
-  /** Gives back what answers did not use, and keeps to the budget; when no answer is being made. */
+  /** Releases memory that answers did not use, and enforces the budget; call when no answer is in progress. */
   trim(): void {
     this.#forgetDisposed();
     for (const entry of this.#entries) {
@@ -110,12 +110,12 @@ export class ConversationSessions {
     for (const entry of this.#entries) if (entry.conversationId === conversationId) this.#drop(entry);
   }
 
-  /** Before a model is disposed. */
+  /** Call before a model is disposed. */
   dropModel(model: unknown): void {
     for (const entry of this.#entries) if (entry.model === model) this.#drop(entry);
   }
 
-  /** When another model has come into use. */
+  /** Call when another model has been activated. */
   keepOnly(model: unknown): void {
     for (const entry of this.#entries) if (entry.model !== model) this.#drop(entry);
   }
@@ -129,13 +129,13 @@ export class ConversationSessions {
     for (const entry of this.#entries) {
       if (entry.conversationId !== conversationId || entry.model !== model) continue;
       const reusable = entry.tokens.reusable(parts, strategy);
-      // The latest of equals: the branch the conversation is on.
+      // On ties the latest: the branch the conversation is on.
       if (reusable >= keep) [best, keep] = [entry, reusable];
     }
-    // Less than a block of the engine's memory is not worth a branch of its own.
+    // Less than one block of the engine's memory is not worth a separate branch.
     const differs = best ? best.tokens.count - keep : 0;
     if (best && differs < model.info.kvBlockTokens && best.tokens.session.capacity >= limit) {
-      best.answering = true; // already, so that nobody who is let run before drops it
+      best.answering = true; // set here, so that no concurrent caller drops it
       return best;
     }
     const shared = best ? keep : 0;
@@ -157,7 +157,7 @@ export class ConversationSessions {
   #drop(entry: Entry): void {
     entry.tokens.dispose();
     this.#entries = this.#entries.filter((other) => other !== entry);
-    // The branch that shares most of it now stands for what they share.
+    // The branch that shares most of it now owns the shared tokens.
     const branches = this.#entries
       .filter(({ origin }) => origin === entry)
       .sort((a, b) => b.shared - a.shared);
@@ -166,7 +166,7 @@ export class ConversationSessions {
     for (const other of others) other.origin = heir;
   }
 
-  /** Drops the least recently used until the budget is kept, but for one, and for those that are written into. */
+  /** Drops the least recently used until the budget is met, except one, and those being written to. */
   #makeRoom(kept: Entry | undefined): void {
     for (const entry of [...this.#entries]) {
       const bytes = this.#usedBytes() + this.#borrowedBytes();
@@ -175,7 +175,7 @@ export class ConversationSessions {
     }
   }
 
-  /** Their answers are mostly shorter than they may be: conversations give them half of the budget at most. */
+  /** Their answers are usually shorter than the maximum: conversations give up at most half of the budget for them. */
   #borrowedBytes(): number {
     this.#forgetDisposed();
     const bytes = this.#borrowed.reduce((sum, each) => sum + each.bytes, 0);
@@ -195,7 +195,7 @@ export class ConversationSessions {
   }
 }
 
-/** Meanwhile another conversation's question must not drop the one that it begins with. */
+/** Meanwhile another conversation's question must not drop the session that this one starts from. */
 async function branchOf(entry: Entry, length: number): Promise<SessionTokens> {
   const { answering } = entry;
   entry.answering = true;

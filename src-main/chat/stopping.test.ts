@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { NEW, fixture, messageOf } from '../testing/chat.ts';
 
 describe('stopping', () => {
-  /** A model that waits before the third token until it is told to go on. */
+  /** A model that waits before the third token until the test releases it. */
   function waiting() {
     const reached = Promise.withResolvers<undefined>();
     const goOn = Promise.withResolvers<undefined>();
@@ -14,7 +14,7 @@ describe('stopping', () => {
     return { reached: reached.promise, goOn: () => goOn.resolve(undefined), beforeToken };
   }
 
-  test('keeps what was written, and the next question goes on from there', async () => {
+  test('keeps what was written, and the next question continues from there', async () => {
     const { reached, goOn, beforeToken } = waiting();
     const { chat, ask, session } = await fixture({ beforeToken });
     const { id } = chat.create(NEW);
@@ -69,7 +69,7 @@ describe('stopping', () => {
     expect(session()!.disposed).toBe(true);
   });
 
-  test('one that waits for another conversation ends at once', async () => {
+  test('one that waits for another conversation ends immediately', async () => {
     const { reached, goOn, beforeToken } = waiting();
     const { chat } = await fixture({ beforeToken });
     const [a, b] = [chat.create(NEW).id, chat.create(NEW).id];

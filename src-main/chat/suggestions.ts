@@ -4,7 +4,7 @@ import { questionAbout } from '../answering/topic-questions.ts';
 
 const FileSchema = z.object({ questions: z.array(z.string().min(1)) });
 
-/** Questions to begin with, from a file that is shipped; none when it is not there. */
+/** Questions to start with, from a file shipped with the app; none when it is missing. */
 export function readSuggestions(path: string): string[] {
   try {
     return FileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).questions;

@@ -19,7 +19,7 @@ describe.each([
   ['marks that are text', THINKS],
   ['marks that are control tokens', HARMONY],
 ])('an answer that was thought about: %s', (_, model) => {
-  test('is kept apart from the thought, which windows are told first', async () => {
+  test('is kept separate from the thought, which windows get first', async () => {
     const { chat, ask, events } = await fixtureThat(model);
     const { id } = chat.create(NEW);
     const answer = await ask(id, 'Where does Mara live?');
@@ -50,7 +50,7 @@ describe.each([
     expect(highlights.map(({ start, end }) => text.slice(start, end))).toEqual(['She builds bridges.']);
   });
 
-  test('stands in later turns without the thought, as the template has it', async () => {
+  test('is in later turns without the thought, as the template has it', async () => {
     const { chat, ask, session, model: fake } = await fixtureThat(model);
     const { id } = chat.create(NEW);
     await ask(id, 'Where does Mara live?');
@@ -85,7 +85,7 @@ describe.each([
     expect(chat.list('city')).toEqual([]);
   });
 
-  test('whose thought takes the whole limit can be gone on with, after a restart too', async () => {
+  test('whose thought takes the whole limit can be continued, after a restart too', async () => {
     const one = await fixtureThat(model);
     const { id } = one.chat.create({ ...NEW, maxTokens: 12 });
     const cut = await one.ask(id, 'Mara?');
@@ -126,7 +126,7 @@ test.each([
   expect(model.detokenize(session()!.ids).includes('<think>\n\n</think>')).toBe(!thinks);
 });
 
-test('a thought that is in work is shown as it stands', async () => {
+test('a thought in progress is shown in its current state', async () => {
   const seen: (Conversation['messages'][number] | undefined)[] = [];
   const { chat, ask } = await fixture({
     ...THINKS,

@@ -1,4 +1,4 @@
-/** A model whose passages cannot be blended, in the services: they answer as with any, and compute nothing ahead. */
+/** A model whose passages cannot be blended, in the services: they answer as with any other, and precompute nothing. */
 import { expect, test } from 'vitest';
 import { CompareRequestSchema } from '../../src-shared/contract/chat.ts';
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';

@@ -1,19 +1,19 @@
 /** Chinese, Japanese and Thai write no spaces between words: each character counts as one. */
 const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/gu;
 
-/** A text as it is indexed. */
+/** A text in indexed form. */
 export function indexedWords(text: string): string {
   return text.normalize('NFC').replace(UNSPACED, ' $1 ');
 }
 
-/** What a person types, as an FTS5 query: every word must occur, the last one may be unfinished. Empty without words. */
+/** A person's search text as an FTS5 query: every word must occur; the last one may be a prefix. Empty without words. */
 export function wordsQuery(search: string): string {
   return searchedWords(search)
     .map((word) => `"${indexedWords(word).trim().replace(/\s+/g, ' ')}"*`)
     .join(' AND ');
 }
 
-/** The first place in `text` where a searched word stands, with some text around it; the beginning where none does. */
+/** The first occurrence of a searched word in `text`, with some text around it; the beginning if there is none. */
 export function snippetOf(text: string, search: string, length = 160): string {
   const flat = text.replace(/\s+/g, ' ').trim();
   const lower = flat.toLowerCase();

@@ -8,15 +8,15 @@ import type { CompletionRun, TokenLogprobs } from './types.ts';
 
 interface AnswerTextOptions extends Pick<CompletionRun, 'onDelta' | 'onThought'> {
   model: Pick<FusionModel, 'detokenize'>;
-  /** What turns tokens into text: it knows how many tokens are thoughts. */
+  /** Turns tokens into text; knows how many tokens are thoughts. */
   writing: Pick<Writing, 'tokensBefore'>;
   stops: readonly string[];
   marks?: CitationMarks | undefined;
-  /** Told when a stop text is complete: nothing more is wanted. */
+  /** Called when a stop text is complete: no more tokens are needed. */
   onStop: () => void;
 }
 
-/** What an answer says, from the tokens that are sampled: without thoughts, up to a stop text, told as it comes. */
+/** The text of an answer from its sampled tokens: without thoughts, up to a stop text, streamed. */
 export class AnswerText {
   text = '';
   thought = '';
@@ -24,7 +24,7 @@ export class AnswerText {
   readonly logprobs: TokenLogprobs[] = [];
   readonly #options: AnswerTextOptions;
   readonly #stops: StopTexts;
-  /** Tokens whose text has not been told yet. */
+  /** Tokens whose text has not been emitted yet. */
   #pending: { index: number; logprobs: TokenLogprobs }[] = [];
   #tokens = 0;
 
@@ -59,7 +59,7 @@ export class AnswerText {
     this.#options.onStop();
   }
 
-  /** What was held back. */
+  /** Emits the text that was held back. */
   end(): void {
     const { marks } = this.#options;
     const rest = this.stoppedBy === undefined ? this.#stops.flush() : '';
@@ -91,7 +91,7 @@ export class AnswerText {
   }
 }
 
-/** Text as it is sampled, nothing of it thought or trimmed: what goes on with a text. */
+/** Raw text as sampled, without recognising thoughts or trimming: the continuation of a text. */
 export class PlainWriting implements Writing {
   readonly tokensBefore = 0;
   readonly #detokenizer: StreamDetokenizer;

@@ -15,11 +15,11 @@ import { layOutMessages, layOutText, piecesOf, type LabelledChunk, type LaidMess
 import type { NamedLibrary } from './names.ts';
 import type { CompletionMessage, CompletionRequest, CompletionText } from './types.ts';
 
-/** A request as it is put to the model. */
+/** A request in the form that the model receives. */
 export interface Asked {
   choices: AnswerChoices;
   prompt: Prompt<AskedChunk>;
-  /** Of a library: what was asked, and what of it is not ready. */
+  /** For a library: the question, and its documents that are not ready. */
   library?: { question: string; unready: Unready } | undefined;
 }
 
@@ -39,12 +39,12 @@ interface LibraryContext extends Context {
   signal: AbortSignal;
 }
 
-/** What a client sent, as it is. CONTEXT_OVERFLOW, BAD_ARGUMENT for what the model cannot be asked. */
+/** A client's messages or text, unchanged. CONTEXT_OVERFLOW, BAD_ARGUMENT for options that the model does not support. */
 export function askModel(request: CompletionRequest, context: Context): Asked {
   const { model } = context;
   const { prompt } = request;
   if ('text' in prompt && isRemote(model)) throw onlyMessages();
-  // What a client marks is stored, whatever is done about a library's passages; nothing is said to the model but what it sent.
+  // Chunks that a client marks are stored regardless of the setting for library passages; the model receives only what the client sent.
   const choices = { ...choicesFor(request, context, Infinity, 'client'), storeMisses: true };
   const laidOut =
     'text' in prompt
@@ -55,8 +55,8 @@ export function askModel(request: CompletionRequest, context: Context): Asked {
 }
 
 /**
- * The last message of the user is the question, and what it finds stands before it, as in the window. BAD_ARGUMENT without a
- * question, NO_MATCH, CONTEXT_OVERFLOW, ABORTED.
+ * The last user message is the question, and its passages precede it, as in the window. BAD_ARGUMENT without a question, NO_MATCH,
+ * CONTEXT_OVERFLOW, ABORTED.
  */
 export async function askLibrary(
   request: CompletionRequest,
@@ -86,7 +86,7 @@ export async function askLibrary(
   return { choices, prompt: { ...layOut(kept), leftOut }, library: { question, unready } };
 }
 
-/** Our instructions before the messages: at the beginning of the client's own, since templates take one system message. */
+/** Kvasir's instructions before the messages: prepended to the client's system message, since templates accept only one. */
 function ledBy(systemPrompt: string, messages: LaidMessage<AskedChunk>[]): LaidMessage<AskedChunk>[] {
   const [first, ...others] = messages;
   if (systemPrompt === '') return messages;
@@ -94,7 +94,7 @@ function ledBy(systemPrompt: string, messages: LaidMessage<AskedChunk>[]): LaidM
   return [{ role: 'system', pieces: [`${systemPrompt}\n\n`, ...first.pieces] }, ...others];
 }
 
-/** `maxTokens`: where the request names no limit. */
+/** `maxTokens`: used when the request sets no limit. */
 function choicesFor(
   request: CompletionRequest,
   context: Context,
@@ -113,7 +113,7 @@ function choicesFor(
     ...(seed !== undefined && { seed: unsigned(seed) }),
     ...(filtered && { topP: topP ?? 1, topK: topTokens ?? 0, minP: minP ?? 0 }),
     ...(logprobs !== undefined && { chances: logprobs }),
-    // An answer that continues a raw text or follows a grammar may have to repeat itself.
+    // An answer that continues raw text or follows a grammar may have to repeat itself.
     ...((grammar !== undefined || 'text' in request.prompt) && { repeatPenalty: 1 }),
     ...(repeatPenalty !== undefined && { repeatPenalty }),
     ...(grammar !== undefined && { grammar }),
@@ -126,7 +126,7 @@ function unsigned(seed: number): number {
   return Number(BigInt.asUintN(32, BigInt(seed)));
 }
 
-/** A client's message, with what it marks as chunks. */
+/** A client's message, with the chunks that it marks. */
 export function laid(model: FusionModel): (message: CompletionMessage) => LaidMessage<AskedChunk> {
   return ({ role, parts }) => ({ role, pieces: piecesOf(model, parts) });
 }
@@ -140,11 +140,7 @@ function questionOf({ prompt }: CompletionRequest): {
     'text' in prompt ? [{ role: 'user', parts: prompt.text }] : prompt.messages;
   const last = messages.at(-1);
   const question = last?.role === 'user' ? textOf(last.parts).trim() : '';
-  if (question === '')
-    throw new KvasirError(
-      'BAD_ARGUMENT',
-      'A library is asked with a question: the last message has to be one of the user.',
-    );
+  if (question === '') throw new KvasirError('BAD_ARGUMENT', 'The last message must have the role “user”.');
   const before = messages.slice(0, -1);
   const previous = before.findLast(({ role }) => role === 'user');
   return { question, previous: previous && textOf(previous.parts), before };
@@ -154,7 +150,9 @@ function textOf(parts: readonly CompletionText[]): string {
   return parts.map(({ text }) => text).join('');
 }
 
-/** Whatever else a server cannot be asked for, its session refuses. What asks for no filter is left out. */
+/**
+ * Rejects sampling filters that a server does not support; its session rejects everything else. A filter with a neutral value is omitted.
+ */
 function requireDoneThere({ maxTokens, topTokens, minP, repeatPenalty }: CompletionRequest): void {
   const name =
     (topTokens ?? 0) > 0
@@ -173,27 +171,27 @@ function requireDoneThere({ maxTokens, topTokens, minP, repeatPenalty }: Complet
   if (maxTokens === 0)
     throw new KvasirError(
       'BAD_ARGUMENT',
-      'Nothing of a prompt is kept here for a model on another server: there is no cache to fill.',
-      'Ask for an answer of one token at least.',
+      'Prompts for remote models are not cached, so there is no cache to fill.',
+      'Request at least one token.',
     );
 }
 
 function onlyMessages(): KvasirError {
   return new KvasirError(
     'BAD_ARGUMENT',
-    'A model on another server takes messages alone: it cannot be sent a text to go on with.',
-    'Ask it with messages, by /v1/chat/completions.',
+    'Continuing raw text is not supported for remote models.',
+    'Send messages to /v1/chat/completions instead.',
   );
 }
 
-/** `tokens` undefined: they were not all counted. The units that a server's model is counted in are told to nobody: they are not its tokens. */
+/** `tokens` undefined: not all were counted. Counts for a remote model are not reported: its units are not the model's tokens. */
 export function tooLong(
   model: FusionModel,
   tokens: number | undefined,
   { contextTokens }: Pick<AnswerChoices, 'contextTokens'>,
 ): KvasirError {
   const message = isRemote(model)
-    ? 'The prompt is longer than the context of this model, which is on another server, and the answer needs room as well.'
+    ? 'The prompt exceeds the context of this remote model, and the answer needs room as well.'
     : `The prompt has ${tokens ?? 'many more'} tokens, but the context holds ${contextTokens}, and the answer needs room as well.`;
   return new KvasirError(
     'CONTEXT_OVERFLOW',

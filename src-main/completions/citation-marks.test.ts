@@ -25,7 +25,7 @@ test('marks are the same however the text is cut', () => {
   expect(marked(Array.from(text))).toBe(whole);
 });
 
-test('what stands in no passage has no mark, and numbers are not cut', () => {
+test('text in no passage has no mark, and numbers are not split', () => {
   expect(marked(['Whales eat 3.5 tons of krill.'])).toBe('Whales eat 3.5 tons of krill.');
 });
 
@@ -33,7 +33,7 @@ test('lines without a full stop, and the end of the text, end a sentence', () =>
   expect(marked(['- Mara: bridges\n- Jon: tea'])).toBe('- Mara: bridges [1]\n- Jon: tea [2]');
 });
 
-test('Chinese sentences have no space behind them', () => {
+test('Chinese sentences have no space after them', () => {
   expect(marked(['玛拉住在奥斯陆。她造桥。'])).toBe('玛拉住在奥斯陆 [3]。她造桥 [3]。');
 });
 

@@ -1,27 +1,27 @@
 import { wordsOf } from '../answering/highlights.ts';
 
-/** A sentence of which less than this share of words stands in a passage does not rest on it. */
+/** A passage that contains less than this share of a sentence's words does not support it. */
 const LEAST_SHARE = 0.5;
-/** Words of the answer tell more of what supports it than words of the question, which stand in every passage found. */
+/** Words of the answer say more about what supports it than words of the question, which occur in every retrieved passage. */
 const ANSWER_WEIGHT = 2;
-/** Passages nearly as good as the best one are named, too. */
+/** Passages with at least this share of the best score are cited, too. */
 const NEARLY = 0.9;
 
-/** Ends of sentences: marks with what closes behind them, where the next one can begin, or the end of a line. */
+/** Ends of sentences: punctuation with closing marks after it, where the next one can begin, or the end of a line. */
 const END = /[.!?]+["'”’)\]]*(?=\s)|[。！？]+[”’」』）]*(?=[^。！？”’」』）])|(?=\n)/u;
-/** What may turn out to be one. */
+/** May turn out to be one. */
 const OPEN = /[.!?。！？]+["'”’)\]」』）]*$/u;
 
-/** Writes behind each sentence of a stream the numbers of the passages that it rests on, such as [2], before its full stop. */
+/** Inserts after each sentence of a stream the numbers of the passages that support it, such as [2], before its full stop. */
 export class CitationMarks {
   readonly #passages: readonly Set<string>[];
   readonly #question: Set<string>;
-  /** A sentence that is said again is cited where it stood first. */
+  /** A repeated sentence is cited only at its first occurrence. */
   readonly #said = new Set<string>();
   #sentence = '';
   #held = '';
 
-  /** `passages` in the order that citations have. */
+  /** `passages` in citation order. */
   constructor(passages: readonly string[], question: string) {
     this.#passages = passages.map(wordsOf);
     this.#question = wordsOf(question);
@@ -43,14 +43,14 @@ export class CitationMarks {
     return out + rest.slice(0, open);
   }
 
-  /** What is left at the end of the stream. */
+  /** The remaining text at the end of the stream. */
   flush(): string {
     const rest = this.#marks() + this.#held;
     this.#held = '';
     return rest;
   }
 
-  /** Of the sentence that ends here. */
+  /** The marks of the sentence that ends here. */
   #marks(): string {
     const numbers = supporting(wordsOf(this.#sentence), this.#passages, this.#question);
     const said = this.#sentence.trim();
@@ -61,7 +61,7 @@ export class CitationMarks {
   }
 }
 
-/** Numbers, from 1, of the passages that have most of a sentence's words, where words that few passages have count most. */
+/** Numbers, from 1, of the passages that contain most of a sentence's words; words that few passages contain count most. */
 export function supporting(
   sentence: ReadonlySet<string>,
   passages: readonly ReadonlySet<string>[],

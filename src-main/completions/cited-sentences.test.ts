@@ -8,7 +8,7 @@ const SOURCES = [
   { text: '玛拉住在奥斯陆。', document: 3 },
 ];
 
-/** Sentences, each with the places of its sources in the list. */
+/** Sentences, each with the indices of its sources in the list. */
 function cited(pieces: readonly string[], question = 'Who lives where?'): [string, number[]][] {
   const sentences = new CitedSentences(SOURCES, question);
   const all = [...pieces.flatMap((piece) => sentences.push(piece)), ...sentences.flush()];
@@ -32,7 +32,7 @@ test('however the stream is cut', () => {
   expect(cited(Array.from(text))).toEqual(whole);
 });
 
-test('marks of the model lead to the document they name, and are not told', () => {
+test('marks of the model lead to the document they name, and are removed', () => {
   expect(cited(['He moved to Porto [2]. A bridge [1] is there. Then [7] nothing.'])).toEqual([
     ['He moved to Porto. ', [2]],
     ['A bridge [1] is there. ', []],

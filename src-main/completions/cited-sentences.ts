@@ -1,32 +1,32 @@
 import { wordsOf } from '../answering/highlights.ts';
 import { supporting } from './citation-marks.ts';
 
-/** A text that sentences of an answer may rest on. */
+/** A text that may support sentences of an answer. */
 export interface Source {
   text: string;
-  /** Which document it is of, from 1, as marks such as [1] name it. */
+  /** Number of its document, from 1, as used in marks such as [1]. */
   document: number;
 }
 
-/** A sentence of an answer, with the gap behind it, and what it rests on. */
+/** A sentence of an answer, with the white space after it, and its sources. */
 export interface CitedSentence<S extends Source> {
   text: string;
   sources: S[];
 }
 
 /**
- * The end of a sentence: its last mark, what closes behind it, marks of citations, and the gap up to the next sentence, which begins
+ * The end of a sentence: its last punctuation, closing marks, citation marks, and the white space up to the next sentence, which begins
  * with anything but such a mark. Or the end of a line.
  */
 const END =
   /(?:[.!?]+["'”’)\]]*(?:\s*\[\d+\])*\s+|[。！？]+[”’」』）]*(?:\s*\[\d+\])*\s*|\n\s*)(?=[^\s[”’」』）。！？])/u;
 const MARK = /\s*\[(\d+)\]/g;
 
-/** Cuts a stream into sentences, and finds the sources of each: those of the documents it names, or those that share its words. */
+/** Splits a stream into sentences, and finds the sources of each: those of the documents it names, or those that share its words. */
 export class CitedSentences<S extends Source> {
   readonly #sources: readonly { source: S; words: Set<string> }[];
   readonly #question: Set<string>;
-  /** A sentence that is said again is cited where it stood first. */
+  /** A repeated sentence is cited only at its first occurrence. */
   readonly #said = new Set<string>();
   #held = '';
 
@@ -46,21 +46,21 @@ export class CitedSentences<S extends Source> {
     return sentences;
   }
 
-  /** What is left at the end of the stream. */
+  /** The remaining text at the end of the stream. */
   flush(): CitedSentence<S>[] {
     const rest = this.#held;
     this.#held = '';
     return rest === '' ? [] : [this.#cited(rest)];
   }
 
-  /** Marks that led to a source are not told. */
+  /** Removes marks that led to a source. */
   #cited(text: string): CitedSentence<S> {
     const marked = new Set([...text.matchAll(MARK)].map(([, number]) => Number(number)));
     const named = this.#sources.filter(({ source }) => marked.has(source.document));
     const plain = text.replaceAll(MARK, (mark, number) =>
       named.some(({ source }) => source.document === Number(number)) ? '' : mark,
     );
-    // A document that the model names is taken at its word: the nearest of its texts, however little they share.
+    // A document that the model names is trusted: the nearest of its texts, however little they share.
     const [among, leastShare] = named.length > 0 ? [named, 0] : [this.#sources, undefined];
     const passages = among.map(({ words }) => words);
     const numbers = supporting(wordsOf(plain), passages, this.#question, leastShare);

@@ -30,7 +30,7 @@ import { CitationMarks } from './citation-marks.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun, PromptUsage } from './types.ts';
 import { cachedTokens } from './usage.ts';
 
-/** Among appends at once: what a person waits for has 0. */
+/** Priority among concurrent appends: a person's have 0. */
 const BEHIND_PEOPLE = 1;
 
 interface TurnParts {
@@ -44,25 +44,25 @@ interface TurnParts {
   watch?: ((answer: PassingAnswer | undefined) => void) | undefined;
   log: Logger;
   openSession: (model: FusionModel, capacity: number) => FusionSession;
-  /** Since the request came. */
+  /** Started when the request arrived. */
   stopwatch: Stopwatch;
-  /** Milliseconds of that which went by before. */
+  /** Milliseconds of that time already spent. */
   before: { wait: number; retrieve: number };
 }
 
-/** What of a prompt was encoded and stored for it. */
+/** The chunks of a prompt that were encoded and stored for it. */
 interface StoredNow {
   tokens: number;
   /** Indices of the prompt's parts. */
   parts: ReadonlySet<number>;
 }
 
-/** Makes one answer, in a session of its own. To be run while nobody else uses the model. As CompletionService.complete. */
+/** Makes one answer in a separate session. Call only while nobody else uses the model. Errors as CompletionService.complete. */
 export async function completeTurn(asked: Asked, parts: TurnParts): Promise<CompletionResult> {
   const { request, run, model, openSession, stopwatch } = parts;
   const { prompt, choices } = asked;
   const stopped = new AbortController();
-  // A library is asked a question, in whatever form it comes.
+  // A library is asked a question, whatever form it arrives in.
   const raw = (asked.library === undefined && 'text' in request.prompt) || request.grammar !== undefined;
   const writing = raw ? new PlainWriting(model) : new ThoughtStream(model, prompt.behind);
   const answer = new AnswerText({
@@ -108,7 +108,7 @@ export async function completeTurn(asked: Asked, parts: TurnParts): Promise<Comp
   }
 }
 
-/** Chunks that are to be found by the next prompt, too. */
+/** Stores chunks so that the next prompt finds them, too. */
 async function storeChunks({ prompt, choices }: Asked, parts: TurnParts): Promise<StoredNow> {
   const { model, store, planner, log, run, stopwatch } = parts;
   const stored = new Set<AskedChunk>();
@@ -143,7 +143,7 @@ function resultOf(
 ): CompletionResult {
   const { prompt } = asked;
   const { text, thought, stoppedBy } = answer;
-  // What a server was sent is counted in units that mean nothing to others: it tells the tokens itself, or nothing is told.
+  // Counts in a server's prompt have units that mean nothing to others: the server reports tokens itself, or none are reported.
   const { usage: told } = turn;
   const tokens = told ? (told.answerTokens ?? 0) : answer.tokens;
   const titles = foundIn(prompt).map(({ chunk: { passage } }) => `${passage.title} ${passage.path}`);
@@ -187,7 +187,7 @@ function promptUsage(
   return { promptTokens: tokens, cachedTokens: cached, storedTokens: storedNow.tokens };
 }
 
-/** What a reader has to know before trusting the answer. */
+/** What a reader must know before trusting the answer. */
 function noticesOf({ prompt, choices, library }: Asked, turn: TurnResult): Notice[] {
   const { contextTokens } = choices;
   const plain = prompt.plainBecause;

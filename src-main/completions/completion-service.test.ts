@@ -9,7 +9,7 @@ const RUN = { signal: GOES_ON };
 const DEVIATION = { name: 'deviation', ratio: 0.15 } as const;
 
 describe('a model', () => {
-  test('answers in its own chat template, and tells the tokens that this took', async () => {
+  test('answers in its chat template, and reports the tokens used', async () => {
     const { service, model } = completionFixture();
     const result = await service.complete(question('Where does she live?'), RUN);
     expect(result).toMatchObject({
@@ -51,7 +51,7 @@ describe('a model', () => {
     expect([text, finish, usage.completionTokens]).toEqual(['She live', 'length', 2]);
   });
 
-  test('tells its thoughts apart, and their tokens among those it spent', async () => {
+  test('separates its thoughts, and counts their tokens among those it used', async () => {
     const { service, model } = completionFixture({ says: '<think>Hm.</think>Oslo.' });
     const { text, thought, usage } = await service.complete(question('Where?'), RUN);
     expect([text, thought]).toEqual(['Oslo.', 'Hm.']);
@@ -59,14 +59,14 @@ describe('a model', () => {
     expect(usage.completionTokens - usage.thoughtTokens).toBe(model.tokenize('Oslo.').length);
   });
 
-  test('goes on with a text as it is, blanks and all', async () => {
+  test('continues raw text, white space included', async () => {
     const { service, model } = completionFixture({ says: ' there <think>was' });
     const { text } = await service.complete({ model: 'Fake', prompt: { text: [{ text: 'Once' }] } }, RUN);
     expect(text).toBe(' there <think>was');
     expect(model.detokenize(model.sessions[0]?.tokens ?? [], { special: true })).toBe('<s>Once');
   });
 
-  test('on a server is not sent a text to go on with, which has no message to stand in', async () => {
+  test('on a server does not continue raw text, which no message could carry', async () => {
     const { service, model } = completionFixture({ obstacle: 'remote' });
     await expect(
       service.complete({ model: 'Fake', prompt: { text: [{ text: 'Once' }] } }, RUN),
@@ -83,7 +83,7 @@ describe('a model', () => {
     const asked = (model: string) => service.complete(question('Where?', { model }), RUN);
     await expect(asked('Other')).rejects.toMatchObject({
       code: 'NOT_FOUND',
-      message: expect.stringContaining('is in the list') as string,
+      message: expect.stringContaining('is available') as string,
     });
     await expect(asked('None')).rejects.toMatchObject({
       code: 'NOT_FOUND',
@@ -105,7 +105,7 @@ describe('a model', () => {
   });
 });
 
-/** What a store sees of the cache that another machine shares. */
+/** A store's view of the cache that another machine shares. */
 function sharedBy(
   there: FakeStore,
   here: FakeStore,
@@ -136,13 +136,13 @@ describe('tokens', () => {
     const asked = service.tokenize({ model: 'kvasir/Notes', prompt }, true);
     await expect(asked).rejects.toMatchObject({
       code: 'BAD_ARGUMENT',
-      message: expect.stringContaining('once it has searched') as string,
+      message: expect.stringContaining('only after its search') as string,
     });
     const nothing = service.tokenize({ model: 'kvasir/None', prompt }, true);
     await expect(nothing).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('of a model on a server are not known, nor told where a prompt is too long', async () => {
+  test('of a model on a server are not known, nor reported where a prompt is too long', async () => {
     const { service } = completionFixture({ obstacle: 'remote', contextTrain: 128 });
     await expect(service.tokenize({ model: 'Fake', prompt }, true)).rejects.toMatchObject({
       code: 'BAD_ARGUMENT',
@@ -167,7 +167,7 @@ describe('chunks that a client marks', () => {
     text: 'Who?',
   });
 
-  test('are computed once, and reused wherever they stand from then on', async () => {
+  test('are computed once, and reused in every later prompt', async () => {
     const { service, model, store } = completionFixture();
     const chunkTokens = ['Mara lives in Oslo.', 'Jon sells tea.'].reduce(
       (sum, text) => sum + model.tokenize(text).length,
@@ -261,7 +261,7 @@ describe('a library', () => {
     expect(prompt).toMatch(
       /^system\nAnswer from the passages [^\n]*\n\nBe brief\.\nuser\nWho sells tea\?\nassistant\nJon does\.\nuser\n/,
     );
-    // Found by the question before, which the last one points back to.
+    // Found by the previous question, which the last one refers to.
     expect(prompt).toMatch(/Jon Berg lives in Porto.*Question: Where does he live\?/s);
   });
 
@@ -298,7 +298,7 @@ describe('stopping', () => {
     expect(service.queue).toEqual({ waiting: 0, running: 0 });
   });
 
-  test('ends a wait at once', async () => {
+  test('ends a wait immediately', async () => {
     const { service, gate, model } = completionFixture();
     const held = Promise.withResolvers<undefined>();
     const holding = gate.foreground(() => held.promise);
@@ -349,7 +349,7 @@ describe('an answer that repeats itself', () => {
     expect([finish, made.notices.map(({ kind }) => kind)]).toEqual(['stop', ['repeats']]);
   });
 
-  test('is not where it goes on with a text', async () => {
+  test('is not where it continues a text', async () => {
     const { service } = completionFixture({ says, beforeToken });
     const asked = { model: 'Fake', prompt: { text: [{ text: 'Once' }] }, maxTokens: 3000 };
     expect((await service.complete(asked, RUN)).text).toBe(says);

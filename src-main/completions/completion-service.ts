@@ -20,13 +20,13 @@ import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedL
 import { RequestQueue } from './request-queue.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 
-/** The model that answers, as much of it as completions need. */
+/** The model that answers, with only the fields that completions need. */
 export interface CompletionModel {
   name: string;
   model: FusionModel;
 }
 
-/** A prompt's token ids, and how many may stand in the context with their answer. */
+/** A prompt's token ids, and how many may be in the context together with the answer. */
 interface Tokenized {
   tokens: number[];
   contextTokens: number;
@@ -45,14 +45,14 @@ interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
   store: ChunkCache;
   planner: Planner;
   prefixes: StoredPrefixes;
-  /** A session of its own; disposed here. OUT_OF_MEMORY. */
+  /** A session that only this request uses; disposed here. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
-  /** Told of each answer, by what watching needs to make it again; undefined: the controller blended nothing. */
+  /** Called with what watching needs to make each answer again; undefined: the controller blended nothing. */
   watch?: (answer: PassingAnswer | undefined) => void;
   clock?: Clock;
 }
 
-/** Answers what other programs ask, whatever wire it comes over: in the model in use, or from a library. */
+/** Answers requests of other programs, over any wire format, with the model in use or from a library. */
 export class CompletionService {
   readonly #options: CompletionServiceOptions;
   readonly #maker: AnswerMaker;
@@ -67,12 +67,12 @@ export class CompletionService {
     this.#requests = new RequestQueue(options);
   }
 
-  /** Ends all that is being answered. */
+  /** Stops all requests. */
   close(): Promise<void> {
     return this.#requests.close();
   }
 
-  /** Requests that wait for the model, and those that have it. */
+  /** Requests waiting for the model, and those using it. */
   get queue(): { waiting: number; running: number } {
     return { waiting: this.#requests.waiting, running: this.#requests.running };
   }
@@ -82,12 +82,12 @@ export class CompletionService {
     return this.#options.models.active !== undefined;
   }
 
-  /** What can be asked now. */
+  /** The available models and libraries. */
   models(): ListedModel[] {
     return listedModels(this.#options.models.list(), this.#options.libraries());
   }
 
-  /** NOT_FOUND, with what there is instead. */
+  /** NOT_FOUND; its message lists the available models. */
   model(name: string): ListedModel {
     const found = this.models().find((each) => each.name === name);
     if (found) return found;
@@ -97,15 +97,15 @@ export class CompletionService {
     return { name, kind: 'chat' };
   }
 
-  /** Told of each answer that was made. Gives a function that ends the subscription. */
+  /** Calls the listener with each finished answer. Returns a function that ends the subscription. */
   onDone(listener: (result: CompletionResult) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * NOT_FOUND for a model that is not in use, CONTEXT_OVERFLOW, NO_MATCH of a library, BAD_ARGUMENT, CONFLICT when too many wait,
-   * ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+   * NOT_FOUND for a model that is not in use, CONTEXT_OVERFLOW, NO_MATCH for a library, BAD_ARGUMENT, CONFLICT when too many wait, ABORTED,
+   * OUT_OF_MEMORY, ENGINE_FAILED.
    */
   async complete(request: CompletionRequest, run: CompletionRun): Promise<CompletionResult> {
     const { models, libraries, settings, planner } = this.#options;
@@ -140,8 +140,8 @@ export class CompletionService {
   }
 
   /**
-   * The token ids that a prompt has for the model in use; `bos`: whether text gets the model's BOS. NOT_FOUND, BAD_ARGUMENT where they
-   * cannot be known: of a library, and of a model on a server.
+   * The token ids of a prompt for the model in use; `bos`: whether text gets the model's BOS. NOT_FOUND, BAD_ARGUMENT where they are
+   * unknown: for a library, and for a remote model.
    */
   async tokenize(
     { model: name, prompt, think }: Pick<CompletionRequest, 'model' | 'prompt' | 'think'>,
@@ -149,10 +149,9 @@ export class CompletionService {
   ): Promise<Tokenized> {
     const { models, settings, libraries } = this.#options;
     if (libraryNamed(name, libraries()))
-      throw notCounted('The prompt of a library is known once it has searched');
+      throw notCounted('A library’s prompt is known only after its search');
     const { model } = requireInUse(name, await models.current(), models.list());
-    if (isRemote(model))
-      throw notCounted('The tokenizer of the server that this model is on is not known here');
+    if (isRemote(model)) throw notCounted('The tokenizer of this remote model is unknown');
     const contextTokens = contextLimit(model, settings.current.contextTokens);
     await this.#requireFit(prompt, model, MOST_COUNTED);
     if ('text' in prompt) {
@@ -179,6 +178,6 @@ export class CompletionService {
 const MOST_COUNTED = 131_072;
 
 function notCounted(why: string): KvasirError {
-  const advice = 'An answer tells in its usage how many there were.';
-  return new KvasirError('BAD_ARGUMENT', `${why}: its tokens cannot be told beforehand.`, advice);
+  const advice = 'The usage of an answer contains the token counts.';
+  return new KvasirError('BAD_ARGUMENT', `${why}: its tokens cannot be counted in advance.`, advice);
 }

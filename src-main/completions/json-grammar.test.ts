@@ -1,4 +1,4 @@
-/** Grammars held against the engine, which writes by chance what they allow: all of it has to fit the schema. */
+/** Tests grammars with the engine, which generates random text that they allow: all of it must match the schema. */
 import { Ajv } from 'ajv';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ function nested(depth: number): JsonSchema {
   return schema;
 }
 
-/** What the model writes by chance, where it comes to an end. */
+/** Random text from the model that reaches its end. */
 async function written(grammar: string, seed: number): Promise<unknown> {
   const session = model.createSession(512);
   try {
@@ -133,7 +133,7 @@ test('bounds of integers allow each of their numbers and no other', () => {
   }
 });
 
-describe('what cannot be kept to is refused by name', () => {
+describe('unsupported schemas are rejected by path', () => {
   test.each([
     [{ type: 'string', pattern: '^a' }, '#/pattern'],
     [{ type: 'number', minimum: 3 }, '#/minimum'],

@@ -1,9 +1,9 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 
-/** A JSON schema, as clients send it. */
+/** A JSON schema from a client. */
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 
-/** What every grammar may use. Blanks and keys that nobody named are short: a small model would write nothing else. */
+/** Rules that every grammar may use. White space and unnamed keys are short: a small model would write nothing else. */
 const COMMON = String.raw`
 blank ::= " "?
 value ::= object | array | string | number | boolean | null
@@ -21,10 +21,10 @@ boolean ::= ("true" | "false") blank
 null ::= "null" blank
 `;
 
-/** They say something to people alone. */
+/** Annotations for people only. */
 const REMARKS = ['title', 'description', 'default', 'examples', '$schema', '$id', '$comment', 'deprecated'];
 
-/** What each kind of value may be told by, besides its type. */
+/** The keywords allowed for each type of value, besides the type. */
 const KEYWORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['object', ['properties', 'required', 'additionalProperties']],
   ['array', ['items', 'minItems', 'maxItems']],
@@ -35,19 +35,19 @@ const KEYWORDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['null', []],
 ]);
 
-/** libllama unrolls repetitions: of one, and of all in a schema. */
+/** libllama unrolls repetitions: limits for one, and for all in a schema. */
 const MOST_REPEATED = 1000;
 const MOST_UNROLLED = 20_000;
 const MOST_RULES = 5000;
-/** UTF-16 units of where a part of a schema stands. */
+/** UTF-16 units of the path of a schema part. */
 const LONGEST_PATH = 4096;
 
 /** A grammar for any JSON object. */
 export const ANY_OBJECT = `root ::= object\n${COMMON}`;
 
 /**
- * A grammar for what a JSON schema allows, in GBNF. Properties come in the schema's order, and none that it does not name unless it asks for
- * them. BAD_ARGUMENT names the keyword that is not supported, and where it stands.
+ * A GBNF grammar for the values that a JSON schema allows. Properties come in the schema's order; additional ones only if the schema asks
+ * for them. BAD_ARGUMENT names the unsupported keyword and its path.
  */
 export function jsonGrammar(schema: JsonSchema): string {
   return new Grammar(schema).text();
@@ -56,9 +56,9 @@ export function jsonGrammar(schema: JsonSchema): string {
 class Grammar {
   readonly #root: JsonSchema;
   readonly #rules = new Map<string, string>();
-  /** Names of rules by what a $ref says. */
+  /** Rule names by $ref. */
   readonly #references = new Map<string, string>();
-  /** References that lead here without anything written on the way. */
+  /** References followed so far without emitting anything. */
   #following: readonly string[] = [];
   #unrolled = 0;
 
@@ -72,11 +72,11 @@ class Grammar {
     return [`root ::= ${body}`, ...rules, COMMON].join('\n');
   }
 
-  /** What a rule has to say for a schema. `at`: where it stands. */
+  /** The body of a rule for a schema. `at`: its path. */
   #of(schema: unknown, at: string): string {
     if (at.length > LONGEST_PATH) throw refused('#', 'is nested too deeply');
     if (schema === true) return 'value';
-    if (!isObject(schema)) throw refused(at, 'is not a schema that anything fits');
+    if (!isObject(schema)) throw refused(at, 'allows no value, or is not a schema');
     if ('$ref' in schema) return this.#reference(schema, at);
     if ('const' in schema) return this.#literals([schema['const']], schema, 'const', at);
     if ('enum' in schema) return this.#literals(listOf(schema['enum'], `${at}/enum`), schema, 'enum', at);
@@ -97,20 +97,20 @@ class Grammar {
     if (type === 'string') return this.#string(schema, at);
     if (type === 'integer') return this.#integer(schema, at);
     if (typeof type === 'string' && KEYWORDS.has(type)) return type;
-    throw refused(`${at}/type`, `names no type: ${JSON.stringify(type)}`);
+    throw refused(`${at}/type`, `is not a supported type: ${JSON.stringify(type)}`);
   }
 
   #object(
     { properties = {}, required = [], additionalProperties }: Record<string, unknown>,
     at: string,
   ): string {
-    if (!isObject(properties)) throw refused(`${at}/properties`, 'is no object');
+    if (!isObject(properties)) throw refused(`${at}/properties`, 'is not an object');
     const names = Object.keys(properties);
     const needed = new Set(listOf(required, `${at}/required`));
     for (const name of needed)
       if (!names.includes(String(name)))
-        throw refused(`${at}/required`, `names ${JSON.stringify(name)}, which is no property`);
-    // What is not named may be left out always; where nothing is, anything may stand.
+        throw refused(`${at}/required`, `requires ${JSON.stringify(name)}, which is not a property`);
+    // Additional properties are always optional; a schema without properties allows anything.
     const others = additionalProperties ?? names.length === 0;
     const other =
       others === false
@@ -126,7 +126,7 @@ class Grammar {
     return `"{" blank ${this.#pairs(pairs, other)} "}" blank`;
   }
 
-  /** Pairs in their order, those that are not needed left out at will, each but the first behind a comma. */
+  /** Pairs in their order; optional ones may be omitted, and each but the first follows a comma. */
   #pairs(pairs: readonly { pair: string; needed: boolean }[], other: string | undefined): string {
     let [first, next] =
       other === undefined ? ['', ''] : [`(${other} ("," blank ${other})*)?`, `("," blank ${other})*`];
@@ -167,7 +167,7 @@ class Grammar {
     const bound = (keyword: string, step: number): number[] => {
       const value = schema[keyword];
       if (value === undefined) return [];
-      if (typeof value !== 'number') throw refused(`${at}/${keyword}`, 'is no number');
+      if (typeof value !== 'number') throw refused(`${at}/${keyword}`, 'is not a number');
       return [step > 0 ? Math.floor(value) + 1 : step < 0 ? Math.ceil(value) - 1 : value];
     };
     const lower = [...bound('minimum', 0), ...bound('exclusiveMinimum', 1)];
@@ -179,14 +179,14 @@ class Grammar {
     return `${integersBetween(least, most)} blank`;
   }
 
-  /** A key that is none of these names. Only names without escapes are told apart, so it has none itself. */
+  /** A key other than these names. Only names without escapes are distinguished, so the key contains none. */
   #otherKey(names: readonly string[]): string {
     if (names.length === 0) return 'key';
     const quotable = names.filter((name) => JSON.stringify(name) === `"${name}"`);
     return `"\\"" ${this.#noneOf(quotable)} "\\"" blank`;
   }
 
-  /** Characters that are none of these texts, told apart one character after another. */
+  /** Characters that form none of these texts, distinguished character by character. */
   #noneOf(texts: readonly string[]): string {
     const longer = texts.filter((text) => text !== '');
     const heads = [...new Set(longer.map((text) => String.fromCodePoint(text.codePointAt(0) ?? 0)))];
@@ -202,7 +202,7 @@ class Grammar {
   /** How often something may be repeated. */
   #times(least: number, most: number | undefined, at: string): string {
     if (most !== undefined && least > most)
-      throw refused(at, 'allows no value: its least length is above its most');
+      throw refused(at, 'allows no value: its minimum length is above its maximum');
     this.#unrolled += most ?? least;
     if (this.#unrolled > MOST_UNROLLED) throw refused('#', 'is too large');
     return `{${least},${most ?? ''}}`;
@@ -227,19 +227,19 @@ class Grammar {
   #reference(schema: Record<string, unknown>, at: string): string {
     requireOnly(schema, ['$ref', ...DEFINITIONS], at);
     const reference = String(schema['$ref']);
-    if (this.#following.includes(reference)) throw refused(`${at}/$ref`, 'leads back to itself');
+    if (this.#following.includes(reference)) throw refused(`${at}/$ref`, 'refers to itself');
     const known = this.#references.get(reference);
     if (known !== undefined) return known;
     const target = resolve(this.#root, reference);
-    if (target === undefined) throw refused(`${at}/$ref`, `leads nowhere within the schema: ${reference}`);
+    if (target === undefined) throw refused(`${at}/$ref`, `was not found in the schema: ${reference}`);
     const name = `ref-${this.#references.size}`;
-    this.#references.set(reference, name); // before what may lead back to it
+    this.#references.set(reference, name); // before anything that may lead back to it
     const body = this.#within([...this.#following, reference], () => this.#of(target, reference));
     this.#rules.set(name, body);
     return name;
   }
 
-  /** A grammar that is left-recursive cannot be read. */
+  /** A left-recursive grammar cannot be parsed. */
   #within(following: readonly string[], make: () => string): string {
     const before = this.#following;
     this.#following = following;
@@ -250,7 +250,7 @@ class Grammar {
     }
   }
 
-  /** The name of a rule that says so. */
+  /** The name of the rule with this body. */
   #rule(body: string): string {
     if (this.#rules.size >= MOST_RULES) throw refused('#', 'is too large');
     const name = `part-${this.#rules.size}`;
@@ -261,7 +261,7 @@ class Grammar {
 
 const DEFINITIONS = ['$defs', 'definitions'];
 
-/** Integers from `least` to `most`, both safe ones. */
+/** Integers from `least` to `most`, both safe integers. */
 function integersBetween(least: number, most: number): string {
   const ways: string[] = [];
   if (least < 0) ways.push(`"-" (${digitsBetween(Math.max(1, -most), -least)})`);
@@ -269,7 +269,7 @@ function integersBetween(least: number, most: number): string {
   return `(${ways.join(' | ')})`;
 }
 
-/** Numbers without a sign, by their count of digits. */
+/** Unsigned numbers by their count of digits. */
 function digitsBetween(least: number, most: number): string {
   const ways: string[] = [];
   for (let count = String(least).length; count <= String(most).length; count++) {
@@ -279,7 +279,7 @@ function digitsBetween(least: number, most: number): string {
   return ways.join(' | ');
 }
 
-/** Runs of digits from `first` to `last`, which are as long as each other. */
+/** Digit strings from `first` to `last`, which have the same length. */
 function sameLength(first: string, last: string): string {
   if (first === '') return '""';
   const [from, to] = [Number(first[0]), Number(last[0])];
@@ -295,12 +295,12 @@ function sameLength(first: string, last: string): string {
   return ways.join(' | ');
 }
 
-/** As GBNF writes a character within brackets. */
+/** A character as written in a GBNF character class. */
 function inClass(character: string): string {
   return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
 }
 
-/** Types of a schema that names none, by what it says of them. */
+/** Types of a schema without a type, inferred from its keywords. */
 function typesMeant(schema: Record<string, unknown>): string[] {
   const meant = [...KEYWORDS].filter(([, keywords]) => keywords.some((keyword) => keyword in schema));
   return meant.map(([type]) => type);
@@ -309,7 +309,7 @@ function typesMeant(schema: Record<string, unknown>): string[] {
 function requireOnly(schema: Record<string, unknown>, keywords: readonly string[], at: string): void {
   const known = [...keywords, ...REMARKS, ...DEFINITIONS];
   const other = Object.keys(schema).find((keyword) => !known.includes(keyword));
-  if (other !== undefined) throw refused(`${at}/${other}`, 'is not supported here');
+  if (other !== undefined) throw refused(`${at}/${other}`, 'is not supported');
 }
 
 function resolve(root: JsonSchema, reference: string): unknown {
@@ -321,7 +321,7 @@ function resolve(root: JsonSchema, reference: string): unknown {
   }, root);
 }
 
-/** A piece of an address; undefined where it is none. */
+/** A segment of a JSON pointer; undefined when invalid. */
 function decoded(step: string): string | undefined {
   try {
     return decodeURIComponent(step);
@@ -334,19 +334,19 @@ function alternatives(ways: readonly string[]): string {
   return ways.length === 1 ? (ways[0] ?? '') : `(${ways.join(' | ')})`;
 }
 
-/** As GBNF writes a text. */
+/** A text as a GBNF literal. */
 function quoted(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
 function listOf(value: unknown, at: string): unknown[] {
   if (Array.isArray(value) && (value.length > 0 || at.endsWith('/required'))) return value;
-  throw refused(at, 'is no list, or has nothing in it');
+  throw refused(at, 'is not a list, or is empty');
 }
 
 function countOf(value: unknown, at: string): number {
   if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_REPEATED) return Number(value);
-  throw refused(at, `is no whole number from 0 to ${MOST_REPEATED}`);
+  throw refused(at, `is not an integer from 0 to ${MOST_REPEATED}`);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -354,5 +354,5 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function refused(at: string, why: string): KvasirError {
-  return new KvasirError('BAD_ARGUMENT', `The JSON schema cannot be kept to: ${at} ${why}.`);
+  return new KvasirError('BAD_ARGUMENT', `Unsupported JSON schema: ${at} ${why}.`);
 }

@@ -15,7 +15,7 @@ function laidOut(model: FakeModel, messages: [role: Role, text: string][]) {
 }
 
 describe('messages', () => {
-  test('stand as the template writes them, in any order that it takes', () => {
+  test('are rendered by the template, in any order that it accepts', () => {
     const { text } = laidOut(modelOf(CHAT_TEMPLATES.qwen2), [
       ['system', 'Be brief.'],
       ['user', 'Why?'],
@@ -30,7 +30,7 @@ describe('messages', () => {
   });
 
   test.each(Object.entries(CHAT_TEMPLATES))(
-    '%s: every text stands in the prompt once, in order',
+    '%s: every text is in the prompt once, in order',
     (_, template) => {
       const said: [Role, string][] = [
         ['system', 'alpha'],
@@ -48,7 +48,7 @@ describe('messages', () => {
     },
   );
 
-  test('that a template drops or refuses are told to the model all the same', () => {
+  test('reach the model even if a template drops or rejects them', () => {
     const usersOnly =
       "{% for m in messages %}{% if m.role == 'user' %}[{{ m.content }}]{% endif %}{% endfor %}";
     expect(
@@ -76,7 +76,7 @@ describe('messages', () => {
     expect(text).toContain('<s><|im_end|><|im_start|>assistant<|im_end|>');
   });
 
-  test('keep their chunks apart, and text that stands together is one part', () => {
+  test('keep their chunks separate, and adjacent text is one part', () => {
     const model = modelOf(CHAT_TEMPLATES.qwen2);
     const pieces = piecesOf(model, [
       { text: 'Before. ' },
@@ -95,7 +95,7 @@ describe('messages', () => {
 });
 
 describe('text', () => {
-  test('stands behind one BOS, even where it begins with a chunk', () => {
+  test('follows one BOS, even where it begins with a chunk', () => {
     const model = modelOf('');
     const { parts } = layOutText(
       model,
@@ -108,7 +108,7 @@ describe('text', () => {
     ]);
   });
 
-  test('that is longer than a chunk may be is several', () => {
+  test('over the chunk limit is split', () => {
     const model = modelOf('');
     const pieces = piecesOf(model, [{ text: '.'.repeat(20_000), cache: true }]);
     expect(pieces.map((piece) => typeof piece !== 'string' && piece.tokens.length)).toEqual([

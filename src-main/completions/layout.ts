@@ -5,12 +5,12 @@ import { concat, withOneBos, type Offered, type Prompt } from '../answering/prom
 import { messagesFrame, type Role } from '../answering/template.ts';
 import type { CompletionText } from './types.ts';
 
-/** A chunk for a prompt, as lists of stored chunks call it. */
+/** A chunk for a prompt, with its label in lists of stored chunks. */
 export interface LabelledChunk extends Offered {
   label: string;
 }
 
-/** A message as it is laid out: text, and chunks that may be cached. */
+/** A message to lay out: text, and chunks that may be cached. */
 export interface LaidMessage<C extends Offered> {
   role: Role;
   pieces: readonly (string | C)[];
@@ -18,12 +18,12 @@ export interface LaidMessage<C extends Offered> {
 
 type LayoutModel = Pick<FusionModel, 'info' | 'tokenize'>;
 
-/** The longest that a library's chunks may be, too. */
+/** The maximum for a library's chunks, too. */
 const MAX_CHUNK_TOKENS = 8192;
 
 /**
- * Messages as token ids, in the model's own chat template. Control tokens come from the template alone: texts and chunks are tokenised
- * apart from it.
+ * Messages as token ids, in the model's chat template. Control tokens come only from the template: texts and chunks are tokenised
+ * separately.
  */
 export function layOutMessages<C extends Offered>(
   model: LayoutModel,
@@ -42,7 +42,7 @@ export function layOutMessages<C extends Offered>(
   return layout.prompt(plainBecause, texts.at(-1) ?? '');
 }
 
-/** Text that is gone on with as it is, behind the model's BOS. */
+/** Raw text to continue, after the model's BOS. */
 export function layOutText<C extends Offered>(
   model: LayoutModel,
   pieces: readonly (string | C)[],
@@ -52,7 +52,7 @@ export function layOutText<C extends Offered>(
   return layout.prompt(undefined, '');
 }
 
-/** What a client sent as text and chunks. A chunk that is longer than any may be is several. */
+/** A client's text and chunks. Chunks over the limit are split. */
 export function piecesOf(
   model: Pick<FusionModel, 'tokenize'>,
   parts: readonly CompletionText[],
@@ -70,7 +70,7 @@ export function piecesOf(
   });
 }
 
-/** A prompt in the making: text that stands together is one part. */
+/** A prompt being built: adjacent text becomes one part. */
 class Layout<C extends Offered> {
   readonly #model: LayoutModel;
   readonly #parts: PromptPart[] = [];
@@ -87,7 +87,7 @@ class Layout<C extends Offered> {
       return;
     }
     const { tokens, lead, source } = piece;
-    if (this.#parts.length === 0) this.#addText(new Int32Array(0)); // which gets the BOS
+    if (this.#parts.length === 0) this.#addText(new Int32Array(0)); // the text that gets the BOS
     this.#cited.push({ chunk: piece, part: this.#parts.length });
     this.#parts.push({ kind: 'chunk', tokens, lead, source, turn: 0 });
   }

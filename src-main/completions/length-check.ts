@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FusionModel } from '../fusion/model.ts';
 import type { CompletionRequest } from './types.ts';
 
-/** Hardly any text has more: prompts that are shorter for their context are tokenised whole. */
+/** UTF-16 units per token, more in hardly any text; prompts under the limit by this measure are tokenised whole. */
 const CHARACTERS_PER_TOKEN = 8;
 const SLICE_CHARACTERS = 64 * 1024;
-/** Tokens that cutting a text between two slices may add. */
+/** Tokens that splitting a text into two slices may add. */
 const CUT_TOKENS = 16;
 
 /**
- * Whether a prompt has more tokens than `limit`, as far as that shows from its beginning. Tokenising takes about a second for three
- * megabytes, on the only thread, so a prompt that is far too long is not tokenised to its end. Others run between slices.
+ * Whether a prompt has more tokens than `limit`, judged from its beginning. Tokenising takes about a second for three megabytes, on the
+ * only thread, so a prompt that is far too long is not tokenised to its end. Yields between slices.
  */
 export async function isFarTooLong(
   prompt: CompletionRequest['prompt'],

@@ -1,7 +1,7 @@
 import type { ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 
-/** What can be asked under which name. */
+/** A model or library with the name that requests use. */
 export interface ListedModel {
   name: string;
   kind: 'chat' | 'embedding' | 'library';
@@ -14,34 +14,34 @@ export interface NamedLibrary {
 
 type Entry = Pick<ModelEntry, 'name' | 'role' | 'active'>;
 
-/** Before the name of a library that is asked as a model is. */
+/** Prefix of the model names of libraries. */
 const LIBRARY = 'kvasir/';
 
-/** What a library is asked as. */
+/** The model name of a library. */
 export function modelNameOf(library: string): string {
   return LIBRARY + library;
 }
 
-/** Whether something is asked as libraries are, whichever there are. */
+/** Whether a name is that of a library, existing or not. */
 export function isLibraryName(model: string): boolean {
   return model.startsWith(LIBRARY);
 }
 
-/** The models in use and the libraries: what is asked for by another name is refused. */
+/** The models in use and the libraries: any other name is rejected. */
 export function listedModels(entries: readonly Entry[], libraries: readonly NamedLibrary[]): ListedModel[] {
   const inUse = entries.filter(({ active }) => active).map(({ name, role }) => ({ name, kind: role }));
   const names = new Set(libraries.map(({ name }) => modelNameOf(name)));
   return [...inUse, ...[...names].map((name) => ({ name, kind: 'library' as const }))];
 }
 
-/** The library that is asked under this name; undefined when it is none's. NOT_FOUND, BAD_ARGUMENT when several have it. */
+/** The library with this model name; undefined when the name is not a library's. NOT_FOUND, BAD_ARGUMENT when several share it. */
 export function libraryNamed(model: string, libraries: readonly NamedLibrary[]): NamedLibrary | undefined {
   if (!isLibraryName(model)) return undefined;
   const name = model.slice(LIBRARY.length);
   const [library, other] = libraries.filter((each) => each.name === name);
   if (!library) {
     const known = libraries.map((each) => modelNameOf(each.name)).join(', ');
-    const advice = known === '' ? 'Add a library in the window.' : `There are: ${known}.`;
+    const advice = known === '' ? 'Add a library in the window.' : `Available: ${known}.`;
     throw new KvasirError('NOT_FOUND', `There is no library called ${JSON.stringify(name)}.`, advice);
   }
   if (other) {
@@ -51,7 +51,7 @@ export function libraryNamed(model: string, libraries: readonly NamedLibrary[]):
   return library;
 }
 
-/** The model in use, where that is its name. NOT_FOUND. */
+/** The model in use, if this is its name. NOT_FOUND. */
 export function requireInUse<M extends { name: string }>(
   model: string,
   active: M | undefined,
@@ -62,7 +62,7 @@ export function requireInUse<M extends { name: string }>(
   const what = role === 'chat' ? 'answers' : 'embeds';
   const known = entries.some(({ name }) => name === model);
   const message = known
-    ? `The model ${JSON.stringify(model)} is in the list, but it is not the one that ${what} now.`
+    ? `The model ${JSON.stringify(model)} is available, but it is not the one that ${what} now.`
     : `There is no model called ${JSON.stringify(model)}.`;
   const instead = active ? `Ask for ${JSON.stringify(active.name)}` : `No model ${what} now: choose one`;
   throw new KvasirError('NOT_FOUND', message, `${instead}, or choose another on the Models screen.`);

@@ -4,10 +4,10 @@ import { throwIfAborted } from '../platform/abort.ts';
 
 type Parts<M> = Parameters<typeof withModel<M, unknown>>[0];
 
-/** More are refused: whoever asks then may try again, and memory is not filled by those who wait. */
+/** More requests are rejected: their clients may retry, and waiting requests do not fill memory. */
 const MOST_WAITING = 256;
 
-/** The one place where requests wait for the model, which several may share. */
+/** The queue of requests for the model, which several may use concurrently. */
 export class RequestQueue<M> {
   readonly #parts: Parts<M>;
   readonly #closing = new AbortController();
@@ -26,15 +26,14 @@ export class RequestQueue<M> {
     return this.#running.size;
   }
 
-  /** Ends all requests; resolves when none has the model any more. */
+  /** Stops all requests; resolves when none uses the model any more. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#running);
   }
 
   /**
-   * Runs `work` when its turn has come, with a signal that ends it; stopping ends the wait at once. CONFLICT when too many wait,
-   * ABORTED.
+   * Runs `work` when its turn comes, with a signal that ends it; stopping ends the wait immediately. CONFLICT when too many wait, ABORTED.
    */
   async take<T>(stop: AbortSignal, work: (model: M, signal: AbortSignal) => Promise<T>): Promise<T> {
     const signal = AbortSignal.any([stop, this.#closing.signal]);
@@ -67,6 +66,6 @@ export class RequestQueue<M> {
 }
 
 function tooMany(): KvasirError {
-  const message = `${MOST_WAITING} requests are waiting for the model already.`;
-  return new KvasirError('CONFLICT', message, 'Try again in a while.');
+  const message = `${MOST_WAITING} requests are already waiting for the model.`;
+  return new KvasirError('CONFLICT', message, 'Try again later.');
 }

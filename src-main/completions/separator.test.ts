@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cutAt } from './separator.ts';
 
-test('what stands between two separators is a chunk', () => {
+test('the text between two separators is a chunk', () => {
   expect(cutAt(' # # ', 'Answer from these. # # One. # # Two. # # Why?')).toEqual([
     { text: 'Answer from these.', cache: false },
     { text: 'One.', cache: true },

@@ -1,8 +1,8 @@
 import type { CompletionText } from './types.ts';
 
 /**
- * Text that a client cut by a separator: what stands between two of them is a chunk; what stands before the first, and behind the
- * last, is text. The separators themselves are not put into the prompt.
+ * Splits a client's text at a separator: the text between two separators is a chunk; the text before the first and after the last is plain
+ * text. The separators are not put into the prompt.
  */
 export function cutAt(separator: string, text: string): CompletionText[] {
   const pieces = text.split(separator);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StopTexts } from './stop-texts.ts';
 
-/** What comes out of pieces up to the end, and what ended them. */
+/** The text emitted from pieces up to the end, and the stop text. */
 function passed(stops: string[], pieces: string[]): [text: string, stoppedBy: string | undefined] {
   const stream = new StopTexts(stops);
   let text = '';
@@ -27,7 +27,7 @@ describe('a stop text', () => {
     expect(passed(['END'], ['one EN', 'tity EN'])).toEqual(['one ENtity EN', undefined]);
   });
 
-  test('is the first of several that stands in the text, and of two at one place the longer', () => {
+  test('is the first of several in the text, and of two at one place the longer', () => {
     expect(passed(['two', 'one'], ['zero one two'])).toEqual(['zero ', 'one']);
     expect(passed(['\n', '\n\n'], ['a\n\nb'])).toEqual(['a', '\n\n']);
   });

@@ -1,13 +1,13 @@
-/** What comes out of a text that may be ended. */
+/** The text emitted from a stream, which may have ended. */
 interface Passed {
   text: string;
-  /** The text that ended it. */
+  /** The stop text that ended it. */
   stoppedBy: string | undefined;
 }
 
 /**
- * Ends a stream of text at the first of several texts, however that is spread over its pieces. What may be the beginning of one
- * is held back until it is clear.
+ * Ends a stream of text at the first of several stop texts, even if it spans pieces. A possible beginning of one is held back until it is
+ * clear.
  */
 export class StopTexts {
   readonly #stops: readonly string[];
@@ -30,14 +30,14 @@ export class StopTexts {
     return { text: whole.slice(0, whole.length - open), stoppedBy: undefined };
   }
 
-  /** What is left at the end of the stream. */
+  /** The remaining text at the end of the stream. */
   flush(): string {
     const rest = this.#held;
     this.#held = '';
     return rest;
   }
 
-  /** The one that is complete first; of those that begin at one place, the longest that stands there. */
+  /** The stop text that is complete first; of those that begin at the same position, the longest one present. */
   #first(text: string): { at: number; stop: string } | undefined {
     return this.#stops
       .map((stop) => ({ at: text.indexOf(stop), stop }))
@@ -46,7 +46,7 @@ export class StopTexts {
   }
 }
 
-/** Length of the longest end of `text` that `stop` begins with, short of all of it. */
+/** Length of the longest suffix of `text` that is a prefix of `stop`, shorter than `stop`. */
 function overlap(text: string, stop: string): number {
   for (let length = Math.min(text.length, stop.length - 1); length > 0; length--)
     if (text.endsWith(stop.slice(0, length))) return length;

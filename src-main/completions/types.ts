@@ -7,9 +7,9 @@ import type { Role } from '../answering/template.ts';
 /** A piece of a message. */
 export interface CompletionText {
   text: string;
-  /** Encoded by itself and stored, so that it is reused wherever it stands from then on. */
+  /** Encoded separately and stored, so that it is reused in every later prompt. */
   cache?: boolean | undefined;
-  /** What lists of stored chunks call it. */
+  /** Its label in lists of stored chunks. */
   title?: string | undefined;
 }
 
@@ -18,38 +18,38 @@ export interface CompletionMessage {
   parts: readonly CompletionText[];
 }
 
-/** What a model is asked, whatever wire it came over. */
+/** A request to a model, independent of the wire format. */
 export interface CompletionRequest {
   /** A model by its name in the list, or `kvasir/<library>`. */
   model: string;
-  /** Messages for the model's chat template, or text that is gone on with as it is. */
+  /** Messages for the model's chat template, or raw text to continue. */
   prompt: { messages: readonly CompletionMessage[] } | { text: readonly CompletionText[] };
   /**
-   * Tokens written at most; absent: as many as fit the context, and of a library as many as the settings say. 0: the prompt is processed,
-   * and its chunks are stored, for those that follow.
+   * Maximum number of generated tokens; absent: as many as fit the context, and for a library as many as the settings say. 0: the prompt is
+   * processed and its chunks are stored for later requests.
    */
   maxTokens?: number | undefined;
-  /** Absent: the settings' choice. 0: the likeliest token every time. */
+  /** Absent: the setting. 0: the most likely token every time. */
   temperature?: number | undefined;
-  /** Filters. All absent: those that the window's answers have. Any set: those that are set alone. */
+  /** Sampling filters. All absent: those of the window's answers. Any set: only those. */
   topP?: number | undefined;
-  /** Sampled from this many likeliest tokens; 0: from all. */
+  /** Sample from this many most likely tokens; 0: from all. */
   topTokens?: number | undefined;
   minP?: number | undefined;
-  /** 1: none. Absent: as the window's answers have it. */
+  /** 1: none. Absent: as for the window's answers. */
   repeatPenalty?: number | undefined;
   seed?: number | undefined;
-  /** Texts that end the answer, which does not have them. */
+  /** Texts that end the answer; they are not part of it. */
   stop?: readonly string[] | undefined;
-  /** For each token of the answer its log probability, and those of so many likeliest ones. Absent: none. */
+  /** Number of most likely tokens whose log probabilities are returned with each answer token's. Absent: none. */
   logprobs?: number | undefined;
-  /** In GBNF: what may be written. */
+  /** GBNF grammar that the answer must match. */
   grammar?: string | undefined;
-  /** Whether the model thinks before it answers, where its template leaves the choice. Absent: the settings' choice. */
+  /** Whether to think before answering, where the template offers the choice. Absent: the setting. */
   think?: boolean | undefined;
-  /** Absent: the settings' choice. */
+  /** Absent: the setting. */
   strategy?: StrategyRequest | undefined;
-  /** Of a library: passages in the prompt at most, and whether the model is asked where none was found. */
+  /** For a library: maximum number of passages in the prompt, and whether to ask the model even if no passage was found. */
   topK?: number | undefined;
   mayGuess?: boolean | undefined;
 }
@@ -60,7 +60,7 @@ interface Logprob {
   logprob: number;
 }
 
-/** A token of an answer, the likeliest at its place beside it. By the model's distribution as it is, before any sampling filter. */
+/** A token of an answer with the most likely ones at its position. From the model's unmodified distribution, before any sampling filter. */
 export interface TokenLogprobs extends Logprob {
   top: Logprob[];
 }
@@ -68,34 +68,34 @@ export interface TokenLogprobs extends Logprob {
 /** More of an answer. */
 export interface CompletionDelta {
   text: string;
-  /** Of the tokens that brought it; absent where they were not asked for. */
+  /** Of the tokens that brought it; absent unless requested. */
   logprobs?: TokenLogprobs[] | undefined;
 }
 
 export interface CompletionRun {
   signal: AbortSignal;
-  /** It has the model, and waits no more. */
+  /** Called when the request gets the model and waits no more. */
   onBegin?: (() => void) | undefined;
-  /** Its prompt has been processed: what that took, before the first token. Not told of a model on a server, which counts at the end. */
+  /** Called once the prompt has been processed, before the first token. Not called for a remote model, which reports counts at the end. */
   onPrompt?: ((usage: PromptUsage) => void) | undefined;
   onDelta?: ((delta: CompletionDelta) => void) | undefined;
-  /** More of what the model thinks before it answers. */
+  /** More thinking text before the answer. */
   onThought?: ((text: string) => void) | undefined;
 }
 
-/** Tokens of a prompt, by what became of them. */
+/** Tokens of a prompt, by source. */
 export interface PromptUsage {
   promptTokens: number;
-  /** Of these, those that were not computed for this request: known beginnings, and tokens of chunks that were reused as stored. */
+  /** Of these, those that were not computed for this request: known prefixes, and tokens of chunks that were reused as stored. */
   cachedTokens: number;
-  /** Of the prompt's, those that were encoded and stored for this request, to be reused by the next. */
+  /** Of the prompt's tokens, those that were encoded and stored for this request, to be reused by the next. */
   storedTokens: number;
 }
 
-/** Tokens, told as they were spent. */
+/** Token counts of a finished request. */
 interface CompletionUsage extends PromptUsage {
   completionTokens: number;
-  /** Of these, those that were thought. */
+  /** Of these, thinking tokens. */
   thoughtTokens: number;
 }
 
@@ -106,13 +106,13 @@ interface HowMade {
   notices: Notice[];
 }
 
-/** Why an answer ended: by itself or at a stop text, or at the limit of tokens or of the context. */
+/** Why an answer ended: at its natural end or a stop text, or at the limit of tokens or of the context. */
 type Finish = 'stop' | 'length';
 
 export interface CompletionResult {
-  /** The model's name, or the library's as it was asked for. */
+  /** The model's name, or the library's as requested. */
   model: string;
-  /** Names the weights that answered. */
+  /** Identifies the weights that answered. */
   fingerprint: string;
   text: string;
   thought: string;
@@ -122,6 +122,6 @@ export interface CompletionResult {
   logprobs: TokenLogprobs[] | undefined;
   usage: CompletionUsage;
   made: HowMade;
-  /** Of a library's answer: the passages in its prompt. Marks in the text, such as [2], count them from 1. */
+  /** For a library's answer: the passages in its prompt. Marks in the text, such as [2], refer to them, counted from 1. */
   citations: Citation[];
 }

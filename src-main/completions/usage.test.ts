@@ -9,7 +9,7 @@ const part = (kind: 'text' | 'chunk', index: number, count: number) => ({
   tokens: new Int32Array(count),
 });
 
-/** Text of 3 tokens, chunks of 10 and 5, text of 2, behind 64 that were known. */
+/** Text of 3 tokens, chunks of 10 and 5, text of 2, after 64 known ones. */
 function turnOf(reuse: Turn['blended']['reuse'], selected: number[]): Turn {
   const known: Partial<Turn['blended']['report']> = { selected: Int32Array.from(selected) };
   const blended: Partial<Turn['blended']> = { reuse, report: known as Turn['blended']['report'] };
@@ -25,7 +25,7 @@ const NONE = { tier: 'computed' as const, runs: [] };
 
 test('tokens of chunks count where they were reused and not computed again', () => {
   expect(cachedTokens(turnOf([whole(10), whole(5)], []), new Set())).toBe(64 + 15);
-  // Positions from the first token behind what was known: two of the first chunk, one of the second, and one of text.
+  // Positions from the first token after the known ones: two of the first chunk, one of the second, and one of text.
   expect(cachedTokens(turnOf([whole(10), whole(5)], [3, 12, 13, 19]), new Set())).toBe(64 + 12);
 });
 

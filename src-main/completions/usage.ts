@@ -1,8 +1,8 @@
 import type { BlendedPrompt } from '../answering/turn.ts';
 
 /**
- * Tokens of a prompt that were not computed for it: its beginning, as far as that was known, and of chunks what was reused and stayed
- * as it was stored. Chunks of the parts in `storedNow` were computed for this very prompt.
+ * Tokens of a prompt that were not computed for it: its known prefix, and those chunk tokens that were reused as stored. Chunks of the
+ * parts in `storedNow` were computed for this very prompt.
  */
 export function cachedTokens(
   { figures, appended, blended }: BlendedPrompt,

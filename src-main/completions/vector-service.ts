@@ -15,13 +15,13 @@ interface Embedded {
 }
 
 export interface Ranked {
-  /** Place among the texts that were given. */
+  /** Index among the given texts. */
   index: number;
   /** Cosine of the angle between query and text. */
   score: number;
 }
 
-/** Vectors and rankings by the embedding model in use, for other programs. */
+/** Embeds and ranks texts with the embedding model in use, for other programs. */
 export class VectorService {
   readonly #models: EmbeddingModels;
 
@@ -34,7 +34,7 @@ export class VectorService {
     return this.#require(name).info.dimension;
   }
 
-  /** A vector of length 1 a text. NOT_FOUND for a model that is not in use, CONTEXT_OVERFLOW, ABORTED, ENGINE_FAILED. */
+  /** One vector of length 1 per text. NOT_FOUND for a model that is not in use, CONTEXT_OVERFLOW, ABORTED, ENGINE_FAILED. */
   async embed(name: string, texts: readonly string[], signal: AbortSignal): Promise<Embedded> {
     const embedder = this.#require(name);
     const { dimension, contextTokens } = embedder.info;
@@ -49,7 +49,7 @@ export class VectorService {
     return { vectors, tokens };
   }
 
-  /** Texts by their nearness to a query, the nearest first. As embed(). */
+  /** Texts by similarity to a query, the nearest first. Errors as embed(). */
   async rank(
     name: string,
     { query, texts }: { query: string; texts: readonly string[] },
@@ -71,5 +71,5 @@ export class VectorService {
 
 function tooLong(index: number, tokens: number, contextTokens: number): KvasirError {
   const message = `Text ${index + 1} has ${tokens} tokens, but the embedding model takes ${contextTokens} at most.`;
-  return new KvasirError('CONTEXT_OVERFLOW', message, 'Cut it into shorter texts.');
+  return new KvasirError('CONTEXT_OVERFLOW', message, 'Split it into shorter texts.');
 }

@@ -4,19 +4,19 @@ import type { FusionSession } from './model.ts';
 import { klDivergence, likeliest } from './quality.ts';
 
 /**
- * How near a blended prompt comes to the full prefill, along the full prefill's own greedy answer: its first token says little of what
- * follows, and texts that part once have nothing more in common to compare.
+ * How close a blended prompt comes to the full prefill, along the full prefill's greedy answer: the first token says little about the
+ * following ones, and texts that diverge once have nothing left to compare.
  */
 
 type Writing = Pick<FusionSession, 'append' | 'generate' | 'logits'>;
 
-/** A greedy answer. `logits[i]` are what `tokens[i]` was chosen from; one more where the model itself ended the answer. */
+/** A greedy answer. `tokens[i]` was chosen from `logits[i]`; there is one more element in `logits` if the model ended the answer. */
 export interface GreedyAnswer {
   tokens: number[];
   logits: Float32Array[];
 }
 
-/** Writes behind the prompt that was appended last. ABORTED, OUT_OF_MEMORY. */
+/** Generates after the most recently appended prompt. ABORTED, OUT_OF_MEMORY. */
 export async function writeAlong(
   session: Writing,
   maxTokens: number,
@@ -24,7 +24,7 @@ export async function writeAlong(
 ): Promise<GreedyAnswer> {
   const written: GreedyAnswer = { tokens: [], logits: [] };
   while (written.tokens.length < maxTokens) {
-    written.logits.push(session.logits().slice()); // generating goes on in the same memory
+    written.logits.push(session.logits().slice()); // generation continues in the same memory
     const { tokens } = await session.generate({ maxTokens: 1, signal });
     throwIfAborted(signal);
     const [token] = tokens;
@@ -34,7 +34,10 @@ export async function writeAlong(
   return written;
 }
 
-/** Logits at each place of an answer from `from` on, whatever this session would have written; its tokens before that are in place. ABORTED, OUT_OF_MEMORY. */
+/**
+ * Logits at each position of an answer from `from` on, whatever this session would have generated; the answer's earlier tokens are already
+ * in place. ABORTED, OUT_OF_MEMORY.
+ */
 export async function followAlong(
   session: Writing,
   answer: GreedyAnswer,
@@ -50,7 +53,7 @@ export async function followAlong(
   return logits;
 }
 
-/** Place by place: KL(full prefill ‖ other) in nats, and whether both have the same likeliest token. */
+/** Per position: KL(full prefill ‖ other) in nats, and whether both have the same most likely token. */
 export interface Along {
   kl: number[];
   agrees: boolean[];

@@ -11,10 +11,10 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2;
 }
 
-/** Student's t of a one-sided test at 5 % with eight values; with more of them it is a little stricter than that. */
+/** Student's t of a one-sided test at 5 % with eight values; for more values this is slightly stricter. */
 const T = 1.9;
 
-/** Where a mean lies with a confidence of 90 %. Null with fewer than two values. */
+/** The 90 % confidence interval of a mean. Null with fewer than two values. */
 export function intervalOf(values: readonly number[]): Interval | null {
   if (values.length < 2) return null;
   const middle = mean(values);

@@ -15,7 +15,7 @@ import {
   type StoredRuns,
 } from './sources.ts';
 
-/** Which document a chunk comes from. */
+/** The document that a chunk comes from. */
 export interface PassageSource {
   document: string;
   documentId: string | null;
@@ -29,11 +29,11 @@ export interface PromptPart extends LedTokens {
   kind: 'text' | 'chunk';
   /** Computed although it may be cached. */
   compute?: boolean | undefined;
-  /** What of a chunk that is not stored stands in others, where that was looked up already. */
+  /** The stored runs that match a chunk which is not stored, if already looked up. */
   runs?: StoredRuns | undefined;
-  /** Which turn of a conversation it belongs to, from 0. */
+  /** The turn of a conversation it belongs to, from 0. */
   turn?: number | undefined;
-  /** Where a chunk comes from, for reports. */
+  /** The chunk's origin, for reports. */
   source?: PassageSource | undefined;
 }
 
@@ -43,43 +43,43 @@ export interface BlendOptions extends CallOptions {
   session: FusionSession;
   dtype: KvDtype;
   strategy: Strategy;
-  /** How many of the last tokens, none of a chunk, have their attention kept for comparing. */
+  /** How many of the last tokens, none of them in a chunk, have their attention kept for comparison. */
   observe?: number;
   clock?: Clock;
-  /** What kind of request this is, for eviction to learn from. */
+  /** The kind of request, for the eviction policy to learn from. */
   requestClass?: string | undefined;
-  /** Whose computing goes first, as AppendOptions has it. */
+  /** The priority of its computation, as in AppendOptions. */
   priority?: number | undefined;
-  /** Told where the chunks' KV comes from once all are looked up, before anything is computed. */
+  /** Called with the source of the chunks' KV once all are looked up, before anything is computed. */
   onAcquired?: ((outcomes: ChunkOutcome[]) => void) | undefined;
 }
 
-/** Where a chunk's KV came from: all of it from a tier, some of it from chunks with text in common, or none. */
+/** The source of a chunk's KV: entirely from a tier, partly from chunks with common text, or none. */
 export type ChunkOutcome = ChunkReuse['tier'] | 'partial';
 
 export interface BlendResult {
   report: AppendReport;
-  /** For each chunk part, in order: where its KV came from. */
+  /** For each chunk part, in order: the source of its KV. */
   outcomes: ChunkOutcome[];
   /** For each chunk part, in order: which of its tokens were reused. */
   reuse: ChunkReuse[];
-  /** Indices (among chunk parts) of chunks whose file was damaged: set aside, and computed for this prompt. */
+  /** Indices (among chunk parts) of chunks whose file was damaged: quarantined, and computed for this prompt. */
   quarantined: number[];
-  /** Indices of chunks that the shared cache did not deliver to the end: computed for this prompt. */
+  /** Indices of chunks that the shared cache did not deliver completely: computed for this prompt. */
   lost: number[];
   acquireMs: number;
 }
 
-/** Parts whose stored KV turned out to be of no use, by why. */
+/** Parts whose stored KV turned out to be unusable, by reason. */
 interface Unusable {
   quarantined: Set<number>;
   lost: Set<number>;
 }
 
 /**
- * Appends a prompt to a session, reusing the KV of every chunk the store has, and of those it does not have the runs that stand
- * in chunks it has. A miss is computed in its place and does not end reuse. A damaged file is quarantined and its chunk
- * computed instead, and so is one that the shared cache does not deliver. Leases are released in every case. CONTEXT_OVERFLOW, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+ * Appends a prompt to a session, reusing the KV of every stored chunk, and for chunks that are not stored, the runs that stored chunks
+ * contain. A miss is computed in place and does not end reuse. A damaged file is quarantined and its chunk computed instead, and so is one
+ * that the shared cache does not deliver. Leases are released in every case. CONTEXT_OVERFLOW, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
  */
 export async function blend(parts: readonly PromptPart[], options: BlendOptions): Promise<BlendResult> {
   const clock = options.clock ?? systemClock;
@@ -88,7 +88,7 @@ export async function blend(parts: readonly PromptPart[], options: BlendOptions)
   const lengthBefore = options.session.length;
   try {
     const started = clock.now();
-    // A full prefill reads nothing from the store: it is the baseline that blending is compared with.
+    // A full prefill reads nothing from the store: it is the baseline for blending.
     if (options.strategy.kind !== 'full') await findAll(parts, options, sources, unusable);
     const acquireMs = clock.now() - started;
     for (let told = false; ; told = true) {
@@ -96,7 +96,7 @@ export async function blend(parts: readonly PromptPart[], options: BlendOptions)
       try {
         const segments = placed.map(({ segment }) => segment);
         const appending = options.session.append(segments, options.strategy, options);
-        // Showing and keeping that takes as long as a layer or two: the model computes meanwhile.
+        // Displaying and saving that takes as long as a layer or two: the model computes meanwhile.
         if (!told) await meanwhile(appending, () => options.onAcquired?.(reuseIn(parts, sources).outcomes));
         const report = await appending;
         return {
@@ -116,7 +116,7 @@ export async function blend(parts: readonly PromptPart[], options: BlendOptions)
   }
 }
 
-/** Does something while a call is under way; a failure of it is thrown once the call has ended, and what it uses may be let go. */
+/** Runs a task during a call; its failure is thrown once the call has ended and its resources may be released. */
 async function meanwhile(call: Promise<unknown>, work: () => void): Promise<void> {
   try {
     work();
@@ -135,7 +135,7 @@ async function findAll(
   const request = {};
   const { model, store, dtype } = options;
   const wanted = parts.filter(({ kind, compute }) => kind === 'chunk' && compute !== true);
-  // Each takes a round trip to another machine: all at once.
+  // Each takes a round trip to another machine: request all in parallel.
   store.shared?.bring(
     wanted.map((part) => keyFor(model, dtype, part)),
     model,
@@ -154,7 +154,7 @@ async function findAll(
   }
 }
 
-/** Takes the chunk that an append failed on out of the sources; any other failure is thrown again. */
+/** Removes the chunk that an append failed on from the sources; any other failure is rethrown. */
 async function setAside(
   error: unknown,
   store: ChunkCache,
@@ -173,7 +173,7 @@ async function setAside(
   sources.delete(part);
   unusable[isLost ? 'lost' : 'quarantined'].add(part);
   releaseSource(source);
-  // Of another machine's value the store has noticed it itself.
+  // For another machine's value, the store has already noticed it.
   if (lease.tier !== 'shared') await store.reportCorrupt(lease.key);
 }
 

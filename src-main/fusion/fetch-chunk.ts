@@ -3,21 +3,21 @@ import { keyFor } from './model.ts';
 import type { CostModel } from './planning/cost-model.ts';
 import type { KvDtype } from '../engine/engine.ts';
 
-/** Fetching leaves processor and battery alone: it is done unless computing takes less than this share of its time. */
+/** Fetching saves processor time and battery: a chunk is fetched unless computing takes less than this share of the fetching time. */
 const CLEARLY_SOONER = 0.5;
 
 interface FetchOptions {
   model: Pick<FusionModel, 'info' | 'encodingPrefix' | 'bytesPerToken'>;
   store: Pick<ChunkCache, 'shared'>;
-  /** Absent: whatever is there is fetched. */
+  /** Absent: every available chunk is fetched. */
   costs?: CostModel | undefined;
-  /** Ends the wait: ABORTED. */
+  /** Cancels the wait: ABORTED. */
   signal: AbortSignal | undefined;
 }
 
 /**
- * Copies a chunk that other machines share into the store, instead of computing it; false where they have none, or computing it is
- * clearly sooner. It uses no model, so nobody's turn is waited for. ABORTED, DISK_FULL, STORE_READ_ONLY.
+ * Copies a chunk that other machines share into the store, instead of computing it; false if none has it, or computing is clearly faster.
+ * It uses no model, so it needs no turn. ABORTED, DISK_FULL, STORE_READ_ONLY.
  */
 export async function fetchChunk(
   { dtype, label, ...chunk }: LedTokens & { dtype: KvDtype; label: string },

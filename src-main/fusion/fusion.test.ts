@@ -63,13 +63,13 @@ describe('blend', () => {
     expect(store.leases).toBe(0);
   });
 
-  test('a chunk found damaged when it is opened is told, too', async () => {
+  test('a chunk found damaged when it is opened is reported, too', async () => {
     const { parts, options, store, keys } = await fixture([true, true]);
     store.lost.add(keys[1] ?? '');
     expect(await blend(parts, options)).toMatchObject({ outcomes: ['disk', 'computed'], quarantined: [1] });
   });
 
-  test('a chunk in the memory of the model’s device is told as that', async () => {
+  test('a chunk in the memory of the model’s device is reported as such', async () => {
     const { parts, options, model, store, keys } = await fixture([true, true, false]);
     model.there.add(keys[0] ?? '').add(keys[2] ?? '');
     const { outcomes, reuse } = await blend(parts, options);

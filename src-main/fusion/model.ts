@@ -4,7 +4,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import { chunkKey, type ChunkStore } from '../kvstore/store.ts';
 import type { KvDtype } from '../engine/engine.ts';
 
-/** What fusing needs of a session; the engine's Session satisfies it. */
+/** The part of a session that fusing needs; the engine's Session implements it. */
 export type FusionSession = Pick<
   Session,
   | 'length'
@@ -19,12 +19,12 @@ export type FusionSession = Pick<
   | 'warm'
   | 'dispose'
 > & {
-  /** As the engine's; `other` must be of the same kind. */
+  /** As in the engine; `other` must be of the same kind. */
   deviationFrom(other: FusionSession, begin: number, count: number): Promise<SessionDeviation>;
   fork(length: number): Promise<FusionSession>;
 };
 
-/** What services need of a model; the engine's Model satisfies it. */
+/** The part of a model that services need; the engine's Model implements it. */
 export type FusionModel = Pick<
   Model,
   | 'info'
@@ -46,31 +46,31 @@ export type FusionModel = Pick<
     createSession(capacity: number): FusionSession;
   };
 
-/** What services need of the store. */
+/** The part of the store that services need. */
 export type ChunkCache = Pick<
   ChunkStore,
   'has' | 'entry' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'
 > & { readonly shared?: ChunkStore['shared'] };
 
-/** Whether passages' KV is computed by itself and blended: else every prompt is computed. */
+/** Whether passages' KV is computed separately and blended; otherwise every prompt is prefilled in full. */
 export function canBlend({ info }: Pick<FusionModel, 'info'>): boolean {
   return info.engine !== 'llama' && info.engine !== 'remote';
 }
 
-/** Whether the model is on a server, which is sent text: nothing of a prompt is computed or kept here. */
+/** Whether the model is remote and receives text: no part of a prompt is computed or stored here. */
 export function isRemote({ info }: Pick<FusionModel, 'info'>): boolean {
   return info.engine === 'remote';
 }
 
-/** Each has a session of its own: more would take memory without being answered sooner. */
+/** Each has its own session: more would take memory without being answered sooner. */
 const MOST_AT_ONCE = 8;
 
-/** How many answers this model writes at once: its turns are of our engine only, and a server has its own. */
+/** How many answers this model generates concurrently: turns are a concept of the local engine; a server has its own queue. */
 export function answersAtOnce(model: Pick<FusionModel, 'info'> | undefined): number {
   return model && (canBlend(model) || isRemote(model)) ? MOST_AT_ONCE : 1;
 }
 
-/** MODEL_UNSUPPORTED, for what has to do with blending alone. */
+/** MODEL_UNSUPPORTED, for features that only concern blending. */
 export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'>): void {
   if (info.obstacle === '' || canBlend({ info })) return;
   throw new KvasirError(
@@ -80,18 +80,18 @@ export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'
   );
 }
 
-/** MODEL_UNSUPPORTED, for what can only be measured where it is computed. */
+/** MODEL_UNSUPPORTED, for measurements that are only possible where the model is computed. */
 export function requireHere(name: string, model: Pick<FusionModel, 'info'>): void {
   if (isRemote(model)) requireBlending(name, model);
 }
 
-/** A chunk's token ids, and its lead: those of the headings above it, which it is encoded behind. */
+/** A chunk's token ids, and its lead: those of the headings above it, which it is encoded with. */
 export interface LedTokens {
   tokens: Int32Array;
   lead?: Int32Array | undefined;
 }
 
-/** The store's key of a chunk encoded by this model. */
+/** The store's key for a chunk encoded by this model. */
 export function keyFor(
   model: Pick<FusionModel, 'info' | 'encodingPrefix'>,
   dtype: KvDtype,
@@ -101,8 +101,8 @@ export function keyFor(
 }
 
 /**
- * Computes a chunk's KV and stores it; `priority` as for Model.encodeChunk. ABORTED, DISK_FULL, STORE_READ_ONLY. Gives the bytes of KV; `onEncoded` is told the
- * milliseconds that computing took.
+ * Computes a chunk's KV and stores it; `priority` as for Model.encodeChunk. ABORTED, DISK_FULL, STORE_READ_ONLY. Returns the bytes of KV;
+ * calls `onEncoded` with the computing time in milliseconds.
  */
 export async function encodeAndStore(
   model: FusionModel,

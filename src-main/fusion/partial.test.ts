@@ -47,7 +47,7 @@ test('an edited passage is placed as runs of what it was, with the edit and two 
   expect(session.tokens).toEqual([1, ...EDITED, 9]);
   expect(report.reusableTokens).toBe(191);
   expect(store.leases).toBe(0);
-  expect(store.has(keyFor(options.model, 'f16', { tokens: EDITED }))).toBe(false); // what was blended is never stored
+  expect(store.has(keyFor(options.model, 'f16', { tokens: EDITED }))).toBe(false); // blended KV is never stored
 });
 
 test('a passage that is a part of a stored chunk is found in full', async () => {
@@ -58,7 +58,7 @@ test('a passage that is a part of a stored chunk is found in full', async () => 
   expect(session.segments[1]).toMatchObject({ kind: 'chunk', range: { begin: 20, count: 130 } });
 });
 
-test('a passage over the cut of two chunks is put together from both', async () => {
+test('a passage across the boundary of two chunks is put together from both', async () => {
   const other = Int32Array.from(numbers(5000, 200));
   const passage = Int32Array.of(...OLD.slice(100), ...other.slice(0, 100));
   const { parts, options, session, store } = await fixture(passage, OLD, other);

@@ -1,6 +1,6 @@
 /**
- * KL(p ‖ q) in nats of the distributions that two vectors of logits mean. 0 when they differ by a constant only. In double
- * precision: the terms nearly cancel. TypeError when the lengths differ.
+ * KL(p ‖ q) in nats of the distributions given by two vectors of logits. 0 when they differ only by a constant. In double precision: the
+ * terms nearly cancel. TypeError when the lengths differ.
  */
 export function klDivergence(p: Float32Array, q: Float32Array): number {
   if (p.length !== q.length) throw new TypeError(`q must have ${p.length} logits, not ${q.length}`);
@@ -11,7 +11,7 @@ export function klDivergence(p: Float32Array, q: Float32Array): number {
     const logP = (p[i] ?? 0) - logZp;
     sum += Math.exp(logP) * (logP - ((q[i] ?? 0) - logZq));
   }
-  return Math.max(0, sum); // rounding can leave a little less than nothing
+  return Math.max(0, sum); // rounding can yield slightly less than 0
 }
 
 /** Index of the largest; the first of equals. */
@@ -21,12 +21,12 @@ export function likeliest(logits: Float32Array): number {
   return best;
 }
 
-/** How likely the likeliest token is. */
+/** The probability of the most likely token. */
 export function topProbability(logits: Float32Array): number {
   return Math.exp((logits[likeliest(logits)] ?? 0) - logSumExp(logits));
 }
 
-/** The `count` likeliest tokens, the likeliest first, and how likely they are. */
+/** The `count` most likely tokens in descending order, with their probabilities. */
 export function mostLikely(logits: Float32Array, count: number): { token: number; probability: number }[] {
   const logZ = logSumExp(logits);
   return Array.from(logits.keys())
@@ -35,7 +35,7 @@ export function mostLikely(logits: Float32Array, count: number): { token: number
     .map((token) => ({ token, probability: Math.exp((logits[token] ?? 0) - logZ) }));
 }
 
-/** F1 of the words two texts share, each as often as both have it; letter case does not count. 1 when neither has any. */
+/** F1 of the words shared by two texts, each counted as often as both contain it; case-insensitive. 1 when neither has any. */
 export function wordF1(text: string, reference: string): number {
   const words = wordsOf(text);
   const wanted = wordsOf(reference);

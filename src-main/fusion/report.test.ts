@@ -149,7 +149,7 @@ test('positions count from the first token of the conversation', () => {
   expect(report.checks[1]).toMatchObject({ positions: [101, 102, 103], selected: [102, 103] });
 });
 
-test('where the question looked is told by position, and what was recomputed without any check', () => {
+test('the question’s attention is reported by position, with what was recomputed without any check', () => {
   const append = {
     ...appendReport(4, 8),
     selected: Int32Array.of(2, 5),
@@ -164,7 +164,7 @@ test('where the question looked is told by position, and what was recomputed wit
   });
 });
 
-test('4,000 tokens and 64 layers make a report of a size that travels at once', () => {
+test('4,000 tokens and 64 layers make a report small enough to send in one message', () => {
   const random = randomFrom(1);
   const candidates = Int32Array.from({ length: 3900 }, (_, i) => i + 50);
   const check = (layer: number) => ({

@@ -13,9 +13,9 @@ import type { PassageSource, PromptPart } from './blender.ts';
 import { rankCorrelation } from './rank-correlation.ts';
 import { reusedTokens, type ChunkReuse } from './sources.ts';
 
-/** A part that was appended, and what became of it. */
+/** An appended part and its outcome. */
 interface ReportedPart extends PromptPart {
-  /** Of a chunk; absent: none of it was reused. */
+  /** For a chunk; absent: none of it was reused. */
   reuse?: ChunkReuse | undefined;
 }
 
@@ -25,9 +25,9 @@ export interface ReportInput {
   /** The model's name and its layers. */
   model: string;
   layerCount: number;
-  /** Of each appended token, in order. */
+  /** Text of each appended token, in order. */
   tokenTexts: string[];
-  /** Bytes of stored KV a token takes. */
+  /** Bytes of stored KV per token. */
   tokenBytes: number;
   strategy: StrategyChoice;
   dtype: KvDtype;
@@ -37,11 +37,11 @@ export interface ReportInput {
   figures: PromptFigures;
   appended: readonly ReportedPart[];
   append: AppendReport;
-  /** What the controller decided and expected. */
+  /** The controller's decision and prediction. */
   plan?: FusionPlan | undefined;
 }
 
-/** The engine's account of an append as the fusion panel shows it; positions count from the conversation's first token. */
+/** The engine's report of an append in the form that the fusion panel shows; positions count from the conversation's first token. */
 export function fusionReport(input: ReportInput): FusionReport {
   const { append, figures } = input;
   const { residentTokens } = figures;
@@ -143,7 +143,7 @@ function attentionOf(
   };
 }
 
-/** Over the tokens that both looks have in common. */
+/** Over the tokens that both checks have in common. */
 function correlation(before: CheckReport | undefined, after: CheckReport): number {
   const known = new Map(
     Array.from(before?.candidates ?? [], (position, i) => [position, before?.deviation[i]]),
@@ -168,12 +168,12 @@ function layerOf(layer: LayerReport): FusionLayer {
   return { layer: layer.layer, rows, ...times, recomputed, stored };
 }
 
-/** How many of the ascending `positions` lie in [start, end). */
+/** How many of the ascending `positions` are in [start, end). */
 function countWithin(positions: Int32Array, start: number, end: number): number {
   return positions.reduce((count, position) => count + (position >= start && position < end ? 1 : 0), 0);
 }
 
-/** Five digits tell what there is to see, in a third of the bytes. */
+/** Five digits are enough for display, in a third of the bytes. */
 function rounded(value: number): number {
   return Number(value.toPrecision(5));
 }

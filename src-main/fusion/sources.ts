@@ -3,18 +3,18 @@ import type { Access, Lease } from '../kvstore/store.ts';
 import { match, spansOf, type Span } from './matching/match.ts';
 import { keyFor, type ChunkCache, type FusionModel, type LedTokens } from './model.ts';
 
-/** What of a chunk's tokens stands in stored chunks; nothing is leased yet. */
+/** A chunk's runs in stored chunks; nothing is leased yet. */
 export interface StoredRuns {
-  /** They make the tokens up, in order. */
+  /** They cover the tokens, in order. */
   spans: Span[];
   /** The store's keys, by Span.candidate. */
   keys: ReadonlyMap<number, string>;
 }
 
-/** A lease on a stored chunk, which may be in the memory of the model's device as well: nothing of it is then loaded. */
+/** A lease on a stored chunk, which may also be in the memory of the model's device: then nothing of it is loaded. */
 type HeldChunk = Omit<Lease, 'tier'> & { readonly tier: Lease['tier'] | 'device' };
 
-/** Stored KV for a chunk's tokens: spans that make them up in order, and leases on what is reused. */
+/** Stored KV for a chunk's tokens: spans that cover them in order, and leases on the reused chunks. */
 export interface Source {
   spans: Span[];
   /** By Span.candidate. */
@@ -24,11 +24,11 @@ export interface Source {
 /** Slowest first. */
 const TIERS = ['shared', 'disk', 'ram', 'device'] as const satisfies readonly HeldChunk['tier'][];
 
-/** What of a chunk was reused. */
+/** The reused part of a chunk. */
 export interface ChunkReuse {
-  /** Where from: the slowest tier that any of it was in; computed: nothing was reused. */
+  /** The slowest tier that any of it was in; computed: nothing was reused. */
   tier: HeldChunk['tier'] | 'computed';
-  /** Brought into memory ahead of this use. */
+  /** Loaded into memory ahead of this use. */
   prefetched?: boolean;
   /** Which of its tokens, ascending. One run of all of them unless the chunk was matched in part. */
   runs: TokenRange[];
@@ -60,9 +60,8 @@ export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOpti
 }
 
 /**
- * A chunk's own KV where the store has it, else the runs it has in common with chunks that are stored: an edited document's
- * new passages are found in its old ones. `damaged`: its own KV was there, and could not be opened. `runs` as findRuns() gave
- * them, where that was asked before.
+ * A chunk's own KV if stored, else the runs it has in common with stored chunks: an edited document's new passages are found in its old
+ * ones. `damaged`: its own KV existed, but could not be opened. `runs`: the result of findRuns(), if already known.
  */
 export async function findSource(
   { tokens, lead, runs }: LedTokens & { runs?: StoredRuns | undefined },
@@ -90,7 +89,7 @@ async function hold(
   return lease && model.onDevice(key) ? { ...lease, tier: 'device' } : lease;
 }
 
-/** Undefined when one of them cannot be had any more. */
+/** Undefined when one of them is no longer available. */
 async function leaseRuns(
   { spans, keys }: StoredRuns,
   access: Access,
@@ -122,7 +121,7 @@ export interface SourcedSegment {
   lease?: HeldChunk | undefined;
 }
 
-/** What the engine is given for a chunk's tokens. */
+/** The engine's input for a chunk's tokens. */
 export function segmentsFor(tokens: Int32Array, source: Source | undefined): SourcedSegment[] {
   if (!source) return [{ segment: { kind: 'compute', tokens } }];
   return source.spans.map((span) => {

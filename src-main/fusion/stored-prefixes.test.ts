@@ -7,7 +7,7 @@ import { prefixHash } from '../kvstore/hash.ts';
 import { Gate } from '../platform/gate.ts';
 import { StoredPrefixes, type PrefixModel } from './stored-prefixes.ts';
 
-/** A model whose memory of beginnings is a list of tokens; its files are those of the store's own tests. */
+/** A model whose prefix memory is a list of tokens; its files are those of the store's tests. */
 class Memory implements PrefixModel {
   readonly info: ModelInfo;
   known = new Int32Array(0);

@@ -3,7 +3,7 @@ import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { FusionModel } from './model.ts';
 
-/** A model, as much of it as its prefixes need. */
+/** The part of a model that its prefixes need. */
 export type PrefixModel = Pick<FusionModel, 'info' | 'exportPrefix' | 'openPrefix' | 'importPrefix'>;
 
 interface StoredPrefixesOptions {
@@ -16,12 +16,12 @@ interface StoredPrefixesOptions {
 const LABEL = 'prompt beginning';
 
 /**
- * The beginnings of prompts that were computed exactly (a system prompt, say), kept in the store beyond a restart: written in the
- * background after an answer, and made known to the model again before a prompt begins so.
+ * Prompt prefixes that were computed exactly (e.g. a system prompt), stored across restarts: written in the background after an answer, and
+ * loaded into the model before a prompt with the same prefix.
  */
 export class StoredPrefixes {
   readonly #options: StoredPrefixesOptions;
-  /** What each model was given from the store, since it was loaded. */
+  /** The prefixes loaded into each model since it was loaded. */
   readonly #brought = new WeakMap<PrefixModel, Int32Array[]>();
   readonly #tasks: BackgroundTasks;
 
@@ -31,8 +31,8 @@ export class StoredPrefixes {
   }
 
   /**
-   * Makes the longest stored beginning of `tokens` known to the model, where it has more than the `known` ones the model has.
-   * Whether it did: a file that cannot be used is none, and is set aside.
+   * Loads the longest stored prefix of `tokens` into the model, if it is longer than the `known` tokens that the model has. Returns whether
+   * it did: a file that cannot be used is ignored and set aside.
    */
   async bring(model: PrefixModel, tokens: Int32Array, known: number): Promise<boolean> {
     const entry = this.#longest(model, tokens);
@@ -48,7 +48,7 @@ export class StoredPrefixes {
       if (done) this.#brought.set(model, [...(this.#brought.get(model) ?? []), done]);
       return done !== undefined;
     } catch (error) {
-      // It is computed instead; what matters for the answer fails there, too.
+      // It is computed instead; a failure that matters for the answer occurs there, too.
       this.#options.onBackgroundError?.(error);
       return false;
     }
@@ -60,7 +60,7 @@ export class StoredPrefixes {
     return Math.min(count, wholeBlocks(model, Math.max(0, ...each)));
   }
 
-  /** Stores what the model knows of the beginning of `tokens`, behind all other work. */
+  /** Stores the model's KV for the prefix of `tokens`, at the lowest priority. */
   keep(model: PrefixModel, tokens: Int32Array): void {
     const whole = tokens.subarray(0, wholeBlocks(model, tokens.length));
     if (whole.length > 0) this.#tasks.add(() => this.#store(model, whole));
@@ -71,7 +71,7 @@ export class StoredPrefixes {
     return this.#tasks.idle();
   }
 
-  /** Gives the model free: what is not stored by now is computed again after a restart. */
+  /** Releases the model: prefixes not stored by now are computed again after a restart. */
   stop(): Promise<void> {
     return this.#tasks.stop();
   }
@@ -108,7 +108,7 @@ function sameBegin(a: Int32Array, b: Int32Array): number {
   return same;
 }
 
-/** Of so many tokens, those in whole blocks: the engine keeps prefixes in these. */
+/** Rounds a token count down to whole blocks: the engine keeps prefixes in these. */
 function wholeBlocks({ info: { kvBlockTokens } }: PrefixModel, tokens: number): number {
   return Math.floor(tokens / kvBlockTokens) * kvBlockTokens;
 }

@@ -18,7 +18,7 @@ import { query } from './strategies/query.ts';
 export type { StrategyParts } from './strategies/definition.ts';
 export type { PartNames } from './strategies/numbers.ts';
 
-/** Every strategy there is. A new one is a file in strategies/ and a line here. */
+/** All strategies. To add one, add a file to strategies/ and a line here. */
 const DEFINITIONS: Record<StrategyName, StrategyDefinition> = {
   deviation,
   query,
@@ -29,10 +29,12 @@ const DEFINITIONS: Record<StrategyName, StrategyDefinition> = {
 /** The same, in their order. */
 export const STRATEGIES = STRATEGY_NAMES.map((name) => ({ name, ...DEFINITIONS[name] }));
 
-/** What is to be done about a prompt: a strategy as it is, or what the controller thinks best. */
+/** How to process a prompt: a fixed strategy, or the controller's choice. */
 export type StrategyOrAuto = Strategy | { kind: 'auto' };
 
-/** The engine's strategy of this name and numbers, for a model of so many layers. BAD_ARGUMENT names the part, as `names` calls it. */
+/**
+ * The engine's strategy with this name and parameters, for a model with this many layers. BAD_ARGUMENT names the parameter, as in `names`.
+ */
 export function buildStrategy(
   name: string,
   parts: StrategyParts,
@@ -48,7 +50,7 @@ export function buildStrategy(
   throw new KvasirError('BAD_ARGUMENT', `There is no strategy "${name}".`, `Choose one of auto, ${known}.`);
 }
 
-/** As buildStrategy; 'auto', which takes no numbers, and is what is meant when nothing is said. */
+/** As buildStrategy; also 'auto', the default, which takes no parameters. */
 export function strategyOrAuto(
   name: string | undefined,
   parts: StrategyParts,
@@ -61,7 +63,7 @@ export function strategyOrAuto(
   return { kind: 'auto' };
 }
 
-/** The first strategy that takes all of the parts that were given. */
+/** The first strategy that supports all given parameters. */
 function takerOf(parts: StrategyParts): StrategyName {
   const given = (Object.keys(parts) as (keyof StrategyParts)[]).filter((part) => parts[part] !== undefined);
   return (
@@ -69,7 +71,7 @@ function takerOf(parts: StrategyParts): StrategyName {
   );
 }
 
-/** The engine's form of what people choose in the window. BAD_ARGUMENT when the model is too small for it. */
+/** The engine's form of a strategy chosen in the window. BAD_ARGUMENT when the model is too small for it. */
 export function engineStrategy({ name, ratio, ...at }: StrategyChoice, layers: number): Strategy {
   return buildStrategy(name, takesRatio(name) ? { ratios: [ratio], ...layersIn(at) } : {}, layers);
 }

@@ -16,7 +16,7 @@ function temp(): string {
   return dir;
 }
 
-/** A catalogue as the first version wrote it: one folder with two documents, cut for one model. */
+/** A catalogue as written by the first version: one folder with two documents, chunked for one model. */
 function firstVersion(path: string, root: string, model: FakeModel): void {
   const database = openDatabase(path, MIGRATIONS.slice(0, 1));
   const tokens = (text: string): Buffer => Buffer.from(model.tokenize(`${text}\n\n`).buffer);
@@ -67,7 +67,7 @@ test('a catalogue of version 1 keeps its libraries, documents and chunks; a copy
   ]);
   expect(catalogue.chunkTable.counts(4)).toMatchObject({ chunks: 2 });
 
-  // The same folder again: the texts are read and kept, the chunks are those that were there.
+  // The same folder again: the texts are read and stored, the chunks are the existing ones.
   const store = new LibraryFakeStore();
   const library = await openFolder(root, { catalogue, store, model, chunkTokens: 24 });
   await library.drain({ precompute: false });
@@ -80,7 +80,7 @@ test('a catalogue of version 1 keeps its libraries, documents and chunks; a copy
   expect([...library.chunks()].map(({ id }) => id)).toEqual([120]);
 });
 
-test('chunks of an older version learn what headings stand above them, and stay', async () => {
+test('chunks of an older version learn the headings above them, and stay', async () => {
   const dir = temp();
   const root = join(dir, 'docs');
   mkdirSync(root);
@@ -100,7 +100,7 @@ test('chunks of an older version learn what headings stand above them, and stay'
 
   // As version 6 left it.
   const database = openDatabase(path, MIGRATIONS);
-  new WordTable(database); // whose function the triggers call
+  new WordTable(database); // which defines the function that the triggers call
   database.exec('ALTER TABLE chunk DROP COLUMN lead; PRAGMA user_version = 6');
   database.close();
   const catalogue = Catalogue.open(path);
@@ -108,7 +108,7 @@ test('chunks of an older version learn what headings stand above them, and stay'
   expect(await chunksIn(catalogue)).toEqual(made);
 });
 
-test('ids of libraries and documents are not given again, in a catalogue of version 2 either', () => {
+test('ids of libraries and documents are not reused, in a catalogue of version 2 either', () => {
   const path = join(temp(), 'catalogue.sqlite');
   firstVersion(path, '/somewhere', new FakeModel());
   const second = openDatabase(path, MIGRATIONS.slice(0, 2));
@@ -116,10 +116,10 @@ test('ids of libraries and documents are not given again, in a catalogue of vers
   second.close();
   Catalogue.open(path).close();
   const database = openDatabase(path, MIGRATIONS);
-  new WordTable(database); // whose function the triggers call
+  new WordTable(database); // which defines the function that the triggers call
   onTestFinished(() => database.close());
   expect(existsSync(`${path}.v2`)).toBe(true);
-  // Headings were told by their looks then, and are read anew.
+  // Headings were recognised by their looks then, and are read again.
   const withColumn = (rows: unknown[] = [], added: object): unknown[] =>
     rows.map((row) => ({ ...(row as object), ...added }));
   expect(['library', 'root', 'document'].map((table) => database.all(`SELECT * FROM ${table}`))).toEqual([
@@ -139,7 +139,7 @@ test('ids of libraries and documents are not given again, in a catalogue of vers
   expect(database.get("INSERT INTO library (name) VALUES ('new') RETURNING id")).toEqual({ id: 8 });
 });
 
-test.each([1, 2])('a catalogue is moved on from version %d only as a whole', (version) => {
+test.each([1, 2])('a catalogue is migrated from version %d only as a whole', (version) => {
   const dir = temp();
   const path = join(dir, 'catalogue.sqlite');
   firstVersion(path, '/somewhere', new FakeModel());

@@ -17,7 +17,7 @@ test('a library that is deleted is in no list from that moment on', async () => 
   expect(fixture.store.chunks.size).toBe(0);
 });
 
-test('a removal that a crash interrupts goes on at the next start', async () => {
+test('a removal that a crash interrupts resumes at the next start', async () => {
   const fixture = new ServiceFixture(FILES);
   const { id } = await fixture.library();
   fixture.store.evict = () => Promise.reject(new Error('crash'));

@@ -25,15 +25,15 @@ interface DocumentServiceOptions {
   queue: DocumentQueue;
   models: ModelSource;
   gate: Gate;
-  /** Where uploads of a root lie; undefined when it has none. */
+  /** The folder of a root's uploads; undefined when it has none. */
   uploadFolder: (root: RootRow) => string | undefined;
   onLibraryChanged: (libraryId: number) => void;
 }
 
-/** UTF-16 units of text that a preview cuts at most. */
+/** UTF-16 units of text that a preview splits at most. */
 const PREVIEW_UNITS = 200_000;
 
-/** Documents as windows see them: lists, text, chunks, and what can be done with them. */
+/** Documents for windows: lists, text, chunks, and actions. */
 export class DocumentService {
   readonly #options: DocumentServiceOptions;
 
@@ -47,7 +47,7 @@ export class DocumentService {
     return { total, items: items.map((item) => this.#withPhase(item)) };
   }
 
-  /** Those of all libraries whose text was read, by id: at most `limit` behind one. */
+  /** Documents of all libraries whose text was read, by id: at most `limit` after one. */
   readable(after: number, limit: number): ReadableDocument[] {
     return this.#options.catalogue.documents.readable(after, limit);
   }
@@ -60,7 +60,7 @@ export class DocumentService {
     return this.#withPhase(info);
   }
 
-  /** Those of these that are there. */
+  /** Those of these that exist. */
   some(ids: readonly string[]): DocumentInfo[] {
     const { catalogue, queue } = this.#options;
     const known = ids.flatMap((id) => catalogue.documentList.get(rowId(id, 'document'), queue.target) ?? []);
@@ -79,7 +79,7 @@ export class DocumentService {
     };
   }
 
-  /** Chunks for the model in use, with what the store has of them. NOT_FOUND. */
+  /** Chunks for the model in use, with their state in the store. NOT_FOUND. */
   chunks({ id, offset, limit }: ParsedInputOf<'documents.chunks'>): OutputOf<'documents.chunks'> {
     const { catalogue, queue } = this.#options;
     const document = this.#document(id);
@@ -93,13 +93,13 @@ export class DocumentService {
     };
   }
 
-  /** Takes documents out of their libraries for good, with the KV no other document shares. NOT_FOUND. */
+  /** Permanently removes documents from their libraries, with the KV that no other document shares. NOT_FOUND. */
   async delete(ids: readonly string[]): Promise<OutputOf<'documents.delete'>> {
     const { catalogue, store, queue } = this.#options;
     const documents = ids.map((id) => this.#document(id));
     queue.interrupt();
-    // First, so that neither a crash nor a scan meanwhile brings them back, and what is uploaded meanwhile stays. After a crash scans
-    // take out what is left of them.
+    // First, so that neither a crash nor a concurrent scan brings them back, and concurrent uploads stay. After a crash, scans remove what
+    // is left of them.
     catalogue.transaction(() => {
       for (const { rootId, path } of documents) catalogue.libraries.exclude(rootId, path);
     });
@@ -125,7 +125,7 @@ export class DocumentService {
       this.#options.onLibraryChanged(libraryId);
   }
 
-  /** Where a text would be cut for the model in use. NOT_FOUND, BAD_ARGUMENT; what keeps a model from being loaded. */
+  /** Where a text would be split for the model in use. NOT_FOUND, BAD_ARGUMENT; the errors of loading a model. */
   async preview({
     chunkTokens,
     source,
@@ -149,7 +149,7 @@ export class DocumentService {
     return { text, chunks };
   }
 
-  /** A file that is Kvasir's own goes. */
+  /** Deletes a file that Kvasir owns. */
   async #deleteUpload({ rootId, path }: DocumentRow): Promise<void> {
     const { catalogue, uploadFolder } = this.#options;
     const root = catalogue.libraries.root(rootId);
@@ -193,7 +193,7 @@ export class DocumentService {
   }
 }
 
-/** undefined when the path would leave the folder: a catalogue may come from a backup that somebody else made. */
+/** undefined when the path would leave the folder: a catalogue may come from somebody else's backup. */
 function fileBelow(folder: string, path: string): string | undefined {
   const file = join(folder, path);
   return file.startsWith(folder + sep) ? file : undefined;

@@ -52,7 +52,7 @@ class Fixture {
   }
 }
 
-/** Reads and cuts, and leaves the KV for later. */
+/** Reads and chunks, and leaves the KV for later. */
 const sync = async (library: FolderLibrary): Promise<SyncReport> =>
   (await library.drain({ precompute: false })).sync;
 
@@ -106,7 +106,7 @@ test('a link to a parent folder ends, a dangling link is reported', async () => 
   ]);
 });
 
-test('unchanged files are not read again; edited ones are cut anew; removed ones go', async () => {
+test('unchanged files are not read again; edited ones are chunked again; removed ones disappear', async () => {
   const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' });
   const library = await fixture.open();
   await sync(library);
@@ -164,12 +164,12 @@ test('each model and chunk size has its own chunks, and an edit reaches all of t
   expect([texts(small).length, texts(large).length, texts(other).length]).toEqual([3, 1, 1]);
   fixture.write('a.md', 'new', 60);
   await sync(large);
-  expect(texts(small)).toEqual([]); // cut again when that set is next used, never served stale
+  expect(texts(small)).toEqual([]); // chunked again when that set is next used, never served stale
   await sync(small);
   expect(texts(small)).toEqual(['a.md: new']);
 });
 
-test('a document that cannot be used is named, and the others go on', async () => {
+test('a document that cannot be used is named, and the others continue', async () => {
   const fixture = new Fixture({
     'a.md': 'fine',
     'big.txt': 'x'.repeat(1001),
@@ -214,7 +214,7 @@ test('LIBRARY_NOT_FOUND for no folder, and for a file', async () => {
   }
 });
 
-test('precompute stores what is missing once, and tells how far it is', async () => {
+test('precompute stores what is missing once, and reports progress', async () => {
   const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two', 'same.md': 'one' });
   const library = await fixture.open();
   await sync(library);
@@ -227,7 +227,7 @@ test('precompute stores what is missing once, and tells how far it is', async ()
   expect(fixture.model.encoded).toBe(2);
 });
 
-test('an aborted precompute keeps what it has done and goes on from there', async () => {
+test('an aborted precompute keeps what it has done and continues from there', async () => {
   const fixture = new Fixture(
     Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`${i}.md`, `document ${i}`])),
   );
@@ -243,7 +243,7 @@ test('an aborted precompute keeps what it has done and goes on from there', asyn
   expect((await library.drain()).precompute).toMatchObject({ computed: 6, stored: 4 });
 });
 
-test('precompute stops at the disk budget instead of pushing out what it has just stored', async () => {
+test('precompute stops at the disk budget instead of evicting what it has just stored', async () => {
   const fixture = new Fixture({ 'a.md': 'one two', 'b.md': 'six ten', 'c.md': 'red blue' });
   const library = await fixture.open();
   await sync(library);

@@ -20,9 +20,9 @@ import { requireFolder } from './sources/scan.ts';
 
 export interface FolderLibraryOptions extends StepParts, ChunkModel {
   dtype: KvDtype;
-  /** Where others work on libraries too: does work on one while nobody else does. As `work`. */
+  /** Where others work on libraries concurrently: runs work on one exclusively. As `work`. */
   alone?: <T>(libraryId: number, work: () => Promise<T>) => Promise<T>;
-  /** Where others look at folders too: does so between their looks. */
+  /** Where others scan folders concurrently: runs work between their scans. */
   between?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -33,13 +33,13 @@ interface DrainRun {
 
 export interface DrainReport {
   sync: SyncReport;
-  /** undefined when nothing was to be precomputed. */
+  /** undefined when precomputing was not requested. */
   precompute: PrecomputeReport | undefined;
 }
 
-/** A library that is one folder, with its chunks for a model of the caller's choice; for the command line. */
+/** A library that consists of one folder, with its chunks for a model of the caller's choice; for the command line. */
 export class FolderLibrary {
-  /** The folder, without links. */
+  /** The folder, with links resolved. */
   readonly root: string;
   readonly chunkSetId: number;
   readonly #options: FolderLibraryOptions;
@@ -47,7 +47,7 @@ export class FolderLibrary {
   readonly #rootId: number;
   readonly #target: Target;
 
-  /** The library of that folder, made where there is none. LIBRARY_NOT_FOUND when `path` is not a folder. */
+  /** The library of that folder; created if missing. LIBRARY_NOT_FOUND when `path` is not a folder. */
   static async open(path: string, options: FolderLibraryOptions): Promise<FolderLibrary> {
     await requireFolder(path);
     return new FolderLibrary(await realpath(path), options);
@@ -63,7 +63,7 @@ export class FolderLibrary {
     this.chunkSetId = chunkTable.setId({ libraryId: this.#id, ...this.#target });
   }
 
-  /** Id of the document at a path relative to the root; undefined when the folder has none that could be read. */
+  /** Id of the document at a path relative to the root; undefined when the folder has no readable one there. */
   documentId(path: string): number | undefined {
     return this.#options.catalogue.documents.ofPath(this.#rootId, path)?.id;
   }
@@ -74,10 +74,10 @@ export class FolderLibrary {
   }
 
   /**
-   * Looks for what is new, edited or gone, and takes the queue's steps for this library until nothing is left to do, whether
-   * the queue is paused or not; without `precompute` all but the last one. A document that cannot be used is reported and
-   * the others go on; when none can be used, the first one's failure is thrown. What workers would wait for ends it; what was
-   * done stays. LIBRARY_NOT_FOUND, LIBRARY_EMPTY, ABORTED, DISK_FULL, STORE_READ_ONLY, OUT_OF_MEMORY, every DOCUMENT_… code.
+   * Scans for new, edited and deleted files, and runs the queue's steps for this library until nothing is left to do, whether the queue is
+   * paused or not; without `precompute` all steps but the last. A document that cannot be used is reported and the others continue; when
+   * none can be used, the first failure is thrown. A failure that makes queue workers wait ends the run; finished work stays.
+   * LIBRARY_NOT_FOUND, LIBRARY_EMPTY, ABORTED, DISK_FULL, STORE_READ_ONLY, OUT_OF_MEMORY, every DOCUMENT_… code.
    */
   async drain({ precompute = true, ...run }: DrainRun & { precompute?: boolean } = {}): Promise<DrainReport> {
     const turn = { begun: false };
@@ -91,7 +91,7 @@ export class FolderLibrary {
     try {
       return await unlessAborted(drained, run.signal);
     } catch (error) {
-      drained.catch(() => undefined); // its turn comes, and it ends at once
+      drained.catch(() => undefined); // its turn comes, and it ends immediately
       if (!turn.begun) throw error;
       return drained; // the model is in use until it has ended
     }
@@ -127,7 +127,7 @@ export class FolderLibrary {
     return changes;
   }
 
-  /** Gives how many documents have a new text. */
+  /** Returns how many documents have a new text. */
   async #readAndCut(total: number, { signal, onProgress }: DrainRun): Promise<number> {
     let updated = 0;
     const steps = this.#steps({ onRead: (outcome) => (updated += outcome === 'new' ? 1 : 0) });
@@ -186,7 +186,7 @@ export class FolderLibrary {
     };
   }
 
-  /** The store's keys of all chunks, with their numbers of tokens. */
+  /** The store's keys of all chunks, with their token counts. */
   async #distinctChunks(signal: AbortSignal | undefined): Promise<Map<string, number>> {
     const chunks = new Map<string, number>();
     const slice = new TimeSlice();
@@ -222,9 +222,9 @@ function nothingToRead(root: string, failures: readonly DocumentFailure[]): Kvas
   const [first] = failures;
   if (!first) {
     const message = `The folder ${root} has no document with text in it.`;
-    return new KvasirError('LIBRARY_EMPTY', message, 'Put documents into it, or name another folder.');
+    return new KvasirError('LIBRARY_EMPTY', message, 'Add documents to it, or name another folder.');
   }
   const others = failures.length > 1 ? ` (and ${failures.length - 1} more could not be read either)` : '';
   const message = `No document of ${root} can be used: ${first.message.replace(/\.$/, '')}${others}.`;
-  return new KvasirError(first.code, message, 'Correct the file, or name another folder.');
+  return new KvasirError(first.code, message, 'Fix the file, or name another folder.');
 }

@@ -6,7 +6,7 @@ const CHANGED_MS = 500;
 
 type Throttled = ReturnType<typeof throttled>;
 
-/** What windows are told of libraries, not more often than they can show it. */
+/** Events about libraries for windows, throttled to what they can show. */
 export class LibraryEvents {
   readonly #events: EventBus;
   readonly #status: Throttled;
@@ -21,7 +21,7 @@ export class LibraryEvents {
     this.#status();
   }
 
-  /** A library, its documents or chunks; without an id, the list of libraries. */
+  /** A library, its documents or chunks changed; without an id, the list of libraries. */
   changed(libraryId = 0): void {
     let emit = this.#changed.get(libraryId);
     if (!emit) {

@@ -102,7 +102,7 @@ describe('from a folder to the cache', () => {
     expect(computed).toBeLessThanOrEqual(0.03 * fixture.info(id).tokens);
     expect(fixture.info(id)).toMatchObject({ pending: 0 });
     expect(Math.abs(fixture.info(id).chunks - chunks)).toBeLessThanOrEqual(1);
-    // While it is computed the document shows what was kept, and what is cached of the old text is there to be matched.
+    // While it is computed the document shows the stored state, and the cached KV of the old text is available for matching.
     const [during] = seen;
     expect(during!.document).toMatchObject({ phase: 'precomputing', chunks: fixture.info(id).chunks });
     expect(during!.document.cachedChunks).toBe(during!.document.chunks - added.length);
@@ -119,7 +119,7 @@ describe('from a folder to the cache', () => {
     ],
   ])('%s: most chunks stay', async (_, edit) => {
     const text = paragraphs(200);
-    const titled = (body: string): string => `# Ships\n\n${body}`; // every chunk is encoded behind it
+    const titled = (body: string): string => `# Ships\n\n${body}`; // every chunk is encoded after it
     const fixture = new ServiceFixture({ 'a.md': titled(text) });
     fixture.models.use(fixture.model, 128);
     const { id, chunks } = await fixture.library();
@@ -132,7 +132,7 @@ describe('from a folder to the cache', () => {
     expect(added.length).toBeLessThan(12);
   });
 
-  test('chunks are encoded behind the headings above them, and again when these are others', async () => {
+  test('chunks are encoded after the headings above them, and again when these change', async () => {
     const section = (name: string): string => `## ${name}\n\n${paragraphs(8)}`;
     const text = `# Ships\n\n${section('Old')}\n\n${section('New')}`;
     const fixture = new ServiceFixture({ 'a.md': text });
@@ -154,7 +154,7 @@ describe('from a folder to the cache', () => {
     expect(fixture.info(id)).toMatchObject({ pending: 0 });
   });
 
-  test('large chunks are encoded behind the text before them as well', async () => {
+  test('large chunks are encoded after the text before them as well', async () => {
     const fixture = new ServiceFixture({ 'a.md': `# Ships\n\n${paragraphs(60)}` });
     fixture.models.use(fixture.model, 256);
     const { id } = await fixture.library();
@@ -200,7 +200,7 @@ describe('from a folder to the cache', () => {
 });
 
 describe('watching', () => {
-  test('new, changed and deleted files are noticed by themselves', async () => {
+  test('new, changed and deleted files are noticed automatically', async () => {
     const fixture = new ServiceFixture({ 'a.md': 'one' });
     const { id } = await fixture.library();
     fixture.write('new/b.md', 'two', 0);
@@ -243,7 +243,7 @@ describe('watching', () => {
     );
   });
 
-  test('a folder that is all at once empty, as where a drive is not mounted, keeps its documents too', async () => {
+  test('a folder that is suddenly empty, as where a drive is not mounted, keeps its documents too', async () => {
     const fixture = new ServiceFixture({ 'a.md': 'one', 'sub/b.md': 'two' });
     const { id } = await fixture.library();
     renameSync(fixture.root, `${fixture.root}-drive`);
@@ -280,7 +280,7 @@ describe('watching', () => {
 describe('the queue', () => {
   const many = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`${i}.md`, paragraphs(3, i * 100)]));
 
-  test('ended at any point, it goes on where it was', async () => {
+  test('ended at any point, it continues where it was', async () => {
     const fixture = new ServiceFixture(many);
     const { id } = fixture.service.create('Docs');
     await fixture.service.addPaths({ id, paths: [fixture.root], watch: true });
@@ -315,7 +315,7 @@ describe('the queue', () => {
     expect(fixture.service.queue.status()).toMatchObject({ paused: false, done: 12, total: 12, waiting: 0 });
   });
 
-  test('a full disk blocks it with the reason, and it goes on by itself', async () => {
+  test('a full disk blocks it with the reason, and it resumes automatically', async () => {
     const fixture = new ServiceFixture(many);
     fixture.store.putFails = new KvasirError('DISK_FULL', 'The disk is full.', 'Free some space.');
     const { id } = fixture.service.create('Docs');
@@ -381,7 +381,7 @@ describe('the queue', () => {
     expect(fixture.info(id).cachedChunks).toBe(fixture.info(id).chunks);
   });
 
-  test('what the disk budget cannot hold is left out, and told once', async () => {
+  test('what the disk budget cannot hold is left out, and reported once', async () => {
     const fixture = new ServiceFixture(many);
     fixture.store.diskBudgetBytes = 3000;
     const info = await fixture.library();
@@ -391,7 +391,7 @@ describe('the queue', () => {
     expect(fixture.events.filter(({ topic }) => topic === 'app.notice')).toHaveLength(1);
   });
 
-  test('windows are told how it goes, not too often', async () => {
+  test('windows get progress events, not too often', async () => {
     const fixture = new ServiceFixture(many);
     const started = Date.now();
     await fixture.library();
@@ -482,7 +482,7 @@ describe('uploads', () => {
       typeof text === 'string' ? Readable.from([Buffer.from(text)]) : text,
     );
 
-  /** Where a library's uploads lie. */
+  /** The folder of a library's uploads. */
   const uploadFolder = (fixture: ServiceFixture, id: string): string =>
     fixture.info(id).roots.find(({ kind }) => kind === 'managed')!.path;
 
@@ -606,7 +606,7 @@ describe('uploads', () => {
       await fixture.restart(() => {
         // As after a crash between the row and the folder.
         const database = openDatabase(join(fixture.dir, 'catalogue.sqlite'), MIGRATIONS);
-        new WordTable(database); // whose function the triggers call
+        new WordTable(database); // which defines the function that the triggers call
         database.run('DELETE FROM library WHERE id = ?', id);
         database.run('INSERT INTO discarded_folder VALUES (?)', basename(folder));
         database.close();
@@ -763,7 +763,7 @@ test('KV that was deleted and is still wanted is computed again', async () => {
   expect(fixture.info(id).cachedChunks).toBe(cachedChunks);
 });
 
-/** The library's first document and the keys in the store, whenever a chunk begins to be encoded. */
+/** The library's first document and the keys in the store, each time the encoding of a chunk starts. */
 function atEncoding(fixture: ServiceFixture, id: string): { document: DocumentInfo; stored: Set<string> }[] {
   const seen: { document: DocumentInfo; stored: Set<string> }[] = [];
   const encode = fixture.model.encodeChunk.bind(fixture.model);

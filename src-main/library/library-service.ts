@@ -41,7 +41,7 @@ export interface LibraryServiceOptions extends Core {
   indexer?: DocumentIndexer | undefined;
   costs?: CostModel | undefined;
   parser?: Parser | undefined;
-  /** Told what the start found and a person has to know. */
+  /** Called for startup problems that a person must know. */
   onFound?: ((failure: Failure) => void) | undefined;
   /** For tests that cannot wait: see RootKeeper and DocumentQueue. */
   timing?: { quietMs?: number; absentPollMs?: number; retryMs?: number };
@@ -53,8 +53,8 @@ const SAMPLE_NAME = 'Sample library';
 const SAMPLE_STATE = 'sample-library';
 
 /**
- * Libraries: what they are made of, and what goes on in them. Documents and the queue have services of their own. Long for its many
- * short methods: it is the one face of libraries.
+ * Libraries: their content and their work. Documents and the queue have separate services. Long because of its many short methods: it is
+ * the single interface to libraries.
  */
 export class LibraryService {
   readonly documents: DocumentService;
@@ -66,7 +66,7 @@ export class LibraryService {
   readonly #steps: StepParts;
   readonly #roots: RootKeeper;
   readonly #abort = new AbortController();
-  /** Of those who work on a library beside the queue. */
+  /** Turns of those who work on a library outside the queue. */
   readonly #turns = new Map<number, SerialQueue>();
   readonly #told: LibraryEvents;
   readonly #recount: ReturnType<typeof throttled>;
@@ -128,7 +128,7 @@ export class LibraryService {
     });
   }
 
-  /** Makes the sample library at the very first start; begins to watch folders and to work through the queue. */
+  /** Creates the sample library on the very first start; starts watching folders and running the queue. */
   start(): void {
     this.#addSample();
     this.#catalogue.libraries.removeExcludedFiles();
@@ -144,7 +144,7 @@ export class LibraryService {
       }),
       events.on(({ topic }) => {
         if (topic !== 'cache.changed') return;
-        if (this.#hasEvicted()) this.#recount(); // others evict too; the counts in lists follow
+        if (this.#hasEvicted()) this.#recount(); // others evict, too; the counts in lists follow
         if (this.#hasMoreRoom()) this.queue.fill();
       }),
     );
@@ -154,7 +154,7 @@ export class LibraryService {
     this.#recount();
   }
 
-  /** What a crash left of deletions goes; what a damaged catalogue lost comes back. */
+  /** Finishes deletions that a crash interrupted, and restores upload libraries that a damaged catalogue lost. */
   async #recoverUploads(): Promise<void> {
     const { log, onFound } = this.#options;
     try {
@@ -202,8 +202,8 @@ export class LibraryService {
   }
 
   /**
-   * The library that is this folder and nothing else, for a model that need not be the one in use. Its documents are worked
-   * off when it is told to; the queue leaves them alone meanwhile. LIBRARY_NOT_FOUND when it is not a folder.
+   * The library that consists of exactly this folder, for a model that need not be the one in use. Its documents are processed on request;
+   * the queue leaves them alone meanwhile. LIBRARY_NOT_FOUND when it is not a folder.
    */
   openFolder(
     path: string,
@@ -219,7 +219,7 @@ export class LibraryService {
     });
   }
 
-  /** Work on a library's documents, after what others asked for before, while the queue leaves it alone. */
+  /** Runs work on a library's documents, after earlier requests, while the queue leaves it alone. */
   #alone<T>(libraryId: number, work: () => Promise<T>): Promise<T> {
     const turns = this.#turns.get(libraryId) ?? new SerialQueue();
     this.#turns.set(libraryId, turns);
@@ -234,8 +234,8 @@ export class LibraryService {
   }
 
   /**
-   * Forgets a library with its chunks and the KV no other library shares; users' own files stay. It is gone from lists and searches at
-   * once; what is not done of the rest when the process ends, the next start does. NOT_FOUND, ABORTED by close().
+   * Deletes a library with its chunks and the KV that no other library shares; users' own files stay. It disappears from lists and searches
+   * immediately; if the process ends first, the next start finishes the rest. NOT_FOUND, ABORTED by close().
    */
   async delete(id: string): Promise<void> {
     const library = this.#library(id);
@@ -246,7 +246,7 @@ export class LibraryService {
     await this.#remove(library.id);
   }
 
-  /** Deletes what there is of a doomed library; one after another. ABORTED. */
+  /** Deletes the content of a doomed library; one library at a time. ABORTED. */
   #remove(id: number): Promise<void> {
     const { libraries, documents } = this.#catalogue;
     const removed = this.#removing.then(async () => {
@@ -261,7 +261,7 @@ export class LibraryService {
     return removed;
   }
 
-  /** Adds files and folders by their path, and queues what they hold. NOT_FOUND, LIBRARY_NOT_FOUND. */
+  /** Adds files and folders by path, and queues their documents. NOT_FOUND, LIBRARY_NOT_FOUND. */
   async addPaths({ id, paths, watch }: ParsedInputOf<'libraries.addPaths'>): Promise<LibraryInfo> {
     const library = this.#library(id);
     const found = await Promise.all(paths.map(resolveExisting));
@@ -280,7 +280,7 @@ export class LibraryService {
     return this.#info(library);
   }
 
-  /** Takes a root out, with its documents and the KV no other shares; as delete() does a library. NOT_FOUND, ABORTED by close(). */
+  /** Removes a root, with its documents and the KV that no other shares; as delete() does a library. NOT_FOUND, ABORTED by close(). */
   async removeRoot(id: string, rootId: string): Promise<LibraryInfo> {
     const library = this.#library(id);
     const root = this.#root(library, rootId);
@@ -309,7 +309,7 @@ export class LibraryService {
     return { total: files.length, files: files.slice(0, SKIPPED_SHOWN) };
   }
 
-  /** Ids of a library's documents at or below paths, after the scans that wait for them. NOT_FOUND. */
+  /** Ids of a library's documents at or below paths, after pending scans. NOT_FOUND. */
   async documentsBelow(id: string, paths: readonly string[]): Promise<string[]> {
     const library = this.#library(id);
     const places = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
@@ -324,7 +324,7 @@ export class LibraryService {
     return [...found].map(String);
   }
 
-  /** Resolves when every root has been looked at. NOT_FOUND. */
+  /** Resolves when every root has been scanned. NOT_FOUND. */
   async rescan(id: string): Promise<void> {
     const library = this.#library(id);
     const roots = this.#catalogue.libraries.roots(library.id);
@@ -332,8 +332,8 @@ export class LibraryService {
   }
 
   /**
-   * Takes a file that a window sends: stored in the data folder, then queued. `relativePath` may have folders.
-   * Gives the document's id. NOT_FOUND, BAD_ARGUMENT, DOCUMENT_UNSUPPORTED, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
+   * Accepts a file from a window: stores it in the data folder, then queues it. `relativePath` may contain folders. Returns the document's
+   * id. NOT_FOUND, BAD_ARGUMENT, DOCUMENT_UNSUPPORTED, DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED.
    */
   async receiveUpload(libraryId: string, relativePath: string, stream: Readable): Promise<string> {
     const library = this.#library(libraryId);
@@ -341,7 +341,7 @@ export class LibraryService {
     if (!isDocument(path)) throw unsupported(path); // a scan would drop it
     const root = this.#uploads.of(library.id);
     await mkdir(root.path, { recursive: true });
-    this.#catalogue.libraries.include(root.id, path); // first: a scan deletes what was taken out and is there
+    this.#catalogue.libraries.include(root.id, path); // first: a scan deletes files that are excluded and present
     await storeUpload(root.path, path, stream, this.#options.settings.current.maxFileBytes);
     if (!this.#catalogue.libraries.root(root.id)) {
       // The library, or its uploads, were deleted meanwhile.
@@ -360,7 +360,7 @@ export class LibraryService {
     return String(this.#catalogue.documents.ofPath(root.id, path)?.id);
   }
 
-  /** Tries what failed again, in one library or in all. NOT_FOUND. */
+  /** Retries failed documents, in one library or in all. NOT_FOUND. */
   retryFailed(libraryId: string | undefined): QueueStatus {
     const library = libraryId === undefined ? undefined : this.#library(libraryId).id;
     this.queue.retry(this.#catalogue.documents.failed(library));
@@ -368,7 +368,7 @@ export class LibraryService {
     return this.queue.status();
   }
 
-  /** KV was deleted that is still wanted: it is computed again. */
+  /** Needed KV was deleted: it is recomputed. */
   async recompute(): Promise<void> {
     this.#recountLater();
     await this.#recounting;
@@ -424,7 +424,7 @@ export class LibraryService {
     return root;
   }
 
-  /** Whether something has left the store since this was asked last; what comes in, the queue counts itself. */
+  /** Whether chunks have left the store since the last call; the queue itself counts added ones. */
   #hasEvicted(): boolean {
     const { evictions } = this.#options.store.stats();
     const more = evictions !== this.#evictions;
@@ -432,7 +432,7 @@ export class LibraryService {
     return more;
   }
 
-  /** Whether the disk budget is larger than when this was asked last. */
+  /** Whether the disk budget has grown since the last call. */
   #hasMoreRoom(): boolean {
     const { diskBudgetBytes } = this.#options.store.stats();
     const more = diskBudgetBytes > this.#diskBudget;
@@ -453,7 +453,7 @@ function recoveredFailure(libraries: number): Failure {
   const them = libraries === 1 ? 'a library' : `${libraries} libraries`;
   return {
     code: 'STORE_CORRUPT',
-    message: `Uploaded files were found that belonged to no library: the list of libraries was lost or replaced. They are ${them} named "Recovered files" now.`,
+    message: `Uploaded files without a library were found: the list of libraries was lost or replaced. They are now in ${them} named "Recovered files".`,
     advice: 'Rename what you want to keep, and delete the rest.',
   };
 }

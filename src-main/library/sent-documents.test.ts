@@ -52,7 +52,7 @@ test('a document is read with the limit of the settings, and cut for the model i
   expect(chunks.join(' ').replaceAll(/\s+/g, ' ')).toBe(DOCUMENT.text.replaceAll(/\s+/g, ' '));
 });
 
-test('a document is cut anew where the model is another one meanwhile, which may be freed', async () => {
+test('a document is chunked again when the model has changed meanwhile, and the old one may be freed', async () => {
   const [first, second] = [oneModel().active, oneModel().active];
   let active = first;
   const before = vi.spyOn(first.model, 'tokenize').mockImplementation((text) => {

@@ -11,7 +11,7 @@ import type { ParsedDocument } from './formats/format.ts';
 import type { Parser } from './parser/parser-process.ts';
 import { chunkText } from './queue/chunker.ts';
 
-/** The model that documents are cut for. */
+/** The model that documents are chunked for. */
 interface CuttingModel {
   model: Pick<FusionModel, 'tokenize'>;
   chunkTokens: number;
@@ -23,7 +23,7 @@ interface SentDocumentsOptions {
   models: { current(): Promise<CuttingModel>; readonly active: CuttingModel | undefined };
 }
 
-/** A document as it is sent. */
+/** A document sent with a request. */
 interface SentFile {
   bytes: Uint8Array;
   /** For messages. */
@@ -31,21 +31,21 @@ interface SentFile {
   format: 'pdf';
 }
 
-/** What a document says, and the texts that it is cut into for the model in use. */
+/** A document's content, and its chunk texts for the model in use. */
 export interface SentDocument extends Pick<ParsedDocument, 'text' | 'pages'> {
   chunks: string[];
 }
 
-/** They are in memory while they wait. */
+/** Waiting documents are held in memory. */
 const MOST_WAITING = 16;
 /** A conversation sends its documents again with every question. */
 const MOST_KEPT = 64;
 const MOST_UNITS_KEPT = 16 * 1024 * 1024;
 
-/** Documents that come with a question and belong to no library. They are read and cut as those of libraries are. */
+/** Documents sent with a question that belong to no library. They are read and chunked as those of libraries are. */
 export class SentDocuments {
   readonly #options: SentDocumentsOptions;
-  /** What was read, by the hash of its bytes. */
+  /** Parsed documents, by the hash of their bytes. */
   readonly #read = new RecentStore<ParsedDocument>(MOST_KEPT, MOST_UNITS_KEPT);
   readonly #closing = new AbortController();
   #waiting = 0;
@@ -59,7 +59,7 @@ export class SentDocuments {
     this.#options.parser.close();
   }
 
-  /** Every DOCUMENT_… code, CONFLICT when too many wait, ABORTED, and why there is no model. */
+  /** Every DOCUMENT_… code, CONFLICT when too many wait, ABORTED, and the reason why there is no model. */
   async read(file: SentFile, stop: AbortSignal): Promise<SentDocument> {
     const signal = AbortSignal.any([stop, this.#closing.signal]);
     throwIfAborted(signal);
@@ -71,8 +71,8 @@ export class SentDocuments {
   }
 
   /**
-   * undefined when the model has gone: nobody holds it here, so that it may be replaced, and its memory be freed, whenever others are
-   * let run. It is then cut anew for the next.
+   * undefined when the model was unloaded: nothing holds it here, so that it may be replaced, and its memory freed, at every yield. The
+   * document is then chunked again for the next model.
    */
   async #cut(
     { text, headings }: ParsedDocument,
@@ -116,6 +116,6 @@ export class SentDocuments {
 }
 
 function tooMany(): KvasirError {
-  const message = `${MOST_WAITING} documents of other requests wait to be read already.`;
-  return new KvasirError('CONFLICT', message, 'Try again in a while.');
+  const message = `${MOST_WAITING} documents of other requests are already waiting to be read.`;
+  return new KvasirError('CONFLICT', message, 'Try again later.');
 }

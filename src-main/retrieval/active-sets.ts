@@ -2,7 +2,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import type { ChunkSets } from './types.ts';
 
-/** The chunk sets that the catalogue has for the active model and chunk size; none while no model is loaded. */
+/** The catalogue's chunk sets for the active model and chunk size; none while no model is loaded. */
 export function activeChunkSets(
   { chunkTable, libraries }: Pick<Catalogue, 'chunkTable' | 'libraries'>,
   models: Pick<ModelSource, 'active'>,

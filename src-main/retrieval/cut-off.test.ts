@@ -9,7 +9,7 @@ const SCHEMA = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGE
   CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
   ordinal INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL)`;
 
-/** Texts that are chosen, in prompt order, from documents of one chunk each, unless one is a list. */
+/** Chosen texts, in prompt order, from documents of one chunk each, unless one is a list. */
 function choose(documents: Record<string, string | string[]>, question: string): string[] {
   const database = openDatabase(':memory:', [SCHEMA]);
   onTestFinished(() => {

@@ -2,16 +2,16 @@ import type { SearchIndex } from './search-index.ts';
 import type { Match, Ranking } from './retriever.ts';
 
 /**
- * Where a ranking stops being worth a prompt's room. BM25 gives every passage a score that has any word of the question; a model
- * that is given six passages of which one has the answer often answers from another.
+ * Where a ranking stops being worth the prompt's space. BM25 scores every passage that contains any word of the question; a model that gets
+ * six passages of which one has the answer often answers from another.
  */
 
-/** Of the best match's score by words; less has little of the question. */
+/** Share of the best match's word score; below it a passage has little to do with the question. */
 const SHARE_OF_BEST = 0.35;
-/** The same of what stands out from unrelated passages' similarity, which each embedding model has its own of. */
+/** The same for the excess over unrelated passages' similarity, a baseline that differs between embedding models. */
 const SHARE_OF_NEAREST = 0.7;
 
-/** The matches that are worth it, best first; the best one in any case. */
+/** The worthwhile matches, best first; always includes the best one. */
 export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {
   const matches = contentsLast(ranking.matches, index);
   const rare = ranking.rare(matches.map(({ chunkId }) => chunkId));
@@ -25,7 +25,7 @@ export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {
     (!hasRare || rare.some((held) => held.has(chunkId)));
   const byMeaning = ({ vector }: Match): boolean => vector !== null && vector.score >= floor;
   const worth = new Set(matches.filter((match) => byWords(match) || byMeaning(match)));
-  // A question may be about two things, of which one has the rarer name: each has its best passage.
+  // A question may be about two things, of which one has the rarer name: each contributes its best passage.
   for (const held of rare) {
     const first = matches.find(({ chunkId }) => held.has(chunkId));
     if (first) worth.add(first);
@@ -33,7 +33,7 @@ export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {
   return matches.filter((match, i) => i === 0 || worth.has(match));
 }
 
-/** Contents and title pages name what others say: they are no match where another is. */
+/** Contents and title pages only name what other pages discuss: they are dropped if there is another match. */
 function contentsLast(matches: readonly Match[], index: SearchIndex): Match[] {
   const texts = index.texts(matches.map(({ chunkId }) => chunkId));
   const says = matches.filter((match) => {
@@ -43,7 +43,7 @@ function contentsLast(matches: readonly Match[], index: SearchIndex): Match[] {
   return says.length > 0 ? says : [...matches];
 }
 
-/** Lines of a contents page: leaders, then the number of a page; or numbered headings, each with its page. */
+/** Lines of a contents page: leader dots, then a page number; or numbered headings, each with its page. */
 const LEADERS = /(?:\.\s?){4,}\s*[\divxlc]+\s*$|…+\s*[\divxlc]+\s*$/iu;
 const HEADING_WITH_PAGE =
   /^\s*(?:\d+(?:\.\d+)*\.?|[ivxlc]+\.|chapter\b|kapitel\b|第)?\s*\p{L}.*[\s\t]\d{1,4}\s*$/iu;

@@ -2,7 +2,7 @@ import type { Range } from '../../src-shared/contract/common.ts';
 import { languageOf, stemOf, WORD, type Language } from '../catalogue/language.ts';
 import { termsOf, withoutMarks } from '../catalogue/words.ts';
 
-/** For each text the ranges (UTF-16) that match words of a question as the full-text index does: by stems; ascending and apart. */
+/** For each text the ranges (UTF-16) that match words of a question as the full-text index does: by stems; ascending, without overlap. */
 export function highlights(question: string, texts: readonly string[]): Range[][] {
   const { words, pieces } = termsOf(question);
   return texts.map((text) => merged([...rangesOfPieces(text, pieces), ...rangesOfWords(text, words)]));
@@ -21,10 +21,10 @@ function keyOf(word: string, language: Language): string {
   return withoutMarks(stemOf(word, language));
 }
 
-/** Where pairs of characters of unspaced text stand, or a character that stands alone in the question. */
+/** Positions of pairs of characters of unspaced text, or of a single character in the question. */
 function rangesOfPieces(text: string, pieces: readonly string[]): Range[] {
   const lower = text.toLowerCase();
-  const haystack = lower.length === text.length ? lower : text; // a few characters grow when made lower case
+  const haystack = lower.length === text.length ? lower : text; // some characters get longer in lower case
   return pieces.flatMap((piece) => {
     const characters = Array.from(piece);
     const needles =

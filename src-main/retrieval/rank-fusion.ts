@@ -1,13 +1,13 @@
 import type { Match, Ranking } from './retriever.ts';
 import type { Nearest } from './vector-index.ts';
 
-/** Of reciprocal rank fusion: how little the first ranks differ. */
+/** Constant of reciprocal rank fusion: how little the first ranks differ. */
 const K = 60;
 
 /**
- * One ranking of two by reciprocal rank fusion: 1 / (60 + rank) in each, summed, which needs no common scale of their
- * scores. Scaled so that the best possible is 1 and what stands at the end of one ranking only is near 0: the shares that
- * neighbours get of a match's score then mean what they mean in a ranking by words.
+ * Merges two rankings by reciprocal rank fusion: 1 / (60 + rank) in each, summed, which needs no common scale of their scores. Scaled so
+ * that the best possible score is 1 and the end of a single ranking is near 0: the shares of a match's score that neighbours get then mean
+ * the same as in a ranking by words.
  */
 export function fuseRankings(fullText: Ranking, { hits: vector, unrelated }: Nearest): Ranking {
   const matches = new Map<number, Match>(fullText.matches.map((match) => [match.chunkId, { ...match }]));
@@ -24,7 +24,7 @@ export function fuseRankings(fullText: Ranking, { hits: vector, unrelated }: Nea
     ...match,
     score: (reciprocal(match.fullText) + reciprocal(match.vector) - floor) / scale,
   }));
-  fused.sort((a, b) => b.score - a.score); // equal ones stay as they stand in the rankings
+  fused.sort((a, b) => b.score - a.score); // ties stay in ranking order
   return {
     ...fullText,
     unrelated,

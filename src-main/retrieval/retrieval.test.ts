@@ -123,7 +123,7 @@ describe('retrieve', () => {
     ]);
   });
 
-  describe('no match of the better half gives way to what stands around a better one', () => {
+  describe('no match of the better half is displaced by the surroundings of a better one', () => {
     const found = (filler: number): unknown[] => {
       const text = (n: number): string => `Nothing is said here${' at all'.repeat(n + filler)}.`;
       const documents = Object.fromEntries(
@@ -141,16 +141,16 @@ describe('retrieve', () => {
       return chosen.map(({ reason, ordinal }) => [reason, ordinal]);
     };
 
-    test('short chunks: two matches, and what leads up to them', () => {
+    test('short chunks: two matches, and the text before them', () => {
       expect(found(0).filter((each) => String(each) === 'match,2')).toHaveLength(2);
     });
 
-    test('chunks that stand on their own: matches only', () => {
+    test('self-contained chunks: matches only', () => {
       expect(found(200)).toEqual(Array(4).fill(['match', 2]));
     });
   });
 
-  test('neighbours stand under the same headings', () => {
+  test('neighbours are under the same headings', () => {
     const database = databaseOf({ a: ['Release notes of June.', 'The lamp glows.', 'Contact us by mail.'] });
     database.run("UPDATE chunk SET title = 'a › June' WHERE ordinal = 0");
     database.run("UPDATE chunk SET title = 'a › Contact' WHERE ordinal = 2");
@@ -281,7 +281,7 @@ describe('text without spaces between words', () => {
     expect(best(question)).toMatchObject({ documentId, ordinal });
   });
 
-  test('one character finds every place where it stands, also at the end of a run', () => {
+  test('one character finds every place where it occurs, also at the end of a run', () => {
     const found = indexOf(databaseOf(documents), 1).search('猫', 5);
     expect(found.map(({ ordinal }) => ordinal).sort()).toEqual([0, 2]);
     expect(indexOf(databaseOf(documents), 1).search('楼', 5)).toHaveLength(1);
@@ -307,7 +307,7 @@ describe('words of other languages', () => {
     expect(indexOf(databaseOf(documents), 1).search(question, 5)[0]).toMatchObject({ documentId });
   });
 
-  test('a large index leaves out words that stand in most chunks, and all but the rarest of very many', () => {
+  test('a large index leaves out words that occur in most chunks, and all but the rarest of very many', () => {
     const many = Array.from({ length: 1200 }, (_, i) => `The project has item${i}.`);
     const index = indexOf(databaseOf({ many }), 1);
     expect(index.search('Which project has item77?', 9).map(({ ordinal }) => ordinal)).toEqual([77]);
@@ -320,7 +320,7 @@ describe('words of other languages', () => {
 });
 
 describe('one index for all chunk sets', () => {
-  test('a search sees the sets and documents it is told to, and scores are comparable', () => {
+  test('a search covers the given sets and documents, and scores are comparable', () => {
     const database = databaseOf({ One: ['apple pie'], Two: ['apple tart', 'plum'] }, 1);
     add(database, { Three: ['apple pie'] }, 2);
     const ids = (scope: { chunkSetIds: number[]; documentIds?: number[] }): number[] =>

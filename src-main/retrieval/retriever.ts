@@ -3,27 +3,27 @@ import type { Hit } from '../catalogue/word-table.ts';
 import { isContents, worthwhile } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
 
-/** Place in a ranking, from 1, and the score it has there. */
+/** Position in a ranking, from 1, and its score there. */
 interface Rank {
   rank: number;
   score: number;
 }
 
-/** A chunk that matches by itself. */
+/** A chunk that matches on its own merits. */
 export interface Match extends Hit {
   fullText: Rank | null;
   vector: Rank | null;
 }
 
-/** What matches a question, by whatever means. */
+/** The matches for a question, from any kind of search. */
 export interface Ranking {
   /** Best first. */
   matches: Match[];
   /** A document's best chunk, with a score on the same scale; its first one when none matches. */
   bestOf(documentId: number): Match | undefined;
-  /** For each of the question's rarest words which of these chunks hold it. */
+  /** For each of the question's rarest words, which of these chunks contain it. */
   rare(chunkIds: readonly number[]): ReadonlySet<number>[];
-  /** Similarity of the question's vector to passages that have nothing to do with it; 0 without vectors. */
+  /** Similarity of the question's vector to unrelated passages; 0 without vectors. */
   unrelated: number;
 }
 
@@ -31,60 +31,60 @@ export interface Ranking {
 export interface Retrieved extends Match {
   /** Comparable within one retrieval; larger is better. */
   score: number;
-  /** Score of the chunk itself; 0 when it was brought in by a neighbour. */
+  /** The chunk's own score; 0 when it was added as a neighbour. */
   ownScore: number;
   reason: SearchHit['reason'];
 }
 
 /**
- * A match's neighbours under the same headings get a share of its score for each step away. Those before get more: they often
- * hold the name that the match calls "she" or "it".
+ * A match's neighbours under the same headings get a share of its score for each step away. Those before it get more: they often contain
+ * the name that the match calls "she" or "it".
  */
 const SHARE_BEFORE = 0.6;
 const SHARE_AFTER = 0.3;
 /** Steps away. */
 const REACH = 2;
-/** Of a document that a match names the question may ask anything: what follows counts for more where chunks are short. */
+/** The question may be about anything in a document that a match names: where chunks are short, the following ones count for more. */
 const SHARE_AFTER_IN_NAMED = 0.9;
 
 /**
- * "Where does the leader of Project X live?": the match on Project X names a person whose own document has the answer.
- * A document named in a match offers its best chunk, with this share of the match's score on top of its own.
+ * "Where does the leader of Project X live?": the match on Project X names a person whose own document has the answer. A document named in
+ * a match contributes its best chunk, with this share of the match's score added to its own.
  */
 const SHARE_MENTIONED = 0.5;
 
 /**
- * Of the best matches, all that stands near under the same headings is looked through for names: the question is about them, and
- * whom they name often has the answer.
+ * For the best matches, all nearby chunks under the same headings are searched for names: the question is about them, and the documents
+ * they name often have the answer.
  */
 const LEADING = 4;
 /** Steps away. */
 const FAR = 8;
 const SHARE_NAMED_BY_BEST = 0.7;
 
-/** Of the best score: what is there for its neighbours alone, or for being named, needs as much. */
+/** Share of the best score: chunks added only as neighbours, or for being named, need at least this much. */
 const LEAST_SHARE = 0.25;
 
-/** A chunk, and what documents named in it get for that. */
+/** A chunk, and the score that documents named in it get. */
 interface Naming {
   chunkId: number;
   worth: number;
 }
 
-/** Matches looked at for each chunk wanted, so that neighbours compete with weaker matches and not the other way round. */
+/** Matches considered for each requested chunk, so that neighbours compete with weaker matches and not the other way round. */
 export const MATCHES_PER_CHUNK = 4;
 
 /**
- * Short chunks need what leads up to them: "His favourite dish is lasagne" without the name above it is worse than nothing,
- * since it seems to speak of whoever the prompt named last. So many characters of its section, up to its end, make a chunk
- * stand on its own; at most REACH chunks are brought in for it.
+ * Short chunks need the text before them: "His favourite dish is lasagne" without the name above it is worse than nothing, since it seems
+ * to refer to whoever the prompt named last. This many characters of its section, up to its end, make a chunk self-contained; at most REACH
+ * chunks are added for it.
  */
 const STANDS_ALONE = 1000;
 
-/** Matches by words that are ranked: where a document that a match names has its best chunk. */
+/** Number of ranked matches by words; a named document's best chunk is looked up among them. */
 const POOL = 1000;
 
-/** The `topK` best chunks that share words with the question and what stands around them, however little they match. */
+/** The `topK` best chunks that share words with the question, and their surroundings, however weak the match. */
 export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
   requireTopK(topK);
   const ranking = fullTextRanking(index, question, topK * MATCHES_PER_CHUNK);
@@ -111,16 +111,16 @@ export function fullTextRanking(index: SearchIndex, question: string, limit: num
   };
 }
 
-/** The chunks that are worth it, `topK` at most, in prompt order. Empty when nothing matches. */
+/** The worthwhile chunks, `topK` at most, in prompt order. Empty when nothing matches. */
 export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Retrieved[] {
   requireTopK(topK);
   return chosenOf(index, ranking, worthwhile(ranking, index), topK, true);
 }
 
 /**
- * At most `topK` chunks. Matches bring their neighbours and documents they name; all compete by score for the same budget, and
- * no match gives way to its own neighbours. Of chunks with one text the best comes. Order: documents by their best chunk, the
- * chunks of a document as they stand in it. `sparing`: a match that stands alone brings no neighbours.
+ * At most `topK` chunks. Matches add their neighbours and the documents they name; all compete by score for the same budget, and no match
+ * is displaced by its own neighbours. Of chunks with the same text the best is kept. Order: documents by their best chunk, the chunks of a
+ * document in document order. `sparing`: a self-contained match adds no neighbours.
  */
 function chosenOf(
   index: SearchIndex,
@@ -151,7 +151,7 @@ function chosenOf(
   return inReadingOrder(withLeadIns(ranked, candidates, index));
 }
 
-/** Tells what stands around matches closely enough; contents pages tell nothing of them. */
+/** The surroundings of matches; contents pages do not count. */
 function isWorth(all: readonly Retrieved[], index: SearchIndex): (chunk: Retrieved) => boolean {
   const least = (all[0]?.score ?? 0) * LEAST_SHARE;
   const texts = index.texts(all.map(({ chunkId }) => chunkId));
@@ -160,8 +160,8 @@ function isWorth(all: readonly Retrieved[], index: SearchIndex): (chunk: Retriev
 }
 
 /**
- * As many chunks as are given: the better half of them, what leads up to these, of the rest first those that fit with all
- * that leads up to them. No match of the better half gives way to what stands around another.
+ * As many chunks as given: the better half, the text before these, then of the rest first those that fit with all the text before them. No
+ * match of the better half is displaced by the surroundings of another.
  */
 function withLeadIns(
   ranked: readonly Retrieved[],
@@ -193,7 +193,7 @@ function leadingTo({ documentId, score }: Retrieved, chunkId: number, ordinal: n
   return { ...place, ownScore: 0, reason: 'leads-up', fullText: null, vector: null };
 }
 
-/** What stands around the best matches: "She reports to Ada Dahl" is about whom the match above it names. */
+/** The surroundings of the best matches: "She reports to Ada Dahl" is about whom the match above it names. */
 function aroundBest(matches: readonly Match[], index: SearchIndex): Naming[] {
   return matches.slice(0, LEADING).flatMap((match) => {
     const worth = match.score * SHARE_NAMED_BY_BEST;
@@ -201,7 +201,7 @@ function aroundBest(matches: readonly Match[], index: SearchIndex): Naming[] {
   });
 }
 
-/** Documents that chunks name, with what the best of these adds to their score. */
+/** Documents that chunks name, with the highest score that any of these adds. */
 function namedIn(chunks: readonly Naming[], index: SearchIndex): Map<number, number> {
   const named = new Map<number, number>();
   for (const { chunkId, worth } of chunks)
@@ -210,7 +210,7 @@ function namedIn(chunks: readonly Naming[], index: SearchIndex): Map<number, num
   return named;
 }
 
-/** The first `count`, without those whose text stands in a better one: headers, licences, copies of a file. */
+/** The first `count`, without those whose text occurs in a better one: headers, licences, copies of a file. */
 function withoutRepeats(ranked: readonly Retrieved[], index: SearchIndex, count: number): Retrieved[] {
   const chosen: Retrieved[] = [];
   const seen = new Set<string>();
@@ -259,7 +259,7 @@ function offerWithNeighbours(
   }
 }
 
-/** Keeps the better of two reasons to take a chunk; its own score is never lost. */
+/** Keeps the better of two reasons to choose a chunk; its own score is never lost. */
 function offer(candidates: Map<number, Retrieved>, offered: Retrieved): void {
   const known = candidates.get(offered.chunkId);
   const better = !known || offered.score > known.score ? offered : known;
@@ -270,13 +270,13 @@ function offer(candidates: Map<number, Retrieved>, offered: Retrieved): void {
   candidates.set(offered.chunkId, { ...better, ownScore, reason, fullText, vector });
 }
 
-/** Equal ones stay in the order of the ranking, which goes by content. */
+/** Ties stay in the order of the ranking, which is determined by content. */
 function byScore(a: Retrieved, b: Retrieved): number {
   return b.score - a.score;
 }
 
 function inReadingOrder(chunks: readonly Retrieved[]): Retrieved[] {
-  // Documents by their best chunk; the sort is stable, so equal ones stay as the ranking has them.
+  // Documents by their best chunk; the sort is stable, so ties keep the order of the ranking.
   const documents = [...new Set([...chunks].sort(byScore).map(({ documentId }) => documentId))];
   const place = new Map(documents.map((id, i) => [id, i]));
   return [...chunks].sort(

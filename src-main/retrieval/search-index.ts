@@ -3,16 +3,16 @@ import type { ChunkPlace, ChunkText, WordTable } from '../catalogue/word-table.t
 import { termsFor, termsByWord } from '../catalogue/words.ts';
 import { WordOrder } from './word-order.ts';
 
-/** Shorter titles are everyday words more often than names. */
+/** Shorter titles are more often everyday words than names. */
 const MIN_TITLE_LENGTH = 4;
 
-/** Chunks of a document that may begin with a title page of its own. */
+/** Documents of at least this many chunks may begin with a title page in a separate chunk. */
 const LONG = 5;
 
-/** The best by BM25, whose texts are then read for the order of a question's words. */
+/** The best matches by BM25, whose texts are then read to score the order of a question's words. */
 const READ = 100;
 
-/** Full-text search over some chunk sets, and what stands around the chunks that it finds. */
+/** Full-text search over some chunk sets, and the surroundings of the chunks it finds. */
 export class SearchIndex {
   readonly #words: WordTable;
   readonly #scope: BoundScope;
@@ -23,8 +23,8 @@ export class SearchIndex {
   }
 
   /**
-   * The chunks that match best, best first: by BM25, and the best of these by the order of the question's words, too. Any
-   * text is a valid question; one without words matches nothing.
+   * The best-matching chunks, best first: by BM25, with the best of these rescored by the order of the question's words. Any text is a
+   * valid question; one without words matches nothing.
    */
   search(question: string, limit: number): Hit[] {
     const terms = termsFor(question, this.#words.languages());
@@ -35,7 +35,7 @@ export class SearchIndex {
     return scored.sort((a, b) => b.score - a.score).slice(0, limit);
   }
 
-  /** For each of the question's rarest words that any chunk has, which of these chunks hold it. */
+  /** For each of the question's rarest words that any chunk contains, which of these chunks contain it. */
   rareWords(question: string, chunkIds: readonly number[]): Set<number>[] {
     const words = termsByWord(question, this.#words.languages());
     return this.#words.rarest(words).map((terms) => this.#words.holding(terms, chunkIds));
@@ -46,12 +46,12 @@ export class SearchIndex {
     return this.#words.hasChunk(documentId, LONG - 1, this.#scope);
   }
 
-  /** The chunks up to `reach` places before and behind one that stand in its document under the same headings. */
+  /** The chunks up to `reach` positions before and after one, in its document and under the same headings. */
   neighbours(hit: ChunkPlace, reach: number): { chunkId: number; ordinal: number }[] {
     return this.#words.neighbours(hit, reach);
   }
 
-  /** Up to `count` chunks before one under the same headings, nearest first, until all together have so many characters. */
+  /** Up to `count` chunks before one under the same headings, nearest first, until they have this many characters in total. */
   before(hit: ChunkPlace, count: number, characters: number): { chunkId: number; ordinal: number }[] {
     return this.#words.before(hit, count, characters);
   }
@@ -66,14 +66,14 @@ export class SearchIndex {
     return this.#words.texts(chunkIds);
   }
 
-  /** Other documents in reach whose title stands in a chunk's text, word for word. A title that several have names none of them. */
+  /** Other documents in scope whose title occurs in a chunk's text, verbatim. A title shared by several documents is ignored. */
   mentions({ chunkId }: Pick<Hit, 'chunkId'>): number[] {
     const { text, titles } = this.#words.titlesIn(chunkId, this.#scope, MIN_TITLE_LENGTH);
     return titles.filter(({ title }) => standsAlone(title, text)).map(({ id }) => id);
   }
 }
 
-/** Whether `title` occurs in `text` with no letter or digit on either side; unspaced scripts have no such borders. */
+/** Whether `title` occurs in `text` with no letter or digit on either side; unspaced scripts have no such word boundaries. */
 function standsAlone(title: string, text: string): boolean {
   const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(title);
   for (let at = text.indexOf(title); at >= 0; at = text.indexOf(title, at + 1)) {

@@ -13,7 +13,7 @@ const SCHEMA = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGE
   CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
     ordinal INTEGER NOT NULL, char_start INTEGER NOT NULL, char_end INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL, tokens BLOB NOT NULL, lead BLOB NOT NULL DEFAULT x'')`;
 
-/** A vector that says which of these topics a text speaks of. */
+/** A vector that encodes which of these topics a text mentions. */
 const TOPICS = [/cat|kitten|feline/i, /car|vehicle|automobile/i, /sea|ocean/i];
 
 class TopicEmbedders implements EmbedderSource {
@@ -26,7 +26,7 @@ class TopicEmbedders implements EmbedderSource {
     return () => (this.#listener = () => undefined);
   }
 
-  /** Stands for another model or chunk size coming into use. */
+  /** Simulates a change of model or chunk size. */
   changeSets: () => void = () => undefined;
 
   onChange(listener: (active: ActiveModel) => void): () => void {
@@ -98,7 +98,7 @@ const ANIMALS = {
   Garage: { library: 2, chunks: ['The vehicle stands in the garage. Kittens are not allowed.', 'Tools.'] },
 };
 
-describe('what a search tells', () => {
+describe('search results', () => {
   test('hits with place, page, reason, ranks and the words that match', async () => {
     const { service } = serviceOf(ANIMALS);
     const { hits, usedVectors } = await service.query({
@@ -120,7 +120,7 @@ describe('what a search tells', () => {
     });
     const { text, highlights } = hits[0]!;
     expect(highlights.map(({ start, end }) => text.slice(start, end))).toEqual(['kitten', 'sleep']);
-    // Only what matches, by rank.
+    // Only matches, by rank.
     expect(hits.map(({ documentId, fullText }) => [documentId, fullText?.rank])).toEqual([
       ['1', 1],
       ['2', 2],
@@ -138,7 +138,7 @@ describe('what a search tells', () => {
     expect([...new Set(hits.map(({ documentId }) => documentId))].sort()).toEqual(expected);
   });
 
-  test('highlights follow stems and unspaced text, and keep their places behind emoji', async () => {
+  test('highlights follow stems and unspaced text, and keep their places after emoji', async () => {
     const { service } = serviceOf({ A: { library: 1, chunks: ['🐈 Sleeping cats. 黑猫项目在上海。'] } });
     const { chunks } = await service.find('sleeps 黑猫 上海', { scope: ALL, topK: 1 });
     const text = '🐈 Sleeping cats. 黑猫项目在上海。';
@@ -188,7 +188,7 @@ describe('with an embedding model', () => {
     expect((await service.find('ocean', { scope: ALL, topK: 3 })).chunks).toEqual([]);
   });
 
-  test('index() embeds what has no vector, once; another model embeds anew and the old vectors go', async () => {
+  test('index() embeds what has no vector, once; another model embeds again and the old vectors are deleted', async () => {
     const { service, embedders, database } = serviceOf(ANIMALS);
     embedders.embedder = undefined;
     await service.index(1, 1, new AbortController().signal);

@@ -36,7 +36,7 @@ type FindOptions = Parameters<Retrieval['find']>[1];
 /** Texts embedded in one call; an abort loses at most this many. */
 const BATCH = 8;
 
-/** Finds passages: by words, and by vectors where an embedding model is in use. */
+/** Retrieves passages: by words, and by vectors when an embedding model is in use. */
 export class SearchService implements Retrieval, DocumentIndexer {
   readonly #options: SearchServiceOptions;
   readonly #clock: Clock;
@@ -51,7 +51,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     this.#clock = options.clock ?? systemClock;
     this.#unsubscribe = [
       options.models.onEmbedderChange(() => this.#catchUp()),
-      // Other chunk sets come into use, which may have no vectors yet.
+      // Other chunk sets come into use; they may have no vectors yet.
       options.models.onChange(() => this.#catchUp()),
     ];
   }
@@ -72,7 +72,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     return { chunks, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
   }
 
-  /** The passages that match, best first, with all there is to say about each. ABORTED. */
+  /** The matching passages, best first, with all details of each. ABORTED. */
   async query(
     { text, scope, limit }: ParsedInputOf<'search.query'>,
     signal?: AbortSignal,
@@ -115,7 +115,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
 
   #where({ libraryIds, documentIds }: FindOptions['scope']): SearchScope {
     const { sets } = this.#options;
-    const named = documentIds.length > 0; // documents that are named are looked into wherever they are
+    const named = documentIds.length > 0; // named documents are searched in whatever library they are
     const libraries = named ? libraryIds : (sets.asked?.(libraryIds) ?? libraryIds);
     return {
       chunkSetIds: sets.chunkSets(libraries),
@@ -124,7 +124,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     };
   }
 
-  /** The ranking with vectors in it; undefined without an embedding model, or when it fails: words alone still find. */
+  /** The ranking including vectors; undefined without an embedding model, or when it fails: full-text search still works. */
   async #withVectors(
     words: Ranking,
     question: string,
@@ -178,7 +178,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     };
   }
 
-  /** After a change of the embedding model: vectors for all that has none, behind questions. */
+  /** After a change of the embedding model: embeds everything without vectors, at lower priority than questions. */
   #catchUp(): void {
     this.#round?.abort();
     const round = (this.#round = new AbortController());
@@ -208,8 +208,8 @@ export class SearchService implements Retrieval, DocumentIndexer {
   }
 
   /**
-   * Makes the vectors of the next few chunks behind `after` that have none; undefined when there are no more. One call after
-   * another, so that nothing is embedded twice. ABORTED.
+   * Embeds the next few chunks after `after` that have no vectors; undefined when there are no more. Calls are serialised, so that nothing
+   * is embedded twice. ABORTED.
    */
   #embedSome(
     of: { chunkSetId: number; documentId?: number },
@@ -233,7 +233,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
             tokens: missing.reduce((sum, { tokens }) => sum + tokens, 0),
           };
         } catch (error) {
-          // Another model took its place meanwhile: go on with that one.
+          // Another model replaced it meanwhile: continue with that one.
           if (this.#options.models.embedder === active || signal.aborted) throw error;
         }
       }

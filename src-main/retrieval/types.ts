@@ -9,15 +9,15 @@ export interface FoundChunk extends Omit<Retrieved, 'ownScore'> {
 }
 
 export interface Found {
-  /** In prompt order: documents by their best chunk, the chunks of a document as they stand in it. */
+  /** In prompt order: documents by their best chunk, the chunks of a document in document order. */
   chunks: FoundChunk[];
   usedVectors: boolean;
   ms: number;
 }
 
-/** What chat needs of retrieval. */
+/** The part of retrieval that chat needs. */
 export interface Retrieval {
-  /** Chunks that are found where nobody says how many: by their size. */
+  /** Default number of passages, by their size. */
   readonly usualTopK: number;
   /** At most `topK` chunks from the scope; none when nothing matches. */
   find(
@@ -26,22 +26,22 @@ export interface Retrieval {
   ): Promise<Found>;
 }
 
-/** What retrieval needs of the library: where to look. */
+/** The part of the library that retrieval needs: the sets to search. */
 export interface ChunkSets {
   /** Tokens in a chunk at most; undefined while no model is loaded. */
   readonly chunkTokens: number | undefined;
   /** The chunk sets of these libraries (all when the list is empty) for the active model and chunk size. */
   chunkSets(libraryIds: readonly string[]): number[];
-  /** Documents of these libraries that are not cut for the active model yet, with the sets that stand in. Absent: none. */
+  /** Documents of these libraries that have no chunks for the active model yet, with the sets used instead. Absent: none. */
   standIns?(libraryIds: readonly string[]): ReadonlyMap<number, number>;
-  /** The libraries that a question about these is asked of (a list of none: about whatever there is). Absent: as they are. */
+  /** The libraries that a question about these searches (an empty list: any library). Absent: unchanged. */
   asked?(libraryIds: readonly string[]): readonly string[];
 }
 
-/** What the library's queue needs of retrieval; full text is indexed by the chunk table's own triggers. */
+/** The part of retrieval that the library's queue needs; full text is indexed by the chunk table's own triggers. */
 export interface DocumentIndexer {
-  /** Tokens of a document's chunks that have no vector yet; 0 where no embedding model is in use. */
+  /** Tokens of a document's chunks that have no vector yet; 0 when no embedding model is in use. */
   missingTokens(chunkSetId: number, documentId: number): number;
-  /** Makes a few of a document's missing vectors; gives the tokens of their chunks, 0 when none is missing. ABORTED. */
+  /** Embeds a few of a document's chunks; returns their tokens, 0 when no vector is missing. ABORTED. */
   index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<number>;
 }

@@ -1,11 +1,11 @@
-/** Tokens of passages in a prompt where nobody says, at most: two questions' then go into a context of 2,048, as chunks are seldom full. */
+/** Default limit of passage tokens in a prompt: two questions' passages then fit a context of 2,048, as chunks are rarely full. */
 const USUAL_TOKENS = 1152;
 /** More small chunks fit than help. */
 const MOST = 12;
-/** Of large chunks, one that does not answer must not be all that a prompt has. */
+/** With large chunks, a prompt must not consist of a single one that does not contain the answer. */
 const FEWEST = 6;
 
-/** How many passages go into a prompt where nobody says, by the size of the chunks [tokens]. */
+/** The default number of passages in a prompt, by chunk size [tokens]. */
 export function usualTopK(chunkTokens: number): number {
   return Math.max(FEWEST, Math.min(MOST, Math.floor(USUAL_TOKENS / chunkTokens)));
 }

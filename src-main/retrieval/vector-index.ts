@@ -2,21 +2,21 @@ import type { Unembedded, VectorTable } from '../catalogue/vector-table.ts';
 import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
 import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
 
-/** Vectors compared before other work gets its turn: a few milliseconds. */
+/** Vectors compared before yielding to other work: a few milliseconds. */
 const SLICE = 1000;
 
-/** Cosine below which a passage has nothing to do with a question, where too few are there to tell what the model gives such. */
+/** Cosine below which a passage is unrelated to a question, when there are too few passages to determine the model's baseline. */
 const MIN_SIMILARITY = 0.3;
-/** So many passages tell it: most have nothing to do with the question. */
+/** This many passages determine the baseline: most are unrelated to the question. */
 const TELLING = 50;
-/** A passage that has something to do with it stands out from the others by so many standard deviations. */
+/** A related passage exceeds the baseline by this many standard deviations. */
 const OUTSTANDING = 2;
 
 /** The passages nearest to a question. */
 export interface Nearest {
   /** By cosine, nearest first. */
   hits: Hit[];
-  /** The cosine of passages that have nothing to do with the question. */
+  /** The cosine of unrelated passages. */
   unrelated: number;
 }
 
@@ -30,7 +30,7 @@ export class VectorIndex {
     this.#model = vectors.modelId(identity);
   }
 
-  /** Chunks behind `after` that have no vector yet, of a set or of one of its documents. */
+  /** Chunks after `after` that have no vector yet, of a set or of one of its documents. */
   missing(
     of: { chunkSetId: number; documentId?: number | undefined },
     after: number,
@@ -44,7 +44,7 @@ export class VectorIndex {
     return this.#vectors.missingTokens(this.#model, chunkSetId, documentId);
   }
 
-  /** Keeps vectors, one after another in `values`; chunks that are gone by now are passed over. */
+  /** Stores vectors, concatenated in `values`; chunks that no longer exist are skipped. */
   put(chunkIds: readonly number[], values: Float32Array): void {
     const dimension = values.length / chunkIds.length;
     const vectors = chunkIds.map((chunkId, i) => {
@@ -54,7 +54,7 @@ export class VectorIndex {
     this.#vectors.put(this.#model, vectors);
   }
 
-  /** The chunks whose vectors are nearest to `query`, of those that stand out by this model's measure. ABORTED. */
+  /** The chunks whose vectors are nearest to `query`, among those above this model's baseline. ABORTED. */
   async nearest(
     query: Float32Array,
     scope: SearchScope,
@@ -80,7 +80,7 @@ export class VectorIndex {
     return { hits: best.filter(({ score }) => score >= floor), unrelated: all.mean };
   }
 
-  /** Where documents are named their chunks' vectors alone; else all, as they lie on disk. */
+  /** If documents are named, only their chunks' vectors; else all, in disk order. */
   *#slices(scope: BoundScope): Generator<ReturnType<VectorTable['scan']>> {
     if (scope.documents !== null) {
       const chunks = this.#vectors.chunksOf(scope);
@@ -95,13 +95,13 @@ export class VectorIndex {
     }
   }
 
-  /** Forgets the vectors of every other model. */
+  /** Deletes the vectors of every other model. */
   keepOnlyThis(signal: AbortSignal): Promise<void> {
     return this.#vectors.keepOnly(this.#model, signal);
   }
 }
 
-/** Mean and standard deviation of values as they come (Welford). */
+/** Running mean and standard deviation (Welford). */
 class Spread {
   count = 0;
   mean = 0;
@@ -123,7 +123,7 @@ function floats(bytes: Buffer): Float32Array {
   return new Float32Array(aligned.buffer, aligned.byteOffset, Math.floor(aligned.byteLength / 4));
 }
 
-/** Of unit vectors the dot product is the cosine. */
+/** For unit vectors the dot product is the cosine. */
 export function dot(a: Float32Array, b: Float32Array): number {
   if (a.length !== b.length) return 0;
   let sum = 0;

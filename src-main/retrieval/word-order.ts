@@ -1,16 +1,15 @@
 import { sequenceOf } from '../catalogue/words.ts';
 import type { ChunkText } from '../catalogue/word-table.ts';
 
-/** What a pair with one word between counts beside an unbroken one. */
+/** Weight of a pair with one word in between, relative to an adjacent one. */
 const BROKEN = 0.5;
-/** What pairs in the titles above a passage count beside those in its text. */
+/** Weight of pairs in the titles above a passage, relative to those in its text. */
 const IN_TITLES = 0.5;
 
 /**
- * How far a passage has a question's words in the question's order: BM25 knows which words stand in it, not whether "signed
- * tags" or a signature and, elsewhere, a tag. The sequential dependence model (Metzler and Croft, SIGIR 2005) adds neighbouring
- * pairs of words to the words themselves; words are taken as they are written, since that of two inflections the same stands
- * in the text tells something as well.
+ * How far a passage has a question's words in the question's order: BM25 knows which words occur in it, not whether it says "signed tags"
+ * or has a signature and, elsewhere, a tag. The sequential dependence model (Metzler and Croft, SIGIR 2005) adds neighbouring pairs of
+ * words to the words themselves; words are compared unstemmed, since it is informative, too, which of two inflections the text uses.
  */
 export class WordOrder {
   /** The words that follow a word in the question; each such pair has a number. */
@@ -27,7 +26,7 @@ export class WordOrder {
     });
   }
 
-  /** From 1 (none of the question's pairs) to 2.5 (all of them, in text and titles); 1 where there is no text. */
+  /** From 1 (none of the question's pairs) to 2.5 (all of them, in text and titles); 1 when there is no text. */
   worth(passage: ChunkText | undefined): number {
     if (!passage || this.#count === 0) return 1;
     return 1 + this.#share(passage.text) + IN_TITLES * this.#share(passage.title);

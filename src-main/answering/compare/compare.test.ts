@@ -23,7 +23,7 @@ function methodOf({ methods }: Comparison, kind: string) {
   return method;
 }
 
-test('an answer is made again in every way, each beside the full prefill, and the outcome is kept', async () => {
+test('an answer is computed in every way and compared with the full prefill, and the result is stored', async () => {
   const { chat, answer, dir, close, model } = await answered();
   const sessionsBefore = model.sessions.length;
   const asked = request(answer.id, { strategies: [{ name: 'deviation', ratio: 0.3 }, { name: 'query', ratio: 0.15 }] }); // prettier-ignore
@@ -68,7 +68,7 @@ test('what the model thinks is kept apart from what it answers, and compared wit
   expect(methodOf(short, 'full').thought).toMatch(/^Mara is in/);
 });
 
-test('a deep comparison tells how far every token is, layer by layer, and what the ratio changes', async () => {
+test('a deep comparison gives the distance of every token per layer, and the effect of the ratio', async () => {
   const { chat, answer, model } = await answered();
   const comparison = await chat.comparisons.run(request(answer.id, { deep: true }));
   const { layers } = model.info;
@@ -80,7 +80,7 @@ test('a deep comparison tells how far every token is, layer by layer, and what t
   const parts = comparison.deep?.parts ?? [];
   const cached = parts.filter((part) => part.cached);
   expect(cached.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(reusedTokens);
-  // The model says that reused tokens are 1 away and all others 0.
+  // The model reports distance 1 for reused tokens and 0 for all others.
   const values = matrixValues(deep!.v);
   for (const { start, tokens, cached: reused } of parts) {
     const part = values.subarray(start, start + tokens);
@@ -114,7 +114,7 @@ test('earlier turns are in memory for every way but the full prefill', async () 
   expect(methodOf(comparison, 'prefix').residentTokens).toBeGreaterThanOrEqual(residentTokens);
 });
 
-test('progress is told; one runs at a time; a stopped one leaves nothing', async () => {
+test('progress is reported; one runs at a time; a stopped one leaves nothing', async () => {
   let onToken = (): void => undefined;
   const { chat, answer, model, events } = await answered({ beforeToken: async () => onToken() });
   const sessionsBefore = model.sessions.length;

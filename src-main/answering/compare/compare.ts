@@ -19,7 +19,7 @@ import { makePrompt, type Outcome, type RunOptions } from './run.ts';
 import { REUSE, sameWay, waysFor, type Way } from './way.ts';
 
 export interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' | 'behind' | 'onProgress'> {
-  /** What people call the model. */
+  /** The model's display name. */
   name: string;
   /** How the answer was made, where there is one, and what else to compare. */
   answered: StrategyChoice | undefined;
@@ -29,24 +29,24 @@ export interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' |
   createSession: (capacity: number) => FusionSession;
   /** Runs a step while nobody else uses the model. */
   step: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Prompts made, the one in work in part, and in all. */
+  /** Prompts done (fractional while one is being computed), and in total. */
   onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
 }
 
-/** How many of the question's last tokens have their attention compared; their weights for all keys are held for every layer. */
+/** How many of the question's last tokens have their attention compared; their weights for all keys are kept for every layer. */
 const OBSERVED = 8;
 const CANDIDATES = 5;
-/** Tokens computed before anything is measured: the first pass of a process pays for memory. */
+/** Tokens computed before measuring starts: the first pass of a process pays for memory allocation. */
 const WARM_UP = 16;
 
-/** A comparison without what it is of. */
+/** A comparison without its subject. */
 export type Compared = Pick<
   Comparison,
   'model' | 'device' | 'layerCount' | 'dtype' | 'promptTokens' | 'answerTokens' | 'methods' | 'deep'
 >;
 
 /**
- * Makes one prompt in several ways, each beside the full prefill, whose session stays for comparing. MODEL_UNSUPPORTED, ABORTED,
+ * Computes one prompt in several ways and compares each with the full prefill, whose session is kept meanwhile. MODEL_UNSUPPORTED, ABORTED,
  * OUT_OF_MEMORY, ENGINE_FAILED.
  */
 export async function comparePrompt(
@@ -68,7 +68,7 @@ class Comparing {
   readonly #tokens: number;
   readonly #observe: number;
   readonly #ways: Way[];
-  /** Ways, and the ratios of a sweep that are not among them. */
+  /** The ways, and the ratios of a sweep that are not among them. */
   readonly #runs: Way[];
   #sessions: { full: FusionSession; other: FusionSession } | undefined;
   #full: Outcome | undefined;
@@ -112,7 +112,7 @@ class Comparing {
     this.#sessions?.other.dispose();
   }
 
-  /** Reserves memory and brings chunks in from the disk, so that no way pays for being the first. */
+  /** Reserves memory and loads chunks from disk, so that no way pays for being the first. */
   async #warmUp(): Promise<void> {
     const { createSession, answerTokens, signal } = this.#options;
     const capacity = this.#tokens + answerTokens;
@@ -137,7 +137,7 @@ class Comparing {
   }
 
   async #make(way: Way, tell: (part: number) => void): Promise<Made> {
-    if (!this.#sessions) throw new Error('a way is made after the warm-up');
+    if (!this.#sessions) throw new Error('a way runs only after the warm-up');
     const { full, other } = this.#sessions;
     const session = way.kind === 'full' ? full : other;
     const outcome = await makePrompt(this.#parts, way, {
@@ -212,7 +212,7 @@ interface Made {
   point: SweepPoint | undefined;
 }
 
-/** The first that takes a ratio. */
+/** The first strategy that takes a ratio. */
 function sweptStrategy({ answered, strategies }: CompareOptions): Omit<StrategyChoice, 'ratio'> {
   const choices = [answered, ...strategies].filter((choice) => choice !== undefined);
   return choices.find(({ name }) => takesRatio(name)) ?? { name: 'deviation' };

@@ -3,16 +3,16 @@ import type { DeviationStats } from '../../../src-shared/fusion-report.ts';
 import type { SessionDeviation } from '../../engine/engine.ts';
 import { rankCorrelation } from '../../fusion/rank-correlation.ts';
 
-/** Of which tokens statistics speak; by position. */
+/** Which tokens the statistics cover; by position. */
 export interface Marked {
   cached: Uint8Array;
   recomputed: Uint8Array;
 }
 
-/** Shares of the tokens at which the concentration is told: every 5 %. */
+/** Number of steps at which the concentration is given: every 5 % of the tokens. */
 const STEPS = 20;
 
-/** How far a prompt made in one way is from the full prefill, for people to look at. */
+/** How far a prompt computed in one way is from the full prefill, for display. */
 export function deepOf({ k, v, attention }: SessionDeviation, layers: number, marked: Marked): Deep {
   const tokens = marked.cached.length;
   const ofCached = Array.from({ length: layers }, (_, i) => cachedIn(layerOf(v, i, tokens), marked));
@@ -60,7 +60,7 @@ function mean(values: Float32Array): number {
   return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
 }
 
-/** The share of the sum that the largest 0, 5, … 100 % of the values hold; between two tokens, in proportion. */
+/** The share of the sum held by the largest 0, 5, … 100 % of the values; interpolated linearly between tokens. */
 function concentrationOf(values: Float32Array): number[] {
   const sums = [0];
   for (const value of values.toSorted().reverse()) sums.push((sums.at(-1) ?? 0) + value);

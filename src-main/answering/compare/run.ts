@@ -15,7 +15,7 @@ export interface RunOptions {
   dtype: KvDtype;
   session: FusionSession;
   answerTokens: number;
-  /** What the prompt ends with. */
+  /** The text at the end of the prompt. */
   behind: string;
   /** How many of the prompt's last tokens have their attention kept. */
   observe: number;
@@ -24,24 +24,24 @@ export interface RunOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** A prompt made in one way; it is still in the session, with the answer's beginning behind it. */
+/** A prompt computed in one way; it is still in the session, followed by the beginning of the answer. */
 export interface Outcome {
   way: Way;
   logits: Float32Array;
   thought: string;
   text: string;
-  /** What was written, thoughts included. */
+  /** The generated tokens, thoughts included. */
   tokens: Int32Array;
   complete: boolean;
   ttftMs: Ttft;
   residentTokens: number;
   report: AppendReport;
-  /** By position, 1: stood in a cached chunk; and was computed anew nevertheless. */
+  /** By position, 1: the token was part of a cached chunk; and it was recomputed. */
   cached: Uint8Array;
   recomputed: Uint8Array;
 }
 
-/** Makes a prompt in an emptied session and begins the answer, greedily. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
+/** Computes a prompt in an emptied session and starts the answer with greedy sampling. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
 export async function makePrompt(
   parts: readonly PromptPart[],
   way: Way,
@@ -59,7 +59,7 @@ export async function makePrompt(
   const started = clock.now();
   const blended = await blend(turn, { ...shared, observe, onProgress });
   marks.add(turn, blended);
-  const logits = session.logits().slice(); // generating goes on in the same memory
+  const logits = session.logits().slice(); // generation continues in the same memory
   const prefilled = clock.now();
   let firstTokenAt: number | undefined;
   const { tokens, stop } = await session.generate({
@@ -67,7 +67,7 @@ export async function makePrompt(
     signal,
     onToken: () => (firstTokenAt ??= clock.now()),
   });
-  throwIfAborted(signal); // a text that was cut short must not be compared
+  throwIfAborted(signal); // a truncated text must not be compared
   firstTokenAt ??= clock.now();
   const times = { firstToken: firstTokenAt - prefilled, total: firstTokenAt - started };
   const writing = new ThoughtStream(model, options.behind);
@@ -91,7 +91,7 @@ function joined(texts: readonly string[]): string {
   return texts.join('').trim();
 }
 
-/** Which positions of a prompt were reused, and which of these computed anew. */
+/** Which positions of a prompt were reused, and which of these were recomputed. */
 class Marks {
   readonly cached: Uint8Array;
   readonly recomputed: Uint8Array;
@@ -103,7 +103,7 @@ class Marks {
     this.recomputed = new Uint8Array(tokens);
   }
 
-  /** Notes the next parts. */
+  /** Records the next parts. */
   add(parts: readonly PromptPart[], { reuse, report }: BlendResult): void {
     for (const position of report.selected) this.recomputed[this.#at + position] = 1;
     const reused = reuse.values();

@@ -2,15 +2,15 @@ import type { ComparedMethod } from '../../../src-shared/comparison.ts';
 import { sameStrategy, takesRatio, type StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { PromptPart } from '../../fusion/blender.ts';
 
-/** A way to make a prompt. */
+/** A way to compute a prompt. */
 export type Way = Pick<ComparedMethod, 'kind' | 'strategy' | 'answered'>;
 
 const FULL: StrategyChoice = { name: 'full', ratio: 1 };
 
-/** Every cached chunk as it is. */
+/** Every cached chunk unchanged. */
 export const REUSE: Way = { kind: 'reuse', strategy: { name: 'none', ratio: 0 }, answered: false };
 
-/** Full prefill, prefix caching, full reuse, then the way the answer was made and those asked for; each once. */
+/** Full prefill, prefix caching, full reuse, then the way the answer was made and the requested ones; each once. */
 export function waysFor(answered: StrategyChoice | undefined, asked: readonly StrategyChoice[]): Way[] {
   const ways: Way[] = [
     { kind: 'full', strategy: FULL, answered: answered?.name === 'full' },
@@ -29,8 +29,8 @@ export function sameWay(a: Way, b: Way): boolean {
 }
 
 /**
- * What a way finds in memory, and what it appends. Turns before this one are there for all but 'full'; a prefix cache has the
- * text in front of this turn's first passage, too, since it stands there at every question.
+ * What a way finds in memory, and what it appends. Earlier turns are in memory for all but 'full'. A prefix cache also has the text before
+ * this turn's first passage, since every question begins with it.
  */
 export function split(
   parts: readonly PromptPart[],

@@ -54,7 +54,7 @@ test.each([
   ['2031', '17/05/2031'],
   ['2:30 pm', '14:30'],
   ['version 1.2.3', 'v 1.2.3'],
-])('takes %s for what stands as %s', (text, other) => {
+])('recognises %s written as %s', (text, other) => {
   expect(factsOf(text)).toHaveLength(1);
   expect(missing(text, other)).toEqual([]);
 });
@@ -85,7 +85,7 @@ test.each([
   expect(missing(text, other)).toEqual([]);
 });
 
-test('tells what no text holds', () => {
+test('reports what no text contains', () => {
   const texts = ['Zebra barn: 4,250 euros a year, from 1 May 2024.', 'Ada Berg and Erik Dahl own the barn.'];
   expect(missing('How much did Tesla earn in 2031?', ...texts)).toEqual(['Tesla', '2031']);
   expect(missing('Does Ada Lind pay 4.250 Euro?', ...texts)).toEqual(['Lind']);

@@ -2,7 +2,7 @@ import { figuresOf } from './figures.ts';
 import { haystackOf, holdsWord, type Haystack } from './haystack.ts';
 import { namesOf, overlap } from './names.ts';
 
-/** A name, number or date in a text, which other texts hold or not. */
+/** A name, number or date in a text that other texts may or may not contain. */
 export interface Fact {
   /** As it is written. */
   text: string;
@@ -10,13 +10,13 @@ export interface Fact {
   start: number;
   end: number;
   kind: 'name' | 'number' | 'date';
-  /** Normal forms: it is held where one of them is. */
+  /** Normal forms: the fact is contained where one of them is. */
   forms: string[];
-  /** false of a name that may be a common noun, as in German: tell it only where the word is nowhere in the library. */
+  /** false for a name that may be a common noun, as in German: report it only if the word occurs nowhere in the library. */
   sure: boolean;
 }
 
-/** The names, numbers and dates of a text, ascending; numbers of list items and of citations ("[2]") are none. */
+/** The names, numbers and dates of a text, ascending; numbers of list items and citations ("[2]") do not count. */
 export function factsOf(text: string): Fact[] {
   const figures = figuresOf(text).filter((figure) => !isMarker(text, figure));
   const names = namesOf(text).filter((name) => !figures.some((figure) => contains(figure, name)));
@@ -37,7 +37,7 @@ function isMarker(text: string, { start, end }: { start: number; end: number }):
   return /\[[\d,\s]*$/u.test(before) && /^[\d,\s]*\]/u.test(text.slice(end));
 }
 
-/** Whether a fact stands in the texts, in whatever notation. */
+/** Whether the texts contain a fact, in whatever notation. */
 function isHeld({ kind, forms }: Fact, haystack: Haystack): boolean {
   if (kind !== 'name')
     return forms.some((form) => haystack.figures.has(form) || holdsDateInParts(form, haystack));
@@ -54,7 +54,7 @@ function holdsDateInParts(form: string, { figures }: Haystack): boolean {
   );
 }
 
-/** The facts of a text that stand in none of these. */
+/** The facts of a text that none of these texts contains. */
 export function missingFacts(text: string, texts: readonly string[]): Fact[] {
   const facts = factsOf(text);
   if (facts.length === 0) return [];

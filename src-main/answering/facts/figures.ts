@@ -11,7 +11,7 @@ export interface Figure {
   forms: string[];
 }
 
-/** A notation, and the forms of what it matches; none: not a figure after all. */
+/** A notation and the forms of its match; none: not a figure after all. */
 interface Notation {
   pattern: RegExp;
   kind: Figure['kind'];
@@ -24,7 +24,7 @@ const MONTH = `(${MONTH_NAMES.join('|')})(?![\\p{L}\\p{M}])\\.?`;
 const CLOCK = String.raw`(?<![\d:.,])(\d{1,2}):(\d{2})(?::\d{2})?(?![\d:])(?:\s*([ap])\.?m\b)?`;
 const HOUR = String.raw`(?<![\d:.,])(\d{1,2})(?:[.:](\d{2}))?\s*(?:([ap])\.?m\b|Uhr\b)`;
 
-/** The first that matches at a place has it. */
+/** The first that matches at a position wins. */
 const NOTATIONS: readonly Notation[] = [
   date(String.raw`(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)`, (y, m, d) => [[y, m, d]]),
   date(String.raw`(?<![\d.])(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?![\d.]\d)`, (a, _, b, y) =>
@@ -86,7 +86,7 @@ function figureAt(text: string, at: number): Figure | undefined {
   return undefined;
 }
 
-/** The word after a number belongs to it where it says how large it is. */
+/** The word after a number belongs to it if it states a magnitude. */
 function withoutUnit([whole, word = '']: RegExpExecArray): string {
   return scaleOf(word).some((scale) => scale !== 1) ? whole : digitsOf(whole, word);
 }
@@ -111,14 +111,14 @@ function sticky(source: string): RegExp {
   return new RegExp(source, 'iuy');
 }
 
-/** Year, month and day, each empty where it is not said; nothing where there is no such day. */
+/** Year, month and day, each empty where absent; nothing if there is no such date. */
 function dateForm([year, month, day]: Parts): string[] {
   const valid =
     Number(month) >= 1 && Number(month) <= 12 && (day === '' || (Number(day) >= 1 && Number(day) <= 31));
   return valid ? [`${year}-${Number(month)}-${day === '' ? '' : Number(day)}`] : [];
 }
 
-/** 0 of what is no month: three letters in lower case are mostly another word ("out", "set", "may"). */
+/** 0 if it is not a month: three letters in lower case are mostly another word ("out", "set", "may"). */
 function monthOf(name: string): number {
   if (name.length <= 3 && name === name.toLowerCase()) return 0;
   return MONTHS.get(name.toLowerCase()) ?? 0;
@@ -136,7 +136,7 @@ function timesOf([, hours = '', minutes = '00', half]: RegExpExecArray): string[
   return [...early, ...late].map((each) => `${each}:${minutes}`);
 }
 
-/** What a word or sign after a number multiplies it by; a bare "m" may mean metres. */
+/** The factor that a word or sign after a number stands for; a bare "m" may mean metres. */
 const SCALES: readonly [RegExp, readonly number[]][] = [
   [/^(?:thousand|tausend|k|mille|mil|千)$/iu, [1e3]],
   [/^m$/iu, [1, 1e6]],
@@ -162,7 +162,7 @@ function numbersOf([whole, word = '']: RegExpExecArray): string[] {
   return [...new Set(forms)];
 }
 
-/** A value as forms have it. */
+/** A value as written in forms. */
 export function numberForm(value: number): string {
   return String(Number(value.toPrecision(12)));
 }

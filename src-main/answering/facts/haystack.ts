@@ -2,17 +2,17 @@ import { languageOf, stemOf, WORD } from '../../catalogue/language.ts';
 import { UNSPACED, withoutMarks } from '../../catalogue/words.ts';
 import { figuresOf, numberForm } from './figures.ts';
 
-/** Texts as facts are looked for in them. */
+/** Texts prepared for looking up facts. */
 export interface Haystack {
   /** Words and their stems, without marks. */
   words: ReadonlySet<string>;
-  /** All tokens one after another, with a space on either side; letters and digits are tokens of their own. */
+  /** All tokens in sequence, with a space on either side; letters and digits are separate tokens. */
   tokens: string;
   /** The same without spaces. */
   compact: string;
   /** Forms of numbers and dates. */
   figures: ReadonlySet<string>;
-  /** First letters of words with a capital that follow each other, as "ec" of "European Commission". */
+  /** Initials of consecutive capitalised words, as "ec" of "European Commission". */
   initials: readonly string[];
 }
 
@@ -21,20 +21,20 @@ const NUMERALS = [
   'zero one two three four five six seven eight nine ten eleven twelve',
   'null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf',
 ].map((names) => names.split(' '));
-/** So many letters may be between a name and what else the language makes of it. */
+/** The maximum number of letters by which an inflected or derived form may be longer than a name. */
 const ENDING = 3;
 /** "Norwegian" of Norway. */
 const OF_A_PLACE = /(?:ian|ish|ese|ean)s?$/u;
-/** Shorter words begin or stand in too many others. */
+/** Shorter words are prefixes or parts of too many others. */
 const TELLING = 4;
 
 export const wordForms = {
-  /** A word, in lower case, without what writers differ in: marks, "ß" or "ss", "ü" or "ue". */
+  /** A word in lower case, without spelling variants: marks, "ß" or "ss", "ü" or "ue". */
   key: (word: string): string =>
     withoutMarks(word.normalize('NFKC').toLowerCase())
       .replace(/ß/gu, 'ss')
       .replace(/([aou])e/gu, '$1'),
-  /** A text's words and digits one after another. */
+  /** A text's words and digits in sequence. */
   tokens: (text: string): string[] =>
     (text.normalize('NFKC').match(TOKEN) ?? []).map((token) => wordForms.key(token)),
 };
@@ -63,7 +63,7 @@ export function haystackOf(texts: readonly string[]): Haystack {
   };
 }
 
-/** Numbers and dates, and what else they say: a date its year, month and day, a code its digits, a word its number. */
+/** Numbers and dates, and what they imply: a date its year, month and day, a code its digits, a word its number. */
 function* figureForms(text: string): Generator<string> {
   for (const { forms } of figuresOf(text)) {
     yield* forms;
@@ -104,7 +104,7 @@ function chineseNumber(numeral: string): number | undefined {
   return total + section + digit;
 }
 
-/** Whether a word stands in the texts as it is, inflected, as a part of a longer word, or as the first letters of several. */
+/** Whether the texts contain a word as it is, inflected, as part of a longer word, or as initials. */
 export function holdsWord({ words, compact, initials }: Haystack, forms: readonly string[]): boolean {
   const exact = forms.some((form) => words.has(form));
   if (exact) return true;

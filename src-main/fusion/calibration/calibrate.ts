@@ -14,7 +14,7 @@ import {
   type PromptMeasured,
 } from './measure.ts';
 
-/** Prompts to measure with, and where they come from. */
+/** Prompts to measure with, and their origin. */
 export interface TextSet {
   library: string;
   kind: Calibration['texts']['kind'];
@@ -23,7 +23,7 @@ export interface TextSet {
 
 interface CalibrateOptions {
   model: CalibrationModel;
-  /** What people call it. */
+  /** Its display name. */
   name: string;
   dtype: KvDtype;
   texts: TextSet;
@@ -33,13 +33,13 @@ interface CalibrateOptions {
   nowMs: () => number;
 }
 
-/** Long enough for a sentence, in which answers that begin alike can still part. */
+/** Long enough for a sentence, in which answers that begin alike can still diverge. */
 export const ANSWER_TOKENS = 24;
 
-/** At layer 1 the order of deviations has not settled yet in the demo model (decision 0249). */
+/** After layer 1 the order of deviations has not settled yet in the demo model (decision 0249). */
 const CHECK_LAYER = 2;
 
-/** Every strategy at every ratio; those that take none, once. `layers`: of the model. */
+/** Every strategy at every ratio; strategies without a ratio, once. `layers`: of the model. */
 export function strategiesAt(
   names: readonly StrategyChoice['name'][],
   ratios: readonly number[],
@@ -100,7 +100,7 @@ function mostOf(prompts: TextSet['prompts']): TextKind {
   return 2 * behindHeadings.length >= prompts.length ? 'headings' : 'alone';
 }
 
-/** Which model a calibration holds for, where and in which number formats. */
+/** The model, device and number formats that a calibration applies to. */
 export function subjectOf(
   { fingerprint, layerDevices, kvDtype }: Pick<ModelInfo, 'fingerprint' | 'layerDevices' | 'kvDtype'>,
   dtype: KvDtype,

@@ -15,7 +15,7 @@ export class CalibrationFile {
   readonly #path: string;
   #calibrations: Calibration[];
 
-  /** A file that cannot be read is set aside at the next save, and means starting anew: it holds nothing but measurements. */
+  /** A file that cannot be read is set aside at the next save and treated as empty: it holds nothing but measurements. */
   constructor(path: string) {
     this.#path = path;
     this.#calibrations = read(path) ?? [];
@@ -47,7 +47,7 @@ function same(a: Subject, b: Subject): boolean {
   return SUBJECT.every((field) => a[field] === b[field]);
 }
 
-/** None when there is no file; undefined when there is one that cannot be read. */
+/** Empty when there is no file; undefined when the file cannot be read. */
 function read(path: string): Calibration[] | undefined {
   try {
     return FileSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).calibrations;

@@ -15,13 +15,13 @@ import { CalibrationFile } from './calibration-file.ts';
 import { requireBlending } from '../model.ts';
 import type { CalibrationModel } from './measure.ts';
 
-/** A model that answers, and what people call it. */
+/** A model that answers, and its display name. */
 export interface CalibratedModel {
   name: string;
   model: CalibrationModel;
 }
 
-/** Where the service gets the model from: src-main/models/. */
+/** The source of the service's model: src-main/models/. */
 interface CalibratedModels<M extends CalibratedModel> {
   current(): Promise<M>;
   readonly active: M | undefined;
@@ -29,10 +29,10 @@ interface CalibratedModels<M extends CalibratedModel> {
 }
 
 interface CalibrationServiceOptions<M extends CalibratedModel> {
-  /** File of the calibrations. */
+  /** Path of the calibration file. */
   path: string;
   models: CalibratedModels<M>;
-  /** Prompts for a model. NOT_FOUND where there is nothing to make them from. */
+  /** Prompts for a model. NOT_FOUND when there is no text for them. */
   texts: (model: M, request: CalibrationRequest) => TextSet;
   settings: SettingsService;
   events: EventBus;
@@ -42,7 +42,7 @@ interface CalibrationServiceOptions<M extends CalibratedModel> {
 }
 
 export interface CalibrationRun {
-  /** How chunk KV is stored in the prompts that are measured. Default: as the settings say. */
+  /** How chunk KV is stored in the measured prompts. Default: the setting. */
   dtype?: KvDtype | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
@@ -50,7 +50,7 @@ export interface CalibrationRun {
 
 const PROGRESS_MS = 250;
 
-/** Measures how well models stand blending, and keeps it for the controller (src-main/fusion/planning/). */
+/** Measures answer quality under blending, and stores the results for the controller (src-main/fusion/planning/). */
 export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   readonly #options: CalibrationServiceOptions<M>;
   readonly #file: CalibrationFile;
@@ -78,7 +78,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     };
   }
 
-  /** What was measured of a model on its device with a kind of text, for the number formats in use, or another of chunk KV. */
+  /** The measurements of a model on its device with a kind of text, for the number formats in use, or for another format of chunk KV. */
   of(
     model: Pick<CalibrationModel, 'info'> | undefined,
     kind: TextKind,
@@ -87,7 +87,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     return this.all(model, dtype).find(({ textKind }) => textKind === kind);
   }
 
-  /** As `of`, with every kind of text: newest first. */
+  /** As `of`, for every kind of text: newest first. */
   all(
     model: Pick<CalibrationModel, 'info'> | undefined,
     dtype: KvDtype = this.#options.settings.current.dtype,
@@ -115,7 +115,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     }
   }
 
-  /** Measures a model on prompts and keeps the outcome. As `run`; MODEL_UNSUPPORTED. */
+  /** Measures a model on prompts and stores the results. Errors as `run`; MODEL_UNSUPPORTED. */
   async measure(
     model: CalibratedModel,
     texts: TextSet,
@@ -129,7 +129,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     run.signal?.addEventListener('abort', stop, { once: true });
     if (run.signal?.aborted === true) stop();
     const { signal } = controller;
-    // Begun a moment later, so that it can be stopped from its first progress on.
+    // Started a moment later, so that it can be stopped from its first progress event on.
     const ended = Promise.resolve().then(() => this.#measure(model, texts, request, { ...run, signal }));
     this.#running = { controller, ended: ended.catch(() => undefined) };
     this.#changed();
@@ -142,7 +142,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     }
   }
 
-  /** Ends what is running; what it measured so far is dropped. */
+  /** Stops the running calibration; its measurements are dropped. */
   stop(): void {
     this.#running?.controller.abort();
   }
@@ -171,7 +171,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
       step: (work) =>
         gate.background((signal) => {
           throwIfAborted(signal);
-          // A change of model is foreground work: while this step runs, what is in use stays loaded.
+          // A change of model is foreground work: during this step, the model in use stays loaded.
           if (run.stillInUse?.() === false) throw modelChanged(name);
           return work({ signal });
         }, run.signal),

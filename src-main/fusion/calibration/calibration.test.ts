@@ -117,11 +117,11 @@ describe('choosing', () => {
   });
 });
 
-/** Logits and answers as an imagined model has them, by what its session was appended. */
+/** Logits and answers of an imaginary model, determined by what was appended to its session. */
 class ImaginedModel extends FakeModel {
   readonly #spoiltBelow: number;
 
-  /** Answers are spoilt below this ratio. */
+  /** Answers are wrong below this ratio. */
   constructor(spoiltBelow: number) {
     super({ fingerprint: 'c'.repeat(64) });
     this.#spoiltBelow = spoiltBelow;
@@ -152,7 +152,7 @@ function ratioOf(strategy: Strategy): number {
 
 interface FixtureOptions {
   dir?: string;
-  /** Answers are spoilt below this ratio. */
+  /** Answers are wrong below this ratio. */
   spoiltBelow?: number;
   model?: ImaginedModel;
   /** Of its chunks. */
@@ -234,7 +234,7 @@ describe('a calibration', () => {
   });
 
   // Known to be missing elsewhere (LMCache#4666): one ratio for all models.
-  test('a model that does not stand blending answers by full prefill', async () => {
+  test('a model that blending harms too much answers by full prefill', async () => {
     const { service } = fixture({ spoiltBelow: 1 });
     const { choice } = await service.run(REQUEST);
     expect(choice).toMatchObject({ verdict: 'quality', strategy: { name: 'full' } });
@@ -259,7 +259,7 @@ describe('a calibration', () => {
     expect(service.status()).toMatchObject({ calibrations: [], model: null });
   });
 
-  test('holds for the kind of text it was measured on, and takes the place of none of another kind', async () => {
+  test('holds for the kind of text it was measured on, and replaces none of another kind', async () => {
     const first = fixture();
     const behindHeadings = await first.service.run(REQUEST);
     await first.service.close();
@@ -276,7 +276,7 @@ describe('a calibration', () => {
     expect(service.status().calibrations).toEqual([alone, behindHeadings]);
   });
 
-  test('from before kinds of text were told apart counts for text behind headings', async () => {
+  test('from before kinds of text were distinguished counts for text after headings', async () => {
     const { service, path, dir, model } = fixture();
     const measured = await service.run(REQUEST);
     const file = readFileSync(path, 'utf8');

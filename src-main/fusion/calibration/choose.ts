@@ -9,14 +9,14 @@ import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 /** Decision 0249: what MuSiQue's questions need for an answer that reads the same. */
 export const DEFAULT_FLOOR: QualityFloor = { maxKl: 0.02, minAgreement: 0.97 };
 
-/** Times closer than this share cannot be told apart on a machine that does other things too. */
+/** Times closer than this share are indistinguishable on a machine that does other work, too. */
 const SAME_TIME = 0.05;
 
 const FULL: StrategyChoice = { name: 'full', ratio: 1 };
 
 /**
- * The cheapest of the points that keep the floor; of those that cost the same, the one nearest to the full prefill. Ratio 1 is a
- * full prefill by another name and is never chosen.
+ * The cheapest of the points that meet the floor; on ties, the one nearest to the full prefill. Ratio 1 is a full prefill by another name
+ * and is never chosen.
  */
 export function chooseStrategy(
   points: readonly CalibrationPoint[],
@@ -29,7 +29,7 @@ export function chooseStrategy(
   return { verdict: 'blend', strategy: cheapest(good)?.strategy ?? FULL };
 }
 
-/** Of those that take the least time, the nearest to the full prefill. */
+/** Of the fastest points, the one nearest to the full prefill. */
 function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
   points: readonly Point[],
 ): Point | undefined {
@@ -38,7 +38,7 @@ function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
   return same.toSorted((a, b) => a.kl - b.kl || a.ms - b.ms)[0];
 }
 
-/** For text that was not measured: of the strategies that were measured with other text at this ratio, the nearest to the full prefill. */
+/** For text that was not measured: of the strategies measured with other text at this ratio, the nearest to the full prefill. */
 export function nearestAt(calibrations: readonly Calibration[], ratio: number): StrategyChoice | undefined {
   const points = calibrations.flatMap(({ points: all }) =>
     all.filter(({ strategy }) => strategy.ratio === ratio),

@@ -14,15 +14,15 @@ export interface MeasureOptions {
   strategies: readonly StrategyChoice[];
   /** Tokens of an answer at most. */
   answerTokens: number;
-  /** Runs a step while nobody else uses the model; a step that was interrupted is run again. */
+  /** Runs a step while nobody else uses the model; an interrupted step is run again. */
   step: <T>(work: (options: CallOptions) => Promise<T>) => Promise<T>;
 }
 
-/** One prompt by one strategy, along the full prefill's answer to it. */
+/** One prompt with one strategy, along the full prefill's answer to it. */
 export interface Measured {
   /** Mean over the answer's tokens. */
   kl: number;
-  /** Share of them at which both have the same likeliest. */
+  /** Share of positions with the same most likely token. */
   agreement: number;
   ms: number;
   recomputedShare: number;
@@ -34,14 +34,14 @@ export interface PromptMeasured {
   blended: Measured[];
 }
 
-/** How many steps measuring a prompt by so many strategies takes: its chunks, its full prefill and every strategy. */
+/** The number of steps for measuring a prompt with this many strategies: its chunks, its full prefill and every strategy. */
 export function measureSteps(parts: readonly PromptPart[], strategies: number): number {
   return parts.filter(({ kind }) => kind === 'chunk').length + 1 + strategies;
 }
 
 /**
- * Answers one prompt by a full prefill, and follows that answer by every strategy. Its chunks are encoded for this alone and never reach
- * the store: what is cached, and what the budget allows, must not change what is measured. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY.
+ * Answers one prompt with a full prefill, and follows that answer with every strategy. Its chunks are encoded only for this and never reach
+ * the store: the cache's content and budget must not change the measurement. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY.
  */
 export async function measurePrompt(
   parts: readonly PromptPart[],

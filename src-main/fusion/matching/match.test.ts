@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../../testing/random.ts';
 import { MATCHING, match, spansOf, type Match } from './match.ts';
 
-/** A text in which words repeat, as they do. */
+/** A text in which words repeat, as in real ones. */
 function text(seed: number, length = 512, vocabulary = 4000): Int32Array {
   const random = randomFrom(seed);
   return Int32Array.from({ length }, () => Math.floor(random() ** 2 * vocabulary));
@@ -12,7 +12,7 @@ function splice(tokens: Int32Array, at: number, without: number, ...inserted: nu
   return Int32Array.of(...tokens.slice(0, at), ...inserted, ...tokens.slice(at + without));
 }
 
-/** What must hold of any match: equal token by token, in order, no overlap, spans that make up the text. */
+/** Invariants of any match: equal token by token, in order, no overlap, spans that cover the text. */
 function check(found: Match, tokens: Int32Array, candidates: readonly Int32Array[]): void {
   let from = 0;
   for (const { start, begin, count, candidate } of found.runs) {
@@ -92,7 +92,7 @@ describe('several candidates', () => {
     expect(matched(tokens, worse, text(1)).runs.map(({ candidate }) => candidate)).toEqual([1, 1]);
   });
 
-  test('a text over the cut of two chunks is put together from both', () => {
+  test('a text across the boundary of two chunks is put together from both', () => {
     const tokens = Int32Array.of(...text(1).slice(200), ...text(2).slice(0, 200));
     const found = matched(tokens, text(3), text(2), text(1));
     expect(found).toMatchObject({
@@ -164,7 +164,7 @@ test('what repeats itself is no harder than other text', () => {
   expect(matched(splice(same, 2000, 3, 9001), same)).toMatchObject({ kind: 'partial', runs: [{}, {}] });
   const period = Int32Array.from({ length: 4000 }, (_, i) => i % 10);
   expect(matched(splice(period, 2000, 3, 9001), period).kind).toBe('partial');
-  // Nothing stands out in either, so nothing is anchored: hopeless, and quickly so.
+  // Nothing is unique in either, so there are no anchors: no match, and found quickly.
   const edits = splice(splice(splice(same, 1000, 0, 1), 2000, 0, 2), 3000, 0, 3);
   expect(match(edits, [same]).kind).toBe('none');
 });

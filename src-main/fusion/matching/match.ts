@@ -5,7 +5,7 @@ interface MatchingOptions {
   minMatchRatio: number;
   /** Tokens at each side of a seam that are computed although they match. */
   recomputeBoundary: number;
-  /** Fewer tokens than this in a row are not worth two seams. */
+  /** Shorter runs are not worth two seams. */
   minRun: number;
 }
 
@@ -18,14 +18,14 @@ interface Run extends CommonRun {
 
 /** Runs in the order of the text, without overlap. */
 export interface Match {
-  /** full: all of the text in one run; partial: enough of it; none: computing it costs little more than finding out. */
+  /** full: all of the text in one run; partial: enough of it; none: computing it costs little more than the check. */
   kind: 'full' | 'partial' | 'none';
   runs: Run[];
 }
 
 /**
- * What of a text stands in stored chunks. The candidate that has most of it comes first; others fill what is left only as long
- * as less than `minMatchRatio` is found, since each is one more chunk to load.
+ * Finds a text's runs in stored chunks. The candidate with the most tokens comes first; others fill the gaps only while less than
+ * `minMatchRatio` is found, since each is one more chunk to load.
  */
 export function match(
   tokens: Int32Array,
@@ -75,8 +75,8 @@ export type Span = { start: number; count: number } & (
 );
 
 /**
- * A matched text as spans that make it up. At a seam, where a run begins or ends within the text, `recomputeBoundary` tokens
- * of the run are computed: those behind it have the old text as their nearest neighbours in what is stored.
+ * A matched text as spans that cover it. At a seam, where a run begins or ends within the text, `recomputeBoundary` tokens of the run are
+ * computed: in the stored KV, the tokens after a seam have the old text as their nearest neighbours.
  */
 export function spansOf(
   { runs }: Match,

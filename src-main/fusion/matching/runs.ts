@@ -7,13 +7,13 @@ export interface CommonRun {
   count: number;
 }
 
-/** Tokens of an anchor: in a chunk few phrases of so many stand twice. */
+/** Tokens of an anchor: in a chunk, few phrases of this length occur twice. */
 const ANCHOR = 8;
 
 /**
- * The runs that two texts have in common, in order in both and without overlap: what they begin and end with, and between that
- * the longest chain of anchors, each grown as far as the texts agree. An anchor is a window whose hash occurs once in either
- * text, so what repeats itself costs nothing. Shorter runs than `minRun` are left out. O(n log n).
+ * The runs that two texts have in common, in order in both and without overlap: their common prefix and suffix, and between these the
+ * longest chain of anchors, each extended as far as the texts agree. An anchor is a window whose hash occurs once in either text, so
+ * repeated text costs nothing. Runs shorter than `minRun` are left out. O(n log n).
  */
 export function commonRuns(text: Int32Array, other: Int32Array, minRun: number): CommonRun[] {
   const most = Math.min(text.length, other.length);
@@ -35,7 +35,7 @@ export function commonRuns(text: Int32Array, other: Int32Array, minRun: number):
 
 function anchoredRuns(text: Int32Array, other: Int32Array): CommonRun[] {
   const runs: CommonRun[] = [];
-  let [from, otherFrom] = [0, 0]; // behind the last run
+  let [from, otherFrom] = [0, 0]; // after the last run
   for (const { start, begin } of longestChain(anchors(text, other))) {
     if (start < from || begin < otherFrom) continue; // within the last run, or it grew over this one
     let back = 0;
@@ -61,7 +61,7 @@ function anchoredRuns(text: Int32Array, other: Int32Array): CommonRun[] {
 
 type Anchor = Omit<CommonRun, 'count'>;
 
-/** Windows that stand once in each text, in the order of the first. */
+/** Windows that occur once in each text, in the order of the first. */
 function anchors(text: Int32Array, other: Int32Array): Anchor[] {
   const places = onlyPlaces(other);
   return [...onlyPlaces(text)].flatMap(([hash, start]) => {
@@ -70,7 +70,7 @@ function anchors(text: Int32Array, other: Int32Array): Anchor[] {
   });
 }
 
-/** Hash of a window → where it stands; only those that stand in one place, in order. */
+/** Hash of a window → its position; only unique ones, in order. */
 function onlyPlaces(tokens: Int32Array): Map<number, number> {
   const places = new Map<number, number>();
   const repeated = new Set<number>();
@@ -82,7 +82,7 @@ function onlyPlaces(tokens: Int32Array): Map<number, number> {
   return places;
 }
 
-/** The most anchors that are in order in both texts: the longest rising subsequence of `begin` (patience sorting). */
+/** The largest set of anchors in order in both texts: the longest increasing subsequence of `begin` (patience sorting). */
 function longestChain(all: readonly Anchor[]): Anchor[] {
   /** [length − 1] → the anchor with the smallest `begin` that ends a chain of that length. */
   const ends: number[] = [];

@@ -57,7 +57,7 @@ describe('the controller', () => {
     expect(late.predicted!.total - early.predicted!.total).toBeGreaterThan(extra / 2);
   });
 
-  test('recomputes more where that hides behind loading, and it costs no time', () => {
+  test('recomputes more where loading hides it, at no cost in time', () => {
     const on = known({ byte: 6e-5 });
     const work = prompt(6, 256, 'disk');
     const { reason, choice, strategy, cheapestTier } = decided(
@@ -73,7 +73,7 @@ describe('the controller', () => {
     };
     const atFloor = ms(engineStrategy({ name: 'deviation', ratio: 0.1 }, on.machine.info.layers));
     expect(ms(strategy)).toBeLessThan(atFloor * 1.05);
-    expect(cheapestTier).toBe('ram'); // the disk is what it waits for
+    expect(cheapestTier).toBe('ram'); // the bottleneck is the disk
   });
 
   test('says when the slower tier would add no delay', () => {
@@ -130,7 +130,7 @@ describe('the controller', () => {
     });
     const adaptive = { cover: 0.5, least: 0.1, most: 0.4 };
     const { predicted } = decide(work, { kind: 'query', questionLayers: [3], adaptive }, options);
-    expect(predicted).toBeNull(); // only the prompt tells how much it takes
+    expect(predicted).toBeNull(); // the number of tokens depends on the prompt
   });
 
   test('recomputes no less than watching asks for, and everything where that says so', () => {

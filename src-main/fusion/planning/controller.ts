@@ -8,7 +8,7 @@ import { usualQuestionLayers } from '../strategies/query.ts';
 import { computedOnly, type CostModel, type Subject } from './cost-model.ts';
 import { isLoadedFrom, type Piece, type Tier, type Work } from './work.ts';
 
-/** How a prompt's chunks are fused where the model was not calibrated: decisions 0249 and 0250. */
+/** How a prompt's chunks are fused when the model was not calibrated: decisions 0249 and 0250. */
 export const UNCALIBRATED: StrategyChoice = { name: 'query', ratio: DEFAULT_RATIO };
 
 export interface Decision {
@@ -16,9 +16,9 @@ export interface Decision {
   strategy: Strategy;
   choice: StrategyChoice;
   reason: PlanReason;
-  /** All of the prompt is computed although some of it is cached. */
+  /** The whole prompt is computed although some of it is cached. */
   fellBack: boolean;
-  /** Pieces (indices) that are cached and computed all the same. */
+  /** Pieces (indices) that are cached but computed all the same. */
   computed: ReadonlySet<number>;
   /** The slowest tier that is loaded from. */
   tier: Tier | null;
@@ -31,28 +31,28 @@ export interface Decision {
 interface DecideOptions {
   info: Subject & Partial<Pick<ModelInfo, 'engine'>>;
   costs: Pick<CostModel, 'predict'>;
-  /** What calibration found of the model; absent before. */
+  /** The calibration result for the model; absent before calibration. */
   calibrated?: CalibrationChoice | undefined;
-  /** What is done without it. Default: UNCALIBRATED. */
+  /** The choice without calibration. Default: UNCALIBRATED. */
   unmeasured?: StrategyChoice | undefined;
-  /** What watching in use asks for: a ratio that is not gone below; 1: nothing is blended. */
+  /** The minimum ratio set by watching; 1: nothing is blended. */
   leastRatio?: number | undefined;
   /** Tiers from the slowest to the fastest. */
   tiers: readonly Tier[];
 }
 
-/** Costing this much more than without counts as no delay: less cannot be told from chance. */
+/** A cost increase up to this share counts as no delay: it is indistinguishable from noise. */
 const NO_DELAY = 0.02;
 
-/** Predictions closer than their own error (decision 0150) say nothing about which is faster. */
+/** Predictions closer than their error (decision 0150) do not tell which is faster. */
 const WORTH = 0.15;
 
 /** Ratios are tried in steps of this. */
 const STEP = 0.01;
 
 /**
- * The loading controller (CacheBlend §5): r is the quality floor's ratio, or the largest that hides behind loading; what takes
- * longer to load than to compute is computed. A strategy that people chose is left as it is, and only predicted.
+ * The loading controller (CacheBlend §5): r is the quality floor's ratio, or the largest one hidden by loading; pieces that take longer to
+ * load than to compute are computed. A strategy that a person chose stays unchanged and is only predicted.
  */
 export function decide(work: Work, requested: StrategyOrAuto, options: DecideOptions): Decision {
   const { info, costs, calibrated, unmeasured = UNCALIBRATED, leastRatio = 0 } = options;
@@ -91,13 +91,13 @@ export function decide(work: Work, requested: StrategyOrAuto, options: DecideOpt
   return { ...rest, ...plain(loading, strategy, choice, reason, options), computed };
 }
 
-/** A way to blend that recomputes no less than this; what takes no ratio gives way to the usual one. */
+/** A way to blend that recomputes no less than this; a strategy without a ratio is replaced by the usual one. */
 function atLeast(ratio: number, choice: StrategyChoice, usual: StrategyChoice): StrategyChoice {
   if (choice.ratio >= ratio) return choice;
   return { ...(takesRatio(choice.name) ? choice : usual), ratio };
 }
 
-/** The slowest tier on which all of the prompt's stored KV could lie without delay; null while that is not known. */
+/** The slowest tier that could hold all of the prompt's stored KV without delay; null while that is unknown. */
 function cheapestTier(work: Work, strategy: Strategy, { info, costs, tiers }: DecideOptions): Tier | null {
   const at = (tier: Tier): number | undefined => {
     const pieces = work.pieces.map((piece): Piece => (piece.tier === null ? piece : { ...piece, tier }));
@@ -141,8 +141,8 @@ function full(
 }
 
 /**
- * Pieces that are computed sooner than loaded. One after another from the first, which are cheapest to compute, as long as
- * the prompt as a whole gets faster; while they are computed the others load.
+ * Pieces that are faster to compute than to load. Taken in order from the first, which are cheapest to compute, as long as the prompt as a
+ * whole gets faster; while they are computed the others load.
  */
 function slowerToLoad(work: Work, strategy: Strategy, { info, costs }: DecideOptions): Set<number> {
   const chosen = new Set<number>();
@@ -160,7 +160,7 @@ function slowerToLoad(work: Work, strategy: Strategy, { info, costs }: DecideOpt
   return found;
 }
 
-/** Indices of cached pieces, those of a chunk together. */
+/** Indices of cached pieces, grouped by chunk. */
 function cachedTogether({ pieces }: Work): number[][] {
   const groups = new Map<string, number[]>();
   for (const [index, { tier, chunk }] of pieces.entries()) {
@@ -171,7 +171,7 @@ function cachedTogether({ pieces }: Work): number[][] {
   return [...groups.values()];
 }
 
-/** The largest ratio whose prompt is there as soon as the floor's; predictions grow with the ratio. */
+/** The largest ratio whose prompt is ready as soon as the floor's; predictions increase with the ratio. */
 function hidden(
   floor: StrategyChoice,
   floorMs: number,
@@ -201,7 +201,7 @@ function without(work: Work, computed: ReadonlySet<number>): Work {
   };
 }
 
-/** A strategy by its name and ratio, as people see it; of several ratios the last, of an adaptive one the least. */
+/** A strategy with its name and ratio, for display; of several ratios the last, of an adaptive one the minimum. */
 function choiceOf(strategy: Strategy, layers: number): StrategyChoice {
   if (strategy.kind === 'none') return { name: 'none', ratio: 0 };
   if (strategy.kind === 'full') return { name: 'full', ratio: 1 };

@@ -45,7 +45,7 @@ describe('what a prompt will cost', () => {
     ['none', { kind: 'none' }],
     ['deviation', deviation(0.15)],
     ['query', query(0.5)],
-  ] as [string, Strategy][])('is foreseen for prompts larger than any seen: %s', (_, strategy) => {
+  ] as [string, Strategy][])('is predicted for prompts larger than any seen: %s', (_, strategy) => {
     for (const byte of [1e-9, 1e-6, 1e-5]) {
       const { machine, costs } = profiled({ byte });
       for (const tier of ['device', 'ram', 'disk']) {
@@ -69,7 +69,7 @@ describe('what a prompt will cost', () => {
     expect(costs.predict(machine.info, work, query(0.15))!.load).toBeGreaterThan(0);
   });
 
-  test('a line’s throughput and latency are told apart, and outlast a restart', () => {
+  test('a line’s throughput and latency are distinguished, and survive a restart', () => {
     const file = path();
     const costs = new CostModel(file);
     // 1 Gbit/s, 20 ms for each value.
@@ -92,15 +92,15 @@ describe('what a prompt will cost', () => {
       return costs.predict(machine.info, prompt(4, 256, 'shared'), query(0.15))!.total;
     };
     expect(over(ram / 10)).toBeLessThan(1.1 * ram);
-    // The last layer comes with the last byte, and is then placed and computed.
+    // The last layer arrives with the last byte, and is then placed and computed.
     expect(over(10 * ram)).toBeGreaterThan(10 * ram);
     expect(over(10 * ram)).toBeLessThan(10.5 * ram);
   });
 
-  test('is foreseen of a model whose passes tell no layers, as libllama’s', () => {
+  test('is predicted for a model whose passes report no layers, as libllama’s', () => {
     const machine = new Machine();
     const costs = new CostModel(path());
-    /** As of a pass that had to compute `more` tokens beside what is new. */
+    /** As in a pass that had to compute `more` tokens besides the new ones. */
     const observe = (work: Work, more = 0): void => {
       const { report, ...done } = machine.run(work, FULL);
       const stages = { ...report.stages, compute: report.totalMs * (1 + more) };
@@ -218,7 +218,7 @@ describe('what a prompt will cost', () => {
     const took: number[] = [];
     const expected: number[] = [];
     for (let i = 0; i < 60; i++) {
-      // Now and then something else gets the processor for a while.
+      // Now and then another program uses the processor for a while.
       const slow = random() < 0.25 ? 4 : 1;
       const done = new Machine({ slowness: slow }).run(prompt(4, 128, 'ram'), query(0.15));
       const foreseen = costs.predict(machine.info, done.work, query(0.15))?.total;

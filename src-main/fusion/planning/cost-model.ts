@@ -24,20 +24,20 @@ const FileSchema = z.object({
   tiers: z.record(z.string(), TierCostsSchema),
 });
 
-/** What is told of a model. */
+/** The model's fields that costs depend on. */
 export type Subject = Pick<
   ModelInfo,
   'fingerprint' | 'layerDevices' | 'threads' | 'kvDtype' | 'layers' | 'kvLayers' | 'windows'
 >;
 
-/** What older appends still count when the next one comes: machines change their speed. */
+/** The weight of older appends against the next one: the speed of machines changes. */
 const REMEMBERED = 0.7;
 
-/** The same after one that took so much more or less than expected: what was known no longer holds. */
+/** The weight after an append that took this many times more or less than expected: what was learnt no longer holds. */
 const REMEMBERED_WHEN_WRONG = 0.3;
 const WRONG = 0.3;
 
-/** An append that was done. */
+/** A finished append. */
 export interface DoneWork {
   work: Work;
   report: AppendReport;
@@ -46,15 +46,15 @@ export interface DoneWork {
 }
 
 /**
- * How long computing and loading take here: learnt from every append, kept in a file (docs/formats/costs.md). All
- * predictions are of the time to the logits of the last token.
+ * The cost of computing and loading on this machine: learnt from every append, stored in a file (docs/formats/costs.md). All predictions
+ * are of the time to the logits of the last token.
  */
 export class CostModel {
   readonly #path: string;
   #models: Record<string, ComputeCosts>;
   #tiers: z.infer<typeof FileSchema>['tiers'];
 
-  /** A file that is missing or cannot be read means starting anew: it holds nothing but measurements. */
+  /** A file that is missing or cannot be read is treated as empty: it holds nothing but measurements. */
   constructor(path: string) {
     this.#path = path;
     const { models, tiers } = read(path);
@@ -74,7 +74,7 @@ export class CostModel {
   observe(subject: Subject, { work, report, acquireMs }: DoneWork): void {
     const known = this.#models[keyOf(subject)] ?? {};
     const layout = new Layout(work, narrowingIn(report), subject);
-    // What stands in chunks by the engine's account must be what the caller says, or times would go to the wrong rows.
+    // The chunk tokens in the engine's report must match the caller's, or times would be attributed to the wrong rows.
     if (layout.tokens !== report.tokens || layout.reusable !== report.reusableTokens) return;
     const costs = { compute: known, tiers: this.#tiers };
     const expected = predict(costs, layout, work.pieces)?.total;
@@ -86,7 +86,7 @@ export class CostModel {
     this.#save();
   }
 
-  /** Learns from what came from other machines, for a prompt or ahead of one. */
+  /** Learns from values that arrived from other machines, for a prompt or ahead of one. */
   observeTransfer(transfer: Transfer): void {
     const { bytes, values, ms } = transfer;
     const expected = predicted(this.#tiers['shared']?.load, [bytes, values]);
@@ -96,15 +96,15 @@ export class CostModel {
     this.#save();
   }
 
-  /** Milliseconds until a value of other machines is here; null before any was. */
+  /** Milliseconds until a value from other machines arrives; null before the first one. */
   transfer(bytes: number): number | null {
     return predicted(this.#tiers['shared']?.load, [bytes, 1]) ?? null;
   }
 
-  /** Learns from a chunk that was encoded by itself, as long as nothing better is known. */
+  /** Learns from a chunk that was encoded separately, as long as nothing better is known. */
   observeEncode(subject: Subject, tokens: number, ms: number): void {
     const known = this.#models[keyOf(subject)] ?? {};
-    if (known.rest) return; // an append was seen
+    if (known.rest) return; // an append was observed
     const features = layerFeatures({
       rows: tokens,
       pairs: pairsOf(subject, subject.kvLayers - 1, tokens, 0),
@@ -114,7 +114,7 @@ export class CostModel {
     this.#save();
   }
 
-  /** Milliseconds by part; null while too little is known, or when the prompt's content decides how much is computed. */
+  /** Milliseconds by part; null while too little is known, or when the prompt's content determines how much is computed. */
   predict(subject: Subject, work: Work, strategy: Strategy): PredictedTtft | null {
     const narrowing = narrowingOf(strategy);
     const compute = this.#models[keyOf(subject)];
@@ -124,7 +124,7 @@ export class CostModel {
     return predict({ compute, tiers: this.#tiers }, layout, done.pieces) ?? null;
   }
 
-  /** Milliseconds to compute so many tokens behind `past` others; null while nothing is known of this model on this device. */
+  /** Milliseconds to compute this many tokens after `past` others; null while nothing is known about this model on this device. */
   fullPrefill(subject: Subject, tokens: number, past = 0): number | null {
     if (tokens <= 0) return null;
     const work = { past, pieces: [{ tokens, tier: null, bytes: 0 }] };
@@ -137,7 +137,7 @@ export class CostModel {
       writeFileSync(`${this.#path}.tmp`, JSON.stringify(file));
       renameSync(`${this.#path}.tmp`, this.#path);
     } catch {
-      // Without the file the next start measures again; an answer must not fail over that.
+      // Without the file the next start measures again; an answer must not fail because of that.
     }
   }
 }

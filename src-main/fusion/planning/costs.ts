@@ -3,8 +3,8 @@ import { FitSchema, faded, observed, predicted, type Fit } from './fit.ts';
 import type { Layout, Rows } from './work.ts';
 
 /**
- * What computing costs with one model on one device. Features are in brackets, the ones that explain most first: while the
- * data cannot tell them apart, those before win. Every fit is of milliseconds.
+ * The cost of computing with one model on one device. Features are in brackets, the most significant first: while the data cannot
+ * distinguish them, earlier ones win. Every fit is in milliseconds.
  */
 export const ComputeCostsSchema = z
   .object({
@@ -12,35 +12,35 @@ export const ComputeCostsSchema = z
     layer: FitSchema,
     /** Keys and values alone [rows, 1]. */
     keys: FitSchema,
-    /** Choosing tokens at checks [reusable tokens · checks, checks]. */
+    /** Selecting tokens at checks [reusable tokens · checks, checks]. */
     select: FitSchema,
-    /** Turning stored keys to their positions [tokens · layers, layers]. */
+    /** Rotating stored keys to their positions [tokens · layers, layers]. */
     place: FitSchema,
-    /** The question's own pass [its layers at their usual cost, tokens it can see · layers that tell what it looks at]. */
+    /** The question's separate pass [its layers at their usual cost, tokens it can see · layers whose attention is examined]. */
     question: FitSchema,
-    /** From the last layer to logits, and whatever else an append does [1, tokens]. */
+    /** From the last layer to the logits, and everything else in an append [1, tokens]. */
     rest: FitSchema,
   })
   .partial();
 export type ComputeCosts = z.infer<typeof ComputeCostsSchema>;
 
-/** What bringing stored KV in costs, by tier. */
+/** The cost of loading stored KV, by tier. */
 export const TierCostsSchema = z
   .object({
-    /** A layer of all files [bytes, files]; of a tier that is streamed from all layers of all values [bytes, values]. */
+    /** One layer of all files [bytes, files]; for a streamed tier, all layers of all values [bytes, values]. */
     load: FitSchema,
-    /** Looking up and opening [files, those that are opened all at once as one]. */
+    /** Looking up and opening [files; those that are opened in parallel count as one]. */
     open: FitSchema,
   })
   .partial();
 export type TierCosts = z.infer<typeof TierCostsSchema>;
 
-/** Milliseconds of one layer; undefined while that is not known. */
+/** Milliseconds of one layer; undefined while unknown. */
 export function layerMs(costs: ComputeCosts, rows: Rows): number | undefined {
   return rows.rows === 0 ? 0 : predicted(costs.layer, layerFeatures(rows));
 }
 
-/** Keys and values of some rows: what was seen of it, or else no more than the layer would take. */
+/** Keys and values of some rows: as observed, else at most the time of the layer. */
 export function keysMs(costs: ComputeCosts, { rows, pairs }: Rows): number | undefined {
   if (rows === 0) return 0;
   return predicted(costs.keys, [rows, 1]) ?? layerMs(costs, { rows, pairs });
@@ -57,7 +57,7 @@ export function layerFeatures({ rows, pairs }: Rows): number[] {
   return [rows, pairs, 1];
 }
 
-/** Fits that take in observations, those before counting `share` each. */
+/** Fits that take in observations; earlier ones are weighted by `share` each time. */
 export class Learning<Costs extends Record<string, Fit | undefined>> {
   readonly costs: Costs;
   readonly #share: number;

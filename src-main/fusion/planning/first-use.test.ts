@@ -18,7 +18,7 @@ import type { Piece } from './work.ts';
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const READY = { waiting: 0, active: 0, total: 3 } as QueueStatus;
 
-/** A model on a machine that only counts time; `appends` are what it was asked for. */
+/** A model on a machine that only counts time; `appends` are the requests it received. */
 function machineModel(fingerprint = 'f'): { model: ProfiledModel; appends: Strategy['kind'][] } {
   const machine = new Machine();
   const appends: Strategy['kind'][] = [];
@@ -107,7 +107,7 @@ function fixture({ documents = true, settings: set = {} }: { documents?: boolean
   return { dir, model, models, appends, asked, state, events, costs, gate, settings, firstUse, use };
 }
 
-test('a new model is profiled at once and calibrated when the queue is idle, once each', async () => {
+test('a new model is profiled immediately and calibrated when the queue is idle, once each', async () => {
   const { use, costs, model, asked, events, appends, dir } = fixture();
   use();
   await expect.poll(() => costs.knows(model.info, 'disk')).toBe(true);

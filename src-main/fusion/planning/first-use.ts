@@ -20,11 +20,11 @@ interface FirstUseOptions extends Core {
   calibration: Pick<CalibrationService, 'all' | 'run' | 'status'>;
   /** Folder on the store's disk, for files that are read once. */
   dir: string;
-  /** Least milliseconds between two rounds. */
+  /** Minimum milliseconds between two rounds. */
   pauseMs?: number;
 }
 
-/** Few prompts and the ways that keep quality best, so that it ends soon; people can measure all of it (decision 0247). */
+/** Few prompts and the strategies that preserve quality best, so that it ends soon; people can run a full calibration (decision 0247). */
 export const SHORT_CALIBRATION: CalibrationRequest = CalibrationRequestSchema.parse({
   strategies: ['query', 'deviation'],
   ratios: [0.1, 0.15, 0.2, 0.3, 0.5],
@@ -34,13 +34,13 @@ export const SHORT_CALIBRATION: CalibrationRequest = CalibrationRequestSchema.pa
 const PAUSE_MS = 2000;
 
 /**
- * Gets to know a model that was never used here, behind all other work: what it costs, and, once documents are ready, how well it
- * stands blending. Questions that come earlier are answered at the defaults.
+ * Measures a model that is new on this machine, at the lowest priority: its costs and, once documents are ready, answer quality under
+ * blending. Earlier questions are answered with the defaults.
  */
 export class FirstUse {
   readonly #options: FirstUseOptions;
   readonly #task: RecurringTask;
-  /** Models, with number format, that were measured or could not be: once a run of the program is enough. */
+  /** Models, with number format, that were measured or could not be: once per run of the program is enough. */
   readonly #tried = new Set<string>();
   #busy = true;
 
@@ -91,7 +91,7 @@ export class FirstUse {
     const step: ProfileOptions['step'] = (work) =>
       gate.background((signal) => {
         throwIfAborted(signal);
-        // While this step runs, what is in use stays loaded.
+        // During this step, the model in use stays loaded.
         if (models.active?.model !== model) throw new KvasirError('ABORTED', 'Another model is in use.');
         return work({ signal });
       }, ended);
@@ -107,7 +107,7 @@ export class FirstUse {
     await this.#once(what, model, () => calibration.run(SHORT_CALIBRATION));
   }
 
-  /** Does nothing the second time, unless the first found the model gone or no documents yet. */
+  /** Does nothing the second time, unless the first found the model unloaded or no documents yet. */
   async #once(what: string, model: ProfiledModel, work: () => Promise<unknown>): Promise<void> {
     const key = `${what} ${model.info.fingerprint}`;
     if (this.#tried.has(key)) return;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Sums over observations, each divided by the time that was expected of it: what counts is how wrong a fit is in proportion, not
- * in milliseconds. Not by the time it took: an observation that chance made long would then count least, and all
- * predictions be too short.
+ * Sums over observations, each divided by its expected time, so that the relative error counts, not the absolute one in milliseconds. Not
+ * divided by the measured time: an observation that was slow by chance would then count least, and all predictions would be too short.
  */
 export const FitSchema = z.object({
   /** Products of all pairs of features, row by row. */
@@ -14,13 +13,13 @@ export const FitSchema = z.object({
 });
 export type Fit = z.infer<typeof FitSchema>;
 
-/** Shorter times are no measurement. */
+/** Shorter times are not a measurement. */
 const LEAST_MS = 1e-3;
 
-/** What of a feature its neighbours must not explain, for its cost to be told apart from theirs. */
+/** The share of a feature that its neighbours must leave unexplained, for its cost to be separable from theirs. */
 const OWN_SHARE = 1e-6;
 
-/** The fit with another observation: `features` took `ms`. Nothing is learnt from less than a microsecond. */
+/** The fit with another observation: `features` took `ms`. Observations under a microsecond are ignored. */
 export function observed(fit: Fit | undefined, features: readonly number[], ms: number): Fit {
   const n = features.length;
   const { products, timed, squares } = fit ?? emptyFit(n);
@@ -36,7 +35,7 @@ export function observed(fit: Fit | undefined, features: readonly number[], ms: 
   };
 }
 
-/** The fit in which all that was seen so far counts this share. */
+/** The fit with all previous observations weighted by this share. */
 export function faded(fit: Fit | undefined, share: number): Fit | undefined {
   return (
     fit && {
@@ -48,9 +47,9 @@ export function faded(fit: Fit | undefined, share: number): Fit | undefined {
 }
 
 /**
- * Milliseconds per unit of each feature, none below 0, with the least squared relative error: of all sets of features whose
- * own solution has no negative cost, the best; of equals the one of earlier features. There are few, so all sets are tried.
- * Undefined while nothing was seen.
+ * Milliseconds per unit of each feature, none below 0, with the least squared relative error: of all sets of features whose own solution
+ * has no negative cost, the best; on ties the one with earlier features. There are few, so all sets are tried. Undefined without
+ * observations.
  */
 function costsOf(fit: Fit | undefined): readonly number[] | undefined {
   if (!fit || fit.squares <= 0) return undefined;
@@ -58,7 +57,7 @@ function costsOf(fit: Fit | undefined): readonly number[] | undefined {
   return solved.get(fit);
 }
 
-/** A plan asks for the same costs hundreds of times; fits never change. */
+/** A plan requests the same costs hundreds of times; fits are immutable. */
 const solved = new WeakMap<Fit, readonly number[] | undefined>();
 
 function bestOfAllSets(fit: Fit): readonly number[] | undefined {
@@ -70,13 +69,13 @@ function bestOfAllSets(fit: Fit): readonly number[] | undefined {
     if (!solution || solution.some((cost) => cost < 0)) continue;
     const costs = Array.from({ length: n }, (_, i) => solution[chosen.indexOf(i)] ?? 0);
     const error = errorOf(fit, costs);
-    // Later sets must be worth it, or what the data cannot tell apart would be decided by rounding.
+    // Later sets must be clearly better, or rounding would decide between features that the data cannot distinguish.
     if (!best || error < best.error - 1e-9 * fit.squares) best = { costs, error };
   }
   return best?.costs;
 }
 
-/** Milliseconds for these features; undefined while nothing was seen. */
+/** Milliseconds for these features; undefined without observations. */
 export function predicted(fit: Fit | undefined, features: readonly number[]): number | undefined {
   return costsOf(fit)?.reduce((sum, cost, i) => sum + cost * (features[i] ?? 0), 0);
 }
@@ -99,7 +98,7 @@ function errorOf({ products, timed, squares }: Fit, costs: readonly number[]): n
   return foreseen - 2 * mixed + squares;
 }
 
-/** The normal equations of some features, by elimination; undefined where they cannot be told apart. */
+/** Solves the normal equations of some features by elimination; undefined where they are inseparable. */
 function solve({ products, timed }: Fit, chosen: readonly number[]): number[] | undefined {
   const n = timed.length;
   const scale = chosen.map((i) => Math.sqrt(products[i * n + i] ?? 0));

@@ -20,7 +20,7 @@ import {
   type Tier,
 } from './work.ts';
 
-/** What an append tells of computing; what was known counts `share`. */
+/** Learns computing costs from an append; earlier observations are weighted by `share`. */
 export function learnAppend(
   known: ComputeCosts,
   layout: Layout,
@@ -45,7 +45,7 @@ export function learnAppend(
   return learning.costs;
 }
 
-/** libllama says what a pass took, not its layers, and computes others than what is new where its memory had to go back. */
+/** libllama reports the time of a pass, not of its layers, and computes more than the new tokens when its memory had to go back. */
 function learnPass(
   learning: Learning<ComputeCosts>,
   layout: Layout,
@@ -58,8 +58,8 @@ function learnPass(
 }
 
 /**
- * Layers of as many rows that see as much do the same work, so each counts with their median: where the machine did something else during one of them, that
- * says nothing about the next prompt.
+ * Layers with the same number of rows and the same visible tokens do the same work, so each counts with their median: an interruption
+ * during one of them says nothing about the next prompt.
  */
 function learnLayers(learning: Learning<ComputeCosts>, layout: Layout, { layers }: AppendReport): void {
   const steps = layout.layers();
@@ -91,7 +91,7 @@ function learnKeys(learning: Learning<ComputeCosts>, layout: Layout, { stages, l
   learning.learn('keys', [step.rows.rows, 1], last.computeEnd - last.computeStart - one);
 }
 
-/** What an append tells of the tiers it used: of two that are loaded from nothing, as it does not say which took how long. */
+/** Learns the costs of the tiers that an append used; when it loaded from two, nothing, since it does not report the time of each. */
 export function learnTiers(
   known: Readonly<Record<Tier, TierCosts>>,
   pieces: readonly Piece[],
@@ -112,7 +112,7 @@ export function learnTiers(
   return learnt;
 }
 
-/** What values that arrived tell of their tier. */
+/** Learns a tier's costs from values that arrived. */
 export function learnTransfer(
   known: Readonly<Record<Tier, TierCosts>>,
   tier: Tier,

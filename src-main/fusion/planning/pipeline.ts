@@ -1,22 +1,22 @@
-/** A layer's turn, in milliseconds. */
+/** The times of a layer, in milliseconds. */
 export interface LayerTimes {
-  /** Bringing its stored KV in. */
+  /** Loading its stored KV. */
   load: number;
-  /** Turning it to its positions. */
+  /** Rotating it to its positions. */
   place: number;
-  /** Before any other layer's computing: the question's own pass, which needs this layer's KV already. */
+  /** Before any other layer's computation: the question's separate pass, which needs this layer's KV already. */
   look: number;
   compute: number;
 }
 
 /**
- * Milliseconds of waiting for bytes when a loader works one layer ahead of computing, as native/engine/chunks/layer_loader.h: the
- * first two layers from the start on, each further one when the one before it is taken. `first` is the first layer that is loaded.
- * `streamed`: what a layer takes of values that arrive whole, from their first layer on, whatever computing does.
+ * Milliseconds of waiting for bytes when a loader works one layer ahead of computing, as native/engine/chunks/layer_loader.h: the first two layers
+ * from the start on, each further one when the previous one is taken. `first` is the first layer that is loaded. `streamed`: the time per
+ * layer of values that arrive whole, starting with their first layer, independently of computing.
  */
 export function waitingFor(layers: readonly LayerTimes[], first: number, streamed = 0): number {
   let [now, waited] = [0, 0];
-  let loaded = 0; // when the loader is done with what it began last
+  let loaded = 0; // when the loader has finished its current layer
   const arrives = layers.map(() => 0);
   const load = (layer: number, from: number): void => {
     loaded = Math.max(loaded, from) + (layers[layer]?.load ?? 0);

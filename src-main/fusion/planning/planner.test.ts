@@ -15,7 +15,7 @@ import { Planner } from './planner.ts';
 import type { Piece } from './work.ts';
 
 const DEVIATION: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.15] };
-/** What was measured of chunks behind headings. */
+/** Measurements for chunks encoded after headings. */
 const MEASURED = {
   choice: { verdict: 'blend', strategy: { name: 'deviation', ratio: 0.1 } },
 } as Calibration;
@@ -23,7 +23,7 @@ const OLD = Int32Array.from({ length: 400 }, (_, i) => 100 + i);
 /** Ten tokens of it replaced by two. */
 const EDITED = Int32Array.of(...OLD.subarray(0, 190), 7, 8, ...OLD.subarray(200));
 
-/** A prompt of the edited passage on a machine whose costs are known; `stored` is what the store has. */
+/** A prompt of the edited passage on a machine with known costs; `stored` is the store's content. */
 async function fixture(...stored: Int32Array[]) {
   return fixtureWith(undefined, stored);
 }
@@ -57,7 +57,7 @@ function pieces(...counts: [number, Piece['tier']][]): Piece[] {
   return counts.map(([tokens, tier]) => ({ tokens, tier, bytes: tokens * 10 }));
 }
 
-test('a passage that stands in another in part is planned as what is reused of it and what is computed', async () => {
+test('a passage partly contained in another is planned with its reused and its computed parts', async () => {
   const { costs, model, similar, planner, plan, store } = await fixture(OLD);
   const planned = await plan(DEVIATION);
   // The edit, and two tokens at each seam.

@@ -14,29 +14,29 @@ import type { Piece, Tier } from './work.ts';
 
 export type { Decision } from './controller.ts';
 
-/** The model a plan is for, as much of it as planning needs. */
+/** The part of the model that planning needs. */
 type PlannedModel = Pick<FusionModel, 'info' | 'path' | 'encodingPrefix' | 'bytesPerToken' | 'onDevice'>;
 
 interface PlannerOptions {
   costs: CostModel;
   store: Pick<ChunkCache, 'entry' | 'similar' | 'shared'>;
-  /** What was measured of a model's quality with a kind of text; absent before. */
+  /** The calibration of a model with a kind of text; absent before. */
   calibration: (model: PlannedModel, kind: TextKind) => Calibration | undefined;
-  /** What is done about text that was not measured; absent: as the controller has it. */
+  /** The choice for text that was not measured; absent: the controller's default. */
   unmeasured?: ((model: PlannedModel) => StrategyChoice | undefined) | undefined;
-  /** The least ratio that watching asks for where passages of these libraries are blended (watching/); absent: none. */
+  /** The minimum ratio that watching requires for passages of these libraries (watching/); absent: none. */
   leastRatio?: ((model: PlannedModel, libraryIds: readonly string[]) => number) | undefined;
 }
 
 interface PlanRequest {
   model: PlannedModel;
   dtype: KvDtype;
-  /** Tokens that are in the session already. */
+  /** Tokens already in the session. */
   past: number;
   strategy: StrategyOrAuto;
 }
 
-/** How a prompt is to be blended, and what was expected of that. */
+/** How to blend a prompt, and the prediction for that. */
 export interface Plan extends PlanRequest {
   parts: readonly PromptPart[];
   decision: Decision;
@@ -45,7 +45,7 @@ export interface Plan extends PlanRequest {
 /** Slowest first. */
 const TIERS: readonly Tier[] = ['shared', 'disk', 'ram', 'device'];
 
-/** Plans how prompts are blended, and learns from what came of it. */
+/** Plans how prompts are blended, and learns from the results. */
 export class Planner {
   readonly costs: CostModel;
   readonly #options: PlannerOptions;
@@ -55,17 +55,14 @@ export class Planner {
     this.costs = options.costs;
   }
 
-  /**
-   * The controller's form of what people ask for. Where passages cannot be blended, whatever they ask for is a full prefill.
-   * BAD_ARGUMENT.
-   */
+  /** The controller's form of a requested strategy. Where passages cannot be blended, every request is a full prefill. BAD_ARGUMENT. */
   resolve(model: PlannedModel, { name, ratio }: StrategyRequest): StrategyOrAuto {
     if (!canBlend(model)) return { kind: 'full' };
     if (name === 'auto') return { kind: 'auto' };
     return engineStrategy({ name, ratio }, model.info.kvLayers);
   }
 
-  /** Whether cached chunks are used at all: not where a full prefill is wished, or calibration found it to be better. */
+  /** Whether cached chunks are used at all: not if a full prefill is requested, or calibration found it to be better. */
   blends(model: PlannedModel, strategy: StrategyOrAuto, kind: TextKind): boolean {
     if (strategy.kind !== 'auto') return strategy.kind !== 'full';
     const verdict = this.#options.calibration(model, kind)?.choice.verdict;
@@ -79,7 +76,7 @@ export class Planner {
     const blends = this.blends(model, strategy, kind);
     const elsewhere = await this.#locate(blends ? parts : [], request);
     const found: PromptPart[] = [];
-    const slice = new TimeSlice(); // what is not stored is looked for in what is
+    const slice = new TimeSlice(); // chunks that are not stored are matched with stored ones
     for (const part of parts) {
       found.push(blends ? this.#lookUp(part, request, elsewhere) : part);
       await slice.step();
@@ -99,7 +96,7 @@ export class Planner {
     return { ...request, parts: planned, decision };
   }
 
-  /** Learns from a plan that was carried out. Gives what reports say of it. */
+  /** Learns from an executed plan. Returns the plan for reports. */
   done({ parts, decision, ...request }: Plan, { report, reuse, acquireMs }: BlendResult): FusionPlan {
     const work = { past: request.past, pieces: piecesDone(parts, reuse, request) };
     this.costs.observe(request.model.info, { work, report, acquireMs });
@@ -122,7 +119,7 @@ export class Planner {
     };
   }
 
-  /** Which chunks other machines have that are not stored here. The first time, how soon they would come is measured. */
+  /** Which chunks other machines have that are not stored here. The first time, their latency is measured. */
   async #locate(parts: readonly PromptPart[], { model, dtype }: PlanRequest): Promise<ReadonlySet<string>> {
     const { shared } = this.#options.store;
     if (!shared?.available) return new Set();
@@ -133,7 +130,7 @@ export class Planner {
     return found;
   }
 
-  /** Notes of a chunk that is nowhere stored what stands in others. */
+  /** Records, for a chunk that is stored nowhere, its runs in other chunks. */
   #lookUp(part: PromptPart, { model, dtype }: PlanRequest, elsewhere: ReadonlySet<string>): PromptPart {
     const { store } = this.#options;
     if (part.kind !== 'chunk') return part;
@@ -143,7 +140,7 @@ export class Planner {
     return runs ? { ...part, runs } : part;
   }
 
-  /** What is to be reused and computed of a part. */
+  /** The parts of a chunk to reuse and to compute. */
   #pieces(
     { kind, tokens, lead, runs }: PromptPart,
     chunk: number,
@@ -173,7 +170,7 @@ export class Planner {
   }
 }
 
-/** What was reused and computed in the end: of a chunk that was matched in part, each run is a piece. */
+/** What was finally reused and computed: each run of a partly matched chunk is a piece. */
 function piecesDone(
   parts: readonly PromptPart[],
   reuse: readonly ChunkReuse[],

@@ -17,7 +17,7 @@ export interface Costs {
   tiers: Readonly<Record<Tier, TierCosts>>;
 }
 
-/** Milliseconds to the logits, by part; undefined while a layer, or a tier that is to be loaded from, was never seen. */
+/** Milliseconds to the logits, by part; undefined while a layer, or a tier to load from, was never observed. */
 export function predict(costs: Costs, layout: Layout, pieces: readonly Piece[]): PredictedTtft | undefined {
   const { compute } = costs;
   const steps = layout.layers();
@@ -60,7 +60,7 @@ function lastLayerMs(costs: ComputeCosts, rows: Rows, last: Rows, keys: boolean)
   return rows.rows > 1 && keys ? one + (keysMs(costs, rows) ?? 0) : one;
 }
 
-/** One layer of all pieces that are not in memory: of the mean size, where layers differ. */
+/** One layer of all pieces that are not in memory: the mean size, where layers differ. */
 function loadMs({ tiers }: Costs, pieces: readonly Piece[], layers: number): number | undefined {
   let ms = 0;
   for (const [tier, { files, bytes }] of byTier(pieces)) {
@@ -72,7 +72,7 @@ function loadMs({ tiers }: Costs, pieces: readonly Piece[], layers: number): num
   return ms;
 }
 
-/** All that arrives from other machines, from the first byte to the last. */
+/** Everything that arrives from other machines, from the first byte to the last. */
 function streamedMs({ tiers }: Costs, pieces: readonly Piece[]): number | undefined {
   const streamed = [...byTier(pieces)].filter(([tier]) => isStreamed(tier));
   const each = streamed.map(([tier, { files, bytes }]) => predicted(tiers[tier]?.load, [bytes, files]));
@@ -89,7 +89,7 @@ function openMs({ tiers }: Costs, pieces: readonly Piece[]): number {
   return sum(each);
 }
 
-/** What is loaded from each tier. */
+/** The pieces loaded from each tier. */
 export function byTier(pieces: readonly Piece[]): Map<Tier, { files: number; bytes: number }> {
   const tiers = new Map<Tier, { files: number; bytes: number }>();
   for (const { tier, bytes } of pieces) {

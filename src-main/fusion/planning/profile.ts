@@ -16,7 +16,7 @@ import type { CostModel } from './cost-model.ts';
 import { computedOnly } from './cost-model.ts';
 import type { Piece, Tier, Work } from './work.ts';
 
-/** What a profile needs of a model; the engine's Model satisfies it. */
+/** The part of a model that profiling needs; the engine's Model implements it. */
 export type ProfiledModel = Pick<FusionModel, 'info' | 'encodeChunk' | 'openChunk' | 'bytesPerToken'> & {
   createSession(capacity: number): Pick<Session, 'append' | 'truncate' | 'dispose'>;
 };
@@ -27,7 +27,7 @@ export interface ProfileOptions {
   dtype: KvDtype;
   /** Folder on the disk that chunks will be loaded from. */
   dir: string;
-  /** Runs a step while nobody else uses the model; a step that was interrupted is run again. */
+  /** Runs a step while nobody else uses the model; an interrupted step is run again. */
   step: <T>(work: (options: CallOptions) => Promise<T>) => Promise<T>;
   /** A tier to profile instead of the disk, and how it loads: for benches. */
   tier?: Tier;
@@ -39,19 +39,19 @@ interface Size {
   tokens: number;
 }
 
-/** Two of each, so that what grows with tokens, with files and with neither can be told apart. */
+/** Two of each, so that costs per token, per file and fixed costs can be separated. */
 const SIZES: readonly Size[] = [
   { chunks: 2, tokens: 128 },
   { chunks: 4, tokens: 256 },
 ];
 const QUESTION = 32;
 
-/** A larger prompt is left out where it would take longer than this: answers will teach what it would have. */
+/** A larger prompt is skipped if it would take longer than this: answers will provide the measurement. */
 const LONGEST_MS = 10_000;
 
 /**
- * Learns what a model costs on this machine, from short prompts of no meaning: computed in full, blended from memory and
- * from files. Nothing of it is kept but the costs. ABORTED, OUT_OF_MEMORY, DISK_FULL, STORE_READ_ONLY.
+ * Learns the costs of a model on this machine, from short meaningless prompts: prefilled in full, blended from memory and from files. Only
+ * the costs are stored. ABORTED, OUT_OF_MEMORY, DISK_FULL, STORE_READ_ONLY.
  */
 export async function profile(options: ProfileOptions): Promise<void> {
   const { model, costs } = options;
@@ -84,7 +84,7 @@ async function profileSize(
     }
     const byQuestion = engineStrategy({ name: 'query', ratio: DEFAULT_RATIO }, model.info.kvLayers);
     const byDeviation = engineStrategy({ name: 'deviation', ratio: DEFAULT_RATIO }, model.info.kvLayers);
-    // What happens once a process (memory, first graphs) is no cost of a prompt.
+    // One-time costs of a process (memory, first graphs) are not costs of a prompt.
     if (first)
       await step((call) => session.append([{ kind: 'compute', tokens: question }], { kind: 'full' }, call));
     await run(inMemory, 'ram', { kind: 'full' });
@@ -136,7 +136,7 @@ async function append(
   costs.observe(model.info, { work: full ? computedOnly(work) : work, report, acquireMs });
 }
 
-/** Token ids of no meaning: what computing costs does not depend on them. */
+/** Meaningless token ids: the cost of computing does not depend on them. */
 function idsOf(count: number, seed: number, vocab: number): Int32Array {
   return Int32Array.from({ length: count }, (_, i) => (seed * 7919 + i * 104_729 + 3) % vocab);
 }

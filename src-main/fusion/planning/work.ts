@@ -1,19 +1,19 @@
 import type { AppendReport, Strategy } from '../../engine/engine.ts';
 
-/** Where a piece's KV comes from: 'device', 'ram', or the name of a tier that is loaded from: 'disk', or 'shared', of other machines. */
+/** The location of a piece's KV: 'device', 'ram', or the name of a tier to load from: 'disk', or 'shared', on other machines. */
 export type Tier = string;
 
-/** Whether it takes time to bring a piece in: not what is in memory, of the computer or of the model's device. */
+/** Whether loading a piece takes time: not if it is in memory, of the computer or of the model's device. */
 export function isLoadedFrom(tier: Tier | null): tier is Tier {
   return tier !== null && tier !== 'ram' && tier !== 'device';
 }
 
-/** Whether whole values arrive from the start on, whatever layer is needed next: nothing waits until a layer is asked for. */
+/** Whether whole values arrive from the start on, whatever layer is needed next: nothing waits until a layer is requested. */
 export function isStreamed(tier: Tier | null): boolean {
   return tier === 'shared';
 }
 
-/** How many of a tier's files are opened one after another: what is streamed is opened all at once. */
+/** How many of a tier's files are opened sequentially: streamed ones are opened in parallel. */
 export function openedInTurn(tier: Tier, files: number): number {
   return isStreamed(tier) ? 1 : files;
 }
@@ -24,11 +24,11 @@ export interface Piece {
   tier: Tier | null;
   /** Bytes of its stored KV, all layers together. */
   bytes: number;
-  /** Pieces that have it in common stand in one chunk: what is cached of it is used together, or not at all. */
+  /** Pieces with the same value belong to one chunk: its cached parts are used together, or not at all. */
   chunk?: number;
 }
 
-/** What an append has to do: `past` tokens are there already. */
+/** The work of an append; `past` tokens are already there. */
 export interface Work {
   past: number;
   pieces: readonly Piece[];
@@ -40,16 +40,16 @@ export interface Rows {
   pairs: number;
 }
 
-/** What a model's layers see; of ModelInfo. */
+/** The attention windows of a model's layers; part of ModelInfo. */
 export interface Sight {
   layers: number;
-  /** Those with keys and values of their own: behind them only the last token is computed. */
+  /** Layers with their own keys and values: after them only the last token is computed. */
   kvLayers: number;
-  /** Layer → the last so many tokens that a token sees there, 0: all before it. Empty: all, everywhere. */
+  /** Layer → its window in tokens, 0: all previous tokens. Empty: all, everywhere. */
   windows: readonly number[];
 }
 
-/** Pairs of tokens behind `past` others, and of what each of them sees in a layer. */
+/** Pairs of the tokens after `past` others, and the tokens that each of them sees in a layer. */
 export function pairsOf({ windows }: Sight, layer: number, tokens: number, past: number): number {
   return pairsWithin(windows[layer] || Infinity, tokens, past);
 }
@@ -60,7 +60,7 @@ function pairsWithin(window: number, tokens: number, past: number): number {
   return first * past + (first * (first + 1)) / 2 + (first < tokens ? (tokens - first) * window : 0);
 }
 
-/** One layer's computing: keys and values of some rows, then the layer for what remains of them. */
+/** The computation of one layer: keys and values of some rows, then the layer for the remaining ones. */
 interface LayerSteps {
   /** A check: keys and values only, and tokens are selected. */
   check: Rows | null;
@@ -68,14 +68,14 @@ interface LayerSteps {
   rows: Rows;
 }
 
-/** Shares of the reusable tokens that a strategy recomputes, and the layers from which on. */
+/** Shares of the reusable tokens that a strategy recomputes, and the layers where each share starts. */
 interface Narrowing {
-  /** Layer after whose check the share holds; -1: from the start. Ascending. */
+  /** Layer after whose check the share applies; -1: from the start. Ascending. */
   steps: readonly { layer: number; share: number }[];
   questionLayers: readonly number[];
 }
 
-/** What a strategy does by itself; undefined when only the prompt's content tells how many tokens it takes. */
+/** A strategy's shares; undefined when only the prompt's content determines how many tokens it recomputes. */
 export function narrowingOf(strategy: Strategy): Narrowing | undefined {
   if (strategy.kind === 'full' || strategy.kind === 'none')
     return { steps: [{ layer: -1, share: strategy.kind === 'full' ? 1 : 0 }], questionLayers: [] };
@@ -88,7 +88,7 @@ export function narrowingOf(strategy: Strategy): Narrowing | undefined {
   };
 }
 
-/** What a strategy did, by the engine's account. */
+/** The shares that a strategy used, according to the engine's report. */
 export function narrowingIn(report: AppendReport): Narrowing {
   const { checks, question, recomputedTokens, reusableTokens } = report;
   const fromStart = { layer: -1, share: reusableTokens > 0 ? recomputedTokens / reusableTokens : 0 };
@@ -102,21 +102,21 @@ export function narrowingIn(report: AppendReport): Narrowing {
 export class Layout {
   readonly tokens: number;
   readonly reusable: number;
-  /** Layer from which on stored KV is needed, and in how many layers. */
+  /** First layer that needs stored KV, and the number of such layers. */
   readonly firstLoad: number;
   readonly placed: number;
   readonly questionLayers: readonly number[];
   readonly checks: number;
   /** Tokens that can be attended to. */
   readonly context: number;
-  /** `again`: of the fresh ones those that are computed behind the question's pass as well. */
+  /** `again`: the fresh ones that are computed again after the question's pass. */
   readonly #rows = { fresh: 0, again: 0, reused: 0 };
   readonly #work: Work;
   readonly #sight: Sight;
-  /** By window: layers with the same see the same. */
+  /** By window: layers with the same window see the same tokens. */
   readonly #pairs = new Map<number, { fresh: number; again: number; reused: number }>();
   readonly #steps: Narrowing['steps'];
-  /** The piece from which on fresh ones are computed again. */
+  /** Index of the first piece whose fresh tokens are computed again. */
   readonly #again: number;
 
   constructor(work: Work, { steps, questionLayers }: Narrowing, sight: Sight) {
@@ -147,7 +147,7 @@ export class Layout {
     return this.#sight.kvLayers - 1;
   }
 
-  /** What the prompt's last token takes in a layer by itself. */
+  /** The computation of the prompt's last token alone in a layer. */
   lastIn(layer: number): Rows {
     return { rows: 1, pairs: Math.min(this.#sight.windows[layer] || Infinity, this.context) };
   }
@@ -164,7 +164,7 @@ export class Layout {
     });
   }
 
-  /** What the question's own pass computes in a layer. */
+  /** The computation of the question's separate pass in a layer. */
   freshIn(layer: number): Rows {
     return { rows: this.#rows.fresh, pairs: this.#pairsIn(layer).fresh };
   }

@@ -1,7 +1,7 @@
 import type { StrategyDefinition } from './definition.ts';
 import type { StrategyNumbers } from './numbers.ts';
 
-/** The first layer whose values know of other chunks; comparing later costs more and finds much the same tokens. */
+/** The first layer whose values are affected by other chunks; comparing later costs more and finds much the same tokens. */
 export const DEFAULT_CHECK_LAYER = 1;
 
 /** CacheBlend's selection; several check layers with falling ratios are its gradual filtering. */
@@ -18,12 +18,12 @@ export const deviation: StrategyDefinition = {
   },
 };
 
-/** How far the first ratio of gradual filtering lies above the mean, and the last below it. */
+/** How far the first ratio of gradual filtering is above the mean, and the last below it. */
 const GRADUAL_SPREAD = 0.2;
 
 /**
- * Ratios for gradual filtering (CacheBlend §4.3): the first a little above `mean`, then less and less, so that the layers from
- * the first check on recompute `mean` of the tokens on average. All are 1 where the mean is.
+ * Ratios for gradual filtering (CacheBlend §4.3): the first slightly above `mean`, then descending, so that the layers from the first check
+ * on recompute `mean` of the tokens on average. All are 1 if the mean is.
  */
 function gradualRatios(mean: number, checkLayers: readonly number[], layers: number): number[] {
   const spread = Math.min(GRADUAL_SPREAD, (1 - mean) / (1 + mean)); // so that none exceeds 1
@@ -42,7 +42,7 @@ function ratiosOf(numbers: StrategyNumbers, checkLayers: readonly number[]): num
   if (only !== undefined && others.length === 0 && checks > 1)
     return gradualRatios(only, checkLayers, numbers.layers);
   if (ratios.some((ratio, i) => i > 0 && ratio >= (ratios[i - 1] ?? ratio)))
-    throw numbers.bad('ratios', 'must fall from one check layer to the next');
+    throw numbers.bad('ratios', 'must decrease from one check layer to the next');
   if (ratios.length !== checks)
     throw numbers.bad('ratios', `has ${ratios.length} number(s) for ${checks} check layer(s)`);
   return ratios;

@@ -1,7 +1,7 @@
 import type { StrategyDefinition } from './definition.ts';
 
 export const full: StrategyDefinition = {
-  summary: 'compute every token anew: the full prefill that blending is measured against',
+  summary: 'compute every token: the full prefill, the baseline for blending',
   takes: [],
   build: () => ({ kind: 'full' }),
 };

@@ -1,7 +1,7 @@
 import type { StrategyDefinition } from './definition.ts';
 
 export const none: StrategyDefinition = {
-  summary: 'reuse every cached token as it is: fastest, and blind to what stands in other chunks',
+  summary: 'reuse every cached token unchanged: fastest, but ignores the text of other chunks',
   takes: [],
   build: () => ({ kind: 'none' }),
 };

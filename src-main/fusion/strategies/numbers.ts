@@ -3,7 +3,7 @@ import { DEFAULT_RATIO } from '../../../src-shared/strategy.ts';
 import type { Adaptive, DeviationOf } from '../../engine/engine.ts';
 import type { StrategyParts } from './definition.ts';
 
-/** What the parts are called where they were said, for errors: flags, say. */
+/** The parameters' names where they were given, for errors: flags, for example. */
 export type PartNames = Readonly<Record<keyof StrategyParts, string>>;
 
 export const PART_NAMES: PartNames = {
@@ -14,9 +14,9 @@ export const PART_NAMES: PartNames = {
   deviationOf: 'deviation of',
 };
 
-/** A strategy's numbers, as given or by default, each checked when it is asked for. All methods: BAD_ARGUMENT. */
+/** A strategy's parameters, as given or by default, each validated on access. All methods: BAD_ARGUMENT. */
 export class StrategyNumbers {
-  /** Of the model: those with keys and values of their own. */
+  /** Layers of the model with their own keys and values. */
   readonly layers: number;
   readonly #given: StrategyParts;
   readonly #names: PartNames;
@@ -30,27 +30,27 @@ export class StrategyNumbers {
   /** Shares in 0 … 1. */
   get ratios(): number[] {
     const { ratios = [DEFAULT_RATIO] } = this.#given;
-    if (!ratios.every(isShare)) throw this.bad('ratios', 'must lie within 0 and 1');
+    if (!ratios.every(isShare)) throw this.bad('ratios', 'must be between 0 and 1');
     return [...ratios];
   }
 
-  /** The one share, or what stands in its place. */
+  /** The single share, or its adaptive replacement. */
   get budget(): { ratios: [number] } | { adaptive: Adaptive } {
     return this.cover ?? { ratios: this.ratio };
   }
 
-  /** What is to be covered in place of a share; undefined when a share is meant. */
+  /** The part to cover instead of a share; undefined when a share is used. */
   get cover(): { adaptive: Adaptive } | undefined {
     const { cover: adaptive, ratios } = this.#given;
     if (adaptive === undefined) return undefined;
-    if (ratios !== undefined) throw this.bad('cover', `cannot go with ${this.#names.ratios}`);
+    if (ratios !== undefined) throw this.bad('cover', `cannot be combined with ${this.#names.ratios}`);
     const { cover, least, most } = adaptive;
     if (![cover, least, most].every(isShare) || cover === 0 || least > most)
-      throw this.bad('cover', 'must be a share, or share,least,most, all within 0 and 1');
+      throw this.bad('cover', 'must be a share, or share,least,most, all between 0 and 1');
     return { adaptive };
   }
 
-  /** What is compared, when that was said. */
+  /** The values to compare, if given. */
   get of(): { of?: DeviationOf } {
     const { deviationOf } = this.#given;
     return deviationOf === undefined ? {} : { of: deviationOf };
@@ -60,7 +60,7 @@ export class StrategyNumbers {
   layersOf(part: 'checkLayers' | 'questionLayers', byDefault: readonly number[]): number[] {
     const list = this.#given[part] ?? byDefault;
     if (list.some((layer) => !Number.isInteger(layer) || layer < 0 || layer >= this.layers))
-      throw this.bad(part, `must name layers from 0 to ${this.layers - 1} with this model`);
+      throw this.bad(part, `must be layers from 0 to ${this.layers - 1} for this model`);
     if (!list.every((layer, i) => i === 0 || layer > (list[i - 1] ?? layer)))
       throw this.bad(part, 'must ascend');
     return [...list];
@@ -72,7 +72,7 @@ export class StrategyNumbers {
     return new KvasirError('BAD_ARGUMENT', `${this.#names[part]} ${value} ${why}.`, 'See --help.');
   }
 
-  /** The one share of a strategy that selects once. */
+  /** The single share of a strategy that selects once. */
   get ratio(): [number] {
     const [ratio, ...more] = this.ratios;
     if (ratio === undefined || more.length > 0)
@@ -81,7 +81,7 @@ export class StrategyNumbers {
   }
 }
 
-/** BAD_ARGUMENT when a part was given that the strategy does not take. */
+/** BAD_ARGUMENT when a parameter was given that the strategy does not support. */
 export function refuseOthers(
   strategy: string,
   given: StrategyParts,

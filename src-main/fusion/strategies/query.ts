@@ -2,7 +2,7 @@ import type { StrategyDefinition } from './definition.ts';
 
 export const query: StrategyDefinition = {
   summary:
-    "recompute the share of cached tokens that the question's attention weighs most, and correct the rest by what that changed",
+    "recompute the share of cached tokens that get most of the question's attention, and correct the rest by the observed change",
   takes: ['ratios', 'cover', 'questionLayers'],
   build: (numbers) => ({
     kind: 'query',
@@ -15,10 +15,10 @@ export const query: StrategyDefinition = {
 /** More is better for some models and worse for others (decision 0250). */
 const STORED_SHIFT = 0.7;
 
-/** What a question looks at differs from layer to layer; this many tell as much as all do (decision 0249). */
+/** The question's attention differs from layer to layer; this many layers are as informative as all (decision 0249). */
 const USUAL = 6;
 
-/** Evenly apart, the last one among them. */
+/** Evenly spaced, ending with the last layer. */
 export function usualQuestionLayers(layers: number): number[] {
   const apart = Math.max(1, Math.round(layers / USUAL));
   const count = Math.ceil(layers / apart);

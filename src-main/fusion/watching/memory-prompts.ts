@@ -1,23 +1,23 @@
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { PromptPart } from '../blender.ts';
 
-/** A prompt as it was blended. */
+/** A blended prompt. */
 export interface WatchedPrompt {
   parts: readonly PromptPart[];
-  /** The text right before the answer. */
+  /** The text directly before the answer. */
   behind: string;
   strategy: StrategyChoice;
 }
 
-/** Prompts at most, and their token ids: 4 MiB. */
+/** Maximum number of prompts, and of their token ids: 4 MiB. */
 const MOST_PROMPTS = 12;
 const MOST_TOKENS = 2 ** 20;
 
-/** Prompts that wait to be made again and that nobody else keeps: in memory alone, since nothing of a client's text may reach the disk. */
+/** Prompts waiting to be recomputed that nothing else stores: only in memory, since a client's text must never be written to disk. */
 export class MemoryPrompts {
   readonly #prompts = new Map<string, WatchedPrompt>();
 
-  /** The oldest leave where there is no more room. */
+  /** The oldest are dropped when there is no more room. */
   keep(id: string, prompt: WatchedPrompt): void {
     this.#prompts.set(id, prompt);
     for (const oldest of this.#prompts.keys()) {

@@ -1,22 +1,22 @@
 import type { Failure } from '../../../src-shared/contract/common.ts';
 
-/** Said once, when more is recomputed from now on. */
+/** Emitted once, when more is recomputed from now on. */
 export function raised(model: string, library: string, leastRatio: number): Failure {
   const ratio = `${Math.round(leastRatio * 100)} %`;
   return {
     code: 'BLENDING_RAISED',
-    message: `Answers of ${model} from “${library}” changed too much by blending, so at least ${ratio} of their cached text is computed anew from now on.`,
-    advice: 'The Models screen shows what was compared.',
+    message: `Blending changed answers of ${model} from “${library}” too much, so at least ${ratio} of their cached text is recomputed from now on.`,
+    advice: 'The Models screen shows the comparisons.',
     values: { model, library, ratio },
   };
 }
 
-/** Said once, when blending has stopped. */
+/** Emitted once, when blending has been turned off. */
 export function stopped(model: string, library: string): Failure {
   return {
     code: 'BLENDING_STOPPED',
-    message: `Answers of ${model} from “${library}” still changed too much by blending, so they are computed in full from now on and take longer.`,
-    advice: 'The Models screen shows what was compared; “Blend again” there takes it back.',
+    message: `Blending still changed answers of ${model} from “${library}” too much, so they are computed in full from now on and take longer.`,
+    advice: 'The Models screen shows the comparisons; “Blend again” there undoes this.',
     values: { model, library },
   };
 }

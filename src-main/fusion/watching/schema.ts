@@ -30,7 +30,7 @@ export const MIGRATIONS = [
     PRIMARY KEY (model_id, library_id)
   ) STRICT, WITHOUT ROWID;
   `,
-  // What was compared before looked at the first token, and at words: it does not count any more, nor what followed.
+  // Earlier comparisons covered only the first token, and words: they no longer count, nor do their consequences.
   `
   DELETE FROM watched;
   DELETE FROM blending_limit;

@@ -32,7 +32,7 @@ test('a blended answer is made again by full prefill, and how far it is from tha
   expect(status().libraries).toEqual(libraries);
 });
 
-test('where answers are too far from a full prefill, more is recomputed, then everything, until a person takes that back', async () => {
+test('where answers are too far from a full prefill, more is recomputed, then everything, until a person undoes it', async () => {
   const { ask, compared, seen, reset, model, events } = await watchedChat();
   const told = () => ofTopic(events, 'app.notice').map(({ payload: { failure } }) => failure);
   model.drift = 20;
@@ -143,7 +143,7 @@ test('nothing is compared on battery, nor while the model is being measured', as
   [world.battery, world.measuring] = [false, true];
   await leftAlone();
   expect(seen()).toBeUndefined();
-  await restart(); // what was drawn before is compared after
+  await restart(); // answers drawn before are compared afterwards
   await leftAlone();
   expect(seen()).toBeUndefined();
   world.measuring = false;
@@ -151,7 +151,7 @@ test('nothing is compared on battery, nor while the model is being measured', as
   await compared(1);
 });
 
-test('nothing is drawn where watching is off, by chance, or beyond so many a day', async () => {
+test('nothing is drawn where watching is off, by chance, or beyond the daily limit', async () => {
   const { ask, compared, leftAlone, seen, settings, world } = await watchedChat();
   settings.update({ watchAnswers: false });
   await ask();
@@ -208,7 +208,7 @@ test('with another file or adapter a model is another one', async () => {
   await expect.poll(seen).toBeUndefined();
 });
 
-test('an answer that is gone on with is one answer', async () => {
+test('a continued answer is one answer', async () => {
   const { chat, compared, leftAlone, seen } = await watchedChat();
   const { id } = chat.create({ ...NEW, maxTokens: 3 });
   const { answerId } = chat.send(id, 'Where does Mara live?');
@@ -235,7 +235,7 @@ test('an answer whose conversation or cache is gone is left out, and the next is
   await compared(1);
 });
 
-/** A passage of a client's own, and a question about it. */
+/** A client's own passage, and a question about it. */
 const CLIENT = question('', {
   prompt: {
     messages: [
@@ -316,7 +316,7 @@ describe('answers that no conversation keeps', () => {
     expect(status().libraries).toEqual([]);
   });
 
-  test('are watched up to so many a day', async () => {
+  test('are watched up to the daily limit', async () => {
     const { ask, compared, leftAlone, seen, world } = watchedPrograms();
     world.betweenMs = 1000;
     for (let i = 0; i < DAILY + 3; i++) await ask(CLIENT, RUN);

@@ -20,13 +20,13 @@ import { raised, stopped } from './notices.ts';
 import { MIGRATIONS } from './schema.ts';
 import { PASSING, WatchTable, type Drawn, type Origin, type Subject } from './watch-table.ts';
 
-/** An answer that the controller had blended, and the libraries of the passages that were. */
+/** An answer that the controller blended, and the libraries of its blended passages. */
 export interface BlendedAnswer {
   fingerprint: string;
   libraryIds: string[];
 }
 
-/** One whose prompt nobody else keeps: of another program, or of a command. */
+/** An answer whose prompt nothing else stores: of another program, or of a command. */
 export interface PassingAnswer extends BlendedAnswer {
   prompt: WatchedPrompt;
 }
@@ -41,32 +41,32 @@ interface WatchedModel {
 }
 
 interface WatchServiceOptions extends Core {
-  /** The database of watched answers. */
+  /** Path of the database of watched answers. */
   path: string;
   models: {
     readonly active: WatchedModel | undefined;
     onChange(listener: () => void): () => void;
   };
-  /** What there is to be watched. */
+  /** The existing models and libraries. */
   known: { modelIds: () => string[]; libraries: () => { id: string; name: string }[] };
   answers: {
-    /** undefined where an answer was not blended by the controller's choice. */
+    /** undefined when an answer was not blended by the controller's choice. */
     blended(answerId: string): BlendedAnswer | undefined;
-    /** Makes an answer again, blended and in full. undefined when that is not possible any more. ABORTED, OUT_OF_MEMORY. */
+    /** Recomputes an answer, blended and in full. undefined when that is no longer possible. ABORTED, OUT_OF_MEMORY. */
     remake(answerId: string, signal: AbortSignal): Promise<Drift | undefined>;
   };
   /** As `remake`, from a prompt. */
   remakePrompt: (prompt: WatchedPrompt, signal: AbortSignal) => Promise<Drift | undefined>;
   onBattery: () => boolean;
-  /** Whether somebody measures what watching would disturb. */
+  /** Whether a measurement is running that watching would disturb. */
   measuring: () => boolean;
-  /** Told when the database could not be read. */
+  /** Called when the database could not be read and was set aside. */
   onSetAside?: ((what: SetAside) => void) | undefined;
   /** Milliseconds since 1970. */
   nowMs?: () => number;
-  /** From 0 to 1, for drawing. */
+  /** From 0 to 1, for sampling. */
   chance?: () => number;
-  /** How long nobody has asked anything before one is compared. */
+  /** How long no question must have been asked before an answer is compared. */
   quietMs?: number;
 }
 
@@ -79,28 +79,28 @@ const DAY = 24 * HOUR;
 /** How long figures are kept. */
 const KEPT_MS = 365 * DAY;
 const QUIET_MS = 20_000;
-/** Nobody tells when the mains is back. */
+/** No event announces that mains power is back. */
 const LOOK_MS = HOUR / 6;
 const BATTERY_MS = 5000;
-/** Answers in a picture. */
+/** Answers in a chart. */
 const SHOWN = 100;
 
 /**
- * Watches blending in use: makes a few blended answers again by full prefill while nothing else is to be done, keeps how far they are
- * apart, and has more recomputed, or everything, where that is more than the floor allows.
+ * Watches blending in use: recomputes a few blended answers with a full prefill when idle, stores how far they differ, and raises the
+ * recomputed share, up to everything, where the difference exceeds the floor.
  */
 export class WatchService {
   readonly #options: WatchServiceOptions;
   readonly #table: WatchTable;
   readonly #task: RecurringTask;
-  /** By model and library, for questions: they go on where the database cannot be read. */
+  /** By model and library, cached for questions: these continue when the database cannot be read. */
   #leastRatios: ReadonlyMap<string, number>;
-  /** Of answers that are drawn and that no conversation keeps. */
+  /** Prompts of drawn answers that no conversation stores. */
   readonly #prompts = new MemoryPrompts();
   #busy = false;
   #started = false;
   #quiet: NodeJS.Timeout | undefined;
-  /** Ends the comparison that is under way. */
+  /** Cancels the comparison in progress. */
   #stop = new AbortController();
 
   /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
@@ -145,7 +145,9 @@ export class WatchService {
     this.#table.close();
   }
 
-  /** An answer was made that no conversation keeps; undefined: it was not blended by the controller's choice. Single commands end too soon. */
+  /**
+   * Call for an answer that no conversation stores; undefined: it was not blended by the controller's choice. Single commands end too soon.
+   */
   answered(answer: PassingAnswer | undefined): void {
     if (!this.#started) return;
     if (answer && this.#mayDraw('passing')) {
@@ -172,15 +174,15 @@ export class WatchService {
     return { libraries, floor: DEFAULT_FLOOR, fewest: FEWEST, daily: DAILY };
   }
 
-  /** What share of cached tokens is to be recomputed at least where passages of these libraries are blended; 1: all. */
+  /** The minimum share of cached tokens to recompute when passages of these libraries are blended; 1: all. */
   leastRatio({ info }: Pick<FusionModel, 'info'>, libraryIds: readonly string[]): number {
     return Math.max(0, ...libraryIds.map((id) => this.#leastRatios.get(`${info.fingerprint} ${id}`) ?? 0));
   }
 
-  /** Blends again as before; what was seen until now no longer counts. NOT_FOUND. */
+  /** Blends again as before; earlier comparisons no longer count. NOT_FOUND. */
   reset(modelId: string, libraryId: string): void {
     if (!this.#table.lift(modelId, libraryId))
-      throw new KvasirError('NOT_FOUND', 'Nothing was changed about how this library is blended.');
+      throw new KvasirError('NOT_FOUND', 'Blending of this library has not been limited.');
     this.#changed();
   }
 
@@ -207,14 +209,14 @@ export class WatchService {
     this.#quiet = setTimeout(this.#task.soon, this.#options.quietMs ?? QUIET_MS).unref();
   }
 
-  /** Neither conversations nor programs take the other's share of a day. */
+  /** Neither conversations nor programs use up the other's daily share. */
   #mayDraw(origin: Origin): boolean {
     const { settings, chance = Math.random } = this.#options;
     if (!settings.current.watchAnswers || chance() >= SHARE) return false;
     return this.#table.drawnSince(this.#now() - DAY, origin) < DAILY;
   }
 
-  /** Gives whether it was blended with the model in use. */
+  /** Returns whether it was blended with the model in use. */
   #draw(answerId: string, blended: BlendedAnswer | undefined): boolean {
     const { active } = this.#options.models;
     if (!active || blended?.fingerprint !== active.model.info.fingerprint) return false;
@@ -233,7 +235,7 @@ export class WatchService {
     }
   }
 
-  /** The model in use, where it can be watched and nothing else is to be done. */
+  /** The model in use, if it can be watched and nothing else is to be done. */
   #ready(): WatchedModel | undefined {
     const { settings, models, onBattery, measuring } = this.#options;
     const { active } = models;
@@ -241,7 +243,7 @@ export class WatchService {
     return measuring() || onBattery() ? undefined : active;
   }
 
-  /** Compares one answer with its full prefill. False when that was stopped: it is done in another quiet time then. */
+  /** Compares one answer with its full prefill. False when that was interrupted: it is repeated at the next idle time. */
   async #compare(drawn: Drawn, active: WatchedModel, ended: AbortSignal): Promise<boolean> {
     const stop = (this.#stop = new AbortController());
     const battery = setInterval(() => {
@@ -262,7 +264,7 @@ export class WatchService {
     return true;
   }
 
-  /** Behind all other work, and once: what a question has stopped is not begun again while its answer is being read. */
+  /** At the lowest priority, and only once: a comparison that a question interrupted does not restart while its answer is being read. */
   #remake({ answerId }: Drawn, active: WatchedModel, stopped: AbortSignal): Promise<Drift | undefined> {
     const { gate, models, answers, remakePrompt } = this.#options;
     const prompt = this.#prompts.get(answerId);
@@ -296,7 +298,7 @@ export class WatchService {
     events.emit('app.notice', { level: 'warning', failure });
   }
 
-  /** What there is of models and libraries that were removed. */
+  /** Deletes the figures of models and libraries that were removed. */
   #forgetGone(): void {
     const { modelIds, libraries } = this.#options.known;
     if (this.#table.pairs().length === 0) return;

@@ -1,32 +1,32 @@
 import type { WatchedAnswer } from '../../../src-shared/contract/watching.ts';
 import type { Database } from '../../platform/database.ts';
 
-/** A model as it is now: with another file or adapter it is another. */
+/** A model in its current state: with another file or adapter it counts as another model. */
 export interface Subject {
   modelId: string;
   fingerprint: string;
 }
 
-/** An answer that was drawn to be compared. */
+/** An answer drawn for comparison. */
 export interface Drawn extends Subject {
   id: number;
   answerId: string;
 }
 
-/** What is recomputed at least, and from which drawn answer on that has been so. */
+/** The minimum recomputed share, and the first drawn answer it applies to. */
 interface Limit {
   leastRatio: number;
   sinceId: number;
 }
 
-/** 'kept': by a conversation. 'passing': its prompt is in memory alone; its id then begins with PASSING. */
+/** 'kept': by a conversation. 'passing': its prompt is only in memory; its id then begins with PASSING. */
 export type Origin = 'kept' | 'passing';
 
 export const PASSING = 'passing:';
 
 const NO_LIMIT: Limit = { leastRatio: 0, sinceId: 0 };
 
-/** The watched answers and what followed from them: an SQLite file. */
+/** The watched answers and the resulting limits: an SQLite file. */
 export class WatchTable {
   readonly #database: Database;
 
@@ -34,14 +34,14 @@ export class WatchTable {
     this.#database = database;
   }
 
-  /** How many were drawn since then. */
+  /** How many answers were drawn since then. */
   drawnSince(ms: number, origin: Origin): number {
     const query = 'SELECT count(*) FROM watched WHERE drawn_ms > ? AND (substr(answer_id, 1, ?) = ?) = ?';
     const passing = Number(origin === 'passing');
     return this.#database.value<number>(query, ms, PASSING.length, PASSING, passing) ?? 0;
   }
 
-  /** Does nothing about an answer that was drawn before, and gone on with since. */
+  /** Does nothing for an answer that was drawn before and continued since. */
   draw(answerId: string, { modelId, fingerprint }: Subject, libraryIds: readonly string[], ms: number): void {
     const sql = `INSERT INTO watched (answer_id, model_id, fingerprint, drawn_ms) VALUES (?, ?, ?, ?)
       ON CONFLICT DO NOTHING RETURNING id`;
@@ -56,7 +56,7 @@ export class WatchTable {
     });
   }
 
-  /** The next to be compared: the newest, since its passages are the likeliest to be cached still. */
+  /** The next one to compare: the newest, since its passages are the most likely to be cached still. */
   next({ modelId, fingerprint }: Subject, drawnAfterMs: number): Drawn | undefined {
     const query = `SELECT id, answer_id AS answerId, model_id AS modelId, fingerprint FROM watched
       WHERE measured_ms IS NULL AND model_id = ? AND fingerprint = ? AND drawn_ms > ? ORDER BY id DESC LIMIT 1`;
@@ -68,7 +68,7 @@ export class WatchTable {
     this.#database.run(sql, measuredMs, kl, agreement, ratio, id);
   }
 
-  /** Of one that cannot be compared. */
+  /** Deletes an answer that cannot be compared. */
   drop(id: number): void {
     this.#database.run('DELETE FROM watched WHERE id = ?', id);
   }
@@ -77,14 +77,14 @@ export class WatchTable {
     return this.#database.column<string>('SELECT library_id FROM watched_library WHERE watched_id = ?', id);
   }
 
-  /** Models and libraries there is anything of. */
+  /** Models and libraries with any data. */
   pairs(): { modelId: string; libraryId: string }[] {
     return this.#database.all(`SELECT model_id AS modelId, library_id AS libraryId FROM watched
       JOIN watched_library ON watched_id = id WHERE measured_ms IS NOT NULL
       UNION SELECT model_id, library_id FROM blending_limit ORDER BY 1, 2`);
   }
 
-  /** The latest of those drawn after this one that were compared, oldest first. */
+  /** The latest compared answers among those drawn after this one, oldest first. */
   answers(modelId: string, libraryId: string, afterId: number, count: number): WatchedAnswer[] {
     const query = `SELECT measured_ms AS measuredMs, kl, agreement, ratio FROM watched
       JOIN watched_library ON watched_id = id
@@ -98,27 +98,27 @@ export class WatchTable {
     return this.#database.get<Limit>(query, modelId, libraryId) ?? NO_LIMIT;
   }
 
-  /** From now on; what was drawn before no longer counts. */
+  /** Applies from now on; answers drawn before no longer count. */
   setLimit(subject: Subject, libraryId: string, leastRatio: number): void {
     const sql = `INSERT OR REPLACE INTO blending_limit (model_id, library_id, fingerprint, least_ratio, since_id)
       VALUES (?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM watched))`;
     this.#database.run(sql, subject.modelId, libraryId, subject.fingerprint, leastRatio);
   }
 
-  /** As setLimit() to none. False where there is no limit. */
+  /** As setLimit() to none. False if there is no limit. */
   lift(modelId: string, libraryId: string): boolean {
     const sql = `UPDATE blending_limit SET least_ratio = 0, since_id = (SELECT coalesce(max(id), 0) FROM watched)
       WHERE model_id = ? AND library_id = ?`;
     return this.#database.run(sql, modelId, libraryId) > 0;
   }
 
-  /** All that limits anything. */
+  /** All limits. */
   limits(): { fingerprint: string; libraryId: string; leastRatio: number }[] {
     return this.#database.all(`SELECT fingerprint, library_id AS libraryId, least_ratio AS leastRatio
       FROM blending_limit WHERE least_ratio > 0`);
   }
 
-  /** Removes what there is of models and libraries that are gone. Gives whether there was anything. */
+  /** Deletes the data of models and libraries that are gone. Returns whether there was any. */
   keepOnly(modelIds: readonly string[], libraryIds: readonly string[]): boolean {
     const [models, libraries] = [JSON.stringify(modelIds), JSON.stringify(libraryIds)];
     const gone = (column: string) => `${column} NOT IN (SELECT value FROM json_each(?))`;
@@ -134,7 +134,7 @@ export class WatchTable {
     });
   }
 
-  /** Removes what there is of a model as it was before, and what is older than this. Gives whether there was anything. */
+  /** Deletes a model's data from before its last change, and data older than this. Returns whether there was any. */
   forget({ modelId, fingerprint }: Subject, drawnBeforeMs: number): boolean {
     const other = 'model_id = ? AND fingerprint <> ?';
     return this.#database.transaction(() => {

@@ -2,15 +2,15 @@ import chardet from 'chardet';
 import iconv from 'iconv-lite';
 import { KvasirError } from '../../../src-shared/errors.ts';
 
-/** Bytes looked at to tell text from anything else, and to guess an encoding. */
+/** Bytes examined to tell text from binary data, and to guess an encoding. */
 const SAMPLE_BYTES = 65_536;
 /** Share of control characters above which a file is not text. */
 const MAX_CONTROL_SHARE = 0.02;
 
 /**
- * The text of a file in any usual encoding: by its byte-order mark, else by `declared` (what the document says of
- * itself), else UTF-8 when it is valid, else by statistics. Line ends become \n. DOCUMENT_UNSUPPORTED when the file is
- * not text, DOCUMENT_ENCODING when its encoding cannot be determined.
+ * The text of a file in any common encoding: by its byte-order mark, else by `declared` (the document's own declaration), else UTF-8 when
+ * valid, else by statistics. Line ends become \n. DOCUMENT_UNSUPPORTED when the file is not text, DOCUMENT_ENCODING when its encoding
+ * cannot be determined.
  */
 export function decodeText(bytes: Buffer, name: string, declared?: string): string {
   const encoding = encodingOf(bytes, name, declared);
@@ -48,7 +48,7 @@ function byteOrderMark(bytes: Buffer): string | undefined {
   return undefined;
 }
 
-/** Text in Latin letters as UTF-16 has a zero at every second byte. */
+/** Latin text in UTF-16 has a zero at every second byte. */
 function utf16WithoutMark(bytes: Buffer): string | undefined {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   if (sample.length < 4 || bytes.length % 2 !== 0) return undefined;

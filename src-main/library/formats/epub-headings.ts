@@ -7,11 +7,11 @@ interface Place extends Section {
   /** UTF-16 range in the text. */
   start: number;
   end: number;
-  /** Whether the next section begins there too, inside this one. */
+  /** Whether the next section also begins there, nested in this one. */
   holdsNext: boolean;
-  /** The first heading that the text has in it. */
+  /** The first heading that the text contains in it. */
   first: ParsedHeading | undefined;
-  /** The heading that the text has for it. */
+  /** The text's heading for it. */
   own: ParsedHeading | undefined;
 }
 
@@ -20,17 +20,17 @@ interface NamedText {
   headings: ParsedHeading[];
 }
 
-/** A heading to be: its line takes the place of a range of the text. */
+/** A heading to insert: its line replaces a range of the text. */
 interface NewHeading extends ParsedHeading {
   end: number;
   line: string;
 }
 
 const MAX_LEVEL = 6;
-/** UTF-16 units of a text that are compared with a title: more than a title has. */
+/** UTF-16 units of a text that are compared with a title: more than any title has. */
 const COMPARED_UNITS = 600;
 
-/** The texts of a book's files, with headings also where only the navigation names a section. */
+/** The texts of a book's files, with headings added where only the navigation names a section. */
 export function nameSections(
   files: readonly { content: HtmlText; sections: readonly Section[] }[],
 ): NamedText[] {
@@ -41,7 +41,7 @@ export function nameSections(
   );
 }
 
-/** In the order in which they stand in the text, without those that are not found in it. */
+/** In text order, without those that are not found in the text. */
 function placesOf({ text, headings, targets }: HtmlText, sections: readonly Section[]): Place[] {
   const found = sections
     .map((section) => ({ ...section, start: section.fragment === '' ? 0 : targets.get(section.fragment) }))
@@ -60,20 +60,20 @@ function placesOf({ text, headings, targets }: HtmlText, sections: readonly Sect
   });
 }
 
-/** A section's first heading, if nothing stands above it, or only what says the title together with it. */
+/** A section's first heading, if it comes first, or only after text that states the title together with it. */
 function headingAt(
   text: string,
   { start, title, first, holdsNext }: Omit<Place, 'own'>,
 ): ParsedHeading | undefined {
   if (!first || first.start > start + COMPARED_UNITS) return undefined;
-  // Where several sections begin, a heading is that of the innermost.
+  // Where several sections begin, a heading belongs to the innermost.
   if (first.start === start) return holdsNext ? undefined : first;
   return lettersOf(text.slice(start, first.start) + first.title) === lettersOf(title) ? first : undefined;
 }
 
 /**
- * The level of headings at each depth of the navigation, so that new ones stand beside those that the text has there: the
- * level of most of these, else one below the level around.
+ * The heading level for each depth of the navigation, so that new headings match those that the text has at that depth: the level of most
+ * of these, else one below the enclosing level.
  */
 function levelsOf(places: readonly Place[]): number[] {
   const levels = [0];
@@ -85,7 +85,7 @@ function levelsOf(places: readonly Place[]): number[] {
   return levels;
 }
 
-/** Headings for sections that have words, and no heading. */
+/** Headings for sections that have words but no heading. */
 function newHeadings(text: string, places: readonly Place[], levels: readonly number[]): NewHeading[] {
   const headings: NewHeading[] = [];
   let end = 0;
@@ -100,7 +100,7 @@ function newHeadings(text: string, places: readonly Place[], levels: readonly nu
   return headings;
 }
 
-/** Behind the first paragraphs of a section that together say its title; `start` where none do. */
+/** The end of the first paragraphs of a section that together state its title; `start` where none do. */
 function behindTitle(text: string, start: number, { end, title, first }: Place): number {
   const head = text.slice(start, Math.min(start + COMPARED_UNITS, first?.start ?? end));
   let rest = lettersOf(title);

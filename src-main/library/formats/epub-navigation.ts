@@ -1,18 +1,18 @@
 import { tidyTitle } from './titles.ts';
 import { joinParts, localName, readXml } from './xml.ts';
 
-/** What a book's navigation calls a place in it. */
+/** A section in a book's navigation. */
 export interface Section {
   title: string;
   /** 1 for the outermost. */
   depth: number;
   /** In the archive. */
   path: string;
-  /** The id of an element; '' for the file's beginning. */
+  /** The id of an element; '' for the beginning of the file. */
   fragment: string;
 }
 
-/** Entries deeper than this, or more than these, are of no use as headings. */
+/** Entries deeper than this, or more than these, are useless as headings. */
 export const MAX_DEPTH = 6;
 const MAX_ENTRIES = 20_000;
 
@@ -28,13 +28,13 @@ interface Entry {
   href: string | undefined;
 }
 
-/** The table of contents in a navigation document of EPUB 3 or EPUB 2, which have the same parts by other names. */
+/** The table of contents in a navigation document of EPUB 3 or EPUB 2, which have the same parts under other names. */
 export function readNavigation(xml: string, path: string): Section[] {
   const sections: Section[] = [];
   let target: Target | undefined;
   let nextDepth = 0;
   for (const { title, depth, href } of readEntries(xml).reverse()) {
-    // An entry that leads nowhere by itself begins where the first one in it does.
+    // An entry without a target begins where its first descendant does.
     if (href !== undefined) target = resolve(path, href);
     else if (nextDepth <= depth) target = undefined;
     nextDepth = depth;
@@ -74,19 +74,19 @@ function isContents(element: string, attributes: Readonly<Record<string, string>
   return element === 'navMap' || (element === 'nav' && wordsOf(attributes['epub:type']).includes('toc'));
 }
 
-/** Of an attribute that lists words. */
+/** Splits an attribute that lists words. */
 export function wordsOf(attribute = ''): string[] {
   return attribute.split(/\s+/);
 }
 
-/** Where a reference leads to that stands in the file of this path. */
+/** Resolves a reference in the file at this path. */
 export function resolve(from: string, href: string): Target {
   const [file = '', fragment = ''] = href.split('#', 2);
   const path = joinParts(from.split('/').slice(0, -1).join('/'), decoded(file));
   return { path, fragment: decoded(fragment) };
 }
 
-/** What is no valid encoding is taken as it is. */
+/** An invalid encoding is used literally. */
 function decoded(reference: string): string {
   try {
     return decodeURIComponent(reference);

@@ -11,15 +11,15 @@ interface Package {
   title: string;
   /** Chapters in reading order: paths in the archive. */
   chapters: string[];
-  /** Files that may have the table of contents, the best first. */
+  /** Files that may contain the table of contents, the best first. */
   navigation: string[];
 }
 
 interface BookFile {
-  /** What it is called if it has no heading. */
+  /** Its title if it has no heading. */
   title: string;
   content: HtmlText;
-  /** Those that begin in it. */
+  /** Sections that begin in it. */
   sections: readonly Section[];
 }
 
@@ -55,7 +55,7 @@ function bookFile(html: string, sections: readonly Section[]): BookFile {
   return { title: content.headings.length > 0 ? '' : htmlTitle(html), content, sections };
 }
 
-/** What the first navigation document calls the book's sections that says so; a damaged one is as none. */
+/** The sections in the first navigation document that has any; a damaged one is skipped. */
 async function sectionsOf(zip: ZipArchive, navigation: readonly string[]): Promise<Section[]> {
   for (const path of navigation) {
     const xml = await zip.text(path).catch(() => undefined);
@@ -100,7 +100,7 @@ function readPackage(opf: string, path: string): Package {
   return { title: title.trim(), chapters, navigation };
 }
 
-/** Whether chapters are encrypted; fonts that are only obfuscated do not matter. */
+/** Whether chapters are encrypted; fonts that are merely obfuscated do not count. */
 async function isProtected(zip: ZipArchive, chapters: readonly string[]): Promise<boolean> {
   const encryption = await zip.text('META-INF/encryption.xml');
   if (encryption === undefined) return false;

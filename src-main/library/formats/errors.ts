@@ -2,7 +2,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { formatBytes } from '../../platform/format-bytes.ts';
 import { messageOf } from '../../platform/failure.ts';
 
-/** The file is not what its name says, or broken. */
+/** The file does not have the format of its name, or is damaged. */
 export function broken(name: string, why: string, cause?: unknown): KvasirError {
   return new KvasirError(
     'DOCUMENT_UNREADABLE',
@@ -24,7 +24,7 @@ export function noText(name: string, why: string): KvasirError {
   return new KvasirError(
     'DOCUMENT_NO_TEXT',
     `There is no text in it: ${why}. The file is ${name}.`,
-    'Run text recognition (OCR) on it if it is made of pictures; else remove it.',
+    'Run text recognition (OCR) on it if it consists of images; otherwise remove it.',
   );
 }
 
@@ -36,9 +36,9 @@ export function tooLarge(name: string, why: string): KvasirError {
   );
 }
 
-/** Larger than the settings allow; `bytes` where its size is known. */
+/** Larger than the settings allow; `bytes` if its size is known. */
 export function overLimit(name: string, limit: number, bytes?: number): KvasirError {
-  const size = bytes === undefined ? 'more bytes than it may have,' : `${formatBytes(bytes)},`;
+  const size = bytes === undefined ? 'its size is above the limit,' : `${formatBytes(bytes)},`;
   return new KvasirError(
     'DOCUMENT_TOO_LARGE',
     `It is too large: ${size} and the limit is ${formatBytes(limit)}. The file is ${name}.`,
@@ -46,7 +46,7 @@ export function overLimit(name: string, limit: number, bytes?: number): KvasirEr
   );
 }
 
-/** A library's message, fit to stand in a sentence. */
+/** A dependency's error message, formatted for use inside a sentence. */
 export function reasonOf(error: unknown): string {
   return messageOf(error).split('\n')[0]?.slice(0, 200).replace(/\.$/, '') ?? 'unknown error';
 }

@@ -1,6 +1,6 @@
 /** A file to be parsed. */
 export interface SourceFile {
-  /** How people know it: relative to its root. For messages. */
+  /** Its name for people: relative to its root. For messages. */
   name: string;
   /** The file's bytes. */
   bytes: Buffer;
@@ -13,7 +13,7 @@ export interface ParsedPage {
   end: number;
 }
 
-/** A line of the text that is a heading in the document's own format, whatever it looks like. */
+/** A line of the text that is a heading in the document's format, however it looks. */
 export interface ParsedHeading {
   /** UTF-16 offset of its line. */
   start: number;
@@ -22,21 +22,21 @@ export interface ParsedHeading {
   title: string;
 }
 
-/** What a document says. */
+/** The content of a document. */
 export interface ParsedDocument {
   text: string;
-  /** In order; absent: those that Markdown has. */
+  /** In order; absent: use Markdown's headings. */
   headings?: readonly ParsedHeading[];
   /** '' when the document has none. */
   title: string;
   pages: readonly ParsedPage[];
-  /** Sentences on what could not be read although the rest could. */
+  /** Sentences about parts that could not be read. */
   warnings: readonly string[];
 }
 
 /**
- * Reads one kind of document. Parsers run in a process of their own (parser/worker.ts) and may take what time they need.
- * DOCUMENT_UNREADABLE, DOCUMENT_ENCRYPTED, DOCUMENT_NO_TEXT, DOCUMENT_UNSUPPORTED, DOCUMENT_ENCODING, DOCUMENT_TOO_LARGE.
+ * Reads one kind of document. Parsers run in a separate process (parser/worker.ts) and may be slow. DOCUMENT_UNREADABLE,
+ * DOCUMENT_ENCRYPTED, DOCUMENT_NO_TEXT, DOCUMENT_UNSUPPORTED, DOCUMENT_ENCODING, DOCUMENT_TOO_LARGE.
  */
 export type Parse = (file: SourceFile) => Promise<ParsedDocument> | ParsedDocument;
 

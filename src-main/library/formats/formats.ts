@@ -5,11 +5,11 @@ import type { Parse } from './format.ts';
 
 /** A kind of document. */
 interface Format {
-  /** Of file names, without the dot, separated by spaces. */
+  /** File name extensions, without the dot, separated by spaces. */
   extensions: string;
-  /** Loaded when the first document of the kind comes: some parsers are large, and they run in a process of their own. */
+  /** Loaded with the first document of the kind: some parsers are large, and they run in a separate process. */
   parser: () => Promise<Parse>;
-  /** Cut line by line: there are no sentences in it, and a # is no heading. */
+  /** Split line by line: it contains no sentences, and a # is not a heading. */
   lines?: boolean;
 }
 
@@ -18,7 +18,7 @@ const CODE =
   'go rs c h cc cpp cxx hpp hh hxx m mm swift zig nim d dart ex exs erl hrl hs ml mli lisp el scm sql sh bash zsh fish ps1 bat ' +
   'cmake mk gradle toml yaml yml ini cfg conf properties xml xsd xsl proto graphql tf diff patch';
 
-/** All kinds of documents there are. A new one is a file in this folder and a line here. */
+/** All kinds of documents. To add one, add a file to this folder and a line here. */
 const FORMATS = {
   pdf: { extensions: 'pdf', parser: async () => (await import('./pdf.ts')).pdf },
   docx: { extensions: 'docx', parser: async () => (await import('./docx.ts')).docx },
@@ -56,14 +56,14 @@ export function formatOf(path: string): string {
   return extname(path).slice(1).toLowerCase();
 }
 
-/** Documents of other programs. They must not be taken for text, which some of them (RTF) look like. */
+/** Documents of unsupported programs. They must not be read as text, which some of them (RTF) resemble. */
 const UNSUPPORTED = new Set(
   'doc dot ppt xls rtf odt ods odp pages numbers key wpd eml msg mht ps'.split(' '),
 );
 
 /**
- * What reads files of this extension. One of unknown kind, which somebody named on purpose, is tried as text; the parser
- * refuses what is none.
+ * The parser for files of this extension. An unknown kind, which somebody named on purpose, is tried as text; the parser rejects it if it
+ * is not.
  */
 export function parserOf(format: string): Promise<Parse> {
   if (UNSUPPORTED.has(format))
@@ -73,10 +73,10 @@ export function parserOf(format: string): Promise<Parse> {
   return kindOf(format).parser();
 }
 
-/** DOCUMENT_UNSUPPORTED, of a file that no scan picks up. */
+/** DOCUMENT_UNSUPPORTED, for a file that no scan picks up. */
 export function unsupported(name: string): KvasirError {
   const format = formatOf(name);
-  const what = format === '' ? 'has no extension that says what it is' : `is a .${format} file`;
+  const what = format === '' ? 'has no known extension' : `is a .${format} file`;
   return new KvasirError(
     'DOCUMENT_UNSUPPORTED',
     `Kvasir does not read this kind of file: ${name} ${what}.`,

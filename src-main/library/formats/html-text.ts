@@ -2,17 +2,17 @@ import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } fr
 import { Parser } from 'htmlparser2';
 import type { ParsedHeading } from './format.ts';
 
-/** Elements nested deeper than this are left out: no page for people has them. */
+/** Elements nested deeper than this are dropped: no page for people has them. */
 const MAX_DEPTH = 200;
 
-/** Our marks are of Unicode's private use; they are taken out of the page before. */
+/** The markers are private-use characters; the page is stripped of them first. */
 const OURS = /[\uE000-\uE002]/g;
-/** Stands before what is a heading until the text is whole. */
+/** Precedes a heading until the text is complete. */
 const HEADING = '\uE000';
-/** Stands, with its number, before the first words of an element whose place is asked for. */
+/** Precedes, with its number, the first words of an element whose position is requested. */
 const TARGET = /\uE001(\d+)\uE002/g;
 
-/** Signs behind a heading that link to it. */
+/** Characters after a heading that link to it. */
 const PERMALINK = /[\s¶§🔗#]+$/u;
 
 const heading: FormatCallback = (elem, walk, builder) => {
@@ -23,7 +23,7 @@ const heading: FormatCallback = (elem, walk, builder) => {
   builder.closeBlock({ trailingLineBreaks: 2 });
 };
 
-/** A row of a table is a line, unless the table only places parts of the page. */
+/** A row of a table becomes a line, unless the table only arranges parts of the page. */
 const row: FormatCallback = (elem, walk, builder) => {
   const cells = elem.children.filter(({ name }) => name === 'td' || name === 'th');
   builder.openBlock({ leadingLineBreaks: 1 });
@@ -90,15 +90,15 @@ const OPTIONS: HtmlToTextOptions = {
 
 const convert = compile(OPTIONS);
 
-/** What a page says, as text that has Markdown's marks before headings and in lists. */
+/** A page's content as text, with Markdown's marks for headings and list items. */
 export interface HtmlText {
   text: string;
   headings: ParsedHeading[];
-  /** Where the lines begin that have the first words in or behind the elements asked for, by id. */
+  /** Offsets of the lines with the first words in or after the requested elements, by id. */
   targets: Map<string, number>;
 }
 
-/** `ids` are the elements whose places are asked for. */
+/** `ids`: the elements whose positions are requested. */
 export function htmlToText(html: string, ids: readonly string[] = []): HtmlText {
   const marked = convert(withTargets(html.replace(OURS, ' '), ids))
     .replace(/\n{3,}/g, '\n\n')
@@ -113,13 +113,13 @@ export function htmlToText(html: string, ids: readonly string[] = []): HtmlText 
     const [, marks = '', words = ''] = /^\uE000(#{1,6}) (.*)$/u.exec(line) ?? [];
     const title = words.replace(PERMALINK, '').trim();
     if (title !== '') headings.push({ start: text.length, level: marks.length, title });
-    // A heading without words, or in a list or a table, is text.
+    // A heading without words, or in a list or a table, is plain text.
     text += title === '' ? line.replaceAll(HEADING, '').replace(/^#{1,6} $/, '') : `${marks} ${title}`;
   }
   return { text, headings, targets };
 }
 
-/** The page with a mark before the first words in or behind the first element that has each of these ids. */
+/** Inserts a mark before the first words in or after the first element with each of these ids. */
 function withTargets(html: string, ids: readonly string[]): string {
   const wanted = new Map(ids.map((id, i) => [id, i]));
   if (wanted.size === 0) return html;

@@ -4,7 +4,7 @@ import { noText } from './errors.ts';
 import type { Parse } from './format.ts';
 import { htmlToText } from './html-text.ts';
 
-/** Where a page says its encoding. */
+/** The bytes in which a page declares its encoding. */
 const HEAD_BYTES = 4096;
 const CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]+)/i;
 

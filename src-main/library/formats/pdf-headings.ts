@@ -13,12 +13,12 @@ interface Bookmark {
   page: number;
 }
 
-/** Bookmarks deeper than this, or more than these, are of no use as headings. */
+/** Bookmarks deeper than this, or more than these, are useless as headings. */
 const MAX_LEVEL = 6;
 const MAX_BOOKMARKS = 20_000;
-/** Letters this much larger than most of a document's are a heading's. */
+/** Text is a heading if its letters are larger than most of the document's by this factor. */
 const HEADING_SIZE = 1.15;
-/** A heading has at most so many characters, and its letters are one of the so many largest sizes. */
+/** Maximum length of a heading, and the number of largest letter sizes that headings may have. */
 const MAX_HEADING = 120;
 const MAX_SIZES = 4;
 
@@ -60,7 +60,7 @@ async function pageOf(
   return typeof page === 'object' ? document.getPageIndex(page) : page;
 }
 
-/** The lines that bookmarks name, in order; a bookmark whose line is not found on its page is left out. */
+/** The lines that bookmarks name, in order; a bookmark whose line is not found on its page is skipped. */
 function headingsAt({ lines }: PageText, bookmarks: readonly Bookmark[]): ParsedHeading[] {
   const headings: ParsedHeading[] = [];
   let from = 0;
@@ -73,7 +73,7 @@ function headingsAt({ lines }: PageText, bookmarks: readonly Bookmark[]): Parsed
   return headings;
 }
 
-/** Whether a line is a bookmark's heading, or the first line of it; numbers may stand in one of them only. */
+/** Whether a line is a bookmark's heading, or the first line of it; only one of them may contain numbers. */
 function names(line: string, title: string): boolean {
   const a = wordsOf(line);
   const b = wordsOf(title);
@@ -108,13 +108,13 @@ function headingsBySize(pages: readonly PageText[]): ParsedHeading[][] {
   });
 }
 
-/** Whether a line goes on with the heading above it: nothing stands between them, and it has no number of its own. */
+/** Whether a line continues the heading above it: nothing is between them, and it has no number. */
 function wraps(title: string, between: string, line: string): boolean {
   if (/\S|\n\s*\n/.test(between) || title.length + line.length > MAX_HEADING) return false;
   return !/^(?:\d+[.)]|\d+(?:\.\d+)+|chapter|appendix|part|section)(?:\s|$)/iu.test(line);
 }
 
-/** The size that most characters have. */
+/** The size of most characters. */
 function mostCommonSize(pages: readonly PageText[]): number {
   const characters = new Map<number, number>();
   for (const { lines } of pages)
@@ -123,7 +123,7 @@ function mostCommonSize(pages: readonly PageText[]): number {
   return [...characters].reduce((best, each) => (each[1] > best[1] ? each : best), [0, 0])[0];
 }
 
-/** To half a unit: one font's letters differ a little. */
+/** Rounded to half a unit: letters of one font differ slightly. */
 function sizeOf(height: number): number {
   return Math.round(height * 2) / 2;
 }

@@ -1,11 +1,11 @@
-/** Whether a word may go on from one line to the next. */
+/** Whether a word may continue from one line to the next. */
 export function isDivided(line: string, next: string): boolean {
   return /\p{L}-$/u.test(line) && /^\p{Ll}/u.test(next);
 }
 
 const WORD = /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu;
 
-/** The words of a document that stand whole in a line: they tell whether a hyphen at a line's end belongs to the word. */
+/** The words of a document that are not broken across lines: they decide whether a hyphen at a line's end belongs to the word. */
 export class PlainWords {
   readonly #words = new Set<string>();
 
@@ -20,8 +20,8 @@ export class PlainWords {
   }
 
   /**
-   * Whether the hyphen between two lines is part of the word: the document writes it so elsewhere, or the word has hyphens already
-   * and both sides are words: "left-to-" and "right", but not "self-organi-" and "zation".
+   * Whether the hyphen between two lines is part of the word: the document spells it so elsewhere, or the word has hyphens already and both
+   * sides are words: "left-to-" and "right", but not "self-organi-" and "zation".
    */
   keepsHyphen(line: string, next: string): boolean {
     const head = wordsOf(line).at(-1) ?? '';

@@ -1,10 +1,10 @@
 import type { PlainWords } from './pdf-hyphens.ts';
 import { isDivided } from './pdf-hyphens.ts';
 
-/** A run of characters as pdf.js gives it. */
+/** A run of characters from pdf.js. */
 export interface TextRun {
   str: string;
-  /** Matrix of the text: [a, b, c, d, x, y], y upwards. */
+  /** Text matrix [a, b, c, d, x, y], y upwards. */
   transform: number[];
   width: number;
   height: number;
@@ -12,43 +12,43 @@ export interface TextRun {
   hasEOL: boolean;
 }
 
-/** What pdf.js says of a page's fonts, by the names that runs give. */
+/** pdf.js's data on a page's fonts, by the names used in runs. */
 export type FontStyles = Readonly<Record<string, { fontFamily: string }>>;
 
-/** A line where the page has it, in the page's units; y upwards. */
+/** A line on the page, in the page's units; y upwards. */
 export interface Line {
   text: string;
   y: number;
   /** Of its letters. */
   height: number;
-  /** Where its first letter stands, and where it ends. */
+  /** The left edge of its first letter, and its right end. */
   left: number;
   right: number;
-  /** Width of each letter where all are equally wide, as in code; else 0. */
+  /** Width of each letter if all are equally wide, as in code; else 0. */
   letterWidth: number;
 }
 
-/** A line as it stands in its page's text. */
+/** A line in its page's text. */
 export interface PlacedLine extends Pick<Line, 'text' | 'height'> {
   /** UTF-16 offset. */
   start: number;
 }
 
-/** A page's text: its lines begin where `lines` says, but for words that were put together again across two. */
+/** A page's text: its lines begin at the offsets in `lines`, except for hyphenated words that were joined across two lines. */
 export interface PageText {
   text: string;
   lines: PlacedLine[];
 }
 
-/** Distance of two lines, in line heights, above which a paragraph ends between them. */
+/** Distance of two lines, in line heights, above which they belong to different paragraphs. */
 const PARAGRAPH_GAP = 1.75;
 /** A line in letters this much larger than the next one's is a heading, not the beginning of its paragraph. */
 const HEADING_SIZE = 1.15;
 
-/** Dots that lead the eye from a heading to its page number. */
+/** Leader dots between a heading and its page number. */
 const LEADERS = /(?: ?\.){5,} ?/g;
 
-/** The lines of a page: runs joined, without white space around them. */
+/** The lines of a page: joined runs, trimmed. */
 export function pageLines(runs: readonly TextRun[], styles: FontStyles): Line[] {
   const result: Line[] = [];
   let open: Line | undefined;
@@ -77,14 +77,14 @@ function append(line: Line, run: TextRun, x: number, styles: FontStyles): void {
     else if (isFirst) line.letterWidth = width / str.length;
     if (isFirst) line.left = x + (str.length - str.trimStart().length) * line.letterWidth;
   }
-  // Programs that place each word by itself leave no spaces between them.
+  // Programs that place each word separately leave no spaces between them.
   const apart = x - line.right > height * 0.2 && !/\s$/.test(line.text) && !/^\s/.test(str);
   line.text += apart && line.text !== '' ? ` ${str}` : str;
   line.height = Math.max(line.height, height);
   line.right = x + width;
 }
 
-/** The text of a page: lines joined to paragraphs with a blank line between them; code keeps its indentation. */
+/** The text of a page: lines joined to paragraphs separated by blank lines; code keeps its indentation. */
 export function pageText(lines: readonly Line[], words: PlainWords): PageText {
   const page: PageText = { text: '', lines: [] };
   const indents = indentsOf(lines);
@@ -105,13 +105,13 @@ export function pageText(lines: readonly Line[], words: PlainWords): PageText {
   return page;
 }
 
-/** Upwards is the next column: the paragraph goes on there, as it does across a wrapped line. */
+/** Upwards means the next column: the paragraph continues there, as it does across a wrapped line. */
 function isParagraphOf(before: Line, line: Line): boolean {
   const gap = (before.y - line.y) / Math.max(1, Math.min(before.height, line.height));
   return gap <= PARAGRAPH_GAP && before.height <= line.height * HEADING_SIZE;
 }
 
-/** How many letters each line of code begins to the right of the leftmost one among its neighbours. */
+/** How many letters each line of code is indented, relative to the leftmost of its neighbours. */
 function indentsOf(lines: readonly Line[]): number[] {
   const indents: number[] = [];
   for (let from = 0; from < lines.length;) {

@@ -1,15 +1,15 @@
 import type { Line } from './pdf-layout.ts';
 
-/** Lines at a page's top and bottom among which a running header or footer can be. */
+/** Lines at the top and bottom of a page that are examined for running headers and footers. */
 const EDGE_LINES = 2;
 const MIN_PAGES = 3;
-/** Share of the lines at one height that must repeat for them to be headers. */
+/** Share of the lines at one height that must repeat to count as headers. */
 const MIN_SHARE = 0.6;
 
 /**
- * The lines of all pages without running headers and footers: lines at the edge of several pages, all at the same height, that
- * repeat but for a number that counts the pages. Where they have words the first one stays, lest a form's title be lost. No page
- * loses all it has.
+ * The lines of all pages without running headers and footers: lines at the edge of several pages, at the same height, that repeat except
+ * for a number that counts the pages. If they contain words, the first one stays, so that a form's title is not lost. No page loses all its
+ * lines.
  */
 export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly Line[])[] {
   const running = new Set<Line>();
@@ -21,7 +21,7 @@ export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly L
     for (const group of groups)
       for (const line of group.slice(/\p{L}/u.test(group[0]?.text ?? '') ? 1 : 0)) running.add(line);
   }
-  // What is all that a page has is no header, however it repeats.
+  // A page's only lines are not headers, however they repeat.
   return pages.map((lines) =>
     lines.every((line) => running.has(line)) ? lines : lines.filter((line) => !running.has(line)),
   );
@@ -32,7 +32,10 @@ function edgeLines(lines: readonly Line[]): Line[] {
   return [...new Set([...byHeight.slice(0, EDGE_LINES), ...byHeight.slice(-EDGE_LINES)])];
 }
 
-/** Lines that say the same, or the same but for one number that is as far from its page's in all of them. */
+/**
+ * Lines with the same text, or with the same text except for one number that differs from its page's number by the same amount in all of
+ * them.
+ */
 function groupsOf(level: readonly { line: Line; page: number }[]): Line[][] {
   const groups = new Map<string, Line[]>();
   for (const { line, page } of level) {

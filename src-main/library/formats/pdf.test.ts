@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parserOf } from './formats.ts';
 import { pdf } from './pdf.ts';
 
-/** A page whose font names one of Adobe's predefined CMaps, and embeds nothing, as many Chinese documents do. */
+/** A page whose font uses one of Adobe's predefined CMaps and embeds nothing, as in many Chinese documents. */
 function chinesePage(text: string): Buffer {
   const hex = Array.from(text, (letter) => letter.charCodeAt(0).toString(16).padStart(4, '0')).join('');
   const content = `BT /F 24 Tf 72 700 Td <${hex}> Tj ET`;
@@ -38,7 +38,7 @@ function page(lines: readonly (readonly [size: number, y: number, text: string])
   return Buffer.from(`%PDF-1.4\n${body}trailer\n<< /Root 1 0 R /Size 6 >>\n%%EOF\n`, 'latin1');
 }
 
-test('a heading that wraps keeps its second line; one with a number of its own stays apart', async () => {
+test('a heading that wraps keeps its second line; a numbered one stays separate', async () => {
   const bytes = page([
     [20, 760, '6.8 Managing the power of the'],
     [20, 736, 'system'],

@@ -8,7 +8,7 @@ import { PlainWords } from './pdf-hyphens.ts';
 import { pageLines, pageText, type Line, type PageText } from './pdf-layout.ts';
 import { withoutRunning } from './pdf-running.ts';
 
-/** What Adobe's predefined character collections mean, which Chinese, Japanese and Korean documents take for granted. */
+/** Adobe's predefined character collections, which Chinese, Japanese and Korean documents take for granted. */
 const CMAPS = join(dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json')), 'cmaps', sep);
 
 export const pdf: Parse = async (file) => {
@@ -54,7 +54,7 @@ async function open({ bytes, name }: SourceFile): Promise<PDFDocumentProxy> {
   }
 }
 
-/** What each page is called: its number where the document says nothing else. */
+/** The label of each page: its number where the document defines none. */
 async function labelsOf(document: PDFDocumentProxy): Promise<string[]> {
   const labels = await document.getPageLabels();
   return Array.from({ length: document.numPages }, (_, i) => labels?.[i] || String(i + 1));

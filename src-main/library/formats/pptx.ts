@@ -23,7 +23,7 @@ export const pptx: Parse = async (file) => {
   return { ...joined, title: slides[0]?.title ?? '', warnings };
 };
 
-/** Slides in the order in which they are shown. */
+/** Slides in presentation order. */
 async function slideParts(zip: ZipArchive, presentation: string): Promise<string[]> {
   const targets = readRelationships((await zip.text('ppt/_rels/presentation.xml.rels')) ?? '', 'ppt');
   const parts: string[] = [];
@@ -41,7 +41,7 @@ async function notesOf(zip: ZipArchive, slide: string): Promise<string> {
   const targets = readRelationships((await zip.text(rels)) ?? '', 'ppt/slides');
   const part = [...targets.values()].find((target) => target.includes('/notesSlides/'));
   const notes = part === undefined ? '' : readSlide((await zip.text(part)) ?? '').text;
-  // A notes page always repeats the slide's number; that alone is no note.
+  // A notes page always repeats the slide's number; that alone is not a note.
   return /^[\s\d]*$/.test(notes) ? '' : notes;
 }
 

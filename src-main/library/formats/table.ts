@@ -1,6 +1,6 @@
 /**
- * Rows as text. With a header every row repeats the names of its columns, since a chunk from the middle of a table says
- * nothing without them.
+ * Rows as text. With a header, every row repeats the names of its columns, since a chunk from the middle of a table is meaningless without
+ * them.
  */
 export function tableText(rows: readonly (readonly string[])[]): string {
   const filled = rows.filter((row) => row.some((cell) => cell !== ''));
@@ -9,7 +9,7 @@ export function tableText(rows: readonly (readonly string[])[]): string {
   return rest.map((row) => namedRow(header, row)).join('\n');
 }
 
-/** Names: all there, all different, none a number. */
+/** Names: all present, all different, none a number. */
 function isHeader(row: readonly string[]): boolean {
   const names = row.map((cell) => cell.trim());
   return (

@@ -13,14 +13,14 @@ export const plainText: Parse = ({ bytes, name }) => {
   return { text, headings: [], title: plainTextTitle(text), pages: [], warnings: [] };
 };
 
-/** Like a PDF without text, one without a word is nothing that questions could find. */
+/** Like a PDF without text, a file without a word contains nothing that questions could find. */
 function wordsIn(bytes: Buffer, name: string): string {
   const text = decodeText(bytes, name);
   if (text.trim() === '') throw noText(name, 'the file is empty');
   return text;
 }
 
-/** Source code and configuration: no headings, no paragraphs; the file's name is its title. It may well be empty. */
+/** Source code and configuration: no headings, no paragraphs; the file's name is its title. It may be empty. */
 export const code: Parse = ({ bytes, name }) => ({
   text: decodeText(bytes, name),
   title: '',
@@ -35,7 +35,7 @@ export const json: Parse = ({ bytes, name }) => ({
   warnings: [],
 });
 
-/** JSON without line ends is laid out; what has them is left as its author laid it out. */
+/** JSON without line ends is formatted; other JSON keeps its author's layout. */
 function readable(text: string): string {
   if (text.trim().includes('\n')) return text;
   try {

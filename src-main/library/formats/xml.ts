@@ -1,13 +1,13 @@
 import { Parser } from 'htmlparser2';
 
 interface XmlHandler {
-  /** `path` is the names of the elements around this one and its own, outermost first. */
+  /** `path`: the names of the enclosing elements and its own, outermost first. */
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string, inside: readonly string[]): void;
   close?(name: string): void;
 }
 
-/** Goes through an XML document. Entities beyond XML's own are not expanded, so none can grow. */
+/** Parses an XML document as a stream. Entities other than XML's predefined ones are not expanded, so none can grow. */
 export function readXml(xml: string, handler: XmlHandler): void {
   const inside: string[] = [];
   const parser = new Parser(

@@ -3,17 +3,17 @@ import { broken, encrypted, noText, reasonOf, tooLarge } from './errors.ts';
 import type { SourceFile } from './format.ts';
 
 /**
- * What a packed document may unpack to. Large books have some 10 MB of text; files made to exhaust memory have many GB.
- * Pictures are not unpacked and do not count.
+ * Limits on the unpacked size of a document. Large books have some 10 MB of text; files made to exhaust memory have many GB. Pictures are
+ * not unpacked and do not count.
  */
 const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 192 * 1024 * 1024;
 const MAX_ENTRIES = 20_000;
 
-/** Compound files: Office documents with a password, and those of before 2007. */
+/** Compound files: Office documents with a password, and those from before 2007. */
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
 
-/** A zip archive whose entries are unpacked within limits; what the archive says of its own sizes is not trusted. */
+/** A zip archive whose entries are unpacked within limits; the archive's claims about its sizes are not trusted. */
 export class ZipArchive {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -26,7 +26,7 @@ export class ZipArchive {
     this.#name = name;
   }
 
-  /** DOCUMENT_NO_TEXT of an empty file, DOCUMENT_UNREADABLE, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_LARGE. */
+  /** DOCUMENT_NO_TEXT for an empty file, DOCUMENT_UNREADABLE, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_LARGE. */
   static async open({ bytes, name }: SourceFile): Promise<ZipArchive> {
     if (bytes.length === 0) throw noText(name, 'the file is empty');
     if (bytes.toString('hex', 0, 8) === OLE_MAGIC) throw encrypted(name);
@@ -61,7 +61,7 @@ export class ZipArchive {
     return (await this.read(path))?.toString('utf8').replace(/^\ufeff/, '');
   }
 
-  /** For libraries that unpack by themselves: all entries that match are unpacked once, to see that they may. */
+  /** For dependencies that unpack archives themselves: unpacks all matching entries once, to check the limits. */
   async check(matches: (path: string) => boolean): Promise<void> {
     for (const [path, entry] of this.#entries) {
       if (entry.isEncrypted()) throw encrypted(this.#name);
@@ -94,7 +94,7 @@ export class ZipArchive {
 
 function openZip(bytes: Buffer): Promise<ZipFile> {
   return new Promise((resolve, reject) => {
-    // Sizes are checked while unpacking: with its own check, yauzl trusts a size that is announced too small.
+    // Sizes are checked while unpacking: with its built-in check, yauzl trusts an understated size.
     fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: false }, (error, zip) =>
       error ? reject(error) : resolve(zip),
     );

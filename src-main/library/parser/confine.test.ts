@@ -1,4 +1,4 @@
-/** What the process that reads documents can do besides: whatever a document talks a parser into, it is no more than this. */
+/** The privileges of the process that reads documents: a document that exploits a parser can do no more than this. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { spawnParser } from './spawn.ts';
 
-/** Each tries one thing, and says whether it could. */
+/** Each attempts one action and reports whether it succeeded. */
 const ATTEMPTS = {
   'read a file': `(await import('node:fs')).readFileSync(process.argv[1]); return true`,
   'write a file': `(await import('node:fs')).writeFileSync(process.argv[1] + '.new', 'x'); return true`,

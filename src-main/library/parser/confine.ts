@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 
 /**
- * Takes from this process what reading a document has no use for: connections (Node's permissions do not cover them), and what the
- * environment says, which may hold secrets. No wall against native code; against what a parser could be talked into.
+ * Removes from this process what reading a document does not need: network connections (Node's permissions do not cover them), and
+ * environment variables, which may contain secrets. A defence against exploited parsers, not against native code.
  */
 export function confine(): void {
   const refuse = (): never => {
@@ -17,7 +17,7 @@ export function confine(): void {
   for (const name of Object.keys(process.env)) if (!KEPT.has(name)) Reflect.deleteProperty(process.env, name);
 }
 
-/** What the runtime itself reads. */
+/** Variables that the runtime itself reads. */
 const KEPT = new Set([
   'LANG',
   'LC_ALL',

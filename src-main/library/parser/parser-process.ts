@@ -8,11 +8,11 @@ import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protoc
 import { spawnParser, type SpawnParser } from './spawn.ts';
 
 export interface ParserLimits {
-  /** For one document. Large PDFs take seconds; what takes minutes hangs. */
+  /** Timeout for one document. Large PDFs take seconds; anything that takes minutes hangs. */
   timeoutMs: number;
-  /** Of the parser's process. A PDF of the largest size takes some 400 MB. */
+  /** Memory limit of the parser's process. A PDF of the largest size takes about 400 MB. */
   maxMemoryBytes: number;
-  /** A process that has nothing to do ends after this, and gives its memory back. */
+  /** An idle process ends after this time, and releases its memory. */
   idleMs: number;
 }
 
@@ -22,12 +22,12 @@ const PARSER_LIMITS: ParserLimits = {
   idleMs: 30_000,
 };
 
-/** `unchanged`: the file still has the bytes that are known. */
+/** `unchanged`: the file still has the known bytes. */
 type ParseOutcome =
   { kind: 'parsed'; sha256: string; document: ParsedDocument } | { kind: 'unchanged'; sha256: string };
 
 export interface Parser {
-  /** Reads a file, after those that were asked for before. Every DOCUMENT_… code; ABORTED. */
+  /** Reads a file, after earlier requests. Every DOCUMENT_… code; ABORTED. */
   parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome>;
   close(): void;
 }
@@ -39,10 +39,7 @@ interface Job {
   reject: (error: Error) => void;
 }
 
-/**
- * Documents are parsed by another process, one after another; a new one is started when it has ended. Whatever ends it
- * concerns the document in work and no other.
- */
+/** Parses documents in another process, one at a time; restarts it when it has ended. A crash affects only the current document. */
 export class ParserProcess implements Parser {
   readonly #limits: ParserLimits;
   readonly #spawn: SpawnParser;
@@ -67,7 +64,7 @@ export class ParserProcess implements Parser {
     try {
       return await this.#parse(request, signal);
     } catch (error) {
-      // What ended the process may be left of a document before this one.
+      // The process may have ended because of leftovers of the previous document.
       if (fresh || !(error instanceof ProcessEnded)) throw error;
       return await this.#parse(request, signal);
     }
@@ -109,7 +106,7 @@ export class ParserProcess implements Parser {
     });
     child.on('message', (reply: ParseReply) => this.#take(reply));
     child.on('error', (error) => this.#onEnd(child, error.message));
-    // Not 'exit': what it wrote last has arrived only when its streams are closed.
+    // Not 'exit': its last output has arrived only when its streams are closed.
     child.on('close', (code, signal) => this.#onEnd(child, signal ?? `exit code ${code ?? '?'}`));
     return child;
   }
@@ -140,7 +137,7 @@ export class ParserProcess implements Parser {
     }
   }
 
-  /** The process ended by itself. */
+  /** The process ended unexpectedly. */
   #onEnd(child: ChildProcess, how: string): void {
     if (child !== this.#child) return;
     this.#child = undefined;
@@ -150,7 +147,7 @@ export class ParserProcess implements Parser {
     this.#job?.reject(memory ? outOfMemory(name, this.#limits.maxMemoryBytes) : crash(name, how));
   }
 
-  /** Ends the process, and the job with it. */
+  /** Ends the process and its job. */
   #end(error: Error): void {
     const child = this.#child;
     this.#child = undefined;
@@ -168,7 +165,7 @@ export class ParserProcess implements Parser {
   }
 }
 
-/** Whether the process keeps this one from ending. */
+/** Whether the process keeps this one alive. */
 function hold(child: ChildProcess, held: boolean): void {
   for (const part of [child, child.channel, child.stderr as { ref?(): void; unref?(): void } | null]) {
     if (held) part?.ref?.();
@@ -197,7 +194,7 @@ class ProcessEnded extends KvasirError {}
 function crash(name: string, how: string): KvasirError {
   return new ProcessEnded(
     'DOCUMENT_UNREADABLE',
-    `It cannot be read: the part of Kvasir that reads documents ended (${how}). The file is ${name}.`,
+    `It cannot be read: Kvasir’s document reader crashed (${how}). The file is ${name}.`,
     'Save the document again in the program it was made with, or in another format.',
   );
 }

@@ -1,21 +1,21 @@
 import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { ParsedHeading, ParsedPage } from '../formats/format.ts';
 
-/** What the parser process is asked. One document at a time. */
+/** A request to the parser process. One document at a time. */
 export interface ParseRequest {
   id: number;
-  /** Where the file is; '' where `bytes` has it. */
+  /** Path of the file; '' when `bytes` contains it. */
   path: string;
   bytes?: Uint8Array | undefined;
-  /** How people know the file; for messages. */
+  /** The file's name for people; for messages. */
   name: string;
   format: string;
   maxBytes: number;
-  /** Hash of the bytes that are known already: the same bytes are not parsed again. */
+  /** Hash of the known bytes: the same bytes are not parsed again. */
   knownSha256: string | undefined;
 }
 
-/** A text comes in parts, so that no single message takes the main process long. */
+/** A text is sent in parts, so that no single message occupies the main process for long. */
 export type ParseReply =
   | { id: number; type: 'text'; part: string }
   | { id: number; type: 'unchanged'; sha256: string }
@@ -30,5 +30,5 @@ export type ParseReply =
     }
   | { id: number; type: 'failed'; failure: Failure };
 
-/** Written to stderr before the process gives up because of memory. */
+/** Written to stderr before the process exits because it is out of memory. */
 export const OUT_OF_MEMORY_MARK = 'kvasir-parser: out of memory';

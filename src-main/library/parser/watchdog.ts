@@ -3,7 +3,7 @@ import { OUT_OF_MEMORY_MARK } from './protocol.ts';
 
 const CHECK_MS = 200;
 
-/** With no import and no require: which of them there is depends on how the process was started. */
+/** Without import and require: which of them exists depends on how the process was started. */
 const WATCH = `
   const { writeSync } = process.getBuiltinModule('node:fs');
   const { workerData: { parent, maxMemoryBytes, mark } } = process.getBuiltinModule('node:worker_threads');
@@ -26,8 +26,8 @@ const WATCH = `
 `;
 
 /**
- * Ends this process when its parent is gone, which may be killed and then ends nobody, or when it takes more memory than it may (the
- * heap's own limit does not count buffers). On a thread of its own: the other one may be busy with one document for minutes.
+ * Ends this process when its parent is gone (a killed parent ends no children), or when it exceeds its memory limit (the heap limit does
+ * not count buffers). On a separate thread: the main one may be busy with one document for minutes.
  */
 export function startWatchdog(maxMemoryBytes: number): void {
   const workerData = { parent: process.ppid, maxMemoryBytes, mark: OUT_OF_MEMORY_MARK };

@@ -1,6 +1,6 @@
 /**
- * The process that reads documents. They come from anywhere, so parsers work apart from the rest: what crashes, hangs or
- * eats memory here costs one document.
+ * The process that reads documents. They are untrusted, so parsers run isolated: a crash, a hang or excessive memory use costs one
+ * document.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
@@ -15,12 +15,12 @@ import { startWatchdog } from './watchdog.ts';
 
 /** UTF-16 units of text in one message. */
 const PART_UNITS = 262_144;
-/** No book and no table that people read has more text than this. */
+/** No book or table for people has more text than this. */
 const MAX_TEXT_UNITS = 64 * 1024 * 1024;
 
 process.on('message', (request: ParseRequest) => void answer(request));
 process.on('disconnect', () => process.exit(0));
-// A promise that one document's parser forgot must not cost the next document.
+// A promise that one document's parser left unhandled must not cost the next document.
 process.on('unhandledRejection', () => undefined);
 confine();
 startWatchdog(Number(process.argv[2]));
@@ -56,7 +56,7 @@ function sent({ name, maxBytes }: ParseRequest, bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Checks the size of what was opened, which may not be what was found before. */
+/** Checks the size of the opened file, which may differ from the size found by the scan. */
 function readWhole({ path, name, maxBytes }: ParseRequest): Buffer {
   const file = openFile(path, name);
   try {
@@ -87,7 +87,7 @@ function unreadable(name: string, error: unknown): KvasirError {
   return new KvasirError(
     'DOCUMENT_UNREADABLE',
     `${name} cannot be read (${code}).`,
-    'Check that the file is there and may be read.',
+    'Check that the file exists and is readable.',
   );
 }
 

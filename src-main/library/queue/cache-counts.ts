@@ -3,7 +3,7 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 import { chunkSetOf, type Target } from './targets.ts';
 
-/** Keeps account of how many chunks of each document are in the store. */
+/** Maintains the number of stored chunks per document. */
 export class CacheCounts {
   readonly #catalogue: Catalogue;
   readonly #store: Pick<ChunkStore, 'entry'>;
@@ -13,7 +13,7 @@ export class CacheCounts {
     this.#store = store;
   }
 
-  /** Counts one document's chunks; true when the count has changed. Gives the missing tokens too. ABORTED. */
+  /** Counts one document's chunks; true when the count has changed. Returns the missing tokens, too. ABORTED. */
   async count(
     document: { id: number; libraryId: number },
     target: Target,
@@ -42,13 +42,13 @@ export class CacheCounts {
     return { changed, missingTokens };
   }
 
-  /** Hashing a chunk's tokens takes far longer than reading the key, so it is kept. */
+  /** Hashing a chunk's tokens takes far longer than reading the key, so the key is cached. */
   #makeKey(id: number, target: Target): string | undefined {
     const chunk = this.#catalogue.chunkTable.tokens(id);
     return chunk && chunkKey({ ...target, ...chunk });
   }
 
-  /** Counts everything again after others have changed the store; gives the libraries whose counts have changed. ABORTED. */
+  /** Counts everything again after others have changed the store; returns the libraries whose counts have changed. ABORTED. */
   async countAll(target: Target, signal: AbortSignal): Promise<Set<number>> {
     const changed = new Set<number>();
     const slice = new TimeSlice();

@@ -10,7 +10,7 @@ function chunksOf(text: string, limit: number): TextChunk[] {
   return [...chunkText(text, (piece) => tokenizer.tokenize(piece), limit)];
 }
 
-/** What must hold of the chunks of any text. */
+/** Invariants of the chunks of any text. */
 function checkRules(text: string, limit: number): void {
   const tokenizer = new FakeTokenizer();
   const tokenize = (piece: string): Int32Array => tokenizer.tokenize(piece);
@@ -76,7 +76,7 @@ function randomText(seed: number): string {
   const random = randomFrom(seed);
   const length = Math.floor(random() ** 2 * 800);
   const pick = (): string => ALPHABET[Math.floor(random() * ALPHABET.length)] ?? '';
-  // Runs of one symbol are what breaks cutters: endless words, endless blanks.
+  // Runs of one symbol are what breaks splitters: endless words, endless white space.
   return Array.from({ length }, () =>
     pick().repeat(random() < 0.03 ? 1 + Math.floor(random() * 80) : 1),
   ).join('');

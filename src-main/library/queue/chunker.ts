@@ -5,7 +5,7 @@ import { units, type Boundary, type Unit, type TextKind } from './outline.ts';
 
 type Tokenize = (text: string) => Int32Array;
 
-/** No token of a usable vocabulary is longer on average; keeps trial tokenisations of endless lines short. */
+/** No usable vocabulary has longer tokens on average; keeps trial tokenisations of endless lines short. */
 const MAX_CHARS_PER_TOKEN = 64;
 
 /** A chunk ends at a paragraph only when it is at least half full by then, at a heading when a quarter. */
@@ -13,22 +13,21 @@ const LEAST_FILL: Record<Boundary, number> = { 0: 0.75, 1: 0.5, 2: 0.5, 3: 0.25 
 
 interface CutOptions {
   kind?: TextKind | undefined;
-  /** Lines that are headings; null: those that Markdown has. */
+  /** Heading lines; null: use Markdown's headings. */
   headings?: readonly Heading[] | null | undefined;
-  /** Chunks that an earlier version of the text was cut into and that still stand in it: start → end. */
+  /** Chunks of an earlier version of the text that still occur in it: start → end. */
   kept?: ReadonlyMap<number, number> | undefined;
 }
 
-/** A chunk that comes before a kept one may be this small; cutting further would move all cuts after it. */
+/** A chunk before a kept one may be this small; splitting further on would move all later boundaries. */
 const LEAST_FILL_BEFORE_KEPT = 0.1;
 
 /**
- * Cuts a text into chunks of at most `limit` tokens: at headings, else paragraphs, else sentences, and inside a
- * sentence only when it alone is longer than a chunk. Never splits a character. A text of white space has no chunks.
- * Kept chunks come out as they were where that is possible: an edit then changes the chunks it touches and no others.
- *
- * A generator, so that the caller can let other work run between chunks of a large document.
- * BAD_ARGUMENT when a single character takes more than `limit` tokens.
+ * Splits a text into chunks of at most `limit` tokens: at headings, else paragraphs, else sentences, and inside a sentence only when it
+ * alone is longer than a chunk. Never splits a character. A text of white space has no chunks. Kept chunks come out unchanged where
+ * possible: an edit then changes only the chunks it touches.
+ * A generator, so that the caller can let other work run between chunks of a large document. BAD_ARGUMENT when a single character takes
+ * more than `limit` tokens.
  */
 export function* chunkText(
   text: string,
@@ -42,7 +41,7 @@ export function* chunkText(
   const window: Sized[] = [];
   let total = 0;
   let exhausted = false;
-  let before: readonly string[] = []; // the headings at the end of the chunk before
+  let before: readonly string[] = []; // the headings at the end of the previous chunk
   for (;;) {
     const keptEnd = kept.get(window[0]?.start ?? 0) ?? 0;
     while (!exhausted && (total <= limit || (window.at(-1)?.end ?? 0) < keptEnd)) {
@@ -67,13 +66,13 @@ export function* chunkText(
   }
 }
 
-/** What two lists of headings begin with: a heading that only the second has stands in its text. */
+/** The common prefix of two lists of headings: a heading that only the second has is in its text. */
 function shared(one: readonly string[], other: readonly string[]): readonly string[] {
   const differs = other.findIndex((heading, i) => heading !== one[i]);
   return differs < 0 ? other : other.slice(0, differs);
 }
 
-/** A unit with its own token count; counts of joined units differ a little, so a chunk is counted again as a whole. */
+/** A unit with its token count; counts of joined units differ slightly, so a chunk is counted again as a whole. */
 interface Sized extends Unit {
   size: number;
 }
@@ -99,7 +98,7 @@ function cutKept(
   return undefined;
 }
 
-/** How many units at the window's start make the next chunk. */
+/** How many units at the start of the window form the next chunk. */
 function cut(
   window: readonly Sized[],
   ids: Ids,
@@ -142,7 +141,7 @@ function bestBoundary(window: readonly Sized[], count: number, limit: number): n
 
 type Ids = (start: number, end: number) => Int32Array;
 
-/** Keeps the last result: what was found to fit is then counted, and what was cut is then taken. */
+/** Memoises the last result: a text found to fit is then counted, and a split text is then used. */
 function remembering(ids: Ids): Ids {
   let last: { start: number; end: number; tokens: Int32Array } | undefined;
   return (start, end) => {
@@ -160,7 +159,7 @@ interface Cutting extends Required<CutOptions> {
   kept: ReadonlyMap<number, number>;
 }
 
-/** The outline's units, divided where a kept chunk begins or ends. */
+/** The outline's units, split where a kept chunk begins or ends. */
 function* unitsAtKept({ text, kind, headings, kept }: Cutting): Generator<Unit> {
   const cuts = [...new Set([...kept].flat())].sort((a, b) => a - b);
   let next = 0;
@@ -177,7 +176,7 @@ function* unitsAtKept({ text, kind, headings, kept }: Cutting): Generator<Unit> 
   }
 }
 
-/** The outline's units, those longer than a chunk cut into parts; white space goes to the unit before it. */
+/** The outline's units, those longer than a chunk split into parts; white space goes to the preceding unit. */
 function* fittingUnits(cutting: Cutting): Generator<Sized> {
   const { text, ids, limit } = cutting;
   let open: Sized | undefined;

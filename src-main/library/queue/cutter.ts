@@ -16,7 +16,7 @@ const TEXT_TOKENS = 512;
 /** Smaller chunks get no text in their lead: it would multiply their encoding time. */
 const SMALL_CHUNK = 256;
 
-/** What chunks are cut for. */
+/** The model, chunk size and set that chunks are created for. */
 interface CutTarget {
   chunkSetId: number;
   chunkTokens: number;
@@ -28,9 +28,8 @@ type CutChunk = Parameters<Catalogue['chunkTable']['insert']>[2];
 type Existing = ReturnType<Catalogue['chunkTable']['existing']>[number];
 
 /**
- * The second step of a document: from its text to its chunks. Cuts of an earlier version are kept where its text still
- * stands, and chunks with the same text keep their rows: an edit changes what it touches. Killed in the middle, it is
- * simply done again.
+ * The second step of a document: from its text to its chunks. Chunk boundaries of an earlier version are kept where its text still occurs,
+ * and chunks with unchanged text keep their rows: an edit changes only what it touches. If killed midway, the step is simply repeated.
  */
 export class DocumentCutter {
   readonly #catalogue: Catalogue;
@@ -88,7 +87,7 @@ export class DocumentCutter {
     return parts.join('');
   }
 
-  /** Chunks that other sets made of an older text are never served; they are cut again when their model is in use. */
+  /** Chunks that other sets created from an older text are never served; they are created again when their model is in use. */
   async #dropOtherVersions(
     document: DocumentRow,
     chunkSetId: number,
@@ -99,7 +98,7 @@ export class DocumentCutter {
     while (chunkTable.removeStale(document.id, document.sha256, chunkSetId, 50) > 0) await slice.step(signal);
   }
 
-  /** Rows as the chunks say, with as few changes as possible, in transactions that are short. */
+  /** Makes the rows match the chunks, with as few changes as possible, in short transactions. */
   async #store(
     document: DocumentRow,
     chunkSetId: number,
@@ -110,7 +109,7 @@ export class DocumentCutter {
     const { reused, unused } = match(existing, chunks);
     const { chunkTable, kvKeys } = this.#catalogue;
     await this.#steps(unused, ({ id }) => chunkTable.remove(id), signal);
-    // A place is taken only once: those that move wait at a negative one for the others to leave.
+    // Positions are unique: rows that move use a negative position until the others have left.
     const moving = chunks.flatMap((chunk, ordinal) => {
       const row = reused.get(ordinal);
       const same = row?.ordinal === ordinal && row.start === chunk.start && row.end === chunk.end;
@@ -139,7 +138,7 @@ export class DocumentCutter {
     await this.#steps(added, (chunk) => chunkTable.insert(chunkSetId, document.id, chunk), signal);
   }
 
-  /** Changes rows in as many transactions as time slices. */
+  /** Changes rows in as many transactions as time slices require. */
   async #steps<T>(
     rows: readonly T[],
     change: (row: T) => void,
@@ -157,7 +156,7 @@ export class DocumentCutter {
   }
 }
 
-/** Which rows already are what some chunk should be, by the chunk's ordinal, and which are nothing's. */
+/** The existing rows that match a chunk, by the chunk's ordinal, and those that match none. */
 function match(
   existing: readonly Existing[],
   chunks: readonly CutChunk[],
@@ -179,13 +178,13 @@ function asRow(
   before: Int32Array,
   { model }: CutTarget,
 ): CutChunk {
-  // At its beginning a document says itself what it is about.
+  // The beginning of a document states its topic.
   const led = ordinal === 0 ? new Int32Array() : headingLead(withTitle(title, above), model);
   const lead = Int32Array.of(...led, ...before);
   return { ...chunk, ordinal, title: withTitle(title, headings).join(' › '), lead };
 }
 
-/** The tokens that stand right before a chunk in its document, as many as its lead takes. */
+/** The tokens directly before a chunk in its document, up to the lead's limit. */
 function textBefore(chunks: readonly TextChunk[], ordinal: number, { chunkTokens }: CutTarget): Int32Array {
   if (chunkTokens < SMALL_CHUNK) return new Int32Array();
   const tokens: number[] = [];
@@ -194,7 +193,7 @@ function textBefore(chunks: readonly TextChunk[], ordinal: number, { chunkTokens
   return Int32Array.from(tokens.slice(-TEXT_TOKENS));
 }
 
-/** Headings as Markdown has them: of all forms models have read it most. */
+/** Headings in Markdown: of all formats, the one that models have read most. */
 function headingLead(headings: readonly string[], model: Pick<FusionModel, 'tokenize'>): Int32Array {
   const lines = headings.map((heading, i) => `${'#'.repeat(i + 1)} ${heading}\n`);
   return model.tokenize(`${lines.join('')}\n`).slice(-HEADING_TOKENS);

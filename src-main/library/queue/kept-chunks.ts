@@ -1,11 +1,11 @@
-/** Shorter texts stand in too many places to say which chunk they were. */
+/** Shorter texts occur in too many places to identify a chunk. */
 const MIN_ANCHOR_UNITS = 100;
-/** How far behind the place it is expected at a chunk is looked for, beyond what the text has grown by. */
+/** How far after its expected position a chunk is searched, beyond the growth of the text. */
 const SEARCH_UNITS = 16_384;
 
 /**
- * Which chunks of a text's earlier version still stand in it, word for word and in order: start → end in the new text.
- * A generator that gives nothing until it returns, so that the caller can let other work run meanwhile.
+ * Which chunks of a text's earlier version still occur in it, verbatim and in order: start → end in the new text. A generator that yields
+ * nothing until it returns, so that the caller can let other work run meanwhile.
  */
 export function* keptChunks(
   text: string,
@@ -21,9 +21,9 @@ export function* keptChunks(
     if (start < 0) continue;
     const end = start + chunk.text.length;
     at = skipSpace(text, end);
-    // The last chunk may be short only because the text ended there; and no word is cut in two.
+    // The last chunk may be short only because the text ended there; and no word is split.
     if ((chunk === earlier.at(-1) && at < text.length) || isInsideWord(text, end)) continue;
-    // The first chunk's range has the white space before it, and every range what comes behind.
+    // The first chunk's range includes the white space before it, and every range the white space after it.
     kept.set(start === first ? 0 : start, at);
   }
   return kept;

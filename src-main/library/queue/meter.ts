@@ -1,15 +1,15 @@
 import type { CutSize, Unprepared } from '../../catalogue/document-table.ts';
 import type { Clock } from '../../platform/clock.ts';
 
-/** Share of what is known of the speed that a new measurement leaves. */
+/** The weight of the known speed against a new measurement. */
 const KEPT = 0.8;
 
-/** Until documents of a format were cut: text has about four bytes (or characters) a token, packed formats many more bytes. */
+/** Used until documents of a format were chunked: text has about four bytes (or characters) per token, packed formats many more bytes. */
 const UNITS_PER_TOKEN = 4;
 const PACKED_BYTES_PER_TOKEN = 40;
 const PACKED: ReadonlySet<string> = new Set(['pdf', 'docx', 'pptx', 'xlsx', 'epub']);
 
-/** Tokens of documents that one lane has to work through, and how fast it does. */
+/** Tokens of documents that one lane has to process, and its speed. */
 class LaneMeter {
   readonly #left = new Map<number, number>();
   #tokensLeft = 0;
@@ -20,7 +20,7 @@ class LaneMeter {
     return this.#tokensLeft;
   }
 
-  /** 0 until something was done. */
+  /** 0 until something was processed. */
   get msPerToken(): number {
     return this.#tokens > 0 ? this.#ms / this.#tokens : 0;
   }
@@ -30,10 +30,10 @@ class LaneMeter {
     this.#left.set(documentId, tokens);
   }
 
-  /** `ms`: how long that took; undefined where it tells nothing of the speed. False when the document is not expected. */
+  /** `ms`: the time it took; undefined where it says nothing about the speed. False when the document is not expected. */
   did(documentId: number, tokens: number, ms?: number): boolean {
     const left = this.#left.get(documentId);
-    if (left === undefined) return false; // it belongs to a run that another model has ended
+    if (left === undefined) return false; // it belongs to a run that a model change has ended
     this.expect(documentId, Math.max(0, left - tokens));
     if (ms !== undefined) {
       this.#ms = this.#ms * KEPT + ms;
@@ -57,7 +57,7 @@ class LaneMeter {
   }
 }
 
-/** How many tokens documents have that were not cut yet, by those that were. */
+/** Estimates the tokens of documents that were not chunked yet, from those that were. */
 class TokenEstimate {
   readonly #sizes = new Map<string, CutSize>();
 
@@ -84,9 +84,9 @@ class TokenEstimate {
   }
 }
 
-/** How much of the queue's present run is done, and how fast. A run ends when there is nothing left to do. */
+/** Progress and speed of the queue's current run. A run ends when there is nothing left to do. */
 export class Meter {
-  /** Tokens whose KV was computed, or came from other machines. */
+  /** Tokens whose KV was computed, or fetched from other machines. */
   tokensDone = 0;
   readonly #done = new Set<number>();
   #kv = new LaneMeter();
@@ -104,7 +104,7 @@ export class Meter {
     return this.#done.size;
   }
 
-  /** Tokens whose KV is to be computed, of documents that were cut. */
+  /** Tokens whose KV is still to be computed, of chunked documents. */
   get tokensLeft(): number {
     return this.#kv.tokensLeft;
   }
@@ -113,12 +113,12 @@ export class Meter {
     return this.#kv.msPerToken > 0 ? 1000 / this.#kv.msPerToken : 0;
   }
 
-  /** Documents of these sizes were cut. */
+  /** Records the sizes of chunked documents. */
   learn(sizes: readonly CutSize[]): void {
     for (const size of sizes) this.#estimate.learn(size);
   }
 
-  /** About how many tokens documents have that were not cut yet. */
+  /** Estimated tokens of documents that were not chunked yet. */
   estimate(unprepared: readonly Unprepared[]): number {
     return Math.round(unprepared.reduce((sum, each) => sum + this.#estimate.of(each), 0));
   }
@@ -130,24 +130,24 @@ export class Meter {
     this.#done.delete(documentId);
   }
 
-  /** A document has this many tokens to make vectors of. */
+  /** A document has this many tokens to embed. */
   expectVectors(documentId: number, tokens: number): void {
     this.#begin();
     this.#vectors.expect(documentId, tokens);
     this.#done.delete(documentId);
   }
 
-  /** Tokens of a document that is expected were computed; `startedAt` is of the clock. */
+  /** Tokens of an expected document were computed; `startedAt` is a time of the clock. */
   computed(documentId: number, tokens: number, startedAt: number): void {
     if (this.#kv.did(documentId, tokens, this.#clock.now() - startedAt)) this.tokensDone += tokens;
   }
 
-  /** Tokens of a document that is expected came from other machines: that says nothing of how fast they are computed. */
+  /** Tokens of an expected document were fetched from other machines: that says nothing about the computing speed. */
   fetched(documentId: number, tokens: number): void {
     if (this.#kv.did(documentId, tokens)) this.tokensDone += tokens;
   }
 
-  /** Vectors of so many tokens of a document that is expected were made. */
+  /** Tokens of an expected document were embedded. */
   embedded(documentId: number, tokens: number, startedAt: number): void {
     this.#vectors.did(documentId, tokens, this.#clock.now() - startedAt);
   }
@@ -159,21 +159,21 @@ export class Meter {
     this.forget(documentId);
   }
 
-  /** A document has nothing to compute any more: it is done, or gone. */
+  /** A document has nothing to compute any more: it is done, or was deleted. */
   forget(documentId: number): void {
     this.#kv.forget(documentId);
     this.#vectors.forget(documentId);
   }
 
-  /** Drops documents that are no more. */
+  /** Drops documents that no longer exist. */
   prune(exists: (documentId: number) => boolean): void {
     this.#kv.prune(exists);
     this.#vectors.prune(exists);
   }
 
   /**
-   * Time until all is done. Vectors and KV are made side by side: what takes longer counts. `uncut`: about how many tokens
-   * were not cut yet; `room`: tokens whose KV can be stored, since what cannot is not computed. null until a speed is known.
+   * Time until all is done. Vectors and KV are computed concurrently: the slower one counts. `uncut`: estimated tokens that were not
+   * chunked yet; `room`: tokens whose KV can be stored, since others are not computed. null until a speed is known.
    */
   secondsLeft(uncut: number, room = Infinity): number | null {
     const kv = Math.min(this.#kv.tokensLeft + uncut, room) * this.#kv.msPerToken;
@@ -181,12 +181,12 @@ export class Meter {
     return kv + vectors > 0 ? Math.max(kv, vectors) / 1000 : null;
   }
 
-  /** Nothing is left to do; the numbers stay until something is. */
+  /** Nothing is left to do; the numbers stay until there is new work. */
   endRun(): void {
     this.#ended = true;
   }
 
-  /** Another model computes from here on: what was done, was to be done, and how fast, says nothing of it. */
+  /** Another model computes from here on: finished work, pending work and speed no longer apply. */
   reset(): void {
     this.#restart();
     this.#kv = new LaneMeter();

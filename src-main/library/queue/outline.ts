@@ -1,8 +1,8 @@
 import type { Heading } from '../../catalogue/document-table.ts';
 
 /**
- * Where a text may be cut, and how well: the text is divided into units (sentences, or lines of code and lists) that
- * cover it without gaps; each unit knows how strong the boundary before it is.
+ * Where a text may be split, and how well: the text is divided into units (sentences, or lines of code and lists) that cover it without
+ * gaps; each unit knows the strength of the boundary before it.
  */
 
 export interface Unit {
@@ -14,7 +14,7 @@ export interface Unit {
   headings: readonly string[];
 }
 
-/** How good it is to cut before a unit: 0 inside a sentence … 3 at a heading. */
+/** The strength of the boundary before a unit: 0 inside a sentence … 3 at a heading. */
 export type Boundary = 0 | 1 | 2 | 3;
 
 interface Block {
@@ -26,18 +26,18 @@ interface Block {
 }
 
 const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*)$/;
-/** Longer headings are cut off; they go before every chunk below them. */
+/** Longer headings are truncated; they precede every chunk below them. */
 const MAX_HEADING = 300;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-/** A line end that is followed by ordinary text (no list item, quote or table row) is only a wrapped line. */
+/** A line end followed by ordinary text (not a list item, quote or table row) is only a wrapped line. */
 const WRAPPED_LINE = /\n(?![ \t]*(?:[-*+>|]|\d+[.)])[ \t|])/g;
 
-/** prose: paragraphs and sentences under headings; lines: code and data, where a # is no heading and a line is a unit. */
+/** prose: paragraphs and sentences under headings; lines: code and data, where a # is not a heading and a line is a unit. */
 export type TextKind = 'prose' | 'lines';
 
 /**
- * Units in order. A text of nothing but white space gives one unit. `headings` are the lines that are headings; null where
- * Markdown's marks say so, as do its code fences.
+ * Units in order. A text of white space only yields one unit. `headings` are the heading lines; null: Markdown's marks define them, and its
+ * code fences apply.
  */
 export function* units(
   text: string,
@@ -63,18 +63,18 @@ function markdownHeading(line: string): { level: number; title: string } | undef
 }
 
 /**
- * UTF-16 units of a paragraph, or a line, above which it is divided: a table of a million rows or a book without a line
- * end must not be looked at as a whole, since nothing else runs meanwhile.
+ * UTF-16 units of a paragraph, or a line, above which it is divided: a table of a million rows or a book without a line end must not be
+ * processed as a whole, since nothing else runs meanwhile.
  */
 const MAX_BLOCK = 16_384;
 
-/** Paragraphs; a heading is glued to what follows it, so that no chunk ends with a lonely heading. */
+/** Paragraphs; a heading is joined to the text after it, so that no chunk ends with an isolated heading. */
 function* blocks(text: string, kind: TextKind, headings: readonly Heading[] | null): Generator<Block> {
   const headingAt = headingFinder(headings);
   let open: Block = { start: 0, end: 0, boundary: 3, headings: [], code: kind === 'lines' };
   let stack: { level: number; title: string }[] = [];
-  let fence = kind === 'lines' ? kind : ''; // what would end the code; nothing ends a text of lines
-  let onlyHeadings = true; // the open block has no text of its own yet
+  let fence = kind === 'lines' ? kind : ''; // the fence that would end the code; nothing ends a text of lines
+  let onlyHeadings = true; // the open block has no text besides headings yet
   let blankBefore = false;
   for (const { start, line } of lines(text)) {
     const heading = fence === '' ? headingAt(start, line) : undefined;
@@ -124,7 +124,7 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
 
 function* sentences(text: string, block: Block): Generator<Unit> {
   const source = text.slice(block.start, block.end);
-  // Unicode ends a sentence at every line end; wrapped lines are joined first (same length, so ranges stay).
+  // Unicode ends a sentence at every line end; wrapped lines are joined first (same length, so ranges stay valid).
   const joined = block.code ? source : source.replace(WRAPPED_LINE, ' ');
   let open: Unit = {
     start: block.start,

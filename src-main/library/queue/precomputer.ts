@@ -15,23 +15,23 @@ interface PrecomputerOptions {
   store: ChunkCache;
   models: { readonly active: ChunkModel | undefined };
   gate: Gate;
-  /** Says whether computing is sooner than fetching from other machines. */
+  /** Decides whether computing is faster than fetching from other machines. */
   costs?: CostModel | undefined;
 }
 
 export interface ChunkDone {
-  /** Chunks of the document looked at, and all it has. */
+  /** Chunks of the document processed, and in total. */
   done: number;
   total: number;
-  /** Tokens of this one, if it was computed. */
+  /** Tokens of this chunk, if it was computed. */
   computedTokens: number;
-  /** Tokens of this one, if it came from the shared cache instead. */
+  /** Tokens of this chunk, if it was fetched from the shared cache instead. */
   fetchedTokens: number;
-  /** Tokens of this one, if it is missing and the disk budget cannot hold it. */
+  /** Tokens of this chunk, if it is missing and the disk budget cannot hold it. */
   leftOutTokens: number;
 }
 
-/** The last step of a document: the KV of those of its chunks that the store does not have. */
+/** The last step of a document: the KV of those of its chunks that the store lacks. */
 export class DocumentPrecomputer {
   readonly #options: PrecomputerOptions;
 
@@ -40,9 +40,9 @@ export class DocumentPrecomputer {
   }
 
   /**
-   * Computes chunk by chunk, behind questions, each stored at once. What other machines share is fetched instead. Those that the disk
-   * budget cannot hold are left out: storing them would only push out others of the same model. False when `onChunk` ended it before
-   * the last chunk. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   * Computes chunk by chunk, at lower priority than questions, and stores each immediately. Chunks that other machines share are fetched
+   * instead. Chunks that the disk budget cannot hold are left out: storing them would only evict others of the same model. False when
+   * `onChunk` ended it before the last chunk. ABORTED, DISK_FULL, STORE_READ_ONLY.
    */
   async precompute(
     document: DocumentRow,
@@ -51,7 +51,7 @@ export class DocumentPrecomputer {
     onChunk: (progress: ChunkDone) => boolean,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    if (!target.blends) return true; // since it was put here, a model came into use that has no KV of chunks
+    if (!target.blends) return true; // since it was queued, a model without KV of chunks came into use
     const { catalogue, store } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const slice = new TimeSlice();
@@ -75,7 +75,7 @@ export class DocumentPrecomputer {
     return true;
   }
 
-  /** Asks for all chunks at once which of them other machines have: one by one, each would take a round trip. */
+  /** Asks in a single request which of the chunks other machines have: one by one, each would take a round trip. */
   async #locate(ids: readonly number[], target: Target, slice: TimeSlice): Promise<void> {
     const { catalogue, store } = this.#options;
     if (!store.shared?.available) return;
@@ -119,7 +119,7 @@ export class DocumentPrecomputer {
     return tokens * (this.#options.models.active?.model.bytesPerToken(dtype) ?? 0);
   }
 
-  /** Whether a chunk fits without pushing out others of this model: those of other models may go. */
+  /** Whether a chunk fits without evicting others of this model; those of other models may be evicted. */
   #hasRoom(uncounted: number, bytes: number, { fingerprint, chunkTokens }: Target): boolean {
     const { store, catalogue } = this.#options;
     const stats = store.stats();

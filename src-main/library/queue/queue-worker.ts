@@ -3,11 +3,11 @@ import { isAborted } from '../../platform/abort.ts';
 interface QueueWorkerOptions {
   /** Does one piece of work; false when there is none now. */
   step: (signal: AbortSignal) => Promise<boolean>;
-  /** A step failed; gives after how many milliseconds to try again without being asked, undefined for at once. */
+  /** Called when a step failed; returns the milliseconds until an automatic retry, undefined for an immediate one. */
   onError: (error: unknown) => number | undefined;
 }
 
-/** Does one kind of work, a step at a time, until there is none; then waits to be told of more. */
+/** Does one kind of work, step by step, until there is none; then waits for kick(). */
 export class QueueWorker {
   readonly #options: QueueWorkerOptions;
   #abort = new AbortController();
@@ -24,13 +24,13 @@ export class QueueWorker {
     this.#loop ??= this.#run();
   }
 
-  /** There may be work. */
+  /** There may be new work. */
   kick(): void {
     this.#kicked = true;
     this.#wake?.();
   }
 
-  /** Ends the step that is running, which must be one that can be done again. */
+  /** Ends the running step, which must be repeatable. */
   interrupt(): void {
     this.#abort.abort();
     this.#abort = new AbortController();

@@ -10,7 +10,7 @@ const MANY = Object.fromEntries(
 );
 
 describe('the disk budget', () => {
-  test('that is full is told with its size, and once; raising it computes the rest by itself', async () => {
+  test('that is full is reported with its size, once; raising it computes the rest', async () => {
     const fixture = new ServiceFixture(MANY);
     fixture.store.diskBudgetBytes = 500;
     const { id, chunks, cachedChunks } = await fixture.library();
@@ -33,7 +33,7 @@ describe('the disk budget', () => {
     const totals: number[] = [];
     const encode = fixture.model.encodeChunk.bind(fixture.model);
     fixture.model.encodeChunk = async (...args) => {
-      await fixture.until(() => fixture.catalogue.documents.phaseCounts().size <= 2); // the rest has been cut
+      await fixture.until(() => fixture.catalogue.documents.phaseCounts().size <= 2); // the rest has been chunked
       totals.push(fixture.service.queue.status().tokensTotal);
       return encode(...args);
     };
@@ -59,7 +59,7 @@ test('documents are ready once they are cut where the model has no KV of chunks;
 });
 
 describe('the queue’s numbers', () => {
-  test('count a document once, also when another model begins it anew', async () => {
+  test('count a document once, also when another model starts it over', async () => {
     const fixture = new ServiceFixture(MANY);
     const { id } = fixture.service.create('Docs');
     await fixture.service.addPaths({ id, paths: [fixture.root], watch: true });

@@ -14,30 +14,30 @@ interface QueueOptions extends StepParts {
   models: ModelSource;
   dtype: () => KvDtype;
   onStatus: () => void;
-  /** Something that is no document's failure and that the user should know. */
+  /** A problem that is no document's failure and that the user should know. */
   onNotice: (failure: Failure) => void;
-  /** After a full disk, and where a model could not be loaded. */
+  /** After a full disk, and when a model could not be loaded. */
   retryMs?: number | undefined;
 }
 
 const RETRY_MS = 15_000;
 
 /**
- * The durable queue: every document's row says what is to be done with it next, and four workers do it: one reads files,
- * one cuts what has been read, one makes vectors of what has been cut, one precomputes its KV. They share nothing but the
- * catalogue, so that documents are found by their words as soon as they were read, and a killed process goes on where it was.
+ * The durable queue: every document's row stores its next step, and four workers run the steps: one reads files, one splits read texts into
+ * chunks, one embeds the chunks, one precomputes their KV. They share only the catalogue, so documents can be found by their words as soon
+ * as they are chunked, and a killed process resumes where it stopped.
  */
 export class DocumentQueue {
   readonly #options: QueueOptions;
   readonly #workers: Record<WorkerName, QueueWorker>;
   readonly #steps: DocumentSteps;
   readonly #targets: TargetKeeper;
-  /** Libraries that somebody else works on. */
+  /** Libraries that somebody else is working on. */
   readonly #held = new Set<number>();
   readonly #blocked = new Map<WorkerName, Failure>();
   #paused: boolean;
   #started = false;
-  /** Whether the meter knows how long documents are. */
+  /** Whether the meter knows the usual length of documents. */
   #learnt = false;
   #overBudgetTold = false;
   #unsubscribe: () => void = () => undefined;
@@ -61,7 +61,7 @@ export class DocumentQueue {
     };
   }
 
-  /** What chunks are made for: by the model in use, or until one is loaded by the last one that was. */
+  /** The target that chunks are created for: the model in use, or until one is loaded, the last one in use. */
   get target(): Target | undefined {
     return this.#targets.target;
   }
@@ -79,7 +79,7 @@ export class DocumentQueue {
     await this.#targets.idle();
   }
 
-  /** There may be work. */
+  /** There may be new work. */
   kick(): void {
     for (const worker of Object.values(this.#workers)) worker.kick();
     this.#options.onStatus();
@@ -91,9 +91,7 @@ export class DocumentQueue {
     this.#targets.refresh();
   }
 
-  /**
-   * Leaves a library to somebody else, who may work on its documents for another model, until the function it gives is called.
-   */
+  /** Leaves a library to somebody else, who may process its documents for another model, until the returned function is called. */
   async leave(libraryId: number): Promise<() => void> {
     this.#held.add(libraryId);
     if (this.#steps.isAt(libraryId)) this.interrupt();
@@ -103,13 +101,13 @@ export class DocumentQueue {
       this.#held.delete(libraryId);
       if (!this.#started) return;
       const { target } = this.#targets;
-      // Its documents stand for what they were worked on for last.
+      // Its documents' phases apply to the last target they were processed for.
       if (target && standsFor(this.#options.catalogue, libraryId, target)) this.kick();
       else this.#targets.refresh();
     };
   }
 
-  /** Ends what is being done now, to be done again; for work on rows that are going away. */
+  /** Interrupts current steps, to be repeated; for work on rows that are about to be deleted. */
   interrupt(): void {
     for (const worker of Object.values(this.#workers)) worker.interrupt();
   }
@@ -130,13 +128,13 @@ export class DocumentQueue {
     this.kick();
   }
 
-  /** Documents were removed: nothing of them is left to do. */
+  /** Documents were removed: nothing is left to do for them. */
   removed(): void {
     this.#steps.meter.prune((id) => this.#options.catalogue.documents.get(id) !== undefined);
     this.kick();
   }
 
-  /** The disk budget has been raised: what did not fit is computed now. */
+  /** The disk budget has been raised: chunks that did not fit are computed now. */
   fill(): void {
     this.#overBudgetTold = false;
     const { target } = this.#targets;
@@ -146,7 +144,7 @@ export class DocumentQueue {
     this.kick();
   }
 
-  /** Counts what is stored of every document again. ABORTED. */
+  /** Recounts every document's stored chunks. ABORTED. */
   async recount(signal: AbortSignal): Promise<void> {
     const { target } = this.#targets;
     if (!target) return;
@@ -159,7 +157,7 @@ export class DocumentQueue {
       phases.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
     const { current, meter } = this.#steps;
     const reading = current.has('read') ? 1 : 0;
-    // While the model changes, what is ready is ready for the one before.
+    // While the model changes, ready documents are ready for the previous one.
     const stale = this.#targets.changing ? of('ready') : 0;
     const waiting = Math.max(0, of('waiting') - reading) + stale;
     const active = of('chunking', 'indexing', 'precomputing') + reading;
@@ -187,7 +185,7 @@ export class DocumentQueue {
     };
   }
 
-  /** The document's phase as people see it. */
+  /** The document's phase as shown to people. */
   phaseOf({ id, phase }: Pick<DocumentRow, 'id' | 'phase'>): DocumentPhase {
     return phase === 'waiting' && this.#steps.current.get('read')?.documentId === String(id)
       ? 'reading'
@@ -206,7 +204,7 @@ export class DocumentQueue {
     });
   }
 
-  /** What is left here concerns the surroundings, or is a bug. */
+  /** Failures that arrive here concern the environment, or are a bug. */
   #onError(name: WorkerName, error: unknown): number {
     this.#blocked.set(name, failureOf(error));
     this.#options.log.warn('queue-blocked', { worker: name, error: String(error) });
@@ -233,13 +231,13 @@ export class DocumentQueue {
       this.#steps.meter.expect(id, tokens);
   }
 
-  /** About how many tokens of documents that are ready have no KV, since the disk budget could not hold it. */
+  /** Estimated tokens of ready documents without KV because the disk budget could not hold it. */
   #leftOut(): number {
     const { target } = this.#targets;
     return target?.blends === true ? this.#options.catalogue.documents.leftOut(target) : 0;
   }
 
-  /** Tokens that the disk budget has room for; `uncut`: tokens of documents that were not cut yet. */
+  /** Tokens that the disk budget has room for; `uncut`: tokens of documents that were not chunked yet. */
   #room(uncut: number): number {
     const { store, catalogue, models } = this.#options;
     const { target } = this.#targets;
@@ -265,7 +263,7 @@ export class DocumentQueue {
       code: 'CACHE_FULL',
       message: `The cache is full: its budget of ${budget} on disk cannot hold all documents. The rest is computed when a question needs it.`,
       advice:
-        'Raise the budget on the Cache screen, or store the cache as q8_0; what is missing is then computed.',
+        'Raise the budget on the Cache screen, or store the cache as q8_0; the missing part is then computed.',
     });
   }
 }

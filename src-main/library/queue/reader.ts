@@ -12,7 +12,7 @@ import { packText } from '../../catalogue/text-table.ts';
 interface ReaderOptions {
   catalogue: Catalogue;
   parser: Parser;
-  /** Bytes above which a document is refused. */
+  /** Bytes above which a document is rejected. */
   maxFileBytes: () => number;
   clock?: Clock;
 }
@@ -31,13 +31,13 @@ export class DocumentReader {
   }
 
   /**
-   * Reads a document's file, unless its bytes are those that were read before. A file that cannot be used becomes a
-   * failed document. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   * Reads a document's file, unless its bytes are unchanged. A file that cannot be used becomes a failed document. ABORTED, DISK_FULL,
+   * STORE_READ_ONLY.
    */
   async read(document: DocumentRow, signal?: AbortSignal): Promise<ReadOutcome> {
     const { catalogue, parser, maxFileBytes } = this.#options;
     const path = this.path(document);
-    // Taken before reading: what is written meanwhile is noticed the next time.
+    // Taken before reading: writes during reading are noticed the next time.
     const file = await this.#look(path, document);
     if (!file.there && (await this.#isRootGone(document))) return 'absent';
     catalogue.documents.beginAttempt(document.id);
@@ -73,14 +73,14 @@ export class DocumentReader {
       return outcome.sha256 === document.sha256 ? 'unchanged' : 'new';
     } catch (error) {
       if (!(error instanceof KvasirError && error.code.startsWith('DOCUMENT_'))) throw error;
-      // A document that turns bad loses its text and its chunks.
+      // A document that becomes unreadable loses its text and its chunks.
       await removeContents(catalogue, document.id);
       catalogue.documents.setFailed(document.id, failureOf(error), file);
       return 'failed';
     }
   }
 
-  /** Where a document's file is. */
+  /** The path of a document's file. */
   path(document: Pick<DocumentRow, 'rootId' | 'path'>): string {
     const root = this.#options.catalogue.libraries.root(document.rootId);
     if (!root)
@@ -102,15 +102,15 @@ export class DocumentReader {
     };
   }
 
-  /** Notes it with the root, so that no other document of it is tried. */
+  /** Records it with the root, so that no other document of the root is tried. */
   async #isRootGone({ rootId }: DocumentRow): Promise<boolean> {
     const { libraries } = this.#options.catalogue;
     const root = libraries.root(rootId);
     if (!root || root.kind === 'file' || (await stat(root.path).catch(() => undefined))) return false;
     const error = new KvasirError(
       'LIBRARY_NOT_FOUND',
-      `The folder ${root.path} is not there.`,
-      'Plug the drive in or move the folder back; its documents are kept.',
+      `The folder ${root.path} was not found.`,
+      'Connect the drive or move the folder back; its documents are kept.',
     );
     libraries.setFailure(rootId, failureOf(error));
     return true;

@@ -16,7 +16,7 @@ const LONG = Array.from({ length: 40 }, (_, i) => `Ship ${i} sails at dawn with 
 );
 const LEASE = 'The zebra barn is leased to the zoo for 4,250 euros per year.';
 
-/** Makes vectors one chunk at a time, as long as it is let; says of which documents. */
+/** Embeds one chunk at a time, as often as permitted; records the documents. */
 class SlowIndexer implements DocumentIndexer {
   readonly asked: number[] = [];
   readonly #left = new Map<number, number>();
@@ -141,7 +141,7 @@ describe('right after a change of model', () => {
     for (const moved of [[], ['lease.md']]) {
       for (const { id: documentId, path } of fixture.documents(id))
         if (moved.includes(path)) {
-          fixture.catalogue.chunkTable.removeSome(Number(documentId), 1); // as while it is being cut
+          fixture.catalogue.chunkTable.removeSome(Number(documentId), 1); // as while it is being chunked
           fixture.catalogue.documents.advance(Number(documentId), 'precomputing', 'chunking');
         }
       const { hits } = await searchOf(fixture).query({ text: 'zebra barn', scope: ALL, limit: 50 });

@@ -17,16 +17,16 @@ import { DocumentPrecomputer, type ChunkDone } from './precomputer.ts';
 import type { DocumentReader, ReadOutcome } from './reader.ts';
 import type { ChunkModel, Target } from './targets.ts';
 
-/** What steps work with, whoever takes them. */
+/** The dependencies of steps, whoever runs them. */
 export interface StepParts {
   catalogue: Catalogue;
   store: ChunkCache;
   reader: DocumentReader;
   gate: Gate;
   log: Logger;
-  /** Makes vectors where an embedding model is in use. */
+  /** Embeds chunks when an embedding model is in use. */
   indexer?: DocumentIndexer | undefined;
-  /** Says whether computing a chunk is sooner than fetching it from other machines. */
+  /** Decides whether computing a chunk is faster than fetching it from other machines. */
   costs?: CostModel | undefined;
   onLibraryChanged: (libraryId: number) => void;
   clock?: Clock | undefined;
@@ -35,28 +35,28 @@ export interface StepParts {
 export interface StepsOptions extends StepParts {
   /** The model that computes, if it is loaded now. */
   models: { readonly active: ChunkModel | undefined };
-  /** The model, and what chunks are made for. Rejects when no model can be loaded. */
+  /** The model, and the target that chunks are created for. Rejects when no model can be loaded. */
   ready: () => Promise<{ active: ChunkModel; target: Target }>;
-  /** The only library whose documents are worked on; absent: all, but those that somebody else works on. */
+  /** The only library whose documents are processed; absent: all except those that somebody else is working on. */
   libraryId?: number;
   held?: ReadonlySet<number>;
   onStatus?: () => void;
   onRead?: (outcome: ReadOutcome) => void;
-  /** A chunk of so many tokens was computed and stored. */
+  /** A chunk was computed and stored; its token count. */
   onComputed?: (tokens: number) => void;
-  /** A chunk of so many tokens came from the shared cache instead. */
+  /** A chunk was fetched from the shared cache instead; its token count. */
   onFetched?: (tokens: number) => void;
-  /** The disk budget could not hold chunks of so many tokens. */
+  /** The disk budget could not hold chunks; their token count. */
   onLeftOut?: (tokens: number) => void;
 }
 
 export type WorkerName = 'read' | 'cut' | 'index' | 'compute';
 type Current = NonNullable<QueueStatus['current']>;
 
-/** UTF-16 units of a text that is cut in so short a time that it need not wait for questions to be answered. */
+/** UTF-16 units of a text that is chunked so quickly that it need not wait for questions to be answered. */
 const SHORT_TEXT = 262_144;
 
-/** Failures of the surroundings: whoever takes the steps deals with them, no document is to blame. */
+/** Failures of the environment: whoever runs the steps handles them; no document is at fault. */
 const BLOCKING: readonly ErrorCode[] = [
   'DISK_FULL',
   'STORE_READ_ONLY',
@@ -71,17 +71,17 @@ const BLOCKING: readonly ErrorCode[] = [
 ];
 
 /**
- * The steps that a document takes from its file to its KV. Each is done to the next document whose row asks for it (small
- * ones and new ones first), and writes into the row what comes next; false when no row does. Vectors and KV of a long
- * document are made in several steps, so that a document that comes before it does not wait. ABORTED, and the failures of
- * the surroundings; what is wrong with a document is written into its row.
+ * The steps of a document from its file to its KV. Each step processes the next document whose row requests it (small and new ones first),
+ * and writes the next step into the row; false when no row requests it. Vectors and KV of a long document are computed in several steps, so
+ * that a document with a higher priority does not wait. ABORTED, and the failures of the environment; a document's own failure is written
+ * into its row.
  */
 export class DocumentSteps {
   readonly meter: Meter;
-  /** What each worker is at. */
+  /** The current document of each worker. */
   readonly current = new Map<WorkerName, Current>();
   readonly #options: StepsOptions;
-  /** Documents that are being worked on. */
+  /** Documents in progress. */
   readonly #taken = new Set<{ libraryId: number; end: Promise<void> }>();
   readonly #counts: CacheCounts;
   readonly #cutter: DocumentCutter;
@@ -112,21 +112,21 @@ export class DocumentSteps {
     return this.#take(document, () => this.#cut(document, signal));
   }
 
-  /** From chunks to their vectors, where an embedding model is in use: the next few. */
+  /** From chunks to their vectors, when an embedding model is in use: the next few. */
   async index(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('indexing');
     if (!document) return false;
     return this.#take(document, () => this.#index(document, signal));
   }
 
-  /** From chunks to their KV: of one document, until another one comes before it. */
+  /** From chunks to their KV: of one document, until another one takes precedence. */
   async compute(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('precomputing');
     if (!document) return false;
     return this.#take(document, () => this.#compute(document, signal));
   }
 
-  /** Whether a document of a library is being worked on. */
+  /** Whether a document of a library is in progress. */
   isAt(libraryId: number): boolean {
     return [...this.#taken].some((each) => each.libraryId === libraryId);
   }
@@ -165,7 +165,7 @@ export class DocumentSteps {
     });
   }
 
-  /** Cutting a short text does not keep the model from being replaced: it is then cut for the other one. */
+  /** Chunking a short text does not keep the model from being replaced: the text is then chunked for the other one. */
   async #stillWith(active: ChunkModel, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -225,13 +225,13 @@ export class DocumentSteps {
       } finally {
         await this.#counts.count(document, target);
       }
-      // After counting, so that what is ready says how much of it is stored.
+      // After counting, so that a ready document shows how much of it is stored.
       if (whole && this.#options.catalogue.documents.advance(document.id, 'precomputing', 'ready'))
         this.#finished(document);
     });
   }
 
-  /** Counts what is stored of every document again; gives the libraries whose counts have changed. ABORTED. */
+  /** Recounts every document's stored chunks; returns the libraries whose counts have changed. ABORTED. */
   recount(target: Target, signal: AbortSignal): Promise<Set<number>> {
     return this.#counts.countAll(target, signal);
   }
@@ -253,7 +253,7 @@ export class DocumentSteps {
     }
   }
 
-  /** What goes wrong with a document is the document's failure, unless it is the surroundings'. */
+  /** An error is the document's failure, unless it comes from the environment. */
   async #step(worker: WorkerName, document: DocumentRow, work: () => Promise<void>): Promise<void> {
     const { catalogue, log, onLibraryChanged } = this.#options;
     let after: DocumentRow | undefined;
@@ -268,7 +268,7 @@ export class DocumentSteps {
       catalogue.documents.setStepFailed(document.id, failureOf(error));
       this.#finished(document);
     } finally {
-      // What goes on in the next step stays shown.
+      // Work that continues in the next step stays visible.
       if (after?.phase !== document.phase) this.current.delete(worker);
     }
     if (worker !== 'index' || after?.phase !== document.phase) onLibraryChanged(document.libraryId);

@@ -7,13 +7,13 @@ interface TargetKeeperOptions {
   catalogue: Catalogue;
   models: ModelSource;
   dtype: () => KvDtype;
-  /** Libraries that somebody else works on, perhaps for another target. */
+  /** Libraries that somebody else is working on, perhaps for another target. */
   held: ReadonlySet<number>;
-  /** Documents stand where they have to for the target now; `changed`: it is another one than before. */
+  /** Called when documents' phases match the current target; `changed`: it differs from the previous one. */
   onAdopted: (changed: boolean) => void;
 }
 
-/** Knows what chunks are made for, and puts documents back when that changes. */
+/** Tracks the target that chunks are created for, and resets documents when it changes. */
 export class TargetKeeper {
   readonly #options: TargetKeeperOptions;
   #target: Target | undefined;
@@ -26,12 +26,12 @@ export class TargetKeeper {
     this.#target = savedTarget(options.catalogue);
   }
 
-  /** By the model in use, or until one is loaded by the last one that was. */
+  /** From the model in use, or until one is loaded, from the last one in use. */
   get target(): Target | undefined {
     return this.#target;
   }
 
-  /** Whether another target is known, for which documents are not put back yet. */
+  /** Whether another target is known, for which documents are not reset yet. */
   get changing(): boolean {
     return this.#changing;
   }
@@ -39,11 +39,11 @@ export class TargetKeeper {
   /** Another model, chunk size or number format may be in use. */
   refresh(): void {
     this.#adopted = false;
-    // Where no model can be loaded, whoever needs one says so.
+    // If no model can be loaded, whoever needs one reports that.
     this.ready().catch(() => undefined);
   }
 
-  /** The model in use, with documents put back to where they stand for it. Rejects when no model can be loaded. */
+  /** The model in use, with documents reset to their phases for it. Rejects when no model can be loaded. */
   async ready(): Promise<{ active: ActiveModel; target: Target }> {
     const active = await this.#options.models.current();
     const target = targetOf(active, this.#options.dtype());
@@ -55,7 +55,7 @@ export class TargetKeeper {
     return { active, target };
   }
 
-  /** Resolves when no documents are being put back. */
+  /** Resolves when no documents are being reset. */
   async idle(): Promise<void> {
     await this.#adopting.catch(() => undefined);
   }
@@ -64,7 +64,7 @@ export class TargetKeeper {
     const { catalogue, held, onAdopted } = this.#options;
     if (this.#adopted && isSameTarget(this.#target, target)) return;
     for (const { id } of catalogue.libraries.list()) if (!held.has(id)) await putBack(catalogue, id, target);
-    saveTarget(catalogue, target); // last: until then it is what libraries without a target of their own stand for
+    saveTarget(catalogue, target); // last: until then it applies to libraries that have no target yet
     const changed = !isSameTarget(this.#target, target);
     this.#target = target;
     this.#adopted = true;

@@ -3,25 +3,25 @@ import { canBlend, type FusionModel } from '../../fusion/model.ts';
 import { yieldToEventLoop } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 
-/** A model with the size of the chunks that are made for it. */
+/** A model with the size of its chunks. */
 export interface ChunkModel {
   model: FusionModel;
   /** Tokens in a chunk at most. */
   chunkTokens: number;
 }
 
-/** What chunks are made for now. */
+/** The current target of chunking. */
 export interface Target {
   fingerprint: string;
   chunkTokens: number;
   prefix: Int32Array;
   dtype: KvDtype;
-  /** Whether KV is computed for it ahead: not by a model whose passages cannot be blended. */
+  /** Whether KV is precomputed for it: not for a model whose passages cannot be blended. */
   blends: boolean;
 }
 
 const STATE_KEY = 'target';
-/** Documents put back in one transaction. */
+/** Documents reset in one transaction. */
 const BATCH = 500;
 
 export function targetOf({ model, chunkTokens }: ChunkModel, dtype: KvDtype): Target {
@@ -43,7 +43,7 @@ export function isSameTarget(a: Target | undefined, b: Target): boolean {
   );
 }
 
-/** What the model in use made chunks for last: it holds until one is loaded, so that lists are right from the first moment. */
+/** The last target of the model in use: it applies until a model is loaded, so that lists are right from the start. */
 export function savedTarget(catalogue: Catalogue): Target | undefined {
   return parse(catalogue.state(STATE_KEY));
 }
@@ -53,8 +53,8 @@ export function saveTarget(catalogue: Catalogue, target: Target): void {
 }
 
 /**
- * Puts a library's documents back to where they stand for a target, unless that is what their phases are for already;
- * `anew`: even then, so that everything that is stored is counted again.
+ * Resets a library's documents to their phases for a target, unless their phases already are for it; `anew`: even then, so that everything
+ * stored is counted again.
  */
 export async function putBack(
   catalogue: Catalogue,
@@ -64,7 +64,7 @@ export async function putBack(
 ): Promise<void> {
   if (!anew && standsFor(catalogue, libraryId, target)) return;
   const key = `${STATE_KEY}:${libraryId}`;
-  catalogue.setState(key, 'null'); // killed meanwhile, it is done again
+  catalogue.setState(key, 'null'); // if killed meanwhile, it is repeated
   let after = 0;
   do {
     after = catalogue.documents.regress(libraryId, target, after, BATCH);
@@ -84,7 +84,7 @@ function parse(json = 'null'): Target | undefined {
   return saved ? { blends: true, ...saved, prefix: Int32Array.from(saved.prefix) } : undefined;
 }
 
-/** An older version's says nothing of blending: all models did. */
+/** An older version's target says nothing about blending: all models supported it. */
 interface SavedInPart {
   prefix: number[];
   blends?: boolean;

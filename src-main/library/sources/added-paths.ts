@@ -3,18 +3,18 @@ import { relative, sep } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { LibraryTable, RootRow } from '../../catalogue/library-table.ts';
 
-/** What stands at a path that a user named, without links. LIBRARY_NOT_FOUND. */
+/** The kind of a path that a user named, with links resolved. LIBRARY_NOT_FOUND. */
 export async function resolveExisting(path: string): Promise<{ path: string; kind: 'folder' | 'file' }> {
   const real = await realpath(path).catch(() => undefined);
   const info = real === undefined ? undefined : await stat(real).catch(() => undefined);
   if (real !== undefined && (info?.isDirectory() === true || info?.isFile() === true)) {
     return { path: real, kind: info.isDirectory() ? 'folder' : 'file' };
   }
-  const message = `${path} is not there, or is no file or folder.`;
+  const message = `${path} was not found, or is not a file or folder.`;
   throw new KvasirError('LIBRARY_NOT_FOUND', message, 'Check the path.');
 }
 
-/** Makes a path a root of a library, unless it lies in one of the library's folders; gives the root it belongs to. */
+/** Makes a path a root of a library, unless it is in one of the library's folders; returns the root it belongs to. */
 export function addPath(
   libraries: LibraryTable,
   libraryId: number,
@@ -23,7 +23,7 @@ export function addPath(
 ): RootRow {
   const around = folders.find((folder) => isBelow(folder.path, added.path));
   if (around) {
-    // Added again on purpose: what was taken out of it comes back.
+    // Added again on purpose: excluded documents in it are included again.
     libraries.include(around.id, relative(around.path, added.path).split(sep).join('/'));
     return around;
   }
@@ -32,7 +32,7 @@ export function addPath(
   return { id, libraryId, failure: null, ...added };
 }
 
-/** Where a path stands in a root, with forward slashes; '' for all of it, as for a folder around it. undefined: elsewhere. */
+/** The location of a path in a root, with forward slashes; '' for the whole root or for a folder that contains it. undefined: elsewhere. */
 export function pathInRoot(root: string, path: string): string | undefined {
   if (isBelow(path, root)) return '';
   return isBelow(root, path) ? relative(root, path).split(sep).join('/') : undefined;

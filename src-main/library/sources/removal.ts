@@ -7,10 +7,10 @@ import { throwIfAborted } from '../../platform/abort.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 
 const DTYPES: readonly KvDtype[] = ['f16', 'q8_0'];
-/** Chunks deleted in one transaction; each leaves the search index too. */
+/** Chunks deleted in one transaction; each is removed from the search index, too. */
 const CHUNKS_AT_ONCE = 20;
 
-/** Removes a document's text and chunks, in transactions that are short. ABORTED. */
+/** Removes a document's text and chunks, in short transactions. ABORTED. */
 export async function removeContents(
   catalogue: Catalogue,
   documentId: number,
@@ -40,8 +40,8 @@ interface Evicted {
 }
 
 /**
- * Removes documents with the KV that no other document shares, whichever model made it: one document after another, so that a kill
- * leaves the KV of no more than one behind, for the store to evict some day. ABORTED.
+ * Removes documents with the KV that no other document shares, whichever model computed it: one document at a time, so that a kill leaves
+ * the KV of at most one behind, for the store to evict some day. ABORTED.
  */
 export async function removeWithCache(
   catalogue: Catalogue,
@@ -59,7 +59,10 @@ export async function removeWithCache(
   return evicted;
 }
 
-/** To its end once begun: when the rows are gone nobody else knows the keys. The KV goes last, since from rows the queue may compute it again. */
+/**
+ * Not abortable once started: when the rows are gone, nothing else knows the keys. The KV is deleted last, since the queue may recompute it
+ * while rows exist.
+ */
 async function removeOne(catalogue: Catalogue, store: EvictingStore, documentId: number): Promise<Evicted> {
   const slice = new TimeSlice();
   const candidates: KeyedTokens[] = [];
@@ -78,7 +81,7 @@ async function removeOne(catalogue: Catalogue, store: EvictingStore, documentId:
     }
   }
   if (keys.size === 0) return { evictedChunks: 0, evictedBytes: 0 };
-  for (const key of keys) store.unpin(key); // what it was pinned for is gone
+  for (const key of keys) store.unpin(key); // the document it was pinned for is gone
   const { entries, bytes } = await store.evict({ keys: [...keys] });
   return { evictedChunks: entries, evictedBytes: bytes };
 }

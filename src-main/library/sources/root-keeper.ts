@@ -12,11 +12,11 @@ import { isSkipped } from './scan.ts';
 interface RootKeeperOptions {
   catalogue: Catalogue;
   log: Logger;
-  /** A root's documents, or whether it can be used, have changed. */
+  /** A root's documents, or its availability, have changed. */
   onChange: (libraryId: number, changes: { removed: number }) => void;
-  /** Milliseconds without a change before changes are looked at: editors and copies write in bursts. */
+  /** Milliseconds without a change before changes are processed: editors and copies write in bursts. */
   quietMs?: number;
-  /** How often a root that cannot be used is looked for. */
+  /** How often an unavailable root is checked. */
   absentPollMs?: number;
 }
 
@@ -24,14 +24,14 @@ const QUIET_MS = 500;
 const ABSENT_POLL_MS = 15_000;
 
 /**
- * Keeps the catalogue's list of files equal to what is on disk: scans roots when asked to, and when something in a
- * watched one has changed. Scans run one after another.
+ * Keeps the catalogue's list of files equal to the files on disk: scans roots on request, and when something in a watched one has changed.
+ * Scans run one after another.
  */
 export class RootKeeper {
   readonly #options: RootKeeperOptions;
-  /** Of folders. */
+  /** Watchers of folders. */
   readonly #watchers = new Map<number, FSWatcher>();
-  /** Of single files, of which there may be thousands: one for all. */
+  /** One watcher for all single files, of which there may be thousands. */
   #fileWatcher: FSWatcher | undefined;
   readonly #files = new Map<string, number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
@@ -46,7 +46,7 @@ export class RootKeeper {
     this.#options = options;
   }
 
-  /** Scans and watches all roots that are to be watched. */
+  /** Scans and watches all roots that should be watched. */
   start(): void {
     for (const root of this.#options.catalogue.libraries.roots()) {
       if (root.watched || root.kind === 'managed') this.#scanLater(root.id);
@@ -65,7 +65,7 @@ export class RootKeeper {
     await this.#tail;
   }
 
-  /** Watches a root, or stops watching it, as its row says. */
+  /** Watches a root, or stops watching it, according to its row. */
   follow({ id, kind, path, watched }: RootRow): void {
     if (this.#abort.signal.aborted) return;
     if (!watched) this.unfollow(id);
@@ -74,7 +74,7 @@ export class RootKeeper {
   }
 
   #followFile(id: number, path: string): void {
-    // Each file is looked at once more when it is watched: it may have changed since its scan.
+    // Each file is checked once more when its watch starts: it may have changed since its scan.
     this.#fileWatcher ??= watch([], { ignorePermissionErrors: true })
       .on('all', (_event, changed) => {
         const rootId = this.#files.get(changed);
@@ -89,7 +89,7 @@ export class RootKeeper {
     const ignored = (inside: string): boolean => inside !== path && isSkipped(basename(inside));
     const watcher = watch(path, { ignoreInitial: true, ignored, ignorePermissionErrors: true });
     watcher.on('all', () => this.#touched(id));
-    // What changed between the last scan and now, nobody has seen.
+    // Changes between the last scan and now went unnoticed.
     watcher.on('ready', () => this.#touched(id));
     watcher.on('error', (error) => this.#options.log.warn('watching-failed', { path, error: String(error) }));
     this.#watchers.set(id, watcher);
@@ -106,7 +106,7 @@ export class RootKeeper {
     clearTimeout(this.#timers.get(rootId));
   }
 
-  /** Looks for new, changed and deleted files of a root, after the scans that wait already. Never rejects. */
+  /** Scans for new, changed and deleted files of a root, after pending scans. Never rejects. */
   scan(rootId: number): Promise<void> {
     const waiting = this.#waiting.get(rootId);
     if (waiting) return waiting;
@@ -119,14 +119,14 @@ export class RootKeeper {
     return turn;
   }
 
-  /** Has a root scanned by somebody else, between two scans of this one's. As `work`. */
+  /** Has a root scanned by somebody else, between two scans of this object's. As `work`. */
   between<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#tail.then(work);
     this.#tail = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Files of a root that are no documents, as its last scan found them; none before the first. */
+  /** Files of a root that are not documents, as found by its last scan; none before the first. */
   skipped(rootId: number): readonly SkippedFile[] {
     return this.#skipped.get(rootId) ?? [];
   }
@@ -159,13 +159,13 @@ export class RootKeeper {
       for (const { message } of changes.failures) log.warn('not-scanned', { root: root.path, message });
     } catch (error) {
       if (isAborted(error)) return;
-      if (!catalogue.libraries.setFailure(rootId, failureOf(error))) return; // known: it is looked for again and again
+      if (!catalogue.libraries.setFailure(rootId, failureOf(error))) return; // known: it is checked again and again
       log.warn('root-not-scanned', { root: root.path, error: String(error) });
       onChange(root.libraryId, { removed: 0 });
     }
   }
 
-  /** What watches a folder that was gone does not see the one that came back. */
+  /** The watcher of a folder that was gone does not see the folder that came back. */
   #followAnew(root: RootRow): void {
     this.unfollow(root.id);
     this.follow(root);

@@ -11,7 +11,7 @@ import { formatOf } from '../formats/formats.ts';
 import type { RootRow } from '../../catalogue/library-table.ts';
 import { scanFolder, type Scan, type ScannedFile } from './scan.ts';
 
-/** Files changed less than this before they were read may change again within the same time stamp. */
+/** Files changed less than this before they were read may change again within the same timestamp. */
 const MTIME_GRANULARITY_MS = 2000;
 /** Rows read or written at a time. */
 const BATCH = 500;
@@ -19,25 +19,25 @@ const BATCH = 500;
 export interface RootChanges {
   /** Files found. */
   files: number;
-  /** Files that are to be read: new, changed, or to be tried again. */
+  /** Files to be read: new, changed, or to be retried. */
   queued: number;
   removed: number;
   renamed: number;
-  /** What could not be looked at. */
+  /** Files and folders that could not be examined. */
   failures: DocumentFailure[];
   skipped: SkippedFile[];
 }
 
 interface RootScanOptions {
   signal?: AbortSignal | undefined;
-  /** Whether files that failed are queued although they have not changed. */
+  /** Whether failed files are queued even if they have not changed. */
   retryFailed?: boolean;
 }
 
 /**
- * Brings the catalogue's list of files up to date with what is on disk: new and changed files are queued, those that are
- * gone are removed, a renamed file keeps its document. LIBRARY_NOT_FOUND when the root is not there, LIBRARY_EMPTY when
- * every file of it is gone at once; then nothing is touched. ABORTED.
+ * Brings the catalogue's list of files up to date with the disk: new and changed files are queued, deleted ones are removed, a renamed file
+ * keeps its document. LIBRARY_NOT_FOUND when the root does not exist, LIBRARY_EMPTY when all of its files disappeared together; then
+ * nothing is changed. ABORTED.
  */
 export async function scanRoot(
   catalogue: Catalogue,
@@ -69,7 +69,7 @@ export async function scanRoot(
   const removed = gone.filter(({ id }) => !renamedIds.has(id));
   const queued = queue.filter(({ path }) => !renamedPaths.has(path));
   for (const { id } of removed) await removeDocument(catalogue, id, signal);
-  // Read again, whatever its name: another file may have the same size and time. The same bytes keep what was made of them.
+  // Read again, whatever its name: another file may have the same size and time. For the same bytes, the derived data is kept.
   await inBatches(
     catalogue,
     renames,
@@ -95,19 +95,19 @@ export async function scanRoot(
   };
 }
 
-/** Uploads whose deletion a crash cut short: their documents were taken out, and the files are Kvasir's own. */
+/** Uploads whose deletion was interrupted by a crash: their documents were excluded, and Kvasir owns the files. */
 async function deleteExcluded(files: readonly ScannedFile[], excluded: ReadonlySet<string>): Promise<void> {
   for (const { path, absolutePath } of files) if (excluded.has(path)) await rm(absolutePath, { force: true });
 }
 
-/** A drive that is not mounted leaves an empty folder behind: whether the documents go is for the user to say. */
+/** A drive that is not mounted leaves an empty folder: the user decides whether to remove the documents. */
 function emptied({ kind, path }: RootRow, documents: number): KvasirError {
   const what = kind === 'file' ? `The file ${path} is gone` : `There are no documents in ${path} any more`;
-  const kept = documents === 1 ? 'what was read of it is kept' : `what was read of all ${documents} is kept`;
+  const kept = documents === 1 ? 'its text is kept' : `the text of all ${documents} is kept`;
   return new KvasirError(
     'LIBRARY_EMPTY',
     `${what}; ${kept}.`,
-    'Plug the drive in or put the files back; if they were deleted on purpose, remove this source from the library.',
+    'Connect the drive or put the files back; if they were deleted on purpose, remove this source from the library.',
   );
 }
 
@@ -115,14 +115,14 @@ function emptied({ kind, path }: RootRow, documents: number): KvasirError {
 function needsReading(file: ScannedFile, known: KnownFile | undefined, retryFailed: boolean): boolean {
   if (!known) return true;
   const unchanged = file.bytes === known.bytes && file.mtimeMs === known.mtimeMs;
-  if (known.phase === 'waiting') return !unchanged; // is to be read anyway, but perhaps is being read just now
+  if (known.phase === 'waiting') return !unchanged; // is to be read anyway, but may be being read right now
   if (known.phase === 'failed' && retryFailed) return true;
   return !unchanged || Math.abs(known.seenMs - known.mtimeMs) <= MTIME_GRANULARITY_MS;
 }
 
 /**
- * A file that is gone and a new one of the same size and time are probably one file, where that fits no other: it keeps its document,
- * and reading it tells.
+ * A deleted file and a new one of the same size and time are probably the same file, if no other matches: it keeps its document, and
+ * reading it verifies that.
  */
 function findRenames(
   gone: readonly KnownFile[],

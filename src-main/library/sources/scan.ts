@@ -7,7 +7,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { isDocument } from '../formats/formats.ts';
 
-/** Folders and files of other programs, which nobody wrote to be read. */
+/** Folders and files of other programs that are not meant for reading. */
 const OTHERS = new Set(['node_modules', '__pycache__', 'desktop.ini', 'thumbs.db']);
 
 export interface ScannedFile {
@@ -22,7 +22,7 @@ export interface Scan {
   /** Sorted by path, so that every run sees the same order. */
   files: ScannedFile[];
   failures: DocumentFailure[];
-  /** Files that are in no list of documents, sorted likewise; hidden ones are nobody's business. */
+  /** Files that are not documents, sorted likewise; without hidden ones. */
   skipped: SkippedFile[];
 }
 
@@ -95,17 +95,17 @@ async function visitEntry(
   } catch (error) {
     throwIfAborted(signal);
     scan.skipped.push({ path, reason: 'unreadable' });
-    // A dangling link to something else than a document is nobody's loss.
+    // A dangling link to something other than a document is not reported.
     if (isDocument(path)) scan.failures.push(unreadable(path, error));
   }
 }
 
-/** Hidden files and folders, and those that other programs keep for themselves: their caches, lock files and settings. */
+/** Hidden files and folders, and those that other programs keep for their own use: caches, lock files and settings. */
 export function isSkipped(name: string): boolean {
   return name.startsWith('.') || name.startsWith('~$') || OTHERS.has(name.toLowerCase());
 }
 
-/** The failure of a file or folder that the operating system does not hand out. */
+/** The failure of a file or folder that the operating system denies access to. */
 function unreadable(path: string, error: unknown): DocumentFailure {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
   return { path, code: 'DOCUMENT_UNREADABLE', message: `It cannot be read (${code}): ${path}.` };

@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { RootRow } from '../../catalogue/library-table.ts';
 
-/** Of a folder: nothing that leads elsewhere, whatever a catalogue from elsewhere says. */
+/** For a folder: nothing that leads elsewhere, whatever an imported catalogue says. */
 const NAME = /^[\w-]+$/;
 const RECOVERED_NAME = 'Recovered files';
 
 /**
- * Folders of uploaded files, in `libraries/` of the data folder: one for each library that has any, under a name that is never used
- * again. The row that owns a folder is there before it and goes in one transaction with a note that the folder is to be deleted: a
- * folder without either was lost by a catalogue, and is never deleted.
+ * Folders of uploaded files, in `libraries/` of the data folder: one for each library that has any, under a name that is never reused. The
+ * row that owns a folder is created before it and deleted in one transaction with a note that the folder is to be deleted: a folder without
+ * either was lost by a catalogue, and is never deleted.
  */
 export class UploadFolders {
   readonly #catalogue: Catalogue;
@@ -23,8 +23,8 @@ export class UploadFolders {
   }
 
   /**
-   * Says of each folder where it lies in this data folder, which may have been moved, or have come from a backup that was made
-   * elsewhere or by somebody else.
+   * Updates each folder's path for this data folder, which may have been moved, or restored from a backup made elsewhere or by somebody
+   * else.
    */
   place(): void {
     const { libraries } = this.#catalogue;
@@ -36,12 +36,12 @@ export class UploadFolders {
     }
   }
 
-  /** Where files of a root may be deleted; undefined for roots that are not Kvasir's own. */
+  /** The folder in which a root's files may be deleted; undefined for roots that Kvasir does not own. */
   ownFolder({ kind, path }: RootRow): string | undefined {
     return kind === 'managed' && dirname(path) === this.#dir && NAME.test(basename(path)) ? path : undefined;
   }
 
-  /** A library's; made known when it has none. The folder itself is made by the first upload. */
+  /** A library's upload root; registered when missing. The first upload creates the folder itself. */
   of(libraryId: number): RootRow {
     const { libraries } = this.#catalogue;
     const known = libraries.roots(libraryId).find(({ kind }) => kind === 'managed');
@@ -51,7 +51,7 @@ export class UploadFolders {
     return libraries.root(id) as RootRow;
   }
 
-  /** Takes roots out with `remove`, and deletes their folders if they are of uploads and nobody else's. */
+  /** Removes roots with `remove`, and deletes their folders if these are upload folders that no other root uses. */
   async discard(roots: readonly RootRow[], remove: () => void): Promise<void> {
     const { libraries } = this.#catalogue;
     this.#catalogue.transaction(() => {
@@ -64,7 +64,7 @@ export class UploadFolders {
     await this.removeDiscarded();
   }
 
-  /** Also what a crash, or a file in use, kept from being deleted. */
+  /** Includes folders whose deletion was prevented by a crash or a file in use. */
   async removeDiscarded(): Promise<void> {
     const { libraries } = this.#catalogue;
     for (const name of libraries.discardedFolders()) {
@@ -73,7 +73,7 @@ export class UploadFolders {
     }
   }
 
-  /** Makes libraries of folders that no library has: their catalogue was damaged. Gives how many. */
+  /** Creates libraries for folders that no library owns: their catalogue was damaged. Returns how many. */
   async recover(): Promise<number> {
     const { libraries } = this.#catalogue;
     const entries = await readdir(this.#dir, { withFileTypes: true }).catch(() => []);

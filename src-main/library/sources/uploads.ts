@@ -8,11 +8,11 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { overLimit } from '../formats/errors.ts';
 import { fileError } from '../../platform/paths.ts';
 
-/** Files on their way in: hidden, so that no scan takes them for documents. */
+/** Incomplete uploads: hidden, so that no scan takes them for documents. */
 const INCOMING = '.incoming';
 const MAX_PATH_UNITS = 1000;
 const MAX_NAME_BYTES = 255;
-/** Windows gives these names to devices, with any extension. */
+/** Windows reserves these names for devices, with any extension. */
 const DEVICE_NAME = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
@@ -34,14 +34,14 @@ export function safeRelativePath(path: string): string {
   if (fine) return parts.join('/').normalize('NFC');
   throw new KvasirError(
     'BAD_ARGUMENT',
-    `${JSON.stringify(path.slice(0, 200))} is not a path that can be stored.`,
+    `${JSON.stringify(path.slice(0, 200))} is not a valid path for an upload.`,
     'Rename the file.',
   );
 }
 
 /**
- * Writes a file below `folder`: aside first, synced, then renamed to its place, where it replaces an older one.
- * DOCUMENT_TOO_LARGE, DISK_FULL, STORE_READ_ONLY, ABORTED when the stream ends early.
+ * Writes a file below `folder`: to a temporary name, synced, then renamed to its final name, replacing an older one. DOCUMENT_TOO_LARGE,
+ * DISK_FULL, STORE_READ_ONLY, ABORTED when the stream ends early.
  */
 export async function storeUpload(
   folder: string,
@@ -85,7 +85,7 @@ function uploadError(error: unknown, path: string): KvasirError {
   return fileError(error, `${path} could not be stored`);
 }
 
-/** After this the rename outlives a power failure; Windows has no such call. */
+/** After this the rename survives a power failure; Windows has no such call. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
