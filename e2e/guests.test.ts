@@ -100,7 +100,7 @@ test('a database that another program holds is named, and the command works once
   other.exec('BEGIN EXCLUSIVE');
   const held = await runCli(ask);
   expectFailure(held, 'DATABASE_HELD');
-  expect(held.stderr).toContain('Another program is holding the database');
+  expect(held.stderr).toContain('is in use by another program');
   other.close();
   expect((await runCli(ask)).code).toBe(0);
 });

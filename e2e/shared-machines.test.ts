@@ -124,7 +124,7 @@ test.each([
   writeFileSync(join(path, name!), value);
   const data = await machine(place);
   const second = await ask(data);
-  expect(second.stderr).toContain(`Note: ${path} gave a damaged value; it is not used.`);
+  expect(second.stderr).toContain(`Note: ${path} returned a damaged value; it is not used.`);
   expect(second.precomputed.computed).toBeGreaterThan(0);
   expect(second.answer).toBe(first.answer);
   const verified = await runCli(['cache', 'verify', '--json', '--data', data]);
@@ -138,7 +138,7 @@ test('a missing place is reported, and everything is computed', async () => {
   const path = join(dir, 'nowhere');
   const { precomputed, stderr } = await ask(await machine({ sharing: { kind: 'folder', folder: { path } } }));
   expect(stderr).toContain(
-    `Note: ${path} is not there. See that the network drive is connected, and that the path is right.`,
+    `Note: Folder not found: ${path}. Check that the network drive is connected, and the path.`,
   );
   expect(precomputed).toMatchObject({ computed: precomputed.chunks, fetched: 0 });
 });

@@ -25,21 +25,21 @@ const HOLDS: Record<string, string> = {
   'models.sqlite': 'list of models',
 };
 
-/** What a person is told of a database that could not be read. */
+/** The notice for a database that could not be read. */
 export function setAsideFailure({ path, keptAs }: SetAside): Failure {
   return {
     code: 'STORE_CORRUPT',
-    message: `The ${holds(path)} could not be read: their file is damaged. It was kept as ${keptAs}.`,
-    advice: 'Restore a backup to get them back as they were then.',
+    message: `The ${holds(path)} could not be read because their file is damaged. It was kept as ${keptAs}.`,
+    advice: 'Restore a backup to get an earlier version back.',
   };
 }
 
-/** What a person is told of a database that is damaged and in use. */
+/** The notice for a database found damaged while in use. */
 export function damagedFailure(path: string): Failure {
   return {
     code: 'STORE_CORRUPT',
     message: `The file of your ${holds(path)}, ${path}, is damaged.`,
-    advice: 'Start Kvasir again: it sets the file aside and opens the rest; then restore a backup.',
+    advice: 'Restart Kvasir, which sets the file aside and opens the rest; then restore a backup.',
   };
 }
 

@@ -8,17 +8,17 @@ interface Leftover {
   /** Folder below the data folder; `*` stands for each folder in `libraries`. */
   in: string;
   name: RegExp;
-  /** Whether it is one; default: always. */
+  /** Whether a file is a leftover; default: always. */
   when?: (path: string) => boolean;
 }
 
 const WITHOUT_MANIFEST = (path: string): boolean => !existsSync(join(path, MANIFEST_NAME));
 
-/** Folders of what a restore replaced, with the time. */
+/** Folders of data replaced by a restore, with the time. */
 const REPLACED = /^replaced-(\d{4})(\d\d)(\d\d)T\d{9}Z(-\d+)?$/;
 const KEPT_MS = 30 * 86_400_000;
 
-/** There is no backup of it: it stays for a month, and that of the last restore until there is another. */
+/** There is no backup of it: it is kept for a month, and the latest one until the next restore. */
 function isOldReplaced(path: string): boolean {
   const all = entriesOf(dirname(path)).filter((name) => REPLACED.test(name));
   const [, ...date] = REPLACED.exec(basename(path)) ?? [];
@@ -28,8 +28,8 @@ function isOldReplaced(path: string): boolean {
 }
 
 /**
- * What a process that was killed can leave behind: all that is written aside and renamed when it is whole; and what has been kept long
- * enough. Who adds such a file adds its name here. The chunk store has a folder for them (`cache/tmp`) and empties it itself.
+ * Files that a killed process can leave: all files written to a temporary name and then renamed; and expired ones. Add
+ * every new kind of temporary file here. The chunk store has a folder for them (`cache/tmp`) and empties it itself.
  */
 function leftovers(isDownload: (file: string) => boolean): Leftover[] {
   return [
@@ -51,8 +51,8 @@ function leftovers(isDownload: (file: string) => boolean): Leftover[] {
 }
 
 /**
- * Removes them. REQUIRES: this process holds the data folder's lock and has not begun to work, so that whatever is there is a
- * dead process's. `isDownload` says which unfinished files in the folder of models are to be gone on with.
+ * Removes leftovers. REQUIRES: this process holds the data folder's lock and has not started work, so that all
+ * leftovers belong to dead processes. `isDownload` tells which partial files in the models folder can be resumed.
  */
 export function removeLeftovers(data: string, isDownload: (path: string) => boolean, log: Logger): void {
   for (const { in: folder, name, when = () => true } of leftovers(isDownload))

@@ -57,7 +57,7 @@ test('a GPU that is off says why, and so does a pack without one', async ({ app,
     message,
     advice: 'Test it again.',
   });
-  const off = because('Vulkan0 computes something else than the processor (writing).');
+  const off = because('The results of Vulkan0 differ from the processor’s (writing).');
   const broken = because('The GPU pack libggml-cuda.so could not be loaded.');
   await saying(window, () => ({
     devices: [{ ...GPU, state: 'off', failure: off }],
@@ -107,8 +107,8 @@ test('a pack is got by a click: what goes wrong, how far it is, and what its tes
     const pack = section.getByRole('group', { name: 'Vulkan pack' });
 
     await pack.getByRole('button', { name: 'Get the Vulkan pack (27 MB)' }).click();
-    await expect(pack).toContainText('The Vulkan pack could not be fetched');
-    await expect(pack).toContainText('is not the file that was announced');
+    await expect(pack).toContainText('The Vulkan pack could not be downloaded');
+    await expect(pack).toContainText('Checksum mismatch');
 
     answer.by = (response) => {
       response.writeHead(200, { 'content-length': packed.length });

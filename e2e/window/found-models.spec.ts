@@ -125,7 +125,7 @@ test.describe('on the Models screen', () => {
     const field = dialog.getByLabel('Path of a folder on this machine');
     await field.fill(join(modelsHome, 'nowhere'));
     await window.keyboard.press('Enter');
-    await expect(window.getByRole('alert')).toContainText('There is no folder at');
+    await expect(window.getByRole('alert')).toContainText('Folder not found:');
     await field.fill(join(modelsHome, '.lmstudio', 'models', 'ada', 'Whole'));
     await window.keyboard.press('Enter');
     await expect(dialog).toHaveCount(0);

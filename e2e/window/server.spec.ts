@@ -62,7 +62,7 @@ test('a model on a server is added, used and asked; the window says where questi
     server.answer = (response) => refuse(response, 429, { message: 'No.', code: 'insufficient_quota' });
     await window.getByRole('textbox', { name: 'Your question' }).fill('And where was that?');
     await window.keyboard.press('Enter');
-    await expect(answers(window).last()).toContainText('has used up what it may (429).');
+    await expect(answers(window).last()).toContainText('has used up its quota (429).');
     await expect(window.getByText('And where was that?').first()).toBeVisible();
   });
   await test.step('while it waits it says for what, and it can be stopped', async () => {

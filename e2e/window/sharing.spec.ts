@@ -30,7 +30,7 @@ test('a folder is set up, tested, filled and told about', async ({ window, dataD
 
   await fill(window, sharing.folder.path, shared);
   await testConnection(window);
-  await expect(window.getByRole('alert').filter({ hasText: `${shared} is not there.` })).toBeVisible();
+  await expect(window.getByRole('alert').filter({ hasText: `Folder not found: ${shared}.` })).toBeVisible();
   mkdirSync(shared);
   await testConnection(window);
   await expect(window.getByText(`${shared} works`)).toBeVisible();

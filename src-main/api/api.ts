@@ -5,13 +5,13 @@ import { firstIssue } from '../../src-shared/settings.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
 
-/** What a host forwards a window's calls to. */
+/** The entry point to which a host forwards a window's calls. */
 export interface Api {
   /** Never rejects: a failure is a value with a code. */
   call(name: unknown, input: unknown): Promise<CallResult>;
 }
 
-/** Checks each input by its schema, runs its handler, and turns what is thrown into failures. */
+/** Validates each input against its schema, runs the handler, and converts errors into failure values. */
 export function createApi(handlers: Handlers, log: Logger): Api {
   return {
     async call(name, input) {
@@ -19,7 +19,7 @@ export function createApi(handlers: Handlers, log: Logger): Api {
       const parsed = contract[name].input.safeParse(input ?? {});
       if (!parsed.success) return refused(`${name}: ${firstIssue(parsed.error)}.`);
       try {
-        // The schema and the handler of one name belong together, which TypeScript cannot follow through the union.
+        // The schema and the handler of a name belong together, which TypeScript cannot follow through the union.
         const handler = handlers[name] as (input: unknown) => unknown;
         return { ok: true, data: (await handler(parsed.data)) ?? {} };
       } catch (error) {

@@ -14,7 +14,7 @@ import { settingsHandlers } from './settings.ts';
 import { sharingHandlers } from './sharing.ts';
 import { watchingHandlers } from './watching.ts';
 
-/** Everything a window can ask, answered by the app's services; what only a host can do, by `host`. */
+/** The handlers for a window's calls: `app`'s services, and `host` for whatever depends on the host. */
 export function createHandlers(app: App, host: HostServices): Handlers {
   return {
     ...appHandlers(app, host),

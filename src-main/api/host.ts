@@ -2,15 +2,15 @@ import type { InputOf } from '../../src-shared/contract/contract.ts';
 
 export type PathKind = InputOf<'app.choosePaths'>['kind'];
 
-/** What only the host that shows the window can do; handlers for `app.*` get one. */
+/** Functions that depend on the host that shows the window; handlers for `app.*` use one. */
 export interface HostServices {
   readonly kind: 'electron' | 'server';
-  /** Whether it can look for newer versions. */
+  /** Whether this host can check for updates. */
   readonly updates?: boolean;
-  /** Opens the system's file dialog; empty when the user cancels. Absent: this host has no dialogs. */
+  /** Opens the system's file dialog; empty if the user cancels. Absent: this host has no dialogs. */
   choosePaths?(kind: PathKind): Promise<string[]>;
   /** Shows a file or a folder in the system's file manager. Absent: nothing happens. */
   reveal?(path: string): void;
-  /** Ends Kvasir and starts it again. Absent: the host cannot. */
+  /** Restarts Kvasir. Absent: the host cannot. */
   restart?(): void;
 }

@@ -7,7 +7,7 @@ import { searchHandlers } from './search.ts';
 const input = contract['search.query'].input.parse({ text: 'ferry' });
 const found = { hits: [], usedVectors: false, ms: 1 };
 
-/** The handler over a search that finds nothing until there is a model, as the real one does. */
+/** The handler over a search that finds nothing until a model is loaded, like the real one. */
 function query(current: Promise<unknown>) {
   let loaded = false;
   void current.then(
@@ -28,7 +28,7 @@ test('a search waits for the model whose chunks it is to find', async () => {
   expect(await answer).toEqual(found);
 });
 
-test('without a model that can be loaded a search says why', async () => {
+test('a search explains why if no model can be loaded', async () => {
   const failure = new KvasirError('MODEL_NOT_FOUND', 'There is no model file.');
   await expect(query(Promise.reject(failure))).rejects.toBe(failure);
 });

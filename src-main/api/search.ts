@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 export function searchHandlers({ models, search }: App): Pick<Handlers, 'search.query'> {
   return {
     'search.query': async (input) => {
-      await models.current(); // chunks are a model's: without one there is nothing to find, and no reason to say so
+      await models.current(); // Chunks belong to a model: without one there is nothing to find, and no reason to report.
       return search.query(input);
     },
   };

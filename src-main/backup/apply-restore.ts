@@ -8,30 +8,31 @@ import { messageOf } from '../platform/failure.ts';
 import { ensureWritableDir } from '../platform/paths.ts';
 import { DATABASE_FILES, MANIFEST_NAME, ManifestSchema, PLAIN_FILES, UPLOADS } from './manifest.ts';
 
-/** A backup on its way out of its file. */
+/** A backup that is being unpacked. */
 export const UNPACKING_FOLDER = 'restore-unpacking';
-/** A backup that is unpacked and checked, to take the data's place at the next start. */
+/** An unpacked, verified backup that replaces the data at the next start. */
 export const READY_FOLDER = 'restore-ready';
-/** The same while it does. What it replaces goes into `old` in it. */
+/** The backup while it replaces the data. Replaced files go into its `old` folder. */
 export const APPLYING_FOLDER = 'restore-applying';
 
 const WaitingSchema = ManifestSchema.extend({
-  /** Whether what it replaces stays in a folder beside the data: there is no backup of it. */
+  /** Whether to keep the replaced files in a folder next to the data, because there is no backup of them. */
   keepsReplaced: z.boolean().default(false),
 });
 
-/** The manifest of a backup that waits. */
+/** The manifest of a pending backup. */
 export type Waiting = z.infer<typeof WaitingSchema>;
 
-/** What came of it. */
+/** The outcome. */
 type Restored = { restored: boolean; failure?: Failure };
 
 /**
- * Puts a backup that waits to be restored in the place of the data. To be called before anything of the data folder is
- * open. STORE_IN_USE when another process has it open.
+ * Replaces the data with a pending backup. Call it before anything in the data folder is open. STORE_IN_USE if another
+ * process has it open.
  *
- * A crash in between leaves more to do for the next start: each file that the manifest names is in the folder of the restore (then
- * it is still to be moved) or has arrived. What is not one of the two, or cannot be read, replaces nothing and is kept.
+ * After a crash the next start continues: each file in the manifest is either still in the restore's folder (and has to
+ * be moved) or already in place. If a file is in neither place or cannot be read, nothing is replaced and the backup is
+ * kept.
  */
 export function applyRestore(data: string, store: string, nowMs = Date.now()): Restored {
   const [ready, applying] = [READY_FOLDER, APPLYING_FOLDER].map((name) => join(data, name)) as [
@@ -52,14 +53,14 @@ export function applyRestore(data: string, store: string, nowMs = Date.now()): R
       return { restored: false, failure: setAside(folder, nowMs, error) };
     }
     if (!begun) {
-      rmSync(applying, { recursive: true, force: true }); // without a manifest: what is left of an earlier one
+      rmSync(applying, { recursive: true, force: true }); // no manifest: the remains of an earlier restore
       renameSync(ready, applying);
     }
     for (const name of [...DATABASE_FILES, ...PLAIN_FILES, UPLOADS])
       replace(data, applying, name, has(manifest, name));
     const old = join(applying, 'old');
     if (manifest.keepsReplaced && existsSync(old)) renameSync(old, freeName(join(data, 'replaced'), nowMs));
-    rmSync(join(applying, MANIFEST_NAME)); // from here on there is nothing to restore
+    rmSync(join(applying, MANIFEST_NAME)); // from here on there is nothing left to restore
     rmSync(applying, { recursive: true, force: true });
     return { restored: true };
   } finally {
@@ -67,7 +68,7 @@ export function applyRestore(data: string, store: string, nowMs = Date.now()): R
   }
 }
 
-/** The store's lock stands for the whole data folder: every process takes it first. */
+/** The store's lock protects the whole data folder: every process takes it first. */
 function takeLock(store: string): StoreLock {
   ensureWritableDir(store);
   try {
@@ -87,15 +88,17 @@ function requireFiles(folder: string, { files }: Waiting): void {
   if (files.length === 0) throw new Error('it is empty');
 }
 
-/** Whether a backup has a file, or anything in a folder. */
+/** Whether a backup contains a file, or anything in a folder. */
 function has({ files }: Waiting, name: string): boolean {
   return files.some((file) => file.name === name || file.name.startsWith(`${name}/`));
 }
 
-/** What is in the backup takes the place of what is there; what is not in the backup goes. A database's log goes first. */
+/**
+ * Replaces an item with the one in the backup, or deletes it if the backup has none. A database's log is deleted first.
+ */
 function replace(data: string, applying: string, name: string, inBackup: boolean): void {
   const [from, to] = [join(applying, name), join(data, name)];
-  if (inBackup && !existsSync(from)) return; // arrived before a crash
+  if (inBackup && !existsSync(from)) return; // moved before a crash
   for (const suffix of ['-wal', '-shm', '']) {
     const kept = join(applying, 'old', name + suffix);
     if (!existsSync(to + suffix)) continue;
@@ -110,8 +113,8 @@ function setAside(folder: string, nowMs: number, error: unknown): Failure {
   renameSync(folder, kept);
   return {
     code: 'BACKUP_INVALID',
-    message: `The backup that was to be restored cannot be used, and nothing was replaced (${messageOf(error)}). Its files are in ${kept}.`,
-    advice: 'Restore it again from its file.',
+    message: `The pending backup cannot be restored, and nothing was replaced (${messageOf(error)}). Its files are in ${kept}.`,
+    advice: 'Restore it again from the backup file.',
   };
 }
 

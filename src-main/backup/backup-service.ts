@@ -26,11 +26,11 @@ interface BackupServiceOptions {
 
 const PROGRESS_MS = 200;
 
-/** Backups of documents, conversations and settings: one file each, in a folder beside the data. */
+/** Backups of documents, conversations and settings: one file each, in a folder next to the data. */
 export class BackupService {
   readonly dir: string;
   readonly #options: BackupServiceOptions;
-  /** One at a time. */
+  /** Serialises backups and restores. */
   readonly #queue = new SerialQueue();
 
   constructor(options: BackupServiceOptions) {
@@ -38,12 +38,15 @@ export class BackupService {
     this.dir = join(options.data, 'backups');
   }
 
-  /** A backup that was read back and can be restored; progress comes as 'backups.progress'. DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT, BACKUP_INVALID. */
+  /**
+   * Creates a backup and verifies that it can be restored; progress is sent as 'backups.progress'. DISK_FULL,
+   * STORE_READ_ONLY, STORE_CORRUPT, BACKUP_INVALID.
+   */
   create(): Promise<Backup> {
     return this.#queue.run(() => this.#write());
   }
 
-  /** Whether a restored backup takes the data's place at the next start. */
+  /** Whether the next start will replace the data with a restored backup. */
   get restoreWaiting(): boolean {
     return existsSync(join(this.#options.data, READY_FOLDER));
   }
@@ -57,8 +60,8 @@ export class BackupService {
   }
 
   /**
-   * Checks a backup and lays it out to take the data's place at the next start. The present data is backed up first; where it is
-   * too damaged for that, its files are kept. BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
+   * Verifies a backup and prepares it to replace the data at the next start. The current data is backed up first; if it
+   * is too damaged for that, its files are kept. BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
    */
   restore(path: string): Promise<{ restartNeeded: boolean }> {
     return this.#queue.run(async () => {
@@ -71,7 +74,7 @@ export class BackupService {
         const manifest = await readBackup(path, { dir: unpacked, schemas });
         const waiting: Waiting = { ...manifest, keepsReplaced: !(await this.#presentIsBackedUp()) };
         await writeSynced(join(unpacked, MANIFEST_NAME), JSON.stringify(waiting));
-        await rm(ready, { recursive: true, force: true }); // an earlier choice
+        await rm(ready, { recursive: true, force: true }); // an earlier pending restore
         await rename(unpacked, ready);
       } catch (error) {
         await rm(unpacked, { recursive: true, force: true });
@@ -101,7 +104,7 @@ export class BackupService {
     try {
       await mkdir(this.dir, { recursive: true });
     } catch (error) {
-      throw fileError(error, `The folder of backups ${this.dir} could not be made`);
+      throw fileError(error, `The backup folder ${this.dir} could not be created`);
     }
     const createdMs = clock();
     const path = this.#freeName(createdMs);

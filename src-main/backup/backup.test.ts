@@ -45,7 +45,7 @@ function tempDir(): string {
   return dir;
 }
 
-/** A data folder with something of everything; the databases stay open, as they are in the program. */
+/** A data folder with an example of each kind of data; the databases stay open, as in the program. */
 function kvasirAt(data = tempDir(), schemas = SCHEMAS) {
   const notes = openDatabase(join(data, 'conversations.sqlite'), [NOTES]);
   const catalogue = openDatabase(join(data, 'catalogue.sqlite'), [ROOTS]);
@@ -71,7 +71,7 @@ function fill({ data, notes, catalogue }: Kvasir, word: string): void {
 
 const texts = (database: Database): unknown[] => database.column('SELECT text FROM note');
 
-/** What the next start does. */
+/** Simulates the next start. */
 function restart(kvasir: Kvasir, data = kvasir.data): Kvasir {
   kvasir.close();
   applyRestore(data, join(data, 'cache'));
@@ -130,7 +130,7 @@ describe('backup and restore', () => {
     expect(kvasir.backups.restoreWaiting).toBe(false);
     expect(await kvasir.backups.restore(backup.path)).toEqual({ restartNeeded: true });
     expect(kvasir.backups.restoreWaiting).toBe(true);
-    expect(texts(kvasir.notes)).toEqual(['before', 'afterwards']); // nothing changes under a running program
+    expect(texts(kvasir.notes)).toEqual(['before', 'afterwards']); // nothing changes while the program runs
     const kept = (await kvasir.backups.list()).find(({ path }) => path !== backup.path)!;
 
     const restored = restart(kvasir);
@@ -163,7 +163,7 @@ describe('backup and restore', () => {
     await kvasir.backups.restore(path);
     kvasir.close();
     const ready = join(kvasir.data, 'restore-ready');
-    // As after a crash behind the first database: it is moved, the rest is not.
+    // As after a crash that followed the first database: it is moved, the rest is not.
     const applying = join(kvasir.data, 'restore-applying');
     renameSync(ready, applying);
     renameSync(join(applying, 'catalogue.sqlite'), join(kvasir.data, 'catalogue.sqlite'));
@@ -195,7 +195,7 @@ describe('backup and restore', () => {
   });
 });
 
-/** A database of this text, as `make` leaves it. */
+/** The bytes of a database as `make` leaves it. */
 function databaseOf(make: (database: SQLite.Database) => void): Buffer {
   const path = join(tempDir(), 'made.sqlite');
   const database = new SQLite(path);
@@ -207,7 +207,7 @@ function databaseOf(make: (database: SQLite.Database) => void): Buffer {
 const catalogueOf = (sql: string): Buffer => databaseOf((database) => void database.exec(sql));
 
 describe('damage', () => {
-  /** Enough notes for several pages, one of which is overwritten in the file while it is open elsewhere. */
+  /** Writes enough notes for several pages and overwrites one page in the file while the database is open elsewhere. */
   function damage(kvasir: Kvasir): void {
     for (let i = 0; i < 200; i++) kvasir.notes.run('INSERT INTO note VALUES (?)', `${i} ${'x'.repeat(100)}`);
     kvasir.close();

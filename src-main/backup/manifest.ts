@@ -12,13 +12,13 @@ export const DATABASE_FILES = [
   'models.sqlite',
 ] as const;
 
-/** The migrations of each. */
+/** The migrations of each database. */
 export type Schemas = Readonly<Record<(typeof DATABASE_FILES)[number], readonly string[]>>;
 
-/** Files beside the databases. */
+/** Files next to the databases. */
 export const PLAIN_FILES: readonly string[] = ['settings.json'];
 
-/** Copies of documents that came by upload. */
+/** Copies of uploaded documents. */
 export const UPLOADS = 'libraries';
 
 export const ManifestSchema = z.object({
@@ -26,7 +26,7 @@ export const ManifestSchema = z.object({
   version: z.literal(1),
   createdMs: z.number().min(0).max(8.64e15),
   program: z.string().max(100),
-  /** The data folder it was made of: paths in the databases begin with it. */
+  /** The data folder that was backed up: paths in the databases begin with it. */
   dataDir: z.string(),
   files: z
     .array(
@@ -42,7 +42,7 @@ export const ManifestSchema = z.object({
 
 export type Manifest = z.infer<typeof ManifestSchema>;
 
-/** Whether a backup may hold a file of this name: nothing but what Kvasir writes, and nothing outside of its folder. */
+/** Whether a backup may contain a file of this name: only files that Kvasir writes, none outside its folder. */
 export function isKnownName(name: string): boolean {
   if ([...DATABASE_FILES, ...PLAIN_FILES].includes(name)) return true;
   const parts = name.split('/');

@@ -25,18 +25,18 @@ import {
 const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
 
 interface ReadOptions {
-  /** Where it is unpacked. */
+  /** Target folder. */
   dir: string;
   schemas: Schemas;
-  /** Which files are written there; of the others the sums are checked. Default: all. */
+  /** Which files to write; the others are only verified by checksum. Default: all. */
   unpacks?: (name: string) => boolean;
-  /** So many more bytes of its files were read. */
+  /** Called with the number of bytes read since the last call. */
   onBytes?: (bytes: number) => void;
 }
 
 /**
- * Unpacks a backup, and checks all of it: names, sizes, sums, and that this version can start with its databases and settings.
- * BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
+ * Unpacks a backup and verifies all of it: names, sizes, checksums, and that this version can open its databases and
+ * settings. BACKUP_INVALID, DISK_FULL, STORE_READ_ONLY.
  */
 export async function readBackup(
   path: string,
@@ -146,7 +146,7 @@ function nowhere(): Writable {
   return new Writable({ write: (_part, _encoding, done) => done() });
 }
 
-/** As the next start would open it. */
+/** Opens it as the next start would. */
 function requireDatabase(dir: string, name: string, migrations: readonly string[]): void {
   try {
     checkDatabase(join(dir, name), migrations);
@@ -159,7 +159,10 @@ function requireDatabase(dir: string, name: string, migrations: readonly string[
   }
 }
 
-/** Single values that this version cannot use get their default at the next start, as they do in a file of the data folder. */
+/**
+ * At the next start, individual values that this version cannot use get their defaults, as in a settings file of the
+ * data folder.
+ */
 function requireSettings(path: string): void {
   const { damage } = readSettingsFile(path);
   if (damage !== undefined) throw invalidBackup(`its settings cannot be used (${damage})`);

@@ -25,16 +25,16 @@ interface WriteOptions {
   schemas: Schemas;
   program: string;
   createdMs: number;
-  /** Bytes gone through, and in all: each is summed, packed and read back. */
+  /** Bytes processed, and the total: each byte is hashed, packed and read back. */
   onProgress?: (done: number, total: number) => void;
 }
 
 const PASSES = 3;
 
 /**
- * Writes a backup to `target`: a ZIP file that appears under its name once it is whole, on disk, and was read back as a restore
- * would read it. Databases are copied page by page while others go on using them. DISK_FULL, STORE_READ_ONLY, STORE_CORRUPT,
- * BACKUP_INVALID when what was written is not what was to be.
+ * Writes a backup to `target`: a ZIP file that gets its name once it is complete, synced, and has been read back the
+ * way a restore reads it. Databases are copied page by page while others keep using them. DISK_FULL, STORE_READ_ONLY,
+ * STORE_CORRUPT, BACKUP_INVALID if the written file does not verify.
  */
 export async function writeBackup(target: string, options: WriteOptions): Promise<void> {
   const part = `${target}.part`;
@@ -75,14 +75,14 @@ async function counter(sources: Source[], onProgress: WriteOptions['onProgress']
   return (bytes) => onProgress?.((done += bytes), total);
 }
 
-/** Uploads are read, and not written once more: their sums tell as much. */
+/** Uploads are read but not written again: their checksums are sufficient. */
 async function readBack(path: string, dir: string, schemas: Schemas, onBytes: OnBytes): Promise<void> {
   await mkdir(dir);
   try {
     await readBackup(path, { dir, schemas, unpacks: (name) => !name.startsWith(`${UPLOADS}/`), onBytes });
   } catch (error) {
     if (!(error instanceof KvasirError && error.code === 'BACKUP_INVALID')) throw error;
-    const message = 'The backup that was written could not be read back, and was not kept';
+    const message = 'The backup could not be verified after writing and was deleted';
     throw new KvasirError(error.code, `${message}: ${error.message}`, 'Try again.', { cause: error });
   }
 }
@@ -107,7 +107,7 @@ async function copyDatabases(dir: string, { data }: WriteOptions): Promise<Sourc
   return sources;
 }
 
-/** A copy of a damaged database could not be restored, and looks like one that can. STORE_CORRUPT. */
+/** A copy of a damaged database looks sound but could not be restored. STORE_CORRUPT. */
 function requireSoundCopy(path: string, of: string): void {
   const copy = new Database(path);
   try {
@@ -135,7 +135,7 @@ async function uploads(data: string): Promise<Source[]> {
 async function zip(part: string, sources: Source[], options: WriteOptions, onBytes: OnBytes): Promise<void> {
   const archive = new ZipFile();
   const written = pipeline(archive.outputStream, createWriteStream(part));
-  // Waited for below; a failure before that must not be an unhandled one.
+  // Awaited below; a failure before that must not become an unhandled rejection.
   written.catch(() => undefined);
   const files: Manifest['files'] = [];
   for (const { name, path } of sources) {
@@ -168,7 +168,7 @@ async function hashFile(path: string, onBytes: OnBytes): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Bytes and the folder's entry on disk, so that a crash right after leaves the backup. */
+/** Syncs the file and its folder entry, so that the backup survives an immediate crash. */
 async function sync(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {

@@ -1,7 +1,10 @@
 import type { AutomaticDevice } from '../../src-shared/contract/devices.ts';
 import type { TriedDevice } from './devices-file.ts';
 
-/** Of what was tried: the fastest GPU that works, where it is faster than the processor. `waiting`: something is yet to be tried. */
+/**
+ * Picks the fastest working GPU among the tested devices if it is faster than the CPU. `waiting`: some tests are still
+ * pending.
+ */
 export function automaticDevice(tried: readonly TriedDevice[], waiting: boolean): AutomaticDevice {
   const good = tried.filter(({ failure }) => failure === null);
   const speed = ({ tokensPerSecond }: TriedDevice): number => tokensPerSecond ?? 0;

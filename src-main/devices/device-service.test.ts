@@ -14,24 +14,24 @@ import type { DeviceRequest, MeasuredDevice } from './trial/protocol.ts';
 
 const GOOD: MeasuredDevice = { wrong: '', tokensPerSecond: 900, cpuTokensPerSecond: 100 };
 const SLOW: MeasuredDevice = { wrong: '', tokensPerSecond: 50, cpuTokensPerSecond: 100 };
-const DIED = new KvasirError('DEVICE_FAILED', 'The process in which it was tried ended (SIGSEGV).');
+const DIED = new KvasirError('DEVICE_FAILED', 'Its test process crashed (SIGSEGV).');
 
 function device(name: string, kind: Device['kind'] = 'gpu'): Device {
   return { name, description: `${name} of a test`, kind, memoryFree: 1e9, memoryTotal: 2e9 };
 }
 
-/** What trials of devices say by name; of a pack's own name, what listing its devices fails with. */
+/** Results of device tests by device name; under a pack's name, the error of listing its devices. */
 type Outcomes = Record<string, MeasuredDevice | KvasirError>;
 
 interface Setup {
   data?: string;
   packs?: Record<string, string[]>;
-  /** Packs that are not here when it starts. */
+  /** Packs that are installed after start. */
   later?: Record<string, string[]>;
   outcomes?: Outcomes;
   builtIn?: Device[];
   version?: string;
-  /** Fails to load here what a trial could load. */
+  /** Makes loading a pack fail here although its test succeeded. */
   loadPack?: (path: string) => void;
 }
 
@@ -96,7 +96,7 @@ function packFile(dir: string, name: string): string {
   return path;
 }
 
-/** Which device a model is loaded on. */
+/** Returns the device that a model is loaded on. */
 const loadedOn = (service: DeviceService): Promise<string> =>
   service.load('Some model', (name) => Promise.resolve(name));
 
@@ -119,7 +119,7 @@ describe('without a GPU', () => {
     expect(await loadedOn(service)).toBe('cpu');
     expect(await loadedOn(service)).toBe('cpu');
     expect(notices.map(({ message }) => message)).toEqual([
-      'There is no device called Vulkan0 on this machine now, so the processor is used.',
+      'Device Vulkan0 not found, so the processor is used.',
     ]);
   });
 });
@@ -170,7 +170,7 @@ describe('a new pack', () => {
     expect(devices.map(({ name }) => name)).toEqual(['CPU']);
     expect(notices[0]).toMatchObject({
       code: 'DEVICE_FAILED',
-      message: 'Vulkan0 computes something else than the processor (blending), so the processor is used.',
+      message: "The results of Vulkan0 differ from the processor's (blending), so the processor is used.",
     });
     expect(service.status().devices[1]).toMatchObject({ name: 'Vulkan0', state: 'off', failure: notices[0] });
   });
@@ -192,9 +192,7 @@ describe('a new pack', () => {
   test('without a GPU says so', async () => {
     const { service, notices } = kvasir({ packs: { 'libggml-cuda.so': [] } });
     await service.settled();
-    expect(notices[0]?.message).toBe(
-      'libggml-cuda.so found no GPU that it can use, so the processor is used.',
-    );
+    expect(notices[0]?.message).toBe('libggml-cuda.so found no usable GPU, so the processor is used.');
     expect(service.status().packs).toEqual([{ name: 'libggml-cuda.so', failure: notices[0] }]);
   });
 
@@ -314,7 +312,7 @@ describe('a GPU that works', () => {
     const next = kvasir({ data, packs: VULKAN, outcomes: { Vulkan0: GOOD } });
     expect(next.service.current).toBe('cpu');
     expect(next.found.map(({ message }) => message)).toEqual([
-      'Kvasir ended while it loaded Large on Vulkan0 the last time, so the processor is used.',
+      'Kvasir crashed while loading Large on Vulkan0, so the processor is used.',
     ]);
     await next.service.settled();
     expect(next.asked).toEqual([]);
@@ -353,7 +351,7 @@ describe('a GPU that works', () => {
     writeFileSync(join(data, 'devices.json'), killed);
     const next = kvasir({ data, packs: VULKAN });
     expect(next.found[0]?.message).toBe(
-      'Kvasir ended while it tried libggml-vulkan.so the last time, so the processor is used.',
+      'Kvasir crashed while testing libggml-vulkan.so, so the processor is used.',
     );
     expect(next.service.packs).toEqual([]);
     expect(next.service.status().packs).toEqual([{ name: 'libggml-vulkan.so', failure: next.found[0] }]);

@@ -15,28 +15,28 @@ import { trySource } from './try-source.ts';
 
 interface DeviceServiceOptions extends Core {
   engine: Pick<Engine, 'devices' | 'loadPack'>;
-  /** Files of packs that are installed. */
+  /** Files of installed packs. */
   packs: readonly string[];
-  /** Of the results. */
+  /** File that stores the results. */
   path: string;
-  /** Of the program. */
+  /** The program's version. */
   version: string;
-  /** What devices are tried with. */
+  /** Model used to test devices. */
   demoModel: string;
   ask: AskDevices;
-  /** Told what the last start did not survive. */
+  /** Called with what ended the program's last run. */
   onFound: (failure: Failure) => void;
 }
 
-/** Least milliseconds between two rounds of trials. */
+/** Minimum time between two rounds of tests, in milliseconds. */
 const PAUSE_MS = 1000;
 
 /**
- * Which device models are loaded on. A GPU is used once it gave what the processor gives, in a process apart; its pack is not even loaded
- * here before that. Long for the many things that can be asked of it.
+ * Chooses the device that models are loaded on. A GPU is used only after a test in a separate process gave the CPU's
+ * results; until then its pack is not even loaded here. The class is long because it has many callers.
  */
 export class DeviceService {
-  /** Packs that are loaded here. */
+  /** Packs loaded in this process. */
   readonly packs: string[] = [];
   readonly #options: DeviceServiceOptions;
   readonly #file: DevicesFile;
@@ -45,7 +45,7 @@ export class DeviceService {
   readonly #waiting: Set<Source>;
   readonly #task: RecurringTask;
   readonly #listeners = new Set<() => void>();
-  /** Failures that a notice told of since the settings changed. */
+  /** Failures already reported since the settings changed. */
   readonly #told = new Set<string>();
   #now: string;
 
@@ -75,47 +75,50 @@ export class DeviceService {
     ]);
   }
 
-  /** What the engine is to be given for the device of the settings: 'cpu', a name, or, where there is no GPU, 'auto'. */
+  /**
+   * The device to pass to the engine for the device in the settings: 'cpu', a device name, or 'auto' if there is no
+   * GPU.
+   */
   get current(): string {
     const { device } = this.#options.settings.current;
     if (device === 'auto') return this.#sources.length === 0 ? device : this.#automatic().device;
     return device === 'cpu' || this.#isUsable(device) ? device : 'cpu';
   }
 
-  /** Told when `current` is another. */
+  /** Called when `current` changes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Begins to try in the background what was never tried, or is another by now. */
+  /** Starts testing, in the background, devices that are untested or have changed. */
   start(): void {
     if (this.#waiting.size > 0) this.#task.soon();
   }
 
-  /** Resolves when all is tried; for those that wait for it. */
+  /** Resolves when all tests are done. */
   async settled(): Promise<void> {
     this.start();
     await this.#task.idle();
   }
 
-  /** Whether a pack of this name is here. */
+  /** Whether a pack of this name is installed. */
   hasPack(name: string): boolean {
     return this.#sources.some((source) => source.name === name);
   }
 
-  /** Takes in a pack that was installed just now; it is tried before it is used, as every pack is. */
+  /** Adds a newly installed pack; like every pack it is tested before it is used. */
   addPack(path: string): void {
     const source = packSource(path, this.#options.version);
     this.#sources.push(source);
     this.#waiting.add(source);
-    // Where this was the first, 'auto' was the processor, and still is.
+    // If this is the first pack, 'auto' meant the CPU, and still does.
     this.#now = this.current;
     this.start();
     this.#changed();
   }
 
-  /** Tries every GPU again. */
+  /** Tests every GPU again. */
   test(): void {
     for (const source of this.#sources) this.#waiting.add(source);
     this.start();
@@ -123,8 +126,8 @@ export class DeviceService {
   }
 
   /**
-   * Has `load` load a model on the device of the settings, and on the processor where that fails. What ends the program on a GPU is held
-   * against it at the next start.
+   * Runs `load` on the device in the settings and falls back to the CPU if that fails. If a GPU ends the program, the
+   * next start switches that GPU off.
    */
   async load<T>(model: string, load: (device: string, onGpu: boolean) => Promise<T>): Promise<T> {
     const device = this.current;
@@ -184,7 +187,7 @@ export class DeviceService {
     }
   }
 
-  /** Takes in what was found out of a source, and loads its pack where that is safe; gives why that failed. */
+  /** Records a source's test results and loads its pack if that is safe; returns the failure if loading failed. */
   #know(source: Source, tried: TriedSource | undefined): Failure | undefined {
     if (!tried) return undefined;
     this.#tried.set(source, tried);
@@ -204,7 +207,7 @@ export class DeviceService {
     }
   }
 
-  /** Switches off what ended the program the last time, unless it is another by now. */
+  /** Switches off the device that ended the last run, unless it has changed since. */
   #blame(risk: Risk): void {
     const source = this.#sources.find(({ name }) => name === risk.source);
     if (!source) return;
@@ -222,7 +225,7 @@ export class DeviceService {
     this.#options.onFound(failure);
   }
 
-  /** Somebody chose a device: one that is off is tried again. */
+  /** The user chose a device: if it is switched off, it is tested again. */
   #onChosen(device: string): void {
     this.#told.clear();
     const source = this.#sourceOf(device);
@@ -247,7 +250,7 @@ export class DeviceService {
     this.#options.events.emit('app.notice', { level: 'warning', failure });
   }
 
-  /** Why the device of the settings is not used; undefined where it is, or will be once it was tried. */
+  /** Why the device in the settings is not used; undefined if it is, or will be once tested. */
   #whyNot(): Failure | undefined {
     const { device } = this.#options.settings.current;
     if (device === 'auto' || device === 'cpu' || this.#isUsable(device)) return undefined;
@@ -284,7 +287,7 @@ function infoOf(device: Device, tried: TriedDevice | undefined): DeviceInfo {
   return { ...device, ...tried, state: tried.failure === null ? 'good' : 'off' };
 }
 
-/** One whose pack is not loaded, since none of its devices works. */
+/** A device whose pack is not loaded, since none of the pack's devices works. */
 function unloaded(tried: TriedDevice): DeviceInfo {
   return { ...tried, kind: 'gpu', memoryFree: 0, memoryTotal: 0, state: 'off' };
 }

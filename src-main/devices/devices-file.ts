@@ -6,9 +6,9 @@ import { replaceFile } from '../platform/replace-file.ts';
 const TriedDeviceSchema = z.object({
   name: z.string(),
   description: z.string(),
-  /** Why it is not used; null: it may be. */
+  /** Why the device is not used; null: it may be used. */
   failure: FailureSchema.nullable(),
-  /** Of a prompt, there and on the processor; null where it was not measured. */
+  /** Prompt throughput on the device and on the CPU; null if not measured. */
   tokensPerSecond: z.number().nonnegative().nullable(),
   cpuTokensPerSecond: z.number().nonnegative().nullable(),
 });
@@ -16,12 +16,12 @@ const TriedDeviceSchema = z.object({
 const TriedSourceSchema = z.object({
   source: z.string(),
   key: z.string(),
-  /** Why it has no devices. */
+  /** Why the source has no devices. */
   failure: FailureSchema.nullable(),
   devices: z.array(TriedDeviceSchema),
 });
 
-/** What could end the program and is being done now; device null: the pack itself is loaded or tried. */
+/** Work in progress that could end the program; device null: loading or testing the pack itself. */
 const RiskSchema = z.object({
   source: z.string(),
   device: z.string().nullable(),
@@ -38,13 +38,16 @@ export type TriedDevice = z.infer<typeof TriedDeviceSchema>;
 export type TriedSource = z.infer<typeof TriedSourceSchema>;
 export type Risk = z.infer<typeof RiskSchema>;
 
-/** What was tried on which device, in one file of the data folder (docs/formats/devices.md). */
+/** Test results of each device, in one file of the data folder (docs/formats/devices.md). */
 export class DevicesFile {
   readonly #path: string;
   readonly #onFailed: (error: unknown) => void;
   #content: z.infer<typeof FileSchema>;
 
-  /** One that cannot be read means trying anew: it holds nothing else. What cannot be written is told, and holds for this run. */
+  /**
+   * An unreadable file only means testing again: it holds nothing else. A write failure is reported, and the results
+   * apply to this run only.
+   */
   constructor(path: string, onFailed: (error: unknown) => void) {
     this.#path = path;
     this.#onFailed = onFailed;
@@ -60,7 +63,7 @@ export class DevicesFile {
     this.#write({ sources: [...others, tried] });
   }
 
-  /** Notes that the program may end here, for as long as the work takes. */
+  /** Records that the program may crash here, for as long as the work takes. */
   async risking<T>(risk: Risk, work: () => Promise<T> | T): Promise<T> {
     const end = this.#begin(risk);
     try {
@@ -70,7 +73,7 @@ export class DevicesFile {
     }
   }
 
-  /** The same for work that is done at once. */
+  /** The same for synchronous work. */
   riskingNow(risk: Risk, work: () => void): void {
     const end = this.#begin(risk);
     try {
@@ -80,7 +83,10 @@ export class DevicesFile {
     }
   }
 
-  /** What was being done when the program ended the last time, and is so no more; what was loaded here says more than a trial elsewhere. */
+  /**
+   * Returns and clears the work that was in progress when the program last ended. A crash in this process counts for
+   * more than a test elsewhere.
+   */
   takeRisks(): Risk[] {
     const { risks } = this.#content;
     if (risks.length > 0) this.#write({ risks: [] });

@@ -8,75 +8,73 @@ const AGAIN = 'Test it again in the settings, under Engine.';
 
 const failed = (message: string, advice = AGAIN): Failure => ({ code: 'DEVICE_FAILED', message, advice });
 
-/** A driver that gives other numbers than the processor; `what` came out otherwise. */
+/** A driver whose results differ from the CPU's; `what` names the computation that differs. */
 export function wrongFailure(device: string, what: string): Failure {
   return failed(
-    `${device} computes something else than the processor (${what}), so the processor is used.`,
+    `The results of ${device} differ from the processor's (${what}), so the processor is used.`,
     "A newer version of the GPU's driver may help; then test it again in the settings.",
   );
 }
 
 export function noDeviceFailure(source: string): Failure {
   return failed(
-    `${source} found no GPU that it can use, so the processor is used.`,
+    `${source} found no usable GPU, so the processor is used.`,
     "Install the GPU's driver, then test it again in the settings.",
   );
 }
 
 export function noSuchDeviceFailure(device: string): Failure {
   return failed(
-    `There is no device called ${device} on this machine now, so the processor is used.`,
-    'Choose another device in the settings, or get its pack there, under Engine.',
+    `Device ${device} not found, so the processor is used.`,
+    'Choose another device in the settings, or download its pack there, under Engine.',
   );
 }
 
-/** What a start says of what the last one did not survive. */
+/** The notice at start about work that ended the last run. */
 export function endedFailure({ source, device, model }: Risk): Failure {
   if (device !== null && model !== null)
-    return failed(
-      `Kvasir ended while it loaded ${model} on ${device} the last time, so the processor is used.`,
-    );
-  return failed(`Kvasir ended while it tried ${device ?? source} the last time, so the processor is used.`);
+    return failed(`Kvasir crashed while loading ${model} on ${device}, so the processor is used.`);
+  return failed(`Kvasir crashed while testing ${device ?? source}, so the processor is used.`);
 }
 
-/** A model that the processor could load, and the device could not. */
+/** A model that loads on the CPU but not on the device. */
 export function notLoadedFailure(model: string, device: string, error: unknown): Failure {
   const why = error instanceof Error ? error.message : String(error);
   return failed(
     `${model} could not be loaded on ${device}, so the processor is used: ${why}`,
-    'Free memory of the GPU, or choose a smaller model or the processor.',
+    'Free GPU memory, or choose a smaller model or the processor.',
   );
 }
 
-/** A pack that could not be downloaded, checked or installed. */
+/** A pack that could not be downloaded, verified or installed. */
 export function notFetchedFailure({ title, name }: PackPin, release: string, error: unknown): Failure {
   const failure = failureOf(error);
-  const message = `The ${title} pack could not be fetched: ${failure.message}`;
+  const message = `The ${title} pack could not be downloaded: ${failure.message}`;
   if (error instanceof Interrupted)
     return {
       ...failure,
       message,
-      advice: 'Check the connection, and the proxy where there is one; then try again.',
+      advice: 'Check the connection and any proxy, then try again.',
     };
   if (error instanceof Refused)
     return {
       ...failure,
       message,
-      advice: `Check which registry npm is set to: it has to have ${name} ${release}. Then try again.`,
+      advice: `Check npm's registry setting: the registry must have ${name} ${release}. Then try again.`,
     };
   if (failure.code === 'CHECKSUM_MISMATCH')
     return {
       ...failure,
       message,
-      advice: `It was thrown away. Try again; if that does not help, the registry has another ${name} than it should.`,
+      advice: `The download was deleted. Try again; if that does not help, the registry has the wrong ${name}.`,
     };
   return { ...failure, message };
 }
 
-/** A pack whose release is not this program's: what it would be loaded beside is another ggml. */
+/** A pack of another release: it was built for another version of ggml. */
 export function otherReleaseFailure(pack: string, other: string, release: string): Failure {
   return failed(
-    `${pack} was fetched for release ${other} of ggml's packages and this Kvasir has ${release}, so it was removed.`,
-    'Get it again in the settings, under Engine.',
+    `${pack} was removed: it is for release ${other} of ggml's packages, and Kvasir needs ${release}.`,
+    'Download it again in the settings, under Engine.',
   );
 }

@@ -1,6 +1,6 @@
 import type { Device } from '../engine/engine.ts';
 
-/** Whether it is for packs and trials: what is no GPU (the processor, its libraries for matrices) is used as it is. */
+/** Whether the device needs packs and tests; non-GPUs (the CPU and its matrix libraries) are used as they are. */
 export function isGpu({ kind }: Pick<Device, 'kind'>): boolean {
   return kind === 'gpu' || kind === 'igpu';
 }

@@ -3,19 +3,19 @@ import { basename } from 'node:path';
 import type { Engine } from '../engine/engine.ts';
 import { isGpu } from './gpu.ts';
 
-/** Where GPUs come from: a pack, or what the engine has without one (Metal). */
+/** A source of GPUs: a pack, or the engine's built-in backend (Metal). */
 export interface Source {
   /** The pack's file name, or BUILT_IN. */
   name: string;
-  /** The pack's file; null where there is none to load. */
+  /** The pack's file; null if there is none to load. */
   pack: string | null;
-  /** Changes when it has to be tried again. */
+  /** Changes whenever the source has to be tested again. */
   key: string;
 }
 
 export const BUILT_IN = 'built-in';
 
-/** REQUIRES: no pack has been loaded yet. `version`: the program's, since what computes is part of it. */
+/** REQUIRES: no pack has been loaded yet. `version`: the program's, because it is part of what computes. */
 export function sourcesOf(
   engine: Pick<Engine, 'devices'>,
   packs: readonly string[],

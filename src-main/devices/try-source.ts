@@ -6,7 +6,7 @@ import type { Source } from './sources.ts';
 import type { AskDevices } from './trial/ask-devices.ts';
 import type { ListedDevice } from './trial/protocol.ts';
 
-/** Tries each device of a source in a process of its own, so that one that ends it says nothing of the others. ABORTED. */
+/** Tests each device of a source in a separate process, so that a crash of one does not affect the others. ABORTED. */
 export async function trySource(
   ask: AskDevices,
   { name, pack, key }: Source,

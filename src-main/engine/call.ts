@@ -6,12 +6,12 @@ export interface CallOptions {
   onProgress?: ((progress: NativeProgress) => void) | undefined;
 }
 
-/** An error that names the chunk segment it happened in. */
+/** An error that names the chunk segment it occurred in. */
 export interface ChunkError extends KvasirError {
   chunkIndex?: number;
 }
 
-/** Native errors carry code and message; give them the type the rest of the app knows. */
+/** Converts native errors, which carry code and message, into KvasirError. */
 function toKvasirError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof KvasirError) return error;
   const { code, advice, chunkIndex } = error as Error & {
@@ -27,7 +27,7 @@ function toKvasirError(error: unknown): unknown {
   return typed;
 }
 
-/** A call into the addon, its errors typed. */
+/** A synchronous call into the addon that throws typed errors. */
 export function guarded<T>(call: () => T): T {
   try {
     return call();
@@ -44,7 +44,7 @@ export async function guardedAsync<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A call that a signal stops: native code polls a flag. */
+/** A call that a signal can abort: native code polls a flag. */
 export async function withAbort<T>(
   addon: Pick<NativeAddon, 'createAbort'>,
   signal: AbortSignal | undefined,

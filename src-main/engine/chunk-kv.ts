@@ -2,7 +2,7 @@ import { guarded, guardedAsync } from './call.ts';
 import type { ErrorCode } from '../../src-shared/errors.ts';
 import type { KvDtype, NativeChunk } from './native.ts';
 
-/** One chunk's KV, in memory, in a file, or arriving from elsewhere. */
+/** One chunk's KV cache: in memory, in a file, or still arriving (Model.receiveChunk). */
 export class ChunkKv {
   readonly native: NativeChunk;
 
@@ -28,11 +28,11 @@ export class ChunkKv {
   pullIn(): Promise<void> {
     return guardedAsync(() => this.native.pullIn());
   }
-  /** The next bytes of its file, where it arrives (Model.receiveChunk). CHUNK_CORRUPT: then it is of no use any more. */
+  /** Passes in the next bytes of an arriving file. CHUNK_CORRUPT: the chunk is then unusable. */
   receive(bytes: Uint8Array): void {
     guarded(() => this.native.receive(bytes));
   }
-  /** No more will come: an append that waits for a layer ends with this error. */
+  /** The rest will not arrive: an append that waits for a layer fails with this error. */
   fail(code: ErrorCode, message: string): void {
     this.native.fail(code, message);
   }

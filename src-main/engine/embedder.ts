@@ -1,7 +1,7 @@
 import { guarded, withAbort } from './call.ts';
 import type { NativeAddon, NativeEmbedder, NativeEmbedderInfo } from './native.ts';
 
-/** A loaded embedding model. Its calls run one after another, beside those of other models. */
+/** A loaded embedding model. Its calls run one after another, in parallel with those of other models. */
 export class Embedder {
   readonly info: NativeEmbedderInfo;
   readonly #addon: NativeAddon;
@@ -14,14 +14,14 @@ export class Embedder {
   }
 
   /**
-   * One vector of length 1 a text, one after another: [texts][info.dimension]; all zeros for a text without tokens.
-   * A text longer than info.contextTokens is cut there. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+   * Returns one unit vector per text: [texts][info.dimension]; all zeros for a text without tokens. A text longer than
+   * info.contextTokens is truncated. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
    */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array> {
     return withAbort(this.#addon, signal, (abort) => this.#native.embed([...texts], abort));
   }
 
-  /** Tokens of a text, special ones included; beyond info.contextTokens it is cut. */
+  /** Tokens of a text, including special ones; truncated at info.contextTokens. */
   countTokens(text: string): number {
     return guarded(() => this.#native.countTokens(text));
   }

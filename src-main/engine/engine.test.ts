@@ -1,4 +1,4 @@
-/** What callers and the environment may ask of the engine and cannot have; with the demo model. */
+/** Invalid requests from callers and from the environment, with the demo model. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -58,7 +58,10 @@ test('what was cut off a session does not go on in its answers', async () => {
 });
 
 describe('what the environment asks for', () => {
-  /** What a process with these variables says of the demo model: the sum of some logits, or the error's code and advice. */
+  /**
+   * Runs a process with these variables and the demo model; returns the bytes of some logits, or the error's code and
+   * advice.
+   */
   async function said(env: Record<string, string>): Promise<string> {
     const source = `
       import { Engine } from ${JSON.stringify(new URL('./engine.ts', import.meta.url).href)};

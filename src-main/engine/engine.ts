@@ -55,16 +55,16 @@ interface LoadOptions {
   threads?: number;
   /** 'auto', 'cpu' or a name from devices(). */
   device?: string;
-  /** How the KV of sessions is kept; `info.kvDtype` says whether the model can. Default: f16. */
+  /** Data type of session KV; `info.kvDtype` tells which one the model uses. Default: f16. */
   kvDtype?: KvDtype;
-  /** File of a LoRA adapter that changes the model. */
+  /** File of a LoRA adapter to apply to the model. */
   adapter?: string | undefined;
-  /** As of Model.setDeviceBudget(). */
+  /** See Model.setDeviceBudget(). */
   deviceBudgetBytes?: number | undefined;
   onProgress?: (fraction: number) => void;
 }
 
-/** The engine's process-wide entry: devices, GGUF headers, models, chunk files. */
+/** The process-wide entry point of the engine: devices, GGUF headers, models, chunk files. */
 export class Engine {
   readonly #addon: NativeAddon;
 
@@ -72,7 +72,7 @@ export class Engine {
     this.#addon = addon;
   }
 
-  /** Loads the addon and ggml's libraries, but no packs. ENGINE_FAILED when they are not where setup puts them. */
+  /** Loads the addon and ggml's libraries, but no packs. ENGINE_FAILED if setup has not installed them. */
   static open(root = nativeRoot()): Engine {
     const path = join(root, 'build', 'native', 'kvasir.node');
     if (!existsSync(path)) {
@@ -91,7 +91,10 @@ export class Engine {
     return this.#addon.version();
   }
 
-  /** Loads a pack for GPUs (packFiles()), whose devices are then there too. A driver can end the process here. DEVICE_FAILED. */
+  /**
+   * Loads a GPU pack (packFiles()), whose devices then become available. A driver can crash the process here.
+   * DEVICE_FAILED.
+   */
   loadPack(path: string): void {
     if (!existsSync(path)) {
       throw new KvasirError(
@@ -107,26 +110,31 @@ export class Engine {
     return guarded(() => this.#addon.listDevices());
   }
 
-  /** Reads a GGUF header; of a model in several files, by the first. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_PART_MISSING. */
+  /**
+   * Reads a GGUF header; for a split model, that of the first file. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_PART_MISSING.
+   */
   inspect(path: string): NativeGgufInfo {
     requireModelFile(path);
     return guarded(() => this.#addon.readGguf(path));
   }
 
-  /** The same on a thread of its own, for files that nobody waits for: a large vocabulary takes a while. */
+  /** The same on a separate thread, for files that nobody waits for: a large vocabulary takes a while. */
   async inspectAside(path: string): Promise<NativeGgufInfo> {
     requireModelFile(path);
     return guardedAsync(() => this.#addon.readGgufAside(path));
   }
 
-  /** Tells the weights of a GGUF file from others, by its header and the ends of each tensor. MODEL_NOT_FOUND, MODEL_INVALID. */
+  /**
+   * Identifies the weights of a GGUF file by hashing its header and the ends of each tensor. MODEL_NOT_FOUND,
+   * MODEL_INVALID.
+   */
   async fingerprint(path: string): Promise<string> {
     requireModelFile(path);
     return guardedAsync(() => this.#addon.fingerprintGguf(path));
   }
 
   /**
-   * Whether a LoRA adapter can be put on a model, by the headers of both files.
+   * Checks from the headers of both files whether a LoRA adapter fits a model.
    * MODEL_NOT_FOUND, MODEL_INVALID, ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED.
    */
   checkAdapter(path: string, model: string): void {
@@ -138,8 +146,8 @@ export class Engine {
   }
 
   /**
-   * Loads a model into the engine that its header asks for.
-   * MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, and with an adapter what checkAdapter() says.
+   * Loads a model into the engine that its header calls for.
+   * MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY, and with an adapter the codes of checkAdapter().
    */
   async loadModel(path: string, options: LoadOptions = {}): Promise<Model> {
     const { engine } = this.inspect(path);
@@ -170,12 +178,12 @@ export class Engine {
     return guarded(() => this.#addon.readChunkHeader(path));
   }
 
-  /** Reads a chunk file whole and checks every checksum. CHUNK_CORRUPT, CHUNK_VERSION. */
+  /** Reads a whole chunk file and verifies every checksum. CHUNK_CORRUPT, CHUNK_VERSION. */
   verifyChunk(path: string): Promise<void> {
     return guardedAsync(() => this.#addon.verifyChunk(path));
   }
 
-  /** llama.cpp's own inference on the same file, for parity and benches. */
+  /** llama.cpp's own inference on the same file, for parity tests and benchmarks. */
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference> {
     requireModelFile(path);
     return guardedAsync(() => this.#addon.loadReference(path, options));
@@ -186,7 +194,7 @@ function requireTakesAdapters({ engine }: NativeGgufInfo): void {
   if (engine === 'blending') return;
   throw new KvasirError(
     'ADAPTER_UNSUPPORTED',
-    'Adapters can only be put on models whose passages Kvasir blends, and this model is none of them.',
+    'Adapters are only supported for models that Kvasir can blend, and this model is not one of them.',
     'Choose another model, or merge the adapter into this one.',
   );
 }

@@ -1,13 +1,13 @@
-/** What tokens with a meaning look like: <|im_start|>, </think>, [INST]. */
+/** The syntax of special tokens: <|im_start|>, </think>, [INST]. */
 const LOOKS_LIKE_ONE = /<[^<>\s]{1,64}>|\[[^[\]\s]{2,64}\]/g;
 
-/** Texts have few that differ; one made to have many must not fill memory. */
+/** Texts contain few distinct ones; a malicious text must not fill memory. */
 const MOST_KNOWN = 10_000;
 
 /**
- * Texts that a vocabulary has a token for even where no control tokens are asked for: files list some that steer the model
- * ("user-defined" tokens), such as Gemma's <start_of_turn>, Qwen's <think>, and most of gpt-oss's. What a document says must
- * not become one, so it is tokenised in pieces that have no whole mark in them.
+ * Texts that a vocabulary maps to a special token even when no control tokens are requested: files list some that steer
+ * the model ("user-defined" tokens), such as Gemma's <start_of_turn>, Qwen's <think>, and most of gpt-oss's. Document
+ * text must never become such a token, so it is tokenised in pieces that contain no whole mark.
  */
 export class Marks {
   readonly #tokenize: (text: string) => Int32Array;
@@ -17,7 +17,7 @@ export class Marks {
     this.#tokenize = tokenize;
   }
 
-  /** The text, cut behind the first character of each mark. */
+  /** The text, split after the first character of each mark. */
   split(text: string): string[] {
     const pieces: string[] = [];
     let start = 0;

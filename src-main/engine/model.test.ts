@@ -12,7 +12,7 @@ test.each([
   ['the template spells it out', false, SPELLS_IT, true],
   ['both', true, WRITES_IT, true],
   ['neither', false, LEAVES_IT, false],
-])('a chunk is encoded behind BOS as prompts are: %s', (_, addBos, chatTemplate, isBehindBos) => {
+])('a chunk is encoded after BOS as prompts are: %s', (_, addBos, chatTemplate, isBehindBos) => {
   const info = { bosToken: 1, bosText: '<s>', addBos, chatTemplate };
   const native = { info, tokenize: () => new Int32Array(0) } as unknown as NativeModel;
   const model = new Model({ createAbort: () => expect.unreachable() }, native, 'a.gguf');

@@ -11,7 +11,7 @@ import type {
 } from './native.ts';
 import { Session } from './session.ts';
 
-/** As in native/llama/llama_session.cc. */
+/** Must match native/llama/llama_session.cc. */
 const KEPT_STATES = 4;
 
 interface EncodeOptions extends CallOptions {
@@ -19,11 +19,13 @@ interface EncodeOptions extends CallOptions {
   priority?: number | undefined;
 }
 
-/** A loaded model. Its calls run one after another; dispose() frees weights and every session and chunk in memory. */
+/**
+ * A loaded model. Its calls run one after another; dispose() frees the weights and every session and chunk in memory.
+ */
 export class Model {
   readonly info: NativeModelInfo;
   readonly path: string;
-  /** File of the LoRA adapter that changes it. */
+  /** File of the LoRA adapter applied to the model. */
   readonly adapter: string | undefined;
   readonly #addon: Pick<NativeAddon, 'createAbort'>;
   readonly #native: NativeModel;
@@ -39,8 +41,8 @@ export class Model {
   }
 
   /**
-   * Token ids of `text`. `special` lets text like <|im_start|> become its control token: only for trusted templates. `begins`: it stands at
-   * the beginning of a prompt, where some vocabularies put a blank; otherwise it goes on behind other text.
+   * Token ids of `text`. `special` lets text like <|im_start|> become its control token: only for trusted templates.
+   * `begins`: the text starts a prompt, where some vocabularies add a space; otherwise it continues other text.
    */
   tokenize(text: string, { addBos = false, special = false, begins = false } = {}): Int32Array {
     return guarded(() => {
@@ -57,29 +59,29 @@ export class Model {
     return guarded(() => this.#native.detokenize(ids, special));
   }
 
-  /** What a chunk is encoded behind: BOS where prompts of the model begin with it. Its own KV is dropped. */
+  /** Tokens that precede a chunk when it is encoded: BOS if the model's prompts begin with it. Their KV is dropped. */
   get encodingPrefix(): Int32Array {
     const { bosToken, bosText, addBos, chatTemplate } = this.info;
-    // Headers may leave the BOS to the chat template.
+    // Headers may leave adding BOS to the chat template.
     const byTemplate =
       chatTemplate.includes('bos_token') || (bosText !== '' && chatTemplate.includes(bosText));
     return bosToken >= 0 && (addBos || byTemplate) ? Int32Array.of(bosToken) : new Int32Array(0);
   }
 
-  /** Bytes of KV per token, in the store and in sessions. */
+  /** KV bytes per token, in the store and in sessions. */
   bytesPerToken(dtype: KvDtype): number {
     const values = this.info.kvValuesPerToken;
     return dtype === 'f16' ? values * 2 : (values / 32) * 34;
   }
 
-  /** Bytes of a session beside its tokens' KV, at most: of a running state, and of those that are kept to go back to. */
+  /** Maximum bytes of a session apart from its tokens' KV: the running state and the saved copies to roll back to. */
   get bytesPerSession(): number {
     return this.info.stateValues * Float32Array.BYTES_PER_ELEMENT * (1 + KEPT_STATES);
   }
 
   /**
-   * `lead`: what the chunk stands behind besides the encoding prefix; its KV is dropped as well. `priority`: as of appends; by default
-   * it can wait.
+   * `lead`: tokens that precede the chunk, after the encoding prefix; their KV is dropped too. `priority`: as for
+   * appends; by default the lowest.
    */
   async encodeChunk(
     tokens: Int32Array,
@@ -99,16 +101,17 @@ export class Model {
   }
 
   /**
-   * A chunk that may be placed while its file arrives: an append waits for each layer. `beginning`: the file's first bytes, its whole
-   * header at least. CHUNK_CORRUPT (also when it is not the key's), CHUNK_VERSION, CHUNK_MISMATCH.
+   * A chunk that can be placed while its file arrives: an append waits for each layer. `beginning`: the first bytes of
+   * the file, including at least the whole header. CHUNK_CORRUPT (also if it does not match the key), CHUNK_VERSION,
+   * CHUNK_MISMATCH.
    */
   receiveChunk(key: string, beginning: Uint8Array, fileBytes: number): ChunkKv {
     return new ChunkKv(guarded(() => this.#native.receiveChunk(key, beginning, fileBytes)));
   }
 
   /**
-   * A pass of two tokens in a session of its own. Where a file makes ggml end the process, or compute what is no number, that
-   * shows here and not in the first answer. MODEL_NUMBERS, OUT_OF_MEMORY, ENGINE_FAILED.
+   * Computes two tokens in a temporary session. If a file makes ggml abort the process or compute NaNs, it happens here
+   * and not in the first answer. MODEL_NUMBERS, OUT_OF_MEMORY, ENGINE_FAILED.
    */
   async tryOut(): Promise<void> {
     const session = this.createSession(2);
@@ -119,7 +122,7 @@ export class Model {
     }
   }
 
-  /** At most `capacity` tokens; memory is taken as it grows. */
+  /** Holds at most `capacity` tokens; memory is allocated as it grows. */
   createSession(capacity: number): Session {
     return new Session(
       this.#addon,
@@ -127,32 +130,32 @@ export class Model {
     );
   }
 
-  /** The memory of all sessions, when what was called before is done. */
+  /** Memory use of all sessions, once earlier calls are done. */
   kvUsage(): Promise<NativeKvUsage> {
     return guardedAsync(() => this.#native.kvUsage());
   }
 
-  /** Bytes beyond which prefixes that no session holds are given up; sessions get what they need. */
+  /** Byte limit above which prefixes that no session uses are evicted; sessions always get what they need. */
   setKvBudget(bytes: number): void {
     guarded(() => this.#native.setKvBudget(bytes));
   }
 
-  /** Whether the stored chunk of this key is in the memory of the model's device, so that nothing of it has to be brought in. */
+  /** Whether the stored chunk of this key is in device memory, so that nothing has to be loaded. */
   onDevice(key: string): boolean {
     return guarded(() => this.#native.onDevice(key));
   }
 
-  /** What is kept in the memory of the model's device; null where all layers live on the host. */
+  /** Contents of the chunk cache in device memory; null if all layers are on the host. */
   deviceTier(): NativeDeviceTier | null {
     return guarded(() => this.#native.deviceTier());
   }
 
-  /** Bytes of stored chunks that the device's memory may hold; undefined: what suits the memory it has. */
+  /** Maximum bytes of stored chunks in device memory; undefined: a default for the memory available. */
   setDeviceBudget(bytes: number | undefined): void {
     guarded(() => this.#native.setDeviceBudget(bytes ?? null));
   }
 
-  /** What is known of the beginning of `tokens`, for the store; undefined when nothing is. */
+  /** The cached KV of the beginning of `tokens`, for the store; undefined if there is none. */
   async exportPrefix(tokens: Int32Array): Promise<ChunkKv | undefined> {
     const prefix = await guardedAsync(() => this.#native.exportPrefix(tokens));
     return prefix ? new ChunkKv(prefix) : undefined;
@@ -163,7 +166,7 @@ export class Model {
     return new ChunkKv(await guardedAsync(() => this.#native.openPrefix(path)));
   }
 
-  /** Makes a stored prefix known, as if it had been computed. CHUNK_CORRUPT, CHUNK_MISMATCH, OUT_OF_MEMORY. */
+  /** Adds a stored prefix to the cache, as if it had been computed. CHUNK_CORRUPT, CHUNK_MISMATCH, OUT_OF_MEMORY. */
   importPrefix(prefix: ChunkKv): Promise<void> {
     return guardedAsync(() => this.#native.importPrefix(prefix.native));
   }

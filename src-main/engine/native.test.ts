@@ -1,4 +1,4 @@
-/** Loads the addon and holds it against native.ts, with the demo model. */
+/** Loads the addon and checks it against native.ts, with the demo model. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -214,7 +214,8 @@ describe('the addon is what native.ts says', () => {
     const { k, v, attention } = await reused.deviationFrom(full, 10, 30);
     const { layers } = native.info;
     expect([k.length, v.length, attention?.length]).toEqual([layers * 30, layers * 30, layers]);
-    // Before the chunk hardly anything deviates (rows are computed in other company); in it, behind the first layer, all does.
+    // Tokens before the chunk hardly deviate (their rows are only batched differently); all tokens in it do after the
+    // first layer.
     const sums = (from: number, to: number): number[] =>
       Array.from({ length: layers - 1 }, (_, i) =>
         v.subarray((i + 1) * 30 + from, (i + 1) * 30 + to).reduce((sum, value) => sum + value, 0),

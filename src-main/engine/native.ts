@@ -1,11 +1,12 @@
 /**
- * The whole surface of the native addon, typed in one place. `engine.ts` is the only file that touches it;
- * `native.test.ts` loads the addon and holds it against this file. Long, since it is types for all that crosses.
+ * The complete interface of the native addon, typed in one place. `engine.ts` is the only file that touches it;
+ * `native.test.ts` checks the addon against this file. The file is long because it types everything that crosses the
+ * boundary.
  *
- * Conventions: token ids are Int32Array; times are milliseconds; sizes are bytes; positions count from 0.
- * Native failures are Errors with a `code` (see src-shared/errors.ts). Long calls return promises, run on the model's
- * own native thread one after another in call order, and never block JavaScript. KV bytes enter JavaScript only on their way
- * from a shared cache to the engine.
+ * Conventions: token ids are Int32Array; times are milliseconds; sizes are bytes; positions count from 0. Native
+ * failures are Errors with a `code` (see src-shared/errors.ts). Long calls return promises, run one after another, in
+ * call order, on the model's native thread, and never block JavaScript. KV bytes pass through JavaScript only from a
+ * shared cache to the engine.
  */
 
 import type { BlendingObstacle } from '../../src-shared/blending.ts';
@@ -21,7 +22,7 @@ export interface NativeDevice {
   memoryTotal: number;
 }
 
-/** What a GGUF header says; reading it loads no weights. */
+/** A parsed GGUF header; reading it loads no weights. */
 export interface NativeGgufInfo {
   architecture: string;
   name: string;
@@ -31,47 +32,47 @@ export interface NativeGgufInfo {
   /** Weight type → number of tensors, e.g. { q4_K: 168, f32: 57 }. */
   tensorTypes: Record<string, number>;
   layers: number;
-  /** The first so many layers have keys and values of their own; the others read those of earlier ones. */
+  /** The first kvLayers layers compute keys and values; the others read those of earlier layers. */
   kvLayers: number;
   embeddingLength: number;
   heads: number;
   kvHeads: number;
-  /** Ascending: more than one where layers differ. */
+  /** Ascending; more than one if layers differ. */
   headDims: number[];
   feedForwardLength: number;
   contextTrain: number;
   vocabSize: number;
   ropeBase: number;
   ropeScaling: string;
-  /** Layer → the last so many tokens that a token sees there, 0: all before it. Empty when no layer has a window. */
+  /** Layer → sliding window in tokens, 0: no window. Empty when no layer has a window. */
   windows: number[];
   /** Layers in which queries and keys are not rotated. */
   unrotatedLayers: number;
-  /** Of each layer, and how many of them a token goes through; 0 when the feed-forward is dense. */
+  /** Experts per layer, and how many of them process a token; 0 if the feed-forward is dense. */
   experts: number;
   expertsUsed: number;
   expertFeedForwardLength: number;
   tokenizerModel: string;
   chatTemplate: string;
-  /** What the header recommends to sample by (`general.sampling.*`), unchecked; what it does not say is absent. */
+  /** Recommended sampling values (`general.sampling.*`), unchecked; missing values are absent. */
   sampling: Partial<Pick<NativeSampling, 'temperature' | 'topK' | 'topP' | 'minP' | 'repeatPenalty'>>;
   /**
-   * Made to turn text into vectors (an encoder such as BERT, or a model whose header names a pooling): load it with
-   * loadEmbedder. Such a file may have an unsupportedReason, which speaks of chat only.
+   * An embedding model (an encoder such as BERT, or a model whose header names a pooling): load it with loadEmbedder.
+   * Such a file may have an unsupportedReason, which refers to chat only.
    */
   embedding: boolean;
-  /** Made to rank passages for a question: neither a chat model nor one for vectors. */
+  /** A reranker: ranks passages for a question; neither a chat model nor an embedding model. */
   reranker: boolean;
   /**
-   * Which engine runs it as a chat model: ours, which blends, libllama, which computes every prompt, or none. Said by header and
-   * list of tensors alone. 'remote' is no file, but a model on a server (remote/).
+   * The engine that runs it as a chat model: ours, which blends, libllama, which prefills every prompt, or none.
+   * Determined from header and tensor list alone. 'remote' is not a file but a model on a server (remote/).
    */
   engine: EngineName;
-  /** Why its passages cannot be blended; empty where they can, or where no engine runs it. */
+  /** Why its passages cannot be blended; empty if they can, or if no engine runs it. */
   obstacle: BlendingObstacle | '';
-  /** Empty when an engine can run it, else why none can (one sentence). */
+  /** Empty if an engine can run it, else the reason (one sentence). */
   unsupportedReason: string;
-  /** Values of keys and values that a token takes in a session, over all layers; and of a running state, whatever the length. */
+  /** KV values per token in a session, over all layers; then those of a running state, whatever the length. */
   kvValuesPerToken: number;
   stateValues: number;
 }
@@ -83,26 +84,26 @@ interface NativeModelOptions {
   /** 'cpu', 'auto' (GPU layers as many as fit, the rest CPU), or a device name from listDevices(). */
   device: string;
   /**
-   * How the KV of sessions is kept. Default: f16. A model whose heads are not a multiple of 32 keeps f16; kvDtype of its
-   * info tells.
+   * Data type of session KV. Default: f16. A model whose heads are not a multiple of 32 keeps f16; see kvDtype of its
+   * info.
    */
   kvDtype?: KvDtype;
-  /** File of a LoRA adapter that changes the model; the model's fingerprint is then of both. Default: none. */
+  /** File of a LoRA adapter to apply; the model's fingerprint then covers both. Default: none. */
   adapter?: string | undefined;
 }
 
 export interface NativeModelInfo extends NativeGgufInfo {
-  /** SHA-256 (hex) that identifies weights, hyperparameters and vocabulary, and the adapter where there is one. */
+  /** SHA-256 (hex) that identifies weights, hyperparameters and vocabulary, and the adapter if there is one. */
   fingerprint: string;
-  /** What files of this model's exact prefixes name (hex) where chunk files name the prefix they were encoded behind. */
+  /** Value (hex) that exact-prefix files of this model have in place of the encoding prefix's hash in chunk files. */
   prefixRoot: string;
   kvDtype: KvDtype;
-  /** Tokens of a block, in which sessions take memory for KV and share what they begin with. */
+  /** Block size in tokens: sessions allocate KV and share prefixes in blocks. */
   kvBlockTokens: number;
-  bosToken: number; // -1 when the model has none
+  bosToken: number; // -1 if the model has none
   eosToken: number;
   addBos: boolean;
-  /** Text of the special tokens, for chat templates. */
+  /** Text of special tokens, for chat templates. */
   bosText: string;
   eosText: string;
   /** Buffer type → bytes of weights in it, e.g. { CPU_Mapped: …, CPU_REPACK: … }. */
@@ -114,11 +115,11 @@ export interface NativeModelInfo extends NativeGgufInfo {
 }
 
 export type NativeSegment =
-  /** Tokens to compute in full: prefix, misses, history, question. */
+  /** Tokens to compute in full: prefix, cache misses, history, question. */
   | {
       kind: 'compute';
       tokens: Int32Array;
-      /** Whether it is a passage of its own; only a server's model looks at it, which joins passages as text. */
+      /** Whether it is a separate passage; only used by remote models, which join passages as text. */
       passage?: boolean | undefined;
     }
   /** A cached chunk, or a range of its tokens, placed where it stands in the list. */
@@ -130,17 +131,22 @@ export interface NativeTokenRange {
   count: number;
 }
 
-/** The smallest share of the reusable tokens whose scores cover `cover` of their sum, within least … most. All in 0 … 1. */
+/**
+ * Picks the smallest share of reusable tokens whose scores sum to `cover` of the total, clamped to least … most. All in
+ * 0 … 1.
+ */
 export interface NativeAdaptive {
   cover: number;
   least: number;
   most: number;
 }
 
-/** One share of the reusable tokens, or an adaptive one. */
+/** A fixed share of the reusable tokens, or an adaptive one. */
 type NativeBudget = { ratios: [number] } | { adaptive: NativeAdaptive };
 
-/** The share of the recomputed tokens' mean change, weighed by distance, that is added to stored tokens, 0 … 1. Default: 0. */
+/**
+ * Share of the recomputed tokens' mean change, weighted by distance, that is added to stored tokens, 0 … 1. Default: 0.
+ */
 interface NativeShift {
   shift?: number;
 }
@@ -154,23 +160,23 @@ export type NativeStrategy =
   /** The tokens that the question's attention weighs most in questionLayers, over the placed cache. */
   | ({ kind: 'query'; questionLayers: number[] } & NativeBudget & NativeShift);
 
-/** For comparisons: these tokens of the prompt (ascending), from the first layer on, or kept at a check layer as others keep theirs. */
+/** For comparisons: the prompt tokens (ascending) to recompute, from the first layer on or from a check layer on. */
 export interface NativeGiven extends NativeShift {
   kind: 'given';
   tokens: Int32Array;
   checkLayers?: [number];
 }
 
-/** What is compared: fresh and stored values, keys, or both. Default: v. */
+/** Which tensors are compared, fresh against stored: values, keys, or both. Default: v. */
 export type NativeDeviationOf = 'v' | 'k' | 'kv';
 
 export interface NativeProgress {
-  /** Rows × layers done and in all: proportional to work, so that time left can be estimated. */
+  /** Rows × layers done and in total: proportional to work, so the remaining time can be estimated. */
   done: number;
   total: number;
 }
 
-/** Squared L2 of V (or K, as the strategy says) fresh − stored, summed over KV heads, over some tokens. */
+/** Sum over some tokens of the squared L2 norm of V (or K, per strategy) fresh − stored over KV heads. */
 export interface NativeDeviationStats {
   tokens: number;
   mean: number;
@@ -181,27 +187,27 @@ export interface NativeLayerReport {
   layer: number;
   /** Rows computed in this layer. */
   rows: number;
-  /** Milliseconds since the call began; 0,0 where nothing was loaded. */
+  /** Milliseconds since the call began; 0,0 if nothing was loaded. */
   loadStart: number;
   loadEnd: number;
-  /** Bytes of chunk KV brought in for this layer. */
+  /** Bytes of chunk KV loaded for this layer. */
   loadBytes: number;
   placeMs: number;
   computeStart: number;
   computeEnd: number;
-  /** Of reusable tokens computed in this layer and beyond; null where there are none, or nothing stored was loaded. */
+  /** Reusable tokens computed in this layer and beyond; null if there are none, or nothing stored was loaded. */
   recomputed: NativeDeviationStats | null;
-  /** Of reusable tokens that a check in this layer looked at and left as stored. */
+  /** Reusable tokens that a check in this layer examined and left as stored. */
   stored: NativeDeviationStats | null;
 }
 
 export interface NativeCheckReport {
   layer: number;
-  /** Tokens selected here, as a share of all reusable ones. */
+  /** Tokens selected here as a share of all reusable tokens. */
   ratio: number;
   /** Prompt positions (relative to this append) that were candidates, ascending. */
   candidates: Int32Array;
-  /** Squared L2 of V (or K, as the strategy says) fresh − stored, summed over KV heads, for each candidate. */
+  /** Squared L2 norm of V (or K, per strategy) fresh − stored over KV heads, for each candidate. */
   deviation: Float32Array;
   /** Positions kept for recomputation after this check, ascending. */
   selected: Int32Array;
@@ -211,31 +217,31 @@ export interface NativeQuestionReport {
   layers: Int32Array;
   /** Prompt positions (relative to this append) of the reusable tokens, ascending. */
   candidates: Int32Array;
-  /** For each: the attention it got, mean over heads, layers and (up to 64 of) the question's tokens. */
+  /** Attention each of them received: mean over heads, layers and (up to 64 of) the question's tokens. */
   attention: Float32Array;
 }
 
 export interface NativeAppendReport {
-  /** Tokens appended, and how many of them stood in chunks. */
+  /** Tokens appended, and how many of them were in chunks. */
   tokens: number;
   reusableTokens: number;
   /** Reusable tokens computed beyond the last check layer (for 'full' nothing is reusable). */
   recomputedTokens: number;
-  /** That went through the model: beside those appended, older ones that a session of libllama had to go back to. */
+  /** Tokens run through the model: those appended plus older ones that a libllama session had to recompute. */
   processedTokens: number;
-  /** Which: prompt positions (relative to this append), ascending. */
+  /** Their prompt positions (relative to this append), ascending. */
   selected: Int32Array;
-  /** Read from files; and copied to a device with memory of its own, from files or from memory. */
+  /** Bytes read from files; then bytes copied to a device with separate memory, from files or from memory. */
   bytesLoaded: number;
   bytesCrossed: number;
   layers: NativeLayerReport[];
   checks: NativeCheckReport[];
-  /** What the question looked at; null when the strategy does not ask. */
+  /** The question's attention; null if the strategy does not use it. */
   question: NativeQuestionReport | null;
-  /** From call to logits of the last token. */
+  /** From the call to the logits of the last token. */
   totalMs: number;
   stages: {
-    /** The question's own pass, without loading and placing. */
+    /** The question's separate pass, without loading and placing. */
     question: number;
     place: number;
     check: number;
@@ -252,12 +258,15 @@ export interface NativeSampling {
   topK: number;
   topP: number;
   minP: number;
-  /** Of the answer's last 64 tokens; 1: none. */
+  /** Over the answer's last 64 tokens; 1: none. */
   repeatPenalty: number;
   seed: number;
-  /** How many of the likeliest tokens each sampled one is told with; absent: none, nor its own chance. */
+  /**
+   * Number of most likely alternatives reported with each sampled token; absent: none, and no probability of the token
+   * either.
+   */
   chances?: number | undefined;
-  /** In GBNF, from its rule `root` on: what may be written. BAD_ARGUMENT when it cannot be read. */
+  /** GBNF grammar, starting at its rule `root`, that restricts the output. BAD_ARGUMENT if it cannot be parsed. */
   grammar?: string | undefined;
 }
 
@@ -267,7 +276,7 @@ interface NativeChance {
   logprob: number;
 }
 
-/** What was sampled, by the model's distribution over all tokens as it is, before any filter; the likeliest first. */
+/** The sampled token with its probability in the unfiltered distribution; then the alternatives, most likely first. */
 export interface NativeSampled extends NativeChance {
   top: NativeChance[];
 }
@@ -276,7 +285,7 @@ export interface NativeGenerateResult {
   tokens: Int32Array;
   stop: 'eos' | 'length' | 'aborted' | 'context';
   ms: number;
-  /** What a server counted, of a model that is on one; null where it did not say. */
+  /** Token counts from the server, for a remote model; null where the server did not send them. */
   usage?: { promptTokens: number | null; cachedTokens: number | null; answerTokens: number | null };
 }
 
@@ -290,18 +299,21 @@ export interface NativeChunk {
   readonly dtype: KvDtype;
   /** Bytes of KV. */
   readonly bytes: number;
-  /** Whether the KV is in memory (else it is read from the file, layer by layer, when used). */
+  /** Whether the KV is in memory (otherwise it is read from the file, layer by layer, when used). */
   readonly inMemory: boolean;
   /** Writes the chunk file and fsyncs it (no rename). DISK_FULL, STORE_READ_ONLY. Resolves with the file's bytes. */
   save(path: string): Promise<number>;
   /** Reads all layers into memory, verifying checksums. */
   pullIn(): Promise<void>;
   /**
-   * Of a chunk that receiveChunk() made: the next bytes of its file, in order. Each layer is verified once it is whole, and whoever
-   * waits for it goes on. CHUNK_CORRUPT, which fails the chunk.
+   * For a chunk from receiveChunk(): the next bytes of its file, in order. Each complete layer is verified and released
+   * to waiting appends. CHUNK_CORRUPT, which fails the chunk.
    */
   receive(bytes: Uint8Array): void;
-  /** Nothing more will come: whoever waits for a layer gets this error. Does nothing once all has come. dispose() does it too. */
+  /**
+   * The rest will not arrive: waiting appends get this error. Does nothing once all has arrived. dispose() does the
+   * same.
+   */
   fail(code: ErrorCode, message: string): void;
   dispose(): void;
 }
@@ -317,97 +329,104 @@ export interface NativeChunkHeader {
   fileBytes: number;
 }
 
-/** How chunk KV is brought in from files. Anything but the default (pipelined, unthrottled) is for comparisons. */
+/** How chunk KV is loaded from files. Non-default values (default: pipelined, unthrottled) are for comparisons. */
 export interface NativeLoading {
-  /** Load a layer when it is its turn, instead of while the one before computes. */
+  /** Load a layer only when it is needed, instead of while the previous one computes. */
   serial: boolean;
-  /** No faster than this, as from a slow disk or a network; 0: as fast as it goes. */
+  /** Throttles loading to this rate, to simulate a slow disk or network; 0: unlimited. */
   bytesPerSecond: number;
 }
 
 export interface NativeSession {
   readonly length: number;
   readonly capacity: number;
-  /** Appends segments behind what is there; the logits of the last token are then ready for generate(). */
+  /** Appends segments to the session; the logits of the last token are then ready for generate(). */
   append(
     segments: NativeSegment[],
     strategy: NativeStrategy | NativeGiven,
     abort: NativeAbort,
     onProgress?: (p: NativeProgress) => void,
     loading?: NativeLoading,
-    /** How many tokens at the end, all of them behind the last chunk, have their attention kept for deviationFrom(). Default: 0. */
+    /** Number of trailing tokens, all after the last chunk, whose attention is kept for deviationFrom(). Default: 0. */
     observe?: number,
-    /** Among appends at once those of the lowest number go first; from 2 on after all answers that are written. Default: 0. */
+    /**
+     * Concurrent appends run in ascending order of priority; from 2 on, after all answers being generated. Default: 0.
+     */
     priority?: number,
   ): Promise<NativeAppendReport>;
-  /** Logits of the last computed token, [vocab]; for parity and quality measurements. */
+  /** Logits of the last computed token, [vocab]; for parity and quality tests. */
   logits(): Float32Array;
-  /** Samples and decodes until EOS, maxTokens or abort. onToken gets ids in order, or where chances are asked for what was sampled. */
+  /**
+   * Samples and decodes until EOS, maxTokens or abort. onToken receives ids in order, or NativeSampled if `chances` is
+   * set.
+   */
   generate(
     maxTokens: number,
     sampling: NativeSampling,
     abort: NativeAbort,
     onToken?: (token: number | NativeSampled) => void,
   ): Promise<NativeGenerateResult>;
-  /** Forgets everything from `length` on, and gives back memory that was reserved beyond it. */
+  /** Drops everything from `length` on and frees memory reserved beyond it. */
   truncate(length: number): void;
   /**
-   * Begins an empty session with what the model's memory still holds of the beginning of `tokens`: whole blocks that were
-   * computed exactly, as text; at least two tokens are left to compute. Resolves with the tokens it then has.
+   * Fills an empty session with the blocks still cached for the beginning of `tokens`: whole blocks of exactly computed
+   * text; at least two tokens are left to compute. Resolves with the session's token count.
    */
   adopt(tokens: Int32Array): Promise<number>;
-  /** A session that begins with the first `length` tokens of this one and shares their memory. */
+  /** A session with the first `length` tokens of this one, sharing their memory. */
   fork(length: number): Promise<NativeSession>;
-  /** Takes memory for `tokens` in all, so that none is missing later. OUT_OF_MEMORY. */
+  /** Allocates memory for `tokens` in total up front. OUT_OF_MEMORY. */
   reserve(tokens: number): Promise<void>;
-  /** Has the system give the memory of reserved positions [begin, end) now, rather than when they are first written. */
+  /**
+   * Touches the memory of reserved positions [begin, end) so that the system commits it now rather than on first write.
+   */
   warm(begin: number, end: number): Promise<void>;
-  /** How far this session is from `other`, of the same model, over tokens that both hold. */
+  /** The difference between this session and `other`, of the same model, over tokens that both hold. */
   deviationFrom(other: NativeSession, begin: number, count: number): Promise<NativeSessionDeviation>;
   dispose(): void;
 }
 
-/** What CacheBlend (§4.2) calls KV deviation and attention deviation. */
+/** CacheBlend's (§4.2) KV deviation and attention deviation. */
 export interface NativeSessionDeviation {
-  /** [layers][count]: squared L2 over KV heads of keys (where they stand) and values. */
+  /** [layers][count]: squared L2 over KV heads of keys (rotated to their positions) and values. */
   k: Float32Array;
   v: Float32Array;
   /**
-   * [layers]: L2 of the difference of an observed token's attention weights, root mean square over heads and tokens: 0 to √2.
-   * null unless the last append of both observed as many tokens.
+   * [layers]: L2 norm of the difference of an observed token's attention weights, root mean square over heads and
+   * tokens: 0 to √2. null unless the last append of both observed the same number of tokens.
    */
   attention: Float32Array | null;
 }
 
-/** Memory of sessions in blocks: each is free, used by sessions, or evictable: cached, since its prefix may come again. */
+/** Session memory in blocks: each is free, in use, or evictable (cached because its prefix may recur). */
 export interface NativeKvUsage {
   blockTokens: number;
   blockBytes: number;
   blocks: number;
-  /** Those that several sessions share count once. */
+  /** Blocks shared by several sessions count once. */
   used: number;
   evictable: number;
-  /** Steps of decoding so far, and the tokens they gave: several in one where answers are written at once. */
+  /** Decoding steps so far, and the tokens they produced: one step covers several answers generated concurrently. */
   decodeSteps: number;
   decodedTokens: number;
 }
 
-/** What of stored chunks is kept in the memory of the model's device. */
+/** Stored chunks held in the model's device memory. */
 export interface NativeDeviceTier {
   bytes: number;
-  /** What it may grow to now: the budget, or less where memory is short. */
+  /** Current size limit: the budget, or less if memory is short. */
   limitBytes: number;
-  /** Of the device's memory. */
+  /** Total device memory. */
   totalBytes: number;
   chunks: number;
 }
 
 export interface NativeModel {
   readonly info: NativeModelInfo;
-  /** `behind`: the text goes on behind other text, and no blank of the vocabulary's is put before it; then nothing special is added. */
+  /** `behind`: the text continues other text, so the vocabulary's leading space is not added, nor anything special. */
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean, behind?: boolean): Int32Array;
   detokenize(tokens: Int32Array, special: boolean): string;
-  /** Encodes `tokens` alone behind `prefix` (e.g. BOS), whose own KV is dropped; keys are kept without RoPE. */
+  /** Encodes `tokens` alone after `prefix` (e.g. BOS), whose KV is dropped; keys are stored without RoPE. */
   encodeChunk(
     tokens: Int32Array,
     prefix: Int32Array,
@@ -419,23 +438,24 @@ export interface NativeModel {
   /** Opens a chunk file: header checked, KV not read. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   openChunk(path: string): Promise<NativeChunk>;
   /**
-   * A chunk that can be placed while it arrives: an append waits for each layer. `beginning`: of its file of `fileBytes` bytes, header
-   * included; the rest comes by NativeChunk.receive(). CHUNK_CORRUPT (also when it is not the key's), CHUNK_VERSION, CHUNK_MISMATCH.
+   * A chunk that can be placed while it arrives: an append waits for each layer. `beginning`: the first bytes of its
+   * file of `fileBytes` bytes, header included; pass the rest to NativeChunk.receive(). CHUNK_CORRUPT (also if it does
+   * not match the key), CHUNK_VERSION, CHUNK_MISMATCH.
    */
   receiveChunk(key: string, beginning: Uint8Array, fileBytes: number): NativeChunk;
-  /** At most `capacity` tokens. It takes memory as it grows. */
+  /** Holds at most `capacity` tokens; memory is allocated as it grows. */
   createSession(capacity: number): NativeSession;
-  /** The memory of all sessions, when what was called before is done. */
+  /** Memory use of all sessions, once earlier calls are done. */
   kvUsage(): Promise<NativeKvUsage>;
-  /** Bytes beyond which prefixes that no session holds are given up. Sessions get what they need. Default: 1 GiB. */
+  /** Byte limit above which prefixes that no session uses are evicted. Sessions get what they need. Default: 1 GiB. */
   setKvBudget(bytes: number): void;
-  /** Whether nothing has to be brought in for the stored chunk of this key: it is kept in the device's memory. */
+  /** Whether the stored chunk of this key is in device memory, so that nothing has to be loaded. */
   onDevice(key: string): boolean;
-  /** null where all layers live on the host. */
+  /** null if all layers are on the host. */
   deviceTier(): NativeDeviceTier | null;
-  /** Bytes of stored chunks that the device's memory may hold; null: half of what is free beside sessions and passes. */
+  /** Maximum bytes of stored chunks in device memory; null: half of what sessions and passes leave free. */
   setDeviceBudget(bytes: number | null): void;
-  /** The blocks that are cached of the beginning of `tokens`, to be saved; null when there are none. */
+  /** The cached blocks of the beginning of `tokens`, to be saved; null if there are none. */
   exportPrefix(tokens: Int32Array): Promise<NativeChunk | null>;
   /** Opens a file that exportPrefix's result was saved to. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   openPrefix(path: string): Promise<NativeChunk>;
@@ -444,14 +464,14 @@ export interface NativeModel {
   dispose(): void;
 }
 
-/** llama.cpp's own llama_decode on the same file: the reference for parity and benches. */
+/** llama.cpp's own llama_decode on the same file: the reference for parity tests and benchmarks. */
 export interface NativeReference {
   prefill(tokens: Int32Array): Promise<{ ms: number; logits: Float32Array }>;
-  /** Greedy decode behind the last prefill. */
+  /** Greedy decode after the last prefill. */
   decode(count: number): Promise<{ ms: number; tokens: Int32Array }>;
-  /** Forgets positions from `length` on (prefix caching keeps the rest). */
+  /** Drops positions from `length` on (prefix caching keeps the rest). */
   truncate(length: number): void;
-  /** Cuts positions begin … end − 1 out and moves the rest to the left, as llama-server's cache reuse does (K-shift). */
+  /** Removes positions begin … end − 1 and shifts the rest left, as llama-server's cache reuse does (K-shift). */
   cut(begin: number, end: number): Promise<void>;
   dispose(): void;
 }
@@ -461,7 +481,7 @@ export interface NativeReferenceOptions {
   threads: number;
   flashAttention: boolean;
   ubatch: number;
-  /** As in NativeModelOptions. */
+  /** See NativeModelOptions. */
   device: string;
   adapter?: string | undefined;
 }
@@ -472,39 +492,39 @@ export interface NativeEmbedderInfo {
   fileBytes: number;
   /** Length of a vector. */
   dimension: number;
-  /** Longest text in tokens, special tokens included; what is beyond it is left out. */
+  /** Maximum text length in tokens, including special ones; longer texts are truncated. */
   contextTokens: number;
   pooling: 'mean' | 'cls' | 'last';
   threads: number;
   loadMs: number;
 }
 
-/** An embedding model, run by libllama on a native thread of its own. */
+/** An embedding model, run by libllama on a separate native thread. */
 export interface NativeEmbedder {
   readonly info: NativeEmbedderInfo;
   /**
-   * One vector a text, one after another: [texts][dimension], each of length 1 (all zeros for a text without tokens).
-   * A text's vector does not depend on the others. Polls `abort` within each text. ABORTED.
+   * Returns one unit vector per text: [texts][dimension] (all zeros for a text without tokens). A text's vector does
+   * not depend on the others. Polls `abort` within each text. ABORTED.
    */
   embed(texts: string[], abort: NativeAbort): Promise<Float32Array>;
-  /** Tokens of a text, special ones included, whether it fits or not. */
+  /** Tokens of a text, including special ones, whether it fits or not. */
   countTokens(text: string): number;
   dispose(): void;
 }
 
 export interface NativeAddon {
-  /** Loads ggml's backends from a folder, where packs are none of them, and silences its log. Call once, first. */
+  /** Loads ggml's backends from a folder (no packs) and silences its log. Call once, first. */
   init(librariesDir: string): void;
-  /** Loads a library with a backend for GPUs, whose devices are then listed too. */
+  /** Loads a GPU backend library, whose devices are then listed too. */
   loadPack(path: string): void;
   version(): { ggml: string; addon: string };
   listDevices(): NativeDevice[];
   readGguf(path: string): NativeGgufInfo;
-  /** The same on a thread of its own. */
+  /** The same on a separate thread. */
   readGgufAside(path: string): Promise<NativeGgufInfo>;
-  /** Of a file's weights, as the fingerprint of a model that is loaded from it. */
+  /** Fingerprint of a file's weights, equal to that of a model loaded from it. */
   fingerprintGguf(path: string): Promise<string>;
-  /** Holds a LoRA adapter against the model file that it is to change. ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED. */
+  /** Checks a LoRA adapter against the model file it is for. ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED. */
   checkAdapter(path: string, model: string): void;
   loadModel(
     path: string,
@@ -512,8 +532,8 @@ export interface NativeAddon {
     onProgress?: (fraction: number) => void,
   ): Promise<NativeModel>;
   /**
-   * Loads a model for libllama to run. It has a model's whole face: its sessions take segments to compute only, and what has to do
-   * with chunks throws a TypeError.
+   * Loads a model to be run by libllama. It implements NativeModel, but its sessions only accept segments to compute;
+   * chunk functions throw a TypeError.
    */
   loadLlamaModel(
     path: string,

@@ -15,17 +15,20 @@ import type {
   NativeTokenRange,
 } from './native.ts';
 
-/** A prompt piece: tokens to compute, or a cached chunk to place, or some of its tokens. */
+/** A prompt segment: tokens to compute, a cached chunk to place, or part of its tokens. */
 export type Segment =
   | { kind: 'compute'; tokens: Int32Array; passage?: boolean | undefined }
   | { kind: 'chunk'; chunk: ChunkKv; range?: NativeTokenRange | undefined };
 
 export interface AppendOptions extends CallOptions {
-  /** For comparisons; chunk KV in files is otherwise loaded a layer ahead, as fast as it goes. */
+  /** For comparisons; by default chunk KV is read from files one layer ahead, at full speed. */
   loading?: Partial<NativeLoading> | undefined;
-  /** How many tokens at the end, all of them behind the last chunk, have their attention kept for `deviationFrom`. Default: 0. */
+  /** Number of trailing tokens, all after the last chunk, whose attention is kept for `deviationFrom`. Default: 0. */
   observe?: number | undefined;
-  /** Among appends at once those of the lowest number go first: 0 for what a person waits for (default), 1 for programs and jobs, 2 for what can wait. */
+  /**
+   * Concurrent appends run in ascending order: 0 for requests a person waits for (default), 1 for programs and jobs, 2
+   * for background work.
+   */
   priority?: number | undefined;
 }
 
@@ -33,7 +36,7 @@ export interface GenerateOptions {
   maxTokens: number;
   sampling?: Partial<NativeSampling>;
   signal?: AbortSignal | undefined;
-  /** `chances` where the sampling asks for them. */
+  /** `chances` if the sampling requests them. */
   onToken?: ((token: number, chances?: NativeSampled) => void) | undefined;
 }
 
@@ -46,7 +49,7 @@ export const GREEDY: NativeSampling = {
   seed: 0,
 };
 
-/** The resident KV of one conversation. */
+/** The KV cache of one conversation, in memory. */
 export class Session {
   readonly #addon: Pick<NativeAddon, 'createAbort'>;
   readonly #native: NativeSession;
@@ -64,7 +67,10 @@ export class Session {
     return this.#native.capacity;
   }
 
-  /** CONTEXT_OVERFLOW, CHUNK_CORRUPT and what a chunk that arrives failed with (with `chunkIndex`: which segment), CHUNK_MISMATCH, ABORTED. */
+  /**
+   * CONTEXT_OVERFLOW, CHUNK_CORRUPT and any error of an arriving chunk (with `chunkIndex`: the segment),
+   * CHUNK_MISMATCH, ABORTED.
+   */
   append(
     segments: Segment[],
     strategy: NativeStrategy | NativeGiven,
@@ -104,29 +110,34 @@ export class Session {
   }
 
   /**
-   * Begins an empty session with what is still in memory of the beginning of `tokens`: text that was computed exactly, in whole
-   * blocks; at least two tokens are left to compute. Resolves with the tokens it then has.
+   * Fills an empty session with the blocks still cached for the beginning of `tokens`: exactly computed text, in whole
+   * blocks; at least two tokens are left to compute. Resolves with the session's token count.
    */
   adopt(tokens: Int32Array): Promise<number> {
     return guardedAsync(() => this.#native.adopt(tokens));
   }
 
-  /** A session that begins with the first `length` tokens of this one and shares their memory. */
+  /** A session with the first `length` tokens of this one, sharing their memory. */
   async fork(length: number): Promise<Session> {
     return new Session(this.#addon, await guardedAsync(() => this.#native.fork(length)));
   }
 
-  /** Takes memory for `tokens` in all, so that none is missing later; truncate() gives back what was not used. OUT_OF_MEMORY. */
+  /** Allocates memory for `tokens` in total up front; truncate() frees the unused part. OUT_OF_MEMORY. */
   reserve(tokens: number): Promise<void> {
     return guardedAsync(() => this.#native.reserve(tokens));
   }
 
-  /** Has the system give the memory of reserved positions [begin, end) now, rather than when they are first written. */
+  /**
+   * Touches the memory of reserved positions [begin, end) so that the system commits it now rather than on first write.
+   */
   warm(begin: number, end: number): Promise<void> {
     return guardedAsync(() => this.#native.warm(begin, end));
   }
 
-  /** How far this session is from another of the same model, over `count` tokens from position `begin` on that both hold. */
+  /**
+   * The difference between this session and another of the same model, over `count` tokens from position `begin` on
+   * that both hold.
+   */
   deviationFrom(other: Session, begin: number, count: number): Promise<NativeSessionDeviation> {
     return guardedAsync(() => this.#native.deviationFrom(other.#native, begin, count));
   }

@@ -7,40 +7,40 @@ import type { EvictionPolicy } from './eviction/policy.ts';
 import type { EntryKind, EvictReport, EvictRequest } from './types.ts';
 
 interface DiskBudgetOptions {
-  /** Most bytes of files. */
+  /** Size limit of all files in bytes. */
   bytes: number;
-  /** Most of them that blocks of prefixes may take. */
+  /** Size limit of prefix blocks, as a share of `bytes`. */
   prefixShare: number;
   policy: (kind: EntryKind) => EvictionPolicy;
-  /** Whether an entry must stay just now. */
+  /** Whether an entry must stay for now. */
   isInUse: (key: string) => boolean;
   /** Called before an entry's file is deleted. */
   onLeaving: (key: string) => void;
 }
 
-/** A request of which a part is dealt with at a time. */
+/** An evict request that is processed part by part. */
 type PartRequest = Omit<EvictRequest, 'keys' | 'bytes'> & {
   keys?: readonly string[] | undefined;
   bytes: number;
 };
 
-/** What an eviction has come to so far. */
+/** The result of an eviction so far. */
 interface Done {
   entries: number;
   bytes: number;
-  /** Keys of entries that stayed because they are in use, or their files could not be deleted. */
+  /** Keys of entries that stayed because they are in use or their files could not be deleted. */
   kept: Set<string>;
 }
 
-/** Room wanted for a new entry. */
+/** Space needed for a new entry. */
 interface Incoming {
   kind: EntryKind;
   bytes: number;
 }
 
 /**
- * Keeps the files within the budget. Blocks of prefixes come in by the thousand and are cheap to lose: they never take
- * more than their share, and within it chunks make room for them.
+ * Keeps the files within the budget. Prefix blocks arrive by the thousand and are cheap to lose: they never exceed
+ * their share, and chunks are evicted to give them that share.
  *
  * REQUIRES: its methods run one after another, with everything else that changes files or rows (the store's queue).
  */
@@ -61,7 +61,7 @@ export class DiskBudget {
     return this.bytes * this.#options.prefixShare;
   }
 
-  /** Evicts so that an entry fits. DISK_FULL, with nothing evicted, when pins and leases leave no way. */
+  /** Evicts entries until a new one fits. DISK_FULL, with nothing evicted, if pins and leases make that impossible. */
   async makeRoom(incoming: Incoming): Promise<void> {
     if (this.#isOver(incoming)) {
       const { rows, enough } = this.#excess(incoming);
@@ -72,13 +72,13 @@ export class DiskBudget {
     const most = kind === 'prefix' ? this.prefixBytes : this.bytes;
     throw new KvasirError(
       'DISK_FULL',
-      `The cache budget of ${megabytes(most)} has no room for a ${kind} of ${megabytes(bytes)}` +
-        `${bytes > most ? '' : ', because what it holds is pinned or in use'}.`,
+      `The cache budget of ${megabytes(most)} cannot fit a ${kind} of ${megabytes(bytes)}` +
+        `${bytes > most ? '' : ', because its entries are pinned or in use'}.`,
       'Raise the cache budget, or unpin entries.',
     );
   }
 
-  /** Evicts what exceeds the budget, as far as pins and leases allow. */
+  /** Evicts down to the budget, as far as pins and leases allow. */
   async shed(): Promise<EvictReport> {
     const done = nothingDone();
     await this.#evictSome({ bytes: this.#over(NOTHING).prefix }, 'prefix', done);
@@ -88,19 +88,21 @@ export class DiskBudget {
     return { ...done, kept: isKept ? done.kept.size + this.#disk.index.pinnedTotals().entries : 0 };
   }
 
-  /** Prefixes go first: they are the cheapest to make again. */
+  /** Evicts prefixes first: they are the cheapest to recompute. */
   async evict({ bytes: wanted = Infinity, keys, ...request }: EvictRequest): Promise<EvictReport> {
     const done = nothingDone();
     for (const part of keys ? partsOf(keys) : [undefined])
       for (const kind of ['prefix', 'chunk'] as const)
         await this.#evictSome({ ...request, keys: part, bytes: wanted - done.bytes }, kind, done);
-    // Where the disk was full the index's log could not go into the index, and grew: now it can.
+    // While the disk was full, the index's write-ahead log could not be checkpointed and grew: now it can.
     if (!keys) this.#disk.index.foldLog();
     const isKept = done.bytes < wanted;
     return { ...done, kept: isKept ? done.kept.size + this.#pinnedOf({ ...request, keys }) : 0 };
   }
 
-  /** Evicts entries of one kind round by round, so that choosing among very many keeps nobody waiting; adds to what is done. */
+  /**
+   * Evicts entries of one kind in rounds, so that choosing among very many does not block other calls; adds to `done`.
+   */
   async #evictSome(request: PartRequest, kind: EntryKind, done: Done): Promise<void> {
     const slice = new TimeSlice();
     const stuck = new Set<string>();
@@ -124,7 +126,7 @@ export class DiskBudget {
     }
   }
 
-  /** How many pinned entries a request covers. */
+  /** Number of pinned entries that a request covers. */
   #pinnedOf(request: Omit<PartRequest, 'bytes'>): number {
     const { index } = this.#disk;
     if (!request.keys && request.olderThan === undefined) return index.pinnedTotals().entries;
@@ -134,7 +136,7 @@ export class DiskBudget {
     return rows.filter((row) => row.pinned && coverage(request)(row)).length;
   }
 
-  /** Bytes too many once an entry has come in: of prefixes, and of all together. */
+  /** Bytes over the limit after an entry is added: of prefixes, and in total. */
   #over({ kind, bytes }: Incoming): { prefix: number; all: number } {
     const { index } = this.#disk;
     const prefixes = index.held('prefix').bytes + (kind === 'prefix' ? bytes : 0);
@@ -146,12 +148,12 @@ export class DiskBudget {
     return prefix > 0 || all > 0;
   }
 
-  /** Prefixes that are pinned above their share are no reason to refuse a chunk. */
+  /** Pinned prefixes above their share are no reason to refuse a chunk. */
   #fits(over: { prefix: number; all: number }, kind: EntryKind): boolean {
     return over.all <= 0 && (kind === 'chunk' || over.prefix <= 0);
   }
 
-  /** What has to go: prefixes above their share, then chunks; further prefixes only when no chunk may go. */
+  /** Chooses victims: prefixes above their share, then chunks; further prefixes only if no chunk may be evicted. */
   #excess(incoming: Incoming): { rows: ChunkRow[]; enough: boolean } {
     const over = this.#over(incoming);
     let prefixes = this.#choose({ bytes: over.prefix }, 'prefix');
@@ -182,7 +184,7 @@ const NOTHING: Incoming = { kind: 'chunk', bytes: 0 };
 
 const nothingDone = (): Done => ({ entries: 0, bytes: 0, kept: new Set() });
 
-/** Entries chosen and deleted before others get their turn. */
+/** Entries chosen and deleted before yielding to other calls. */
 const ROUND = 500;
 
 function* partsOf(keys: readonly string[]): Generator<readonly string[]> {

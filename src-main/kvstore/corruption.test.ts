@@ -41,7 +41,7 @@ describe('bad files', () => {
     expect(store.has(A)).toBe(false);
     expect(store.stats()).toMatchObject({ entries: 0, bytes: 0, misses: 1, quarantine: { files: 1 } });
     expect(readdirSync(join(dir, 'quarantine'))).toHaveLength(1);
-    expect(logged).toEqual(['A chunk file is bad and was put in quarantine.']);
+    expect(logged).toEqual(['A chunk file is corrupt and was quarantined.']);
     await fill(store, 1);
     const lease = await take(store, A, model);
     expect(fake(lease.chunk).isRight()).toBe(true);
@@ -92,7 +92,7 @@ describe('bad files', () => {
     expect(readdirSync(join(dir, 'quarantine'))).toHaveLength(1);
   });
 
-  test('the uses of an entry that is gone do not pass to the one stored in its place', async () => {
+  test('the use count of a removed entry does not carry over to its successor', async () => {
     const { store } = await storeFor(9);
     await fill(store, 1);
     (await take(store, A)).release();
@@ -117,7 +117,7 @@ describe('bad files', () => {
   test('verify finds each kind, and the sound ones stay', async () => {
     const { dir, store } = await storeFor(9);
     const keys = await fill(store, 5);
-    flip(chunkPath(dir, A), -1); // only a full read shows this
+    flip(chunkPath(dir, A), -1); // only a full read detects this
     flip(chunkPath(dir, B), 0);
     rmSync(chunkPath(dir, C));
     const progress: number[] = [];
@@ -144,7 +144,7 @@ describe('bad files', () => {
 });
 
 describe('a newer chunk format', () => {
-  /** Overwrites a file with one of a newer version, as a newer Kvasir would have written it. */
+  /** Overwrites a file with one of a newer version, as written by a newer Kvasir. */
   function makeNewer(path: string): void {
     writeFileSync(path, readFileSync(path, 'latin1').replace('"version":1', '"version":9'), 'latin1');
   }

@@ -13,7 +13,7 @@ import type { Quarantine } from './quarantine.ts';
 import type { SimilarChunks } from './similar.ts';
 import type { PutMeta } from './types.ts';
 
-/** Rows deleted in one transaction. */
+/** Rows deleted per transaction. */
 const REMOVED_AT_ONCE = 50;
 
 interface DiskParts {
@@ -27,8 +27,8 @@ interface DiskParts {
 }
 
 /**
- * Files and rows together. Every change leaves a state that reconcile can put right if the process dies in the middle:
- * a file gets its row last, and loses it last.
+ * Keeps files and rows consistent. Every change leaves a state that reconcile can repair if the process dies in the
+ * middle: a file gets its row last and loses it last.
  *
  * REQUIRES: calls that change something run one after another (the store's queue).
  */
@@ -42,7 +42,7 @@ export class ChunkDisk {
   /** Files of a newer chunk format: path → bytes. */
   readonly newerFormat = new Map<string, number>();
   readonly #fs: StoreFs;
-  /** Keys whose file is being taken away: to everyone else they are gone. */
+  /** Keys whose file is being deleted: to other callers they no longer exist. */
   readonly #departing = new Set<string>();
 
   constructor(parts: DiskParts) {
@@ -63,7 +63,7 @@ export class ChunkDisk {
     return this.layout.chunkFile(row.key, row.formatVersion);
   }
 
-  /** Moves a written and fsynced temporary file to its place, and then enters it. */
+  /** Moves a written and fsynced temporary file into place, then inserts its row. */
   async commit(temp: string, row: ChunkRow): Promise<void> {
     const path = this.path(row);
     const dir = dirname(path);
@@ -79,7 +79,7 @@ export class ChunkDisk {
     }
   }
 
-  /** What the store did not put there makes way: a folder would refuse the file forever. */
+  /** Moves unknown items out of the way: a folder at this path would block the file forever. */
   async #place(temp: string, path: string): Promise<void> {
     try {
       await this.#fs.rename(temp, path);
@@ -98,9 +98,9 @@ export class ChunkDisk {
   }
 
   /**
-   * Deletes files and then their rows; gives the rows that went. Files first: on a full disk the index cannot be
-   * written before there is room. A file that cannot be deleted keeps its row. Batch by batch, so that transactions are short:
-   * what a kill leaves of one are rows without files, which the next start drops.
+   * Deletes files and then their rows; returns the deleted rows. Files first: on a full disk the index cannot be
+   * written until there is space. A file that cannot be deleted keeps its row. Works in batches to keep transactions
+   * short: a kill leaves rows without files, which the next start drops.
    */
   async remove(rows: readonly ChunkRow[]): Promise<ChunkRow[]> {
     const gone: ChunkRow[] = [];
@@ -123,11 +123,11 @@ export class ChunkDisk {
     return gone;
   }
 
-  /** Takes a bad file out of service. A row that is gone already is no error. */
+  /** Quarantines a bad file. A missing row is not an error. */
   async discard(key: string, reason: string): Promise<void> {
     const row = this.row(key);
     if (!row) return;
-    this.log.warn('A chunk file is bad and was put in quarantine.', { key, reason });
+    this.log.warn('A chunk file is corrupt and was quarantined.', { key, reason });
     this.#departing.add(key);
     try {
       await this.quarantine.take(this.path(row), this.clock());
@@ -137,13 +137,13 @@ export class ChunkDisk {
     }
   }
 
-  /** Drops a row whose file is not there. */
+  /** Drops a row whose file is missing. */
   dropRow(key: string): void {
-    this.log.warn('A chunk file is gone; its entry was dropped.', { key });
+    this.log.warn('A chunk file is missing; its entry was dropped.', { key });
     this.index.remove([key]);
   }
 
-  /** Drops the row of a file this version cannot read. The newer version adopts the file when it comes back. */
+  /** Drops the row of a file that this version cannot read. The newer version adopts the file again. */
   async setNewerAside(row: ChunkRow): Promise<void> {
     await this.noteNewer(this.path(row));
     this.index.remove([row.key]);
@@ -171,7 +171,7 @@ export class ChunkDisk {
   }
 }
 
-/** The row of a file, all of it from its header but for what `meta` adds. TypeError when the key is not the header's. */
+/** A file's row, from its header and `meta`. TypeError if the key does not match the header. */
 export function rowOf(
   key: string,
   header: ChunkHeader,
@@ -180,7 +180,7 @@ export function rowOf(
 ): ChunkRow {
   const { now, order, meta = {}, last = { class: PRECOMPUTE, lastUsedAt: now } } = made;
   const kind = kindOf(header, key);
-  if (!kind) throw new TypeError('ChunkStore.put: chunk is not the one that key names.');
+  if (!kind) throw new TypeError('ChunkStore.put: key does not match the chunk.');
   return {
     key,
     kind,

@@ -23,7 +23,7 @@ import {
 } from '../testing/store.ts';
 
 describe('one process at a time', () => {
-  /** A process that holds the store until it is killed. */
+  /** Starts a process that holds the store until it is killed. */
   async function holder(dir: string): Promise<ChildProcess> {
     const source = `
       import { ChunkStore } from ${JSON.stringify(new URL('./store.ts', import.meta.url).href)};
@@ -64,7 +64,7 @@ describe('one process at a time', () => {
     expect(again.has(A)).toBe(true);
   });
 
-  test('an index that another program holds is told as that', async () => {
+  test('an index locked by another program is reported as in use', async () => {
     const { dir, store } = await storeFor(9);
     await store.close();
     const other = new Database(join(dir, 'index.db'));
@@ -101,7 +101,7 @@ describe('one process at a time', () => {
 
 const READ_ONLY = {
   code: 'STORE_READ_ONLY',
-  message: expect.stringMatching(/^The cache folder .* cannot be written\.$/) as string,
+  message: expect.stringMatching(/^The cache folder .* is not writable\.$/) as string,
   advice: expect.stringMatching(/right to write/) as string,
 };
 
@@ -169,7 +169,7 @@ describe('a full disk', () => {
     await expect(failed).rejects.toMatchObject(FULL);
     expect(keys.length).toBeGreaterThan(3);
     expect(readdirSync(join(dir, 'tmp'))).toEqual([]);
-    // Not one byte left, and still every entry is served and the least recent can go.
+    // Not one byte left, and still every entry is served and the least recently used can be evicted.
     expect(() => {
       for (let i = 0; ; i++) writeFileSync(join(mount, `rest-${i}`), Buffer.alloc(4096));
     }).toThrow(/ENOSPC/);
@@ -208,7 +208,7 @@ describe('a full disk', () => {
     const lease = await take(again, A);
     expect(fake(lease.chunk).isRight()).toBe(true);
     lease.release();
-    // What is found wrong cannot be written down now; it is a miss all the same.
+    // The finding cannot be written down now; it is a miss all the same.
     rmSync(chunkPath(dir, C));
     writeFileSync(join(mount, 'rest-c'), Buffer.alloc(40_960));
     expect(await again.acquire(C, model)).toBeUndefined();
@@ -262,7 +262,7 @@ describe('a full disk', () => {
     },
   );
 
-  test('nothing is stored into the reserve; reading and evicting go on, and so does storing once there is room', async () => {
+  test('nothing is stored into the reserve; reading and evicting continue, and so does storing once there is space', async () => {
     const dir = tempDir();
     const disk = { total: 100e9, free: 50e9 };
     const store = await openTestStore({ dir, fs: { ...nodeFs, space: () => Promise.resolve({ ...disk }) } });

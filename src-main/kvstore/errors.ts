@@ -1,6 +1,6 @@
 import { KvasirError, type ErrorCode } from '../../src-shared/errors.ts';
 
-/** The `code` of a Node or SQLite error, '' when it has none. */
+/** The `code` of a Node or SQLite error, '' if it has none. */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   return typeof code === 'string' ? code : '';
@@ -10,14 +10,14 @@ export function isMissing(error: unknown): boolean {
   return codeOf(error) === 'ENOENT';
 }
 
-/** SQLite says so when bytes in a database are not what it wrote, or no database at all. */
+/** SQLite's codes for a database with unexpected bytes, and for a file that is not a database. */
 export function isCorruptDatabase(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
 /**
- * Gives what went wrong in the store's folder the type and code the rest of the app knows. Errors that are not the
- * environment's doing (misuse, broken invariants) come back as they are.
+ * Converts an error in the store's folder to the app's type and code. Errors that the environment did not cause
+ * (misuse, broken invariants) are returned unchanged.
  */
 export function toStoreError(error: unknown, dir: string): unknown {
   if (error instanceof KvasirError) return error;
@@ -30,7 +30,7 @@ export function toStoreError(error: unknown, dir: string): unknown {
 type StoreErrorCode = Extract<ErrorCode, 'DISK_FULL' | 'STORE_READ_ONLY' | 'STORE_CORRUPT' | 'STORE_IN_USE'>;
 
 function classify(code: string): StoreErrorCode | undefined {
-  // ENOTDIR and EEXIST: a part of the folder's path is a file. SQLITE_CANTOPEN: the same, or no right to create.
+  // ENOTDIR and EEXIST: a part of the folder's path is a file. SQLITE_CANTOPEN: the same, or no permission to create.
   if (/^(EROFS|EACCES|EPERM|ENOTDIR|EEXIST|SQLITE_READONLY.*|SQLITE_CANTOPEN.*|SQLITE_PERM)$/.test(code)) {
     return 'STORE_READ_ONLY';
   }
@@ -44,14 +44,14 @@ function classify(code: string): StoreErrorCode | undefined {
 const WORDS: Record<StoreErrorCode, { message: (dir: string) => string; advice: string }> = {
   DISK_FULL: {
     message: (dir) => `The disk that holds the cache folder ${dir} is full.`,
-    advice: 'Free some space, or lower the cache budget; what is stored already stays usable.',
+    advice: 'Free some space, or lower the cache budget; stored chunks stay usable.',
   },
   STORE_READ_ONLY: {
-    message: (dir) => `The cache folder ${dir} cannot be written.`,
-    advice: 'Give Kvasir the right to write there, or choose another cache folder.',
+    message: (dir) => `The cache folder ${dir} is not writable.`,
+    advice: 'Give Kvasir write permission there, or choose another cache folder.',
   },
   STORE_CORRUPT: {
-    message: (dir) => `The index of the cache in ${dir} cannot be read.`,
+    message: (dir) => `The cache index in ${dir} cannot be read.`,
     advice: 'Restart Kvasir: it sets a damaged index aside and rebuilds it from the chunk files.',
   },
   STORE_IN_USE: {

@@ -162,7 +162,7 @@ describe('eviction', () => {
     const { key, chunk } = model.encode(12, 9000);
     await expect(store.put(key, chunk)).rejects.toMatchObject({
       code: 'DISK_FULL',
-      message: expect.stringMatching(/no room for a chunk/) as string,
+      message: expect.stringMatching(/cannot fit a chunk/) as string,
       advice: expect.stringMatching(/budget/) as string,
     });
     expect(held(store, keys)).toEqual([true, true]);

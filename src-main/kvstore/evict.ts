@@ -5,11 +5,11 @@ import type { EvictRequest } from './types.ts';
 export interface Victims {
   rows: ChunkRow[];
   bytes: number;
-  /** Keys of entries that the request covers, and that must stay. */
+  /** Keys of covered entries that must stay. */
   staying: string[];
 }
 
-/** A request as victims are chosen by it: at most so many, with at least so many bytes. */
+/** The criteria for choosing victims: a maximum number of entries, and a minimum of bytes. */
 type Wanted = Omit<EvictRequest, 'keys'> & {
   keys?: readonly string[] | undefined;
   bytes: number;
@@ -17,8 +17,8 @@ type Wanted = Omit<EvictRequest, 'keys'> & {
 };
 
 /**
- * Reads unpinned rows, by class, in the policy's order and picks those the request covers, until it has enough.
- * Writes nothing, so `queues` may be open queries.
+ * Reads unpinned rows, by class, in the policy's order and picks those the request covers, until it has enough. Writes
+ * nothing, so `queues` may be open queries.
  */
 export function chooseVictims(
   queues: Iterable<Iterable<ChunkRow>>,
@@ -43,14 +43,14 @@ export function chooseVictims(
   return victims;
 }
 
-/** Whether a request, `bytes` aside, covers a row. */
+/** Whether a request, ignoring `bytes`, covers a row. */
 export function coverage(request: Pick<Wanted, 'keys' | 'olderThan'>): (row: ChunkRow) => boolean {
   const keys = request.keys && new Set(request.keys);
   const { olderThan } = request;
   return (row) => (!keys || keys.has(row.key)) && (olderThan === undefined || row.lastUsedAt < olderThan);
 }
 
-/** Misuse check: a request says something, and nothing that cannot be meant. */
+/** Checks for misuse: a request must have a criterion, and only valid values. */
 export function requireEvictRequest(request: EvictRequest): void {
   const { bytes, all, olderThan, keys } = request;
   if (bytes === undefined && !all && olderThan === undefined && keys === undefined) {

@@ -3,13 +3,13 @@ import { join, sep } from 'node:path';
 import { messageOf } from '../platform/failure.ts';
 import { isMissing } from './errors.ts';
 
-/** The calls that change the folder; replaced in tests that inject faults. */
+/** The calls that change the folder; tests replace them to inject faults. */
 export interface StoreFs {
-  /** Creates a folder and its parents; true when it was not there. */
+  /** Creates a folder and its parents; true if it did not exist. */
   makeDir(path: string): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Bytes of the disk that a folder is on: all, and those that are free. */
+  /** Size and free space in bytes of the disk that holds a folder. */
   space(path: string): Promise<{ total: number; free: number }>;
   /** Makes renames and unlinks in a directory durable. */
   syncDir(path: string): Promise<void>;
@@ -20,8 +20,8 @@ export const nodeFs: StoreFs = {
     try {
       return (await mkdir(path, { recursive: true })) !== undefined;
     } catch (error) {
-      // A recursive mkdir makes parents, so the one reason for "no such folder" is that it may not: what Node says
-      // for a read-only file system.
+      // A recursive mkdir creates parents, so the only reason for "no such folder" is missing permission: Node reports
+      // that for a read-only file system.
       if (isMissing(error))
         throw Object.assign(new Error(messageOf(error), { cause: error }), { code: 'EROFS' });
       throw error;
@@ -34,7 +34,7 @@ export const nodeFs: StoreFs = {
     return { total: blocks * bsize, free: bavail * bsize };
   },
   async syncDir(path) {
-    // Windows cannot open a directory for this; NTFS journals renames by itself.
+    // Windows cannot open a directory for this; NTFS journals renames itself.
     if (process.platform === 'win32') return;
     const handle = await open(path, 'r');
     try {
@@ -45,7 +45,7 @@ export const nodeFs: StoreFs = {
   },
 };
 
-/** Where everything is. All folders share a file system, so that a rename is atomic. */
+/** The store's paths. All folders share a file system, so that a rename is atomic. */
 export class Layout {
   readonly dir: string;
   readonly index: string;
@@ -77,27 +77,27 @@ export class Layout {
     return join(this.tmp, `${key}.${process.pid}-${this.#temporaries++}`);
   }
 
-  /** A path as reports show it: relative to the store's folder, with forward slashes. */
+  /** A path for reports: relative to the store's folder, with forward slashes. */
   relative(path: string): string {
     return path.slice(this.dir.length + 1).replaceAll(sep, '/');
   }
 }
 
 /**
- * The version is part of the name, so that a newer Kvasir's file and ours can lie side by side under one key and
- * neither ever overwrites the other.
+ * The version is part of the name, so that a newer Kvasir's file and ours can coexist under one key and neither ever
+ * overwrites the other.
  */
 function chunkFileName(key: string, formatVersion: number): string {
   return `${key}.v${formatVersion}.kvc`;
 }
 
-/** Undefined for a name the store would not have given. */
+/** Undefined for a name that the store would not create. */
 export function parseChunkFileName(name: string): { key: string; formatVersion: number } | undefined {
   const match = /^([0-9a-f]{64})\.v([1-9][0-9]{0,5})\.kvc$/.exec(name);
   return match?.[1] === undefined ? undefined : { key: match[1], formatVersion: Number(match[2]) };
 }
 
-/** A time as part of a file name: sortable, and legal on every system. */
+/** A timestamp for file names: sortable, and valid on every system. */
 export function stamp(ms: number): string {
   return new Date(ms).toISOString().replace(/[-:.]/g, '');
 }

@@ -6,22 +6,22 @@ import type { ChunkStore, Lease } from './store.ts';
 import { randomFrom } from '../testing/random.ts';
 import { chunkPath, fake, fakeFiles, FakeModel, flip, openTestStore, tempDir } from '../testing/store.ts';
 
-/** What the store must hold, kept in the plainest way. */
+/** The expected contents of the store, in the simplest form. */
 interface Expected {
   key: string;
   isPrefix: boolean;
   bytes: number;
   pinned: boolean;
-  /** Someone damaged its file: it may still be served from memory, but never wrongly. */
+  /** Its file was damaged: it may still be served from memory, but never wrongly. */
   damaged: boolean;
 }
 
 const IDS = 24;
 const STEPS = 150;
-/** Of either budget, for blocks of prefixes. */
+/** Share of either budget for prefix blocks. */
 const PREFIX_SHARE = 0.25;
 
-/** One run: random calls on a store beside the same calls on an array in least-recently-used order. */
+/** One run: random calls on a store and the same calls on an array in least-recently-used order. */
 class Run {
   readonly #random: () => number;
   readonly #model = new FakeModel();
@@ -107,7 +107,7 @@ class Run {
     if (entry) this.#entries = [...this.#entries.filter((other) => other !== entry), entry];
   }
 
-  /** The entries of a kind that must go so that `bytes` are freed; all that may when that is not enough. */
+  /** The entries of a kind to evict so that `bytes` are freed; all evictable ones if that is not enough. */
   #victims(bytes: number, isPrefix: boolean): Expected[] {
     const victims: Expected[] = [];
     for (const entry of this.#entries) {
@@ -118,7 +118,7 @@ class Run {
     return victims;
   }
 
-  /** Evicts for an entry that comes in: prefixes above their share, then chunks, then other prefixes. */
+  /** Evicts for a new entry: prefixes above their share, then chunks, then other prefixes. */
   #makeRoom(bytes: number, isPrefix: boolean): void {
     const over = this.#total() + bytes - this.#diskBudget;
     const prefixes = this.#prefixTotal() + (isPrefix ? bytes : 0) - this.#diskBudget * PREFIX_SHARE;
@@ -258,7 +258,7 @@ class Run {
     if (kind === 4) this.#swap(path, entry);
   }
 
-  /** Another chunk's sound file in this one's place. */
+  /** Replaces this chunk's file with another chunk's intact file. */
   #swap(path: string, entry: Expected): void {
     const other = this.#entries.find((candidate) => candidate !== entry && !candidate.damaged);
     if (other) writeFileSync(path, readFileSync(chunkPath(this.#dir, other.key)));
@@ -280,14 +280,14 @@ class Run {
     this.#shed();
   }
 
-  /** What a killed process leaves: a copy of the folder taken while the store is open. */
+  /** The state after a kill: a copy of the folder taken while the store is open. */
   async #crash(): Promise<void> {
     const copy = join(tempDir(), 'store');
     cpSync(this.#dir, copy, { recursive: true });
     for (const lease of this.#leases.splice(0)) lease.release();
     await this.#store.close();
     this.#dir = copy;
-    // The order of the last uses may be lost: what would be evicted first is anybody's guess.
+    // The order of the last uses may be lost: the eviction order is then unpredictable.
     const isOver = this.#total() > this.#diskBudget || this.#prefixTotal() > this.#diskBudget * PREFIX_SHARE;
     if (isOver) this.#diskBudget = 4e6;
     await this.#open();
@@ -302,7 +302,7 @@ class Run {
     for (const lease of this.#leases.splice(0)) lease.release();
     await this.#store.close();
     writeFileSync(join(this.#dir, 'index.db'), 'gone');
-    this.#diskBudget = 4e6; // rebuilding forgets order and pins, so what would be evicted first is anybody's guess
+    this.#diskBudget = 4e6; // rebuilding drops order and pins, so the eviction order is unpredictable
     await this.#open();
     this.#acceptLosses();
     const order = this.#store.list().map((entry) => entry.key);
@@ -310,13 +310,13 @@ class Run {
     for (const entry of this.#entries) entry.pinned = false;
   }
 
-  /** A start finds some of the damage (missing files, wrong sizes), and only damaged entries may go. */
+  /** A start finds some of the damage (missing files, wrong sizes), and may drop only damaged entries. */
   #acceptLosses(): void {
     this.#entries = this.#entries.filter((entry) => !entry.damaged || this.#store.has(entry.key));
   }
 
   #compare(): void {
-    // Background reads find damage too.
+    // Background reads also find damage.
     this.#acceptLosses();
     const listed = this.#store.list().reverse();
     expect(listed.map((entry) => [entry.key, entry.bytes, entry.pinned])).toEqual(
@@ -345,7 +345,7 @@ class Run {
   }
 }
 
-/** KVASIR_FUZZ_SEED runs one seed again. */
+/** Set KVASIR_FUZZ_SEED to rerun one seed. */
 const chosen = process.env['KVASIR_FUZZ_SEED'];
 const seeds = chosen === undefined ? Array.from({ length: 8 }, (_, i) => i + 1) : [Number(chosen)];
 

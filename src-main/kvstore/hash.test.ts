@@ -23,8 +23,8 @@ test('the key depends on model, prefix, dtype and tokens, and on where one field
   expect(new Set(variants.map(chunkKey)).size).toBe(variants.length);
 });
 
-// Known from another implementation (UCM#867): entries of one space were served in the other.
-test('a block of a prefix and a chunk of the same tokens behind the same tokens never share a key', () => {
+// Known from another implementation (UCM#867), which served entries of one space in the other.
+test('a prefix block and a chunk of the same tokens after the same tokens never share a key', () => {
   const id = {
     fingerprint: 'f',
     prefix: Int32Array.of(1),
@@ -39,7 +39,7 @@ test('a block of a prefix and a chunk of the same tokens behind the same tokens 
   expect(kindOf({ ...header, prefixHash: prefixHash(Int32Array.of(2)) }, keys.chunk)).toBeUndefined();
 });
 
-test('a lead goes on where the prefix ends', () => {
+test('a lead starts where the prefix ends', () => {
   const id = { fingerprint: 'ab'.repeat(32), dtype: 'f16', tokens: Int32Array.of(10) } as const;
   const led = chunkKey({ ...id, prefix: Int32Array.of(1), lead: Int32Array.of(2, 3) });
   expect(led).toBe(chunkKey({ ...id, prefix: Int32Array.of(1, 2, 3) }));

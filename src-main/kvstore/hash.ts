@@ -3,15 +3,17 @@ import type { ChunkHeader } from '../engine/engine.ts';
 import { packTokens } from '../platform/token-bytes.ts';
 import type { ChunkIdentity, EntryKind, PrefixIdentity } from './types.ts';
 
-/** Bump when the encoding below changes. A domain for each kind, so that one can never be mistaken for the other. */
+/** Bump when the encoding below changes. Separate domains, so that keys of the two kinds never collide. */
 const DOMAINS: Record<EntryKind, string> = { chunk: 'kvasir/chunk/1', prefix: 'kvasir/prefix/1' };
 
-/** SHA-256 (hex) of all a chunk's KV depends on. docs/formats/store.md has the byte layout and an example. */
+/**
+ * SHA-256 (hex) over everything that a chunk's KV depends on. docs/formats/store.md has the byte layout and an example.
+ */
 export function chunkKey(id: ChunkIdentity): string {
   return keyOf({ ...id, prefixHash: prefixHash(id.prefix, id.lead) });
 }
 
-/** As chunkKey(), of a prompt's beginning. */
+/** Like chunkKey(), for the beginning of a prompt. */
 export function prefixKey({ root, ...id }: PrefixIdentity): string {
   return keyOf({ ...id, prefixHash: root }, 'prefix');
 }
@@ -22,12 +24,12 @@ export function isKey(text: string): boolean {
 
 type Identifying = Pick<ChunkHeader, 'fingerprint' | 'prefixHash' | 'dtype' | 'tokens'>;
 
-/** What a file is under this key, from what its header says; undefined when it belongs under another one. */
+/** The kind of a file under this key, from its header; undefined if it belongs under another key. */
 export function kindOf(header: Identifying, key: string): EntryKind | undefined {
   return (Object.keys(DOMAINS) as EntryKind[]).find((kind) => keyOf(header, kind) === key);
 }
 
-/** The key a file belongs under, from what its header says. */
+/** The key that a file belongs under, from its header. */
 export function keyOf(header: Identifying, kind: EntryKind = 'chunk'): string {
   const hash = createHash('sha256');
   field(hash, Buffer.from(DOMAINS[kind]));
@@ -38,12 +40,14 @@ export function keyOf(header: Identifying, kind: EntryKind = 'chunk'): string {
   return hash.digest('hex');
 }
 
-/** SHA-256 (hex) over token ids, each as a little-endian int32: how a chunk file names what it was encoded behind. */
+/**
+ * SHA-256 (hex) over token ids, each as a little-endian int32: chunk files use it to identify their encoding prefix.
+ */
 export function prefixHash(prefix: Int32Array, lead: Int32Array = new Int32Array()): string {
   return createHash('sha256').update(packTokens(prefix)).update(packTokens(lead)).digest('hex');
 }
 
-/** Length before content, so that no two lists of fields give the same bytes. */
+/** Length before content, so that different lists of fields never give the same bytes. */
 function field(hash: Hash, bytes: Buffer): void {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(bytes.length));

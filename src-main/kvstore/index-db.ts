@@ -25,19 +25,19 @@ export interface ChunkRow {
   offset: number;
 }
 
-/** Entries and their bytes. */
+/** Number of entries and their bytes. */
 interface Held {
   entries: number;
   bytes: number;
 }
 
-/** A row as lists of very many show it. */
+/** The columns shown in very long lists. */
 type ListedRow = Pick<
   ChunkRow,
   'key' | 'fingerprint' | 'dtype' | 'tokens' | 'bytes' | 'label' | 'pinned' | 'hits' | 'lastUsedAt'
 >;
 
-/** Entries that are alike, or one alone. */
+/** Aggregated or single entries. */
 type HeldRow = KindTotals & Pick<ChunkRow, 'class' | 'pinned' | 'order'>;
 
 interface Use {
@@ -52,13 +52,15 @@ interface Use {
 const COLUMNS = `key, kind, fingerprint, prefix_hash AS prefixHash, dtype, layers, tokens, bytes, format_version AS formatVersion,
   label, pinned, hits, created_at AS createdAt, last_used_at AS lastUsedAt, class, use_order AS "order", use_offset AS offset`;
 
-/** Rows read before others get their turn: some milliseconds. */
+/** Rows read before yielding to other calls: a few milliseconds. */
 const ROWS_AT_ONCE = 500;
 
-/** Uses are cheap to lose and costly to write one by one: they wait until there are this many, or something reads them. */
+/**
+ * Uses are cheap to lose and costly to write one by one: they are buffered up to this number, or until they are read.
+ */
 const PENDING_USES = 64;
 
-/** A text for each set of filters: what is compared with itself where it is not asked for can use no index. */
+/** A separate statement for each set of filters: a column compared with itself could not use an index. */
 function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
   const wanted = [
     ...(kind === undefined ? [] : ['kind = @kind']),
@@ -69,7 +71,7 @@ function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
   return `SELECT ${COLUMNS} FROM chunks ${where} ORDER BY use_order DESC LIMIT @limit OFFSET @offset`;
 }
 
-/** Each compiled when the index is opened. */
+/** Compiled when the index is opened. */
 const SQL = {
   get: `SELECT ${COLUMNS} FROM chunks WHERE key = ?`,
   listed: `SELECT key, fingerprint, dtype, tokens, bytes, label, pinned, hits, last_used_at AS lastUsedAt FROM chunks
@@ -92,14 +94,14 @@ const SQL = {
 };
 
 /**
- * Rows and their totals. Not thread-safe and not shared: the store's lock makes this the only connection that writes.
- * Invariant: what is held of each kind and model, and what is pinned, equals count and sum over the table.
+ * Rows and their totals. Not thread-safe and not shared: the store's lock ensures that this is the only writing
+ * connection. Invariant: the totals per kind and model, and of pinned entries, equal count and sum over the table.
  */
 export class ChunkIndex {
   readonly #db: Database;
   readonly #uses = new Map<string, Use>();
   readonly #onFlushFailed: (error: unknown) => void;
-  /** Classes that rows may be in, by kind. */
+  /** Classes of the rows, by kind. */
   readonly #classes: Record<EntryKind, Set<string>> = { chunk: new Set(), prefix: new Set() };
   #order = 0;
   #lastRequest: object | undefined;
@@ -108,10 +110,10 @@ export class ChunkIndex {
     prefix: { entries: 0, bytes: 0 },
   };
   readonly #pinned: Held = { entries: 0, bytes: 0 };
-  /** What counting would take as long for as there are entries. */
+  /** Cached, because counting takes time in proportion to the number of entries. */
   readonly #totals = new Map<string, KindTotals>();
 
-  /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
+  /** Throws SQLITE_ERROR if the schema is not that of this version. */
   constructor(db: Database, onFlushFailed: (error: unknown) => void) {
     this.#db = db;
     this.#onFlushFailed = onFlushFailed;
@@ -126,7 +128,7 @@ export class ChunkIndex {
   get entries(): number {
     return this.#held.chunk.entries + this.#held.prefix.entries;
   }
-  /** Bytes of all files. */
+  /** Total bytes of the files. */
   get bytes(): number {
     return this.#held.chunk.bytes + this.#held.prefix.bytes;
   }
@@ -140,8 +142,8 @@ export class ChunkIndex {
   }
 
   /**
-   * Unpinned rows, each class by itself and in the order in which they go. Once an iteration has begun nothing may be
-   * written until it has ended.
+   * Unpinned rows, separately per class and in eviction order. Nothing may be written while an iteration is in
+   * progress.
    */
   candidates(kind: EntryKind): Iterable<ChunkRow>[] {
     this.flush();
@@ -150,7 +152,7 @@ export class ChunkIndex {
     }));
   }
 
-  /** As candidates(), but of these keys alone. */
+  /** Like candidates(), limited to these keys. */
   candidatesOf(kind: EntryKind, keys: readonly string[]): ChunkRow[][] {
     this.flush();
     const rows = [...new Set(keys)].flatMap((key) => this.get(key) ?? []);
@@ -165,7 +167,7 @@ export class ChunkIndex {
     return this.#db.all(listQuery(filter), { kind, fingerprint, pinned: Number(pinned), limit, offset });
   }
 
-  /** Every row; those that were given may be changed meanwhile. */
+  /** Every row; rows already yielded may change meanwhile. */
   async *all(): AsyncGenerator<ChunkRow> {
     const slice = new TimeSlice();
     let page: ChunkRow[] = [];
@@ -177,7 +179,7 @@ export class ChunkIndex {
     } while (page.length === ROWS_AT_ONCE);
   }
 
-  /** In the order of keys, those behind one. */
+  /** In key order, starting after `key`. */
   listed(key: string, limit: number): ListedRow[] {
     this.flush();
     return this.#db.all(SQL.listed, key, limit);
@@ -198,7 +200,7 @@ export class ChunkIndex {
     this.#count({ ...row, entries: 1 }, 1);
   }
 
-  /** Removes rows in one transaction; unknown keys are passed over. */
+  /** Removes rows in one transaction; ignores unknown keys. */
   remove(keys: readonly string[]): void {
     const rows = keys.flatMap((key) => this.get(key) ?? []);
     this.#db.transaction(() => {
@@ -210,7 +212,7 @@ export class ChunkIndex {
     }
   }
 
-  /** False when there is no such row. */
+  /** False if there is no such row. */
   setPinned(key: string, pinned: boolean): boolean {
     const row = this.get(key);
     if (!row) return false;
@@ -237,14 +239,14 @@ export class ChunkIndex {
     if (rows.pinned) add(this.#pinned, rows, by);
   }
 
-  /** The order of a use that happens now; one and the same for all uses of a request. */
+  /** The order of a use that happens now; identical for all uses of a request. */
   nextOrder(request?: object): number {
     if (!request || request !== this.#lastRequest) this.#order++;
     this.#lastRequest = request;
     return this.#order;
   }
 
-  /** Notes a use; the row is written later. */
+  /** Records a use; the row is written later. */
   use({ key, kind }: Pick<ChunkRow, 'key' | 'kind'>, use: Omit<Use, 'hits'>): void {
     const hits = (this.#uses.get(key)?.hits ?? 0) + 1;
     this.#uses.set(key, { ...use, hits });
@@ -252,7 +254,7 @@ export class ChunkIndex {
     if (this.#uses.size >= PENDING_USES) this.flush();
   }
 
-  /** What was kept of the workload, or undefined. */
+  /** The saved workload state, or undefined. */
   workload(): string | undefined {
     return this.#db.value(SQL.workload);
   }
@@ -265,7 +267,9 @@ export class ChunkIndex {
     }
   }
 
-  /** Writes the uses noted so far. If that fails (full disk) they wait on: reading and evicting must work even then. */
+  /**
+   * Writes the buffered uses. If that fails (full disk) they stay buffered: reading and evicting must work even then.
+   */
   flush(): void {
     if (this.#uses.size === 0) return;
     try {
@@ -278,13 +282,13 @@ export class ChunkIndex {
     }
   }
 
-  /** Brings what SQLite's log holds into the file, and gives the log's space back, as far as readers allow. */
+  /** Checkpoints SQLite's write-ahead log and truncates it, as far as readers allow. */
   foldLog(): void {
     this.flush();
     this.#db.pragma('wal_checkpoint(TRUNCATE)');
   }
 
-  /** As Database.rest(). */
+  /** See Database.rest(). */
   rest(): Promise<void> {
     return this.#db.rest();
   }

@@ -12,7 +12,7 @@ test('a set of leases reads each file once and keeps its chunks in memory', asyn
   expect([...set.leases.values()].map(({ key, tier }) => [key, tier])).toEqual(
     keys.slice(0, 2).map((key) => [key, 'ram']),
   );
-  rmSync(chunkPath(dir, A)); // whoever read it again would notice
+  rmSync(chunkPath(dir, A)); // a second read would be noticed
   for (let question = 0; question < 3; question++) {
     const lease = await take(store, A, opener);
     expect(lease.tier).toBe('ram');

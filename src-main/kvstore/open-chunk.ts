@@ -10,8 +10,8 @@ import { blameFile, type Fault } from './verify.ts';
 type Opened = { kind: 'ok'; chunk: ChunkKv } | Fault;
 
 /**
- * Opens a row's file for use, or says why it cannot be served. Layers are checked when they are read; what is checked
- * here is that the file is the one the row and the key mean. CHUNK_MISMATCH when it is, but the opener is another model.
+ * Opens a row's file for use, or returns why it cannot be served. Layers are verified when they are read; this function
+ * verifies that the file matches row and key. CHUNK_MISMATCH if it does, but the opener is another model.
  */
 export async function openRow(
   disk: ChunkDisk,
@@ -29,7 +29,7 @@ export async function openRow(
     if (fault) return { kind: 'corrupt', reason: fault };
     throw error;
   }
-  // The engine has compared the model; a sound file of the same model may still be another chunk's.
+  // The engine has compared the model; an intact file of the same model may still hold another chunk.
   const { fingerprint, prefixHash } = row;
   const key = keyOf({ fingerprint, prefixHash, dtype: chunk.dtype, tokens: chunk.tokens }, row.kind);
   if (key === row.key) return { kind: 'ok', chunk };

@@ -9,7 +9,7 @@ import { A, B, fill, openTestStore, storeFor, tempDir, touch } from '../testing/
 
 const options = { now: 1e12, onFlushFailed: () => undefined };
 
-/** Name → hash of everything in a folder, the lock aside. */
+/** Name → hash of everything in a folder, except the lock. */
 function contents(dir: string): Record<string, string> {
   const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   const paths = files
@@ -78,7 +78,7 @@ test('an older index is copied, then migrated', async () => {
   await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_VERSION' });
 });
 
-/** Takes a store's index back to the first version, rows and all. */
+/** Converts a store's index back to the first version, including its rows. */
 function toFirstVersion(dir: string): void {
   const db = new Database(join(dir, 'index.db'));
   db.exec(`DROP INDEX chunks_by_kind; DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE sweep; DROP TABLE workload; DROP INDEX chunks_by_class; ALTER TABLE chunks DROP COLUMN kind; ALTER TABLE chunks DROP COLUMN class;
@@ -168,7 +168,7 @@ test.each([
   ['dtype', "'f64'"],
   ['kind', "'chunky'"],
   ['key', "'../../x'"],
-])('an index whose %s is %s is set aside, and filled again from the files', async (column, value) => {
+])('an index whose %s is %s is set aside, and rebuilt from the files', async (column, value) => {
   const dir = await filledStore();
   const db = new Database(join(dir, 'index.db'));
   db.pragma('foreign_keys = OFF');

@@ -13,40 +13,40 @@ import { SimilarChunks } from './similar.ts';
 interface OpenedIndex {
   index: ChunkIndex;
   similar: SimilarChunks;
-  /** Where an unreadable index went; the new one is empty. */
+  /** Path of the unreadable index that was set aside; the new one is empty. */
   setAside: string | undefined;
-  /** Copy made before migrating. */
+  /** Path of the copy made before migrating. */
   backup: string | undefined;
 }
 
 interface OpenIndexOptions {
-  /** Milliseconds since 1970; part of the names of what is kept. */
+  /** Milliseconds since 1970; part of the names of preserved files. */
   now: number;
   onFlushFailed: (error: unknown) => void;
-  /** Default: all there are. */
+  /** Default: all. */
   migrations?: readonly string[];
 }
 
 /**
- * Opens the index, creating, migrating or replacing it as needed. The store's lock must be held.
- * STORE_VERSION (nothing is touched then), and what SQLite throws when the folder cannot be written.
+ * Opens the index, creating, migrating or replacing it as needed. The store's lock must be held. STORE_VERSION (nothing
+ * is changed then), and SQLite errors if the folder is not writable.
  */
 export function openIndex(path: string, options: OpenIndexOptions): OpenedIndex {
   try {
     return { ...openExisting(path, options), setAside: undefined };
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    // Kept, since someone may want to look at it: labels and pins are only there.
+    // Kept for inspection: labels and pins exist only there.
     const setAside = moveAside(path, options.now);
     return { ...openExisting(path, options), setAside };
   }
 }
 
-/** The database is readable SQLite, but not an index of a version we know how to read. */
+/** The database is readable SQLite, but not an index of a known version. */
 class ForeignDatabase extends Error {}
 
 function isUnreadable(error: unknown): boolean {
-  // SQLITE_ERROR: a table or column our statements name is not there.
+  // SQLITE_ERROR: a table or column in our statements does not exist.
   return isCorruptDatabase(error) || error instanceof ForeignDatabase || codeOf(error) === 'SQLITE_ERROR';
 }
 
@@ -56,9 +56,9 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
   const db = openShared(path) ?? openAlone(path);
   try {
     db.pragma('foreign_keys = ON');
-    // After a power cut the last rows may be missing, never damaged; their files are adopted at the next start.
+    // A power cut may lose the last rows, but never damages the index; their files are adopted at the next start.
     db.pragma('synchronous = NORMAL');
-    // A large one is read through once something in it could not be read.
+    // A large index is checked in full only after a read has failed.
     if (isCheckedAtOpen(path) && db.pragma('quick_check(1)') !== 'ok')
       throw new ForeignDatabase('quick_check failed');
     const backup = migrate(db, path, now, migrations);
@@ -73,8 +73,8 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
 }
 
 /**
- * So that the thread of checkpoints can open it too (0215). Undefined where the file that connections share cannot be made, as on a full
- * disk.
+ * Opens it so that the checkpoint thread can open it too (0215). Undefined if the shared-memory file cannot be created,
+ * as on a full disk.
  */
 function openShared(path: string): Database | undefined {
   const db = new Database(new SQLite(path), undefined, new Checkpoints(path));
@@ -82,16 +82,19 @@ function openShared(path: string): Database | undefined {
     db.pragma('journal_mode = WAL');
     db.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
     db.pragma(`journal_size_limit = ${LOG_BYTES}`);
-    db.value('SELECT 1 FROM sqlite_schema'); // the first to look into the log makes the file
+    db.value('SELECT 1 FROM sqlite_schema'); // the first read of the log creates the file
     return db;
   } catch (error) {
     db.close();
     if (isCorruptDatabase(error)) throw error;
-    return undefined; // another reason is met again
+    return undefined; // any other error recurs below
   }
 }
 
-/** For this one connection, which then needs no file to share: what is stored can be served, and evicted, on a full disk too. */
+/**
+ * Opens it for this connection only, which then needs no shared-memory file: stored chunks can be served and evicted on
+ * a full disk too.
+ */
 function openAlone(path: string): Database {
   const db = new Database(new SQLite(path));
   try {
@@ -104,7 +107,7 @@ function openAlone(path: string): Database {
   }
 }
 
-/** Sums and orders are reckoned with in JavaScript; keys are parts of paths. Whoever reads a row takes it to be like this. */
+/** JavaScript computes with sizes and orders; keys are parts of paths. Readers of a row rely on these bounds. */
 const IMPOSSIBLE_ROW = `SELECT 1 FROM chunks WHERE NOT (
   length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*' AND kind IN ('chunk', 'prefix') AND dtype IN ('f16', 'q8_0')
   AND layers BETWEEN 1 AND 65536 AND tokens BETWEEN 1 AND 2147483647 AND bytes BETWEEN 1 AND 1099511627776
@@ -112,7 +115,7 @@ const IMPOSSIBLE_ROW = `SELECT 1 FROM chunks WHERE NOT (
   AND created_at BETWEEN 0 AND 8640000000000000 AND last_used_at BETWEEN 0 AND 8640000000000000
   AND use_order BETWEEN 0 AND 4503599627370496 AND use_offset BETWEEN 0 AND 2147483647) LIMIT 1`;
 
-/** Leaves a newer version's database exactly as it is. */
+/** Leaves a newer version's database unchanged. */
 function refuseNewer(path: string, newest: number): void {
   if (!existsSync(path)) return;
   if (!statSync(path).isFile()) throw new ForeignDatabase('it is not a file');
@@ -130,7 +133,10 @@ interface Marks {
   applicationId: number;
 }
 
-/** With no log beside it the file says it all: its header has both at fixed places (SQLite's file format, §1.3). */
+/**
+ * Without a write-ahead log the header is authoritative: it has both values at fixed offsets (SQLite's file format,
+ * §1.3).
+ */
 function readHeader(path: string): Marks {
   const header = Buffer.alloc(100);
   const fd = openSync(path, 'r');
@@ -142,7 +148,7 @@ function readHeader(path: string): Marks {
   return { version: header.readInt32BE(60), applicationId: header.readInt32BE(68) };
 }
 
-/** After a crash the log may know better. */
+/** After a crash the log may have newer values. */
 function readByConnection(path: string): Marks {
   const shm = `${path}-shm`;
   const hadShm = existsSync(shm);
@@ -155,7 +161,7 @@ function readByConnection(path: string): Marks {
   }
 }
 
-/** Brings the schema up to date in one transaction; gives the path of the copy made before, if one was needed. */
+/** Migrates the schema in one transaction; returns the path of the copy made before, if one was needed. */
 function migrate(db: Database, path: string, now: number, migrations: readonly string[]): string | undefined {
   const version = versionOf(db);
   const empty = db.value('SELECT 1 FROM sqlite_schema') === undefined;

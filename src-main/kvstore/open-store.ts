@@ -28,7 +28,7 @@ export interface OpenedStore {
   found: Omit<RecoveryReport, 'evicted' | 'ms'>;
 }
 
-/** Folder, lock, index, reconciliation: everything up to a store that can serve. */
+/** Opens folder, lock and index and reconciles them: returns a store that can serve. */
 export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
   const layout = new Layout(resolve(options.dir));
   const fs = options.fs ?? nodeFs;
@@ -39,7 +39,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
       return { lock, ...(await openLocked(layout, fs, options)) };
     } catch (error) {
       lock.release();
-      // No other Kvasir has it open: the lock is held here.
+      // No other Kvasir has it open: this process holds the lock.
       throw codeOf(error).startsWith('SQLITE_BUSY') ? databaseError(error, layout.index) : error;
     }
   } catch (error) {
@@ -74,7 +74,7 @@ async function openLocked(
 
 async function makeFolders(layout: Layout, fs: StoreFs): Promise<void> {
   for (const dir of [layout.dir, layout.chunks, layout.quarantine, layout.tmp]) await fs.makeDir(dir);
-  // SQLite opens what it may only read without a word, and fails at the first write: find out now.
+  // SQLite opens a read-only database without an error and fails at the first write, so check now.
   const probe = join(layout.tmp, `probe-${process.pid}`);
   await writeFile(probe, '');
   await unlink(probe);

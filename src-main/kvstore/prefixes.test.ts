@@ -5,7 +5,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkStore } from './store.ts';
 import { chunkPath, fake, FakeModel, fileBytes, fill, held, model, openTestStore, take, tempDir, touch } from '../testing/store.ts'; // prettier-ignore
 
-/** Stores blocks 0, 1, … and gives their keys. */
+/** Stores blocks 0, 1, … and returns their keys. */
 async function fillPrefixes(store: ChunkStore, count: number): Promise<string[]> {
   const keys: string[] = [];
   for (let id = 0; id < count; id++) {
@@ -29,8 +29,8 @@ async function quarterStore(count: number, ramBudgetBytes = 0) {
   return { dir, store, each };
 }
 
-// Known from another implementation (LMCache#4663): entries of prefixes flooded the store, and blending found nothing.
-test('many blocks of prefixes never take more than their share from chunks', async () => {
+// Known from another implementation (LMCache#4663): prefix entries flooded the store, and blending found nothing.
+test('many prefix blocks never take more than their share from chunks', async () => {
   const { store, each } = await quarterStore(12);
   const chunks = await fill(store, 9);
   const prefixes = await fillPrefixes(store, 100);

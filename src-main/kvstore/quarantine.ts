@@ -8,10 +8,10 @@ export interface QuarantineCap {
   bytes: number;
 }
 
-/** Enough to look into what happened; small beside any budget worth having. */
+/** Enough for diagnosis; small compared with any sensible budget. */
 const QUARANTINE_CAP: QuarantineCap = { files: 32, bytes: 256 * 2 ** 20 };
 
-/** Where bad files go: never served, kept for a look, oldest deleted first once they exceed the cap. */
+/** Folder of bad files: never served, kept for diagnosis, the oldest deleted first above the cap. */
 export class Quarantine {
   readonly #dir: string;
   readonly #fs: StoreFs;
@@ -30,18 +30,18 @@ export class Quarantine {
     return { files: this.#files.length, bytes: this.#files.reduce((sum, file) => sum + file.bytes, 0) };
   }
 
-  /** Takes stock of what is there. */
+  /** Lists the existing files. */
   async load(): Promise<void> {
     // Names begin with the time of arrival.
     const entries = await readdir(this.#dir, { withFileTypes: true });
     this.#files = [];
-    // What the store did not put there, such as a link, is neither counted nor deleted.
+    // Items that the store did not put there, such as links, are neither counted nor deleted.
     for (const name of entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])).sort())
       this.#files.push({ name, bytes: await sizeOf(join(this.#dir, name)) });
     await this.#trim();
   }
 
-  /** Moves a file in. A file that is gone already is no error. */
+  /** Moves a file in. A missing file is not an error. */
   async take(path: string, now: number): Promise<void> {
     const name = `${stamp(now)}-${String(this.#count++).padStart(4, '0')}-${basename(path)}`;
     const target = join(this.#dir, name);
@@ -55,7 +55,7 @@ export class Quarantine {
     await this.#trim();
   }
 
-  /** The newest file stays even when it alone exceeds the cap. */
+  /** The newest file stays even if it alone exceeds the cap. */
   async #trim(): Promise<void> {
     let { files, bytes } = this.totals;
     while (files > 1 && (files > this.#cap.files || bytes > this.#cap.bytes)) {

@@ -175,7 +175,7 @@ describe('the RAM tier', () => {
     lease.release();
   });
 
-  test('prefetching pushes nothing out, and counts as no use: what was used longest ago goes first', async () => {
+  test('prefetching evicts nothing and does not count as a use: the least recently used goes first', async () => {
     const opener = new FakeModel();
     const { store } = await storeFor(9, 3500);
     const [, , , , last = ''] = await fill(store, 5);
@@ -196,7 +196,7 @@ describe('the RAM tier', () => {
     expect(opener.live).toBe(3);
   });
 
-  test('what is expected to be used next takes the place of what is worth least, and its use is counted', async () => {
+  test('an entry expected next replaces the least valuable one, and its use is counted', async () => {
     const opener = new FakeModel();
     const { store } = await storeFor(9, 2500);
     await fill(store, 4);

@@ -6,36 +6,36 @@ import type { EvictionCandidate, EvictionPolicy } from './eviction/policy.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { ChunkOpener, EntryKind, PrefetchRoom } from './types.ts';
 
-/** An open chunk: leased, in memory, or both; otherwise it waits to be read into memory. */
+/** An open chunk: leased, in memory, or both; otherwise it is waiting to be read into memory. */
 export interface OpenChunk extends EvictionCandidate {
   readonly key: string;
   readonly kind: EntryKind;
-  /** The model that opened it; its memory is that model's. */
+  /** The model that opened it and owns its memory. */
   readonly opener: ChunkOpener;
   readonly chunk: ChunkKv;
   leases: number;
-  /** Bytes that count against the RAM budget: all of the KV, from the moment it begins to be read in; else 0. */
+  /** Bytes that count towards the RAM budget: all of the KV from the start of reading on; else 0. */
   ramBytes: number;
-  /** Set while the KV is being read in; nobody uses the chunk meanwhile. */
+  /** Set while the KV is being read; nobody uses the chunk meanwhile. */
   pulling: Promise<void> | undefined;
-  /** Not to be found any more; disposed at the last release. */
+  /** No longer findable; disposed at the last release. */
   dropped: boolean;
-  /** When it was brought into memory ahead of a use that has not come yet; milliseconds since 1970. */
+  /** When it was prefetched, if it has not been used since; milliseconds since 1970. */
   prefetchedAt: number | undefined;
 }
 
 interface RamTierOptions {
   budgetBytes: number;
-  /** Most of it that blocks of prefixes may take. */
+  /** Maximum share of prefix blocks. */
   prefixShare: number;
   policy: (kind: EntryKind) => EvictionPolicy;
   clock: () => number;
-  /** Called when reading the KV in fails: the file is bad or gone. */
+  /** Called if reading the KV fails: the file is bad or missing. */
   onPullFailed: (key: string, error: unknown) => void;
   log: Logger;
 }
 
-/** Room wanted for an entry. */
+/** Space needed for an entry. */
 interface Incoming {
   kind: EntryKind;
   bytes: number;
@@ -48,26 +48,26 @@ function incoming({ kind, chunk }: OpenChunk): Incoming {
 }
 
 /**
- * Wait after the last release before reading into memory, in milliseconds: the release often comes right before the
- * first token is sampled, and that must not queue behind a background read.
+ * Delay between the last release and reading into memory, in milliseconds: the release often comes right before the
+ * first token is sampled, which must not wait for a background read.
  */
 const PULL_DELAY_MS = 50;
 
 /**
- * The open chunks and the RAM tier. Invariants: `bytes` is at most the budget, unless a lower budget was set while what
- * is over it is leased; a leased chunk is never disposed; every chunk handed in is disposed exactly once. One file, though long:
- * the invariants hold over all of it.
+ * The open chunks and the RAM tier. Invariants: `bytes` is at most the budget, unless a lower budget was set while the
+ * excess is leased; a leased chunk is never disposed; every chunk passed in is disposed exactly once. A single long
+ * file, because the invariants span all of it.
  */
 export class RamTier {
   readonly #byKey = new Map<string, OpenChunk>();
-  /** Dropped but still leased or being read in. */
+  /** Dropped but still leased or being read. */
   readonly #leaving = new Set<OpenChunk>();
   readonly #options: RamTierOptions;
   #budget: number;
   readonly #bytes: Record<EntryKind, number> = { chunk: 0, prefix: 0 };
-  /** How many have KV in memory. */
+  /** Number of chunks with KV in memory. */
   #inRam = 0;
-  /** What is in memory. */
+  /** The chunks in memory. */
   readonly #queues: Record<EntryKind, ClassQueues<OpenChunk>> = {
     chunk: new ClassQueues(),
     prefix: new ClassQueues(),
@@ -84,14 +84,14 @@ export class RamTier {
   get bytes(): number {
     return this.#bytes.chunk + this.#bytes.prefix;
   }
-  /** Of these, of blocks of prefixes. */
+  /** Bytes of prefix blocks among them. */
   get prefixBytes(): number {
     return this.#bytes.prefix;
   }
   get budgetBytes(): number {
     return this.#budget;
   }
-  /** Chunks in memory; as with bytes, those that are leaving and still in use count. */
+  /** Chunks in memory; like the bytes, this includes dropped ones still in use. */
   get entries(): number {
     return this.#inRam;
   }
@@ -109,12 +109,12 @@ export class RamTier {
     return openChunk;
   }
 
-  /** Takes over a newly opened chunk and leases it. */
+  /** Takes ownership of a newly opened chunk and leases it. */
   add(row: ChunkRow, opener: ChunkOpener, chunk: ChunkKv): OpenChunk {
     const { key, kind, lastUsedAt, order, offset } = row;
     const other = this.#byKey.get(key);
     if (other?.opener === opener && !other.pulling) {
-      // Two callers opened it at once; one open chunk is enough.
+      // Two callers opened it concurrently; one open chunk is enough.
       this.#dispose(chunk);
       other.leases++;
       return other;
@@ -139,7 +139,7 @@ export class RamTier {
     return openChunk;
   }
 
-  /** Notes what a chunk was used for last. */
+  /** Records a chunk's last use. */
   use(openChunk: OpenChunk, use: EvictionCandidate): void {
     const queue = this.#queues[openChunk.kind];
     const isQueued = queue.remove(openChunk);
@@ -165,14 +165,14 @@ export class RamTier {
     this.#timer ??= setTimeout(() => void this.idle(), PULL_DELAY_MS).unref();
   }
 
-  /** Whether this much can be read in without dropping anything. */
+  /** Whether this many bytes can be read without dropping anything. */
   hasRoom({ kind, bytes }: Incoming): boolean {
     return this.#bytes[kind] + bytes <= this.#mostOf(kind) && this.bytes + bytes <= this.#budget;
   }
 
   /**
-   * Ends a lease that was taken to bring the chunk into memory ahead of its use, and does so if nobody else has it and
-   * there is room: free room, or what is made by dropping others. True when it is in memory then.
+   * Ends a lease that was taken for prefetching, and reads the chunk into memory if nobody else uses it and there is
+   * room: free space, or space made by dropping others. True if it is then in memory.
    */
   async prefetch(openChunk: OpenChunk, room: PrefetchRoom): Promise<boolean> {
     const { leases, dropped, ramBytes } = openChunk;
@@ -189,8 +189,8 @@ export class RamTier {
   }
 
   /**
-   * Brings a leased chunk into memory if there is room and nobody else reads from its file now, and drops others for it.
-   * It stays leased; false when its file turned out bad.
+   * Reads a leased chunk into memory, dropping others for it, if it fits and nobody else is reading its file. It stays
+   * leased; false if its file is bad.
    */
   async promote(openChunk: OpenChunk): Promise<boolean> {
     await openChunk.pulling;
@@ -199,7 +199,7 @@ export class RamTier {
     return this.#pull(openChunk);
   }
 
-  /** Forgets a key's open chunk; disposes it now, or at its last release. */
+  /** Drops a key's open chunk; disposes it now, or at its last release. */
   drop(key: string): void {
     const openChunk = this.#byKey.get(key);
     if (!openChunk) return;
@@ -210,7 +210,7 @@ export class RamTier {
     this.#settle(openChunk);
   }
 
-  /** Drops everything an opener brought in; resolves when no read for it is under way. */
+  /** Drops everything an opener opened; resolves when no read for it is in progress. */
   async forget(opener: ChunkOpener): Promise<void> {
     await this.#dropWhere((openChunk) => openChunk.opener === opener);
   }
@@ -228,7 +228,7 @@ export class RamTier {
     this.#makeRoom();
   }
 
-  /** Resolves when all that was waiting is in memory, or found not to fit. */
+  /** Resolves when all waiting chunks are in memory or found not to fit. */
   async idle(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -243,7 +243,7 @@ export class RamTier {
     await Promise.all([...this.#leaving].filter(applies).map(async (openChunk) => openChunk.pulling));
   }
 
-  /** One at a time: a background read should not take the disk from a question. */
+  /** One at a time: background reads should leave the disk to questions. */
   async #pullWaiting(): Promise<void> {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       const moot = next.leases > 0 || next.dropped || next.ramBytes > 0;
@@ -251,7 +251,7 @@ export class RamTier {
     }
   }
 
-  /** False when it fails; without room the chunk is dropped. */
+  /** False on failure; if the chunk does not fit it is dropped. */
   async #pull(openChunk: OpenChunk): Promise<boolean> {
     if (!this.#makeRoom(incoming(openChunk))) {
       this.drop(openChunk.key);
@@ -279,8 +279,8 @@ export class RamTier {
   }
 
   /**
-   * Disposes what nobody uses, least worth first, until an entry fits; false if it cannot. Blocks of prefixes that exceed
-   * their share go first, then chunks, and other blocks only when there are no chunks left to go.
+   * Disposes unused chunks, least valuable first, until an entry fits; false if it cannot. Order: prefix blocks above
+   * their share, then chunks, and other blocks only if no chunks are left.
    */
   #makeRoom(entry: Incoming = NOTHING): boolean {
     const fits = (kind: EntryKind): boolean =>

@@ -1,13 +1,16 @@
 import type { SharedValue } from './shared-tier.ts';
 
-/** The first range is short, so that a chunk's header is there soon; it holds that of chunks of 16,000 tokens. */
+/** The first range is short, so that a chunk's header arrives soon; it fits the header of a chunk of 16,000 tokens. */
 const FIRST = 64 * 2 ** 10;
-/** Of the others: long enough that asking for one costs little beside what it brings. */
+/** Size of the others: large enough to make the request overhead small. */
 const EACH = 2 ** 20;
-/** While one arrives the next is asked for. */
+/** Ranges in flight: the next is requested while one arrives. */
 const AT_ONCE = 2;
 
-/** A value from its first byte to its last, in ranges that are asked for ahead. Rejects with SHARED_TIER_FAILED; nothing is then under way. */
+/**
+ * Reads a value from first to last byte in ranges, requesting ahead. Rejects with SHARED_TIER_FAILED; no requests are
+ * then in flight.
+ */
 export async function* ranges(value: SharedValue): AsyncGenerator<Uint8Array, void> {
   const under: Promise<Uint8Array>[] = [];
   let from = 0;
@@ -15,7 +18,7 @@ export async function* ranges(value: SharedValue): AsyncGenerator<Uint8Array, vo
     const bytes = Math.min(from === 0 ? FIRST : EACH, value.bytes - from);
     if (bytes <= 0) return;
     const range = value.read(from, bytes);
-    range.catch(() => undefined); // told when its turn comes
+    range.catch(() => undefined); // its error is reported when its turn comes
     under.push(range);
     from += bytes;
   };

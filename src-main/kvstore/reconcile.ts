@@ -20,8 +20,8 @@ interface FoundFile {
 }
 
 /**
- * Makes files and rows agree after a crash, a rebuilt index or a meddling hand. docs/formats/store.md lists the steps.
- * Rows whose file has the right size are taken as they are: contents are checked when they are read.
+ * Makes files and rows consistent after a crash, a rebuilt index or outside changes. docs/formats/store.md lists the
+ * steps. Rows whose file has the right size are trusted: contents are verified when they are read.
  */
 export async function reconcile(disk: ChunkDisk, files: ChunkFiles, fs: StoreFs): Promise<Findings> {
   const findings: Findings = {
@@ -47,7 +47,7 @@ async function removeTemporaries(disk: ChunkDisk, fs: StoreFs, findings: Finding
   for (const entry of await readdir(tmp, { withFileTypes: true })) {
     const path = join(tmp, entry.name);
     if (entry.isDirectory()) {
-      findings.ignored.push(disk.layout.relative(path)); // the store makes none there
+      findings.ignored.push(disk.layout.relative(path)); // the store creates none there
     } else {
       await fs.unlink(path);
       findings.tempFilesRemoved++;
@@ -55,7 +55,7 @@ async function removeTemporaries(disk: ChunkDisk, fs: StoreFs, findings: Finding
   }
 }
 
-/** Every chunk file by path; what the store would not have put there is noted and left alone. */
+/** All chunk files by path; unknown items are recorded and left alone. */
 async function scan(disk: ChunkDisk, findings: Findings): Promise<Map<string, FoundFile>> {
   const { layout } = disk;
   const found = new Map<string, FoundFile>();
@@ -74,13 +74,13 @@ async function scan(disk: ChunkDisk, findings: Findings): Promise<Map<string, Fo
       } else {
         findings.ignored.push(layout.relative(path));
       }
-      await slice.step(); // asking for a size at once takes a tenth of what waiting for it does
+      await slice.step(); // a synchronous stat takes a tenth of the time
     }
   }
   return found;
 }
 
-/** Drops or quarantines what a row's file contradicts; gives the files without a row. */
+/** Drops or quarantines rows that contradict their file; returns the files without a row. */
 async function checkRows(
   disk: ChunkDisk,
   found: Map<string, FoundFile>,
@@ -102,7 +102,7 @@ async function checkRows(
   return [...found.values()];
 }
 
-/** A file without a row is adopted when its header shows that it is whole and in its place. */
+/** Adopts a file without a row if its header shows that it is complete and in the right place. */
 async function settleStray(
   disk: ChunkDisk,
   files: ChunkFiles,
@@ -134,7 +134,7 @@ async function settleStray(
   findings.adopted++;
 }
 
-/** Why a header does not belong to a file of this key, version and size; undefined when it does. */
+/** Why a header does not match a file's key, version and size; undefined if it does. */
 export function faultOf(
   header: ChunkHeader,
   file: { key: string; formatVersion: number; bytes: number },
@@ -153,7 +153,7 @@ async function quarantineStray(
   findings: Findings,
 ): Promise<void> {
   const name = disk.layout.relative(file.path);
-  disk.log.warn('A chunk file without an entry is bad and was put in quarantine.', { file: name, reason });
+  disk.log.warn('A chunk file without an entry is corrupt and was quarantined.', { file: name, reason });
   findings.quarantined.push({ file: name, reason });
   await disk.quarantine.take(file.path, disk.clock());
 }

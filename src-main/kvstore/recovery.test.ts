@@ -35,7 +35,7 @@ import {
   touch,
 } from '../testing/store.ts';
 
-/** A closed store with the first `count` chunks. */
+/** A closed store containing the first `count` chunks. */
 async function closedStore(count: number): Promise<string> {
   const { dir, store } = await storeFor(9);
   await fill(store, count);
@@ -183,7 +183,7 @@ describe('reconciling files and rows', () => {
     const dir = await closedStore(1);
     const files = {
       ...fakeFiles,
-      // A reader that knows version 2 as well.
+      // A reader that also knows version 2.
       readChunkHeader: (path: string) => ({
         ...fakeFiles.readChunkHeader(path),
         version: path.includes('.v2.') ? 2 : 1,
@@ -226,8 +226,8 @@ async function listOf(dir: string) {
 }
 
 /**
- * Copies the store's folder before and after each change to it: what a process killed there leaves behind.
- * (SQLite's transactions are atomic, so there is nothing to see inside one.)
+ * Copies the store's folder before and after each change: the state after a kill at that point. (SQLite's transactions
+ * are atomic, so there is nothing to see inside one.)
  */
 class CrashCamera {
   readonly shots: { at: string; dir: string }[] = [];
@@ -261,7 +261,9 @@ class CrashCamera {
   }
 }
 
-/** Opens what each crash left: everything served is right, rows and files agree, and a second start finds nothing. */
+/**
+ * Opens each crash state: everything served is right, rows and files agree, and a second start finds nothing to repair.
+ */
 async function survive(
   camera: CrashCamera,
   budget: number,
@@ -315,7 +317,7 @@ describe('a crash at every step of', () => {
     const { camera, store, budget } = await filmed(2, 2);
     await store.put(C, model.encode(12).chunk);
     camera.on = false;
-    // Once the new file is in its place a restart may have to let B go for it, never more.
+    // Once the new file is in place a restart may have to evict B for it, never more.
     await survive(camera, budget, [], [A, B, C]);
     for (const { dir } of camera.shots) expect((await listOf(dir)).length).toBeGreaterThanOrEqual(1);
   });
@@ -333,7 +335,7 @@ describe('a crash at every step of', () => {
     flip(chunkPath(dir, A), 0);
     expect(await store.acquire(A, model)).toBeUndefined();
     camera.on = false;
-    // Before the rename the damaged file, of the right size, still has its row: found when it is opened.
+    // Before the rename the damaged file, of the right size, still has its row: detected when it is opened.
     for (const shot of camera.shots) {
       const again = await openTestStore({ dir: shot.dir });
       expect(await again.acquire(A, model), shot.at).toBeUndefined();
@@ -468,10 +470,7 @@ describe('an unreadable index', () => {
 
   test('a garbage lock file is no obstacle', async () => {
     const dir = await closedStore(1);
-    writeFileSync(
-      join(dir, 'lock.db'),
-      'garbage, long enough to be taken for a database header by nobody at all',
-    );
+    writeFileSync(join(dir, 'lock.db'), 'garbage, too long for anyone to take it for a database header');
     expect((await openTestStore({ dir })).recovery).toMatchObject(CLEAN);
   });
 });

@@ -1,11 +1,11 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { StoreFs } from './files.ts';
 
-/** Left free for what cannot be computed again; of a small disk two percent. */
+/** Space left for data that cannot be recomputed; two percent on a small disk. */
 const RESERVE_BYTES = 256 * 2 ** 20;
 const RESERVE_SHARE = 0.02;
 
-/** The cache stops growing before the disk is full. DISK_FULL. */
+/** Stops the cache from growing before the disk is full. DISK_FULL. */
 export async function requireSpace(fs: StoreFs, dir: string): Promise<void> {
   const { total, free } = await fs.space(dir);
   const reserve = Math.min(RESERVE_BYTES, total * RESERVE_SHARE);
@@ -14,6 +14,6 @@ export async function requireSpace(fs: StoreFs, dir: string): Promise<void> {
   throw new KvasirError(
     'DISK_FULL',
     `The disk that holds the cache folder ${dir} is nearly full: ${left} are free, and ${kept} are left for other data.`,
-    'Free some space, or evict what the cache does not need; what is stored already stays usable.',
+    'Free some space, or evict entries from the cache; stored chunks stay usable.',
   );
 }

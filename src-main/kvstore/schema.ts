@@ -2,8 +2,8 @@
 export const APPLICATION_ID = 0x4b565349;
 
 /**
- * Step i takes the index from version i to i + 1 (PRAGMA user_version). Steps are never edited once released: append.
- * All that cannot be had from chunk headers again (labels, pins, use) is lost when an index is rebuilt.
+ * Step i migrates the index from version i to i + 1 (PRAGMA user_version). Never edit a released step: append. Data
+ * that is not in chunk headers (labels, pins, use) is lost when an index is rebuilt.
  */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE chunks (
@@ -43,7 +43,8 @@ export const MIGRATIONS: readonly string[] = [
      state TEXT    NOT NULL                       -- JSON: what was learned of classes; without it, it is learned again
    ) STRICT;`,
   `CREATE INDEX chunks_by_kind ON chunks (kind, fingerprint, use_order);`,
-  // Fingerprints lie in the order of their hashes: deleting a chunk's own would touch a page for each. They stay, and are swept.
+  // Fingerprints are clustered by hash: deleting those of one chunk would touch a page for each. They stay, and are
+  // swept later.
   `CREATE TABLE sketches_6 (
      id  INTEGER PRIMARY KEY AUTOINCREMENT,       -- never given again: fingerprints outlive it
      key TEXT    NOT NULL UNIQUE REFERENCES chunks (key) ON DELETE CASCADE

@@ -19,18 +19,18 @@ interface ServingParts {
   files: ChunkFiles;
   workload: Workload;
   shared: SharedChunks | undefined;
-  /** Everything that changes files or rows. */
+  /** Serialises everything that changes files or rows. */
   changes: SerialQueue;
 }
 
-/** Class of uses that are no requests. */
+/** Class of uses outside of requests. */
 const OTHER = 'other';
 
 export type Prefetched = 'in-memory' | 'no-room' | 'missing';
 
-/** Hands out leases: from memory, else from the file; a file that turns out bad is a miss, and is put away. */
+/** Hands out leases: from memory, else from the file; a bad file is a miss and is quarantined. */
 export class Serving {
-  /** Entries leased, being opened or being verified: not to be evicted. */
+  /** Entries that are leased, being opened or being verified: must not be evicted. */
   readonly inUse = new UseCounts();
   readonly leases = new UseCounts();
   readonly counts = { ram: 0, disk: 0, misses: 0, prefetched: 0, prefetchHits: 0 };
@@ -110,7 +110,7 @@ export class Serving {
     await this.#parts.ramTier.forget(opener);
   }
 
-  /** Keeps an entry from being evicted while a task runs. */
+  /** Protects an entry from eviction while a task runs. */
   async holding<T>(key: string, task: () => Promise<T>): Promise<T> {
     this.inUse.hold(key);
     try {
@@ -120,7 +120,7 @@ export class Serving {
     }
   }
 
-  /** Acts on what was found wrong with a file. */
+  /** Handles a fault found in a file. */
   settle(key: string, fault: Fault): Promise<void> {
     if (fault.kind === 'corrupt') return this.discard(key, fault.reason);
     const { changes, disk, ramTier } = this.#parts;
@@ -154,14 +154,14 @@ export class Serving {
     this.#parts.disk.log.warn(message, { key, error: messageOf(error) });
   }
 
-  /** On a full disk it cannot be written down; it is a miss all the same. */
+  /** On a full disk the fault cannot be recorded; it is a miss all the same. */
   async #settleQuietly(key: string, fault: Fault): Promise<void> {
     await this.settle(key, fault).catch((error: unknown) =>
       this.#warn('A bad chunk is still listed.', key, error),
     );
   }
 
-  /** The open chunk of a key, leased; opened if need be. */
+  /** The open chunk of a key, leased; opened if necessary. */
   async #openChunk(key: string, opener: ChunkOpener): Promise<OpenChunk | undefined> {
     const { disk, ramTier } = this.#parts;
     const open = await ramTier.lease(key, opener);
@@ -173,7 +173,7 @@ export class Serving {
     return undefined;
   }
 
-  /** The chunk of a listed file, for the caller to dispose; a bad file is settled. */
+  /** The chunk of a listed file, which the caller must dispose; a bad file is quarantined. */
   async #opened(key: string, opener: ChunkOpener): Promise<{ row: ChunkRow; chunk: ChunkKv } | undefined> {
     const { disk, files } = this.#parts;
     const row = disk.row(key);
@@ -201,7 +201,7 @@ export class Serving {
     if (room === 'free' && !ramTier.hasRoom(row)) return 'no-room';
     const openChunk = await this.#openChunk(key, opener);
     if (!openChunk) return 'missing';
-    // Somebody expects it to be used: it is worth what such a guess has been worth so far.
+    // An expected use: its value is that of past predictions.
     if (room === 'made') {
       const now = disk.clock();
       const { offset } = openChunk;

@@ -24,10 +24,10 @@ async function machines(options: { diskBudgetBytes?: number } = {}): Promise<{
   return { tier, store, shared: store.shared!, dir, model: new FakeModel(), key };
 }
 
-test('what one machine stores another leases while it arrives, and then has itself', async () => {
+test('a chunk stored by one machine is leased by another while it arrives, and is then stored there', async () => {
   const { tier, store, shared, dir, model, key } = await machines();
   expect(tier.offered).toEqual([key]);
-  expect(await store.acquire(key, model)).toBeUndefined(); // it was not looked for there
+  expect(await store.acquire(key, model)).toBeUndefined(); // it was not looked up there
   expect(tier.opened).toEqual([]);
   expect([...(await shared.locate([key]))]).toEqual([key]);
   const lease = await store.acquire(key, model);
@@ -47,7 +47,7 @@ test('what one machine stores another leases while it arrives, and then has itse
     shared: { hits: 1, corrupt: 0, failed: 0 },
   });
   expect(store.stats().shared!.bytes).toBeGreaterThan(BYTES);
-  expect(tier.offered).toEqual([key]); // what came from there does not go back
+  expect(tier.offered).toEqual([key]); // a chunk from the tier is not sent back
 });
 
 test('a chunk that is asked for by several at once comes once', async () => {
@@ -71,7 +71,7 @@ test('one question is asked of many keys, and what is here is not asked for', as
   expect(tier.asked).toEqual([[key, nowhere]]);
 });
 
-test('a damaged value is never used, is told, and is asked for no more', async () => {
+test('a damaged value is never used, is reported, and is not requested again', async () => {
   for (const way of ['lease', 'fetch'] as const) {
     const { tier, store, shared, dir, model, key } = await machines();
     const bytes = readFileSync(tier.path(key));
@@ -124,7 +124,7 @@ test('a value that is cut fails those who wait for it, and nobody else', async (
 
 test('what is brought ahead is here afterwards, and who leases it meanwhile uses what has come', async () => {
   const { tier, store, shared, dir, model, key } = await machines();
-  expect(await shared.ahead(key, model)).toBe(false); // it was not looked for there
+  expect(await shared.ahead(key, model)).toBe(false); // it was not looked up there
   await shared.locate([key]);
   const { promise: leased, resolve } = Promise.withResolvers<undefined>();
   tier.onRead = async (_key, from, range) => {
@@ -143,7 +143,7 @@ test('what is brought ahead is here afterwards, and who leases it meanwhile uses
   expect(await shared.ahead(key, model)).toBe(true);
 });
 
-test('what cannot be brought ahead fails nobody', async () => {
+test('a failed prefetch from the tier fails no caller', async () => {
   const { tier, store, shared, model, key } = await machines();
   await shared.locate([key]);
   tier.onRead = () => cut();
@@ -166,7 +166,7 @@ test('fetching copies a value once, checked, and says how fast it came', async (
   expect(tier.opened).toEqual([key]);
 });
 
-test('who stops waiting for a chunk leaves it to the others who do', async () => {
+test('an aborted wait for a chunk does not affect other waiters', async () => {
   const { tier, shared, key } = await machines();
   const { promise: asked, resolve: isAsked } = Promise.withResolvers<undefined>();
   const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();

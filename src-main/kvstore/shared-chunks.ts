@@ -11,7 +11,7 @@ import { TransferMeter, type Transfer } from './transfer-meter.ts';
 import type { ChunkFiles, ChunkOpener, Lease, SharedStats } from './types.ts';
 import { requireChunk } from './verify.ts';
 
-/** Opens chunks that arrive. A Model satisfies this. */
+/** Opens chunks while they arrive. A Model satisfies this. */
 type ChunkReceiver = Required<Pick<ChunkOpener, 'receiveChunk'>>;
 
 interface SharedParts {
@@ -20,32 +20,33 @@ interface SharedParts {
   log: Logger;
   /** Whether it is on this disk by now. */
   has: (key: string) => boolean;
-  /** Keeps what `write` puts into a file, which gives its bytes, as the store's own; within its budget. */
+  /** Stores the file that `write` creates, within the budget; `write` returns its size in bytes. */
   keep: (key: string, write: (temp: string) => Promise<number>, label?: string) => Promise<void>;
 }
 
-/** A chunk on its way into memory; once whole it is kept on this disk too. */
+/** A chunk arriving in memory; once complete it is also stored on this disk. */
 interface Arriving {
   readonly opener: ChunkReceiver;
-  /** When its header is there, or it is given up. */
+  /** Resolves when its header has arrived, or the transfer has failed. */
   readonly opened: Promise<undefined>;
-  /** Once its header is there. */
+  /** Set once its header has arrived. */
   chunk: ChunkKv | undefined;
-  /** When it is kept, or given up. Never rejects. */
+  /** Resolves when it is stored or the transfer has failed. Never rejects. */
   ended: Promise<void>;
   leases: number;
   /** Its model is no longer in use. */
   stopped: boolean;
-  /** Nobody else will lease it: it is disposed with the last lease. */
+  /** No new leases: disposed with the last lease. */
   leaving: boolean;
 }
 
-/** More are forgotten: they are asked for again. */
+/** Above this the results are dropped and looked up again. */
 const MOST_LOCATED = 100_000;
 
 /**
- * The store's side of the shared tier. acquire() serves what locate() found there: its layers are used while they arrive, and what
- * arrived is kept on this disk. Nothing here makes a caller fail: what the tier does not give is computed.
+ * The store's part of the shared tier. acquire() serves chunks that locate() found there: their layers are used while
+ * they arrive, and are then stored on this disk. Nothing here makes a caller fail: chunks that the tier does not
+ * deliver are computed.
  */
 export class SharedChunks {
   readonly counts: SharedStats = { hits: 0, fetched: 0, bytes: 0, corrupt: 0, failed: 0 };
@@ -67,13 +68,13 @@ export class SharedChunks {
     return this.#parts.tier.available && !this.#closing.signal.aborted;
   }
 
-  /** How fast values came, whenever some did. Gives what ends the listening. */
+  /** Called with the throughput of each transfer. Returns a function that unsubscribes. */
   onTransfer(listener: (transfer: Transfer) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Which of these are in the tier and not on this disk. One round trip for all. */
+  /** The keys that are in the tier and not on this disk. One round trip for all. */
   async locate(keys: readonly string[]): Promise<ReadonlySet<string>> {
     const { tier, has } = this.#parts;
     const missing = [...new Set(keys)].filter((key) => !has(key));
@@ -87,21 +88,21 @@ export class SharedChunks {
     return found;
   }
 
-  /** Starts on those of these chunks that locate() found, all at once, ahead of acquire(). */
+  /** Starts fetching those of these chunks that locate() found, concurrently, ahead of acquire(). */
   bring(keys: readonly string[], opener: ChunkOpener): void {
     for (const key of keys) void this.#begin(key, opener);
   }
 
   /**
-   * Brings a chunk that locate() found onto this disk ahead of acquire(), which joins it on its way. False when it is not here
-   * afterwards. Never rejects.
+   * Fetches a chunk that locate() found to this disk ahead of acquire(), which can join the transfer. False if it is
+   * not here afterwards. Never rejects.
    */
   async ahead(key: string, opener: ChunkOpener): Promise<boolean> {
     await this.#begin(key, opener)?.ended;
     return this.#parts.has(key);
   }
 
-  /** Leases what locate() found, as soon as its header is there. */
+  /** Leases a chunk that locate() found, as soon as its header has arrived. */
   async lease(key: string, opener: ChunkOpener): Promise<Lease | undefined> {
     const arriving = this.#begin(key, opener);
     if (!arriving) return undefined;
@@ -124,8 +125,9 @@ export class SharedChunks {
   }
 
   /**
-   * Copies a chunk onto this disk; `label` as in put(). False when it cannot be had. `signal` ends this caller's wait: others may wait
-   * for the same chunk, and what has come is of use next time. ABORTED, DISK_FULL, STORE_READ_ONLY.
+   * Copies a chunk to this disk; `label` as in put(). False if it is not available. `signal` ends only this caller's
+   * wait: others may be waiting for the same chunk, and the data is useful next time. ABORTED, DISK_FULL,
+   * STORE_READ_ONLY.
    */
   async fetch(key: string, label?: string, signal?: AbortSignal): Promise<boolean> {
     throwIfAborted(signal);
@@ -137,7 +139,7 @@ export class SharedChunks {
     return unlessAborted(fetching, signal);
   }
 
-  /** Measures the tier by the beginning of one of its values. */
+  /** Measures the tier with the beginning of one of its values. */
   async probe(key: string): Promise<void> {
     const started = performance.now();
     try {
@@ -157,20 +159,20 @@ export class SharedChunks {
     }
   }
 
-  /** What was written here, for others. A tier that does not answer now takes it too, and sends it later. */
+  /** Offers a chunk written here to the tier. If the tier is unreachable it is queued and sent later. */
   offer(key: string, path: string): void {
     const { tier } = this.#parts;
     if (tier.writable) tier.offer(key, path);
   }
 
-  /** Resolves when nothing that arrives is this opener's, so that it may be disposed. Its leases must be released. */
+  /** Resolves when no transfer uses this opener, so that it may be disposed. Its leases must be released. */
   async forget(opener: ChunkOpener): Promise<void> {
     const mine = [...this.#arriving.values()].filter((arriving) => arriving.opener === opener);
     for (const arriving of mine) arriving.stopped = true;
     await Promise.all(mine.map(async ({ ended }) => ended));
   }
 
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no transfer is in progress. */
   async idle(): Promise<void> {
     while (this.#arriving.size + this.#fetching.size > 0)
       await Promise.allSettled([
@@ -236,12 +238,12 @@ export class SharedChunks {
     }
   }
 
-  /** What arrived is here either way; that it cannot be kept is no failure. */
+  /** The data has arrived either way; failing to store it is not an error. */
   async #keep(key: string, chunk: ChunkKv | undefined): Promise<void> {
     try {
       if (chunk) await this.#parts.keep(key, (temp) => chunk.save(temp));
     } catch (error) {
-      this.#parts.log.warn('A chunk of the shared cache could not be kept.', {
+      this.#parts.log.warn('A chunk of the shared cache could not be stored.', {
         key,
         error: messageOf(error),
       });
@@ -273,7 +275,7 @@ export class SharedChunks {
     }
   }
 
-  /** Into a file, checked as a whole. */
+  /** Writes the value to a file and verifies all of it. */
   async #copy(key: string, value: SharedValue, temp: string): Promise<number> {
     const file = await open(temp, 'w');
     try {
@@ -288,7 +290,7 @@ export class SharedChunks {
     return value.bytes;
   }
 
-  /** Takes a value's parts in, and measures how long that takes. */
+  /** Consumes a value's parts and measures the time that takes. */
   async #measured(
     value: SharedValue,
     take: (parts: AsyncGenerator<Uint8Array, void>) => Promise<void>,
@@ -333,7 +335,7 @@ function canReceive(opener: ChunkOpener): opener is ChunkOpener & ChunkReceiver 
   return opener.receiveChunk !== undefined;
 }
 
-/** Not of this disk. */
+/** As opposed to errors of this disk. */
 function isTiersFault(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'SHARED_TIER_FAILED' || code === 'ABORTED' || code.startsWith('CHUNK_');

@@ -1,16 +1,25 @@
-/** Chunk files that several machines share, by the store's keys (docs/formats/store.md). Values are whole chunk files (docs/formats/chunk-kv.md). */
+/**
+ * Chunk files shared by several machines, under the store's keys (docs/formats/store.md). Values are whole chunk files
+ * (docs/formats/chunk-kv.md).
+ */
 export interface SharedTier {
-  /** False while nothing is set, and while it was taken out since it did not answer. */
+  /** False if no tier is configured, and while the circuit breaker is open. */
   readonly available: boolean;
-  /** May be written to, if not now then once it answers. */
+  /** Writing is allowed; while the tier is unreachable, writes are queued. */
   readonly writable: boolean;
-  /** Which of these are there; one round trip, answers what it remembers while it can. Never rejects: what cannot be asked is not there. */
+  /**
+   * The keys that exist in the tier; one round trip, using cached results where possible. Never rejects: keys that
+   * cannot be looked up count as missing.
+   */
   has(keys: readonly string[]): Promise<Set<string>>;
-  /** Opens a value: its size, and reading of byte ranges [from, from + bytes). undefined when it is not there. Rejects with SHARED_TIER_FAILED (timeout, cut, refused, decryption). */
+  /**
+   * Opens a value: its size, and a reader for byte ranges [from, from + bytes). undefined if it does not exist. Rejects
+   * with SHARED_TIER_FAILED (timeout, dropped connection, refused, decryption).
+   */
   open(key: string, signal?: AbortSignal): Promise<SharedValue | undefined>;
-  /** Takes a chunk file to be written some time later; returns at once, never in an answer's way. */
+  /** Queues a chunk file for writing; returns immediately and never delays an answer. */
   offer(key: string, path: string): void;
-  /** The value was wrong (checksum): it is told, and asked for no more. */
+  /** Call when a value fails its checksum; the tier stops serving it. */
   reportCorrupt(key: string): void;
 }
 

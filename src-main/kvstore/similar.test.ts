@@ -9,13 +9,13 @@ import type { ChunkStore, SimilarChunk } from './store.ts';
 import { randomFrom } from '../testing/random.ts';
 import { FakeModel, chunkPath, model, openTestStore, tempDir } from '../testing/store.ts';
 
-/** Tokens of a text of its own for each seed. */
+/** Distinct tokens for each seed. */
 function text(seed: number, length = 512): Int32Array {
   const random = randomFrom(seed);
   return Int32Array.from({ length }, () => Math.floor(random() * 32_000));
 }
 
-/** The same text with a few tokens replaced in its middle. */
+/** The same text with a few tokens replaced in the middle. */
 function edited(tokens: Int32Array, at = tokens.length >> 1): Int32Array {
   return Int32Array.of(...tokens.slice(0, at), 1, 2, 3, ...tokens.slice(at + 5));
 }
@@ -60,7 +60,7 @@ test('among very many alike, what shares most is found', async () => {
   expect(found?.tokens).toEqual(form(5));
 });
 
-test('what another model or another format made is not found; what stood behind another lead is', async () => {
+test('chunks of another model or format are not found; chunks with another lead are', async () => {
   const store = await openTestStore({ dir: tempDir() });
   const tokens = text(1);
   await put(store, tokens, 'q8_0');
@@ -75,7 +75,7 @@ test('fingerprints are bounded', () => {
   expect(fingerprints(new Int32Array(5000).fill(7))).toHaveLength(1);
 });
 
-/** How many rows a table of a closed store's index has. */
+/** Number of rows in a table of a closed store's index. */
 function rows(dir: string, table: string): number {
   const db = new Database(join(dir, 'index.db'), { readonly: true });
   try {
@@ -85,7 +85,7 @@ function rows(dir: string, table: string): number {
   }
 }
 
-test('a chunk that was evicted is found no more; when as many are gone as are left, their fingerprints go', async () => {
+test('an evicted chunk is no longer found; once as many are gone as are left, their fingerprints are deleted', async () => {
   const dir = tempDir();
   const store = await openTestStore({ dir });
   const stored: string[] = [];

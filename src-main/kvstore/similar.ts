@@ -6,24 +6,27 @@ import type { ChunkDisk } from './disk.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { ChunkFiles, SimilarChunk, TextIdentity } from './types.ts';
 
-/** Tokens a fingerprint is made of: as many as few texts share by chance. */
+/** Tokens per fingerprint: long enough that few texts share one by chance. */
 const GRAM = 8;
-/** Fingerprints kept of a chunk: of two that share half their grams, one in a billion pairs shares none of so many. */
+/** Fingerprints kept per chunk: of two chunks that share half their grams, one in a billion pairs shares none of 32. */
 const KEPT = 32;
-/** Sharing fewer, a chunk has not enough in common to be looked at. */
+/** With fewer shared fingerprints a chunk has too little in common to be considered. */
 const FEWEST_SHARED = 3;
-/** Of the chunks that have one fingerprint the newest so many are looked at: what stands everywhere must not cost more and more. */
+/**
+ * Only this many of the newest chunks with a given fingerprint are considered, to bound the cost of text that occurs
+ * everywhere.
+ */
 const MOST_ALIKE = 256;
 
 /**
- * The smallest distinct hashes among those of all runs of tokens: two texts that have much in common have most of their
- * smallest in common (Broder 1997). Bounded, however long the text.
+ * The smallest distinct hashes of all token runs: two similar texts share most of them (Broder 1997). Bounded, however
+ * long the text.
  */
 export function fingerprints(tokens: Int32Array): number[] {
   return [...new Set(rollingHashes(tokens, GRAM))].sort((a, b) => a - b).slice(0, KEPT);
 }
 
-/** Fingerprints looked at in one transaction of a sweep. */
+/** Fingerprints processed per transaction of a sweep. */
 const SWEPT_AT_ONCE = 2000;
 
 const SQL = {
@@ -47,7 +50,7 @@ interface Fingerprint {
   sketch: number;
 }
 
-/** How far a sweep has come, and how many sketches had gone when it began. */
+/** Position of a sweep, and the number of sketches gone when it began. */
 interface Sweep {
   at: Fingerprint;
   gone: number;
@@ -56,29 +59,32 @@ interface Sweep {
 const FIRST: Fingerprint = { hash: -1, sketch: 0 };
 const LAST: Fingerprint = { hash: 2 ** 32, sketch: 0 };
 
-/** Which chunks have fingerprints in common. Lives in the index; once a chunk's row is gone its fingerprints are found no more. */
+/**
+ * Finds chunks with common fingerprints. Stored in the index; once a chunk's row is gone its fingerprints no longer
+ * match.
+ */
 export class SimilarChunks {
   readonly #db: Database;
   #sweep: Sweep | undefined;
 
-  /** Throws SQLITE_ERROR when the schema is not the one this version knows. */
+  /** Throws SQLITE_ERROR if the schema is not that of this version. */
   constructor(db: Database) {
     this.#db = db;
     db.compile(Object.values(SQL));
   }
 
-  /** Enters a chunk whose row is there. */
+  /** Adds a chunk whose row exists. */
   add(key: string, tokens: Int32Array): void {
     this.#db.transaction(() => {
       const id = this.#db.value<number>(SQL.enter, key);
-      if (id === undefined) return; // entered before
+      if (id === undefined) return; // added before
       for (const hash of fingerprints(tokens)) this.#db.run(SQL.fingerprint, hash, id);
     });
   }
 
   /**
-   * Keys that share fingerprints with these tokens, of the same model's chunks in the same format, those that share most first;
-   * of equals the newest. A fingerprint counts the less the more chunks have it: what stands in all of them tells none from another.
+   * Keys that share fingerprints with these tokens, among chunks of the same model and format, most shared first; ties:
+   * newest first. A fingerprint counts less the more chunks have it: one that all chunks have distinguishes none.
    */
   find({ fingerprint, dtype, tokens }: TextIdentity, limit: number): { key: string; shared: number }[] {
     const candidates = new Map<number, { shared: number; weight: number }>();
@@ -102,9 +108,9 @@ export class SimilarChunks {
   }
 
   /**
-   * To be called after `removed` rows have gone: deletes fingerprints of chunks that are gone, a stretch for each call, once they are
-   * more than the others. So they are swept in the order in which they lie, never take more than half of the room for long, and what
-   * sweeping costs is in proportion to what went.
+   * Call after deleting `removed` rows: once fingerprints of deleted chunks outnumber the others, deletes them, one
+   * stretch per call. So the sweep follows their storage order, dead fingerprints never take more than half of the
+   * space for long, and the cost is proportional to the number of deletions.
    */
   sweep(removed: number): void {
     const { gone, live } = this.#db.get<{ gone: number; live: number }>(SQL.held) ?? { gone: 0, live: 0 };
@@ -126,14 +132,14 @@ export class SimilarChunks {
     return to && { at: to, gone };
   }
 
-  /** Those of so many chunks that were never entered. */
+  /** The chunks, up to a limit, that have no fingerprints. */
   missing(chunks: number): string[] {
     if (this.#db.value(SQL.count) === chunks) return [];
     return this.#db.column(SQL.missing);
   }
 }
 
-/** Enters what is not entered: after a migration, a rebuilt index, a crash between a row and its fingerprints. */
+/** Adds missing chunks: after a migration, a rebuilt index, a crash between a row and its fingerprints. */
 export function enterMissing(disk: ChunkDisk, files: ChunkFiles): void {
   for (const key of disk.similar.missing(disk.index.held('chunk').entries)) {
     const row = disk.row(key);
@@ -142,12 +148,12 @@ export function enterMissing(disk: ChunkDisk, files: ChunkFiles): void {
   }
 }
 
-/** Without fingerprints a chunk is served as ever, only not found for texts like it: no reason to fail. */
+/** Without fingerprints a chunk is still served, only not found for similar texts: no reason to fail. */
 export function enter(disk: ChunkDisk, key: string, tokens: Int32Array): void {
   try {
     disk.similar.add(key, tokens);
   } catch (error) {
-    warn(disk.log, 'What a chunk has in common with others could not be noted.', key, error);
+    warn(disk.log, 'The fingerprints of a chunk could not be stored.', key, error);
   }
 }
 
@@ -165,7 +171,7 @@ export function findSimilar(
   });
 }
 
-/** From the file's header; a file that cannot be read is dealt with when it is leased. */
+/** From the file's header; an unreadable file is handled when it is leased. */
 function tokensOf(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Int32Array | undefined {
   try {
     return files.readChunkHeader(disk.path(row)).tokens;

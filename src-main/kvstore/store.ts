@@ -52,13 +52,13 @@ export { chunkKey, prefixKey } from './hash.ts';
 /**
  * Chunk KV on disk and in memory: one file a chunk, an SQLite index, budgets, leases.
  *
- * One process owns a store at a time. Calls may overlap; those that change files or rows run one after another.
- * Long for its many short methods: it is the one face of the store, whose parts stand in files of their own.
- * After close() every method but close() and Lease.release() throws (or rejects with) a TypeError.
+ * One process owns a store at a time. Calls may overlap; those that change files or rows run one after another. The
+ * class is long because it is the only interface to the store, with many short methods; the parts are in separate
+ * files. After close() every method but close() and Lease.release() throws (or rejects with) a TypeError.
  */
 export class ChunkStore {
   readonly recovery: RecoveryReport;
-  /** What other machines share, as far as a shared tier was given. */
+  /** Chunks of other machines, if a shared tier was given. */
   readonly shared: SharedChunks | undefined;
   readonly #options: StoreOptions;
   readonly #disk: ChunkDisk;
@@ -67,7 +67,7 @@ export class ChunkStore {
   readonly #ramTier: RamTier;
   readonly #workload: Workload;
   readonly #serving: Serving;
-  /** Everything that changes files or rows. */
+  /** Serialises everything that changes files or rows. */
   readonly #changes = new SerialQueue();
   readonly #puts = new Map<string, Promise<void>>();
   readonly #calls = new Set<Promise<unknown>>();
@@ -75,7 +75,7 @@ export class ChunkStore {
   #closing: Promise<void> | undefined;
 
   /**
-   * Takes the store's lock, migrates the index, puts right what a crash left, and fits the budget.
+   * Takes the store's lock, migrates the index, repairs the effects of a crash, and evicts down to the budget.
    * STORE_IN_USE, STORE_VERSION, STORE_READ_ONLY, STORE_CORRUPT, DISK_FULL.
    */
   static async open(options: StoreOptions): Promise<ChunkStore> {
@@ -110,7 +110,7 @@ export class ChunkStore {
       remembered: REMEMBERED,
       state: disk.index.workload(),
     });
-    // A prompt's blocks are of use only with all before them: of those the tail of the oldest prompt goes, always.
+    // A prompt's blocks are useful only with all preceding ones: always evict the tail of the oldest prompt first.
     const policy = (kind: EntryKind): EvictionPolicy =>
       this.#policy === 'lru' || kind === 'prefix' ? LRU : workload;
     const ramTier = new RamTier({
@@ -137,23 +137,23 @@ export class ChunkStore {
     });
   }
 
-  /** Whether acquire() would look for a file; it reads the index only. */
+  /** Whether acquire() would look for a file; only reads the index. */
   has(key: string): boolean {
     this.#requireOpen('has');
     return this.#disk.row(key) !== undefined;
   }
 
   /**
-   * Stores a chunk; does nothing when the key is there already. The chunk stays the caller's: the store neither keeps
-   * nor disposes it. Evicts others to fit the budget. TypeError when the chunk is not the key's.
-   * DISK_FULL (also when the budget cannot hold it), STORE_READ_ONLY.
+   * Stores a chunk; does nothing if the key exists. The caller keeps ownership: the store neither keeps nor disposes
+   * the chunk. Evicts others to fit the budget. TypeError if the chunk does not match the key. DISK_FULL (also if the
+   * budget cannot hold it), STORE_READ_ONLY.
    */
   put(key: string, chunk: Pick<ChunkKv, 'save'>, meta: PutMeta = {}): Promise<void> {
     return this.#call('put', () => {
       if (!isKey(key)) throw new TypeError('ChunkStore.put: key must come from chunkKey().');
       return this.#writeOnce(key, meta, async (temp) => {
         const bytes = await chunk.save(temp);
-        // Of prompts' beginnings each machine has its own.
+        // Prefixes are not shared between machines.
         const onStored = (row: ChunkRow): void => {
           if (row.kind === 'chunk') this.shared?.offer(key, this.#disk.path(row));
         };
@@ -163,49 +163,50 @@ export class ChunkStore {
   }
 
   /**
-   * Leases a chunk, or gives undefined when there is none to serve: never stored, evicted, of a newer format, or found
-   * corrupt just now (then it is in quarantine). What shared.locate() found elsewhere is leased while it arrives. After the last release the KV is read into memory in the background if
-   * the RAM budget allows. `access` is what eviction learns from. CHUNK_MISMATCH when the opener is another model than
-   * the key's.
+   * Leases a chunk, or returns undefined if there is none to serve: never stored, evicted, of a newer format, or just
+   * found corrupt (and quarantined). A chunk that shared.locate() found elsewhere is leased while it arrives. After the
+   * last release the KV is read into memory in the background if the RAM budget allows. `access` is the input for the
+   * eviction policy. CHUNK_MISMATCH if the opener is another model than the key's.
    */
   acquire(key: string, opener: ChunkOpener, access: Access = OTHER): Promise<Lease | undefined> {
     return this.#call('acquire', () => this.#serving.acquire(key, opener, access));
   }
 
   /**
-   * Opens a file for one task that copies what it needs; it is neither kept open nor brought into memory. Gives what the task
-   * gives; undefined when there is none to serve, or when the task found it CHUNK_CORRUPT or CHUNK_MISMATCH: then it is in quarantine.
+   * Opens a file for one task that copies the data it needs; the file is neither kept open nor read into memory.
+   * Returns the task's result; undefined if there is none to serve, or if the task found it CHUNK_CORRUPT or
+   * CHUNK_MISMATCH: then it is quarantined.
    */
   borrow<T>(key: string, opener: ChunkOpener, task: (chunk: ChunkKv) => Promise<T>): Promise<T | undefined> {
     return this.#call('borrow', () => this.#serving.borrow(key, opener, task));
   }
 
   /**
-   * Leases chunks for several uses to come, such as questions asked of the same documents, and reads them into memory
-   * first, as far as the RAM budget reaches: each file is read once, and every acquire() until the release finds the
-   * chunk there. It counts as no use itself. Keys may repeat. ABORTED, CHUNK_MISMATCH as acquire().
+   * Leases chunks for several upcoming uses, such as questions about the same documents, and first reads them into
+   * memory, as far as the RAM budget allows: each file is read once, and every acquire() until the release finds the
+   * chunk in memory. It does not count as a use. Keys may repeat. ABORTED, CHUNK_MISMATCH as acquire().
    */
   acquireMany(keys: Iterable<string>, opener: ChunkOpener, signal?: AbortSignal): Promise<LeaseSet> {
     return this.#call('acquireMany', () => this.#serving.acquireMany(keys, opener, signal));
   }
 
   /**
-   * Brings a chunk into memory ahead of its use; it counts as no use. By default it pushes nothing out; room is 'made' for
-   * what is expected to be used next. 'no-room' when it does not fit, 'missing' when there is none to serve.
+   * Reads a chunk into memory ahead of its use; it does not count as a use. By default it evicts nothing; with room
+   * 'made', for the chunk expected next, it does. 'no-room' if it does not fit, 'missing' if there is none to serve.
    * CHUNK_MISMATCH as acquire().
    */
   prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom = 'free'): Promise<Prefetched> {
     return this.#call('prefetch', () => this.#serving.prefetch(key, opener, room));
   }
 
-  /** For a lease whose file turned out corrupt while its layers were read: quarantines it. Release the lease as usual. */
+  /** Quarantines the file of a lease that proved corrupt while its layers were read. Release the lease as usual. */
   reportCorrupt(key: string): Promise<void> {
     return this.#call('reportCorrupt', () =>
       this.#serving.discard(key, 'a layer failed its checksum while it was used'),
     );
   }
 
-  /** Drops the KV an opener brought into memory; call before disposing a model. Its leases must be released. */
+  /** Drops the KV that an opener read into memory; call before disposing a model. Its leases must be released. */
   forget(opener: ChunkOpener): Promise<void> {
     return this.#call('forget', () => this.#serving.forget(opener));
   }
@@ -219,7 +220,7 @@ export class ChunkStore {
     });
   }
 
-  /** False when there is no such entry. */
+  /** False if there is no such entry. */
   pin(key: string): boolean {
     return this.#setPinned('pin', key, true);
   }
@@ -234,17 +235,20 @@ export class ChunkStore {
     return this.#disk.index.list(filter).map((row) => this.#entry(row));
   }
 
-  /** At most `limit` entries in the order of keys, those behind `key`: all of them, page by page, whatever changes meanwhile. */
+  /**
+   * At most `limit` entries in key order, starting after `key`: a paginated listing that stays complete while entries
+   * change.
+   */
   after(key: string, limit: number): ListedEntry[] {
     this.#requireOpen('after');
     const rows = this.#disk.index.listed(key, limit);
-    // Written into the rows, not copied: there are tens of thousands.
+    // The rows are modified in place, not copied: there are tens of thousands.
     return rows.map((row) =>
       Object.assign(row, { pinned: row.pinned === 1, inRam: this.#ramTier.isInRam(row.key) }),
     );
   }
 
-  /** What is known of one key; undefined when it is not stored. Uses of the last moments may not be counted yet. */
+  /** The entry of a key; undefined if it is not stored. The most recent uses may not be counted yet. */
   entry(key: string): ChunkEntry | undefined {
     this.#requireOpen('entry');
     const row = this.#disk.row(key);
@@ -252,8 +256,8 @@ export class ChunkStore {
   }
 
   /**
-   * The stored chunks, at most `limit`, that have most in common with a text and were encoded by the same model in the same
-   * format, behind whatever lead. What they have in common is for the caller to find out; leasing one may fail.
+   * At most `limit` stored chunks, of the same model and format and with any lead, that have most in common with a
+   * text. The caller has to find the common parts; leasing one may fail.
    */
   similar(id: TextIdentity, limit = 3): SimilarChunk[] {
     this.#requireOpen('similar');
@@ -290,7 +294,7 @@ export class ChunkStore {
     };
   }
 
-  /** Reads every file and checks it; quarantines what is wrong. Other calls go on meanwhile. ABORTED by close(). */
+  /** Reads and verifies every file; quarantines corrupt ones. Does not block other calls. ABORTED by close(). */
   verify(onProgress: (progress: VerifyProgress) => void = () => undefined): Promise<VerifyReport> {
     const hooks = {
       holding: <T>(key: string, task: () => Promise<T>) => this.#serving.holding(key, task),
@@ -308,7 +312,7 @@ export class ChunkStore {
     });
   }
 
-  /** Changes budgets, and evicts what no longer fits. */
+  /** Changes budgets and evicts the excess. */
   setBudget(budget: { diskBytes?: number; ramBytes?: number }): Promise<EvictReport> {
     return this.#call('setBudget', () => {
       const { diskBytes = this.#budget.bytes, ramBytes = this.#ramTier.budgetBytes } = budget;
@@ -320,13 +324,13 @@ export class ChunkStore {
     });
   }
 
-  /** Changes by what eviction goes from now on; both have seen every use. */
+  /** Changes the eviction policy; both policies have seen every use. */
   setPolicy(policy: PolicyName): void {
     this.#requireOpen('setPolicy');
     this.#policy = policy;
   }
 
-  /** Waits for calls under way, writes what is pending, and gives up the lock. */
+  /** Waits for calls in progress, writes pending data, and releases the lock. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
@@ -357,7 +361,7 @@ export class ChunkStore {
     });
   }
 
-  /** Two who bring the same chunk at once write it once. */
+  /** Two callers that store the same chunk concurrently write it once. */
   #writeOnce(key: string, meta: PutMeta, write: WriteFile): Promise<void> {
     const running = this.#puts.get(key);
     if (running) return running;
@@ -410,7 +414,7 @@ export class ChunkStore {
     }
   }
 
-  /** Runs a public method: not after close(), which waits for it, and with the environment's errors typed. */
+  /** Runs a public method: rejects after close(), which waits for it, and converts environment errors. */
   async #call<T>(method: string, body: () => Promise<T>): Promise<T> {
     this.#requireOpen(method);
     const call = body();
@@ -424,7 +428,7 @@ export class ChunkStore {
     }
   }
 
-  /** Damage of the index that is met while it is in use is looked into at the next start. */
+  /** Index damage found while in use is repaired at the next start. */
   #typed(error: unknown): unknown {
     if (isCorruptDatabase(error)) markSuspect(this.#disk.layout.index);
     return toStoreError(error, this.#options.dir);
@@ -435,17 +439,17 @@ export class ChunkStore {
   }
 }
 
-/** Writes a chunk file; gives its bytes, and what is done once it is stored. */
+/** Writes a chunk file; returns its size in bytes, and a callback for when it is stored. */
 type WriteFile = (temp: string) => Promise<{ bytes: number; onStored?: (row: ChunkRow) => void }>;
 
 const OTHER: Access = { class: 'other' };
 
-/** A week: what was learned of weekdays outlasts a weekend. */
+/** A week: knowledge of weekdays survives a weekend. */
 const MEMORY_MS = 7 * 24 * 3600 * 1000;
 /** Entries; a few MB. */
 const REMEMBERED = 20_000;
 
-/** Of the budgets: enough for the beginnings of a few conversations, and chunks are what a library is about. */
+/** Share of the budgets: enough for the beginnings of a few conversations; a library consists of chunks. */
 const PREFIX_SHARE = 0.25;
 
 function requireShare(name: string, share = 0): void {

@@ -1,15 +1,15 @@
-/** What came from the shared tier while anything did. */
+/** A period of transfers from the shared tier. */
 export interface Transfer {
   values: number;
   bytes: number;
   ms: number;
-  /** From asking for a value to its first bytes, where one was opened to find out. */
+  /** Time from opening a value to its first bytes, if this was measured. */
   openMs?: number | undefined;
 }
 
 /**
- * How fast values arrive, all together: several share one line. It measures from the first to the last that is under way, and tells
- * of it then.
+ * Measures the throughput of all concurrent transfers together, since they share one line: from the start of the first
+ * to the end of the last, then reports it.
  */
 export class TransferMeter {
   readonly #told: (transfer: Transfer) => void;

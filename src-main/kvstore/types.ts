@@ -5,29 +5,32 @@ import type { QuarantineCap } from './quarantine.ts';
 import type { SharedTier } from './shared-tier.ts';
 
 /**
- * What an entry is, told by the domain of its key. Text chunks are reused anywhere in a prompt; blocks of prefixes only
- * behind what they were computed behind, and they have a share of the budgets of their own.
+ * An entry's kind, determined by the domain of its key. Text chunks are reused anywhere in a prompt; prefix blocks only
+ * after the same preceding tokens, and they have a separate share of the budgets.
  */
 export type EntryKind = 'chunk' | 'prefix';
 
-/** What a chunk's KV depends on; two chunks with equal identities have interchangeable KV. */
+/** Everything that a chunk's KV depends on; two chunks with equal identities have interchangeable KV. */
 export interface ChunkIdentity {
   /** Model fingerprint, as in ModelInfo. */
   fingerprint: string;
-  /** Tokens that all chunks of the model are encoded behind (e.g. BOS), and those of this one's lead; their own KV is dropped. */
+  /**
+   * Tokens that precede all chunks of the model when encoding (e.g. BOS), followed by this chunk's lead; their KV is
+   * dropped.
+   */
   prefix: Int32Array;
   lead?: Int32Array | undefined;
   dtype: KvDtype;
   tokens: Int32Array;
 }
 
-/** What a text that is looked for in stored chunks has to share with them. */
+/** The properties that similar chunks must share with a text. */
 export type TextIdentity = Pick<ChunkIdentity, 'fingerprint' | 'dtype' | 'tokens'>;
 
-/** What the KV of a prompt's beginning depends on: its tokens stand at the positions from 0 on. */
+/** Everything that the KV of a prompt's beginning depends on: its tokens are at positions 0 and up. */
 export interface PrefixIdentity {
   fingerprint: string;
-  /** What its files name in place of a prefix, as in ModelInfo. */
+  /** The value its files have in place of a prefix hash, as in ModelInfo. */
   root: string;
   dtype: KvDtype;
   tokens: Int32Array;
@@ -37,7 +40,7 @@ export interface PrefixIdentity {
 export interface ChunkFiles {
   /** Reads a header. CHUNK_CORRUPT, CHUNK_VERSION. */
   readChunkHeader(path: string): ChunkHeader;
-  /** Reads the whole file and checks every checksum. CHUNK_CORRUPT, CHUNK_VERSION. */
+  /** Reads the whole file and verifies every checksum. CHUNK_CORRUPT, CHUNK_VERSION. */
   verifyChunk(path: string): Promise<void>;
 }
 
@@ -46,23 +49,23 @@ export interface ChunkOpener {
   /** Opens a file without reading its KV. CHUNK_CORRUPT, CHUNK_VERSION, CHUNK_MISMATCH. */
   openChunk(path: string): Promise<ChunkKv>;
   /**
-   * A chunk that is used while it arrives, from the first bytes of its file, its header among them; absent: it uses none that do.
-   * CHUNK_CORRUPT (also when it is not the key's), CHUNK_VERSION, CHUNK_MISMATCH.
+   * Opens a chunk that is used while it arrives, given the first bytes of its file including the header; absent: not
+   * supported. CHUNK_CORRUPT (also if it does not match the key), CHUNK_VERSION, CHUNK_MISMATCH.
    */
   receiveChunk?(key: string, beginning: Uint8Array, fileBytes: number): ChunkKv;
 }
 
-/** 'workload-aware' keeps what is used at the highest rate, learned by class of request. */
+/** 'workload-aware' keeps the entries with the highest rate of use, learned by class of request. */
 export type PolicyName = 'lru' | 'workload-aware';
 
 export interface StoreOptions {
-  /** Created when missing. Everything the store owns is in here. */
+  /** Created if missing. Contains everything the store owns. */
   dir: string;
-  /** Most bytes of chunk files. Infinity for no limit. */
+  /** Size limit of chunk files in bytes. Infinity for no limit. */
   diskBudgetBytes: number;
-  /** Most bytes of KV kept in memory; 0 keeps none. */
+  /** Size limit of KV in memory in bytes; 0 keeps none. */
   ramBudgetBytes: number;
-  /** Most of either budget that blocks of prefixes may take; chunks have the rest for sure. Default 0.25. */
+  /** Maximum share of either budget for prefix blocks; the rest is reserved for chunks. Default 0.25. */
   prefixShare?: number;
   files: ChunkFiles;
   /** Default 'lru'. */
@@ -70,7 +73,7 @@ export interface StoreOptions {
   /** Milliseconds since 1970. Default Date.now. */
   clock?: () => number;
   log?: Logger;
-  /** Chunk files that other machines have. Absent: none. */
+  /** Chunk files of other machines. Absent: none. */
   shared?: SharedTier | undefined;
   /** Default: 32 files, 256 MiB. */
   quarantineCap?: QuarantineCap;
@@ -89,24 +92,24 @@ export interface PutMeta {
 export interface Lease {
   readonly key: string;
   readonly chunk: ChunkKv;
-  /** Where the KV comes from: memory, the file (read layer by layer while it is used), or other machines (arriving meanwhile). */
+  /** Source of the KV: memory, the file (read layer by layer during use), or other machines (arriving during use). */
   readonly tier: 'ram' | 'disk' | 'shared';
   /** Bytes of KV. */
   readonly bytes: number;
-  /** Whether it was brought into memory ahead of this use, its first since. */
+  /** Whether it was prefetched and this is its first use since. */
   readonly prefetched: boolean;
-  /** Ends the use; the chunk must not be touched afterwards. Calling it again does nothing. */
+  /** Ends the use; the chunk must not be touched afterwards. Further calls do nothing. */
   release(): void;
 }
 
-/** Where a prefetched chunk goes: into memory that is free, or in the place of what is worth least there. */
+/** Memory for a prefetched chunk: only free memory, or also that of the least valuable chunks. */
 export type PrefetchRoom = 'free' | 'made';
 
 /** Leases that are held and released together. */
 export interface LeaseSet {
-  /** By key; those that could not be served are not in it. */
+  /** By key, without those that could not be served. */
   readonly leases: ReadonlyMap<string, Lease>;
-  /** Calling it again does nothing. */
+  /** Further calls do nothing. */
   release(): void;
 }
 
@@ -119,24 +122,24 @@ export interface ChunkEntry {
   layers: number;
   /** Number of tokens. */
   tokens: number;
-  /** Bytes of the file: what counts against the disk budget. */
+  /** Bytes of the file, which count towards the disk budget. */
   bytes: number;
   formatVersion: number;
   label: string;
   pinned: boolean;
-  /** How often acquire() found it, over all runs. */
+  /** Number of times acquire() found it, over all runs. */
   hits: number;
   /** Milliseconds since 1970. */
   createdAt: number;
   lastUsedAt: number;
-  /** Of the request that used it last. */
+  /** Class of the last request that used it. */
   class: string;
-  /** Leases held now. */
+  /** Number of current leases. */
   leases: number;
   inRam: boolean;
 }
 
-/** What a list of very many shows of each. */
+/** The fields shown in very long lists. */
 export type ListedEntry = Pick<
   ChunkEntry,
   'key' | 'fingerprint' | 'dtype' | 'tokens' | 'bytes' | 'label' | 'pinned' | 'hits' | 'lastUsedAt' | 'inRam'
@@ -146,7 +149,7 @@ export type ListedEntry = Pick<
 export interface SimilarChunk {
   key: string;
   tokens: Int32Array;
-  /** Fingerprints both have, of the at most 32 of each. */
+  /** Number of common fingerprints, of at most 32 each. */
   shared: number;
 }
 
@@ -159,7 +162,7 @@ export interface ListFilter {
   offset?: number;
 }
 
-/** What the store holds of one kind, of one model, in one number format. */
+/** Totals of one kind, model and number format. */
 export interface KindTotals {
   kind: EntryKind;
   fingerprint: string;
@@ -171,33 +174,33 @@ export interface KindTotals {
 }
 
 export interface EvictRequest {
-  /** Free at least this many bytes of files, least valuable first. */
+  /** Frees at least this many bytes of files, least valuable first. */
   bytes?: number;
   all?: boolean;
   /** Entries last used before this time (milliseconds since 1970). */
   olderThan?: number;
-  /** Just these. */
+  /** Only these. */
   keys?: readonly string[];
 }
 
 export interface EvictReport {
   entries: number;
   bytes: number;
-  /** Entries the request covered that stayed because they are pinned or in use. */
+  /** Covered entries that stayed because they are pinned or in use. */
   kept: number;
 }
 
 /** Since the store was opened. */
 export interface SharedStats {
-  /** Chunks that prompts used while they arrived. */
+  /** Chunks used by prompts while they arrived. */
   hits: number;
-  /** Chunks copied onto this disk ahead of their use. */
+  /** Chunks copied to this disk ahead of their use. */
   fetched: number;
-  /** Of all that arrived. */
+  /** Bytes of everything that arrived. */
   bytes: number;
-  /** Values that failed a check: never used. */
+  /** Values that failed verification and were never used. */
   corrupt: number;
-  /** Values that did not come, or not to the end. */
+  /** Values that did not arrive, or only in part. */
   failed: number;
 }
 
@@ -205,7 +208,7 @@ export interface StoreStats {
   entries: number;
   bytes: number;
   diskBudgetBytes: number;
-  /** Of these, blocks of prefixes, the most bytes they may take, and the bytes of them that are in memory. */
+  /** Prefix blocks: entries, bytes, their size limit, and their bytes in memory. */
   prefixes: { entries: number; bytes: number; budgetBytes: number; ramBytes: number };
   pinned: { entries: number; bytes: number };
   /** Entries leased now. */
@@ -214,7 +217,7 @@ export interface StoreStats {
   /** Since the store was opened. */
   hits: { ram: number; disk: number; shared: number };
   misses: number;
-  /** Chunks brought into memory ahead of their use, and those of them that were then used. */
+  /** Chunks prefetched, and those of them that were used. */
   prefetches: { made: number; used: number };
   /** Absent without a shared tier. */
   shared?: SharedStats | undefined;
@@ -235,32 +238,32 @@ export interface VerifyReport {
   checked: number;
   ok: number;
   bytes: number;
-  /** Quarantined: key and why. */
+  /** Quarantined: key and reason. */
   corrupt: { key: string; reason: string }[];
-  /** Rows whose file was gone; dropped. */
+  /** Rows whose file was missing; dropped. */
   missing: string[];
-  /** Written by a newer chunk format; left alone, no longer served. */
+  /** Written in a newer chunk format; left alone, no longer served. */
   newerFormat: string[];
 }
 
-/** What opening the store found and put right. File names are relative to the store's folder. */
+/** Findings and repairs of opening the store. File names are relative to the store's folder. */
 export interface RecoveryReport {
-  /** Leftovers of interrupted writes. */
+  /** Remains of interrupted writes. */
   tempFilesRemoved: number;
-  /** Sound files without a row: a crash between rename and row, or a rebuilt index. */
+  /** Intact files without a row: a crash between rename and row, or a rebuilt index. */
   adopted: number;
-  /** Second files of a key that has one already. */
+  /** Second files of the same key. */
   duplicatesRemoved: number;
-  /** Rows whose file was gone. */
+  /** Rows whose file was missing. */
   rowsDropped: number;
   quarantined: { file: string; reason: string }[];
   /** Files of a newer chunk format, left alone. */
   newerFormat: string[];
-  /** Files that are none of ours, left alone. */
+  /** Files not created by Kvasir, left alone. */
   ignored: string[];
-  /** Entries evicted because the budget is now smaller than what is there. */
+  /** Entries evicted because the budget is now smaller than the contents. */
   evicted: number;
-  /** Where an unreadable index was put before the index was rebuilt from the files. */
+  /** Path of an unreadable index, set aside before the index was rebuilt from the files. */
   indexSetAside: string | undefined;
   /** Copy of the index made before a migration. */
   indexBackup: string | undefined;

@@ -1,4 +1,4 @@
-/** How many users each key has right now. */
+/** Counts the current users of each key. */
 export class UseCounts {
   readonly #counts = new Map<string, number>();
 

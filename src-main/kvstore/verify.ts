@@ -8,7 +8,7 @@ import type { ChunkRow } from './index-db.ts';
 import { faultOf } from './reconcile.ts';
 import type { ChunkFiles, VerifyProgress, VerifyReport } from './types.ts';
 
-/** What can be wrong with a row's file. */
+/** Possible faults of a row's file. */
 export type Fault =
   | { kind: 'missing' }
   /** Written by a newer version. */
@@ -18,7 +18,7 @@ export type Fault =
 
 type Verdict = { kind: 'ok' } | Fault;
 
-/** Reads a row's file whole and holds it against the row and the key. Changes nothing. */
+/** Reads a row's whole file and compares it with row and key. Changes nothing. */
 async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promise<Verdict> {
   const path = disk.path(row);
   try {
@@ -31,17 +31,17 @@ async function examine(disk: ChunkDisk, files: ChunkFiles, row: ChunkRow): Promi
   }
 }
 
-/** Holds a file from elsewhere against the key of a chunk: reads it whole. CHUNK_CORRUPT, CHUNK_VERSION. */
+/** Reads a whole file from elsewhere and verifies that it matches a chunk's key. CHUNK_CORRUPT, CHUNK_VERSION. */
 export async function requireChunk(files: ChunkFiles, path: string, key: string): Promise<void> {
   await files.verifyChunk(path);
   if (kindOf(files.readChunkHeader(path), key) === 'chunk') return;
   throw new KvasirError('CHUNK_CORRUPT', 'it is not the chunk that its key names');
 }
 
-/** Which fault of the file made reading it fail; rethrows what is not the file's fault. */
+/** The fault of the file that made reading fail; rethrows other errors. */
 export async function blameFile(path: string, error: unknown): Promise<Fault> {
   if (codeOf(error) === 'CHUNK_VERSION') return { kind: 'newer' };
-  // To the engine a file that is not there is as bad as a damaged one.
+  // The engine reports a missing file like a corrupt one.
   if (!(await exists(path))) return { kind: 'missing' };
   if (codeOf(error) === 'CHUNK_CORRUPT') return { kind: 'corrupt', reason: messageOf(error) };
   if (!(await isFile(path))) return { kind: 'corrupt', reason: 'something else than a file is in its place' };
@@ -62,12 +62,12 @@ function isFile(path: string): Promise<boolean> {
 interface VerifyHooks {
   /** Runs `task` with the entry protected from eviction. */
   holding: <T>(key: string, task: () => Promise<T>) => Promise<T>;
-  /** Acts on what was found. */
+  /** Handles a fault. */
   settle: (row: ChunkRow, fault: Fault) => Promise<void>;
   isClosing: () => boolean;
 }
 
-/** Examines every entry in key order. Entries that come later are not seen, entries that go meanwhile are passed over. */
+/** Examines every entry in key order. Skips entries added or removed meanwhile. */
 export async function verifyAll(
   disk: ChunkDisk,
   files: ChunkFiles,
@@ -88,7 +88,8 @@ export async function verifyAll(
         if (verdict.kind !== 'ok') await hooks.settle(row, verdict);
         enter(report, row, verdict);
       } catch (error) {
-        // The system does not hand it out (a bad sector, no right to read): the others are looked at all the same.
+        // The system does not return the file (a bad sector, no permission to read): the others are checked all the
+        // same.
         disk.log.warn('A chunk file could not be checked.', { key, error: messageOf(error) });
         enter(report, row, { kind: 'corrupt', reason: messageOf(error) });
       }

@@ -1,40 +1,41 @@
 import type { Embedder, Model } from '../engine/engine.ts';
 
-/** The model that answers, loaded. */
+/** The loaded chat model. */
 export interface ActiveModel {
-  /** Id in the list of models. */
+  /** Id in the model list. */
   id: string;
   name: string;
   path: string;
   model: Model;
-  /** Tokens in a chunk: the settings' choice, else what suits the model. */
+  /** Chunk size in tokens: from the settings, else the model's default. */
   chunkTokens: number;
 }
 
 /**
- * Where services get the model from; it can change while they run. The change itself is foreground work of the gate, so a
- * model got within gate.foreground or gate.background stays loaded until that work ends; one got before may be gone.
+ * How services get the model, which can change while they run. A change is foreground work of the gate, so a model
+ * obtained within gate.foreground or gate.background stays loaded until that work ends; one obtained earlier may be
+ * gone.
  */
 export interface ModelSource {
-  /** Waits while the model is being loaded. Rejects with why it could not be (MODEL_NOT_FOUND, MODEL_INVALID, OUT_OF_MEMORY…). */
+  /** Waits while the model is loading. Rejects with the load error (MODEL_NOT_FOUND, MODEL_INVALID, OUT_OF_MEMORY…). */
   current(): Promise<ActiveModel>;
   /** The model if it is loaded now. */
   readonly active: ActiveModel | undefined;
-  /** Told after another model, or another chunk size, came into use. Gives a function that ends the subscription. */
+  /** Called after the model or its chunk size has changed. Returns a function that ends the subscription. */
   onChange(listener: (active: ActiveModel) => void): () => void;
 }
 
-/** The model that turns text into vectors, loaded. */
+/** The loaded embedding model. */
 export interface ActiveEmbedder {
   id: string;
-  /** Names the model's file by its content: vectors of equal identity can be compared. */
+  /** Identifies the model's file by its content: vectors with the same identity are comparable. */
   identity: string;
   embedder: Pick<Embedder, 'info' | 'embed' | 'countTokens'>;
 }
 
-/** Where retrieval gets the embedding model from; most people have none. */
+/** How retrieval gets the embedding model; most users have none. */
 export interface EmbedderSource {
   readonly embedder: ActiveEmbedder | undefined;
-  /** Told after another embedding model, or none, came into use. */
+  /** Called after the embedding model has been changed or removed. */
   onEmbedderChange(listener: (active: ActiveEmbedder | undefined) => void): () => void;
 }

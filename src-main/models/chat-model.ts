@@ -8,26 +8,26 @@ import type { ModelRow } from './registry.ts';
 interface ChatModelOptions {
   gate: Gate;
   log: Logger;
-  /** Loads a model, and keeps account of how that goes. */
+  /** Loads a model and records the outcome. */
   load: (row: ModelRow) => Promise<Model>;
-  /** What it is called and how large its chunks are. */
+  /** Display name and chunk size of a model. */
   describe: (row: ModelRow, model: Model) => Pick<ActiveModel, 'name' | 'chunkTokens'>;
-  /** Which models to try first, in this order. */
+  /** Models to try first, in order. */
   candidates: () => ModelRow[];
-  /** Whether two models can be in memory at once. */
+  /** Whether a second model fits in memory. */
   fitsBeside: (row: ModelRow) => boolean;
-  /** Ends what others keep of a model's memory. */
+  /** Releases what other services hold of a model's memory. */
   beforeDispose: (model: Model) => Promise<void>;
 }
 
-/** The model that answers: loaded when it is first wanted, replaced while nobody uses it. */
+/** The chat model: loaded when first needed, replaced while nobody uses it. */
 export class ChatModel implements ModelSource {
   readonly #options: ChatModelOptions;
   readonly #listeners = new Set<(active: ActiveModel) => void>();
   #active: ActiveModel | undefined;
   #row: ModelRow | undefined;
   #starting: Promise<ActiveModel> | undefined;
-  /** Loading, replacing and disposing, one after another. */
+  /** Serialises loading, replacing and disposing. */
   readonly #queue = new SerialQueue();
 
   constructor(options: ChatModelOptions) {
@@ -49,12 +49,12 @@ export class ChatModel implements ModelSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Loads a model and puts it in the place of the one in use; when it cannot be loaded, that one stays. */
+  /** Loads a model and replaces the current one; if loading fails, the current one stays. */
   switchTo(row: ModelRow): Promise<ActiveModel> {
     return this.#queue.run(() => this.#replace(row));
   }
 
-  /** Tells of a change that needs no loading: another chunk size or name. */
+  /** Announces a change that needs no loading: another chunk size or name. */
   refresh(row = this.#row): void {
     if (!this.#active || !row || row.id !== this.#active.id) return;
     this.#row = row;
@@ -63,7 +63,7 @@ export class ChatModel implements ModelSource {
     this.#tell({ ...this.#active, ...described });
   }
 
-  /** Disposes the model in use, once nothing uses it. */
+  /** Disposes of the model once nothing uses it. */
   close(): Promise<void> {
     return this.#queue.run(async () => {
       if (this.#active) await this.#retire(this.#active);
@@ -77,7 +77,7 @@ export class ChatModel implements ModelSource {
       try {
         return await this.#install(row);
       } catch (error) {
-        failure ??= error; // why the model that was asked for is not there says more than the last one's failure
+        failure ??= error; // the requested model's failure is more informative than that of the last candidate
       }
     }
     throw failure;

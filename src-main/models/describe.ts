@@ -2,7 +2,7 @@ import { whyNotBlended } from '../../src-shared/blending.ts';
 import type { GgufInfo } from '../engine/engine.ts';
 import { formatBytes } from '../platform/format-bytes.ts';
 
-/** What a GGUF header says, as label and value for people. */
+/** The contents of a GGUF header as display labels and values. */
 export function describeModel(info: GgufInfo): [label: string, value: string][] {
   if (info.engine === 'remote') {
     const context = info.contextTrain > 0 ? `${info.contextTrain} tokens` : 'not told';
@@ -37,16 +37,16 @@ function feedForward({ experts, expertsUsed, expertFeedForwardLength, feedForwar
   return `${expertFeedForwardLength} in each of ${experts} experts, ${expertsUsed} of them used by a token`;
 }
 
-/** Which tokens layers see, where our own engine knows. */
+/** Attention range of the layers, where our own engine knows it. */
 function attended({ obstacle, layers, windows }: GgufInfo): [string, string][] {
   if (obstacle !== '') return [];
   const windowed = windows.filter((window) => window > 0).length;
-  if (windowed === 0) return [['Layers see', 'all tokens before']];
-  const some = `the last ${Math.max(...windows)} tokens in ${windowed}, all before in ${layers - windowed}`;
+  if (windowed === 0) return [['Layers see', 'all preceding tokens']];
+  const some = `the last ${Math.max(...windows)} tokens in ${windowed}, all preceding ones in ${layers - windowed}`;
   return [['Layers see', some]];
 }
 
-/** Fewer layers keep keys and values than there are: the others read theirs. */
+/** Fewer layers compute keys and values than exist: the rest reuse them. */
 function sharing({ layers, kvLayers }: GgufInfo): string {
   return kvLayers === layers ? '' : `, of which the last ${layers - kvLayers} read the KV of earlier ones`;
 }

@@ -14,8 +14,9 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 
 /**
- * The models to download that a catalogue lists (docs/formats/model-catalogue.md). `source`: a file, an http(s) address, or ''
- * for none. NOT_FOUND when it cannot be read, DOWNLOAD_FAILED when the server does not hand it out, BAD_ARGUMENT when it is no catalogue.
+ * Reads the downloadable models from a catalogue (docs/formats/model-catalogue.md). `source`: a file, an http(s) URL,
+ * or '' for none. NOT_FOUND if it cannot be read, DOWNLOAD_FAILED if the server refuses, BAD_ARGUMENT if it is not a
+ * catalogue.
  */
 export async function readCatalogue(source: string): Promise<CatalogueEntry[]> {
   if (source.trim() === '') return [];
@@ -38,7 +39,7 @@ async function fromWeb(url: string): Promise<string> {
   } catch (error) {
     if (!signal.aborted) throw error;
     const seconds = TIMEOUT_MS / 1000;
-    throw new Interrupted(`The list of models ${url} did not arrive within ${seconds} seconds.`, 0, {
+    throw new Interrupted(`The request for the model list ${url} timed out after ${seconds} seconds.`, 0, {
       cause: error,
     });
   }

@@ -6,7 +6,7 @@ import type { ActiveEmbedder, EmbedderSource } from './active-model.ts';
 import { filesOf } from './model-parts.ts';
 import type { ModelRow } from './registry.ts';
 
-/** The embedding model, where there is one. */
+/** The embedding model, if there is one. */
 export class EmbeddingModel implements EmbedderSource {
   readonly #load: (row: ModelRow) => Promise<Embedder>;
   readonly #listeners = new Set<(active: ActiveEmbedder | undefined) => void>();
@@ -26,7 +26,7 @@ export class EmbeddingModel implements EmbedderSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Loads a model and puts it in the place of the one in use; when it cannot be loaded, that one stays. */
+  /** Loads a model and replaces the current one; if loading fails, the current one stays. */
   use(row: ModelRow): Promise<void> {
     return this.#queue.run(async () => {
       const embedder = await this.#load(row);
@@ -41,7 +41,7 @@ export class EmbeddingModel implements EmbedderSource {
     });
   }
 
-  /** Calls of the old one that are under way are rejected by its disposal; indexing then goes on with the new one. */
+  /** Calls in progress on the old one are rejected when it is disposed; indexing then continues with the new one. */
   #change(next: (ActiveEmbedder & { embedder: Embedder }) | undefined): void {
     const old = this.#active;
     this.#active = next;
@@ -52,7 +52,7 @@ export class EmbeddingModel implements EmbedderSource {
 
 const SAMPLE_BYTES = 1024 * 1024;
 
-/** Size, beginning and end of each file, hashed: reading gigabytes to tell models apart would be too much. */
+/** Hash of the size, beginning and end of each file: reading gigabytes to tell models apart would take too long. */
 async function fileIdentity(path: string): Promise<string> {
   const hash = createHash('sha256');
   for (const each of filesOf(path)) await hashSamples(each, hash);

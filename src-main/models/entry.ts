@@ -12,11 +12,11 @@ export interface ModelStatus {
   state: ModelEntry['state'];
   failure: Failure | null;
   active: boolean;
-  /** Of a model on a server. */
+  /** Set for a model on a server. */
   server: ModelEntry['server'];
 }
 
-/** A model as lists show it. */
+/** A model as shown in lists. */
 export function entryOf(
   row: ModelRow,
   fit: Fit,
@@ -44,7 +44,7 @@ export function entryOf(
   };
 }
 
-/** What a header says of running the file here. */
+/** The header's facts about running the file here. */
 export function inspectedOf(row: Pick<ModelRow, 'name' | 'header' | 'path'>): InspectedModel {
   const { header } = row;
   return {
@@ -52,12 +52,12 @@ export function inspectedOf(row: Pick<ModelRow, 'name' | 'header' | 'path'>): In
     role: roleOf(header),
     architecture: header.architecture,
     obstacle: header.obstacle === '' ? null : header.obstacle,
-    // The reason speaks of chat; whether libllama knows an embedding model is found out by loading it.
+    // The reason applies to chat; loading an embedding model shows whether libllama supports it.
     unsupportedReason: header.embedding ? '' : header.unsupportedReason,
   };
 }
 
-/** The same of a file that is not in the list, with what else a header tells of it. */
+/** The same for a file that is not in the list, plus other header facts. */
 export function foundHeaderOf(
   header: GgufInfo,
   path: string,
@@ -69,7 +69,7 @@ export function foundHeaderOf(
   return { role, architecture, obstacle, unsupportedReason, quantization, parameterCount };
 }
 
-/** What a file claims to be called may be of any length, in any number of lines. */
+/** A name from a file can have any length and any number of lines. */
 const MAX_NAME_UNITS = 200;
 
 export function modelName({ name: given, header, path }: Pick<ModelRow, 'name' | 'header' | 'path'>): string {
@@ -80,12 +80,12 @@ export function modelName({ name: given, header, path }: Pick<ModelRow, 'name' |
   return clean === '' || isTrainingRun(clean, file) ? file : clean;
 }
 
-/** What quantizers put behind a model's name: "-q4_k_m", ".IQ3_XS", "-f16". */
+/** Suffixes that quantizers add to a model's name: "-q4_k_m", ".IQ3_XS", "-f16". */
 const QUANTIZATION = /[-._](?:i?q\d\w*|ud-\w+|mxfp4\w*|b?f16|f32)$/i;
 
 /**
- * Whether a header's name holds more words that its file's name lacks than words that both have, as "Smollm2 135M 8k Lc100K Mix1 Ep2" in
- * smollm2-135m-instruct.gguf. Where they share none, the file has been renamed, and the header knows better.
+ * Whether most words of a header's name are missing from the file's name, as with "Smollm2 135M 8k Lc100K Mix1 Ep2" in
+ * smollm2-135m-instruct.gguf. If they share none, the file has been renamed, and the header's name is better.
  */
 function isTrainingRun(name: string, file: string): boolean {
   const words = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -94,7 +94,7 @@ function isTrainingRun(name: string, file: string): boolean {
   return shared > 0 && shared < words.length - shared;
 }
 
-/** As answers and measurements name a model: with the adapter that is on it. */
+/** The model's name in answers and measurements, including its adapter. */
 export function withAdapter(name: string, adapter: string | null | undefined): string {
   return adapter ? `${name} + ${basename(adapter).replace(/\.gguf$/i, '')}` : name;
 }
@@ -103,7 +103,7 @@ export function roleOf(header: GgufInfo): ModelEntry['role'] {
   return header.embedding ? 'embedding' : 'chat';
 }
 
-/** The type of most tensors, small vectors in f32 aside. */
+/** The type of most tensors, ignoring small vectors in f32. */
 function mainWeightType({ tensorTypes }: GgufInfo): string {
   const types = Object.entries(tensorTypes).sort((a, b) => b[1] - a[1]);
   return (types.find(([type]) => type !== 'f32') ?? types[0])?.[0] ?? '';

@@ -1,7 +1,7 @@
 import type { Fit } from '../../src-shared/contract/models.ts';
 import type { Device, GgufInfo, KvDtype } from '../engine/engine.ts';
 
-/** Bytes of memory on this machine. */
+/** Memory of this machine in bytes. */
 export interface Memory {
   free: number;
   total: number;
@@ -9,24 +9,24 @@ export interface Memory {
 
 interface FitRequest {
   header: GgufInfo;
-  /** Tokens of a conversation. */
+  /** Context length of a conversation in tokens. */
   contextTokens: number;
-  /** How the KV of conversations is kept, where the model can. */
+  /** Data type of conversation KV, if the model supports it. */
   kvDtype: KvDtype;
-  /** What the model would be loaded on: 'auto', 'cpu' or a name. */
+  /** Target device: 'auto', 'cpu' or a name. */
   device: string;
   devices: readonly Device[];
   memory: Memory;
-  /** Whether the model is loaded now, so that its weights are part of what is not free. */
+  /** Whether the model is loaded now, so that its weights already count as used memory. */
   loaded: boolean;
 }
 
-/** Above this share of what is free, other programs and the cache in memory get in each other's way. */
+/** Above this share of free memory, other programs and the memory cache compete for space. */
 const COMFORTABLE = 0.9;
-/** What is in use by others can partly be had back: the system drops its file cache and swaps. */
+/** Memory in use can partly be reclaimed: the system drops its file cache and swaps. */
 const POSSIBLE = 0.85;
 
-/** Weights, the KV of a whole context and what computing needs, against the memory of the device that would run it. */
+/** Compares weights, the KV of a full context and compute buffers with the memory of the target device. */
 export function fitOf(request: FitRequest): Fit {
   const { header, memory } = request;
   const contextTokens =
@@ -43,7 +43,7 @@ export function fitOf(request: FitRequest): Fit {
   const parts = { weightsBytes, kvBytes, computeBytes, contextTokens };
   if (gpu) {
     const freeBytes = gpu.memoryFree + own;
-    // Layers that do not fit the graphics card run on the processor: slower, but they run.
+    // Layers that do not fit the GPU run on the CPU: slower, but they run.
     const spill = needed <= freeBytes + POSSIBLE * memory.total ? 'tight' : 'too-large';
     return {
       ...parts,
@@ -62,17 +62,17 @@ export function fitOf(request: FitRequest): Fit {
   };
 }
 
-/** As the engines do: heads that q8_0's blocks of 32 do not divide keep f16, and so does libllama. */
+/** Same rule as the engines: heads that are not a multiple of q8_0's 32-value blocks keep f16, also in libllama. */
 function keptAs({ header, kvDtype }: FitRequest): KvDtype {
   return header.engine !== 'llama' && header.headDims.every((size) => size % 32 === 0) ? kvDtype : 'f16';
 }
 
-/** Bytes of KV of one token, over all layers. q8_0 holds 32 values in 34 bytes. */
+/** KV bytes per token, over all layers. q8_0 stores 32 values in 34 bytes. */
 export function kvBytesPerToken({ kvValuesPerToken: values }: GgufInfo, dtype: KvDtype): number {
   return dtype === 'f16' ? values * 2 : (values / 32) * 34;
 }
 
-/** Activations of a whole prompt, which runs layer by layer: residual stream, attention in and out, feed-forward; f32. */
+/** Activations of a whole prompt, computed layer by layer: residual stream, attention in and out, feed-forward; f32. */
 function computeBytesOf(header: GgufInfo, tokens: number): number {
   const rows = 4 * header.embeddingLength + 2 * header.feedForwardLength;
   return 4 * (tokens * rows + header.vocabSize);

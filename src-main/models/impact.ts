@@ -3,19 +3,19 @@ import type { KvDtype } from '../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
 import type { ModelRow } from './registry.ts';
 
-/** How much text there is, as one model cuts it. */
+/** Amount of text, as chunked for one model. */
 interface Corpus {
   chunks: number;
   tokens: number;
 }
 
-/** Of a model, in the format of the settings. */
+/** Caches of a model, in the format of the settings. */
 export interface Stored {
   cachedChunks: number;
   cachedTokens: number;
 }
 
-/** What making a model the active one means for the caches: of chunk KV, or of vectors. */
+/** The effect of activating the model on the caches: of chunk KV, or of vectors. */
 export function impactOf(
   row: ModelRow,
   { chunks, tokens, cachedChunks, cachedTokens }: Corpus & Stored,

@@ -17,16 +17,16 @@ interface KnownModelsOptions {
   devices: Pick<DeviceService, 'current'>;
   paths: Pick<Paths, 'demoModel'>;
   settings: SettingsService;
-  /** Bytes on this machine. Default: what the system says. */
+  /** Memory of this machine in bytes. Default: from the system. */
   memory?: (() => Memory) | undefined;
 }
 
-/** Of a model that is being loaded or could not be. */
+/** State of a model that is loading or failed to load. */
 export type Trouble = Pick<ModelEntry, 'state' | 'failure'>;
 
-/** The registry's rows, held against the files as they are now. */
+/** The registry's rows, checked against the files as they are now. */
 export class KnownModels {
-  /** Forgotten at the next attempt. */
+  /** Cleared at the next attempt. */
   readonly trouble = new Map<string, Trouble>();
   readonly #options: KnownModelsOptions;
 
@@ -40,15 +40,15 @@ export class KnownModels {
     return this.#options.registry.all().map((row) => this.#fresh(row));
   }
 
-  /** A model by its id, its header read again when the file was changed. NOT_FOUND. */
+  /** A model by its id; its header is read again if the file has changed. NOT_FOUND. */
   get(id: string): ModelRow {
     if (id === DEMO_MODEL_ID) return this.demo();
     const row = this.#options.registry.get(id);
     if (row) return this.#fresh(row);
-    throw new KvasirError('NOT_FOUND', 'That model is not in the list any more.', 'Import it again.');
+    throw new KvasirError('NOT_FOUND', 'Model not found.', 'Import it again.');
   }
 
-  /** The demo model lies with the program, which may have moved or been updated. MODEL_NOT_FOUND, MODEL_INVALID. */
+  /** The demo model is part of the program, which may have moved or been updated. MODEL_NOT_FOUND, MODEL_INVALID. */
   demo(): ModelRow {
     const path = this.#options.paths.demoModel;
     const row = this.#options.registry.get(DEMO_MODEL_ID);
@@ -66,12 +66,12 @@ export class KnownModels {
     return row;
   }
 
-  /** Bytes on this machine. */
+  /** Memory of this machine in bytes. */
   memory(): Memory {
     return (this.#options.memory ?? systemMemory)();
   }
 
-  /** Whether a model fits this machine; `loaded`: it is in memory now. */
+  /** Whether a model fits in this machine's memory; `loaded`: it is loaded now. */
   fit(row: Pick<ModelRow, 'header'>, loaded = false): Fit {
     const { engine, settings } = this.#options;
     const { contextTokens, conversationDtype: kvDtype } = settings.current;
@@ -110,7 +110,7 @@ function gigabytes(bytes: number): string {
 }
 
 function systemMemory(): Memory {
-  const limit = process.constrainedMemory(); // of a container; 0 when there is none
+  const limit = process.constrainedMemory(); // of a container; 0 if there is none
   return {
     free: process.availableMemory(),
     total: Math.min(totalmem(), limit > 0 ? limit : Infinity),

@@ -4,25 +4,25 @@ import type { StrategyChoice } from '../../src-shared/strategy.ts';
 
 interface ModelChoice {
   path: string;
-  /** Tokens in a chunk when the user does not say. */
+  /** Default chunk size in tokens. */
   chunkTokens(info: Pick<GgufInfo, 'contextTrain'>): number;
 }
 
 const DEFAULT_CHUNK_TOKENS = 512;
 /** The demo model was trained on chunks of a few sentences. */
 const DEMO_CHUNK_TOKENS = 96;
-/** Trained on them, it is nearest to a full prefill by deviation (decision 0249). */
+/** Tuned for the demo model: by deviation it is nearest to a full prefill (decision 0249). */
 const DEMO_STRATEGY: StrategyChoice = { name: 'deviation', ratio: 0.1, checkLayers: [2] };
 const MIN_CHUNK_TOKENS = 16;
-/** A prompt should hold several chunks, a question and an answer. */
+/** A prompt should fit several chunks, a question and an answer. */
 const CHUNKS_PER_CONTEXT = 8;
 
-/** What a GGUF file's header says; no weights are read. MODEL_NOT_FOUND, MODEL_INVALID. */
+/** Reads a GGUF file's header, but no weights. MODEL_NOT_FOUND, MODEL_INVALID. */
 export function inspectModel(path: string): GgufInfo {
   return Engine.open().inspect(path);
 }
 
-/** The model a user named, else the demo model that comes with Kvasir. */
+/** The user's model, else the demo model that comes with Kvasir. */
 export function chooseModel(path: string | undefined, paths: Pick<Paths, 'demoModel'>): ModelChoice {
   if (path === undefined || path === paths.demoModel) {
     return { path: paths.demoModel, chunkTokens: () => DEMO_CHUNK_TOKENS };
@@ -39,7 +39,7 @@ export function chooseModel(path: string | undefined, paths: Pick<Paths, 'demoMo
   };
 }
 
-/** How a model's prompts are blended before it was measured; undefined: as any model's. */
+/** The blending strategy for a model before calibration; undefined: the general default. */
 export function strategyBefore(path: string, paths: Pick<Paths, 'demoModel'>): StrategyChoice | undefined {
   return path === paths.demoModel ? DEMO_STRATEGY : undefined;
 }

@@ -7,7 +7,7 @@ import { fileError } from '../platform/paths.ts';
 import { requireSpace } from '../platform/download/space.ts';
 import { filesOf, partPath, stemOf } from './model-parts.ts';
 
-/** The folder of the model files that Kvasir put there itself. */
+/** The folder of model files that Kvasir created. */
 export class ModelFiles {
   readonly dir: string;
 
@@ -15,13 +15,13 @@ export class ModelFiles {
     this.dir = resolve(dir);
   }
 
-  /** Whether Kvasir put a file there, so that it may delete it. */
+  /** Whether Kvasir created a file, so that it may delete it. */
   owns(path: string): boolean {
     const inside = relative(this.dir, resolve(path));
     return inside !== '' && !inside.startsWith('..') && dirname(inside) === '.';
   }
 
-  /** Copies a file in; it appears under its name once it is whole. CONFLICT, MODEL_NOT_FOUND, DISK_FULL, STORE_READ_ONLY. */
+  /** Copies a file in; it gets its name once it is complete. CONFLICT, MODEL_NOT_FOUND, DISK_FULL, STORE_READ_ONLY. */
   async copyIn(path: string): Promise<string> {
     if (filesOf(path).length > 1) {
       throw new KvasirError(
@@ -34,7 +34,7 @@ export class ModelFiles {
     const target = this.freeName(basename(path));
     const part = `${target}.${randomUUID()}.part`;
     try {
-      // Shares the bytes where the file system can.
+      // Clones the file if the file system supports it.
       await copyFile(path, part, constants.COPYFILE_FICLONE);
       await rename(part, target);
       return target;
@@ -44,12 +44,12 @@ export class ModelFiles {
     }
   }
 
-  /** A path in the folder that nothing has; a file name from elsewhere is reduced to harmless characters. */
+  /** An unused path in the folder; a file name from elsewhere is reduced to safe characters. */
   freeName(name: string): string {
     return this.freeNames(name, 1)[0] as string;
   }
 
-  /** The same for a model in several files, which find one another by their names. */
+  /** The same for a split model, whose files find one another by name. */
   freeNames(name: string, parts: number): string[] {
     const plain = basename(name.replaceAll('\\', '/')).replace(/[^\p{L}\p{N}._ -]/gu, '_');
     const given = (parts > 1 ? stemOf(plain) : plain.replace(/\.gguf$/i, '')).slice(0, 150) || 'model';
@@ -63,22 +63,22 @@ export class ModelFiles {
     }
   }
 
-  /** DISK_FULL when `bytes` more would not fit, or nearly. Makes the folder. */
+  /** DISK_FULL if `bytes` more would not fit, or barely. Creates the folder. */
   requireSpace(bytes: number): Promise<void> {
     return requireSpace(this.dir, bytes, 'A model');
   }
 }
 
 /**
- * The one path that a model is known by, links followed; of a model in several files only to their folder, since each is found by the
- * name of the first there.
+ * The canonical path of a model, with links resolved; for a split model only its folder is resolved, because the parts
+ * are found by the first one's name.
  */
 export async function whereItLies(path: string): Promise<string> {
   if (filesOf(path).length === 1) return resolve(await realpath(path));
   return join(await realpath(dirname(path)), basename(path));
 }
 
-/** When a model's files were last changed, in milliseconds since 1970; undefined when it is not there. */
+/** Modification time of a model's files, in milliseconds since 1970; undefined if the model does not exist. */
 export function modifiedMs(path: string): number | undefined {
   const found = filesOf(path).map((file) => statSync(file, { throwIfNoEntry: false }));
   return found[0]?.isFile() ? Math.max(...found.map((file) => file?.mtimeMs ?? 0)) : undefined;

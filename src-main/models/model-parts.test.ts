@@ -25,6 +25,6 @@ test('the files of a model are those that are there', () => {
   const files = (name: string) => filesOf(join(dir, name)).map((path) => path.slice(dir.length + 1));
   expect(files('a-00001-of-00003.gguf')).toEqual(['a-00001-of-00003.gguf', 'a-00003-of-00003.gguf']);
   expect(files('b.gguf')).toEqual(['b.gguf']);
-  // A later part is no model: it does not stand for the others.
+  // A later part is not a model: it does not represent the others.
   expect(files('a-00003-of-00003.gguf')).toEqual(['a-00003-of-00003.gguf']);
 });

@@ -1,17 +1,20 @@
 import { existsSync } from 'node:fs';
 
-/** What llama.cpp's gguf-split puts behind a model's name: "-00002-of-00003.gguf". Each part thus tells where the others are. */
+/**
+ * Suffix that llama.cpp's gguf-split adds to a model's name: "-00002-of-00003.gguf". It tells where the other parts
+ * are.
+ */
 const PART = /-(\d{5})-of-(\d{5})\.gguf$/i;
 
 interface ModelPart {
-  /** Path or name without what gguf-split put behind it. */
+  /** Path or name without gguf-split's suffix. */
   stem: string;
   /** From 1. */
   part: number;
   parts: number;
 }
 
-/** Which part of a split model a file is, by its name; undefined: of none. */
+/** The part of a split model that a file name denotes; undefined: not a part. */
 export function partOf(path: string): ModelPart | undefined {
   const [suffix, part, parts] = PART.exec(path) ?? [];
   if (suffix === undefined) return undefined;
@@ -25,8 +28,8 @@ export function partPath({ stem, parts }: Pick<ModelPart, 'stem' | 'parts'>, par
 }
 
 /**
- * The files of a model, which is known by the first: that one, and those of its other parts that are there. Whether one is missing the
- * engine says: a file in one piece may be named like a part.
+ * The existing files of a model, which is identified by its first. The engine reports missing parts: a file in one
+ * piece may be named like a part.
  */
 export function filesOf(path: string): string[] {
   const first = partOf(path);
@@ -35,7 +38,7 @@ export function filesOf(path: string): string[] {
   return [path, ...others.filter((file) => existsSync(file))];
 }
 
-/** What a model's file says of its name: without ending, and without what gguf-split put behind it. */
+/** A model's name from its file name, without extension and gguf-split's suffix. */
 export function stemOf(name: string): string {
   return partOf(name)?.stem ?? name.replace(/\.gguf$/i, '');
 }

@@ -30,7 +30,7 @@ import type { TrialRequest } from './trial/protocol.ts';
 
 const GB = 1e9;
 
-/** Model files are JSON here: what their header says, and how loading them ends. */
+/** Model files are JSON here: the header, and the outcome of loading. */
 interface FakeFile extends Partial<GgufInfo> {
   fails?: string;
   tryingFails?: string;
@@ -45,7 +45,7 @@ class FakeModel {
     this.path = path;
     this.info = { ...info, fingerprint: info.name + adapter };
   }
-  /** Set to hold the first pass. */
+  /** Set to block the first pass. */
   pass: Promise<unknown> | undefined;
   async tryOut(): Promise<void> {
     await this.pass;
@@ -66,9 +66,9 @@ class FakeEngine implements ModelEngine {
   readonly kvDtypes: (KvDtype | undefined)[] = [];
   readonly adapters: (string | undefined)[] = [];
   devicesNow: Device[] = [];
-  /** Set to hold loading. */
+  /** Set to block loading. */
   hold: Promise<undefined> | undefined;
-  /** Set to hold the first passes of what is loaded. */
+  /** Set to block the first passes of loaded models. */
   holdPass: Promise<unknown> | undefined;
 
   inspect(path: string): GgufInfo {
@@ -156,7 +156,7 @@ class FakeEngine implements ModelEngine {
 
 interface Setup {
   data?: string;
-  /** Has models loaded on a GPU of this name, which is blamed when the program ends. */
+  /** Loads models on a GPU of this name, which is switched off if the program ends. */
   gpu?: string;
   memory?: { free: number; total: number };
 }
@@ -362,7 +362,7 @@ describe('start', () => {
         active: false,
       });
       expect(notices().map((failure) => failure.code)).toEqual([code]);
-      expect(settings.current.chatModel).toBe(id); // a drive that is plugged in again brings it back
+      expect(settings.current.chatModel).toBe(id); // a drive that is plugged in again restores it
     },
   );
 
@@ -373,7 +373,7 @@ describe('start', () => {
     await first.close();
     const second = kvasir({ data: first.data });
     const held = Promise.withResolvers<undefined>();
-    onTestFinished(() => held.resolve(undefined)); // so that it can be closed at last
+    onTestFinished(() => held.resolve(undefined)); // so that it can be closed later
     second.engine.hold = held.promise;
     second.models.start();
     await expect.poll(() => second.engine.loads).toHaveLength(1);
@@ -381,7 +381,7 @@ describe('start', () => {
     const third = kvasir({ data: first.data });
     third.models.start();
     expect((await third.models.current()).id).toBe('demo');
-    expect(third.notices()[0]?.message).toMatch(/ended while it was loading mine.gguf/);
+    expect(third.notices()[0]?.message).toMatch(/crashed while loading mine.gguf/);
     expect((await third.models.activate(id)).state).toBe('ready');
   });
 
@@ -423,7 +423,7 @@ describe('start', () => {
     third.models.start();
     expect((await third.models.current()).id).toBe('demo');
     expect(third.models.embedder).toBeUndefined();
-    expect(third.notices()[0]?.message).toMatch(/ended while it was loading mine.gguf/);
+    expect(third.notices()[0]?.message).toMatch(/crashed while loading mine.gguf/);
     expect((await third.models.activate(id)).state).toBe('ready');
   });
 
@@ -441,7 +441,7 @@ describe('start', () => {
     await models.activate(id);
     await models.activate('demo');
     await models.activate(id);
-    expect(tried).toEqual([{ name: 'mine.gguf', role: 'chat' }]); // ours checks its own
+    expect(tried).toEqual([{ name: 'mine.gguf', role: 'chat' }]); // our engine checks its own files
     utimesSync(path, 1, 1);
     await models.activate(id);
     expect(tried).toHaveLength(2);

@@ -34,7 +34,7 @@ import { tryFile, type TryFile } from './trial/try-file.ts';
 import { WeightsCheck } from './weights-check.ts';
 import { WeightsTable } from './weights-table.ts';
 
-/** What the service needs of the engine. */
+/** The engine functions that the service uses. */
 export type ModelEngine = Pick<
   Engine,
   'inspect' | 'inspectAside' | 'fingerprint' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'
@@ -44,40 +44,40 @@ interface ModelServiceOptions extends Core {
   engine: ModelEngine;
   devices: Pick<DeviceService, 'current' | 'packs' | 'load' | 'onChange'>;
   paths: Pick<Paths, 'data' | 'demoModel' | 'startingPoints' | 'hubToken' | 'serverKeys'>;
-  /** The system's, for the token of the hub and keys of servers; where a host has one. */
+  /** The system's keyring, for the hub token and server keys; if the host has one. */
   keyring?: Keyring | undefined;
-  /** Ends what others keep of a model's memory, before it is disposed. */
+  /** Releases what other services hold of a model's memory before it is disposed. */
   beforeDispose: (model: Model) => Promise<void>;
-  /** Deletes what was computed with a model whose weights turned out to be others; false when some of it is in use. */
+  /** Deletes the KV of a model whose weights turned out to be different; false if some of it is in use. */
   forgetKv: (active: ActiveModel) => Promise<boolean>;
-  /** Bytes on this machine. Default: what the system says. */
+  /** Memory of this machine in bytes. Default: from the system. */
   memory?: () => Memory;
-  /** Tries files that libllama runs. Default: in another Node process. */
+  /** Tests files that libllama runs. Default: in another Node process. */
   tryFile?: TryFile | undefined;
-  /** Where other programs keep models. Default: as modelPlaces() says. */
+  /** Folders where other programs keep models. Default: modelPlaces(). */
   places?: (() => Promise<Place[]>) | undefined;
-  /** Told when the list of models could not be read. */
+  /** Called if the model list could not be read. */
   onSetAside?: ((what: SetAside) => void) | undefined;
 }
 
-/** An answer that is shorter says little of how fast the model writes. */
+/** A shorter answer is too short to measure decode speed. */
 const TELLING_TOKENS = 16;
 
-/** Milliseconds between two reports of how far loading is. */
+/** Minimum time between two reports of loading progress, in milliseconds. */
 const PROGRESS_MS = 200;
 
 /**
- * The models Kvasir knows: adds, describes, loads and forgets them. Others take the one in use from it (ModelSource). Long for its
- * many short methods: it is the one face of the models.
+ * Adds, describes, loads and removes models. Other services get the current one from it (ModelSource). The class is
+ * long because it is the only interface to the models, with many short methods.
  */
 export class ModelService implements ModelSource, EmbedderSource {
   readonly downloads: Downloads;
   readonly files: ModelFiles;
   readonly registry: ModelRegistry;
   readonly trials: Trials;
-  /** What other programs have. */
+  /** Models of other programs. */
   readonly found: FoundModels;
-  /** What a hub has. */
+  /** Models on a hub. */
   readonly hub: Hub;
   /** Models that are on servers. */
   readonly servers: ServerModels;
@@ -165,7 +165,7 @@ export class ModelService implements ModelSource, EmbedderSource {
       options.events.on((event) => {
         if (event.topic === 'queue.status') this.#noteSpeed('read', event.payload.tokensPerSecond);
         const written = event.topic === 'chat.done' ? event.payload.stats : null;
-        // A server's is told by what asks it.
+        // A server's failures are reported by the request that hit them.
         if (written && !written.server && written.answerTokens >= TELLING_TOKENS) {
           this.#noteSpeed('written', written.tokensPerSecond);
         }
@@ -173,10 +173,13 @@ export class ModelService implements ModelSource, EmbedderSource {
     ];
   }
 
-  /** Loads the models in use in the background; a failure is told as a notice and on the model's entry. Downloads go on. */
+  /**
+   * Loads the selected models in the background; a failure is reported as a notice and on the model's entry. Resumes
+   * downloads.
+   */
   start(): void {
     this.downloads.start();
-    this.current().catch(() => undefined); // told by #attempt
+    this.current().catch(() => undefined); // reported by #attempt
     const id = this.#options.settings.current.embeddingModel;
     const row = id === undefined ? undefined : this.registry.get(id);
     if (row?.loading === 1) this.#leaveOut(row, 'so search goes by words alone');
@@ -217,21 +220,21 @@ export class ModelService implements ModelSource, EmbedderSource {
     };
   }
 
-  /** What would be used with a model. NOT_FOUND. */
+  /** The chunk size that a model would use. NOT_FOUND. */
   plan(id: string): { row: ModelRow; chunkTokens: number } {
     const row = this.#known.get(id);
     const suits = chooseModel(row.path, this.#options.paths).chunkTokens(row.header);
     return { row, chunkTokens: this.#options.settings.current.chunkTokens ?? suits };
   }
 
-  /** What a file would be in the list, by its header. MODEL_NOT_FOUND, MODEL_INVALID. */
+  /** A file's entry if it were in the list, from its header. MODEL_NOT_FOUND, MODEL_INVALID. */
   inspect(path: string): InspectedModel {
     return inspectedOf({ name: null, path, header: this.#options.engine.inspect(path) });
   }
 
   /**
-   * Adds a GGUF where it lies, or copies it into the data folder; one that is known already is read again, and keeps its name.
-   * CONFLICT when a model in several files is to be copied, MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL, STORE_READ_ONLY.
+   * Adds a GGUF in place, or copies it into the data folder; a known one is read again and keeps its name. CONFLICT if
+   * a split model is to be copied, MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL, STORE_READ_ONLY.
    */
   async import(path: string, { copy = false, downloaded = false, name = '' } = {}): Promise<ModelEntry> {
     this.#options.engine.inspect(path); // before anything is copied
@@ -247,7 +250,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     return this.#entry(row);
   }
 
-  /** Shows a model under another name; '' brings back the one in its file. NOT_FOUND. */
+  /** Renames a model; '' restores the name in its file. NOT_FOUND. */
   rename(id: string, name: string): ModelEntry {
     this.#known.get(id);
     this.registry.rename(id, name === '' ? null : name);
@@ -257,37 +260,37 @@ export class ModelService implements ModelSource, EmbedderSource {
     return this.#entry(row);
   }
 
-  /** Adds a model that is on a server; nothing is sent. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /** Adds a model on a server; sends nothing. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async addServer(server: AddedServer): Promise<ModelEntry> {
     const id = await this.servers.add(server);
     if (this.active?.id === id) await this.#chat.switchTo(this.#known.get(id));
     return this.#entry(this.#known.get(id));
   }
 
-  /** Another key for a model on a server; '' forgets it. NOT_FOUND, BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /** Changes the key of a model on a server; '' deletes it. NOT_FOUND, BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async setServerKey(id: string, key: string): Promise<ModelEntry> {
     const row = this.#known.get(id);
-    if (!isOnServer(row)) throw new KvasirError('BAD_ARGUMENT', `${modelName(row)} is on no server.`);
+    if (!isOnServer(row)) throw new KvasirError('BAD_ARGUMENT', `${modelName(row)} is not on a server.`);
     await this.servers.setKey(row, key);
     return this.#entry(row);
   }
 
   /**
-   * Puts a LoRA adapter on a model, or takes it off; the model in use is loaded again, and when that fails all stays as it is.
-   * NOT_FOUND, CONFLICT, ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED, and what activate() says.
+   * Applies a LoRA adapter to a model, or removes it; the current model is reloaded, and if that fails nothing changes.
+   * NOT_FOUND, CONFLICT, ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED, and the codes of activate().
    */
   async setAdapter(id: string, path: string | null): Promise<ModelEntry> {
     const row = this.#known.get(id);
     if (row.id === DEMO_MODEL_ID) {
       throw new KvasirError(
         'CONFLICT',
-        'The demo model takes no adapter: Kvasir falls back on it when another model cannot be loaded.',
-        'Import a model of your own.',
+        'Adapters are not supported for the demo model, which is the fallback when another model cannot be loaded.',
+        'Import another model.',
       );
     }
     if (isOnServer(row)) {
-      const advice = 'Have the server put it on.';
-      throw new KvasirError('ADAPTER_UNSUPPORTED', 'A model on a server takes no adapter here.', advice);
+      const advice = 'Configure the adapter on the server.';
+      throw new KvasirError('ADAPTER_UNSUPPORTED', 'Adapters are not supported for remote models.', advice);
     }
     const adapter = path === null ? null : resolve(path);
     if (adapter !== null) this.#options.engine.checkAdapter(adapter, row.path);
@@ -295,16 +298,16 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.registry.setAdapter(id, adapter);
     const { active } = this;
     if (active?.id === id) this.registry.setFingerprint(id, active.model.info.fingerprint);
-    else this.#known.trouble.delete(id); // it may have been of the other adapter
+    else this.#known.trouble.delete(id); // it may belong to the other adapter
     this.#changed();
     return this.#entry(this.#known.get(id));
   }
 
-  /** Forgets a model; deletes its file only when Kvasir put it there. The demo model stays. NOT_FOUND, CONFLICT. */
+  /** Removes a model; deletes its file only if Kvasir created it. The demo model stays. NOT_FOUND, CONFLICT. */
   async remove(id: string): Promise<void> {
     const row = this.#known.get(id);
     if (row.id === DEMO_MODEL_ID) {
-      throw new KvasirError('CONFLICT', 'The demo model belongs to Kvasir and cannot be removed.');
+      throw new KvasirError('CONFLICT', 'The demo model is part of Kvasir and cannot be removed.');
     }
     if (this.embedder?.id === id) await this.deactivate(id);
     if (this.active?.id === id) await this.activate(DEMO_MODEL_ID);
@@ -317,8 +320,8 @@ export class ModelService implements ModelSource, EmbedderSource {
   }
 
   /**
-   * Loads a model and makes it the one that answers (or embeds), now and at the next start; when it cannot be loaded, the one in use stays.
-   * The one in use is loaded again: its file may be another by now.
+   * Loads a model and makes it the one for answers (or embeddings), now and at the next start; if loading fails, the
+   * current one stays. Activating the current one reloads it, because its file may have changed.
    * NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, MODEL_TOO_LARGE, OUT_OF_MEMORY.
    */
   async activate(id: string): Promise<ModelEntry> {
@@ -334,15 +337,11 @@ export class ModelService implements ModelSource, EmbedderSource {
     return this.#entry(this.#known.get(id));
   }
 
-  /** Stops using an embedding model. NOT_FOUND, CONFLICT for a model that answers. */
+  /** Stops using an embedding model. NOT_FOUND, CONFLICT for a chat model. */
   async deactivate(id: string): Promise<void> {
     const row = this.#known.get(id);
     if (roleOf(row.header) !== 'embedding') {
-      throw new KvasirError(
-        'CONFLICT',
-        `${modelName(row)} answers questions: another model has to take its place.`,
-        'Activate another model instead.',
-      );
+      throw new KvasirError('CONFLICT', `${modelName(row)} is in use.`, 'Switch to another model first.');
     }
     if (this.embedder?.id === id) await this.#embedding.stop();
     if (this.#options.settings.current.embeddingModel === id)
@@ -350,7 +349,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     this.#changed();
   }
 
-  /** Disposes the models, once nothing uses them. */
+  /** Disposes of the models once nothing uses them. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
     this.hub.close();
@@ -366,7 +365,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     return this.#options.settings.current.chatModel ?? DEMO_MODEL_ID;
   }
 
-  /** The model of the settings, unless it is gone or ended the program the last time; then the demo model. */
+  /** The model in the settings, unless it is missing or crashed the last run; then the demo model. */
   #candidates(): ModelRow[] {
     const demo = this.#known.demo();
     const id = this.#wanted;
@@ -377,12 +376,12 @@ export class ModelService implements ModelSource, EmbedderSource {
     return [demo];
   }
 
-  /** Does without a model that ended the program the last time. */
+  /** Skips a model that crashed the last run. */
   #leaveOut(row: ModelRow, instead: string): void {
     const error = new KvasirError(
       'ENGINE_FAILED',
-      `Kvasir ended while it was loading ${modelName(row)} the last time, ${instead}.`,
-      'Activate the model again to try once more.',
+      `Kvasir crashed while loading ${modelName(row)}, ${instead}.`,
+      'Activate the model again to retry.',
     );
     this.registry.setLoading(row.id, false);
     this.#setTrouble(row.id, { state: 'failed', failure: failureOf(error) });
@@ -429,7 +428,9 @@ export class ModelService implements ModelSource, EmbedderSource {
     return this.trials.require({ ...file, ...how });
   }
 
-  /** A model is loaded once it has computed something: a file that makes ggml end the program may do so only then. */
+  /**
+   * A model counts as loaded only once it has computed something: a bad file may make ggml abort the process only then.
+   */
   async #tried<T extends { dispose(): void }>(model: T, tryOut: () => Promise<unknown>): Promise<T> {
     try {
       await tryOut();
@@ -440,7 +441,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     }
   }
 
-  /** Keeps account of an attempt to load a model, on its entry and for the next start. */
+  /** Records an attempt to load a model, on its entry and for the next start. */
   async #attempt<T>(
     row: ModelRow,
     load: (device: string, onProgress: (fraction: number) => void) => Promise<T>,
@@ -453,7 +454,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     try {
       this.#known.requireFits(row);
       const loaded = await this.#options.devices.load(modelName(row), (device, onGpu) => {
-        // What ends the program on a GPU is the device's doing, and is kept account of there.
+        // A crash on a GPU is attributed to the device and recorded there.
         this.registry.setLoading(row.id, !onGpu);
         return load(device, (value) => {
           fraction = value;
@@ -470,7 +471,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     } finally {
       tell.cancel();
       this.registry.setLoading(row.id, false);
-      // After whoever asked has it in use.
+      // After the caller has put it in use.
       setImmediate(() => this.#changed());
     }
   }
@@ -499,7 +500,7 @@ export class ModelService implements ModelSource, EmbedderSource {
     if (embedding) this.#embedding.use(embedding).catch((error: unknown) => this.#notice(error));
   }
 
-  /** Keeps how fast the model in use precomputes, or writes, for estimates; written when it has changed by more than a tenth. */
+  /** Records the current model's prefill or decode speed for estimates; written if it changed by more than a tenth. */
   #noteSpeed(what: 'read' | 'written', tokensPerSecond: number): void {
     const row = this.active && this.registry.get(this.active.id);
     if (!row || !(tokensPerSecond > 0)) return;

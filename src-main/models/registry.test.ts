@@ -12,7 +12,7 @@ function tempDir(): string {
   return dir;
 }
 
-/** Opens what lies at a path as the list of models; gives what was set aside. */
+/** Opens a file as the model list; returns what was set aside. */
 function open(path: string): { models: number; setAside: SetAside[] } {
   const setAside: SetAside[] = [];
   const registry = new ModelRegistry(path, (what) => setAside.push(what));

@@ -6,7 +6,7 @@ import { openOrSetAside, type Database, type SetAside } from '../platform/databa
 
 export const DEMO_MODEL_ID = 'demo';
 
-/** `header` is the engine's GgufInfo as JSON: what is known of a file that cannot be read now (an unplugged drive). */
+/** `header` is the engine's GgufInfo as JSON: for files that cannot be read now (an unplugged drive). */
 const VERSION_1 = `
   CREATE TABLE model (
     id TEXT PRIMARY KEY,          -- 'demo' or random; never used again
@@ -46,12 +46,12 @@ const VERSION_2 = `
   ) STRICT;
 `;
 
-/** What the user calls a model; NULL: what its file does. */
+/** The user's name for a model; NULL: the file's. */
 const VERSION_3 = 'ALTER TABLE model ADD COLUMN name TEXT';
 
 /**
- * Headers say which engine takes the file, and what its sessions take of memory. Those there are get what was so until now, and are
- * read again where the file can be.
+ * Headers include the engine for the file and the memory of its sessions. Existing rows get the previous behaviour and
+ * are read again once the file is available.
  */
 const VERSION_4 = `
   UPDATE model SET mtime_ms = -1, header = json_set(header,
@@ -62,7 +62,9 @@ const VERSION_4 = `
   WHERE json_valid(header)
 `;
 
-/** Headers say which layers keep KV and how large heads are, and another engine takes some: the same. */
+/**
+ * Headers include the layers with KV and the head sizes, and another engine runs some models: migrated the same way.
+ */
 const VERSION_5 = `
   UPDATE model SET mtime_ms = -1, header = json_set(header,
     '$.kvLayers', header ->> 'layers', '$.headDims', json_array(header ->> 'headDim'))
@@ -77,12 +79,12 @@ const VERSION_6 = `
   ) STRICT;
 `;
 
-/** File of the LoRA adapter that is put on a model; NULL: none. */
+/** File of the LoRA adapter applied to a model; NULL: none. */
 const VERSION_7 = 'ALTER TABLE model ADD COLUMN adapter TEXT';
 
 /**
- * A download has one file or several, as a JSON list (DownloadFile), and knows which repository of a hub they are from (HubSource), as a
- * model does that came from there. How fast a model writes says what to expect of others.
+ * A download has one or several files, as a JSON list (DownloadFile), and records its hub repository (HubSource), as
+ * does a model that came from there. A model's decode speed is used to estimate that of others.
  */
 const VERSION_8 = `
   ALTER TABLE download ADD COLUMN files TEXT NOT NULL DEFAULT '[]';
@@ -98,10 +100,13 @@ const VERSION_8 = `
   ALTER TABLE model ADD COLUMN written_per_second REAL;
 `;
 
-/** On which server a model is, and what it is asked by, as JSON (servers/); NULL: its file is here. Its path is then address and name. */
+/**
+ * The server of a remote model and its request settings, as JSON (servers/); NULL: a local file. For a remote model,
+ * `path` is address and name.
+ */
 const VERSION_9 = 'ALTER TABLE model ADD COLUMN server TEXT';
 
-/** MIGRATIONS[n] leads from version n to n + 1. */
+/** MIGRATIONS[n] migrates from version n to n + 1. */
 export const MIGRATIONS = [
   ...[VERSION_1, VERSION_2, VERSION_3, VERSION_4],
   ...[VERSION_5, VERSION_6, VERSION_7, VERSION_8],
@@ -112,25 +117,25 @@ type ModelOrigin = 'demo' | 'imported' | 'downloaded';
 
 export interface ModelRow {
   id: string;
-  /** The user's, where there is one. */
+  /** The user's name for it, if any. */
   name: string | null;
   path: string;
   origin: ModelOrigin;
   mtimeMs: number;
   header: GgufInfo;
-  /** File of the LoRA adapter that is on it. */
+  /** File of the applied LoRA adapter. */
   adapter: string | null;
-  /** Of the model as it was loaded last, with its adapter. */
+  /** Of the model when last loaded, including its adapter. */
   fingerprint: string | null;
-  /** Of precomputing, on this machine. */
+  /** Prefill speed on this machine. */
   tokensPerSecond: number | null;
-  /** Of writing an answer, on this machine. */
+  /** Decode speed on this machine. */
   writtenPerSecond: number | null;
-  /** Where on a hub it came from. */
+  /** Its origin on a hub. */
   source: HubSource | null;
-  /** The server that it is on. */
+  /** Its server, for a remote model. */
   server: RemoteServer | null;
-  /** 1: the last attempt to load it has not come to an end. */
+  /** 1: the last attempt to load it did not finish. */
   loading: 0 | 1;
 }
 
@@ -143,11 +148,11 @@ type RawRow = Omit<ModelRow, 'header' | 'source' | 'server'> & {
 const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, adapter, fingerprint, source, server,
   tokens_per_second AS tokensPerSecond, written_per_second AS writtenPerSecond, loading`;
 
-/** The models Kvasir knows, and their downloads: an SQLite file. The model files themselves stay where they are. */
+/** Models and their downloads in an SQLite file. The model files themselves stay in place. */
 export class ModelRegistry {
   readonly database: Database;
 
-  /** A file that cannot be read is set aside, and an empty one takes its place. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
+  /** An unreadable file is set aside and replaced with an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(path: string, onSetAside?: (what: SetAside) => void) {
     this.database = openOrSetAside(path, MIGRATIONS, requireReadable, onSetAside);
   }
@@ -168,14 +173,14 @@ export class ModelRegistry {
     return row && parse(row);
   }
 
-  /** Adds a model, or replaces where one lies and what its header says. */
+  /** Adds a model, or replaces its path and header. */
   put(model: Pick<ModelRow, 'id' | 'path' | 'origin' | 'mtimeMs' | 'header'>): void {
     const sql = `INSERT INTO model (id, path, origin, mtime_ms, header, added_ms) VALUES (@id, @path, @origin, @mtimeMs, @header, @now)
       ON CONFLICT (id) DO UPDATE SET path = @path, mtime_ms = @mtimeMs, header = @header`;
     this.database.run(sql, { ...model, header: JSON.stringify(model.header), now: Date.now() });
   }
 
-  /** A file that was replaced by another: what was measured of the old one is forgotten. */
+  /** Sets the fingerprint; if the file was replaced, measurements of the old one are dropped. */
   setFingerprint(id: string, fingerprint: string): void {
     const sql = `UPDATE model SET tokens_per_second = iif(fingerprint IS @fingerprint, tokens_per_second, NULL),
       written_per_second = iif(fingerprint IS @fingerprint, written_per_second, NULL), fingerprint = @fingerprint WHERE id = @id`;
@@ -198,12 +203,12 @@ export class ModelRegistry {
     this.database.run('UPDATE model SET server = ? WHERE id = ?', JSON.stringify(server), id);
   }
 
-  /** null: what its file calls it. */
+  /** null: the name in its file. */
   rename(id: string, name: string | null): void {
     this.database.run('UPDATE model SET name = ? WHERE id = ?', name, id);
   }
 
-  /** What its chunks are is known once it was loaded so. */
+  /** The fingerprint becomes known when the model is next loaded. */
   setAdapter(id: string, adapter: string | null): void {
     this.database.run('UPDATE model SET adapter = ?, fingerprint = NULL WHERE id = ?', adapter, id);
   }

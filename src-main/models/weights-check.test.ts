@@ -8,7 +8,7 @@ import { ModelRegistry } from './registry.ts';
 import { WeightsCheck } from './weights-check.ts';
 import { WeightsTable } from './weights-table.ts';
 
-/** Larger than what is read at once. */
+/** Larger than one read. */
 const GOOD = Buffer.alloc(3 << 20, 'weights');
 const DAMAGED = Buffer.from(GOOD).fill(0, 1 << 20, (1 << 20) + 4096);
 
@@ -29,7 +29,7 @@ function fixture({ inUse = false } = {}) {
     registry.close();
     rmSync(dir, { recursive: true });
   });
-  // What the engine says of both files, which differ between the ends of a tensor.
+  // The fake fingerprint of both files, which differ between the ends of a tensor.
   const active = { path, model: { info: { fingerprint: 'f' } } };
   return { dir, path, gate, table, weights, state, load: () => weights.check(active) };
 }
@@ -102,7 +102,7 @@ test('questions interrupt it, and it goes on where it was', async () => {
   for (let i = 0; i < 3; i++) await gate.foreground(() => new Promise((resolve) => setImmediate(resolve)));
   await done;
   const first = table.sha256('f');
-  utimesSync(path, 1, 1); // hashed anew
+  utimesSync(path, 1, 1); // hashed again
   await load();
   expect(table.sha256('f')).toBe(first);
 });

@@ -6,13 +6,13 @@ import type { Logger } from '../platform/logger.ts';
 import { filesOf } from './model-parts.ts';
 import type { WeightsTable } from './weights-table.ts';
 
-/** Bytes read and hashed before other work gets its turn: about a millisecond. */
+/** Bytes read and hashed before yielding to other work: about a millisecond. */
 const SLICE = 1 << 20;
 
-/** Of a file that is gone: no other has the same. */
+/** Placeholder hash of a missing file: it equals no real hash. */
 const UNKNOWN = '';
 
-/** What is checked of a model in use. */
+/** The fields of a loaded model that are checked. */
 interface Weights {
   path: string;
   model: { info: { fingerprint: string } };
@@ -22,14 +22,14 @@ interface WeightsCheckOptions<M extends Weights> {
   table: WeightsTable;
   gate: Gate;
   log: Logger;
-  /** Deletes all KV that was computed with a model's weights; false when some of it could not be. */
+  /** Deletes all KV computed with a model's weights; false if some of it could not be deleted. */
   forgetKv: (active: M) => Promise<boolean>;
 }
 
 /**
- * KV belongs to weights. The fingerprint that names them is of the file's header and the ends of each tensor, which is quick; a
- * file that is damaged in the middle, and later replaced by a sound one, has the same. So all bytes of a model's file are hashed
- * once, in the background, and what was computed under this fingerprint with other bytes is deleted.
+ * KV belongs to weights. Their fingerprint covers the file's header and the ends of each tensor, which is quick; but a
+ * file damaged in the middle has the same fingerprint as the sound one that later replaces it. So all bytes of a
+ * model's file are hashed once, in the background, and KV computed under this fingerprint with other bytes is deleted.
  */
 export class WeightsCheck<M extends Weights> {
   readonly #options: WeightsCheckOptions<M>;
@@ -40,9 +40,9 @@ export class WeightsCheck<M extends Weights> {
     this.#options = options;
   }
 
-  /** A model has come into use. Resolves when its file is known; never rejects. */
+  /** A model has come into use. Resolves once its file is hashed; never rejects. */
   check(active: M): Promise<void> {
-    const loaded = identityOf(active.path); // at once: earlier checks may take minutes
+    const loaded = identityOf(active.path); // attach now: earlier checks may take minutes
     loaded.catch(() => undefined);
     this.#tail = this.#tail
       .then(async () => this.#check(active, await loaded))
@@ -66,12 +66,12 @@ export class WeightsCheck<M extends Weights> {
     const known = table.sha256(fingerprint);
     if (known !== undefined && known !== sha256) {
       log.warn('weights-changed', { path: active.path, fingerprint });
-      if (!(await gate.foreground(() => forgetKv(active)))) return; // tried again the next time
+      if (!(await gate.foreground(() => forgetKv(active)))) return; // retried the next time
     }
     table.put(fingerprint, sha256);
   }
 
-  /** Of all files of a model; those that nobody has written to since it was hashed is not read again. */
+  /** Hash of all files of a model; files unchanged since they were last hashed are not read again. */
   async #sha256Of(path: string): Promise<string> {
     const { table } = this.#options;
     const identity = await identityOf(path);
@@ -80,7 +80,7 @@ export class WeightsCheck<M extends Weights> {
     const hash = createHash('sha256');
     for (const file of filesOf(path)) await this.#hashFile(file, hash);
     const sha256 = hash.digest('hex');
-    // Written to meanwhile: what was hashed is neither the old file nor the new one.
+    // Written to meanwhile: the hash matches neither the old file nor the new one.
     if ((await identityOf(path)) === identity) table.putFile(path, identity, sha256);
     return sha256;
   }
@@ -90,7 +90,7 @@ export class WeightsCheck<M extends Weights> {
     try {
       const buffer = Buffer.allocUnsafe(SLICE);
       let at = 0;
-      // A question interrupts it; it then goes on where it was.
+      // A question interrupts hashing, which then resumes.
       await this.#options.gate.background(async (signal) => {
         for (let read = -1; read !== 0; at += read) {
           throwIfAborted(signal);
@@ -104,7 +104,7 @@ export class WeightsCheck<M extends Weights> {
   }
 }
 
-/** Changes whenever the bytes of a model's files may have. */
+/** Changes whenever the bytes of a model's files may have changed. */
 export async function identityOf(path: string): Promise<string> {
   const files = await Promise.all(filesOf(path).map((file) => stat(file, { bigint: true })));
   return files

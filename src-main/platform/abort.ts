@@ -1,22 +1,22 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 
-/** ABORTED when the caller asked to stop. */
+/** ABORTED if the caller asked to stop. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new KvasirError('ABORTED', 'The work was stopped before it was done.');
+  if (signal?.aborted) throw new KvasirError('ABORTED', 'The work was stopped before it finished.');
 }
 
-/** Whether work failed only because it was stopped. */
+/** Whether work failed only because it was aborted. */
 export function isAborted(error: unknown): boolean {
   return error instanceof KvasirError && error.code === 'ABORTED';
 }
 
-/** What a promise gives, unless ABORTED comes first: the work itself goes on. */
+/** A promise's result, unless ABORTED comes first; the work itself continues. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   throwIfAborted(signal);
   if (!signal) return work;
   const aborted = Promise.withResolvers<never>();
   const stop = (): void =>
-    aborted.reject(new KvasirError('ABORTED', 'The work was stopped before it was done.'));
+    aborted.reject(new KvasirError('ABORTED', 'The work was stopped before it finished.'));
   signal.addEventListener('abort', stop, { once: true });
   try {
     return await Promise.race([work, aborted.promise]);

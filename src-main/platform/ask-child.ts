@@ -1,19 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
 import { throwIfAborted } from './abort.ts';
 
-/** How a host starts a process. What it gives must do what is used here of a child process. */
+/** Starts the host's kind of process; the result must support the ChildProcess functions used here. */
 export type SpawnChild = () => ChildProcess;
 
 interface AskOptions {
-  /** What to reject with when the process ends without a reply, by how it ended. */
+  /** Creates the error for a process that ended without a reply, from how it ended. */
   ended: (how: string) => Error;
-  /** ABORTED, and the process is ended. */
+  /** Kills the process; rejects with ABORTED. */
   signal?: AbortSignal | undefined;
-  /** After so many milliseconds without a reply it is ended, too. Default: never. */
+  /** Timeout in milliseconds, after which the process is killed. Default: none. */
   limitMs?: number | undefined;
 }
 
-/** Asks a process one question and ends it: for work that can end its process, or hang in it. */
+/** Sends a process one request and ends it: for work that can crash or hang its process. */
 export async function askChild<Reply>(
   spawn: SpawnChild,
   request: object,

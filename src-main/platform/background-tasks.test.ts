@@ -26,7 +26,7 @@ test('one piece after another, and a failure ends only its own', async () => {
   expect(failures).toEqual([full]);
 });
 
-test('a question interrupts it, and it starts anew afterwards', async () => {
+test('a question interrupts it, and it restarts afterwards', async () => {
   const { afterwards, gate, done, failures } = fixture();
   let question: Promise<unknown> | undefined;
   afterwards.add(async (signal) => {

@@ -2,15 +2,15 @@ import { isAborted } from './abort.ts';
 import type { Gate } from './gate.ts';
 
 interface BackgroundTasksOptions {
-  /** Questions come first: they interrupt what is being done, which starts anew afterwards. */
+  /** Questions take priority: they interrupt the current task, which restarts afterwards. */
   gate: Gate;
-  /** Told when a piece of work failed other than by stop(). */
+  /** Called if a task failed other than by stop(). */
   onFailed?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * What is done once the answer is given, for the next one's sake: piece by piece, behind all other work. Nobody waits for it, so a
- * failure only means that nothing was gained, and stop() gives up what is not done.
+ * Runs tasks after an answer to speed up the next one: one at a time, at the lowest priority. Nobody waits for them, so
+ * a failure only loses the benefit, and stop() drops unfinished tasks.
  */
 export class BackgroundTasks {
   readonly #options: BackgroundTasksOptions;
@@ -21,18 +21,18 @@ export class BackgroundTasks {
     this.#options = options;
   }
 
-  /** Adds a piece of work. It can be repeated, and must end soon once its signal is aborted. */
+  /** Adds a task. It must be repeatable and end soon once its signal is aborted. */
   add(work: (signal: AbortSignal) => Promise<void>): void {
     const { signal } = this.#abort;
     this.#tail = this.#tail.then(() => this.#do(work, signal));
   }
 
-  /** Resolves when nothing is left to do. */
+  /** Resolves when no tasks are left. */
   idle(): Promise<void> {
     return this.#tail;
   }
 
-  /** Gives up what was added so far; what is added later is done again. */
+  /** Drops the tasks added so far; tasks added later run again. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#tail;

@@ -11,7 +11,7 @@ function temp(): string {
   return dir;
 }
 
-/** What the file holds without its log. */
+/** Number of rows in the file without its write-ahead log. */
 function rowsInFile(path: string): number {
   const copy = `${path}.copy`;
   copyFileSync(path, copy);
@@ -36,13 +36,13 @@ test('what is written comes into the file while the database stays open', async 
   }
 });
 
-test('a log does not grow for as long as much is written, if that rests between its steps', async () => {
+test('a log stays bounded during long writes that rest between steps', async () => {
   const path = join(temp(), 'notes.sqlite');
   const database = openDatabase(path, ['CREATE TABLE note (text TEXT NOT NULL)']);
   onTestFinished(() => database.close());
   const row = 'a'.repeat(50_000);
   let written = 0;
-  // Slowly, so that the log stays below what is checkpointed by the thread that writes.
+  // Slowly, so that the log stays below the size at which the writing thread checkpoints.
   for (const end = performance.now() + 3000; performance.now() < end; written += row.length) {
     database.run('INSERT INTO note VALUES (?)', row);
     await database.rest();
@@ -57,7 +57,7 @@ test('a database that is closed leaves no log, whatever goes on', async () => {
     const path = join(dir, `${i}.sqlite`);
     return { path, database: openDatabase(path, ['CREATE TABLE note (text TEXT NOT NULL)']) };
   });
-  await new Promise((resolve) => setTimeout(resolve, 1000)); // their checkpoints begin now
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // their checkpoints start now
   for (const { path, database } of databases) {
     database.close();
     expect(existsSync(`${path}-wal`)).toBe(false);

@@ -2,15 +2,17 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-/** Often enough for a log to stay small, and seldom enough that a short program does without the thread. */
+/**
+ * Delay in milliseconds: short enough to keep a log small, long enough that a short program never starts the thread.
+ */
 const AFTER_MS = 500;
-/** SQLite checkpoints by itself, on the thread that writes, beyond so many pages of log. */
+/** Above this many log pages SQLite checkpoints itself, on the writing thread. */
 export const LOG_PAGES = 16_384;
-/** What a log's file keeps for the next writes once all of it is in the database. */
+/** Size in bytes that a log file keeps for later writes after a complete checkpoint. */
 export const LOG_BYTES = 16 * 1024 * 1024;
 const PATIENCE_MS = 10_000;
 const ASK_MS = 5;
-/** How long work that writes at a stretch goes on before it lets the log be emptied. */
+/** Time in milliseconds that continuous writing may go on before the log is emptied. */
 const STRETCH_MS = 1000;
 
 const [IDLE, BUSY] = [0, 1];
@@ -43,14 +45,14 @@ function startThread(): Worker {
   worker.unref();
   worker.once('error', () => {
     thread = undefined;
-    for (const state of underWay) Atomics.store(state, 0, IDLE); // nobody would
+    for (const state of underWay) Atomics.store(state, 0, IDLE); // no listener exists
   });
   return worker;
 }
 
 /**
- * Brings what a database's log holds into its file, some time after writes, on a thread of its own: there waiting for the disk keeps
- * nobody else waiting. One for each open database in WAL mode; the thread is one for all.
+ * Checkpoints a database's write-ahead log some time after writes, on a separate thread, so that nobody waits for the
+ * disk. One instance for each open database in WAL mode; all share one thread.
  */
 export class Checkpoints {
   readonly #path: string;
@@ -62,24 +64,24 @@ export class Checkpoints {
     this.#path = path;
   }
 
-  /** After a write. */
+  /** Call after a write. */
   soon(): void {
     this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref();
   }
 
   /**
-   * For work that writes very much, between two steps: now and then waits until all of the log is in the file. Only then is the log
-   * begun anew; otherwise it would grow for as long as the work goes on.
+   * For long writes, between two steps: occasionally waits until the whole log has been checkpointed. Only then does
+   * SQLite restart the log; otherwise it would grow for as long as the work continues.
    */
   async rest(): Promise<void> {
     if (performance.now() - this.#emptied < STRETCH_MS) return;
-    await this.#ended(); // it may have begun before the last write
+    await this.#ended(); // the previous one may have begun before the last write
     this.#begin();
     await this.#ended();
     this.#emptied = performance.now();
   }
 
-  /** Waits for one under way: whoever closes a database last tidies its log away. */
+  /** Waits for a checkpoint in progress: the connection that closes last removes the log. */
   close(): void {
     clearTimeout(this.#timer);
     underWay.delete(this.#state);

@@ -1,4 +1,4 @@
-/** Time as services see it, so that tests can stand still. */
+/** The clock of the services, which tests can stop. */
 export interface Clock {
   /** Milliseconds on a monotonic scale: for durations. */
   now(): number;

@@ -3,7 +3,7 @@ import type { Gate } from './gate.ts';
 import type { Logger } from './logger.ts';
 import type { SettingsService } from './settings-service.ts';
 
-/** What nearly every service is given. */
+/** Dependencies of nearly every service. */
 export interface Core {
   settings: SettingsService;
   events: EventBus;

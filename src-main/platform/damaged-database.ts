@@ -3,15 +3,18 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import SQLite from 'better-sqlite3';
 
-/** Up to this size a database is read through at every start (a few hundredths of a second); a larger one in the background. */
+/**
+ * A database up to this size is checked in full at every start (a few hundredths of a second); a larger one in the
+ * background.
+ */
 const CHECKED_AT_OPEN_BYTES = 32 * 2 ** 20;
-/** Beside a database that was found damaged while it was in use: the next start looks closely. */
+/** Suffix of a marker file next to a database that was found damaged in use: the next start checks it in full. */
 const SUSPECT = '.suspect';
 
-/** The file is SQLite's, but not whole, or not one of ours. */
+/** The file is an SQLite database, but damaged, or not one of ours. */
 export class DamagedDatabase extends Error {}
 
-/** Whether a start reads all of it. */
+/** Whether a start checks all of it. */
 export function isCheckedAtOpen(path: string): boolean {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return bytes <= CHECKED_AT_OPEN_BYTES || existsSync(path + SUSPECT);
@@ -24,8 +27,8 @@ export function requireSound(connection: SQLite.Database): void {
 }
 
 /**
- * Holds the tables against those that the migrations make up to the database's version: another program's file is never taken for
- * ours. DamagedDatabase.
+ * Compares the tables with those that the migrations create up to the database's version, so that another program's
+ * file is never taken for ours. DamagedDatabase.
  */
 export function requireTables(connection: SQLite.Database, migrations: readonly string[]): void {
   const version = Number(connection.pragma('user_version', { simple: true }));
@@ -49,12 +52,12 @@ function columnsOf(connection: SQLite.Database): string[] {
   return connection.prepare(query).pluck().all() as string[];
 }
 
-/** The next start reads all of this database and, if it is damaged, sets it aside. */
+/** Makes the next start check this database in full and, if it is damaged, set it aside. */
 export function markSuspect(path: string): void {
   try {
     writeFileSync(path + SUSPECT, '');
   } catch {
-    // Then the next start finds out as this one did.
+    // Then the next start detects it as this one did.
   }
 }
 
@@ -63,8 +66,8 @@ export function clearSuspicion(path: string): void {
 }
 
 /**
- * Moves a database that cannot be read out of the way, and gives its new path. Its log goes first: beside a new file it would be
- * taken for that one's. REQUIRES: nobody has it open.
+ * Moves an unreadable database aside and returns its new path. Moves its log first: next to a new file SQLite would
+ * take the log for that file's. REQUIRES: nobody has it open.
  */
 export function moveAside(path: string, nowMs = Date.now()): string {
   const stamp = new Date(nowMs).toISOString().replace(/[-:.]/g, '');
@@ -90,8 +93,8 @@ const CHECK_IN_THREAD = `
 `;
 
 /**
- * Reads a large database through on a thread of its own while it is in use, and gives what is wrong with it; undefined when nothing
- * is, or when it is small enough to be read at every start.
+ * Checks a large database on a separate thread while it is in use, and returns the damage; undefined if there is none,
+ * or if the database is small enough to be checked at every start.
  */
 export async function findDamage(path: string, signal: AbortSignal): Promise<string | undefined> {
   if (isCheckedAtOpen(path) || signal.aborted) return undefined;

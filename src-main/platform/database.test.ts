@@ -65,7 +65,7 @@ test('compiling ahead finds what the schema does not have', () => {
 });
 
 test('what could not be committed is not given as if it were there', () => {
-  // As on a full disk, this fails only when the statement has given its row and is committed.
+  // As on a full disk, this fails only when the statement has returned its row and is committed.
   const late = `CREATE TABLE parent (id INTEGER PRIMARY KEY);
     CREATE TABLE child (id INTEGER PRIMARY KEY, parent REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)`;
   const database = openDatabase(':memory:', [late]);
@@ -85,7 +85,7 @@ test("SQLite's failures have a type", () => {
 
 const NAMED = 'CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL)';
 
-/** A database of several pages in a file of its own, closed. */
+/** A closed database of several pages. */
 function filled(): string {
   const path = join(temp(), 'notes.sqlite');
   const database = openDatabase(path, [NAMED]);
@@ -100,7 +100,7 @@ const count = (database: Database): number => {
   return rows ?? 0;
 };
 
-/** Opens a file that must be set aside; gives what it was kept as. */
+/** Opens a file that must be set aside; returns the path under which it was kept. */
 function opened(path: string, use = count): { result: number; kept: string | undefined } {
   let kept: string | undefined;
   const result = openOrSetAside(path, [NAMED], use, ({ keptAs }) => (kept = keptAs));
@@ -179,7 +179,7 @@ describe('a file that cannot be read is set aside, and an empty database takes i
   });
 });
 
-test('a database that another program holds is told as that, and goes on once it is let go', () => {
+test('a database locked by another program is reported as such, and works once it is released', () => {
   const path = join(temp(), 'notes.sqlite');
   const database = openDatabase(path, [NOTES]);
   onTestFinished(() => database.close());
@@ -190,7 +190,7 @@ test('a database that another program holds is told as that, and goes on once it
   expect(write).toThrow(
     expect.objectContaining({
       code: 'DATABASE_HELD',
-      message: `Another program is holding the database ${path}, so nothing was written.`,
+      message: `The database ${path} is in use by another program, so nothing was written.`,
       advice: expect.not.stringContaining('Kvasir is') as string,
     }),
   );
@@ -199,7 +199,7 @@ test('a database that another program holds is told as that, and goes on once it
   expect(write()).toBe(1);
 });
 
-test('damage that is met in use is looked for at the next start, however large the file is', () => {
+test('damage found in use leads to a full check at the next start, however large the file is', () => {
   const path = filled();
   expect(isCheckedAtOpen(path)).toBe(true);
   truncateSync(path, 40 * 2 ** 20);
@@ -208,7 +208,7 @@ test('damage that is met in use is looked for at the next start, however large t
   expect(isCheckedAtOpen(path)).toBe(true);
 });
 
-test('a large database is read through beside its use, and its damage is found', async () => {
+test('a large database is checked while in use, and its damage is found', async () => {
   const path = filled();
   const database = openDatabase(path, [NAMED]);
   const big = 'y'.repeat(2 ** 20);

@@ -13,12 +13,15 @@ import {
 } from './damaged-database.ts';
 import { fileError } from './paths.ts';
 
-/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters --
-   only who writes a query knows what its rows look like */
+/*
+ * eslint-disable @typescript-eslint/no-unnecessary-type-parameters --
+ * only the author of a query knows the type of its rows
+ */
 
 /**
- * An SQLite database: the one way to run statements. Each is compiled once, by its text, since for short queries compiling takes
- * longer than running; so texts must be few: what varies is bound. Values are bound in order, or by name from one object.
+ * An SQLite database: the only way to run statements. Each statement is compiled once and cached by its text, because
+ * for short queries compiling takes longer than running; so keep the number of texts small and bind variable parts.
+ * Values are bound in order, or by name from one object.
  */
 export class Database {
   readonly #connection: SQLite.Database;
@@ -27,7 +30,7 @@ export class Database {
   readonly #statements = new Map<string, Statement>();
   readonly #plucked = new Map<string, Statement>();
 
-  /** `typed` is what becomes of SQLite's failures; by default they are thrown as they are. */
+  /** `typed` converts SQLite's errors; by default they are thrown unchanged. */
   constructor(connection: SQLite.Database, typed = (error: unknown) => error, checkpoints?: Checkpoints) {
     this.#connection = connection;
     this.#typed = typed;
@@ -52,43 +55,46 @@ export class Database {
     return this.#run(() => first(this.#compiled(sql, true), values) as T | undefined);
   }
 
-  /** Gives the number of rows changed. */
+  /** Returns the number of rows changed. */
   run(sql: string, ...values: unknown[]): number {
     return this.#write(() => this.#compiled(sql).run(...values).changes);
   }
 
-  /** One row after another. Nothing may be written until the end; compiled each time, so that several can run at once. */
+  /**
+   * Yields rows one by one. Nothing may be written until it ends; compiled each time, so that several iterations can
+   * run concurrently.
+   */
   iterate<T>(sql: string, ...values: unknown[]): IterableIterator<T> {
     return this.#connection.prepare(sql).iterate(...values) as IterableIterator<T>;
   }
 
-  /** Compiles statements ahead of their use. Throws when one names what the schema does not have. */
+  /** Compiles statements ahead of their use. Throws if one refers to something that is not in the schema. */
   compile(texts: Iterable<string>): void {
     for (const sql of texts) this.#compiled(sql);
   }
 
-  /** Runs statements that give nothing and are needed once, as those of a schema. */
+  /** Runs one-off statements without results, such as those of a schema. */
   exec(sql: string): void {
     this.#write(() => this.#connection.exec(sql));
   }
 
-  /** Sets a pragma, or gives its value. */
+  /** Sets a pragma, or returns its value. */
   pragma(sql: string): unknown {
     return this.#run(() => this.#connection.pragma(sql, { simple: true }));
   }
 
-  /** Makes a function of texts that statements and triggers of this connection can call. */
+  /** Defines an SQL function of texts for statements and triggers of this connection. */
   define(name: string, work: (...texts: string[]) => string): void {
     const options = { deterministic: true, varargs: true };
     this.#connection.function(name, options, (...texts: unknown[]) => work(...texts.map(String)));
   }
 
-  /** Runs `work` in one transaction, or as a part of the one that is open. */
+  /** Runs `work` in a transaction, or as part of the open one. */
   transaction<T>(work: () => T): T {
     return this.#write(() => this.#connection.transaction(work)());
   }
 
-  /** Work that writes very much awaits this between its steps. */
+  /** Long writes await this between their steps. */
   async rest(): Promise<void> {
     await this.#checkpoints?.rest();
   }
@@ -124,8 +130,8 @@ export class Database {
 }
 
 /**
- * The first row. One that writes is run to its end: get() stops at the row, before it is committed, and says nothing when that fails,
- * as it does on a full disk.
+ * The first row. A writing statement is run to its end: get() stops at the row, before the commit, and does not report
+ * a failing commit, as on a full disk.
  */
 function first(statement: Statement, values: unknown[]): unknown {
   return statement.readonly ? statement.get(...values) : statement.all(...values)[0];
@@ -134,10 +140,11 @@ function first(statement: Statement, values: unknown[]): unknown {
 /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 
 /**
- * Opens an SQLite database in WAL mode and brings its schema to the newest version: `migrations[n]` leads from version
- * n to n + 1, in a transaction with the version number. The database of an older version is kept as <path>.v<version>.
- * Then and later SQLite's failures are typed: STORE_READ_ONLY, DISK_FULL, DATABASE_HELD; STORE_CORRUPT when pages are damaged or the
- * file is another program's; STORE_VERSION when a newer program has migrated it further.
+ * Opens an SQLite database in WAL mode and migrates its schema to the newest version: `migrations[n]` migrates from
+ * version n to n + 1, in a transaction with the version number. A copy of an older version is kept as
+ * <path>.v<version>. SQLite's errors are converted, now and later: STORE_READ_ONLY, DISK_FULL, DATABASE_HELD;
+ * STORE_CORRUPT if pages are damaged or the file is another program's; STORE_VERSION if a newer program has migrated it
+ * further.
  */
 export function openDatabase(path: string, migrations: readonly string[]): Database {
   let connection: SQLite.Database | undefined;
@@ -152,7 +159,7 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
     database.pragma('synchronous = NORMAL');
     database.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
     database.pragma(`journal_size_limit = ${LOG_BYTES}`);
-    // Off while tables are rebuilt: dropping one would empty those that refer to it.
+    // Off while tables are rebuilt: dropping one would delete the rows that refer to it.
     database.pragma('foreign_keys = OFF');
     refuseNewer(Number(database.pragma('user_version')), migrations, path);
     requireTables(connection, migrations);
@@ -173,9 +180,9 @@ export interface SetAside {
 }
 
 /**
- * As openDatabase(), but a file that cannot be read is set aside as <path>.corrupt-<time>, and an empty one takes its place:
- * without it Kvasir would not start, and so could not restore a backup. `use` makes of it what is wanted; damage that it
- * meets counts as well. Ids in the new one begin above all that the old one can have given.
+ * Like openDatabase(), but an unreadable file is set aside as <path>.corrupt-<time> and replaced with an empty one:
+ * otherwise Kvasir could not start, and so could not restore a backup. `use` builds the result; damage found by it
+ * counts as well. Ids in the new database begin above all that the old one can have used.
  */
 export function openOrSetAside<T>(
   path: string,
@@ -205,7 +212,7 @@ function using<T>(database: Database, use: (database: Database) => T): T {
   }
 }
 
-/** Seconds since 1970 grow faster than ids: what refers to a row of the old file finds no other one under its id. */
+/** Seconds since 1970 grow faster than ids: a reference to a row of the old file never matches another row. */
 function startIdsAt(database: Database, first: number): void {
   const tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'";
   for (const name of database.column<string>(tables))
@@ -233,8 +240,8 @@ function migrate(database: Database, migrations: readonly string[], path: string
 }
 
 /**
- * Looks at a database that nobody has open, as openDatabase() would, and migrates it. STORE_CORRUPT, STORE_VERSION, and what else
- * opening it meets.
+ * Opens a database that nobody has open, as openDatabase() would, and migrates it. STORE_CORRUPT, STORE_VERSION, and
+ * other errors of opening it.
  */
 export function checkDatabase(path: string, migrations: readonly string[]): void {
   markSuspect(path); // whatever its size
@@ -245,19 +252,19 @@ export function checkDatabase(path: string, migrations: readonly string[]): void
   }
 }
 
-/** What a migration gets wrong must not be lost: the database as it was stays beside it. */
+/** Keeps a copy of the database before a migration, in case the migration is wrong. */
 function keepCopy(database: Database, path: string): void {
   if (!existsSync(path)) database.run('VACUUM INTO ?', path);
 }
 
-/** Damage that is met while the database is in use is looked into at the next start. */
+/** Damage found while the database is in use is examined at the next start. */
 function typedInUse(error: unknown, path: string): unknown {
   const typed = databaseError(error, path);
   if (typed instanceof KvasirError && typed.code === 'STORE_CORRUPT') markSuspect(path);
   return typed;
 }
 
-/** SQLite's own failures as typed errors; anything else as it is. */
+/** Converts SQLite's errors to typed errors; returns others unchanged. */
 export function databaseError(error: unknown, path: string): unknown {
   const code =
     error instanceof DamagedDatabase ? 'SQLITE_CORRUPT' : (error as { code?: unknown } | undefined)?.code;
@@ -266,15 +273,15 @@ export function databaseError(error: unknown, path: string): unknown {
   if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code))
     return fileError({ code: 'ENOSPC', path }, `${path} could not be written`);
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
-    const advice = 'Start Kvasir again: it sets the file aside and opens the rest; then restore a backup.';
+    const advice = 'Restart Kvasir, which sets the file aside and opens the rest; then restore a backup.';
     return new KvasirError('STORE_CORRUPT', `The database ${path} is damaged and cannot be read.`, advice, {
       cause: error,
     });
   }
   if (code.startsWith('SQLITE_BUSY')) {
-    const message = `Another program is holding the database ${path}, so nothing was written.`;
+    const message = `The database ${path} is in use by another program, so nothing was written.`;
     const advice =
-      'Try again once it lets go: a backup or a virus scanner may be reading the file. Kvasir retries its background work by itself.';
+      'Try again later: a backup program or virus scanner may be reading the file. Kvasir retries background work automatically.';
     return new KvasirError('DATABASE_HELD', message, advice, { cause: error });
   }
   if (/^SQLITE_(READONLY|CANTOPEN|IOERR|PERM)/.test(code))

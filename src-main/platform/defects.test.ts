@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const module = (path: string): string => JSON.stringify(join(import.meta.dirname, path));
 
-/** Runs a program that logs its defects; gives its exit status, what it printed, and the events in its log. */
+/** Runs a program that logs its defects; returns its exit status, its output, and the events in its log. */
 function run(code: string): { status: number | null; stdout: string; events: string[] } {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-defects-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

@@ -2,9 +2,9 @@ import { traceOf } from './failure.ts';
 import type { Logger } from './logger.ts';
 
 /**
- * Writes down what nobody caught. A promise that nobody waited for is work that is lost and nothing else, since what
- * is kept is changed in transactions: the program goes on, so that answers and uploads in the making are not lost with
- * it. An exception ends the program as before. Gives a function that ends this.
+ * Logs uncaught errors. After an unhandled rejection the program continues: only that work is lost, since data changes
+ * in transactions, and answers and uploads in progress must not be lost with it. An exception ends the program as
+ * before. Returns a function that stops the logging.
  */
 export function logDefects(log: Logger): () => void {
   const onRejection = (error: unknown): void => log.error('unhandled-rejection', { error: traceOf(error) });

@@ -1,14 +1,14 @@
 import type { EventPayload, EventTopic, KvasirEvent } from '../../src-shared/contract/events.ts';
 
 /**
- * From the services to every window. A listener that throws (its window is gone, it could not write something down) is
- * reported, and stops neither the other listeners nor the service, which may be in the middle of a change.
+ * Events from the services to every window. A listener that throws (its window is gone, a write failed) is reported,
+ * and affects neither the other listeners nor the service, which may be in the middle of a change.
  */
 export class EventBus {
   readonly #listeners = new Set<(event: KvasirEvent) => void>();
   readonly #onError: (error: unknown) => void;
 
-  /** Without `onError`, what a listener throws is thrown by emit(). */
+  /** Without `onError`, emit() throws a listener's error. */
   constructor(onError: (error: unknown) => void = rethrow) {
     this.#onError = onError;
   }
@@ -24,14 +24,14 @@ export class EventBus {
     }
   }
 
-  /** Gives a function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   on(listener: (event: KvasirEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 }
 
-/** Calls `run` at once, then at most once in `ms`, always with a last call after the last request. */
+/** Calls `run` immediately, then at most once in `ms`, always with a final call after the last request. */
 export function throttled(ms: number, run: () => void): { (): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   let again = false;

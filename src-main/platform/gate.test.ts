@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { Gate } from './gate.ts';
 
-/** Work that ends when it is told to, or with ABORTED when its signal says so. */
+/** Work that ends on request, or with ABORTED when its signal is aborted. */
 function work() {
   const done = Promise.withResolvers<undefined>();
   const run = (signal?: AbortSignal): Promise<undefined> => {
@@ -14,7 +14,7 @@ function work() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a question interrupts background work, which starts anew afterwards', async () => {
+test('a question interrupts background work, which restarts afterwards', async () => {
   const gate = new Gate();
   const attempts: ReturnType<typeof work>[] = [];
   const background = gate.background((signal) => {
@@ -96,7 +96,7 @@ test('background work is told of every question, however closely it begins or fo
   expect(untold).toEqual([]);
 });
 
-test('a job interrupts background work and gives way to questions; both go on afterwards, the job first', async () => {
+test('a job interrupts background work and yields to questions; both resume afterwards, the job first', async () => {
   const gate = new Gate();
   const order: string[] = [];
   const attempt = (name: string, attempts: ReturnType<typeof work>[]) => (signal: AbortSignal) => {
@@ -168,7 +168,7 @@ test('questions share a model as far as it goes; what changes the model runs alo
   await d.done;
 });
 
-test('what is stopped while it waits leaves the queue, and lets in what waited behind it', async () => {
+test('work stopped while waiting leaves the queue, and lets in the work after it', async () => {
   const gate = new Gate(() => 2);
   const order: string[] = [];
   const stop = new AbortController();
@@ -191,7 +191,7 @@ test('what is stopped while it waits leaves the queue, and lets in what waited b
 });
 
 describe('people and programs', () => {
-  /** A gate that notes who begins. */
+  /** A gate that records the order in which work begins. */
   function noted(atOnce: number) {
     const gate = new Gate(() => atOnce);
     const order: string[] = [];
@@ -227,7 +227,7 @@ describe('people and programs', () => {
     await ends[3]?.();
     expect(order.at(-1)).toBe('c');
     for (const i of [4, 5]) await ends[i]?.();
-    expect(order).not.toContain('p3'); // the programs before it are as many as may be
+    expect(order).not.toContain('p3'); // the programs before it reach the limit
     for (const i of [0, 1, 2]) await ends[i]?.();
     expect(order.at(-1)).toBe('p3');
   });

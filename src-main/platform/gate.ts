@@ -2,28 +2,29 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import { isAborted, throwIfAborted } from './abort.ts';
 
 /**
- * Who may use the model now. A question never waits for more than the layer that is being computed: foreground work
- * stops the background work that is running, which starts anew afterwards.
+ * Schedules use of the model. A question never waits for more than the layer being computed: foreground work stops the
+ * running background work, which restarts afterwards.
  *
- * Foreground work begins in call order, what people wait for before what programs ask: one after another, or beside each other what
- * may share the model, which then computes in turns. Jobs run while there is none, background work while there is neither.
+ * Foreground work begins in call order, with people before programs: one after another, or concurrently if the work may
+ * share the model, which then computes in turns. Jobs run when there is no foreground work, background work when there
+ * is neither.
  */
 export class Gate {
   #foreground = 0;
   #jobs = 0;
   readonly #turns: ForegroundTurns;
   #idle: (() => void)[] = [];
-  /** What can be interrupted, and by jobs too. */
+  /** Interruptible work, by kind; jobs interrupt background work too. */
   readonly #running = new Map<AbortController, 'job' | 'background'>();
 
-  /** `atOnce`: how many may share the model that is in use now. */
+  /** `atOnce`: how many may share the current model. */
   constructor(atOnce: () => number = () => 1) {
     this.#turns = new ForegroundTurns(atOnce);
   }
 
   /**
-   * Work that somebody waits for. `shared`: it neither changes nor unloads the model, and others of its kind may run beside it.
-   * `forProgram`: it was asked by a program. `signal` ends its wait, and nothing of it is kept: ABORTED.
+   * Work that somebody waits for. `shared`: it neither changes nor unloads the model, and may run alongside other
+   * shared work. `forProgram`: a program requested it. `signal` cancels the wait: ABORTED.
    */
   async foreground<T>(
     work: () => Promise<T>,
@@ -46,8 +47,8 @@ export class Gate {
   }
 
   /**
-   * A step of long work that somebody watches: it gives way to questions as background work does, and is run again then,
-   * but background work gives way to it. Rejects with ABORTED once `signal` is.
+   * A step of long work that somebody watches: it yields to questions like background work and is then run again, but
+   * background work yields to it. Rejects with ABORTED once `signal` is aborted.
    */
   async job<T>(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.#jobs++;
@@ -62,8 +63,8 @@ export class Gate {
   }
 
   /**
-   * Work that can wait and can be repeated: it must end soon once its signal is aborted, and is then run again when the
-   * foreground is done. Rejects with ABORTED once `signal` is.
+   * Work that can wait and be repeated: it must end soon once its signal is aborted, and is then run again when the
+   * foreground is done. Rejects with ABORTED once `signal` is aborted.
    */
   background<T>(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#interruptible('background', work, signal);
@@ -76,7 +77,7 @@ export class Gate {
   ): Promise<T> {
     for (;;) {
       throwIfAborted(signal);
-      // Asked again after each wait: by the time a wait ends, a question may have come in.
+      // Checked again after each wait: a question may have arrived by then.
       while (this.#foreground > 0 || (kind === 'background' && this.#jobs > 0)) {
         await this.#quiet(signal);
         throwIfAborted(signal);
@@ -124,18 +125,20 @@ interface Waiting {
   go: () => void;
 }
 
-/** Who asks: how many of them run, and who waits, in call order. */
+/** One kind of caller: the number running, and those waiting, in call order. */
 class Askers {
   running = 0;
   readonly waiting: Waiting[] = [];
 }
 
-/** Who of the foreground runs: people before programs, each in call order, and beside each other only what shares. */
+/**
+ * Decides which foreground work runs: people before programs, each in call order, concurrently only for shared work.
+ */
 class ForegroundTurns {
   readonly #atOnce: () => number;
   readonly #people = new Askers();
   readonly #programs = new Askers();
-  /** Whether what runs lets others in. */
+  /** Whether the running work is shared. */
   #shared = true;
 
   constructor(atOnce: () => number) {
@@ -155,7 +158,7 @@ class ForegroundTurns {
     const leave = (): void => {
       waiting.splice(waiting.indexOf(entry), 1);
       reject(new KvasirError('ABORTED', 'It was stopped before it began.'));
-      this.#next(); // what it kept from beginning may begin
+      this.#next(); // work that it blocked may begin
     };
     signal?.addEventListener('abort', leave, { once: true });
     waiting.push(entry);
@@ -180,7 +183,7 @@ class ForegroundTurns {
     }
   }
 
-  /** Where several share the model, people do not wait for programs that have it either. */
+  /** If several share the model, people do not wait for programs that use it either. */
   #mayBegin({ shared }: Waiting, askers: Askers): boolean {
     const running = this.#people.running + this.#programs.running;
     if (running === 0) return true;

@@ -1,8 +1,8 @@
-/** The system's keyring, where a host has one: it keeps a key, with which secrets are encrypted before they are written. */
+/** The system's keyring, if the host has one: it holds the key that encrypts secrets before they are written. */
 export interface Keyring {
-  /** Whether there is one that protects: some systems have none. */
+  /** Whether there is a secure one: some systems have none. */
   available(): Promise<boolean>;
   encrypt(text: string): Promise<Buffer>;
-  /** Rejects when this keyring cannot: it was encrypted by another user or system. */
+  /** Rejects if this keyring cannot: another user or system encrypted it. */
   decrypt(encrypted: Buffer): Promise<string>;
 }

@@ -5,18 +5,18 @@ import { KvasirError } from '../../src-shared/errors.ts';
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
-/** Whether what listens there is reached from this machine alone. */
+/** Whether a host is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.includes(host.toLowerCase());
 }
 
-/** Names of this machine in Host. A name that a foreign page has resolve to it is not among them. */
+/** Names of this machine in Host headers. A foreign domain that resolves to it is not among them. */
 export const LOCAL_NAMES: readonly string[] = LOOPBACK.map(bracketed);
 
-/** Ports that clients may leave out of Host. */
+/** Ports that clients may omit from Host. */
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-/** What requests to a server on this machine alone have in Host. */
+/** Accepted Host headers of a server bound to loopback. */
 export function localHosts(
   host: string,
   port: number,
@@ -27,14 +27,14 @@ export function localHosts(
   return port === DEFAULT_PORTS[scheme] ? [...names, ...full] : full;
 }
 
-/** The name in a Host header. Its port may be that of a proxy before the server. */
+/** The name in a Host header. Its port may be that of a reverse proxy. */
 export function hostName(header = ''): string {
   return header.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }
 
-/** In which headers have to arrive, and in which more of a body has to. */
+/** Timeout in milliseconds for the headers, and for each further part of a body. */
 const PATIENCE_MS = 60_000;
-/** Clients keep idle connections for up to a minute: a server that closes them earlier fails the next request. */
+/** Clients keep idle connections for up to a minute: a server that closes them earlier makes the next request fail. */
 const KEEP_ALIVE_MS = 75_000;
 
 export function httpOptions(patienceMs = PATIENCE_MS): ServerOptions {
@@ -45,7 +45,7 @@ export function httpOptions(patienceMs = PATIENCE_MS): ServerOptions {
   };
 }
 
-/** Ends the connection when a request's body stops arriving. */
+/** Closes the connection if a request's body stalls. */
 export function boundBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -54,22 +54,25 @@ export function boundBody(
   const { socket } = request;
   socket.setTimeout(patienceMs);
   request.once('end', () => {
-    // After the answer it is the timeout of an idle connection.
+    // After the response the idle timeout applies.
     if (!response.writableFinished) socket.setTimeout(0);
   });
 }
 
-/** A host as addresses have it. */
+/** A host in URL notation. */
 export function bracketed(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }
 
-/** Of a server that listens. */
+/** Port of a listening server. */
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** `port` 0: any that is free. BAD_ARGUMENT, with `advice`, when it is taken or is none of this machine's. */
+/**
+ * `port` 0: any free port. BAD_ARGUMENT, with `advice`, if the port is taken or the host is not an address of this
+ * machine.
+ */
 export async function listen(
   server: Server,
   { host, port }: { host: string; port: number },
@@ -86,7 +89,7 @@ export async function listen(
   }
 }
 
-/** Ends every connection, and what it waits for. */
+/** Closes every connection, then resolves. */
 export async function endServer(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();

@@ -16,8 +16,8 @@ const LEVELS: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 
 const MAX_LOG_BYTES = 5 * 1024 * 1024;
 
 /**
- * One JSON object a line, appended to `path`. Logging never fails a run: when the file cannot be written (read-only
- * folder, full disk) lines are lost. A file over 5 MB is moved to `<path>.1` at start.
+ * One JSON object per line, appended to `path`. Logging never fails a run: if the file is not writable (read-only
+ * folder, full disk), lines are lost. A file over 5 MB is moved to `<path>.1` at start.
  */
 export function fileLogger(
   path: string,
@@ -32,7 +32,7 @@ export function fileLogger(
     try {
       appendFileSync(path, `${line}\n`);
     } catch {
-      // A log that cannot be written must not stop the work it tells about.
+      // A failing log must not stop the work it describes.
     }
   };
   return {
@@ -49,6 +49,6 @@ function rotate(path: string): void {
   try {
     if (statSync(path).size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
   } catch {
-    // No log yet, or no right to move it: both are fine.
+    // No log yet, or no permission to move it: both are fine.
   }
 }

@@ -1,4 +1,4 @@
-/** Pieces of the Markdown files that conversations and analyses are exported as. */
+/** Helpers for the Markdown export of conversations and analyses. */
 
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
@@ -11,7 +11,10 @@ export function quoted(text: string): string {
     .join('\n');
 }
 
-/** A file's name for a title, `otherwise` where nothing is left of it. Letters and digits of any language; no system refuses those. */
+/**
+ * A file name for a title, or `otherwise` if nothing is left. Keeps letters and digits of any language, which every
+ * system accepts.
+ */
 export function fileName(title: string, otherwise: string): string {
   const plain = title
     .replace(/[^\p{L}\p{N}]+/gu, '-')

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Stored JSON as its schema has it; `otherwise` for what is absent, no JSON, or written differently by another version. */
+/** Stored JSON parsed with its schema; `otherwise` if it is absent, not JSON, or in another version's format. */
 export function parseOr<T>(schema: z.ZodType<T>, json: string | null | undefined, otherwise: T): T {
   if (typeof json !== 'string') return otherwise;
   try {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { nativeRoot } from './root.ts';
 
-/** Where things are. Everything Kvasir writes stands under `data`. */
+/** Paths of the program and its data. Everything Kvasir writes is under `data`. */
 export interface Paths {
   data: string;
   settings: string;
@@ -15,34 +15,34 @@ export interface Paths {
   catalogue: string;
   conversations: string;
   analyses: string;
-  /** Answers that were compared with their full prefill. */
+  /** Comparisons of answers with their full prefill. */
   watching: string;
-  /** How fast this machine computes and loads. */
+  /** Compute and load speed of this machine. */
   costs: string;
-  /** How well models stand blending. */
+  /** Calibrations of models. */
   calibrations: string;
-  /** Which GPUs work, and how fast they are. */
+  /** Which GPUs work, and their speed. */
   devices: string;
-  /** Folder of the packs for GPUs that were fetched, and what there is to fetch. */
+  /** Folder of downloaded GPU packs, and the list of available ones. */
   packs: string;
   packPins: string;
   demoModel: string;
   sampleLibrary: string;
   sampleQuestions: string;
   sampleSuggestions: string;
-  /** Models to begin with, by the machine's memory. */
+  /** Suggested first models, by the machine's memory. */
   startingPoints: string;
-  /** The token for the hub that models are searched on. */
+  /** The token for the model hub. */
   hubToken: string;
-  /** Password and keys of the cache that several machines share. */
+  /** Password and keys of the shared cache. */
   sharingSecrets: string;
-  /** Keys for servers that models are on. */
+  /** Keys for model servers. */
   serverKeys: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The folder a user's data belongs in by the platform's convention, unless KVASIR_DATA names another. */
+/** The platform's conventional folder for user data, unless KVASIR_DATA names another. */
 export function defaultDataDir(
   env: Environment = process.env,
   platform: NodeJS.Platform = process.platform,
@@ -72,7 +72,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     calibrations: join(data, 'calibrations.json'),
     devices: join(data, 'devices.json'),
     packs: join(data, 'packs'),
-    // Tests have packs of their own.
+    // Tests use other packs.
     packPins: process.env['KVASIR_PACKS'] ?? join(resources, 'gpu-packs.json'),
     demoModel: join(resources, 'models', 'kvasir-demo.gguf'),
     sampleLibrary: join(resources, 'sample-library'),
@@ -85,7 +85,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
   };
 }
 
-/** Makes sure `dir` exists and can be written. STORE_READ_ONLY, DISK_FULL. */
+/** Ensures that `dir` exists and is writable. STORE_READ_ONLY, DISK_FULL. */
 export function ensureWritableDir(dir: string): void {
   try {
     makeDir(resolve(dir));
@@ -95,7 +95,7 @@ export function ensureWritableDir(dir: string): void {
   }
 }
 
-/** Parents first. Not Node's recursive mkdir: that one never returns where a parent takes no entries, as in /proc. */
+/** Creates parents first. Node's recursive mkdir never returns if a parent accepts no entries, as in /proc. */
 function makeDir(dir: string): void {
   if (existsSync(dir)) return;
   if (dirname(dir) !== dir) makeDir(dirname(dir));
@@ -106,7 +106,7 @@ function makeDir(dir: string): void {
   }
 }
 
-/** How much is left where a path is, in words; nothing when that cannot be told. */
+/** Free space at a path, as text; empty if unknown. */
 function freeWords(path: string | undefined): string {
   if (path === undefined) return '';
   try {
@@ -117,7 +117,7 @@ function freeWords(path: string | undefined): string {
   }
 }
 
-/** What an operating-system error means to a user, as a typed error. */
+/** Converts an operating-system error to a typed error for users. */
 export function fileError(error: unknown, what: string): KvasirError {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
   if (code === 'ENOSPC' || code === 'EDQUOT') {

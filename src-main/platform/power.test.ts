@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { onBattery } from './power.ts';
 
-/** A folder as Linux shows one: supplies by name, with their files. */
+/** A fake of Linux's folder: supplies by name, with their files. */
 function supplies(all: Record<string, Record<string, string>>): string {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-power-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where Linux tells of batteries and mains; other systems have no such folder. */
+/** Linux's folder for batteries and mains; other systems have none. */
 const SUPPLIES = '/sys/class/power_supply';
 
-/** Whether the machine runs on a battery. False where that cannot be told. */
+/** Whether the machine runs on battery. False if unknown. */
 export function onBattery(supplies = SUPPLIES): boolean {
   const all = names(supplies).map((name) => (field: string) => text(join(supplies, name, field)));
-  // A mouse or a headset has a battery, too; that of the machine has no scope, or the system's.
+  // A mouse or headset may have a battery too; the machine's own has no scope, or "System".
   const batteries = all.filter((read) => read('type') === 'Battery' && read('scope') !== 'Device');
   const plugged = all.some((read) => read('type') !== 'Battery' && read('online') === '1');
   return !plugged && batteries.some((read) => read('status') === 'Discharging');

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makePrivate } from './private-data.ts';
 
-/** A folder that anybody may read, as an earlier version made it. */
+/** A world-readable folder, as an earlier version created it. */
 function openFolder(files: readonly string[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-private-'));
   const umask = process.umask(0o022);

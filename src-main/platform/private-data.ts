@@ -1,17 +1,17 @@
 import { chmodSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Of the group and of others. */
+/** Permission bits of group and others. */
 const STRANGERS = 0o077;
 
-/** What Kvasir makes in its data folder; whatever else lies there is somebody's own. */
+/** Names that Kvasir creates in its data folder; everything else belongs to somebody else. */
 const OURS =
   /^(libraries|backups|models|cache|restore-.+|replaced-.+|.+\.sqlite.*|kvasir\.log.*|host\.sock|(host|settings|costs|calibrations|window|hub-token|sharing-secrets|server-keys)\.json.*)$/;
 
 /**
- * Sees to it that nobody else on this machine reads a data folder: what this process makes from now on is its user's own, and so becomes
- * what an earlier version left open. The folder itself is closed last: an attempt that was cut short is taken again. On Windows
- * a user's folders are private by themselves.
+ * Makes a data folder private: files that this process creates from now on are readable by its user only, and files
+ * that an earlier version left open are restricted. The folder itself comes last, so that an interrupted attempt is
+ * repeated. On Windows a user's folders are already private.
  */
 export function makePrivate(data: string): void {
   if (process.platform === 'win32') return;
@@ -26,7 +26,7 @@ function close(path: string): void {
   if (tighten(path) === 'folder') for (const name of readdirSync(path)) close(join(path, name));
 }
 
-/** Not through links, which lead to what is not ours; a file that another user owns stays as it is. */
+/** Does not follow links, whose targets are not ours; leaves files of other users unchanged. */
 function tighten(path: string): 'folder' | 'other' {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found || (!found.isDirectory() && !found.isFile())) return 'other';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RecentStore } from './recent-store.ts';
 
-test('what was used longest ago goes first', () => {
+test('the least recently used goes first', () => {
   const store = new RecentStore<number>(2, 100);
   store.keep('a', 1, 1);
   store.keep('b', 2, 1);

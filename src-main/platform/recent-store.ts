@@ -3,14 +3,14 @@ interface Kept<V> {
   size: number;
 }
 
-/** Values by their keys, in memory alone: as many as the limits let it keep, and those that were used longest ago go first. */
+/** An LRU cache in memory, limited in number and total size. */
 export class RecentStore<V> {
   readonly #most: number;
   readonly #mostSize: number;
   readonly #kept = new Map<string, Kept<V>>();
   #size = 0;
 
-  /** `most` of them, whose sizes are `mostSize` together. */
+  /** At most `most` values with a total size of `mostSize`. */
   constructor(most: number, mostSize: number) {
     this.#most = most;
     this.#mostSize = mostSize;

@@ -3,15 +3,15 @@ import { throttled } from './event-bus.ts';
 interface RecurringTaskOptions {
   /** One round; it must end soon once its signal is aborted. */
   work: (signal: AbortSignal) => Promise<void>;
-  /** Least milliseconds between the beginnings of two rounds. */
+  /** Minimum time between the starts of two rounds, in milliseconds. */
   pauseMs: number;
-  /** Told when a round failed other than by close(). */
+  /** Called if a round failed other than by close(). */
   onFailed: (error: unknown) => void;
 }
 
-/** Work in the background that is done again whenever something calls for it: one round at a time, and at most one waiting. */
+/** Background work repeated on request: one round at a time, and at most one waiting. */
 export class RecurringTask {
-  /** Calls for a round, at once or after the pause. */
+  /** Requests a round, immediately or after the pause. */
   readonly soon: () => void;
   readonly #options: RecurringTaskOptions;
   readonly #abort = new AbortController();
@@ -31,12 +31,12 @@ export class RecurringTask {
     this.#unsubscribe.push(...unsubscribe);
   }
 
-  /** Resolves when no round is under way or waiting. */
+  /** Resolves when no round is running or waiting. */
   idle(): Promise<void> {
     return this.#rounds;
   }
 
-  /** Ends the subscriptions and the round that is under way. */
+  /** Ends the subscriptions and the running round. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe.splice(0)) end();
     this.#throttled.cancel();

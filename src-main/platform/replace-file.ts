@@ -1,6 +1,9 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 
-/** Writes a file through a temporary one, synced and renamed: a crash leaves the old file or the new one. What node:fs throws. */
+/**
+ * Writes a file through a temporary one, synced and renamed: a crash leaves either the old or the new file. Throws
+ * node:fs errors.
+ */
 export function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const file = openSync(temporary, 'w');

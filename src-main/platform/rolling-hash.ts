@@ -2,12 +2,13 @@
 const BASE = 0x2c1b3c6d;
 
 /**
- * A 32-bit hash of every `width` tokens in a row, [i] that of tokens i … i + width − 1; empty when there are fewer. Each follows from
- * the one before in constant time (Karp and Rabin 1987), and is then mixed, so that sorting by hash is like drawing at random.
+ * A 32-bit hash of every run of `width` tokens, [i] for tokens i … i + width − 1; empty if there are fewer tokens. Each
+ * is computed from the previous one in constant time (Karp and Rabin 1987) and then mixed, so that sorting by hash is
+ * like a random order.
  */
 export function rollingHashes(tokens: Int32Array, width: number): Uint32Array {
   const hashes = new Uint32Array(Math.max(0, tokens.length - width + 1));
-  let leaving = 1; // BASE^width, what the token weighs that leaves
+  let leaving = 1; // BASE^width, the weight of the token that leaves
   for (let i = 0; i < width; i++) leaving = Math.imul(leaving, BASE);
   let sum = 0;
   for (let i = 0; i < tokens.length; i++) {

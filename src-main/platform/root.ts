@@ -3,8 +3,8 @@ import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder that package.json, `out/` and `resources/` are in: the repository, or the packaged app's archive. Found
- * upwards from this module, since bundling moves it.
+ * The folder of package.json, `out/` and `resources/`: the repository, or the packaged app's archive. Searched upwards
+ * from this module, because bundling moves it.
  */
 export function appRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
   let folder = from;
@@ -17,8 +17,8 @@ export function appRoot(from: string = dirname(fileURLToPath(import.meta.url))):
 }
 
 /**
- * The same, for what native code opens by itself (the engine, models): it cannot look into Electron's archive, beside
- * which the packager lays such files out.
+ * The same, for files that native code opens directly (the engine, models): it cannot read Electron's archive, so the
+ * packager places such files next to it.
  */
 export function nativeRoot(root: string = appRoot()): string {
   return root
@@ -27,7 +27,7 @@ export function nativeRoot(root: string = appRoot()): string {
     .join(sep);
 }
 
-/** Of the program, from its package.json. */
+/** The program's version, from its package.json. */
 export function programVersion(root: string = appRoot()): string {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   return version;

@@ -7,7 +7,7 @@ import { SerialQueue } from './serial-queue.ts';
 
 export const KeptSchema = z.enum(['keyring', 'file']);
 
-/** A secret as it is written: in base64 of what a keyring's key encrypted, or by itself where there is none. */
+/** A stored secret: Base64 of the text encrypted with the keyring's key, or of plain text if there is no keyring. */
 export const SealedSchema = z.object({ kept: KeptSchema, secret: z.string() });
 
 type Kept = z.infer<typeof KeptSchema>;
@@ -16,15 +16,15 @@ type Sealed = z.infer<typeof SealedSchema>;
 interface SecretFileOptions<F> {
   path: string;
   schema: z.ZodType<F>;
-  /** The system's; undefined where a host has none. */
+  /** The system's keyring; undefined if the host has none. */
   keyring?: Keyring | undefined;
-  /** Says what failed when it cannot be written, without a full stop. */
+  /** Error message for a failed write, without a full stop. */
   what: string;
 }
 
 /**
- * Secrets in a file of their own that only its user can read, each encrypted where the system has a keyring; never in settings, backups,
- * exports, databases or the log. What stands beside them in the file is its owner's to say.
+ * Secrets in a separate file that only its user can read, each encrypted if the system has a keyring; never in
+ * settings, backups, exports, databases or the log. The owner decides what else is in the file.
  */
 export class SecretFile<F> {
   readonly path: string;
@@ -36,7 +36,7 @@ export class SecretFile<F> {
     this.#options = options;
   }
 
-  /** undefined: it is missing. Throws when it is there and cannot be read. */
+  /** undefined: it does not exist. Throws if it exists but cannot be read. */
   load(): F | undefined {
     let text: string;
     try {
@@ -48,7 +48,7 @@ export class SecretFile<F> {
     return this.#options.schema.parse(JSON.parse(text));
   }
 
-  /** undefined: it is missing, or cannot be read. */
+  /** undefined: it does not exist or cannot be read. */
   read(): F | undefined {
     try {
       return this.load();
@@ -58,8 +58,8 @@ export class SecretFile<F> {
   }
 
   /**
-   * Makes another content of the one there is, one after another; of undefined no file. A file that cannot be read is set aside as
-   * <path>.corrupt-<time>. STORE_READ_ONLY, DISK_FULL, and what `make` says.
+   * Replaces the content with the result of `make`, one change after another; undefined deletes the file. An unreadable
+   * file is set aside as <path>.corrupt-<time>. STORE_READ_ONLY, DISK_FULL, and errors of `make`.
    */
   change(make: (now: F | undefined) => Promise<F | undefined>): Promise<void> {
     return this.#changes.run(async () => {
@@ -83,7 +83,7 @@ export class SecretFile<F> {
     }
   }
 
-  /** How a new secret would be kept: a keyring that does not protect is none. */
+  /** How a new secret would be stored: an insecure keyring counts as none. */
   async keeps(): Promise<Kept> {
     const { keyring } = this.#options;
     return ((await keyring?.available().catch(() => false)) ?? false) ? 'keyring' : 'file';
@@ -96,7 +96,7 @@ export class SecretFile<F> {
     return { kept, secret: (await keyring.encrypt(secret)).toString('base64') };
   }
 
-  /** Rejects when the keyring that it was encrypted with is not at hand. */
+  /** Rejects if the keyring it was encrypted with is not available. */
   async unseal({ kept, secret }: Sealed): Promise<string> {
     const { keyring } = this.#options;
     if (kept === 'file') return secret;
@@ -105,10 +105,10 @@ export class SecretFile<F> {
   }
 }
 
-/** Whole or not at all. */
+/** Writes the file atomically. */
 async function writePrivate(path: string, text: string): Promise<void> {
   const temporary = `${path}.tmp`;
-  await rm(temporary, { force: true }); // its permissions would stay
+  await rm(temporary, { force: true }); // an existing file would keep its permissions
   const handle = await open(temporary, 'wx', 0o600);
   try {
     await handle.writeFile(text);

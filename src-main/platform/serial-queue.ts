@@ -1,4 +1,4 @@
-/** Runs tasks one after another, in call order; a failing task does not stop the ones behind it. */
+/** Runs tasks one after another, in call order; a failing task does not stop the following ones. */
 export class SerialQueue {
   #tail: Promise<unknown> = Promise.resolve();
 

@@ -13,20 +13,23 @@ import {
   type Adjusted,
 } from './settings.ts';
 
-/** The settings as they are now. Services that cannot read them at each use listen for changes. */
+/** The current settings. Services that cannot read them at each use listen for changes. */
 export class SettingsService {
-  /** Values that were asked for and could not be used, when this was made. */
+  /** Values that were requested but unusable when this object was created. */
   readonly adjusted: readonly Adjusted[];
-  /** The same and what was wrong with the file, in words. */
+  /** The same, and problems of the file, as messages. */
   readonly found: readonly Failure[];
   readonly #path: string;
   readonly #overrides: Partial<SettingsInput>;
   readonly #listeners = new Set<(settings: Settings, before: Settings) => void>();
-  /** What the user set: in the file, and for this run. */
+  /** The user's settings: from the file, and for this run. */
   #set: Record<string, unknown>;
   #settings: Settings;
 
-  /** `overrides` hold for this run only and win over the file. A damaged file is repaired. BAD_ARGUMENT for overrides. */
+  /**
+   * `overrides` apply to this run only and take precedence over the file. A damaged file is repaired. BAD_ARGUMENT for
+   * invalid overrides.
+   */
   constructor(path: string, overrides: Partial<SettingsInput> = {}) {
     this.#path = path;
     this.#overrides = overrides;
@@ -44,7 +47,7 @@ export class SettingsService {
     ];
   }
 
-  /** These settings as they are now, with some that hold for one piece of work only. BAD_ARGUMENT. */
+  /** The current settings with overrides for one piece of work. BAD_ARGUMENT. */
   with(overrides: Partial<SettingsInput>): SettingsService {
     return new SettingsService(this.#path, { ...this.#overrides, ...overrides });
   }
@@ -53,7 +56,7 @@ export class SettingsService {
     return this.#settings;
   }
 
-  /** Changes some settings for good. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /** Changes settings permanently. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   update(changes: SettingsChanges): Settings {
     requireCores(changes.threads);
     writeSettings(this.#path, changes);

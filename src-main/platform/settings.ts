@@ -13,12 +13,12 @@ import {
 import { fileError } from './paths.ts';
 import { replaceFile } from './replace-file.ts';
 
-/** Threads beyond the cores that are free to us would wait for each other. */
+/** More threads than available cores would wait for each other. */
 const HereSchema = SettingsSchema.extend({
   threads: z.int().min(0).max(availableParallelism()).default(0),
 });
 
-/** A value in the settings that could not be used. */
+/** A setting with an unusable value. */
 export interface Adjusted {
   name: string;
   asked: unknown;
@@ -26,16 +26,16 @@ export interface Adjusted {
   used: number | undefined;
 }
 
-/** What a settings file says, and what is wrong with it. */
+/** The content of a settings file, and its damage. */
 interface SettingsFile {
   values: Record<string, unknown>;
-  /** Why some of the file, or all of it, cannot be used; undefined when it is sound or missing. */
+  /** Why the file, or part of it, cannot be used; undefined if it is sound or missing. */
   damage: string | undefined;
 }
 
 /**
- * Usable values only, one by one: a number out of range becomes the nearest possible one, since the file may come from a larger
- * machine; what is not valid at all is left out, so that its default applies. Unknown keys stay.
+ * Keeps usable values, one by one: a number out of range becomes the nearest possible one, since the file may come from
+ * a larger machine; invalid values are dropped in favour of their defaults. Unknown keys stay.
  */
 export function usable(given: Record<string, unknown>): {
   settings: Record<string, unknown>;
@@ -52,7 +52,7 @@ export function usable(given: Record<string, unknown>): {
   return { settings, adjusted };
 }
 
-/** The valid number that comes closest to what was asked for, also where that is a number written as text. */
+/** The valid number closest to the given one, also if it is written as text. */
 function nearest(asked: unknown, schema: z.ZodType): number | undefined {
   const value = typeof asked === 'string' && asked.trim() !== '' ? Number(asked) : asked;
   if (typeof value !== 'number') return undefined;
@@ -63,7 +63,7 @@ function nearest(asked: unknown, schema: z.ZodType): number | undefined {
   return schema.safeParse(Number(bound)).success ? Number(bound) : undefined;
 }
 
-/** What a person is told of such a value. */
+/** The message for such a value. */
 export function adjustedFailure({ name, asked, used }: Adjusted): Failure {
   const written = JSON.stringify(asked)
     .replaceAll(/\/\/[^/"]*@/g, '//…@')
@@ -76,7 +76,7 @@ export function adjustedFailure({ name, asked, used }: Adjusted): Failure {
   };
 }
 
-/** Checks a whole set of settings. BAD_ARGUMENT. */
+/** Validates a complete set of settings. BAD_ARGUMENT. */
 export function parseSettings(value: unknown, what = 'The settings'): Settings {
   const result = SettingsSchema.safeParse(value);
   if (result.success) return result.data;
@@ -90,9 +90,7 @@ export function parseSettings(value: unknown, what = 'The settings'): Settings {
   );
 }
 
-/**
- * Changes some settings. Keys this version does not know are kept. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL.
- */
+/** Changes some settings. Unknown keys are kept. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
 export function writeSettings(path: string, changes: SettingsChanges): Settings {
   const merged = withChanges(usable(readSettingsFile(path).values).settings, changes);
   const settings = parseSettings(merged);
@@ -104,7 +102,7 @@ export function writeSettings(path: string, changes: SettingsChanges): Settings 
   return settings;
 }
 
-/** What is undefined stays, what is null goes. */
+/** undefined keeps a value, null removes it. */
 export function withChanges(before: object, changes: SettingsChanges): Record<string, unknown> {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   const merged = { ...before, ...Object.fromEntries(given) };
@@ -112,8 +110,8 @@ export function withChanges(before: object, changes: SettingsChanges): Record<st
 }
 
 /**
- * What the file says, unchecked: all that can be read of it, also where it has a comma too many, ends too early, or was saved in
- * another encoding. Nothing when there is none.
+ * The unchecked content of the file: everything that can be parsed, also with an extra comma, a missing end, or another
+ * encoding. Empty if there is no file.
  */
 export function readSettingsFile(path: string): SettingsFile {
   let bytes: Buffer;
@@ -134,15 +132,15 @@ export function readSettingsFile(path: string): SettingsFile {
   };
 }
 
-/** Editors on Windows save UTF-16 where one chooses "Unicode". */
+/** Editors on Windows save UTF-16 if the user chooses "Unicode". */
 function textOf(bytes: Buffer): string {
   const encoding = { fffe: 'utf-16le', feff: 'utf-16be' }[bytes.subarray(0, 2).toString('hex')] ?? 'utf-8';
   return new TextDecoder(encoding).decode(bytes);
 }
 
 /**
- * Puts usable settings in the place of a damaged file, which is kept beside it, so that the damage is told once. Gives what a person
- * is told.
+ * Replaces a damaged file with usable settings and keeps the old one next to it, so that the damage is reported once.
+ * Returns the message for the user.
  */
 export function repairSettings(path: string, { damage }: SettingsFile, settings: object): Failure {
   const kept = `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;
@@ -152,12 +150,12 @@ export function repairSettings(path: string, { damage }: SettingsFile, settings:
     replaceFile(path, `${JSON.stringify(settings, null, 2)}\n`);
     where = ` The old file is kept as ${kept}.`;
   } catch {
-    // A folder that cannot be written: told again at the next start.
+    // The folder is not writable: reported again at the next start.
   }
   const why = damage ?? 'some of its values are not valid';
   return {
     code: 'SETTINGS_DAMAGED',
-    message: `The settings file ${path} could not be used as it is: ${why}. What could not be read has its default now.${where}`,
-    advice: 'Look through the settings.',
+    message: `The settings file ${path} could not be read completely: ${why}. Unreadable settings now have their defaults.${where}`,
+    advice: 'Check the settings.',
   };
 }

@@ -1,9 +1,9 @@
 import { yieldToEventLoop, throwIfAborted } from './abort.ts';
 
-/** How long work may keep the event loop waiting at a stretch, in milliseconds. */
+/** Time that work may block the event loop, in milliseconds. */
 const STRETCH_MS = 5;
 
-/** Long synchronous work asks between its steps whether others have waited long enough. */
+/** Tells long synchronous work, between its steps, when to yield. */
 export class TimeSlice {
   #until = performance.now() + STRETCH_MS;
 
@@ -11,7 +11,7 @@ export class TimeSlice {
     return performance.now() >= this.#until;
   }
 
-  /** Lets other work run if it is time. ABORTED. */
+  /** Yields if it is time. ABORTED. */
   async step(signal?: AbortSignal): Promise<void> {
     if (!this.isOver) return;
     await yieldToEventLoop();

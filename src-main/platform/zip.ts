@@ -1,9 +1,9 @@
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 
-/** What to throw of a file that cannot be used, and why. */
+/** Creates the error for an unusable file, from the reason. */
 type Refuse = (why: string, cause?: unknown) => Error;
 
-/** A ZIP file with its entries by name; close it. Rejects with what `refuse` makes of a file that is none. */
+/** A ZIP file with its entries by name; the caller closes it. Rejects with `refuse`'s error if it is not a ZIP file. */
 export async function openZip(
   path: string,
   refuse: Refuse,
@@ -13,7 +13,7 @@ export async function openZip(
     autoClose: false,
     validateEntrySizes: true,
   }).catch((error: unknown) => {
-    throw refuse('it is not there, or not a ZIP file', error);
+    throw refuse('it does not exist or is not a ZIP file', error);
   });
   try {
     const entries = new Map<string, Entry>();
@@ -25,7 +25,7 @@ export async function openZip(
   }
 }
 
-/** An entry that is JSON. Rejects with what reading, unpacking or parsing it throws. */
+/** Parses an entry as JSON. Rejects with errors of reading, unpacking or parsing. */
 export async function readJson(zip: ZipFile, entry: Entry): Promise<unknown> {
   const parts: Buffer[] = [];
   for await (const part of await zip.openReadStreamPromise(entry)) parts.push(part as Buffer);

@@ -1,18 +1,18 @@
 import { SharingError } from './failures.ts';
 
-/** Everything has two seconds; a thousand bytes, which is what a poor network brings in that time, one millisecond more. */
+/** Timeout: two seconds for every call, plus a millisecond per thousand bytes, the throughput of a poor network. */
 function limitMs(bytes: number): number {
   return 2000 + bytes / 1000;
 }
 
 /**
- * Waits for a call no longer than its bytes take on a poor network. What does not end then is told to, and left behind: the system's
- * calls on a network drive cannot be ended. SharingError 'timeout'.
+ * Limits calls to the time that their bytes take on a poor network. A call that exceeds it is aborted and abandoned:
+ * system calls on a network drive cannot be cancelled. SharingError 'timeout'.
  */
 export class Asking {
   #left = 0;
 
-  /** Calls that were left behind and have not ended: another one would wait as they do. */
+  /** Number of abandoned calls that have not ended: another call would hang like them. */
   get stuck(): number {
     return this.#left;
   }

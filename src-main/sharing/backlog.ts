@@ -7,8 +7,8 @@ const AT_ONCE = 200;
 const RETRY_MS = 10_000;
 
 /**
- * Offers what a store had before it was shared, page by page as room comes. Of prompts' beginnings, which hold what was said to the
- * assistant, nothing.
+ * Offers the chunks that a store had before it was shared, page by page as space permits. Never offers prefixes, which
+ * contain what users said to the assistant.
  */
 export async function offerStored(
   { store, dir }: { store: Pick<ChunkStore, 'after' | 'entry'>; dir: string },
@@ -22,7 +22,7 @@ export async function offerStored(
     if (keys.length === 0) return;
     const there = await cache.has(keys);
     if (!cache.available || cache.waiting > AT_ONCE) {
-      // Out, or refusing to take more for now.
+      // Unreachable, or not accepting more for now.
       await cache.settled(AT_ONCE);
       await wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       continue;

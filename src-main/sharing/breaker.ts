@@ -1,15 +1,15 @@
 interface BreakerOptions {
-  /** Asks something small of what is out; rejects when it still is. */
+  /** A small request to the unreachable tier; rejects while it is still unreachable. */
   probe: () => Promise<unknown>;
   onChange: () => void;
-  /** Milliseconds until the first probe; each further one takes twice as long to come. */
+  /** Milliseconds until the first probe; the delay doubles after each. */
   firstMs?: number | undefined;
   mostMs?: number | undefined;
 }
 
 /**
- * Takes out what does not answer: the first failure opens it, and from then on nobody waits for it again. It closes when a probe
- * is answered, which is made in the background.
+ * A circuit breaker: opens on the first failure, after which nobody waits for the tier, and closes when a background
+ * probe succeeds.
  */
 export class Breaker {
   readonly #options: BreakerOptions & { firstMs: number; mostMs: number };
@@ -27,12 +27,12 @@ export class Breaker {
     return this.#untilMs !== undefined;
   }
 
-  /** When the next probe is due (milliseconds since 1970); undefined while all is well. */
+  /** When the next probe is due (milliseconds since 1970); undefined while closed. */
   get untilMs(): number | undefined {
     return this.#untilMs;
   }
 
-  /** Something was not answered. Failures of what began before it opened change nothing. */
+  /** A call failed. Failures of calls that began before it opened have no effect. */
   trip(): void {
     if (!this.isOpen) this.#wait();
   }

@@ -1,12 +1,14 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** What is to be written: so many bytes in all, in pieces of any size. It can be asked for its pieces again. */
+/**
+ * A value to write: its size in bytes, and its content in pieces of any size. The pieces can be read more than once.
+ */
 export interface Outgoing {
   readonly bytes: number;
   pieces(): AsyncIterable<Buffer>;
 }
 
-/** The first `bytes` of an open file, `each` at a time. */
+/** The first `bytes` of an open file, `each` bytes at a time. */
 export async function* piecesOf(file: FileHandle, bytes: number, each: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes; at += each) {
     const piece = Buffer.alloc(Math.min(each, bytes - at));
@@ -17,21 +19,21 @@ export async function* piecesOf(file: FileHandle, bytes: number, each: number): 
 }
 
 /**
- * Where values lie that several machines share, by names of 64 hexadecimal digits. It throws whatever its system or server says
- * (failures.ts makes sentences of that), and gives up soon once a signal is aborted, where it can.
+ * Storage for values shared by several machines, under names of 64 hexadecimal digits. Throws the errors of its system
+ * or server (failures.ts turns them into messages), and stops soon once a signal is aborted, if it can.
  */
 export interface Driver {
-  /** A larger value is not written. */
+  /** Larger values are not written. */
   readonly largestBytes: number;
-  /** Bytes of those that are there, in one round trip (or as many side by side as there are names). */
+  /** Sizes in bytes of those that exist, in one round trip (or one concurrent request per name). */
   sizes(names: readonly string[], signal: AbortSignal): Promise<Map<string, number>>;
-  /** Fewer bytes than asked for where the value ends before, none where it is gone. */
+  /** Returns fewer bytes if the value ends earlier, none if it is gone. */
   read(name: string, from: number, bytes: number, signal: AbortSignal): Promise<Uint8Array>;
-  /** Others see all of a value or nothing. One that is there may stay, unless it was to be written `over`. */
+  /** Readers see the complete value or none. An existing value may stay unless `over` is set. */
   write(name: string, value: Outgoing, signal: AbortSignal, over?: boolean): Promise<void>;
-  /** One that is not there is no error. */
+  /** A missing value is not an error. */
   remove(name: string, signal: AbortSignal): Promise<void>;
-  /** Lets go of connections, so that calls under way fail now; the next call connects anew. */
+  /** Closes connections, so that calls in progress fail now; the next call reconnects. */
   reset(): void;
 }
 

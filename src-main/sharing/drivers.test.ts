@@ -25,7 +25,7 @@ afterAll(async () => {
   await s3.stop();
 });
 
-/** Gives drivers of as many machines as it is called, all on one place. */
+/** Creates drivers for any number of machines, all on one storage. */
 const PLACES: Record<string, { skipped?: string | undefined; make: () => () => Driver }> = {
   folder: {
     make: () => {
@@ -188,7 +188,7 @@ function valueOf(bytes: Buffer): Outgoing {
   };
 }
 
-/** The name of a chunk of an unsalted, plain cache. */
+/** The name of a chunk in an unsalted, unencrypted cache. */
 async function onlyName(
   driver: Driver,
   cache: { has(keys: string[]): Promise<Set<string>> },

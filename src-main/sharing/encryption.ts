@@ -16,7 +16,9 @@ const SEED_BYTES = 32;
 
 const derive = promisify<string, string, number, object, Buffer>(scrypt);
 
-/** The team's key: 32 bytes as Base64, or made of a passphrase, which takes about a tenth of a second on purpose. */
+/**
+ * The team's key: 32 bytes as Base64, or derived from a passphrase, which deliberately takes about a tenth of a second.
+ */
 export async function teamKey(text: string, salt: string): Promise<Buffer> {
   if (/^[A-Za-z0-9+/]{43}=$/.test(text)) return Buffer.from(text, 'base64');
   return derive(text.normalize('NFC'), `kvasir/shared/1\n${salt}`, 32, {
@@ -27,19 +29,19 @@ export async function teamKey(text: string, salt: string): Promise<Buffer> {
   });
 }
 
-/** Bytes of an encrypted value of so many bytes. */
+/** Size of an encrypted value, from its plain size. */
 export function sealedBytes(bytes: number): number {
   return HEADER_BYTES + bytes + Math.ceil(bytes / FRAME_BYTES) * TAG_BYTES;
 }
 
-/** The opposite; undefined when no value has so many. */
+/** The inverse; undefined if no value has that size. */
 export function plainBytes(sealed: number): number | undefined {
   const body = sealed - HEADER_BYTES;
   const bytes = body - Math.ceil(body / (FRAME_BYTES + TAG_BYTES)) * TAG_BYTES;
   return bytes > 0 && sealedBytes(bytes) === sealed ? bytes : undefined;
 }
 
-/** Encrypts a file on its way out. Every pass has a key of its own. */
+/** Encrypts a file while it is sent. Every pass uses a new key. */
 export function sealed(file: FileHandle, bytes: number, name: string, key: Buffer): Outgoing {
   return {
     bytes: sealedBytes(bytes),
@@ -64,12 +66,12 @@ function header(bytes: number, seed: Buffer, key: Buffer): Buffer {
   return head;
 }
 
-/** Tells the team's keys apart, and nothing of them. */
+/** Distinguishes the team's keys without revealing anything about them. */
 export function keyCheck(key: Buffer): Buffer {
   return createHmac('sha256', key).update('kvasir/shared/1 check').digest().subarray(0, CHECK_BYTES);
 }
 
-/** What opens the frames of a value, from its header. SharingError when it is none of this key's. */
+/** Decrypts the frames of a value, given its header. SharingError if it belongs to another key. */
 export function framesOf(head: Uint8Array, name: string, bytes: number, key: Buffer): Frames {
   const given = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   const ours = header(bytes, given.subarray(24 + CHECK_BYTES), key);
@@ -77,7 +79,7 @@ export function framesOf(head: Uint8Array, name: string, bytes: number, key: Buf
   return new Frames(name, bytes, given.subarray(24 + CHECK_BYTES), key);
 }
 
-/** Bytes [from, to) of an encrypted value that hold the plain bytes [from, from + bytes), whole frames. */
+/** The range [from, to) of whole frames in an encrypted value that contain the plain bytes [from, from + bytes). */
 export function sealedRange(from: number, bytes: number, total: number): { from: number; bytes: number } {
   const first = Math.floor(from / FRAME_BYTES);
   const end = Math.ceil((from + bytes) / FRAME_BYTES);
@@ -85,7 +87,9 @@ export function sealedRange(from: number, bytes: number, total: number): { from:
   return { from: at(first), bytes: Math.min(at(end), sealedBytes(total)) - at(first) };
 }
 
-/** The frames of one value, encrypted by a key of its own; each is bound to its name, its place and the value's size. */
+/**
+ * The frames of one value, encrypted with a separate key; each is bound to its name, its position and the value's size.
+ */
 class Frames {
   readonly #key: Buffer;
   readonly #name: string;
@@ -103,7 +107,9 @@ class Frames {
     return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** The plain bytes [from, from + bytes) out of the whole frames that hold them. SharingError when one is not as it was written. */
+  /**
+   * The plain bytes [from, from + bytes) from the whole frames that contain them. SharingError if a frame was changed.
+   */
   async open(sealed: Uint8Array, from: number, bytes: number): Promise<Uint8Array> {
     const first = Math.floor(from / FRAME_BYTES);
     const plain: Buffer[] = [];

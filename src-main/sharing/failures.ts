@@ -2,57 +2,51 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { messageOf } from '../platform/failure.ts';
 
-/** Why a shared cache did not do what it was asked for. */
+/** Reasons for failures of a shared cache. */
 export type Reason = keyof typeof SENTENCES;
 
-/** What is said of each, and what to do. `where` is the folder, the server or the bucket. */
+/** Message and advice for each reason. `where` is the folder, the server or the bucket. */
 const SENTENCES = {
-  unknownHost: ['{where} is not known: there is no host of that name.', 'Correct the address.'],
+  unknownHost: ['Host {where} not found.', 'Check the address.'],
   unreachable: [
-    '{where} cannot be reached: nothing answers there, or the connection was cut.',
-    'See that the server runs, and that host and port are right.',
+    '{where} cannot be reached: the connection was refused or lost.',
+    'Check that the server is running, and its host and port.',
   ],
-  timeout: ['{where} did not answer in time.', 'See whether the server or the network is overloaded.'],
+  timeout: ['The request to {where} timed out.', 'Check whether the server or the network is overloaded.'],
   certificate: [
-    'The certificate of {where} cannot be trusted.',
-    'Name the file of the authority that issued it, and use the host name that it is for.',
+    'The certificate of {where} is not trusted.',
+    'Set the file of the authority that issued it, and use the certificate’s host name.',
   ],
-  noTls: [
-    '{where} does not speak TLS.',
-    'Switch encryption of the connection off, or use the port that has it.',
-  ],
+  noTls: ['{where} does not speak TLS.', 'Turn off TLS, or use the TLS port.'],
   password: ['{where} refused the password or the access key.', 'Enter them again.'],
-  denied: [
-    '{where} does not allow this to the user.',
-    'Ask whoever looks after it for the rights to read and write.',
-  ],
-  noBucket: ['{where}: there is no such bucket.', 'Correct its name, or have it made.'],
-  noFolder: ['{where} is not there.', 'See that the network drive is connected, and that the path is right.'],
-  readOnly: ['{where} can be read but not written.', 'Ask for the right to write, or switch "read only" on.'],
-  full: ['{where} is full.', 'Free some space there, or give it a limit.'],
+  denied: ['{where} denied permission to the user.', 'Ask its administrator for read and write permission.'],
+  noBucket: ['Bucket not found: {where}.', 'Check its name, or create it.'],
+  noFolder: ['Folder not found: {where}.', 'Check that the network drive is connected, and the path.'],
+  readOnly: ['{where} is read-only.', 'Ask for write permission, or turn on "Read only".'],
+  full: ['{where} is full.', 'Free some space there, or set a size limit.'],
   noKey: [
-    'A secret for {where} cannot be read: the keyring it was encrypted with is not at hand.',
+    'A secret for {where} cannot be read: the keyring it was encrypted with is not available.',
     'Enter it again.',
   ],
   keyMissing: [
-    'What is shared in {where} is to be encrypted, and the key is not on this machine: nothing is shared.',
+    'Values in {where} must be encrypted, but the key is not on this machine, so nothing is shared.',
     'Enter the team’s key, or remove it to share without encryption.',
   ],
   secrets: [
-    'The file with the secrets of the shared cache cannot be read: nothing is shared.',
+    'The secrets file of the shared cache cannot be read, so nothing is shared.',
     'Enter the secrets again; the file is then set aside.',
   ],
-  damaged: ['{where} gave a damaged value; it is not used.', ''],
-  gone: ['{where} no longer has a value that it had.', ''],
+  damaged: ['{where} returned a damaged value; it is not used.', ''],
+  gone: ['A value is no longer in {where}.', ''],
   noAuthorities: [
-    'The file of certificates to trust cannot be read.',
-    'Correct its path in the settings: it holds certificates in PEM.',
+    'The file of trusted certificates cannot be read.',
+    'Check its path in the settings; it must contain PEM certificates.',
   ],
   incomplete: ['The shared cache is not set up completely.', 'Fill in what is missing in the settings.'],
   other: ['{where} failed.', ''],
 } as const satisfies Record<string, readonly [string, string]>;
 
-export const DAMAGED = 'A value is not as it was written.';
+export const DAMAGED = 'A value does not match its checksum.';
 
 /** A failure whose reason is known where it happens. */
 export class SharingError extends Error {
@@ -64,10 +58,10 @@ export class SharingError extends Error {
   }
 }
 
-/** One value or one write failed; the others need not. */
+/** Reasons that concern one value or one write only. */
 const OF_ONE: readonly Reason[] = ['damaged', 'gone', 'full', 'readOnly'];
 
-/** Whether nothing else is to be expected either for a while. */
+/** Whether other calls are expected to fail as well for a while. */
 export function isOut(reason: Reason): boolean {
   return !OF_ONE.includes(reason);
 }
@@ -89,7 +83,7 @@ export function failureOfSharing(error: unknown, where: string): Failure {
   return failureFor(reasonOf(error), where, messageOf(error));
 }
 
-/** What rejects calls of the shared tier: to who asked it is a value that did not come. */
+/** The rejection of calls to the shared tier: to the caller, the value did not arrive. */
 export function sharingFailed(error: unknown, where: string): KvasirError {
   const { message, advice } = failureOfSharing(error, where);
   return new KvasirError('SHARED_TIER_FAILED', message, advice, { cause: error });
@@ -121,7 +115,7 @@ const BY_CODE: Record<string, Reason> = {
   QuotaExceeded: 'full',
 };
 
-/** The first word of what a Redis server refuses with. */
+/** The first word of a Redis error reply. */
 const BY_WORD: Record<string, Reason> = {
   WRONGPASS: 'password',
   NOAUTH: 'password',
@@ -134,7 +128,7 @@ const BY_WORD: Record<string, Reason> = {
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 const CUT = /^(Connection is closed|Command aborted|Socket closed|socket hang up|aborted)/i;
 
-/** Looks through the causes: what failed is often wrapped. */
+/** Searches the causes: the original error is often wrapped. */
 export function reasonOf(error: unknown): Reason {
   if (error instanceof SharingError) return error.reason;
   if (!(error instanceof Error)) return 'other';

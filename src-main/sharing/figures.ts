@@ -1,19 +1,19 @@
-/** A reading that is smaller says more of latency than of throughput. */
+/** A smaller read measures latency rather than throughput. */
 const LARGE_BYTES = 256 * 1024;
-/** How much a new measurement counts. */
+/** Weight of a new measurement. */
 const SHARE = 0.2;
 
-/** What a shared cache has done, and how fast. */
+/** Statistics of a shared cache. */
 export class Figures {
   written = 0;
   bytesWritten = 0;
-  /** Values that were read from. */
+  /** Values read. */
   read = 0;
   bytesRead = 0;
   corrupt = 0;
-  /** Milliseconds of asking what is there; undefined until somebody asked. */
+  /** Latency of lookups in milliseconds; undefined until measured. */
   latencyMs: number | undefined;
-  /** Of large readings, each by itself. */
+  /** Throughput of large reads, each measured separately. */
   bytesPerSecond: number | undefined;
 
   asked(ms: number): void {

@@ -6,9 +6,9 @@ import { tempDir } from '../testing/store.ts';
 import { FolderDriver } from './drivers/folder.ts';
 import { machine, share, someFile } from './sharing.test-support.ts';
 
-/** What a network drive does to us. */
+/** Faults of a simulated network drive. */
 interface Drive {
-  /** Listing it takes until this is resolved. */
+  /** Listing waits for this. */
   listed: Promise<unknown>;
   isKept: (path: string) => boolean;
 }
@@ -39,7 +39,7 @@ const values = (dir: string): string[] =>
     .filter((path) => path.endsWith('.kvs'))
     .map((path) => join(dir, path));
 
-/** Machines that fill a folder with values of 1,000 bytes, as many as they are asked for. */
+/** Machines that fill a folder with values of 1,000 bytes, as many as requested. */
 function setUp(limitBytes: number) {
   const dir = tempDir();
   const { path } = someFile(1000);
@@ -55,7 +55,7 @@ test('a full folder is cleared a little below its limit, so that not every write
   const { dir, fill } = setUp(20_000);
   await fill(21);
   await expect.poll(() => values(dir).length).toBe(19);
-  // Listing clears away what dead writers left: this is still there when nobody listed.
+  // Listing removes the files of dead writers: this one remains if nobody listed.
   const [value = ''] = values(dir);
   const left = value.replace('.kvs', `.${'0'.repeat(16)}.tmp`);
   writeFileSync(left, 'half');

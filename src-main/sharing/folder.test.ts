@@ -66,7 +66,7 @@ test('a folder that is not there is a drive that is not connected: it is never m
   expect(cache.available).toBe(true);
 });
 
-test('above its limit the values used longest ago go, and nothing that is not ours', async () => {
+test('above its limit the least recently used values are deleted, and no foreign files', async () => {
   const dir = tempDir();
   const foreign = [join(dir, 'notes.txt'), join(dir, name(1).slice(0, 2), 'photo.kvs')];
   const cache = machine(driver(dir, { limitBytes: 3500 }));
@@ -84,7 +84,7 @@ test('above its limit the values used longest ago go, and nothing that is not ou
   const there = (): Promise<Set<string>> => machine(driver(dir)).has([1, 2, 3, 4].map(keyOf));
   await expect.poll(there).toEqual(new Set([1, 2, 4].map(keyOf)));
   for (const path of foreign) expect(statSync(path).size).toBe(4000);
-  await share(cache, 5, someFile(4000).path); // larger than all of it
+  await share(cache, 5, someFile(4000).path); // larger than the whole limit
   expect(await machine(driver(dir)).has([keyOf(5)])).toEqual(new Set());
 });
 

@@ -2,13 +2,16 @@ import { createHmac } from 'node:crypto';
 import { isKey } from '../kvstore/hash.ts';
 import { keyCheck } from './encryption.ts';
 
-/** The newest chunk file this version reads (docs/formats/chunk-kv.md). Older programs are never handed a file that they cannot read. */
+/**
+ * The newest chunk file format this version reads (docs/formats/chunk-kv.md). Older programs never receive a file that
+ * they cannot read.
+ */
 const CHUNK_FORMAT = 2;
 
 /**
- * The name of a chunk among shared values, 64 hexadecimal digits. Who does not know the salt can tell from a text neither its name
- * nor whether others have read it. Values of each of the team's keys have names of their own, and so have those that are not
- * encrypted: nobody finds what they could not read, and a new key begins an empty cache.
+ * The name of a chunk among shared values, 64 hexadecimal digits. Without the salt, nobody can derive a text's name or
+ * tell whether others have read it. Each team key has separate names, as have unencrypted values: nobody finds values
+ * they cannot read, and a new key starts an empty cache.
  */
 export function nameOf(key: string, salt: string, teamKey: Buffer | undefined): string {
   if (!isKey(key)) throw new TypeError('nameOf: key must come from chunkKey().');

@@ -8,7 +8,7 @@ import { SharingError } from './failures.ts';
 
 export type GetSecret = (name: SharingSecret) => Promise<string>;
 
-/** Folder, server or bucket, as people know it; empty while nothing is set. */
+/** Folder, server or bucket for display; empty if none is configured. */
 export function whereOf({ kind, folder, redis, s3 }: Sharing): string {
   if (kind === 'folder') return folder.path;
   if (kind === 'redis') return redis.host === '' ? '' : `${redis.host}:${redis.port}`;
@@ -19,7 +19,7 @@ export function whereOf({ kind, folder, redis, s3 }: Sharing): string {
   return '';
 }
 
-/** The driver that the settings name; its code is loaded now, since most people need none. SharingError. */
+/** The configured driver; its code is loaded on demand, because most users need none. SharingError. */
 export async function openDriver(sharing: Sharing, secret: GetSecret): Promise<Driver> {
   const { kind, readOnly, folder, redis, s3 } = sharing;
   if (whereOf(sharing) === '') throw new SharingError('incomplete', 'folder, host or bucket is missing');

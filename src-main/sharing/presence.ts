@@ -1,12 +1,12 @@
-/** Bytes of a value, or that it is not there. */
+/** Size of a value in bytes, or that it is missing. */
 type Size = number | 'missing';
 
 const THERE_MS = 5 * 60_000;
-/** Another machine may be computing it now. */
+/** In milliseconds: another machine may be computing it now. */
 const MISSING_MS = 15_000;
 const REMEMBERED = 50_000;
 
-/** Which values were seen, or were not, a while ago: prompts ask for the same ones again and again. */
+/** Caches which values exist: prompts look up the same ones again and again. */
 export class Presence {
   readonly #known = new Map<string, { size: Size; untilMs: number }>();
   readonly #clock: () => number;
@@ -15,7 +15,7 @@ export class Presence {
     this.#clock = clock;
   }
 
-  /** undefined: not known (any more). */
+  /** undefined: unknown or expired. */
   get(name: string): Size | undefined {
     const known = this.#known.get(name);
     if (!known) return undefined;
@@ -25,7 +25,7 @@ export class Presence {
   }
 
   set(name: string, size: Size): void {
-    this.#known.delete(name); // goes to the end
+    this.#known.delete(name); // moves to the end
     this.#known.set(name, { size, untilMs: this.#clock() + (size === 'missing' ? MISSING_MS : THERE_MS) });
     if (this.#known.size <= REMEMBERED) return;
     const [oldest] = this.#known.keys();

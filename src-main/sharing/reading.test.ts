@@ -5,7 +5,7 @@ import { keyOf, machine } from './sharing.test-support.ts';
 
 const MB = 2 ** 20;
 
-/** A place that has every value, of so many bytes, and lets a test answer. */
+/** A storage that has every value, all of one size, and lets a test respond. */
 class Place implements Driver {
   readonly largestBytes = Infinity;
   underWay = 0;
@@ -42,7 +42,7 @@ class Place implements Driver {
   }
 }
 
-/** A line that all calls under way share alike, byte for byte. */
+/** A line that all calls in progress share equally, byte for byte. */
 function line(bytesPerSecond: number): (bytes: number) => Promise<void> {
   const left = new Map<() => void, number>();
   const timer = setInterval(() => {

@@ -97,7 +97,7 @@ describe.skipIf(noRedis !== undefined)(
       await share(cache, 2, someFile(1_000_001).path);
       expect(cache.figures.written).toBe(1);
       await expect.poll(async () => (await machine(driver(redis.port)).has([keyOf(1)])).size).toBe(0);
-      // What is remembered to be there, and is gone, is a failure of one value alone.
+      // A value remembered as present that has gone is a failure of that value alone.
       await expect((await cache.open(keyOf(1)))?.read(0, 10)).rejects.toMatchObject({
         code: 'SHARED_TIER_FAILED',
       });

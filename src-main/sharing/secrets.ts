@@ -19,25 +19,30 @@ export class SharingSecrets {
   readonly #file: SecretFile<z.infer<typeof FileSchema>>;
 
   constructor(path: string, keyring?: Keyring) {
-    this.#file = new SecretFile({ path, schema: FileSchema, keyring, what: 'The secret could not be kept' });
+    this.#file = new SecretFile({
+      path,
+      schema: FileSchema,
+      keyring,
+      what: 'The secret could not be stored',
+    });
   }
 
   get path(): string {
     return this.#file.path;
   }
 
-  /** How each that is set is kept. */
+  /** How each secret that is set is stored. */
   state(): Partial<Record<SharingSecret, 'keyring' | 'file'>> {
     const secrets = this.#file.read()?.secrets ?? {};
     return Object.fromEntries(Object.entries(secrets).map(([name, { kept }]) => [name, kept]));
   }
 
-  /** How a new one would be kept. */
+  /** How a new one would be stored. */
   keeps(): Promise<'keyring' | 'file'> {
     return this.#file.keeps();
   }
 
-  /** '' where there is none. SharingError when the file cannot be read, or the keyring cannot decrypt it. */
+  /** '' if there is none. SharingError if the file cannot be read, or the keyring cannot decrypt it. */
   async get(name: SharingSecret): Promise<string> {
     const one = this.#load()?.secrets[name];
     if (!one) return '';
@@ -48,7 +53,7 @@ export class SharingSecrets {
     }
   }
 
-  /** What names and values are made with. SharingError too when values are to be encrypted and the key is not here. */
+  /** The salt and key for names and values. SharingError also if values must be encrypted and the key is not here. */
   async ofTeam({
     encrypted,
   }: Pick<Sharing, 'encrypted'>): Promise<{ salt: string; key: Buffer | undefined }> {
@@ -58,9 +63,10 @@ export class SharingSecrets {
     return { salt, key: undefined };
   }
 
-  /** Keeps one; '' forgets it, and the last one takes the file with it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /** Stores a secret; '' deletes it, and the last one deletes the file. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async set(name: SharingSecret, secret: string): Promise<void> {
-    if (/[\r\n\0]/.test(secret)) throw new KvasirError('BAD_ARGUMENT', 'A secret has no line breaks.');
+    if (/[\r\n\0]/.test(secret))
+      throw new KvasirError('BAD_ARGUMENT', 'A secret must not contain line breaks.');
     await this.#file.change(async (now) => {
       const secrets = new Map(Object.entries(now?.secrets ?? {}));
       if (secret === '') secrets.delete(name);

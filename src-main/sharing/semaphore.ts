@@ -1,4 +1,4 @@
-/** So many calls at once; the others wait in the order they came. */
+/** Limits concurrent calls; the others wait in call order. */
 export class Semaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -7,7 +7,7 @@ export class Semaphore {
     this.#free = atOnce;
   }
 
-  /** `stop` ends the wait: it rejects with its reason. */
+  /** `stop` cancels the wait: it rejects with the signal's reason. */
   async run<T>(call: () => Promise<T>, stop: AbortSignal): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await this.#place(stop);
@@ -20,7 +20,7 @@ export class Semaphore {
     }
   }
 
-  /** A place that is left is handed on, so that nobody takes it who came later. */
+  /** A freed slot goes directly to the next waiter, so that no later caller takes it. */
   #place(stop: AbortSignal): Promise<void> {
     stop.throwIfAborted();
     return new Promise((resolve, reject) => {

@@ -15,26 +15,30 @@ import { WriteBehind } from './write-behind.ts';
 
 export interface SharedCacheOptions {
   driver: Driver;
-  /** For people: the folder, the server or the bucket. */
+  /** Folder, server or bucket, for display. */
   where: string;
   writable: boolean;
   salt: string;
-  /** Values are encrypted with it; undefined: they are not. */
+  /** Encryption key of values; undefined: unencrypted. */
   key?: Buffer | undefined;
   log: Logger;
   onChange: () => void;
-  /** For tests: milliseconds to the breaker's first probe. */
+  /** For tests: milliseconds to the circuit breaker's first probe. */
   probeMs?: number | undefined;
 }
 
-/** What asking for a name counts as in bytes: where a server is asked name by name, very many take a while. */
+/** Cost of looking up one name, in bytes: if a server needs one request per name, very many take a while. */
 const ASKED_BYTES = 10_000;
-/** Ranges under way, of all values: they share the line, so each has the time that so many of its size take. */
+/**
+ * Concurrent range reads over all values: they share the line, so each gets the time that this many of its size take.
+ */
 const READS_AT_ONCE = 4;
-/** Any name will do to see whether somebody answers. */
+/** Any name can serve as a probe. */
 const PROBE = '0'.repeat(64);
 
-/** The tier over a driver: names, encryption, what is remembered, timeouts, what does not answer, and writing behind. */
+/**
+ * The shared tier on top of a driver: names, encryption, presence cache, timeouts, circuit breaker, and write-behind.
+ */
 export class SharedCache implements SharedTier {
   readonly figures = new Figures();
   readonly #options: SharedCacheOptions;
@@ -44,7 +48,7 @@ export class SharedCache implements SharedTier {
   readonly #askingToWrite = new Asking();
   readonly #presence = new Presence();
   readonly #writing: WriteBehind;
-  /** Keys whose values were wrong: nobody reads them until they were written anew. */
+  /** Keys of corrupt values: not read until they have been rewritten. */
   readonly #corrupt = new Set<string>();
   #failure: Failure | undefined;
   #closed = false;
@@ -87,17 +91,17 @@ export class SharedCache implements SharedTier {
     return this.#options.key !== undefined;
   }
 
-  /** When it is tried again; undefined while it answers. */
+  /** When the next probe is due; undefined while the tier responds. */
   get outUntilMs(): number | undefined {
     return this.#breaker.untilMs;
   }
 
-  /** Chunk files that wait to be written. */
+  /** Number of chunk files waiting to be written. */
   get waiting(): number {
     return this.#writing.waiting;
   }
 
-  /** What went wrong last. */
+  /** The last failure. */
   get failure(): Failure | undefined {
     return this.#failure;
   }
@@ -108,7 +112,7 @@ export class SharedCache implements SharedTier {
       const sizes = await this.#sizes(keys);
       return new Set(keys.filter((key) => this.#isUsable(key, sizes.get(this.#name(key)))));
     } catch {
-      return new Set(); // told by #ask
+      return new Set(); // reported by #ask
     }
   }
 
@@ -120,7 +124,7 @@ export class SharedCache implements SharedTier {
     if (!this.#isUsable(key, size)) return undefined;
     const bytes = this.#bytesOf(size);
     if (!bytes) {
-      this.reportCorrupt(key); // no value has such a size: it was cut
+      this.reportCorrupt(key); // no value has such a size: it was truncated
       return undefined;
     }
     this.figures.read++;
@@ -149,7 +153,7 @@ export class SharedCache implements SharedTier {
     this.#tell(failureFor('damaged', this.#options.where), { key });
   }
 
-  /** Resolves when at most so many files wait to be written, or when nothing can be done about it now. */
+  /** Resolves when at most `most` files wait to be written, or when writing is currently impossible. */
   settled(most = 0): Promise<void> {
     return this.#writing.settled(most);
   }
@@ -173,7 +177,7 @@ export class SharedCache implements SharedTier {
     return this.#options.key ? plainBytes(size) : size;
   }
 
-  /** Of those that are there, by name. */
+  /** Sizes of those that exist, by name. */
   async #sizes(keys: readonly string[], stop?: AbortSignal): Promise<Map<string, number>> {
     const names = keys.map((key) => this.#name(key));
     const unknown = names.filter((name) => this.#presence.get(name) === undefined);
@@ -229,7 +233,9 @@ export class SharedCache implements SharedTier {
     };
   }
 
-  /** A call of the driver, in time; what fails is told, and takes the tier out where nothing else is to be expected either. */
+  /**
+   * A driver call with a timeout; reports failures, and opens the circuit breaker if other calls would fail as well.
+   */
   async #ask<T>(bytes: number, call: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
     try {
       return await this.#asking.within(bytes, call, stop);
@@ -242,8 +248,8 @@ export class SharedCache implements SharedTier {
   }
 
   /**
-   * A write, in time. What fails is told and says nothing of reading: rights may be for reading only, and a line may be too slow for
-   * what is to be sent. None is begun while an earlier one hangs.
+   * A write with a timeout. Failures are reported but do not affect reading: permissions may be read-only, and a line
+   * may be too slow for uploads. No write begins while an earlier one hangs.
    */
   async #askToWrite<T>(bytes: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
@@ -260,7 +266,7 @@ export class SharedCache implements SharedTier {
       return await call();
     } catch (error) {
       throwIfAborted(stop);
-      // Of what #ask has not seen: values that cannot be decrypted. Those that are damaged are written anew.
+      // Failures that #ask has not seen: values that cannot be decrypted. Damaged ones are rewritten.
       if (error instanceof SharingError && error.reason === 'damaged') this.reportCorrupt(key);
       else if (error instanceof SharingError && !isOut(error.reason))
         this.#tell(failureOfSharing(error, this.#options.where));

@@ -164,7 +164,7 @@ test('with a keyring a secret is encrypted; without the keyring it is asked for 
 });
 
 describe('values that are to be encrypted', () => {
-  /** A machine that shares a folder encrypted, and has two chunks of its own. */
+  /** A machine that shares a folder with encryption and stores two chunks. */
   async function encrypting() {
     const machine = setUp();
     const [dir, shared] = [tempDir(), tempDir()];
@@ -212,7 +212,7 @@ describe('values that are to be encrypted', () => {
     const { service, folder, shared, settings } = await encrypting();
     await service.has([]);
     expect(service.status()).toMatchObject({ state: 'ready', encrypted: true });
-    folder(shared, { readOnly: true }); // knows nothing of the key
+    folder(shared, { readOnly: true }); // does not have the key
     await expect
       .poll(() => service.status())
       .toMatchObject({ state: 'ready', writable: false, encrypted: true });
@@ -232,7 +232,7 @@ test('the test of a folder tells what is wrong with it, and leaves nothing there
     readdirSync(shared, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.')),
   ).toEqual([]);
   folder(join(shared, 'nothing'));
-  expect((await service.test()).failure?.message).toBe(`${join(shared, 'nothing')} is not there.`);
+  expect((await service.test()).failure?.message).toBe(`Folder not found: ${join(shared, 'nothing')}.`);
   change({ kind: 'redis' });
   expect((await service.test()).failure?.values).toMatchObject({ reason: 'sharing-incomplete' });
   change({ kind: 'redis', redis: { host: 'localhost' }, authorities: join(shared, 'nothing.pem') });

@@ -28,12 +28,12 @@ interface SharingServiceOptions {
 }
 
 const CHANGED_MS = 1000;
-/** A command ends with what it computed on its way to the others, unless that takes longer. */
+/** Time in milliseconds that a command waits at its end for pending writes to the shared cache. */
 const DRAIN_MS = 60_000;
 
 /**
- * The cache that several machines share, as the settings say: the store has this one tier, whatever is set. A change of the settings or
- * of a secret opens another one.
+ * The configured shared cache: the store always has this one tier. A change of the settings or of a secret opens
+ * another cache.
  */
 export class SharingService implements SharedTier {
   readonly #options: SharingServiceOptions;
@@ -44,10 +44,10 @@ export class SharingService implements SharedTier {
   readonly #unsubscribe: () => void;
   #opened: Promise<void> = Promise.resolve();
   #cache: SharedCache | undefined;
-  /** Why what is set cannot be used. */
+  /** Why the configuration cannot be used. */
   #wrong: Failure | undefined;
   #isOpening = false;
-  /** Whose chunks the others are offered, and ends that. */
+  /** The store whose chunks are offered, and the end of that. */
   #source: { store: ChunkStore; dir: string } | undefined;
   #backlog = new AbortController();
 
@@ -86,7 +86,7 @@ export class SharingService implements SharedTier {
     this.#cache?.reportCorrupt(key);
   }
 
-  /** From now on, and after every change of the settings, what a store has is offered in the background. */
+  /** From now on, and after every change of the settings, offers the store's chunks in the background. */
   shareStored(store: ChunkStore, dir: string): void {
     this.#source = { store, dir };
     this.#startBacklog();
@@ -128,7 +128,7 @@ export class SharingService implements SharedTier {
     return this.info();
   }
 
-  /** Whether what is set works: writes, reads and deletes a small value. Never rejects. */
+  /** Tests the configuration: writes, reads and deletes a small value. Never rejects. */
   async test(): Promise<{ failure: Failure | null; where: string; ms: number }> {
     const sharing = this.#sharing;
     const where = whereOf(sharing);
@@ -147,7 +147,10 @@ export class SharingService implements SharedTier {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves when what is on its way has arrived, where no next start would send it; soon after a minute, or an abort, in any case. */
+  /**
+   * Resolves when pending writes have arrived if no later start would send them; at the latest after a minute, or on
+   * abort.
+   */
   async sent(signal: AbortSignal): Promise<void> {
     await this.#opened;
     if (this.#source || !this.#cache || signal.aborted) return;
@@ -213,7 +216,9 @@ export class SharingService implements SharedTier {
     this.#startBacklog();
   }
 
-  /** After the key was kept or removed: where the two differ values are encrypted, or nothing is shared. */
+  /**
+   * Called after the key was stored or removed: if setting and key differ, values are encrypted or nothing is shared.
+   */
   #noteEncrypted(encrypted: boolean): void {
     const sharing = this.#sharing;
     if (sharing.encrypted !== encrypted)
@@ -245,7 +250,7 @@ const NONE = {
   bytesPerSecond: undefined,
 };
 
-/** What a change of opens another cache; a change of the key does so by itself. */
+/** The settings whose change opens another cache; a change of the key does so separately. */
 function placeOf(sharing: Sharing): Sharing {
   return { ...sharing, encrypted: false };
 }

@@ -7,12 +7,12 @@ import { tempDir } from '../testing/store.ts';
 import type { Driver } from './driver.ts';
 import { SharedCache, type SharedCacheOptions } from './shared-cache.ts';
 
-/** A key as the store gives them, for each id. */
+/** A store key for each id. */
 export function keyOf(id: number): string {
   return createHash('sha256').update(`chunk ${id}`).digest('hex');
 }
 
-/** A file of random bytes in the place of a chunk's. */
+/** A file of random bytes that stands for a chunk file. */
 export function someFile(bytes: number): { path: string; content: Buffer } {
   const path = join(tempDir(), 'chunk.kvc');
   const content = randomBytes(bytes);
@@ -20,7 +20,7 @@ export function someFile(bytes: number): { path: string; content: Buffer } {
   return { path, content };
 }
 
-/** One machine's view; it ends with the test. */
+/** One machine's cache; closed at the end of the test. */
 export function machine(driver: Driver, options: Partial<SharedCacheOptions> = {}): SharedCache {
   const cache = new SharedCache({
     driver,

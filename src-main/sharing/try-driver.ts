@@ -5,7 +5,9 @@ import type { Outgoing } from './driver.ts';
 import { SharingError } from './failures.ts';
 import { openDriver, type GetSecret } from './open-driver.ts';
 
-/** Writes, reads and deletes a small value as the settings say; only looks where nothing may be written. Throws what goes wrong. */
+/**
+ * Writes, reads and deletes a small value with the given settings; only looks it up if read-only. Throws on failure.
+ */
 export async function tryDriver(sharing: Sharing, secret: GetSecret): Promise<void> {
   const driver = await openDriver(sharing, secret);
   const asking = new Asking();

@@ -4,7 +4,7 @@ import type { Driver } from './driver.ts';
 import { FolderDriver } from './drivers/folder.ts';
 import { keyOf, machine, readAll, share, someFile } from './sharing.test-support.ts';
 
-/** Drivers of one folder, whose writing a test changes. */
+/** Drivers of one folder, whose writes a test replaces. */
 function folder(): () => Driver {
   const dir = tempDir();
   return () => new FolderDriver({ dir, readOnly: false, limitBytes: Infinity });
@@ -30,7 +30,7 @@ test.each([
   expect(cache.failure?.values?.['reason']).toBe(reason);
   expect(cache.available).toBe(true);
   expect(reset).not.toHaveBeenCalled();
-  expect(cache.waiting).toBe(1); // it is tried again later
+  expect(cache.waiting).toBe(1); // retried later
   expect((await value?.read(100_000, 200_000))?.length).toBe(200_000);
   expect((await readAll(cache, 1))?.equals(content)).toBe(true);
 });

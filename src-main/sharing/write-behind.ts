@@ -4,22 +4,22 @@ import { sealed } from './encryption.ts';
 
 interface WriteBehindOptions {
   driver: Driver;
-  /** Values are encrypted with it. */
+  /** Encryption key of values. */
   key: Buffer | undefined;
   nameOf: (chunk: string) => string;
   isOut: () => boolean;
-  /** A call of the driver that writes so many bytes, in time. */
+  /** A driver call that writes the given number of bytes, with a timeout. */
   ask: <T>(bytes: number, call: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   isThere: (chunk: string) => Promise<boolean>;
-  /** Whether what is there is to be written over. */
+  /** Whether to overwrite an existing value. */
   isWrong: (chunk: string) => boolean;
   onWritten: (chunk: string, bytes: number) => void;
   onChange: () => void;
 }
 
-/** What does not fit is offered again at the next start. */
+/** Files above this limit are offered again at the next start. */
 const MOST_WAITING = 10_000;
-/** Of a file; what fails may be its own. */
+/** Attempts per file; the failure may concern only that file. */
 const TRIES = 3;
 const PAUSE_MS = 30_000;
 const MOST_PAUSE_MS = 600_000;
@@ -29,13 +29,16 @@ interface Waiting {
   tries: number;
 }
 
-/** Chunk files on their way to the others, one at a time, whenever the tier answers. Nobody waits for them. */
+/**
+ * Writes chunk files to the shared cache in the background, one at a time, while the tier responds. Nobody waits for
+ * them.
+ */
 export class WriteBehind {
   readonly #options: WriteBehindOptions;
   readonly #waiting = new Map<string, Waiting>();
   readonly #settled = new Set<{ most: number; resolve: () => void }>();
   #working = false;
-  /** While writing fails though reading need not: the place is full, it may not be written, the line is slow. */
+  /** Set while writing fails although reading may work: the storage is full, not writable, or the line is slow. */
   #pause: NodeJS.Timeout | undefined;
   #pauseMs = 0;
   #closed = false;
@@ -55,7 +58,7 @@ export class WriteBehind {
     this.go();
   }
 
-  /** Begins, or goes on after the tier was out. */
+  /** Starts writing, or resumes after the tier was unreachable. */
   go(): void {
     if (this.#working || this.#pause || this.#closed) return;
     this.#working = true;
@@ -92,7 +95,7 @@ export class WriteBehind {
       this.#waiting.delete(chunk);
     } catch {
       this.#waiting.delete(chunk);
-      if (++waiting.tries < TRIES) this.#waiting.set(chunk, waiting); // behind the others
+      if (++waiting.tries < TRIES) this.#waiting.set(chunk, waiting); // after the others
       if (!this.#options.isOut()) this.#rest();
     }
     this.#options.onChange();

@@ -5,12 +5,15 @@ import type { Logger } from '../../platform/logger.ts';
 import { otherReleaseFailure } from '../failures.ts';
 import type { PackPins } from './pins.ts';
 
-/** Folder of the packs that the app fetched for one release. */
+/** Folder of the packs downloaded for one release. */
 export function releaseFolder(dir: string, release: string): string {
   return join(dir, release);
 }
 
-/** Files of all packs that are here: those that setup put into the build, and those of this release that the app fetched. */
+/**
+ * Files of all installed packs: those that setup put into the build, and those that the app downloaded for this
+ * release.
+ */
 export function installedPacks(built: readonly string[], dir: string, { release, pins }: PackPins): string[] {
   const fetched = pins
     .map(({ library }) => join(releaseFolder(dir, release), library))
@@ -18,7 +21,10 @@ export function installedPacks(built: readonly string[], dir: string, { release,
   return [...built, ...fetched];
 }
 
-/** Removes what was fetched for other releases, and says so of each pack. Where that fails it stays, and is never loaded. */
+/**
+ * Removes packs downloaded for other releases and returns a notice for each. A pack that cannot be removed stays but is
+ * never loaded.
+ */
 export function removeOtherReleases(dir: string, release: string, log: Logger): Failure[] {
   const others = (existsSync(dir) ? readdirSync(dir) : []).filter((name) => name !== release);
   return others.flatMap((other) => {

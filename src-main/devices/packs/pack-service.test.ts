@@ -102,8 +102,8 @@ describe('what is offered', () => {
   test('nothing that is installed', async () => {
     const { service } = await kvasir(sends, { installed: ['libggml-test.so'] });
     expect(service.offers()).toEqual([]);
-    expect(() => service.fetch('vulkan')).toThrow(/is here already/);
-    expect(() => service.fetch('cuda')).toThrow(/no cuda pack/);
+    expect(() => service.fetch('vulkan')).toThrow(/is already installed/);
+    expect(() => service.fetch('cuda')).toThrow(/cuda pack is not available/);
   });
 });
 
@@ -136,12 +136,12 @@ describe('a pack', () => {
     expect(readFileSync(setup.path).equals(LIBRARY)).toBe(true);
   });
 
-  test('of which something else comes is thrown away, and can be had again', async () => {
+  test('is deleted if its checksum is wrong, and can be downloaded again', async () => {
     const setup = await kvasir((request, response) => sendFile(Buffer.from('forged'), request, response));
     const offer = await fetched(setup);
     expect(offer?.failure).toMatchObject({ code: 'CHECKSUM_MISMATCH' });
     expect(offer?.failure?.message).toMatch(
-      /^The Vulkan pack could not be fetched: What 127.0.0.1:\d+ sent is not the file that was announced: its SHA-512 is [\da-f]{128}\.$/,
+      /^The Vulkan pack could not be downloaded: Checksum mismatch: the file from 127.0.0.1:\d+ has the SHA-512 [\da-f]{128}\.$/,
     );
     expect(setup.files()).toEqual(['1.0.0']);
     setup.server.answers = sends;
@@ -153,13 +153,13 @@ describe('a pack', () => {
     [
       'a registry that has none',
       (_, response) => void response.writeHead(404).end(),
-      /^The Vulkan pack could not be fetched: .* status 404\.$/,
-      /npm is set to: it has to have @node-llama-cpp\/test-vulkan 1\.0\.0/,
+      /^The Vulkan pack could not be downloaded: .* status 404\.$/,
+      /npm's registry setting: the registry must have @node-llama-cpp\/test-vulkan 1\.0\.0/,
     ],
     [
       'no connection',
       (request) => void request.socket.destroy(),
-      /^The Vulkan pack could not be fetched: .* could not be reached \(ECONNRESET\)\.$/,
+      /^The Vulkan pack could not be downloaded: .* could not be reached \(ECONNRESET\)\.$/,
       /proxy/,
     ],
   ])('%s: one sentence, and what to do', async (_, answer, message, advice) => {
@@ -183,7 +183,7 @@ describe('a pack', () => {
     const setup = await kvasir(sends, { data });
     expect((await fetched(setup))?.failure).toMatchObject({
       code: 'STORE_READ_ONLY',
-      message: expect.stringMatching(/could not be made \(\w+\)\.$/) as string,
+      message: expect.stringMatching(/could not be created \(\w+\)\.$/) as string,
     });
   });
 
@@ -228,7 +228,7 @@ describe('packs that are here', () => {
     writeFileSync(join(dir, '1.0.0', 'libggml-test.so'), '');
     expect(installedPacks([], dir, pins)).toEqual([]);
     expect(removeOtherReleases(dir, pins.release, silentLogger).map(({ message }) => message)).toEqual([
-      "libggml-test.so was fetched for release 1.0.0 of ggml's packages and this Kvasir has 2.0.0, so it was removed.",
+      "libggml-test.so was removed: it is for release 1.0.0 of ggml's packages, and Kvasir needs 2.0.0.",
     ]);
     expect(readdirSync(dir)).toEqual([]);
     expect(removeOtherReleases(dir, pins.release, silentLogger)).toEqual([]);

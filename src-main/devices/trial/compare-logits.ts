@@ -1,4 +1,4 @@
-/** How far two logit vectors are apart. */
+/** The difference between two logit vectors. */
 export interface Difference {
   /** Largest |a − b|, divided by the range (max − min) of b. */
   maxOfRange: number;
@@ -16,7 +16,7 @@ export function compareLogits(a: Float32Array, b: Float32Array): Difference {
   for (let i = 0; i < a.length; i++) {
     const x = a[i] ?? NaN;
     const y = b[i] ?? NaN;
-    max = Math.max(max, Math.abs(x - y)); // a NaN stays: it must pass no bound
+    max = Math.max(max, Math.abs(x - y)); // keep a NaN: it must fail every bound
     low = Math.min(low, y);
     high = Math.max(high, y);
     square += (x - y) ** 2;

@@ -3,8 +3,8 @@ import { compareLogits } from './compare-logits.ts';
 import type { MeasuredDevice } from './protocol.ts';
 
 /**
- * Largest |Δ logit| as a share of the logits' range. A GPU rounds otherwise than the processor, by at most 0.004 of it where that was
- * seen (Vulkan, the demo model in f16); a driver that computes something else is off by far more.
+ * Largest |Δ logit| as a share of the logits' range. A GPU's rounding differs from the CPU's by at most 0.004 of it in
+ * what we measured (Vulkan, the demo model in f16); a driver that computes wrongly is off by far more.
  */
 const BOUND = 0.02;
 
@@ -14,34 +14,37 @@ const CHUNKS = 3;
 const WRITTEN_TOKENS = 8;
 const TIMED_TOKENS = 512;
 const TIMED_ROUNDS = 3;
-/** A device that is slower than this is no choice, however exactly that is known. */
+/** Time limit in milliseconds: a slower device is not worth using, so an exact measurement is not needed. */
 const TIMED_MS = 5000;
 
 const FULL: Strategy = { kind: 'full' };
 /** Every seventh token of the prompt. */
 const SPREAD = Int32Array.from({ length: Math.floor(PROMPT_TOKENS / 7) }, (_, i) => 7 * i);
 
-/** Compared on both devices: each takes another path through the engine, and selects the same tokens whatever the rounding. */
+/**
+ * Compared on both devices: each strategy uses a different path through the engine and selects the same tokens
+ * regardless of rounding.
+ */
 const BLENDS: readonly { name: string; strategy: Strategy | GivenTokens }[] = [
   { name: 'full reuse', strategy: { kind: 'none' } },
   { name: 'blending', strategy: { kind: 'given', tokens: SPREAD } },
   { name: 'blending with a check layer', strategy: { kind: 'deviation', checkLayers: [1], ratios: [1] } },
 ];
 
-/** What a model computed, by what it is called in a sentence. */
+/** Results of a model, keyed by the name used in messages. */
 interface Passes {
   logits: Map<string, Float32Array>;
   written: Int32Array;
 }
 
-/** Holds a model on a device against the same model on the processor: first whether it computes the same, then how fast. */
+/** Compares a model on a device with the same model on the CPU: first the results, then the speed. */
 export async function measure(here: Model, cpu: Model): Promise<MeasuredDevice> {
   const ids = promptOf(cpu, TIMED_TOKENS);
   const compared = ids.slice(0, PROMPT_TOKENS);
   const wrong = await difference(await passes(here, compared), await passes(cpu, compared), cpu, compared);
   const speeds = { here: [] as number[], cpu: [] as number[] };
   const start = performance.now();
-  // By turns, so that what else the machine does slows both.
+  // Alternate, so that other load on the machine slows both equally.
   while (speeds.here.length <= TIMED_ROUNDS && performance.now() - start < TIMED_MS) {
     speeds.here.push(await tokensPerSecond(here, ids));
     speeds.cpu.push(await tokensPerSecond(cpu, ids));
@@ -75,7 +78,7 @@ async function passes(model: Model, ids: Int32Array): Promise<Passes> {
   }
 }
 
-/** What differs first; empty: nothing. */
+/** The first result that differs; empty if none does. */
 async function difference(here: Passes, there: Passes, cpu: Model, ids: Int32Array): Promise<string> {
   for (const [name, logits] of there.logits)
     if (!close(here.logits.get(name) ?? new Float32Array(logits.length), logits)) return name;
@@ -96,7 +99,7 @@ async function writeTheSame(
   if (at < 0) return ours.length === theirs.length;
   const [a, b] = [ours[at], theirs[at]];
   if (a === undefined || b === undefined) return false;
-  // Two tokens that are nearly as likely may change places by rounding.
+  // Two nearly equally likely tokens may swap ranks through rounding.
   const tokens = Int32Array.from([...ids, ...theirs.slice(0, at)]);
   const logits = await logitsOf(cpu, [{ kind: 'compute', tokens }], FULL);
   const swapped = logits.slice();
@@ -125,7 +128,7 @@ async function tokensPerSecond(model: Model, ids: Int32Array): Promise<number> {
   return ids.length / ((performance.now() - start) / 1000);
 }
 
-/** Text of no meaning that never says the same twice. */
+/** Meaningless text without repetition. */
 function promptOf(model: Model, length: number): Int32Array {
   const lines = Array.from(
     { length },
@@ -134,7 +137,7 @@ function promptOf(model: Model, length: number): Int32Array {
   return model.tokenize(lines.join('\n'), { addBos: true }).slice(0, length);
 }
 
-/** Of all rounds but the first, which pays for what happens once; of that one where there is no other. */
+/** The median of all rounds but the first, which includes one-time costs; with a single round, that one. */
 function warmMedian(values: readonly number[]): number {
   const warm = (values.length > 1 ? values.slice(1) : [...values]).sort((a, b) => a - b);
   return warm[warm.length >> 1] ?? 0;

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../src-shared/contract/common.ts';
 
-/** What the process is asked, once. It loads the pack first; null: what the engine has without one (Metal). */
+/** The single request that the process gets. It loads the pack first; null: the engine's built-in backend (Metal). */
 export type DeviceRequest =
   | { ask: 'list'; pack: string | null }
   /** Whether a device gives what the processor does with a model, and how fast. */
@@ -11,9 +11,9 @@ export interface ListedDevice {
   description: string;
 }
 
-/** Speeds are in tokens a second, of prompts. */
+/** Prompt throughput, in tokens a second. */
 export interface MeasuredDevice {
-  /** In what it was not the processor's equal; empty: in nothing. */
+  /** The result that differs from the CPU's; empty if none does. */
   wrong: string;
   tokensPerSecond: number;
   cpuTokensPerSecond: number;

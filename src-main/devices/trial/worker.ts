@@ -1,6 +1,6 @@
 /**
- * The process in which GPUs are tried. A driver can end its process, or hang in it, when it is loaded and when it computes: what
- * happens to this one costs nothing but the trial.
+ * The process in which GPUs are tested. A driver can crash or hang its process when it is loaded and when it computes;
+ * here that costs only the test.
  */
 import { Engine } from '../../engine/engine.ts';
 import { failureOf } from '../../platform/failure.ts';

@@ -7,10 +7,10 @@ import { httpFetch } from './http-fetch.ts';
 import type { ChatMessage } from './messages.ts';
 import type { RemoteServer } from './server-address.ts';
 
-/** What a server told of the tokens it counted; null where it did not. */
+/** Token counts from the server; null if it sent none. */
 export interface RemoteUsage {
   promptTokens: number | null;
-  /** Of these, those it had computed before, for whatever request began alike. */
+  /** Of these, tokens from the server's prefix cache. */
   cachedTokens: number | null;
   answerTokens: number | null;
 }
@@ -24,11 +24,11 @@ export interface RemoteRequest {
   signal: AbortSignal;
 }
 
-/** More of an answer, or how it ended. */
+/** A further piece of an answer, or how it ended. */
 export type RemotePiece =
   { kind: 'thought' | 'text'; text: string } | { kind: 'end'; reason: 'stop' | 'length'; usage: RemoteUsage };
 
-/** A model in a server's list; how many tokens it takes is told by some. */
+/** A model in a server's list; some servers include the context length. */
 export interface ListedModel {
   id: string;
   contextTokens: number | null;
@@ -36,15 +36,15 @@ export interface ListedModel {
 
 interface ClientOptions {
   address: string;
-  /** '' for none; asked for at each request, so that a new one holds at once. */
+  /** '' for none; read for each request, so that a new key takes effect immediately. */
   key: () => Promise<string>;
 }
 
 const LIST_SECONDS = 20;
-/** More than any server has; the rest is not looked at. */
+/** More than any server has; the rest is ignored. */
 const MOST_LISTED = 2000;
 
-/** What is read of a part of an answer. Whatever else stands in it is left alone. */
+/** The fields that Kvasir reads of a response chunk; others are ignored. */
 const ChunkSchema = z.object({
   choices: z
     .array(
@@ -80,7 +80,10 @@ const ListedSchema = z.object({
 
 const UNTOLD: RemoteUsage = { promptTokens: null, cachedTokens: null, answerTokens: null };
 
-/** Asks one server that speaks OpenAI's API, by OpenAI's own client. Nothing is retried: people are told, and ask again. */
+/**
+ * Client of one server with an OpenAI-compatible API, built on OpenAI's client. Without retries: the user sees the
+ * error and can ask again.
+ */
 export class RemoteClient {
   readonly #options: ClientOptions;
   readonly #host: string;
@@ -98,7 +101,7 @@ export class RemoteClient {
       const client = await this.#client(asked.key ?? '');
       const answer: unknown = await client.get('/models', { signal: patience.signal });
       const listed = z.object({ data: z.array(z.unknown()) }).safeParse(answer);
-      if (!listed.success) throw notTheProtocol(asked, 'it has no list of models');
+      if (!listed.success) throw notTheProtocol(asked, 'it has no model list');
       const known = listed.data.data
         .slice(0, MOST_LISTED)
         .flatMap((each) => ListedSchema.safeParse(each).data ?? []);
@@ -113,7 +116,10 @@ export class RemoteClient {
     }
   }
 
-  /** An answer as it comes; the last piece says how it ended. Stopping ends the request on the server, too. REMOTE_*, CONTEXT_OVERFLOW, ABORTED. */
+  /**
+   * Streams an answer; the last piece says how it ended. Aborting also cancels the request on the server. REMOTE_*,
+   * CONTEXT_OVERFLOW, ABORTED.
+   */
   async *complete(
     { model, waitSeconds }: Pick<RemoteServer, 'model' | 'waitSeconds'>,
     request: RemoteRequest,
@@ -134,13 +140,14 @@ export class RemoteClient {
         reason = choices[0]?.finish_reason ?? reason;
       }
       patience.requireUnbroken();
-      if (reason === undefined) throw asked.begun ? cut(asked) : notTheProtocol(asked, 'its answer is empty');
+      if (reason === undefined)
+        throw asked.begun ? cut(asked) : notTheProtocol(asked, 'its response is empty');
       if (reason === 'content_filter') throw filtered(asked);
       yield { kind: 'end', reason: reason === 'length' ? 'length' : 'stop', usage };
     } catch (error) {
       throw patience.explain(error, asked);
     } finally {
-      patience.end(); // also when whoever reads goes away: the request ends with it
+      patience.end(); // also if the reader stops early: cancel the request
     }
   }
 
@@ -168,7 +175,7 @@ export class RemoteClient {
     return new Client({
       baseURL: this.#options.address,
       apiKey: key === '' ? 'none' : key,
-      // Nothing is taken from the environment, which is for other programs.
+      // ignore environment variables, which are meant for other programs
       organization: null,
       project: null,
       defaultHeaders: key === '' ? { authorization: null } : {},
@@ -182,7 +189,7 @@ export class RemoteClient {
 
 let trusts = false;
 
-/** Besides Node's own: a company's authority mostly is known to the system. */
+/** Trusts the system's certificates in addition to Node's: a company's CA is usually installed there. */
 function trustSystemCertificates(): void {
   if (trusts) return;
   trusts = true;
@@ -192,11 +199,11 @@ function trustSystemCertificates(): void {
 
 function parsed(chunk: unknown, asked: Asked): Chunk {
   const { data } = ChunkSchema.safeParse(chunk);
-  if (!data) throw notTheProtocol(asked, 'parts of its answer are not what they should be');
+  if (!data) throw notTheProtocol(asked, 'its response does not match OpenAI’s schema');
   return data;
 }
 
-/** `max_tokens`, since the servers that people run know no other name for it. */
+/** `max_tokens`, because common servers do not support its newer name. */
 function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed }: RemoteRequest) {
   return {
     model,
@@ -230,12 +237,12 @@ function piecesOf(choice: Chunk['choices'][number] | undefined): RemotePiece[] {
 function filtered({ host }: Asked): KvasirError {
   return new KvasirError(
     'REMOTE_FAILED',
-    `${host} ended the answer by its filter for contents.`,
-    'Ask in other words, or choose another model.',
+    `${host} stopped the answer: content filter.`,
+    'Rephrase the question, or choose another model.',
   );
 }
 
-/** How long a server may be silent: ends a request by its signal, and says afterwards why it ended. */
+/** Aborts a request when the server has been silent for too long, and reports why it ended. */
 class Patience {
   readonly #seconds: number;
   readonly #controller = new AbortController();
@@ -264,7 +271,7 @@ class Patience {
     }, this.#seconds * 1000);
   }
 
-  /** OpenAI's client ends a stream that was stopped as if it had come to its end. */
+  /** OpenAI's client ends an aborted stream as if it were complete. */
   requireUnbroken(): void {
     this.signal.throwIfAborted();
   }

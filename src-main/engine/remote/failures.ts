@@ -1,17 +1,17 @@
 import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 
-/** What was asked when it went wrong. */
+/** The request that failed. */
 export interface Asked {
-  /** With its port. */
+  /** Including the port. */
   host: string;
   model?: string | undefined;
-  /** Never to stand in what people or logs are told. */
+  /** Must never appear in messages or logs. */
   key?: string | undefined;
-  /** Whether something of the answer had come already. */
+  /** Whether part of the answer had arrived. */
   begun?: boolean | undefined;
 }
 
-/** What OpenAI's client throws, and what Node throws below it, as far as it is read here. */
+/** The fields that Kvasir reads of errors from OpenAI's client and from Node below it. */
 interface Thrown {
   status?: unknown;
   code?: unknown;
@@ -21,7 +21,7 @@ interface Thrown {
   cause?: unknown;
 }
 
-/** Longest run of what a server said that is quoted. */
+/** Maximum length of a quoted server message. */
 const QUOTED = 200;
 
 const CERTIFICATE =
@@ -29,7 +29,7 @@ const CERTIFICATE =
 const TOO_LONG =
   /context[ _-]?(length|size|window)|maximum context|max_model_len|exceeds? the .*context|too (long|many tokens)/i;
 
-/** Why a server gave no answer, or no more of it, in one sentence. The cause is left out: what it holds may hold the key. */
+/** Converts a failed or interrupted request into one sentence. The cause is omitted, because it may contain the key. */
 export function remoteFailure(error: unknown, asked: Asked): KvasirError {
   if (error instanceof KvasirError) return error;
   const { status } = error as Thrown;
@@ -38,7 +38,7 @@ export function remoteFailure(error: unknown, asked: Asked): KvasirError {
   const certificate = codes.find((code) => CERTIFICATE.test(code));
   if (certificate !== undefined) return untrusted(certificate, asked);
   if (/unexpected redirect/i.test(textsOf(error))) return redirected(asked);
-  if (error instanceof SyntaxError) return notTheProtocol(asked, 'what it sent is not JSON');
+  if (error instanceof SyntaxError) return notTheProtocol(asked, 'its response is not JSON');
   if ((error as Thrown).code !== undefined || asked.begun) {
     if (isUnreachable(codes) && !asked.begun) return unreachable(codes, asked);
     const said = wordsOf(error as Thrown, asked);
@@ -48,30 +48,30 @@ export function remoteFailure(error: unknown, asked: Asked): KvasirError {
   return unreachable(codes, asked);
 }
 
-/** Nothing came for so many seconds. */
+/** A timeout: the server sent nothing for this many seconds. */
 export function tooSlow({ host, begun }: Asked, seconds: number): KvasirError {
   const what = begun ? 'sent nothing more' : 'sent no first token';
   return new KvasirError(
     'REMOTE_SLOW',
     `${host} ${what} within ${seconds} seconds.`,
-    'It may be loading the model, have many requests before this one, or be short of memory: try again, or allow it more time.',
+    'It may be loading the model, busy with other requests, or short of memory. Try again, or increase the timeout.',
   );
 }
 
-/** The answer ended without saying so. */
+/** The stream ended without an end marker. */
 export function cut({ host }: Asked, how = ''): KvasirError {
   return new KvasirError(
     'REMOTE_CUT',
     `The connection to ${host} ended in the middle of the answer${how}.`,
-    'What had come is kept; ask again for the whole.',
+    'The partial answer is kept; ask again for a complete one.',
   );
 }
 
 export function notTheProtocol({ host }: Asked, what: string): KvasirError {
   return new KvasirError(
     'REMOTE_PROTOCOL',
-    `${host} does not answer as OpenAI’s API does: ${what}.`,
-    'Check the address: mostly it ends in /v1, and no page for signing in may stand before it.',
+    `${host} does not speak OpenAI’s API: ${what}.`,
+    'Check the address: it usually ends in /v1 and must not lead to a sign-in page.',
   );
 }
 
@@ -83,31 +83,35 @@ function refusal(error: Thrown, status: number, asked: Asked): KvasirError {
     new KvasirError(code, message, advice);
   if (status === 401 || status === 403)
     return asked.key === undefined || asked.key === ''
-      ? make('REMOTE_KEY', `${host} wants a key (${status}).`, 'Give the model’s key on the Models screen.')
+      ? make(
+          'REMOTE_KEY',
+          `${host} requires a key (${status}).`,
+          'Enter the model’s key on the Models screen.',
+        )
       : make(
           'REMOTE_KEY',
-          `${host} refuses the key, or what it may do (${status}).`,
+          `${host} refuses the key, or the key lacks permission (${status}).`,
           'Change the model’s key on the Models screen.',
         );
   if (status === 413 || (status === 400 && TOO_LONG.test(reason)))
     return make(
       'CONTEXT_OVERFLOW',
       `The prompt is longer than ${host} takes for this model${quoted(said)}.`,
-      'Allow fewer passages or a smaller context in Settings, or tell the model’s context length when adding it.',
+      'Allow fewer passages or a smaller context in Settings, or enter the model’s context length when adding it.',
     );
   if (status === 404)
     return make(
       'REMOTE_MODEL',
       model === undefined
-        ? `${host} has no list of models at this address (404).`
-        : `${host} has no model “${model}” any more, or the address is not that of its API (404).`,
-      'Look at which models the server has now, and add the one you want.',
+        ? `${host} has no model list at this address (404).`
+        : `${host} has no model “${model}”, or the address is not that of its API (404).`,
+      'Check which models the server has now, and add the one you want.',
     );
   if (status === 429 && /insufficient_quota|billing|exceeded your current quota/i.test(reason))
     return make(
       'REMOTE_QUOTA',
-      `The account at ${host} has used up what it may (429).`,
-      'Raise its limit or pay for more there, or choose another model.',
+      `The account at ${host} has used up its quota (429).`,
+      'Raise the quota there, or choose another model.',
     );
   if (status === 429 || status === 503) return busy(error, status, asked);
   return failed(asked, `${status}${said === '' ? '' : `: ${said}`}`);
@@ -116,7 +120,7 @@ function refusal(error: Thrown, status: number, asked: Asked): KvasirError {
 function busy({ headers }: Thrown, status: number, { host }: Asked): KvasirError {
   const seconds = retrySeconds(headers?.get?.('retry-after') ?? null);
   const when = seconds === undefined ? 'in a while' : `in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
-  const what = status === 429 ? 'takes no more requests for now' : 'is too busy, or still loading';
+  const what = status === 429 ? 'accepts no more requests for now' : 'is too busy, or still loading';
   return new KvasirError('REMOTE_BUSY', `${host} ${what} (${status}).`, `Ask again ${when}.`);
 }
 
@@ -124,21 +128,21 @@ function failed({ host }: Asked, said: string): KvasirError {
   return new KvasirError(
     'REMOTE_FAILED',
     `${host} could not answer${quoted(said)}.`,
-    'Its own log says more; ask again, or choose another model.',
+    'Check the server’s log; ask again, or choose another model.',
   );
 }
 
 function redirected({ host }: Asked): KvasirError {
   return new KvasirError(
     'REMOTE_PROTOCOL',
-    `${host} sends requests on to another address, which is not followed: what is asked goes to the host you chose alone.`,
-    'Add the server by the address that it points to.',
+    `${host} redirected the request. Kvasir does not follow redirects.`,
+    'Add the server by the address it redirects to.',
   );
 }
 
 function untrusted(code: string, { host }: Asked): KvasirError {
   const why = /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code)
-    ? 'was signed by nobody this computer trusts'
+    ? 'is not signed by an authority this computer trusts'
     : code === 'CERT_HAS_EXPIRED'
       ? 'has expired'
       : code === 'ERR_TLS_CERT_ALTNAME_INVALID'
@@ -156,7 +160,7 @@ function unreachable(codes: readonly string[], { host }: Asked): KvasirError {
   const code = codes.length > 0 ? ` (${codes.join(', ')})` : '';
   return new KvasirError(
     'REMOTE_UNREACHABLE',
-    name ? `No computer is known by the name of ${host}${code}.` : `${host} cannot be reached${code}.`,
+    name ? `Host ${host} not found${code}.` : `${host} cannot be reached${code}.`,
     'Check that the server runs, its address and port, and your network.',
   );
 }
@@ -167,14 +171,14 @@ function isUnreachable(codes: readonly string[]): boolean {
   return codes.some((code) => UNREACHABLE.test(code));
 }
 
-/** In seconds; the header has these, or a date. */
+/** In seconds; the header contains seconds or a date. */
 function retrySeconds(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(1, Math.ceil(seconds)) : undefined;
 }
 
-/** Codes of an error and of what caused it, Node's own form of several attempts included. */
+/** Codes of an error and its causes, including Node's AggregateError of several attempts. */
 function codesOf(error: unknown): string[] {
   const codes = new Set<string>();
   let at = error;
@@ -196,7 +200,7 @@ function textsOf(error: unknown): string {
   return texts.join(' ');
 }
 
-/** What the server said, on one line and without the key, which some repeat. */
+/** The server's message, on one line and without the key, which some servers repeat. */
 function wordsOf({ message, status }: Thrown, { key }: Asked): string {
   if (typeof message !== 'string' || /<html|<!doctype/i.test(message)) return '';
   const plain = message.replace(new RegExp(`^${String(status)} `), '').replace(/[\s\p{Cc}]+/gu, ' ');

@@ -3,13 +3,13 @@ import https from 'node:https';
 import { Readable } from 'node:stream';
 import { reachOf } from '../../../src-shared/reach.ts';
 
-/** Statuses whose responses have no body, not even an empty one. */
+/** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 /**
- * What OpenAI's client takes for fetch, by node:http: with the undici of Node 24 a server that closes the connection while the body
- * waits to be read ends the whole process (as in platform/download/request.ts). Tells nothing of this machine, and follows no
- * redirect: what is asked goes to the host that was chosen alone.
+ * The fetch function for OpenAI's client, on node:http: with the undici of Node 24, a server that closes the connection
+ * while the body waits to be read crashes the process (as in platform/download/request.ts). Sends no information about
+ * this machine, and follows no redirects: the request goes only to the host that the user chose.
  */
 export async function httpFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const url = new URL(input instanceof Request ? input.url : input);
@@ -45,11 +45,12 @@ function send(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request, Agent } = url.protocol === 'https:' ? https : http;
-    // Of its own: no connection that a server may have left already. By way of the proxy that the environment names, which leads to no host of this machine.
+    // A new agent: no connection that a server may have closed. Uses the proxy from the environment, except for hosts
+    // on this machine.
     const agent = new Agent(reachOf(url.hostname) === 'here' ? {} : { proxyEnv: process.env });
     const options = { method, headers: Object.fromEntries(headers), agent, ...(signal && { signal }) };
     request(url, options, (response) => {
-      response.on('error', () => undefined); // whoever reads it meets it; a body that nobody reads must not end the process
+      response.on('error', () => undefined); // the reader gets the error; an unread body must not crash the process
       resolve(response);
     })
       .on('error', reject)

@@ -5,13 +5,16 @@ export interface ChatMessage {
   content: string;
 }
 
-/** What was appended at once: text, or a passage, which stands apart from what is around it. */
+/** One append: text, or a passage, which is separated from its surroundings. */
 export interface Run {
   tokens: Int32Array;
   passage: boolean;
 }
 
-/** The "chat template" of a model whose server applies its own: marks around messages, from which they are had back. */
+/**
+ * The "chat template" of a model whose server applies its own: marks around messages, from which messagesOf() restores
+ * them.
+ */
 export const MESSAGES_TEMPLATE = [
   `{%- for message in messages -%}`,
   `{%- if message.role == 'system' -%}${markText('system')}`,
@@ -22,15 +25,16 @@ export const MESSAGES_TEMPLATE = [
   `{%- if add_generation_prompt -%}${markText('assistant')}{%- endif -%}`,
 ].join('');
 
-/** What a server is told that cannot go on with a message of its own: nearly none can. */
+/** Sent to a server that cannot continue an assistant message: nearly none can. */
 const GO_ON = 'Go on exactly where your answer stopped. Repeat nothing of it.';
 
-/** Between passages where no separator is set. */
+/** Separates passages if no separator is set. */
 const PARAGRAPHS = '\n\n';
 
 /**
- * A prompt's messages. Passages are joined by the separator, which also stands before the first and behind the last of them: LMCache
- * cuts prompts there, and a passage is the same text wherever it stands. An answer that was begun is gone on with.
+ * Restores a prompt's messages. Passages are joined by the separator, which also comes before the first and after the
+ * last of them: LMCache splits prompts there, and a passage has the same text at any position. An answer that has begun
+ * is continued.
  */
 export function messagesOf(runs: readonly Run[], separator: string): ChatMessage[] {
   const messages: (Pick<ChatMessage, 'role'> & { pieces: Piece[] })[] = [];
@@ -57,7 +61,7 @@ export function messagesOf(runs: readonly Run[], separator: string): ChatMessage
   return last.content === '' ? written.slice(0, -1) : [...written, { role: 'user', content: GO_ON }];
 }
 
-/** Whether a prompt ends within a thought that was begun. */
+/** Whether a prompt ends inside an unfinished thought. */
 export function endsInThought(runs: readonly Run[]): boolean {
   for (const { tokens } of runs.toReversed()) {
     const mark = tokens.findLast((id) => markOf(id) !== undefined);

@@ -10,14 +10,14 @@ import { decode, encode, markOf } from './text-units.ts';
 interface RemoteOptions {
   /** '' for none. */
   key: () => Promise<string>;
-  /** Told of every request. */
+  /** Called after every request. */
   onOutcome?: ((outcome: RemoteOutcome) => void) | undefined;
 }
 
-/** Names the units that text is counted in, as no weights are known: what was cut for one server is cut for all. */
+/** Identifies the units that text is counted in, since the weights are unknown: chunks cut for one server suit all. */
 const FINGERPRINT = createHash('sha256').update('kvasir: text in units of three bytes').digest('hex');
 
-/** What a header would say: nothing is known but how much the server takes. */
+/** A stand-in for a GGUF header: only the server's context length is known. */
 export function remoteHeader({ model, contextTokens }: RemoteServer): NativeGgufInfo {
   return {
     architecture: 'remote',
@@ -55,7 +55,7 @@ export function remoteHeader({ model, contextTokens }: RemoteServer): NativeGguf
   };
 }
 
-/** A server's model behind the face of all engines. Nothing is sent before an answer is asked for. */
+/** A server's model as an implementation of the engine interface. Sends nothing until an answer is requested. */
 export function remoteModel(server: RemoteServer, options: RemoteOptions): Model {
   const client = new RemoteClient({ address: server.address, key: options.key });
   const native = new RemoteNative(server, client, options.onOutcome);
@@ -94,7 +94,7 @@ class RemoteNative implements NativeModel {
     return encode(text, parseSpecial);
   }
 
-  /** `special`: marks around thoughts are written out, as models write them. */
+  /** `special`: marks around thoughts become text, as models write them. */
   detokenize(tokens: Int32Array, special: boolean): string {
     if (!special) return decode(tokens);
     const written = { think: '<think>', thought: '</think>' } as const;

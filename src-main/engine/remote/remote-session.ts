@@ -13,11 +13,11 @@ import { endsInThought, messagesOf, type Run } from './messages.ts';
 import type { RemoteServer } from './server-address.ts';
 import { encode, markId } from './text-units.ts';
 
-/** How a request to the server went. */
+/** The outcome of a request to the server. */
 export interface RemoteOutcome {
-  /** From the request to the first token, in milliseconds; undefined when there was none. */
+  /** From the request to the first token, in milliseconds; undefined if there was none. */
   ttftMs: number | undefined;
-  /** undefined where the server did not count. */
+  /** undefined if the server did not count. */
   tokensPerSecond: number | undefined;
   failure: KvasirError | undefined;
 }
@@ -29,7 +29,7 @@ interface RemoteSessionOptions {
   onOutcome?: ((outcome: RemoteOutcome) => void) | undefined;
 }
 
-/** A flag that is a signal as well: requests end by it. */
+/** An abort flag that is also a signal: it cancels requests. */
 export class RemoteAbort implements NativeAbort {
   readonly #controller = new AbortController();
 
@@ -42,7 +42,7 @@ export class RemoteAbort implements NativeAbort {
   }
 }
 
-/** The text of one conversation. It is sent whole with each request; what the server keeps of it is its own affair. */
+/** The text of one conversation, sent in full with each request; caching is up to the server. */
 export class RemoteSession implements NativeSession {
   readonly capacity: number;
   readonly #options: RemoteSessionOptions;
@@ -69,10 +69,10 @@ export class RemoteSession implements NativeSession {
   }
 
   logits(): Float32Array {
-    throw new TypeError('a model on a server tells no logits');
+    throw new TypeError('a model on a server provides no logits');
   }
 
-  /** ABORTED when it was stopped before the first token, REMOTE_*, CONTEXT_OVERFLOW, BAD_ARGUMENT. */
+  /** ABORTED if stopped before the first token, REMOTE_*, CONTEXT_OVERFLOW, BAD_ARGUMENT. */
   async generate(
     maxTokens: number,
     sampling: NativeSampling,
@@ -154,7 +154,7 @@ export class RemoteSession implements NativeSession {
 
 const NOTHING_TOLD: RemoteUsage = { promptTokens: null, cachedTokens: null, answerTokens: null };
 
-/** What is written, as ids: thoughts stand between marks. */
+/** The answer as ids: thoughts are enclosed in marks. */
 class AnswerTokens {
   readonly #ids: number[] = [];
   readonly #onToken: ((token: number) => void) | undefined;
@@ -207,8 +207,8 @@ function requireTold({ chances, grammar }: NativeSampling): void {
   if (chances === undefined && grammar === undefined) return;
   throw new KvasirError(
     'BAD_ARGUMENT',
-    'A model on another server gives neither log probabilities nor answers by a grammar through Kvasir.',
-    'Ask that server itself, or choose a model of this machine.',
+    'Log probabilities and grammars are not supported for remote models.',
+    'Send the request to that server directly, or choose a local model.',
   );
 }
 

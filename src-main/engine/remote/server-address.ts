@@ -1,32 +1,35 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 
-/** A model on a server that speaks OpenAI's API. */
+/** A model on a server with an OpenAI-compatible API. */
 export interface RemoteServer {
-  /** Up to and with the version: http://localhost:8000/v1. */
+  /** Up to and including the version: http://localhost:8000/v1. */
   address: string;
-  /** As the server calls it. */
+  /** The server's name for it. */
   model: string;
-  /** Stands between passages, where LMCache cuts prompts (LMCACHE_BLEND_SPECIAL_STR); '': a blank line. */
+  /** Separates passages, where LMCache splits prompts (LMCACHE_BLEND_SPECIAL_STR); '': a blank line. */
   separator: string;
-  /** Tokens that the server takes in one request; null: unknown. */
+  /** Context length of the server in tokens; null: unknown. */
   contextTokens: number | null;
-  /** Longest silence before the first token, and between two, in seconds. */
+  /** Timeout for the first token, and between two tokens, in seconds. */
   waitSeconds: number;
 }
 
-/** The address as requests use it: with a scheme, without a slash at its end, with /v1 where no path is given. BAD_ARGUMENT. */
+/**
+ * Normalises the address for requests: with a scheme, without a trailing slash, with /v1 if no path is given.
+ * BAD_ARGUMENT.
+ */
 export function serverAddress(text: string): string {
   const given = text.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '')
-    throw refused('That is no address of a server.', 'Write it as http://host:port/v1.');
+    throw refused('Invalid server address.', 'Write it as http://host:port/v1.');
   if (url.username !== '' || url.password !== '')
     throw refused(
-      'A name or password in the address would be shown and kept with it.',
-      'Give a key instead.',
+      'The address must not contain a user name or password: it is displayed and stored.',
+      'Enter a key instead.',
     );
   if (url.search !== '' || url.hash !== '')
-    throw refused('The address goes on behind its path.', 'Leave out what begins with ? or #.');
+    throw refused('The URL must not have a query or fragment.', 'Remove everything from the ? or # on.');
   const path = url.pathname.replace(/\/+$/, '');
   return `${url.origin}${path === '' ? '/v1' : path}`;
 }

@@ -1,23 +1,23 @@
 /**
- * How text stands in token ids where there is no tokenizer: an id is a run of whole characters of at most three bytes, or one character
- * that takes four. No dictionary is needed, ids of all servers are alike, and what most tokenizers make of a text is fewer: so a budget
- * kept in these units is kept in theirs.
+ * Token ids for text without a tokenizer: an id is a run of whole characters of at most three bytes, or one character
+ * of four bytes. This needs no dictionary, ids are the same for all servers, and most tokenizers produce fewer tokens
+ * for the same text: so a budget that fits in these units also fits in theirs.
  */
 
-/** Roles of messages, the end of one, and what stands around a thought. */
+/** Roles of messages, the end of a message, and the delimiters of a thought. */
 const MARKS = ['system', 'user', 'assistant', 'end', 'think', 'thought'] as const;
 export type Mark = (typeof MARKS)[number];
 
-/** How marks look in a template: characters for private use, which become marks in templates alone. */
+/** Marks in a template are private-use characters, which become marks in templates only. */
 const FIRST_MARK = 0x10_ff00;
 
 const MOST_BYTES = 3;
 const LENGTH_SHIFT = 24;
-/** Of an id that is one character of four bytes, and of one that is a mark. */
+/** Flags of an id for one character of four bytes, and of an id for a mark. */
 const WIDE = 0x0800_0000;
 const CONTROL = 0x1000_0000;
 
-/** The character that stands for a mark in a template. */
+/** The character that represents a mark in a template. */
 export function markText(mark: Mark): string {
   return String.fromCodePoint(FIRST_MARK + MARKS.indexOf(mark));
 }
@@ -31,7 +31,7 @@ export function markOf(id: number): Mark | undefined {
   return id >= CONTROL ? MARKS[id & 0xff] : undefined;
 }
 
-/** `special`: characters that stand for marks become marks. */
+/** `special`: characters that represent marks become marks. */
 export function encode(text: string, special = false): Int32Array {
   const ids: number[] = [];
   let [packed, count] = [0, 0];

@@ -13,8 +13,9 @@ interface Ends<T> {
 }
 
 /**
- * Entries in memory, by class, in the order in which they go. Adding what was just used, and removing, take constant time:
- * linked, since a Map's first key is found slowly after many deletions. An entry must not change while it is in here.
+ * Entries in memory, by class, in eviction order. Adding a just-used entry and removing one take constant time: a
+ * linked list, because a Map finds its first key slowly after many deletions. An entry must not change while it is in
+ * here.
  */
 export class ClassQueues<T extends EvictionCandidate> {
   readonly #nodes = new Map<T, Node<T>>();
@@ -34,7 +35,7 @@ export class ClassQueues<T extends EvictionCandidate> {
     this.#nodes.set(entry, node);
   }
 
-  /** False when it was not there. */
+  /** Returns false if the entry was not in a queue. */
   remove(entry: T): boolean {
     const node = this.#nodes.get(entry);
     if (!node) return false;
@@ -46,7 +47,7 @@ export class ClassQueues<T extends EvictionCandidate> {
     return this.#nodes.delete(entry);
   }
 
-  /** What was yielded may be removed before the next is asked for; nothing else may change meanwhile. */
+  /** The caller may remove a yielded entry before requesting the next; nothing else may change meanwhile. */
   leastWorthFirst(policy: EvictionPolicy, now: number): Generator<T, void> {
     return leastWorthFirst([...this.#queues.values()].map(walk), policy, now);
   }
@@ -58,7 +59,7 @@ export class ClassQueues<T extends EvictionCandidate> {
   }
 }
 
-/** Looks ahead by one node only when asked for it, so that the one before may be gone by then. */
+/** Reads the next node only on request, so that the previous one may be removed by then. */
 function* walk<T>({ first }: Ends<T>): Generator<T, void> {
   for (let node = first; node;) {
     const { next } = node;

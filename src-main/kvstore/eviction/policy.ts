@@ -1,28 +1,28 @@
-/** What a policy may know of an entry that could go. Pinned and leased entries never get here. */
+/** The properties of an evictable entry that a policy may use. Pinned and leased entries never get here. */
 export interface EvictionCandidate {
-  /** Of the request that used it last; see Workload. */
+  /** Class of the last request that used it; see Workload. */
   readonly class: string;
   /** Milliseconds since 1970. */
   readonly lastUsedAt: number;
-  /** Rises with every request that uses it, whatever the clock does. */
+  /** Rises with every request that uses it, independent of the clock. */
   readonly order: number;
-  /** Tokens that stood before it in that request's prompt. */
+  /** Tokens before it in that request's prompt. */
   readonly offset: number;
 }
 
-/** Decides which entries go first when room is needed, on disk and in memory. */
+/** An eviction policy: decides which entries are evicted first, on disk and in memory. */
 export interface EvictionPolicy {
   readonly name: string;
-  /** What keeping an entry is worth; must not rise with the time since its last use among entries of one class. */
+  /** The value of keeping an entry; within a class it must not rise with the time since the last use. */
   worth(entry: EvictionCandidate, now: number): number;
 }
 
-/** The least recently used goes first. */
+/** Evicts the least recently used entry first. */
 export const LRU: EvictionPolicy = { name: 'lru', worth: ({ order }) => order };
 
 /**
- * Entries in the order in which they should go. Each queue holds entries of one class, in the order of before(): so the
- * least worth of all is found among as many as there are classes. Queues are read as far as needed.
+ * Entries in eviction order. Each queue holds the entries of one class, ordered by before(): so the overall minimum is
+ * among the heads of the classes' queues. Queues are read only as far as needed.
  */
 export function* leastWorthFirst<T extends EvictionCandidate>(
   queues: Iterable<Iterable<T>>,
@@ -48,7 +48,7 @@ export function* leastWorthFirst<T extends EvictionCandidate>(
   }
 }
 
-/** Order within a class: by use; of what one request used, the last of its prompt first. */
+/** Order within a class: by use; within one request, the last in its prompt first. */
 export function before(a: EvictionCandidate, b: EvictionCandidate): boolean {
   return a.order < b.order || (a.order === b.order && a.offset > b.offset);
 }

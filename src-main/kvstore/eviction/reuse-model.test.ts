@@ -9,7 +9,7 @@ interface Kind {
 
 const KINDS: Record<string, Kind> = { often: { share: 0.6, mean: 100 }, rarely: { share: 0.3, mean: 20 } };
 
-/** Tells a model of prompts that come in one a second for each kind, and are used again as the kinds say. */
+/** Trains a model on prompts that arrive once a second for each kind, and are reused with the given distributions. */
 function observed(seconds: number, { kinds = KINDS, memory = 3600, seed = 1 } = {}): ReuseModel {
   const random = randomFrom(seed);
   const model = new ReuseModel(memory);
@@ -48,7 +48,7 @@ describe('ReuseModel', () => {
       const mean = random() < 0.5 ? 10 : 2000;
       model.reused('chunk', -mean * Math.log(1 - random()), at);
     }
-    // One exponential would say 1/1005 at any time.
+    // A single exponential would give 1/1005 at any time.
     expect(model.rate('chunk', 0)).toBeGreaterThan(1 / 40);
     expect(model.rate('chunk', 0)).toBeLessThan(1 / 10);
     expect(model.rate('chunk', 500)).toBeGreaterThan(1 / 4000);
@@ -65,7 +65,7 @@ describe('ReuseModel', () => {
 
   test('prompts too young to have been used again do not count as never used', () => {
     const model = observed(400, { kinds: { slow: { share: 0.5, mean: 400 } } });
-    // Of the reuses of these 400 seconds a third has come; taking the others for none would give 0.00088 at most.
+    // A third of these 400 seconds' reuses has occurred; counting the others as none would give 0.00088 at most.
     expect(model.rate('slow', 0)).toBeGreaterThan(0.00088);
   });
 

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { parseOr } from '../../platform/parse-or.ts';
 
 /**
- * How soon a prompt is used again, learned by class of request ("KVCache in the wild", ATC '25, §3.4 and §4.2: within a
- * class, times between two uses follow an exponential distribution, and most entries live short).
+ * Models how soon a prompt is reused, learned by class of request ("KVCache in the wild", ATC '25, §3.4 and §4.2:
+ * within a class, times between two uses follow an exponential distribution, and most entries live short).
  *
- * One exponential fits blocks of prefixes, which only their own conversation goes on from. A text chunk is found again
- * soon in its conversation and late in others: so a class has two exponentials, told apart as they are learned (online
- * EM). A prompt is used again with probability p₁ after a time of mean m₁, with p₂ after m₂, or never. Having lain idle for
- * t, it is used at the rate Σ pᵢe^{-t/mᵢ}/mᵢ / (Σ pᵢe^{-t/mᵢ} + 1 − Σ pᵢ), which falls with t.
+ * One exponential fits prefix blocks, which only their own conversation continues. A text chunk is reused soon in its
+ * conversation and late in others: so a class has two exponentials, separated by online EM. A prompt is used again with
+ * probability p₁ after a time of mean m₁, with p₂ after m₂, or never. After an idle time t, its rate of use is Σ
+ * pᵢe^{-t/mᵢ}/mᵢ / (Σ pᵢe^{-t/mᵢ} + 1 − Σ pᵢ), which falls with t.
  *
- * The paper ranks by the probability of a use within an expected life instead. That values a use that comes late as much
- * as one that comes soon, though the former occupies its place for longer: with a life longer than m, it loses to LRU.
- * Keeping what has the highest rate gives the most uses for the space it takes.
+ * The paper ranks by the probability of a use within an expected lifetime instead. That values a late use as much as an
+ * early one, although the entry occupies space for longer: with a lifetime longer than m, it loses to LRU. Keeping the
+ * entries with the highest rate gives the most uses per space.
  */
 export class ReuseModel {
   readonly #memory: number;
@@ -21,26 +21,26 @@ export class ReuseModel {
   readonly #start: Fit;
 
   /**
-   * `memory`: time constant of forgetting, so that day and night each get their own fit; in the unit of all other times.
-   * `state`: what state() gave once; anything else is as good as nothing.
+   * `memory`: time constant of forgetting, so that day and night each get a separate fit; in the unit of all other
+   * times. `state`: an earlier result of state(); anything else is ignored.
    */
   constructor(memory: number, state?: string) {
     if (!(memory > 0)) throw new TypeError('ReuseModel: memory must be a time above 0.');
     this.#memory = memory;
-    const known = parseOr(StateSchema.optional(), state, undefined); // what cannot be read is learned again
+    const known = parseOr(StateSchema.optional(), state, undefined); // an unreadable state is learned again
     this.#start = startOf(memory);
     this.#all = learned(known?.all ?? newCounts(0), this.#start);
     for (const [name, counts] of known?.classes ?? [])
       this.#classes.set(name, learned(counts, this.#all.fit));
   }
 
-  /** All that was learned, for a constructor. */
+  /** The learned state, for the constructor. */
   state(): string {
     const classes = [...this.#classes].map(([name, { counts }]): [string, Counts] => [name, counts]);
     return JSON.stringify({ all: this.#all.counts, classes } satisfies State);
   }
 
-  /** A prompt of the class came in. */
+  /** A prompt of the class was used for the first time. */
   used(name: string, now: number): void {
     this.#learn(name, now, ({ counts }) => {
       counts.uses++;
@@ -48,7 +48,7 @@ export class ReuseModel {
     });
   }
 
-  /** A prompt of the class was used again after lying idle for `idle`. */
+  /** A prompt of the class was reused after being idle for `idle`. */
   reused(name: string, idle: number, now: number): void {
     this.#learn(name, now, ({ counts, fit }) => {
       const likely = responsibilities(fit, idle);
@@ -59,7 +59,10 @@ export class ReuseModel {
     });
   }
 
-  /** Expected uses in a unit of time, of a prompt of the class that lies idle for `idle`. A class never seen is an average one. */
+  /**
+   * Expected uses per unit of time for a prompt of the class that has been idle for `idle`. An unknown class counts as
+   * average.
+   */
   rate(name: string, idle: number): number {
     const { phases, never } = (this.#classes.get(name) ?? this.#all).fit;
     let rate = 0;
@@ -99,7 +102,7 @@ export class ReuseModel {
   }
 }
 
-/** One of the exponentials: the share of prompts that are used again by it, and the mean time until they are. */
+/** One of the exponentials: the share of prompts reused by it, and the mean time until reuse. */
 interface Phase {
   share: number;
   mean: number;
@@ -107,7 +110,7 @@ interface Phase {
 
 interface Fit {
   phases: readonly Phase[];
-  /** Share that is never used again. */
+  /** Share that is never reused. */
   never: number;
 }
 
@@ -123,7 +126,7 @@ const CountsSchema = z.object({
   phases: z
     .array(
       z.object({
-        /** Of the uses, those that would not have been followed by another yet even if they all were to be. */
+        /** Expected number of uses too recent to have been reused even if all of them will be. */
         young: Count,
         reuses: Count,
         idleSum: Count,
@@ -137,10 +140,10 @@ type Counts = z.infer<typeof CountsSchema>;
 const StateSchema = z.object({ all: CountsSchema, classes: z.array(z.tuple([z.string(), CountsSchema])) });
 type State = z.infer<typeof StateSchema>;
 
-/** So many pretended uses like those of all classes keep a class that was hardly seen between the extremes. */
+/** Number of pseudo-observations, drawn from all classes, that keep a rarely seen class from extreme estimates. */
 const PRETENDED = 10;
 const LARGEST_SHARE = 0.999;
-/** Before anything was used again: two times well below what is remembered, and far enough apart to be told apart. */
+/** Initial fit: two times well below the memory, and far enough apart to be separable. */
 function startOf(memory: number): Fit {
   const phases = [memory / 10_000, memory / 100].map((mean): Phase => ({ share: 0.25, mean }));
   return { phases, never: 0.5 };
@@ -170,7 +173,7 @@ function fitOf({ uses, phases }: Counts, prior: Fit): Fit {
   return { phases: fitted, never: 1 - sum * scale };
 }
 
-/** How likely it is of each phase that it brought a use after this time. */
+/** Probability of each phase given a reuse after this time. */
 function responsibilities({ phases }: Fit, idle: number): number[] {
   const densities = phases.map(({ share, mean }) => (share / mean) * Math.exp(-idle / mean));
   const sum = densities.reduce((total, density) => total + density, 0);

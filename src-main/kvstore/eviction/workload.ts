@@ -1,9 +1,9 @@
 import type { EvictionCandidate, EvictionPolicy } from './policy.ts';
 import { ReuseModel } from './reuse-model.ts';
 
-/** Who uses an entry. */
+/** A use of an entry. */
 export interface Access {
-  /** Kind of request, e.g. 'question', 'follow-up', 'analysis': what reuse is learned by. */
+  /** Class of the request, e.g. 'question', 'follow-up', 'analysis': reuse is learned per class. */
   class: string;
   /** Tokens before it in the prompt. Default 0. */
   offset?: number;
@@ -16,36 +16,37 @@ export interface LastUse {
   class: string;
   /** Milliseconds since 1970. */
   lastUsedAt: number;
-  /** How often it was asked for. */
+  /** Number of requests for it. */
   hits: number;
 }
 
 interface WorkloadOptions {
-  /** Milliseconds after which what was learned counts a third. */
+  /** Time constant in milliseconds: observations of that age count e⁻¹. */
   memoryMs: number;
-  /** Of how many entries the last use is kept in mind, at least: those that are gone count too. */
+  /** Minimum number of last uses remembered, including those of evicted entries. */
   remembered: number;
-  /** What state() gave once; anything else is as good as nothing. */
+  /** An earlier result of state(); anything else is ignored. */
   state?: string | undefined;
 }
 
-/** Class of what was computed ahead and has not been used. */
+/** Class of precomputed entries that have not been used. */
 export const PRECOMPUTE = 'precompute';
-/** Class of what was brought into memory since somebody is about to use it. */
+/** Class of entries prefetched into memory for an expected use. */
 const EXPECTED = 'expected';
-/** From 2^5 uses on, more say nothing new. */
+/** From 2^5 uses on, more uses add no information. */
 const MOST_DOUBLINGS = 5;
 
 /**
- * Learns from every use how soon entries of each class are used again ("KVCache in the wild", ATC '25), and keeps what
- * is used at the highest rate. A class is a kind of request and how often (to a power of two) the entry has been asked
- * for: the paper found that frequency tells nothing of blocks of prefixes, but few texts are asked about again and again.
+ * Learns from every use how soon entries of each class are reused ("KVCache in the wild", ATC '25), and keeps the
+ * entries with the highest rate. A class is a kind of request and the entry's number of uses (rounded to a power of
+ * two): the paper found that frequency says nothing about prefix blocks, but a few texts are asked about again and
+ * again.
  */
 export class Workload implements EvictionPolicy {
   readonly name = 'workload-aware';
   readonly #model: ReuseModel;
   readonly #remembered: number;
-  /** Two generations, so that the oldest are forgotten at no cost. */
+  /** Two generations, so that dropping the oldest costs nothing. */
   #young = new Map<string, LastUse>();
   #old = new Map<string, LastUse>();
 
@@ -54,7 +55,7 @@ export class Workload implements EvictionPolicy {
     this.#remembered = remembered;
   }
 
-  /** An entry was asked for, found or not; gives the class it is in from now on. `known`: its last use, as the store has it. */
+  /** An entry was requested, found or not; returns its new class. `known`: its last use according to the store. */
   used(key: string, access: Pick<Access, 'class'>, now: number, known?: LastUse): string {
     const last = this.last(key) ?? known;
     if (last) this.#model.reused(last.class, Math.max(0, now - last.lastUsedAt), now);
@@ -63,18 +64,18 @@ export class Workload implements EvictionPolicy {
     return this.#enter(key, `${access.class} ${2 ** doublings}`, now, hits).class;
   }
 
-  /** An entry was stored; gives its last use, which may be that which missed it. */
+  /** An entry was stored; returns its last use, which may be the request that missed it. */
   stored(key: string, now: number): LastUse {
     return this.last(key) ?? this.#enter(key, PRECOMPUTE, now, 0);
   }
 
-  /** An entry is expected to be used soon; gives the class it is in until then. */
+  /** An entry is expected to be used soon; returns its class until then. */
   expected(now: number): string {
     this.#model.used(EXPECTED, now);
     return EXPECTED;
   }
 
-  /** An entry that was brought into memory ahead of its use is used. */
+  /** A prefetched entry is used. */
   cameTrue(entry: Omit<LastUse, 'hits'>, now: number): void {
     if (entry.class === EXPECTED) this.#model.reused(EXPECTED, Math.max(0, now - entry.lastUsedAt), now);
   }
@@ -87,7 +88,7 @@ export class Workload implements EvictionPolicy {
     return this.#model.rate(entry.class, Math.max(0, now - entry.lastUsedAt));
   }
 
-  /** For the options of the next run. */
+  /** The state, for the next run's options. */
   state(): string {
     return this.#model.state();
   }

@@ -6,17 +6,17 @@ import type { Database } from '../../platform/database.ts';
 
 const FileSchema = z.object({
   url: z.url({ protocol: /^https?$/ }),
-  /** Lower case; '' when none was announced. */
+  /** Lower case; '' if none was announced. */
   sha256: z.string(),
-  /** Name in the models folder; the unfinished file is called the same with .part behind it. */
+  /** Name in the models folder; the partial file has the suffix .part. */
   file: z.string().min(1),
   /** 0 while unknown. */
   bytesTotal: z.number().min(0),
-  /** ETag or Last-Modified of what the part is of; '' when there is none. */
+  /** ETag or Last-Modified of the response the partial file came from; '' if there was none. */
   validator: z.string(),
 });
 
-/** A row may come from a backup: one whose files are not as they should be has none. */
+/** A row may come from a backup: one with invalid files gets none. */
 const FilesSchema = z.array(FileSchema).catch([]);
 
 /** One file of a download. */
@@ -25,9 +25,9 @@ export type DownloadFile = z.infer<typeof FileSchema>;
 export interface DownloadRow {
   id: string;
   name: string;
-  /** A model's files, the first first: mostly one. */
+  /** A model's files, in order; usually one. */
   files: DownloadFile[];
-  /** Where on a hub they are; null: at an address that somebody named. */
+  /** Their location on a hub; null: a URL from the user. */
   source: HubSource | null;
   state: Download['state'];
   failure: Failure | null;
@@ -35,7 +35,7 @@ export interface DownloadRow {
 
 type RawRow = Pick<DownloadRow, 'id' | 'name' | 'state'> & Record<'files' | 'source' | 'failure', string>;
 
-/** Downloads as they are kept between runs. */
+/** Downloads stored between runs. */
 export class DownloadTable {
   readonly #database: Database;
 
@@ -55,7 +55,7 @@ export class DownloadTable {
     }));
   }
 
-  /** Adds a download, or replaces what is known of it. */
+  /** Adds a download or replaces its record. */
   put({ files, source, failure, ...row }: DownloadRow): void {
     const sql = `INSERT INTO download (id, name, files, source, state, failure, added_ms)
       VALUES (@id, @name, @files, @source, @state, @failure, @now)

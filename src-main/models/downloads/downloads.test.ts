@@ -17,7 +17,7 @@ const OTHER = Buffer.from(FILE).reverse();
 interface Setup {
   dir?: string;
   freeBytes?: number;
-  /** Long enough for a busy machine not to be taken for a server that has stopped. */
+  /** Long enough that a busy machine does not count as a stalled server. */
   stallMs?: number;
   onFinished?: (path: string) => Promise<unknown>;
 }
@@ -88,7 +88,7 @@ describe('a download', () => {
     ['in one piece', (request, response) => sendFile(FILE, request, response), ['']],
     ['without a length', (request, response) => sendFile(FILE, request, response, { length: false }), ['']],
     [
-      'cut twice: each attempt goes on where the last one ended',
+      'cut twice: each attempt resumes where the last one ended',
       (request, response, n) => sendFile(FILE, request, response, n < 2 ? { cutAfter: 100_000 } : {}),
       ['', 'bytes=100000-', 'bytes=200000-'],
     ],
@@ -125,7 +125,7 @@ describe('a download', () => {
       ['', 'bytes=100000-'],
     ],
     [
-      'whose file changes meanwhile, from a server that goes on all the same',
+      'whose file changes meanwhile, from a server that resumes anyway',
       (request, response, n) => {
         if (n === 0) return sendFile(OTHER, request, response, { cutAfter: 100_000 });
         delete request.headers['if-range'];
@@ -134,7 +134,7 @@ describe('a download', () => {
       ['', 'bytes=100000-', ''],
     ],
     [
-      'from a server that goes on at another place',
+      'from a server that resumes at the wrong offset',
       (request, response, n) => {
         if (n === 0) return sendFile(FILE, request, response, { cutAfter: 100_000 });
         if (n > 1) return sendFile(FILE, request, response);
@@ -191,7 +191,7 @@ describe('a download', () => {
     const second = open({ dir: first.dir });
     second.downloads.start();
     await until(second, 'done');
-    expect(server.ranges).toEqual(['', 'bytes=300000-']); // nothing is beyond that
+    expect(server.ranges).toEqual(['', 'bytes=300000-']); // nothing beyond that
     expect(readFileSync(second.finished[0]!).equals(FILE)).toBe(true);
   });
 
@@ -251,7 +251,7 @@ describe('a download that cannot be', () => {
     expect(readdirSync(kvasir.models)).toEqual([]);
   });
 
-  test('a disk too small says so before anything is written, and the download can go on later', async () => {
+  test('a full disk is reported before anything is written, and the download can resume later', async () => {
     const server = await serve((request, response) => sendFile(FILE, request, response));
     const kvasir = open({ freeBytes: 200_000 });
     expect((await get(kvasir, server.url)).failure?.code).toBe('DISK_FULL');
@@ -273,7 +273,7 @@ describe('a download that cannot be', () => {
 });
 
 describe('pause, resume, restart, cancel', () => {
-  /** Sends the first 100,000 bytes of the first answer, and no more. */
+  /** Sends only the first 100,000 bytes of the first response. */
   const hangs: Answer = (request, response, n) => {
     if (n > 0) return sendFile(FILE, request, response);
     response.writeHead(200, {
@@ -287,7 +287,7 @@ describe('pause, resume, restart, cancel', () => {
     return kvasir.downloads.list()[0]!;
   };
 
-  test('a paused download goes on where it was', async () => {
+  test('a paused download resumes where it stopped', async () => {
     const server = await serve(hangs);
     const kvasir = open();
     await kvasir.downloads.add({ url: server.url, name: '', sha256: sha256(FILE) });

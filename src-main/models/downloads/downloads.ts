@@ -15,13 +15,13 @@ import { Speed } from '../../platform/download/speed.ts';
 interface DownloadsOptions extends FetchOptions<ModelFiles> {
   database: Database;
   events: EventBus;
-  /** Makes a model of a finished file, and gives its id. MODEL_INVALID. */
+  /** Adds a finished file as a model and returns its id. MODEL_INVALID. */
   onFinished: (path: string, source: HubSource | null) => Promise<string>;
-  /** What a failure means when the files are a hub's. */
+  /** Explains a failure if the files are on a hub. */
   explain?: ((error: unknown, source: HubSource) => Promise<unknown>) | undefined;
 }
 
-/** What is to be downloaded: the files of one model. */
+/** A download request: the files of one model. */
 export interface DownloadRequest {
   name: string;
   source: HubSource | null;
@@ -32,19 +32,19 @@ interface Job {
   row: DownloadRow;
   fetch: FileFetch;
   speed: Speed;
-  /** Set while it is worked on. */
+  /** Set while the job is running. */
   running: { controller: AbortController; ended: Promise<void> } | undefined;
-  /** What came of it; null until it is done. */
+  /** Id of the finished model; null until then. */
   modelId: string | null;
   announce: ReturnType<typeof throttled>;
 }
 
 const UNFINISHED: ReadonlySet<Download['state']> = new Set(['queued', 'downloading', 'verifying']);
 const PARALLEL = 2;
-/** Milliseconds between two events of one download. */
+/** Minimum time between two events of one download, in milliseconds. */
 const EVENT_MS = 200;
 
-/** Model files on their way from the web: resumed after a cut and after a restart, checked, then handed on. */
+/** Downloads model files: resumed after a dropped connection and after a restart, verified, then added as models. */
 export class Downloads {
   readonly #options: DownloadsOptions;
   readonly #table: DownloadTable;
@@ -56,7 +56,7 @@ export class Downloads {
     this.#table = new DownloadTable(options.database);
     for (const row of this.#table.all()) {
       const job = this.#jobOf(row);
-      // What is finished is a model by now; a table that came with a backup may name files elsewhere.
+      // A finished file is a model by now; a table from a backup may name files elsewhere.
       const ours = row.files.every((file) => options.files.owns(job.fetch.path(file)));
       if (row.state === 'done' || !ours || row.files.length === 0) this.#table.remove(row.id);
       else {
@@ -66,7 +66,7 @@ export class Downloads {
     }
   }
 
-  /** Goes on with what an earlier run left unfinished. */
+  /** Resumes downloads that an earlier run left unfinished. */
   start(): void {
     this.#next();
   }
@@ -75,13 +75,13 @@ export class Downloads {
     return [...this.#jobs.values()].map(describe);
   }
 
-  /** Begins a download from an address; the one of the same address goes on where there is one. DISK_FULL, STORE_READ_ONLY. */
+  /** Starts a download from a URL, or resumes the existing one of the same URL. DISK_FULL, STORE_READ_ONLY. */
   add({ url, name, sha256 }: ParsedInputOf<'models.download'>, bytes = 0): Promise<Download> {
     const file = { url, sha256: sha256.toLowerCase(), bytesTotal: bytes };
     return this.addFiles({ name: name || fileNameOf(url), source: null, files: [file] });
   }
 
-  /** The same of a model that may lie in several files. */
+  /** The same for a model that may have several files. */
   async addFiles({ name, source, files }: DownloadRequest): Promise<Download> {
     const known = [...this.#jobs.values()].find(
       ({ row }) => row.state !== 'done' && row.files[0]?.url === files[0]?.url,
@@ -119,7 +119,7 @@ export class Downloads {
     this.#next();
   }
 
-  /** Ends a download and deletes what is there of it. NOT_FOUND. */
+  /** Cancels a download and deletes its partial files. NOT_FOUND. */
   async cancel(id: string): Promise<void> {
     const job = this.#require(id);
     await this.#stop(job);
@@ -130,13 +130,13 @@ export class Downloads {
     this.#next();
   }
 
-  /** Stops; the next run goes on. */
+  /** Stops; the next run resumes the downloads. */
   async close(): Promise<void> {
     this.#closing = true;
     await Promise.all([...this.#jobs.values()].map((job) => this.#stop(job)));
   }
 
-  /** Whether a file holds what came so far of a download that can go on. */
+  /** Whether a file is the partial file of a resumable download. */
   isPart(path: string): boolean {
     return [...this.#jobs.values()].some(({ row, fetch }) =>
       row.files.some((file) => fetch.part(file) === path),
@@ -158,12 +158,12 @@ export class Downloads {
     return job;
   }
 
-  /** HUB_CHANGED: the hub announced another size. */
+  /** HUB_CHANGED: the size differs from the one the hub announced. */
   #told(job: Job, file: FetchedFile, known: FetchedFile): void {
     if (job.row.source && file.bytesTotal !== known.bytesTotal) {
       throw new KvasirError(
         'HUB_CHANGED',
-        `${file.file} is not the file any more that ${job.row.source.repository} had when its download was begun.`,
+        `${file.file} changed on ${job.row.source.repository} after the download started.`,
         'Cancel the download, and open the repository again.',
       );
     }
@@ -213,7 +213,7 @@ export class Downloads {
     try {
       job.modelId = await this.#options.onFinished(path, job.row.source);
     } catch (error) {
-      fetch.remove({ parts: false }); // not a model: nothing to go on with
+      fetch.remove({ parts: false }); // not a model: nothing to resume
       throw error;
     }
     this.#set(job, 'done');
@@ -229,7 +229,7 @@ export class Downloads {
   #require(id: string): Job {
     const job = this.#jobs.get(id);
     if (job) return job;
-    throw new KvasirError('NOT_FOUND', 'There is no such download any more.');
+    throw new KvasirError('NOT_FOUND', 'Download not found.');
   }
 }
 

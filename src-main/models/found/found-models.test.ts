@@ -23,7 +23,7 @@ const HEADER = {
   ...{ parameterCount: 10, tensorTypes: { q4_K: 9, f32: 3 } },
 };
 
-/** Model files are JSON here: what their headers say beside HEADER. */
+/** Model files are JSON here: the header fields that differ from HEADER. */
 function setUp(listed: Record<string, string> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-found-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -150,7 +150,7 @@ test('a folder that somebody names is looked at first, and must be there', async
   const path = join(dir, 'nowhere');
   await expect(found.search([path])).rejects.toMatchObject({
     code: 'BAD_ARGUMENT',
-    message: `There is no folder at ${path}.`,
+    message: `Folder not found: ${path}.`,
   });
 });
 

@@ -25,18 +25,18 @@ import { Walk } from './walk.ts';
 interface FoundModelsOptions {
   engine: Pick<Engine, 'inspectAside' | 'fingerprint'>;
   events: EventBus;
-  /** Where other programs keep models. */
+  /** Folders where other programs keep models. */
   places?: (() => Promise<Place[]>) | undefined;
   fit: (header: GgufInfo) => Fit;
-  /** Id in the list of models of what lies at a path. */
+  /** Id in the model list of the file at a path. */
   idOf: (path: string) => string | undefined;
-  /** Takes a file into the list of models, under a name. */
+  /** Adds a file to the model list under a name. */
   add: (path: string, name: string) => Promise<ModelEntry>;
 }
 
-/** A model that was found, or a file that is none. */
+/** A model, or a file that is not a usable model. */
 interface Finding extends Candidate {
-  /** As the list of models knows it. */
+  /** Path as in the model list. */
   lies: string;
   alsoIn: FoundApp[];
   fileBytes: number;
@@ -44,13 +44,13 @@ interface Finding extends Candidate {
   failure: Failure | null;
 }
 
-/** Milliseconds between two reports of what was found. */
+/** Minimum time between two progress reports, in milliseconds. */
 const PROGRESS_MS = 250;
 
 /**
- * The models that other programs keep on this machine. They are only read, and of each file no more than its header. One that lies in
- * several places is told once: the same file by its device and number, an equal one by the fingerprint that KV goes by as well, which is
- * looked at only where sizes are the same.
+ * Finds models that other programs keep on this machine. Files are only read, and only their headers. A model in
+ * several places is listed once: the same file is recognised by device and inode, an equal copy by the fingerprint that
+ * KV caches use too, which is only computed for files of equal size.
  */
 export class FoundModels {
   readonly #options: FoundModelsOptions;
@@ -64,7 +64,7 @@ export class FoundModels {
     this.#options = options;
   }
 
-  /** What the last search found, or this one so far. */
+  /** Results of the last search, or of the current one so far. */
   report(): Report {
     const models = this.#findings.map((finding) => this.#entry(finding));
     return {
@@ -75,20 +75,23 @@ export class FoundModels {
     };
   }
 
-  /** Looks where programs keep models, and in folders that somebody named. BAD_ARGUMENT: one of these is not there; ABORTED. */
+  /**
+   * Searches the folders where programs keep models, and folders from the user. BAD_ARGUMENT: one of those does not
+   * exist; ABORTED.
+   */
   async search(folders: readonly string[] = []): Promise<Report> {
     for (const folder of folders) await requireFolder(folder);
     return this.#queue.run(() => this.#search(folders));
   }
 
-  /** Takes one that was found into the list of models, where it lies. NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID. */
+  /** Adds a found model to the list without moving it. NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID. */
   add(path: string): Promise<ModelEntry> {
     const finding = this.#findings.find((each) => each.path === path);
     if (finding) return this.#options.add(path, finding.name);
-    throw new KvasirError('NOT_FOUND', `No model was found at ${path}.`, 'Look for models once more.');
+    throw new KvasirError('NOT_FOUND', `Model not found: ${path}.`, 'Search for models again.');
   }
 
-  /** Ends a search that goes on. */
+  /** Cancels a search in progress. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#queue.run(() => Promise.resolve());
@@ -117,7 +120,7 @@ export class FoundModels {
     return report;
   }
 
-  /** Reads a candidate's header, unless the same file was found before. */
+  /** Reads a candidate's header, unless the same file was already found. */
   async #take(candidate: Candidate, identities: Map<string, Finding>): Promise<void> {
     const file = await stat(candidate.path, { bigint: true }).catch(() => undefined);
     const identity = file ? `${file.dev} ${file.ino}` : candidate.path;
@@ -169,7 +172,7 @@ export class FoundModels {
   }
 }
 
-/** The same model once more: in another program, or without the adapter that it was found with. */
+/** The same model again: in another program, or without the adapter it was found with. */
 function alsoFound(known: Finding, { app, name, hasAdapter }: Candidate): void {
   if (known.app !== app && !known.alsoIn.includes(app)) known.alsoIn.push(app);
   if (known.app === app && known.hasAdapter && !hasAdapter) Object.assign(known, { name, hasAdapter });
@@ -178,10 +181,10 @@ function alsoFound(known: Finding, { app, name, hasAdapter }: Candidate): void {
 async function requireFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) return;
-  throw new KvasirError('BAD_ARGUMENT', `There is no folder at ${path}.`, 'Check the path.');
+  throw new KvasirError('BAD_ARGUMENT', `Folder not found: ${path}.`, 'Check the path.');
 }
 
-/** MODEL_PART_MISSING: of a model in several files the first is not there, though others are. */
+/** MODEL_PART_MISSING: the first file of a split model is missing, though others exist. */
 function requireFirstFile(path: string): void {
   const part = partOf(path);
   if (!part || existsSync(path)) return;

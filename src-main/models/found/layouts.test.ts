@@ -21,7 +21,7 @@ function folder(files: Record<string, unknown>): string {
 
 const walking = (limits = {}): Walk => new Walk({ signal: new AbortController().signal, limits });
 
-/** Name → path below the folder, of what is found there. */
+/** Name → relative path of each model found. */
 async function found(dir: string, layout: Layout, walk = walking()): Promise<Record<string, string>> {
   const names: Record<string, string> = {};
   for await (const { name, path } of candidatesIn({ app: 'folder', layout, path: dir }, walk)) {

@@ -6,7 +6,7 @@ import type { Layout, Place } from './places.ts';
 import { readSmall } from './read-small.ts';
 import type { Walk } from './walk.ts';
 
-/** A file that may be a model, as its place tells of it. */
+/** A file that may be a model, with the name its location implies. */
 export interface Candidate {
   path: string;
   name: string;
@@ -25,22 +25,22 @@ const LAYOUTS: Record<Layout, (dir: string, walk: Walk) => AsyncGenerator<Found>
   any,
 };
 
-/** What may be a model in a place: of a model in several files, the first. */
+/** Candidate models in a place; of a split model, the first file. */
 export async function* candidatesIn({ app, layout, path }: Place, walk: Walk): AsyncGenerator<Candidate> {
   for await (const found of LAYOUTS[layout](path, walk)) yield { app, hasAdapter: false, ...found };
 }
 
-/** Pictures and sound go through a projector, which is a file of its own beside the model. */
+/** Excludes projectors for images and sound, which are separate files next to the model. */
 function isModelFile(name: string): boolean {
   return /\.gguf$/i.test(name) && !/mmproj/i.test(name);
 }
 
-/** GGUF files in folders, each under its own name. */
+/** GGUF files in folders, each under its file name. */
 async function* files(dir: string, walk: Walk): AsyncGenerator<Found> {
   for await (const path of walk.files(dir, isModelFile)) yield { path: firstOf(path), name: nameOf(path) };
 }
 
-/** The file that a model is opened by, whether it is there or not: a model whose first file is missing is told of as well. */
+/** The first file of a split model, whether it exists or not: a model whose first file is missing is listed too. */
 function firstOf(path: string): string {
   const part = partOf(path);
   return part ? partPath(part, 1) : path;
@@ -67,8 +67,9 @@ function hubName(path: string): string | undefined {
 }
 
 /**
- * Jan: llamacpp/models/ID/model.gguf with a model.yml beside it, which has the model's `name`, and its `model_path` relative to the
- * data folder or, where the model was imported, absolute (extensions/llamacpp-extension in janhq/jan); once models/…/FILE.gguf.
+ * Jan: llamacpp/models/ID/model.gguf with a model.yml next to it, which has the model's `name`, and its `model_path`
+ * relative to the data folder or, where the model was imported, absolute (extensions/llamacpp-extension in janhq/jan);
+ * once models/…/FILE.gguf.
  */
 async function* jan(dir: string, walk: Walk): AsyncGenerator<Found> {
   const wanted = (name: string): boolean => isModelFile(name) || name === 'model.yml';
@@ -81,13 +82,13 @@ async function* jan(dir: string, walk: Walk): AsyncGenerator<Found> {
   }
 }
 
-/** The text of a key at the top of a YAML file, as Jan writes them: on one line, perhaps in quotes. */
+/** The value of a top-level key in a YAML file as Jan writes it: on one line, possibly in quotes. */
 function scalarOf(yml: string, key: string): string | undefined {
   const value = new RegExp(`^${key}:[ \\t]*(.+?)[ \\t]*\\r?$`, 'm').exec(yml)?.[1];
   return value?.replace(/^(['"])(.*)\1$/, '$2');
 }
 
-/** A folder that somebody named: it may be laid out in any way. */
+/** A folder from the user, which may have any layout. */
 async function* any(dir: string, walk: Walk): AsyncGenerator<Found> {
   for (const each of [dir, join(dir, 'models')]) yield* ollamaModels(each, walk);
   for await (const path of walk.files(dir, isModelFile)) {

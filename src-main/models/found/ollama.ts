@@ -8,23 +8,23 @@ import type { Walk } from './walk.ts';
 const LayerSchema = z.object({ mediaType: z.string(), digest: z.string() });
 const ManifestSchema = z.object({
   layers: z.array(LayerSchema).default([]),
-  /** Of a list of manifests, one for each kind of runner: each is written out, or a blob that `digest` names. */
+  /** A list of manifests, one for each kind of runner: each is inline or a blob named by `digest`. */
   manifests: z
     .array(z.object({ layers: z.array(LayerSchema).default([]), digest: z.string().default('') }))
     .default([]),
 });
 type Layer = z.infer<typeof LayerSchema>;
 
-/** As projectors and adapters have types of their own, a model's weights are told from them. */
+/** Media type of model weights; projectors and adapters have other types. */
 const MODEL = 'application/vnd.ollama.image.model';
 const ADAPTER = 'application/vnd.ollama.image.adapter';
 
-/** Whose names people write without their registry. */
+/** Registries that Ollama omits from model names. */
 const PUBLIC = ['registry.ollama.ai', 'ollama.com'];
 
 /**
- * Ollama's store: manifests/REGISTRY/NAMESPACE/MODEL/TAG (since it has lists of manifests also under manifests-v2) are JSON, and name
- * the blobs/sha256-HEX that a model is made of by their types (manifest/manifest.go and paths.go in ollama/ollama).
+ * Ollama's store: manifests/REGISTRY/NAMESPACE/MODEL/TAG (and manifests-v2 since Ollama has lists of manifests) are
+ * JSON, and list a model's blobs/sha256-HEX with their types (manifest/manifest.go and paths.go in ollama/ollama).
  */
 export async function* ollamaModels(dir: string, walk: Walk): AsyncGenerator<Found> {
   for (const manifests of [join(dir, 'manifests-v2'), join(dir, 'manifests')]) {
@@ -41,7 +41,7 @@ export async function* ollamaModels(dir: string, walk: Walk): AsyncGenerator<Fou
   }
 }
 
-/** As Ollama lists it. */
+/** The name as Ollama lists it. */
 function nameOf([registry = '', namespace, model, tag, ...more]: string[]): string | undefined {
   if (namespace === undefined || model === undefined || tag === undefined || more.length > 0)
     return undefined;
@@ -50,7 +50,7 @@ function nameOf([registry = '', namespace, model, tag, ...more]: string[]): stri
   return `${[...(known ? [] : [registry]), ...owner, model].join('/')}:${tag}`;
 }
 
-/** Of the first manifest that has a model's weights: those of other runners have none in GGUF. */
+/** Layers of the first manifest with model weights: those of other runners have none in GGUF. */
 async function layersOf(dir: string, text: string | undefined): Promise<Layer[]> {
   const { layers, manifests } = parseOr(ManifestSchema, text, { layers: [], manifests: [] });
   const all = [layers];

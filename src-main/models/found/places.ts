@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import type { FoundApp } from '../../../src-shared/contract/found-models.ts';
 import { readSmall } from './read-small.ts';
 
-/** How files lie in a folder; see layouts.ts. */
+/** File layout of a folder; see layouts.ts. */
 export type Layout = 'files' | 'ollama' | 'hub' | 'jan' | 'any';
 
 /** A folder in which a program keeps models. */
@@ -15,14 +15,14 @@ export interface Place {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The folders that the programs' places stand under, by the platform's convention. */
+/** Base folders of programs, by the platform's convention. */
 interface Folders {
   env: Environment;
   join: (...parts: string[]) => string;
   home: string;
-  /** What belongs to the whole system. */
+  /** System-wide files. */
   system: string;
-  /** Of settings and data that programs keep for a user. */
+  /** Per-user settings and data. */
   data: string;
   localData: string;
   config: string;
@@ -30,8 +30,8 @@ interface Folders {
 }
 
 /**
- * Where other programs keep models on this machine, whether or not they are there. KVASIR_MODELS_HOME names a folder that stands for
- * the user's and for the system's; then nothing else of the environment counts.
+ * Folders where other programs keep models on this machine, existing or not. KVASIR_MODELS_HOME replaces the user's and
+ * the system's folders; the rest of the environment is then ignored.
  */
 export async function modelPlaces(
   env: Environment = process.env,
@@ -73,9 +73,9 @@ function foldersOf(env: Environment, platform: NodeJS.Platform, system: string):
 }
 
 /**
- * LM Studio: models/publisher/model/file.gguf in its home (https://lmstudio.ai/docs/basics/import-model), which is ~/.lmstudio, once was
- * ~/.cache/lm-studio, and may be any that ~/.lmstudio-home-pointer names. Models may be where `downloadsFolder` of the home's
- * settings.json says (lmstudio-ai/lms, src/modelsFolder.ts and lmstudioPaths.ts).
+ * LM Studio: models/publisher/model/file.gguf in its home (https://lmstudio.ai/docs/basics/import-model), which is
+ * ~/.lmstudio, formerly ~/.cache/lm-studio, or the path in ~/.lmstudio-home-pointer. `downloadsFolder` in the home's
+ * settings.json overrides the models folder (lmstudio-ai/lms, src/modelsFolder.ts and lmstudioPaths.ts).
  */
 async function lmStudio({ join, home }: Folders): Promise<Place[]> {
   const pointer = (await readSmall(join(home, '.lmstudio-home-pointer')))?.trim();
@@ -88,7 +88,7 @@ async function lmStudio({ join, home }: Folders): Promise<Place[]> {
 }
 
 /**
- * Ollama: $OLLAMA_MODELS, else ~/.ollama/models, and where it runs as a service on Linux /usr/share/ollama/.ollama/models
+ * Ollama: $OLLAMA_MODELS, else ~/.ollama/models, and for the Linux service /usr/share/ollama/.ollama/models
  * (https://github.com/ollama/ollama/blob/main/docs/faq.md, "Where are models stored?").
  */
 function ollama({ env, join, home, system }: Folders): Place[] {
@@ -101,9 +101,9 @@ function ollama({ env, join, home, system }: Folders): Place[] {
 }
 
 /**
- * Jan: a data folder, Jan/data or once ~/jan (https://www.jan.ai/docs/desktop/data-folder), or any that $JAN_DATA_FOLDER or
- * `data_folder` of Jan/settings.json names (`resolve_jan_data_folder` in janhq/jan). On Linux its pages say ~/.config, its code
- * ~/.local/share: both are looked at.
+ * Jan: a data folder, Jan/data or formerly ~/jan (https://www.jan.ai/docs/desktop/data-folder), or the path in
+ * $JAN_DATA_FOLDER or in `data_folder` of Jan/settings.json (`resolve_jan_data_folder` in janhq/jan). On Linux its
+ * documentation says ~/.config, its code ~/.local/share: both are searched.
  */
 async function jan({ env, join, home, data, config }: Folders): Promise<Place[]> {
   const apps = [join(data, 'Jan'), join(config, 'Jan')];
@@ -122,13 +122,13 @@ function gpt4all({ join, localData }: Folders): Place[] {
   return [{ app: 'gpt4all', layout: 'files', path: join(localData, 'nomic.ai', 'GPT4All') }];
 }
 
-/** Msty: runs an Ollama of its own, and keeps models as that does. Its makers document no place; this is where others found them. */
+/** Msty: runs a private Ollama and stores models the same way. Its vendor documents no path; users report this one. */
 function msty({ join, config }: Folders): Place[] {
   return [{ app: 'msty', layout: 'ollama', path: join(config, 'Msty', 'models') }];
 }
 
 /**
- * Hugging Face's cache, which llama.cpp downloads into as well: $HF_HUB_CACHE, else $HF_HOME/hub, else ~/.cache/huggingface/hub on
+ * Hugging Face's cache, which llama.cpp also uses: $HF_HUB_CACHE, else $HF_HOME/hub, else ~/.cache/huggingface/hub on
  * every platform (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
  */
 function huggingFace({ env, join, home }: Folders): Place[] {
@@ -142,7 +142,7 @@ function huggingFace({ env, join, home }: Folders): Place[] {
   return paths.map((path) => ({ app: 'hugging-face', layout: 'hub', path }));
 }
 
-/** llama.cpp: $LLAMA_CACHE, else llama.cpp in the folder for caches (`fs_get_cache_directory` in its common/common.cpp). */
+/** llama.cpp: $LLAMA_CACHE, else llama.cpp in the cache folder (`fs_get_cache_directory` in its common/common.cpp). */
 function llamaCpp({ env, join, cache }: Folders): Place[] {
   const paths = [...named(env['LLAMA_CACHE']), join(cache, 'llama.cpp')];
   return paths.map((path) => ({ app: 'llama-cpp', layout: 'files', path }));
@@ -152,7 +152,7 @@ function named(path: string | undefined): string[] {
   return path ? [path] : [];
 }
 
-/** A path that a program's settings name, as a list of one or none. */
+/** A path from a program's settings, as a list of one or none. */
 async function settingOf(path: string, key: string): Promise<string[]> {
   const text = await readSmall(path);
   if (text === undefined) return [];

@@ -4,8 +4,8 @@ const FIT = { fits: 0, tight: 1, 'too-large': 2 } as const;
 const ROLE = { chat: 0, embedding: 1, reranker: 2 } as const;
 
 /**
- * The lower, the sooner people see it: what runs here, chat models, what is blended, what fits, and then the larger model, which
- * answers better.
+ * Sort key, lowest first: models that run here, chat models, blendable models, models that fit, then larger models,
+ * which answer better.
  */
 export function rankOf({ header }: FoundModel): number {
   if (!header) return Number.MAX_VALUE;

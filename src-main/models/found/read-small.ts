@@ -3,7 +3,9 @@ import { open } from 'node:fs/promises';
 /** Settings and manifests are a few kilobytes. */
 const LARGEST = 1 << 20;
 
-/** The text of a small file of another program; undefined where it is not there, cannot be read, or is something else. */
+/**
+ * The text of a small file of another program; undefined if it does not exist, cannot be read, or is something else.
+ */
 export async function readSmall(path: string): Promise<string | undefined> {
   try {
     const file = await open(path);

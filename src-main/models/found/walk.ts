@@ -2,20 +2,20 @@ import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { throwIfAborted } from '../../platform/abort.ts';
 
-/** What a search looks at, at most. Models lie a few folders deep; a home folder named by mistake has millions of files. */
+/** Limits of a search. Models are a few folders deep; a home folder chosen by mistake has millions of files. */
 const LIMITS = { depth: 8, entries: 50_000, ms: 20_000 };
 
 interface WalkOptions {
   signal: AbortSignal;
-  /** Told of every file and folder that is looked at. */
+  /** Called for every file and folder visited. */
   onEntry?: () => void;
   limits?: Partial<typeof LIMITS>;
 }
 
-/** Goes through folders of one search, all of which share its limits. */
+/** Walks the folders of one search, all of which share its limits. */
 export class Walk {
   lookedAt = 0;
-  /** Whether there was more than the limits allow. */
+  /** Whether a limit was reached. */
   cutShort = false;
   readonly #options: WalkOptions;
   readonly #limits: typeof LIMITS;
@@ -27,8 +27,8 @@ export class Walk {
   }
 
   /**
-   * The files below a folder whose names are wanted, nearer ones first. Links are followed, but into no folder twice. What cannot be
-   * read, or is not there, is passed over. ABORTED.
+   * Files below a folder whose names match, nearer ones first. Links are followed, but no folder is visited twice.
+   * Unreadable and missing folders are skipped. ABORTED.
    */
   async *files(top: string, wanted: (name: string) => boolean): AsyncGenerator<string> {
     const seen = new Set<string>();
@@ -59,16 +59,16 @@ export class Walk {
   }
 }
 
-/** The entries of a folder one after another; none of one that cannot be read. */
+/** The entries of a folder one after another; none if it cannot be read. */
 async function* entriesOf(path: string) {
   try {
     for await (const entry of await opendir(path)) yield entry;
   } catch {
-    // Another user's, or gone meanwhile.
+    // Belongs to another user, or was deleted meanwhile.
   }
 }
 
-/** Says that two paths lead to the same folder, whatever links or the case of letters; undefined when it is none. */
+/** Identifies a folder regardless of links and letter case; undefined if it is not a folder. */
 async function folderId(path: string): Promise<string | undefined> {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   return found?.isDirectory() ? `${found.dev} ${found.ino}` : undefined;

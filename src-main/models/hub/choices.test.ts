@@ -46,7 +46,7 @@ describe('the speed to expect', () => {
 
   test('of a model with experts counts those that a token goes to', () => {
     const experts = { experts: 8, expertsUsed: 2, expertFeedForwardLength: 10_000 };
-    const sparse = { ...model(3e9, 3e9), ...experts }; // 2.4e9 weights in experts: 1.2e9 are gone through
+    const sparse = { ...model(3e9, 3e9), ...experts }; // 2.4e9 weights in experts, 1.2e9 of them active
     const { reading } = expectedSpeed([measured(model(1.2e9, 1.2e9), 100, null)], sparse);
     expect(reading).toBeCloseTo(100);
   });

@@ -12,21 +12,21 @@ type Shape = Pick<
   | 'expertFeedForwardLength'
 >;
 
-/** A model that has run here, and how fast. */
+/** A model that has run here, and its speed. */
 export interface MeasuredModel {
   header: Shape;
-  /** Tokens a second it reads (prefill), and writes (decode); null when it has not. */
+  /** Tokens a second for prefill and for decode; null if not measured. */
   tokensPerSecond: number | null;
   writtenPerSecond: number | null;
 }
 
-/** Below this, what is measured is not the weights: those of small models stay in the processor's cache. */
+/** Smaller models are not representative: their weights stay in the CPU's cache. */
 const TELLING_PARAMETERS = 50e6;
 
 /**
- * About how fast a model will be here, from one that was measured: reading goes by the computing that a token takes, so by the weights it
- * goes through; writing by the bytes of these, which are read from memory for every token. The measured one that is nearest in size
- * tells. null where none does.
+ * Estimates a model's speed here from a measured one: prefill scales with the active weights, which determine the
+ * computation per token; decode scales with their bytes, which are read from memory for every token. Uses the measured
+ * model nearest in size; null if there is none.
  */
 export function expectedSpeed(measured: readonly MeasuredModel[], header: Shape): HubFile['speed'] {
   const telling = measured
@@ -42,7 +42,7 @@ export function expectedSpeed(measured: readonly MeasuredModel[], header: Shape)
   };
 }
 
-/** Weights that one token goes through: of the experts only those it is sent to. */
+/** Weights that process one token: only the selected experts count. */
 function activeParameters(header: Shape): number {
   const { parameterCount, layers, embeddingLength, experts, expertsUsed, expertFeedForwardLength } = header;
   if (experts === 0) return Math.max(1, parameterCount);

@@ -1,17 +1,17 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 
-/** A header that goes on beyond this is taken for damage. */
+/** A longer header is treated as corrupt. */
 export const MAX_HEAD_BYTES = 128 * 1024 * 1024;
 
 const STRING = 8;
 const ARRAY = 9;
-/** Bytes of a value, by its type's number; 0: of its own length. */
+/** Bytes of a value, by its type number; 0: variable length. */
 const VALUE_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 const MAX_DEPTH = 4;
 
 /**
- * How many bytes the header of a GGUF takes: metadata and list of tensors, up to where their data may begin. undefined: it goes on beyond
- * what is there. What it says is for the engine to judge; this only finds its end. MODEL_INVALID when it is none.
+ * Length in bytes of a GGUF header: metadata and tensor list, up to where the data may begin. undefined: the header is
+ * longer than the given bytes. Only finds the end; the engine judges the contents. MODEL_INVALID if it is not a header.
  */
 export function headBytes(bytes: Buffer): number | undefined {
   const reader = new Reader(bytes);

@@ -5,7 +5,7 @@ import { firstIssue } from '../../../src-shared/settings.ts';
 import { get, Interrupted, received } from '../../platform/download/request.ts';
 import { unreachable } from './refusals.ts';
 
-/** As the hub's API has it; fields that Kvasir can do without may be absent, or of another form on a mirror. */
+/** The hub's API format; fields that Kvasir does not need may be absent or different on a mirror. */
 const ListedSchema = z.object({
   id: z.string().regex(/^(?!\.)[\w.-]+(\/(?!\.)[\w.-]+)?$/),
   downloads: z.number().catch(0),
@@ -41,24 +41,27 @@ export type Listed = z.infer<typeof ListedSchema>;
 export type TreeEntry = z.infer<typeof TreeEntrySchema>;
 
 interface HubApiOptions {
-  /** Address of the hub. */
+  /** URL of the hub. */
   address: () => string;
-  /** Headers for an address: with the token where it is the hub's. */
+  /** Headers for a URL: with the token if it is the hub's. */
   headers: (url: string) => Promise<Record<string, string>>;
-  /** Milliseconds in which an answer has to be there, with all attempts. Default 20,000. */
+  /** Timeout for a response including retries, in milliseconds. Default 20,000. */
   timeoutMs?: number | undefined;
 }
 
-/** What `/api/models` is asked to tell of each. */
+/** Fields to request from `/api/models`. */
 const EXPANDED = ['downloads', 'likes', 'gated', 'pipeline_tag', 'tags', 'lastModified', 'gguf'];
 const PAGE = 20;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_TREE_PAGES = 50;
 const ATTEMPTS = 3;
-/** A server that asks to wait longer than this is told of instead of waited for. */
+/** Longer Retry-After delays are reported instead of waited for. */
 const PATIENCE_MS = 5000;
 
-/** The hub's API, as far as it is needed: https://huggingface.co/docs/hub/api. Failures as refusals.ts makes them: see there. */
+/**
+ * Client for the part of the hub's API that Kvasir uses: https://huggingface.co/docs/hub/api. For failures see
+ * refusals.ts.
+ */
 export class HubApi {
   readonly #options: HubApiOptions;
 
@@ -66,7 +69,7 @@ export class HubApi {
     this.#options = options;
   }
 
-  /** Repositories with GGUF files, the most downloaded first. */
+  /** Repositories with GGUF files, most downloaded first. */
   async search(query: string, cursor: string): Promise<{ entries: Listed[]; next: string }> {
     const asked = new URLSearchParams({ filter: 'gguf', limit: String(PAGE), sort: 'downloads' });
     asked.set('direction', '-1');
@@ -74,7 +77,7 @@ export class HubApi {
     for (const field of EXPANDED) asked.append('expand[]', field);
     if (cursor !== '') asked.set('cursor', cursor);
     const { value, next } = await this.#json(`api/models?${asked.toString()}`, z.array(z.unknown()));
-    // One that is of another form does not hide the others.
+    // An entry with an unexpected format does not hide the others.
     const entries = value.flatMap((each) => ListedSchema.safeParse(each).data ?? []);
     return { entries, next };
   }
@@ -83,7 +86,7 @@ export class HubApi {
     return (await this.#json(`api/models/${repository}`, InfoSchema)).value;
   }
 
-  /** All files of a repository, page by page. */
+  /** All files of a repository, fetched page by page. */
   async tree(repository: string, revision: string): Promise<TreeEntry[]> {
     const path = `api/models/${repository}/tree/${encodeURIComponent(revision)}?recursive=true`;
     const entries: TreeEntry[] = [];
@@ -98,13 +101,13 @@ export class HubApi {
     return entries;
   }
 
-  /** Where a file is downloaded from. */
+  /** Download URL of a file. */
   fileUrl(repository: string, revision: string, path: string): string {
     const names = path.split('/').map(encodeURIComponent).join('/');
     return this.#url(`${repository}/resolve/${encodeURIComponent(revision)}/${names}`);
   }
 
-  /** The page of a repository, for people. */
+  /** Web page of a repository. */
   page(repository: string): string {
     return this.#url(repository);
   }
@@ -122,12 +125,12 @@ export class HubApi {
       return { value: parsed(url, text, schema), next };
     } catch (error) {
       if (signal.aborted)
-        throw unreachable(url, `it did not answer within ${timeoutMs / 1000} seconds`, error);
+        throw unreachable(url, `the request timed out after ${timeoutMs / 1000} seconds`, error);
       throw error;
     }
   }
 
-  /** Another attempt where one may help soon. */
+  /** Retries a request if a retry may help soon. */
   async #persist(url: string, signal: AbortSignal): Promise<{ text: string; next: string }> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -149,7 +152,7 @@ export class HubApi {
       for await (const part of received(response)) {
         parts.push(part);
         bytes += part.length;
-        if (bytes > MAX_BYTES) throw strange(url, 'its answer is larger than 16 MB');
+        if (bytes > MAX_BYTES) throw strange(url, 'its response is larger than 16 MB');
       }
     } finally {
       response.destroy();
@@ -159,8 +162,8 @@ export class HubApi {
 }
 
 /**
- * Where the next page begins, from a Link header. Only its cursor is taken: the address of a page stays that of the hub in the settings,
- * also where a mirror names another.
+ * Extracts the next page's cursor from a Link header. Only the cursor is used: requests always go to the hub in the
+ * settings, even if a mirror names another.
  */
 function cursorOf(link: string | string[] | undefined): string {
   const [, target = ''] = /<([^>]*)>\s*;[^,]*rel="?next"?/.exec(String(link ?? '')) ?? [];
@@ -172,19 +175,15 @@ function parsed<T extends z.ZodType>(url: string, text: string, schema: T): z.in
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw strange(url, 'it answered with something that is not JSON', error);
+    throw strange(url, 'its response is not JSON', error);
   }
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw strange(
-    url,
-    `it answered in another form than a hub does (${firstIssue(result.error)})`,
-    result.error,
-  );
+  throw strange(url, `its response does not match the hub API (${firstIssue(result.error)})`, result.error);
 }
 
 function strange(url: string, why: string, cause?: unknown): KvasirError {
   const { host } = new URL(url);
-  const advice = 'Check the address of the hub in the settings.';
-  return new KvasirError('DOWNLOAD_FAILED', `${host} could not be asked: ${why}.`, advice, { cause });
+  const advice = "Check the hub's URL in the settings.";
+  return new KvasirError('DOWNLOAD_FAILED', `The request to ${host} failed: ${why}.`, advice, { cause });
 }

@@ -1,16 +1,16 @@
 import { partOf, partPath } from '../model-parts.ts';
 import type { TreeEntry } from './hub-api.ts';
 
-/** One file of a repository, with what its download is checked by. */
+/** A file of a repository with its checksum. */
 interface SummedFile {
   path: string;
   bytes: number;
   sha256: string;
 }
 
-/** A model in one quantisation: one file, or several that belong together. */
+/** One quantisation of a model: one file, or several parts. */
 export interface Quantisation {
-  /** As the file name tells, in capitals; empty when it does not. */
+  /** From the file name, in capitals; empty if it has none. */
   quantization: string;
   bytes: number;
   files: [SummedFile, ...SummedFile[]];
@@ -18,14 +18,14 @@ export interface Quantisation {
 
 interface OtherFile {
   path: string;
-  /** 'incomplete': a part of a model whose others are not there; 'unsummed': nothing to check a download by. */
+  /** 'incomplete': a model with missing parts; 'unsummed': no checksum to verify a download with. */
   kind: 'projector' | 'imatrix' | 'incomplete' | 'unsummed';
 }
 
 const QUANTIZATION =
   /(?<=^|[-._/ ])((?:UD-)?(?:IQ|TQ|Q)\d(?:_[A-Z0-9]+)*|MXFP4(?:_[A-Z]+)*|BF16|FP?16|FP?32)(?=$|[-._/ ])/gi;
 
-/** The GGUF files of a repository: models, by size, and what goes with them. */
+/** The GGUF files of a repository: models, by size, and accompanying files. */
 export function sortFiles(entries: readonly TreeEntry[]): { models: Quantisation[]; others: OtherFile[] } {
   const found = entries.filter(({ type, path }) => type === 'file' && /\.gguf$/i.test(path) && isPlain(path));
   const summed = new Map<string, SummedFile>();
@@ -39,7 +39,7 @@ export function sortFiles(entries: readonly TreeEntry[]): { models: Quantisation
   const models: Quantisation[] = [];
   for (const file of summed.values()) {
     const part = partOf(file.path);
-    if (part && part.part > 1 && summed.has(partPath(part, 1))) continue; // it comes with the first
+    if (part && part.part > 1 && summed.has(partPath(part, 1))) continue; // listed with the first part
     const files = part
       ? Array.from({ length: part.parts }, (_, i) => summed.get(partPath(part, i + 1)))
       : [file];
@@ -49,7 +49,7 @@ export function sortFiles(entries: readonly TreeEntry[]): { models: Quantisation
   return { models: models.sort((a, b) => a.bytes - b.bytes), others };
 }
 
-/** "Qwen3-4B-Q4_K_M.gguf" → "Q4_K_M"; the last that its path names. */
+/** "Qwen3-4B-Q4_K_M.gguf" → "Q4_K_M"; the last one in its path. */
 export function quantizationOf(path: string): string {
   const stem = partOf(path)?.stem ?? path.replace(/\.gguf$/i, '');
   const last = [...stem.matchAll(QUANTIZATION)].at(-1)?.[1] ?? '';
@@ -65,15 +65,15 @@ function isWhole(files: (SummedFile | undefined)[]): files is [SummedFile, ...Su
   return files.length > 0 && files.every((file) => file !== undefined);
 }
 
-/** What is no model by itself: what turns pictures into tokens, and what quantising went by. */
+/** Files that are not models: projectors, which turn images into tokens, and importance matrices for quantising. */
 function kindOf(path: string): 'projector' | 'imatrix' | undefined {
   const name = path.split('/').at(-1) ?? '';
   if (/mmproj/i.test(name)) return 'projector';
-  // Quantised models may be named after it as well: these also tell their quantisation.
+  // Quantised models can have imatrix in their names as well: those also name a quantisation.
   return /imatrix/i.test(name) && quantizationOf(name) === '' ? 'imatrix' : undefined;
 }
 
-/** A path in the repository; nothing that leads out of it. */
+/** Whether a path stays inside the repository. */
 function isPlain(path: string): boolean {
   return path.length <= 500 && path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
 }

@@ -9,7 +9,7 @@ const FileSchema = z.object({
   version: z.literal(1),
   origin: z.url(),
   kept: KeptSchema,
-  /** Base64 of what the keyring's key encrypted; by itself where there is none. */
+  /** Base64 of the token encrypted with the keyring's key; plain if there is no keyring. */
   token: z.string(),
 });
 
@@ -18,44 +18,44 @@ interface HubTokenOptions {
   keyring?: Keyring | undefined;
 }
 
-/** The token for a hub: one, for one origin (scheme, host and port), and given to requests to that alone. */
+/** The token for a hub: a single token, sent only to one origin (scheme, host and port). */
 export class HubToken {
   readonly #file: SecretFile<z.infer<typeof FileSchema>>;
 
   constructor(options: HubTokenOptions) {
-    this.#file = new SecretFile({ ...options, schema: FileSchema, what: 'The token could not be kept' });
+    this.#file = new SecretFile({ ...options, schema: FileSchema, what: 'The token could not be stored' });
   }
 
   get path(): string {
     return this.#file.path;
   }
 
-  /** Where the one for a hub is kept, and where a new one would be. */
+  /** Where the hub's token is stored, and where a new one would be. */
   async state(address: string): Promise<{ token: 'none' | 'keyring' | 'file'; keeps: 'keyring' | 'file' }> {
     const file = this.#file.read();
     const mine = file && file.origin === new URL(address).origin;
     return { token: mine ? file.kept : 'none', keeps: await this.#file.keeps() };
   }
 
-  /** Headers for a request: with the token when it goes to the origin that the token is for. */
+  /** Request headers, including the token if the URL has the token's origin. */
   async headers(url: string): Promise<Record<string, string>> {
     const file = this.#file.read();
     if (!file || file.origin !== new URL(url).origin) return {};
     return { authorization: `Bearer ${await this.#open(file)}` };
   }
 
-  /** Keeps a token for a hub; '' forgets the one there is. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /** Stores a token for a hub; '' deletes it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async set(address: string, token: string): Promise<void> {
     if (token === '') return this.#file.change(() => Promise.resolve(undefined));
     if (!/^[\x21-\x7e]+$/.test(token)) {
-      throw new KvasirError('BAD_ARGUMENT', 'A token has no spaces and no letters beyond ASCII.');
+      throw new KvasirError('BAD_ARGUMENT', 'A token must be ASCII without spaces.');
     }
     const { origin, protocol, hostname } = new URL(address);
     if (protocol !== 'https:' && reachOf(hostname) !== 'here') {
       throw new KvasirError(
         'BAD_ARGUMENT',
-        `A token for ${origin} would be sent without encryption, where others can read it.`,
-        'Give the address of the hub in the settings with https://.',
+        `The token for ${origin} would be sent unencrypted.`,
+        'Use an https:// URL for the hub in the settings.',
       );
     }
     await this.#file.change(async () => {
@@ -70,7 +70,7 @@ export class HubToken {
     } catch (error) {
       throw new KvasirError(
         'HUB_TOKEN',
-        'The token for the hub cannot be read: the keyring that it was encrypted with is not at hand.',
+        'The hub token cannot be read: the keyring it was encrypted with is not available.',
         'Enter the token again on the Discover screen.',
         { cause: error },
       );

@@ -37,7 +37,7 @@ const CHAT: TestRepository = {
   gguf: { total: 600_000_000, architecture: 'qwen3' },
 };
 
-/** What the engine would say: of what size a file is, and whether it begins with a header. */
+/** The fake engine's result: the file's size, and whether it begins with a header. */
 const HEADER = {
   ...{ architecture: 'qwen3', obstacle: '', unsupportedReason: '', embedding: false, reranker: false },
   ...{ contextTrain: 4096, parameterCount: 600_000_000, experts: 0, name: 'M' },
@@ -158,7 +158,7 @@ describe('searching', () => {
     ['429 for long', 429, { 'retry-after': '40' }, 'DOWNLOAD_FAILED', /asks to wait 40 seconds/],
     ['500 for ever', 500, {}, 'DOWNLOAD_FAILED', /status 500/],
     ['401', 401, {}, 'HUB_TOKEN', /without a token/],
-    ['404', 404, {}, 'HUB_CHANGED', /does not have/],
+    ['404', 404, {}, 'HUB_CHANGED', /no longer has/],
     ['no JSON', 200, {}, 'DOWNLOAD_FAILED', /not JSON/],
   ])('says what %s means', async (_, status, headers, code, message) => {
     const { hub, models } = await setUp();
@@ -174,7 +174,7 @@ describe('searching', () => {
 
   test('says that there is no connection, also when nothing comes', async () => {
     const { hub, models } = await setUp();
-    hub.instead = () => true; // and no answer
+    hub.instead = () => true; // no response
     await expect(models.search('', '')).rejects.toMatchObject({ code: 'HUB_UNREACHABLE' });
     hub.close();
     const { code, message } = (await models
@@ -195,7 +195,7 @@ describe('a repository', () => {
   test('has its quantisations, judged by one header that is fetched once, and only as far as it goes', async () => {
     const setup = await setUp();
     const { hub, models, inspected, files } = setup;
-    hub.pageSize = 2; // files come in pages as well
+    hub.pageSize = 2; // files are paginated too
     const found = await models.repository('ada/M-GGUF');
     expect(found).toMatchObject({
       ...{ repository: 'ada/M-GGUF', revision: SHA, role: 'chat', license: 'apache-2.0', failure: null },
@@ -295,7 +295,7 @@ describe('a download from a hub', () => {
     setup.hub.cuts = [70_000, 130_000];
     setup.hub.pauseMs = 5;
     let answers = 0;
-    setup.hub.etag = () => `"${answers++}"`; // as of servers that do not agree
+    setup.hub.etag = () => `"${answers++}"`; // as with servers that do not agree
     const begun = await setup.models.download('ada/M-GGUF', SHA, 'B/M-Q8_0-00001-of-00002.gguf');
     const bytesTotal = LARGE.length + PARTS['B/M-Q8_0-00002-of-00002.gguf'].length;
     expect(begun).toMatchObject({ bytesTotal, name: 'M-Q8_0.gguf' });
@@ -332,7 +332,7 @@ describe('a download from a hub', () => {
     ['was removed', ({ hub }) => void (hub.repositories['ada/M-GGUF']!.files = {})],
   ])('says that the file changed when it %s', async (_, change) => {
     const setup = await setUp();
-    await setup.models.repository('ada/M-GGUF'); // its list of files is known
+    await setup.models.repository('ada/M-GGUF'); // its file list is cached
     change(setup);
     await setup.models.download('ada/M-GGUF', SHA, 'M-Q4_K_M.gguf');
     expect(await ended(setup)).toMatchObject({ state: 'failed', failure: { code: 'HUB_CHANGED' } });
@@ -350,7 +350,7 @@ test('starting points have their sizes from the hub; one that it does not have i
   const { models, hub } = await setUp({
     'Qwen/Qwen3-1.7B-GGUF': { ...CHAT, files: { 'Q-Q4_0.gguf': SMALL, 'Q-Q8_0.gguf': LARGE } },
   });
-  expect(hub.seen).toEqual([]); // nobody asked yet
+  expect(hub.seen).toEqual([]); // no request yet
   expect(await models.info()).toMatchObject({ token: 'none', machine: { memoryGb: 8, gpu: false } });
   expect(hub.seen).toEqual([]);
   const points = await models.start();

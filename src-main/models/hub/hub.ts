@@ -41,7 +41,7 @@ interface HubOptions {
   /** The models in the list. */
   rows: () => ModelRow[];
   download: (request: DownloadRequest) => Promise<Download>;
-  /** Folder in which headers lie while they are read. */
+  /** Temporary folder for headers while they are read. */
   dir: string;
   startingPoints: string;
   tokenFile: string;
@@ -52,18 +52,18 @@ interface HubOptions {
 /** A repository's files at one commit, which never change. */
 type Files = ReturnType<typeof sortFiles>;
 
-/** Settings that decide what is asked, and what is said of it; beside the device, of which ModelService tells. */
+/** Settings that affect requests and the assessment of files; ModelService reports changes of the device. */
 const JUDGED_BY = ['hubAddress', 'contextTokens', 'conversationDtype'] as const;
 
-/** Repositories and headers that are remembered. */
+/** Number of repositories and headers cached. */
 const REMEMBERED = 50;
 
 /**
- * Models on a hub that speaks the Hugging Face API: search, repositories, downloads. It is asked when a person asks, and at no other time.
- * Long for its many short methods.
+ * Models on a hub with the Hugging Face API: search, repositories, downloads. Sends requests only when the user asks.
+ * The class is long because of its many short methods.
  */
 export class Hub {
-  /** Ends listening to settings. */
+  /** Stops listening to settings. */
   readonly close: () => void;
   readonly #options: HubOptions;
   readonly #api: HubApi;
@@ -84,7 +84,7 @@ export class Hub {
     });
   }
 
-  /** What is known without asking. */
+  /** Information available without a request. */
   async info(): Promise<HubInfo> {
     return {
       address: this.#address,
@@ -95,7 +95,7 @@ export class Hub {
     };
   }
 
-  /** Keeps a token for the hub of the settings; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY. */
+  /** Stores a token for the hub in the settings; '' deletes it. BAD_ARGUMENT, STORE_READ_ONLY. */
   async setToken(token: string): Promise<HubInfo> {
     await this.#token.set(this.#address, token);
     this.#headers.clear();
@@ -103,12 +103,12 @@ export class Hub {
     return this.info();
   }
 
-  /** Sent with a request for an address. HUB_TOKEN. */
+  /** Headers for a request to a URL. HUB_TOKEN. */
   headers(url: string): Promise<Record<string, string>> {
     return this.#token.headers(url);
   }
 
-  /** A failure of a download from the hub in people's terms. */
+  /** Translates a failed download from the hub into a message for users. */
   async explain(error: unknown, { hub, repository }: HubSource): Promise<unknown> {
     const { token } = await this.#token.state(hub);
     const page = `${hub.replace(/\/+$/, '')}/${repository}`;
@@ -122,7 +122,10 @@ export class Hub {
     });
   }
 
-  /** What the resources list for a machine like this, as the hub has it now; those that it does not have are left out. */
+  /**
+   * The starting points in the resources for a machine like this, with current data from the hub; missing ones are left
+   * out.
+   */
   async start(): Promise<StartingPoint[]> {
     const suggestions = suggestionsFor(this.#options.startingPoints, this.#machine);
     const results = await Promise.allSettled(suggestions.map((each) => this.#startingPoint(each)));
@@ -135,7 +138,7 @@ export class Hub {
     return points;
   }
 
-  /** A repository with its files, and what its header says of them here. */
+  /** A repository with its files and an assessment of its header for this machine. */
   repository(repository: string): Promise<HubRepository> {
     return this.#asking(repository, async () => {
       const listed = await this.#api.info(repository);
@@ -160,14 +163,14 @@ export class Hub {
     });
   }
 
-  /** HUB_CHANGED: there is no such file in this revision; DISK_FULL. */
+  /** HUB_CHANGED: this revision has no such file; DISK_FULL. */
   download(repository: string, revision: string, path: string): Promise<Download> {
     return this.#asking(repository, async () => {
       const { models } = await this.#filesOf(repository, revision);
       const model = models.find(({ files }) => files[0].path === path);
       if (!model) {
         const advice = 'Open the repository again.';
-        throw new KvasirError('HUB_CHANGED', `${repository} has no model file ${path} any more.`, advice);
+        throw new KvasirError('HUB_CHANGED', `${repository} has no model file ${path}.`, advice);
       }
       const { sha256 } = model.files[0];
       return this.#options.download({
@@ -209,11 +212,14 @@ export class Hub {
     return files;
   }
 
-  /** One header for all quantisations: of the model with the fewest and smallest files. A failure is told beside what is known. */
+  /**
+   * One header for all quantisations: from the model with the fewest and smallest files. A failure is reported
+   * alongside the rest.
+   */
   async #headerOf({ id, sha }: Listed & { sha: string }, models: readonly Quantisation[]) {
     const [model] = models.toSorted((a, b) => a.files.length - b.files.length);
     if (!model) return { header: null, bytesPerSecond: null, failure: null };
-    // Who may read one repository may not read another with the same file.
+    // Permission to read one repository does not extend to another with the same file.
     const key = `${id} ${model.files[0].sha256}`;
     try {
       const known = this.#headers.get(key);
@@ -242,7 +248,7 @@ export class Hub {
     };
   }
 
-  /** The model that was downloaded as this file; one of the same name that was another then is told, too. */
+  /** The local model downloaded from this file, or from an earlier version of the same name. */
   #localOf(repository: string, { path, sha256 }: { path: string; sha256: string }): HubFile['local'] {
     const rows = this.#options.rows();
     const same = rows.find(({ source }) => source?.sha256 === sha256);
@@ -273,7 +279,7 @@ export class Hub {
   }
 }
 
-/** Whether there is something to recommend: what the model is for, and whether an engine takes it. */
+/** Whether to recommend files: depends on the model's role and on whether an engine supports it. */
 function isUsable(role: HubEntry['role'], header: GgufInfo | null): boolean {
   if (role === 'reranker' || role === 'other') return false;
   return header === null || header.embedding || header.unsupportedReason === '';
@@ -285,7 +291,7 @@ function recommend(files: HubFile[]): void {
   if (chosen) chosen.recommended = best.why;
 }
 
-/** The one used longest ago leaves. */
+/** Evicts the least recently used entry. */
 function remember<T>(known: Map<string, T>, key: string, value: T): void {
   known.delete(key);
   known.set(key, value);

@@ -1,14 +1,15 @@
 import type { Fit } from '../../../src-shared/contract/models.ts';
 import type { HubFile } from '../../../src-shared/contract/hub.ts';
 
-/** What most people use: a good deal smaller than eight bits, and little worse. */
+/** The usual choice: much smaller than eight bits, and little worse. */
 const USUAL = 'Q4_K_M';
-/** More bits than eight cost memory and time, and change next to nothing. */
+/** More than eight bits cost memory and time and hardly improve results. */
 const TOO_EXACT = /^(BF16|F16|F32)$/;
 
 /**
- * Which quantisation to take, and why: the largest that fits well, of eight bits at most; where none fits well, the smallest that
- * fits at all; where nothing is known of the model, the usual one. `files` go from small to large.
+ * The recommended quantisation and the reason: the largest that fits well, of at most eight bits; if none fits well,
+ * the smallest that fits at all; if nothing is known about the model, the usual one. `files` are sorted from small to
+ * large.
  */
 export function recommended(
   files: readonly { quantization: string; fit: Pick<Fit, 'verdict'> | null }[],

@@ -1,18 +1,21 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { Interrupted, Refused, Unreachable } from '../../platform/download/request.ts';
 
-/** What was asked for, as people are told of it. */
+/** The request, as described in messages. */
 export interface Asked {
-  /** Address of the hub. */
+  /** URL of the hub. */
   hub: string;
-  /** Empty: nothing of a certain repository. */
+  /** Empty: not about a specific repository. */
   repository: string;
-  /** Its page. */
+  /** Its web page. */
   page: string;
   hasToken: boolean;
 }
 
-/** A failure of a request to the hub as what it means: HUB_UNREACHABLE, HUB_GATED, HUB_TOKEN, HUB_CHANGED; others stay what they are. */
+/**
+ * Maps a failed request to the hub to its meaning: HUB_UNREACHABLE, HUB_GATED, HUB_TOKEN, HUB_CHANGED; other errors are
+ * returned unchanged.
+ */
 export function hubFailure(error: unknown, asked: Asked): unknown {
   if (error instanceof Unreachable) return unreachable(asked.hub, error.message, error);
   if (error instanceof Interrupted && error.retryAfterMs > 0) return busy(error, asked);
@@ -23,13 +26,13 @@ export function hubFailure(error: unknown, asked: Asked): unknown {
   return error;
 }
 
-/** One sentence for all the ways in which there is no connection. */
+/** One sentence for all kinds of connection failure. */
 export function unreachable(hub: string, why: string, cause: unknown): KvasirError {
   const reason = why.replace(/^.* could not be reached \((.*)\)\.$/, '$1');
   return new KvasirError(
     'HUB_UNREACHABLE',
     `${new URL(hub).host} cannot be reached (${reason}). Models on this machine still work.`,
-    'Check the connection, or the address of the hub in the settings.',
+    "Check the connection, or the hub's URL in the settings.",
     { cause },
   );
 }
@@ -49,7 +52,7 @@ function gated(cause: Refused, { repository, page, hasToken }: Asked): KvasirErr
     : `Accept its terms on ${page}, then enter a token of that account on the Discover screen.`;
   return new KvasirError(
     'HUB_GATED',
-    `${repository} hands out its files only to those who have accepted its terms.`,
+    `${repository} requires you to accept its terms before downloading.`,
     advice,
     { cause },
   );
@@ -58,17 +61,17 @@ function gated(cause: Refused, { repository, page, hasToken }: Asked): KvasirErr
 function refusedToken(cause: Refused, { hub, repository, hasToken }: Asked): KvasirError {
   const { host } = new URL(hub);
   const what = repository === '' ? 'the request' : repository;
-  // A repository that is not there is told no differently from a private one.
+  // The hub answers the same for a missing and for a private repository.
   return hasToken
     ? new KvasirError(
         'HUB_TOKEN',
-        `${host} refuses ${what} with this token: it is wrong, has ended, or may not read this.`,
+        `${host} refuses ${what} with this token: it is invalid, expired, or lacks permission.`,
         'Enter another token on the Discover screen.',
         { cause },
       )
     : new KvasirError(
         'HUB_TOKEN',
-        `${host} refuses ${what} without a token: there is no such repository, or it is private.`,
+        `${host} refuses ${what} without a token: the repository does not exist or is private.`,
         'Check its name, or enter a token on the Discover screen.',
         { cause },
       );
@@ -79,7 +82,7 @@ function changed(cause: Refused, { hub, repository }: Asked): KvasirError {
   const what = cause.reason === 'RevisionNotFound' ? `this revision of ${repository}` : repository || 'this';
   return new KvasirError(
     'HUB_CHANGED',
-    `${host} does not have ${what} any more: the file changed on the hub, was renamed, or was removed.`,
+    `${host} no longer has ${what}: the file was changed, renamed or removed.`,
     'Search for the repository again.',
     { cause },
   );

@@ -17,31 +17,31 @@ export interface RemoteFile {
 interface RemoteHeaderOptions {
   inspect: (path: string) => GgufInfo;
   headers: (url: string) => Promise<Record<string, string>>;
-  /** Folder in which a file may lie for a moment. */
+  /** Folder for a temporary file. */
   dir: string;
-  /** Milliseconds without a byte after which the hub is given up. Default 15,000. */
+  /** Timeout without a byte from the hub, in milliseconds. Default 15,000. */
   stallMs?: number | undefined;
 }
 
 export interface RemoteHeader {
   header: GgufInfo;
-  /** null when too little came to tell. */
+  /** null if too little arrived to measure. */
   bytesPerSecond: number | null;
 }
 
-/** Less than this says more of the way to the server than of the connection. */
+/** A shorter transfer measures latency rather than throughput. */
 const TELLING_BYTES = 512 * 1024;
 
 /**
- * What the engine says of a model on the hub. Of each of its files as much is fetched as its header takes, and put into an empty file of
- * the full size, of which the disk keeps only what was written: so remote and local files are judged by the same code.
- * MODEL_INVALID, DISK_FULL, STORE_READ_ONLY, and what fetching rejects with.
+ * The engine's header info for a model on the hub. Downloads the header of each file into an otherwise empty sparse
+ * file of the full size, so that the same code assesses remote and local files.
+ * MODEL_INVALID, DISK_FULL, STORE_READ_ONLY, and download errors.
  */
 export async function readRemoteHeader(
   files: readonly RemoteFile[],
   options: RemoteHeaderOptions,
 ): Promise<RemoteHeader> {
-  // As unfinished downloads are called, so that a start removes what a kill left.
+  // Named like a partial download, so that the next start removes what a kill left.
   const folder = join(options.dir, `${randomUUID()}.part`);
   const [first] = files;
   if (!first) throw new TypeError('files: there are none');
@@ -63,7 +63,7 @@ export async function readRemoteHeader(
   }
 }
 
-/** The beginning of a file, up to the end of its header; the connection is closed once that is there. */
+/** The beginning of a file up to the end of its header; then closes the connection. */
 async function fetchHead({ url, bytes }: RemoteFile, options: RemoteHeaderOptions): Promise<Buffer> {
   const stalled = new AbortController();
   const { stallMs = 15_000 } = options;
@@ -84,7 +84,7 @@ async function fetchHead({ url, bytes }: RemoteFile, options: RemoteHeaderOption
         const head = whole(parts);
         if (head) return head;
       }
-      // The end of the file; a header that goes on beyond is for the engine to complain of.
+      // The end of the file; the engine reports a header that extends beyond it.
       return whole(parts) ?? Buffer.concat(parts);
     } finally {
       response.destroy();
@@ -113,6 +113,6 @@ async function writeSparse(path: string, head: Buffer, bytes: number): Promise<v
       await file.close();
     }
   } catch (error) {
-    throw fileError(error, "The model's header could not be kept for a moment");
+    throw fileError(error, "The model's header could not be written to a temporary file");
   }
 }

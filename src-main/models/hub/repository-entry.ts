@@ -2,7 +2,7 @@ import type { HubEntry } from '../../../src-shared/contract/hub.ts';
 import type { GgufInfo } from '../../engine/engine.ts';
 import type { Listed } from './hub-api.ts';
 
-/** What hubs call the tasks of models that Kvasir knows something about. */
+/** The hub's task names for models that Kvasir distinguishes. */
 const TASKS: Readonly<Record<string, HubEntry['role']>> = {
   'text-generation': 'chat',
   'image-text-to-text': 'chat',
@@ -15,7 +15,7 @@ const TASKS: Readonly<Record<string, HubEntry['role']>> = {
   'text-classification': 'reranker',
 };
 
-/** A repository as lists show it. */
+/** A repository as shown in lists. */
 export function entryOf(listed: Listed): HubEntry {
   const { id, gated, downloads, likes, gguf, lastModified } = listed;
   return {
@@ -27,13 +27,13 @@ export function entryOf(listed: Listed): HubEntry {
   };
 }
 
-/** What its task says of a model; rerankers are often called something else, and tell by their names. */
+/** A model's role according to its task; rerankers often have another task and are recognised by name. */
 function roleOf({ id, pipeline_tag: task, tags }: Listed): HubEntry['role'] {
   if (/rerank/i.test(id) || tags.includes('reranker')) return 'reranker';
   return TASKS[task] ?? (task === '' ? null : 'other');
 }
 
-/** What the header says goes before that, where it can tell: of rerankers some look like chat models. */
+/** The header's role overrides the task's, where it can tell: some rerankers look like chat models. */
 export function roleBy(listed: HubEntry['role'], header: GgufInfo): HubEntry['role'] {
   if (header.reranker) return 'reranker';
   if (header.embedding) return 'embedding';

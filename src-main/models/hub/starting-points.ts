@@ -6,7 +6,7 @@ import type { Memory } from '../fit.ts';
 const SuggestionSchema = z.object({
   repository: z.string(),
   role: z.enum(['chat', 'embedding']),
-  /** Taken where the repository has it; where it has not, its smallest is. */
+  /** Preferred if the repository has it; otherwise its smallest. */
   quantization: z.string(),
 });
 
@@ -19,14 +19,14 @@ const FileSchema = z.object({
 
 export type Suggestion = z.infer<typeof SuggestionSchema>;
 
-/** What models go by: the graphics card's memory where there is one with enough, else the machine's. */
+/** Determines which models suit: the GPU's memory if there is enough, else the machine's. */
 export interface Machine {
   memoryGb: number;
   gpu: boolean;
 }
 
 const GB = 2 ** 30;
-/** Systems keep some of their memory for themselves: 16 GB are told as 15.4. */
+/** Systems reserve some memory: a machine with 16 GB reports 15.4. */
 const TOLD = 0.9;
 const LEAST_GB = 8;
 
@@ -37,7 +37,7 @@ export function machineOf(devices: readonly Pick<Device, 'kind' | 'memoryTotal'>
   return { memoryGb: gpu ? card : memory.total / GB, gpu };
 }
 
-/** The models to begin with that the file (resources/starting-points.json) lists for a machine. */
+/** The starting points that the file (resources/starting-points.json) lists for a machine. */
 export function suggestionsFor(path: string, { memoryGb, gpu }: Machine): readonly Suggestion[] {
   const { machines } = FileSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const like = machines.filter((each) => each.gpu === gpu).sort((a, b) => a.memoryGb - b.memoryGb);

@@ -6,7 +6,7 @@ import { SealedSchema, SecretFile } from '../../platform/secret-file.ts';
 /** docs/formats/server-keys.md */
 const FileSchema = z.object({
   version: z.literal(1),
-  /** By id in the list of models. */
+  /** By model id. */
   keys: z.record(z.string(), SealedSchema.extend({ origin: z.string() })),
 });
 
@@ -15,20 +15,20 @@ interface ServerKeysOptions {
   keyring?: Keyring | undefined;
 }
 
-/** Keys for servers that models are on: each for one model of the list, and given to requests to its origin alone. */
+/** Keys for remote models: each belongs to one model in the list and is sent only to its server's origin. */
 export class ServerKeys {
   readonly #file: SecretFile<z.infer<typeof FileSchema>>;
 
   constructor(options: ServerKeysOptions) {
-    this.#file = new SecretFile({ ...options, schema: FileSchema, what: 'The key could not be kept' });
+    this.#file = new SecretFile({ ...options, schema: FileSchema, what: 'The key could not be stored' });
   }
 
-  /** Where a model's key is kept. */
+  /** Where a model's key is stored. */
   kept(id: string): 'none' | 'keyring' | 'file' {
     return this.#file.read()?.keys[id]?.kept ?? 'none';
   }
 
-  /** A model's key for requests to this address; '' where there is none. REMOTE_KEY. */
+  /** A model's key for requests to this address; '' if there is none. REMOTE_KEY. */
   async get(id: string, address: string): Promise<string> {
     const key = this.#file.read()?.keys[id];
     if (!key || key.origin !== new URL(address).origin) return '';
@@ -37,13 +37,13 @@ export class ServerKeys {
     } catch {
       throw new KvasirError(
         'REMOTE_KEY',
-        'The key cannot be read: the keyring that it was encrypted with is not at hand.',
-        'Give the model’s key once more on the Models screen.',
+        'The key cannot be read: the keyring it was encrypted with is not available.',
+        'Enter the model’s key again on the Models screen.',
       );
     }
   }
 
-  /** Keeps a model's key; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /** Stores a model's key; '' deletes it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async set(id: string, address: string, key: string): Promise<void> {
     if (key === '' && this.kept(id) === 'none') return;
     if (key !== '') requireKey(key);
@@ -56,8 +56,8 @@ export class ServerKeys {
   }
 }
 
-/** A key goes into a header. BAD_ARGUMENT. */
+/** A key is sent in a header. BAD_ARGUMENT. */
 export function requireKey(key: string): string {
   if (/^[\x21-\x7e]{1,4096}$/.test(key)) return key;
-  throw new KvasirError('BAD_ARGUMENT', 'A key has no spaces and no letters beyond ASCII.');
+  throw new KvasirError('BAD_ARGUMENT', 'A key must be ASCII without spaces.');
 }

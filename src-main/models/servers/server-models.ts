@@ -12,14 +12,14 @@ import { modelName } from '../entry.ts';
 import type { ModelRegistry, ModelRow } from '../registry.ts';
 import { requireKey, ServerKeys } from './server-keys.ts';
 
-/** A row of the list whose model is on a server. */
+/** A row of the list for a model on a server. */
 export type ServerRow = ModelRow & { server: RemoteServer };
 
 interface ServerModelsOptions {
   registry: ModelRegistry;
   keysFile: string;
   keyring?: Keyring | undefined;
-  /** Told of each request to a model's server. */
+  /** Called after each request to a model's server. */
   onOutcome: (id: string, outcome: RemoteOutcome) => void;
   onChanged: () => void;
 }
@@ -28,11 +28,11 @@ export function isOnServer(row: ModelRow): row is ServerRow {
   return row.server !== null;
 }
 
-/** Models on servers that speak OpenAI's API: which there are, their keys, and how they did. */
+/** Models on servers with an OpenAI-compatible API: the list, their keys, and their request outcomes. */
 export class ServerModels {
   readonly #options: ServerModelsOptions;
   readonly #keys: ServerKeys;
-  /** From request to first token, the last time, in milliseconds. */
+  /** Most recent time to first token, in milliseconds. */
   readonly #ttft = new Map<string, number>();
 
   constructor(options: ServerModelsOptions) {
@@ -40,7 +40,7 @@ export class ServerModels {
     this.#keys = new ServerKeys({ path: options.keysFile, keyring: options.keyring });
   }
 
-  /** Which models a server has. Sends nothing but the question for them, and the key. BAD_ARGUMENT, REMOTE_*. */
+  /** Lists a server's models. Sends only that request, and the key. BAD_ARGUMENT, REMOTE_*. */
   async ask(address: string, key: string): Promise<ListedServer> {
     const asked = serverAddress(address);
     if (key !== '') requireKey(key);
@@ -48,7 +48,10 @@ export class ServerModels {
     return { address: asked, models: await client.models() };
   }
 
-  /** Adds a model, or changes one that is known by the same address and name. Gives its id. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /**
+   * Adds a model, or updates the one with the same address and name. Returns its id. BAD_ARGUMENT, STORE_READ_ONLY,
+   * DISK_FULL.
+   */
   async add({ key, ...server }: AddedServer): Promise<string> {
     const { registry } = this.#options;
     const row: RemoteServer = { ...server, address: serverAddress(server.address) };
@@ -61,19 +64,22 @@ export class ServerModels {
     return id;
   }
 
-  /** By its name in the list, or by address#model. MODEL_NOT_FOUND for an address that nobody added; undefined for what is none. */
+  /**
+   * Finds a model by its name in the list, or by address#model. MODEL_NOT_FOUND for an unknown address; undefined if it
+   * is not an address.
+   */
   find(name: string): ServerRow | undefined {
     const rows = this.#options.registry.all().filter(isOnServer);
     const row = rows.find((each) => each.path === name || modelName(each) === name);
     if (row || !/^https?:\/\//i.test(name)) return row;
     throw new KvasirError(
       'MODEL_NOT_FOUND',
-      `No model by the address ${name} is in the list.`,
-      'Add it on the Models screen; `model list` then shows what to call it.',
+      `Model not found: ${name}.`,
+      'Add it on the Models screen; `model list` then shows its name.',
     );
   }
 
-  /** '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /** '' deletes the key. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async setKey({ id, server }: ServerRow, key: string): Promise<void> {
     await this.#keys.set(id, server.address, key);
     this.#options.onChanged();
@@ -94,7 +100,7 @@ export class ServerModels {
     });
   }
 
-  /** What lists show of it; the key is not among that. */
+  /** Data shown in lists; never the key. */
   facts({ id, server, writtenPerSecond }: ServerRow): ServerFacts {
     const { host, hostname, protocol } = new URL(server.address);
     return {

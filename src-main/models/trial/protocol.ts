@@ -1,16 +1,16 @@
 import type { Failure } from '../../../src-shared/contract/common.ts';
 
-/** What the process is asked, once. */
+/** The single request that the process gets. */
 export interface TrialRequest {
   path: string;
-  /** How people know the file; for messages. */
+  /** The file's display name, for messages. */
   name: string;
   role: 'chat' | 'embedding';
   threads: number;
   device: string;
-  /** Of GPUs, that are to be loaded first. */
+  /** GPU packs to load first. */
   packs: readonly string[];
 }
 
-/** null: the file was loaded, and has computed something. */
+/** null: the file was loaded and computed something. */
 export type TrialReply = { failure: Failure | null };

@@ -3,18 +3,18 @@ import { identityOf } from '../weights-check.ts';
 import type { TrialRequest } from './protocol.ts';
 import type { TryFile } from './try-file.ts';
 
-/** Tries every file that libllama is to run in a process apart before it is first used, and each again once it has changed. */
+/** Tests every file for libllama in a separate process before its first use, and again once it has changed. */
 export class Trials {
   readonly #database: Database;
   readonly #tryFile: TryFile;
 
-  /** The table is the registry's. */
+  /** The table is part of the registry. */
   constructor(database: Database, tryFile: TryFile) {
     this.#database = database;
     this.#tryFile = tryFile;
   }
 
-  /** As TryFile. */
+  /** See TryFile. */
   async require(request: TrialRequest): Promise<void> {
     const { path } = request;
     const identity = await identityOf(path);

@@ -15,7 +15,7 @@ const REQUEST: TrialRequest = {
   packs: [],
 };
 
-/** Tries in a process that does `work` with what it is asked. */
+/** Runs the trial in a process that runs `work` on its request. */
 function trying(work: string): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-trial-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ test('a file that computes passes, and is known to the process by what it was as
 });
 
 test('what goes wrong in there is told as it is', async () => {
-  const failure = { code: 'MODEL_NUMBERS', message: 'No numbers.', advice: 'Fetch it again.' };
+  const failure = { code: 'MODEL_NUMBERS', message: 'No numbers.', advice: 'Download it again.' };
   const tried = trying(`process.send({ failure: ${JSON.stringify(failure)} })`);
   await expect(tried).rejects.toMatchObject(failure);
 });
@@ -41,6 +41,8 @@ test.each([
   ['aborts', 'process.abort()', 'SIGABRT'],
   ['exits', 'process.exit(3)', 'exit code 3'],
 ])('a process that %s costs the trial, and says how it ended', async (_, work, how) => {
-  const message = expect.stringMatching(`^A cannot be used: .*ended \\(${how}\\)`) as string;
+  const message = expect.stringMatching(
+    `^A cannot be used: .*crashed during its test run \\(${how}\\)`,
+  ) as string;
   await expect(trying(work)).rejects.toMatchObject({ code: 'MODEL_INVALID', message });
 });

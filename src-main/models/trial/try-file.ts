@@ -4,7 +4,10 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { askChild, type SpawnChild } from '../../platform/ask-child.ts';
 import type { TrialReply, TrialRequest } from './protocol.ts';
 
-/** Loads a file and computes with it where it can end nobody else. MODEL_INVALID, and whatever loading a model fails with. */
+/**
+ * Loads a file and computes with it in a process whose crash is harmless. MODEL_INVALID, and any error of loading a
+ * model.
+ */
 export type TryFile = (request: TrialRequest) => Promise<void>;
 
 export function tryFileIn(spawn: SpawnChild): TryFile {
@@ -15,7 +18,7 @@ export function tryFileIn(spawn: SpawnChild): TryFile {
   };
 }
 
-/** As another Node process. */
+/** Uses another Node process. */
 export const tryFile: TryFile = tryFileIn(() =>
   fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), {
     execArgv: [],
@@ -26,7 +29,7 @@ export const tryFile: TryFile = tryFileIn(() =>
 function endedBy(name: string, how: string): KvasirError {
   return new KvasirError(
     'MODEL_INVALID',
-    `${name} cannot be used: the process in which it was tried ended (${how}), as by a header that says what is not possible.`,
-    'The file may be damaged; fetch it again.',
+    `${name} cannot be used: the model crashed during its test run (${how}); the file header may be invalid.`,
+    'The file may be damaged; download it again.',
   );
 }

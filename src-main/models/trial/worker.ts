@@ -1,6 +1,6 @@
 /**
- * The process in which a model file is tried. libllama trusts a file's header, and ends its process by what it did not expect:
- * what ends this one costs nothing but the trial.
+ * The process in which a model file is tested. libllama trusts a file's header and aborts its process on anything
+ * unexpected: here that costs only the test.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
@@ -8,7 +8,7 @@ import { Engine } from '../../engine/engine.ts';
 import { failureOf } from '../../platform/failure.ts';
 import type { TrialReply, TrialRequest } from './protocol.ts';
 
-/** For two tokens, once the weights are in memory. A header can keep the engine going for ever. */
+/** Time limit for two tokens, once the weights are in memory. A bad header can keep the engine busy forever. */
 const PASS_MS = 120_000;
 
 process.on('message', (request: TrialRequest) => void answer(request));
@@ -21,7 +21,7 @@ async function answer(request: TrialRequest): Promise<void> {
       throw new KvasirError(
         'MODEL_INVALID',
         `${request.name} did not compute two tokens within ${PASS_MS / 1000} seconds.`,
-        'The file may be damaged; fetch it again.',
+        'The file may be damaged; download it again.',
       );
     });
     await Promise.race([pass(), late]);
@@ -31,7 +31,7 @@ async function answer(request: TrialRequest): Promise<void> {
   }
 }
 
-/** Gives what has it compute something. */
+/** Returns a function that runs a first pass. */
 async function load({ path, role, threads, device, packs }: TrialRequest): Promise<() => Promise<unknown>> {
   const engine = Engine.open();
   for (const pack of packs) engine.loadPack(pack);

@@ -9,67 +9,67 @@ import type { Logger } from '../logger.ts';
 import { Interrupted } from './request.ts';
 import { transfer } from './transfer.ts';
 
-/** One file to bring. */
+/** A file to download. */
 export interface FetchedFile {
   url: string;
-  /** Name in the folder; the unfinished file is called the same with .part behind it. */
+  /** Name in the folder; the partial file has the suffix .part. */
   file: string;
   /** 0 while unknown. */
   bytesTotal: number;
-  /** ETag or Last-Modified of what the part is of; '' when there is none. */
+  /** ETag or Last-Modified of the response the partial file came from; '' if there was none. */
   validator: string;
-  /** Hexadecimal SHA-256 or, as its length tells, SHA-512; '' when none was announced. */
+  /** Hexadecimal SHA-256 or, by its length, SHA-512; '' if none was announced. */
   sum: string;
 }
 
-/** Where files are put. */
+/** Target folder. */
 export interface Folder {
   dir: string;
-  /** DISK_FULL when `bytes` more would not fit, or nearly. Makes the folder. */
+  /** DISK_FULL if `bytes` more would not fit, or barely. Creates the folder. */
   requireSpace(bytes: number): Promise<void>;
 }
 
 export interface FetchOptions<F extends Folder = Folder> {
   files: F;
   log: Logger;
-  /** Sent with a request for an address. */
+  /** Request headers for a URL. */
   headers?: ((url: string) => Promise<Record<string, string>>) | undefined;
-  /** First wait before another attempt, in milliseconds; doubles up to a minute. Default 1000. */
+  /** Delay before the first retry, in milliseconds; doubles up to a minute. Default 1000. */
   retryMs?: number | undefined;
-  /** Milliseconds without a byte after which a server is given up for now. Default 30,000. */
+  /** Timeout without a byte from the server, in milliseconds. Default 30,000. */
   stallMs?: number | undefined;
 }
 
-/** What is to be brought. */
+/** The files to download. */
 interface Wanted {
   files: readonly FetchedFile[];
   /**
-   * Whether addresses name what never changes, and sums are known: a file then goes on by its position alone, also where another server
-   * of the same network hands it out under another ETag. What was put together wrongly all the same is told by its sum.
+   * Whether URLs are immutable and checksums are known: a download then resumes at its offset alone, even if another
+   * server of the same network sends another ETag. The checksum detects a wrong combination.
    */
   pinned: boolean;
 }
 
-/** What is told of a fetch. */
+/** Callbacks of a download. */
 interface FetchListener {
-  /** What the server says of a file, beside what was known before; may throw. */
+  /** Called with a file's metadata from the server and the previous metadata; may throw. */
   onFile: (file: FetchedFile, known: FetchedFile) => void;
   onBytes: (bytes: number) => void;
 }
 
-/** Attempts in a row that bring nothing. */
+/** Maximum number of consecutive attempts without data. */
 const MAX_ATTEMPTS = 6;
 const MAX_WAIT_MS = 60_000;
-/** Bytes between two looks at the disk's free space. */
+/** Bytes between two checks of the disk's free space. */
 const SPACE_CHECK_BYTES = 256 * 1024 * 1024;
 
-/** Brings the files of one download into a folder, one after another, and checks them. */
+/** Downloads files to a folder, one after another, and verifies them. */
 export class FileFetch {
   readonly #options: FetchOptions;
   readonly #listener: FetchListener;
   readonly #files: FetchedFile[];
   readonly #pinned: boolean;
-  /** Of each file, what is there. */
+  /** Bytes present of each file. */
   readonly #done: number[];
 
   constructor(options: FetchOptions, { files, pinned }: Wanted, listener: FetchListener) {
@@ -84,7 +84,7 @@ export class FileFetch {
     return this.#done.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Where a file is, and where what came so far of it. */
+  /** Path of a file; its partial file is next to it. */
   path({ file }: Pick<FetchedFile, 'file'>): string {
     return join(this.#options.files.dir, file);
   }
@@ -93,9 +93,9 @@ export class FileFetch {
     return `${this.path(file)}.part`;
   }
 
-  /** Everything up to its last byte. Interrupted when no attempt brings more; whatever transfer() rejects with. */
+  /** Downloads everything. Interrupted if no attempt brings more data; also the errors of transfer(). */
   async receive(signal: AbortSignal): Promise<void> {
-    // The program ended after files got their names, and before they were a model: take these steps again.
+    // The program ended after files got their names but before they became a model: repeat these steps.
     for (const file of this.#files) {
       const path = this.path(file);
       if (existsSync(path) && !existsSync(this.part(file))) await rename(path, this.part(file));
@@ -103,7 +103,7 @@ export class FileFetch {
     for (const index of this.#files.keys()) await this.#receive(index, signal);
   }
 
-  /** CHECKSUM_MISMATCH, after which nothing of that file is kept. */
+  /** CHECKSUM_MISMATCH, after which that file is deleted. */
   async verify(signal: AbortSignal): Promise<void> {
     for (const [index, file] of this.#files.entries()) {
       if (file.sum === '') continue;
@@ -116,19 +116,19 @@ export class FileFetch {
       this.#done[index] = 0;
       throw new KvasirError(
         'CHECKSUM_MISMATCH',
-        `What ${new URL(file.url).host} sent is not the file that was announced: its ${name} is ${found}.`,
-        'Check the address and the checksum, then download it again.',
+        `Checksum mismatch: the file from ${new URL(file.url).host} has the ${name} ${found}.`,
+        'Check the URL and the checksum, then download it again.',
       );
     }
   }
 
-  /** Gives the files their names; the first last, since by that a model is known. */
+  /** Renames the files to their final names; the first file last, because it identifies the model. */
   async place(): Promise<string> {
     for (const file of this.#files.toReversed()) await rename(this.part(file), this.path(file));
     return this.path(this.#first);
   }
 
-  /** Deletes what has its name, and with `parts` also what is unfinished. */
+  /** Deletes finished files, and with `parts` also partial ones. */
   remove({ parts }: { parts: boolean }): void {
     for (const file of this.#files) {
       rmSync(this.path(file), { force: true });
@@ -142,7 +142,7 @@ export class FileFetch {
     return first;
   }
 
-  /** Attempts until a file is whole; waits longer after each that brought nothing. */
+  /** Retries until a file is complete; the delay grows after each attempt without data. */
   async #receive(index: number, signal: AbortSignal): Promise<void> {
     for (let failures = 0; ;) {
       const before = this.#done[index] ?? 0;

@@ -11,7 +11,7 @@ import { transfer } from './transfer.ts';
 const BODY = Buffer.alloc(6_000_000, 'kvasir');
 const HEAD = `HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`;
 
-/** A server that says to each connection what a test says, without knowing HTTP; gives its address. */
+/** A raw TCP server that sends each connection the test's text; returns its URL. */
 async function peer(speak: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -27,7 +27,7 @@ async function peer(speak: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`;
 }
 
-/** One attempt, by a reader that is slower than the network, as one is whose disk is busy. */
+/** One attempt, by a reader that is slower than the network, as with a busy disk. */
 async function attempt(url: string): Promise<Buffer> {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-request-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -94,7 +94,7 @@ describe('whatever a peer does, the process goes on', () => {
     const failed = await attempt(await peer(speak)).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(KvasirError);
     expect(failed).toMatchObject({ code: 'DOWNLOAD_FAILED' });
-    await wait(20); // for what would come after
+    await wait(20); // for any later error
   });
 });
 

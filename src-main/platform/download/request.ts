@@ -6,9 +6,9 @@ import { messageOf } from '../failure.ts';
 
 const MAX_REDIRECTS = 5;
 
-/** A failure that another attempt may not meet. */
+/** A failure that a retry may avoid. */
 export class Interrupted extends KvasirError {
-  /** Milliseconds the server asked to wait. */
+  /** Delay in milliseconds that the server asked for. */
   readonly retryAfterMs: number;
 
   constructor(message: string, retryAfterMs = 0, options?: ErrorOptions) {
@@ -17,13 +17,13 @@ export class Interrupted extends KvasirError {
   }
 }
 
-/** The server, or the network on the way to it, did not answer at all. */
+/** The server, or the network on the way to it, did not respond. */
 export class Unreachable extends Interrupted {}
 
-/** A failure that every attempt would meet. */
+/** A permanent failure. */
 export class Refused extends KvasirError {
   readonly status: number;
-  /** What a hub calls the reason (X-Error-Code), e.g. "GatedRepo"; empty elsewhere. */
+  /** The hub's reason (X-Error-Code), e.g. "GatedRepo"; empty elsewhere. */
   readonly reason: string;
 
   constructor(message: string, status = 0, reason = '') {
@@ -34,12 +34,13 @@ export class Refused extends KvasirError {
 }
 
 /**
- * GET, following at most five redirects, none of them away from http and https or from https to http. Interrupted when the
- * server cannot be reached or says to come again; Refused when it refuses. 416 is handed out. What is not read to its end has
- * to be destroyed. An `authorization` header is for the server it was meant for: another one, to which that redirects, never sees it.
+ * GET, following at most five redirects, none of them away from http and https or from https to http. Interrupted when
+ * the server cannot be reached or asks to retry; Refused if it refuses. Returns 416 responses. The caller must destroy
+ * a response that it does not read to the end. An `authorization` header goes only to the original server, never to the
+ * target of a redirect.
  *
- * Not by `fetch`: with the undici in Node 24, a server that closes the connection while the body waits to be read ends the
- * whole process (nodejs/undici#5360).
+ * Not by `fetch`: with the undici in Node 24, a server that closes the connection while the body waits to be read
+ * crashes the whole process (nodejs/undici#5360).
  */
 export async function get(
   address: string,
@@ -80,15 +81,16 @@ async function getOnce(
   try {
     return await new Promise((resolve, reject) => {
       const { request, Agent } = url.protocol === 'https:' ? https : http;
-      // Of its own: no connection that a server may have left already. By way of the proxy that the environment names, which leads to no host of this machine.
+      // A new agent: no connection that a server may have closed. Uses the proxy from the environment, except for hosts
+      // on this machine.
       const agent = new Agent(reachOf(url.hostname) === 'here' ? {} : { proxyEnv: process.env });
       // A compressed body would have other byte positions than the file.
       const all = { 'accept-encoding': 'identity', 'user-agent': 'kvasir', ...headers };
       request(url, { headers: all, agent, signal }, (response) => {
-        response.on('error', () => undefined); // whoever reads it meets it; a body that nobody reads must not end the process
+        response.on('error', () => undefined); // the reader gets the error; an unread body must not crash the process
         resolve(response);
       })
-        .on('error', reject) // for as long as the request lives, also after the answer has begun
+        .on('error', reject) // for the lifetime of the request, also after the response has begun
         .on('close', () => reject(new Error('it closed the connection without an answer')))
         .end();
     });
@@ -119,7 +121,10 @@ function requireUsable(response: IncomingMessage, url: URL): void {
   throw refused(url, `it answered with status ${status}`, status, typeof reason === 'string' ? reason : '');
 }
 
-/** What the server asks to wait: Retry-After in seconds or as a date, or a hub's RateLimit ("api";r=0;t=55). A minute at most. */
+/**
+ * Retry delay that the server asks for: Retry-After in seconds or as a date, or a hub's RateLimit ("api";r=0;t=55). At
+ * most a minute.
+ */
 function askedWaitMs({ headers }: IncomingMessage): number {
   const after = headers['retry-after'] ?? /;t=(\d+)/.exec(String(headers['ratelimit'] ?? ''))?.[1] ?? '';
   const ms = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - Date.now();
@@ -130,16 +135,16 @@ function refused({ host }: URL, why: string, status = 0, reason = ''): Refused {
   return new Refused(`${host} did not return the file: ${why}.`, status, reason);
 }
 
-/** A body, piece by piece. Interrupted when the connection breaks. */
+/** Yields a body in pieces. Interrupted if the connection breaks. */
 export async function* received(body: IncomingMessage): AsyncGenerator<Buffer, void> {
   try {
     yield* body as AsyncIterable<Buffer>;
   } catch (error) {
-    throw new Interrupted(`The connection was cut (${causeOf(error)}).`, 0, { cause: error });
+    throw new Interrupted(`The connection was lost (${causeOf(error)}).`, 0, { cause: error });
   }
 }
 
-/** The code of a failure of the network, or its words. */
+/** The code of a network error, or its message. */
 function causeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === 'string' ? code : messageOf(error);

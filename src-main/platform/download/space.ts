@@ -3,15 +3,18 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { formatBytes } from '../format-bytes.ts';
 import { fileError } from '../paths.ts';
 
-/** Left free on the disk beside a download, for the catalogue, the log and the system. */
+/** Space kept free next to a download, for the catalogue, the log and the system. */
 const SPARE_BYTES = 256 * 1024 * 1024;
 
-/** DISK_FULL when `bytes` more would not fit, or nearly; `what` they are ("A model"). Makes the folder. STORE_READ_ONLY. */
+/**
+ * DISK_FULL if `bytes` more would not fit, or barely; `what` describes them ("A model"). Creates the folder.
+ * STORE_READ_ONLY.
+ */
 export async function requireSpace(dir: string, bytes: number, what: string): Promise<void> {
   try {
     await mkdir(dir, { recursive: true });
   } catch (error) {
-    throw fileError(error, `The folder ${dir} could not be made`);
+    throw fileError(error, `The folder ${dir} could not be created`);
   }
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
@@ -19,6 +22,6 @@ export async function requireSpace(dir: string, bytes: number, what: string): Pr
   throw new KvasirError(
     'DISK_FULL',
     `${what} of ${formatBytes(bytes)} does not fit the disk of ${dir}, which has ${formatBytes(free)} left.`,
-    'Free some space, or keep the data folder on another disk.',
+    'Free some space, or move the data folder to another disk.',
   );
 }

@@ -6,13 +6,13 @@ export class Speed {
 
   add(bytes: number, now = performance.now()): void {
     const last = this.#samples.at(-1);
-    // A sample for each tenth of a second is enough.
+    // One sample every tenth of a second is enough.
     if (last && now - last.at < 100) last.bytes += bytes;
     else this.#samples.push({ at: now, bytes });
     while (this.#samples[0] && now - this.#samples[0].at > WINDOW_MS) this.#samples.shift();
   }
 
-  /** 0 until there is something to go by. */
+  /** 0 until there are samples. */
   perSecond(now = performance.now()): number {
     const recent = this.#samples.filter(({ at }) => now - at <= WINDOW_MS);
     const first = recent[0];

@@ -4,35 +4,35 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../paths.ts';
 import { Interrupted, get, received, statusOf } from './request.ts';
 
-/** What is known of the file on the server; kept so that a later run can go on. */
+/** The server's metadata of the file; stored so that a later run can resume. */
 interface RemoteFile {
-  /** 0 while the server has not said. */
+  /** 0 until the server has sent it. */
   bytesTotal: number;
-  /** A strong ETag or the date of the last change; '' when the server gives neither. */
+  /** A strong ETag or the modification date; '' if the server sends neither. */
   validator: string;
 }
 
 interface TransferOptions {
   url: string;
-  /** Sent along, to this server only. */
+  /** Request headers, for this server only. */
   headers?: Record<string, string> | undefined;
-  /** Where the bytes go; what is in it from an earlier attempt is kept where the server can go on from there. */
+  /** Target file; the bytes of an earlier attempt are kept if the server can resume from there. */
   part: string;
   known: RemoteFile;
-  /** Whether a checksum will tell a file that was put together of two versions. */
+  /** Whether a checksum will detect a file combined from two versions. */
   checksummed: boolean;
-  /** Told before bytes are written; may reject, e.g. when the disk is too small. */
+  /** Called before bytes are written; may reject, e.g. if the disk is too small. */
   onRemote: (remote: RemoteFile, bytesDone: number) => Promise<void>;
-  /** Told after bytes were written; may reject. */
+  /** Called after bytes were written; may reject. */
   onBytes: (bytesDone: number) => Promise<void> | void;
-  /** Milliseconds without a byte after which the server is given up for now. */
+  /** Timeout without a byte, in milliseconds. */
   stallMs: number;
   signal: AbortSignal;
 }
 
 /**
- * One attempt to get the rest of a file. Resolves when the part is whole. Interrupted: try again, which goes on where this
- * one ended. DOWNLOAD_FAILED, DISK_FULL, STORE_READ_ONLY; whatever the signal's reason is when it is aborted.
+ * One attempt to get the rest of a file. Resolves when the part is complete. Interrupted: retry, which resumes where
+ * this attempt ended. DOWNLOAD_FAILED, DISK_FULL, STORE_READ_ONLY; the signal's reason if it is aborted.
  */
 export async function transfer(options: TransferOptions): Promise<void> {
   const stall = new Stall(options.stallMs);
@@ -51,7 +51,7 @@ export async function transfer(options: TransferOptions): Promise<void> {
 async function receive(options: TransferOptions, signal: AbortSignal, stall: Stall): Promise<void> {
   const { url, part, known, checksummed } = options;
   const have = await sizeOf(part);
-  // Without anything to compare, going on could glue two versions together.
+  // Without a validator or checksum, resuming could combine two versions.
   const resume = have > 0 && (known.validator !== '' || checksummed);
   const headers: Record<string, string> = { ...options.headers };
   if (resume) headers['range'] = `bytes=${have}-`;
@@ -62,7 +62,7 @@ async function receive(options: TransferOptions, signal: AbortSignal, stall: Sta
   if (statusOf(response) === 416) {
     response.destroy();
     if (resume && remote.bytesTotal === have) return options.onRemote(remote, have);
-    await startAnew(part, 'the server has less than what was there before');
+    await startAnew(part, 'the file on the server is now shorter');
   }
   const goesOn = statusOf(response) === 206;
   if (goesOn && !continues(response, remote, have, known)) {
@@ -71,9 +71,9 @@ async function receive(options: TransferOptions, signal: AbortSignal, stall: Sta
   }
   const done = await keep(response, remote, options, goesOn ? have : 0, stall);
   if (remote.bytesTotal > 0 && done < remote.bytesTotal)
-    throw new Interrupted('The connection was cut before the file was whole.');
+    throw new Interrupted('The connection was lost before the download was complete.');
   if (remote.bytesTotal > 0 && done > remote.bytesTotal)
-    await startAnew(part, 'the server sent more than it announced');
+    await startAnew(part, 'the server sent more bytes than it announced');
 }
 
 async function keep(
@@ -134,10 +134,10 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number, p
   }
 }
 
-/** Size and version of the whole file, from whatever the server said. */
+/** Size and version of the whole file, from the response headers. */
 function remoteOf(response: IncomingMessage): RemoteFile {
   const { headers } = response;
-  // A body that is encoded all the same has another length than the file.
+  // A body that is encoded anyway has another length than the file.
   const encoded = !['', 'identity'].includes(headers['content-encoding'] ?? '');
   const total = encoded
     ? 0
@@ -149,7 +149,7 @@ function remoteOf(response: IncomingMessage): RemoteFile {
   return { bytesTotal: Number(total ?? 0) || 0, validator: strong || (headers['last-modified'] ?? '') };
 }
 
-/** Whether a partial answer goes on exactly where the part ends, in the same file. */
+/** Whether a partial response continues exactly where the part ends, in the same file. */
 function continues(response: IncomingMessage, remote: RemoteFile, have: number, known: RemoteFile): boolean {
   const start = /^bytes (\d+)-\d+\/(?:\d+|\*)$/.exec(response.headers['content-range'] ?? '')?.[1];
   if (start === undefined || Number(start) !== have) return false;
@@ -157,10 +157,10 @@ function continues(response: IncomingMessage, remote: RemoteFile, have: number, 
   return known.bytesTotal === 0 || remote.bytesTotal === 0 || remote.bytesTotal === known.bytesTotal;
 }
 
-/** Drops what is there; the next attempt begins at the first byte. */
+/** Deletes the part; the next attempt begins at the first byte. */
 async function startAnew(part: string, why: string): Promise<never> {
   await rm(part, { force: true });
-  throw new Interrupted(`The download has to start anew: ${why}.`);
+  throw new Interrupted(`The download has to restart: ${why}.`);
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -168,13 +168,13 @@ async function sizeOf(path: string): Promise<number> {
     return (await stat(path)).size;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-    throw new KvasirError('STORE_READ_ONLY', `The unfinished download ${path} cannot be read.`, '', {
+    throw new KvasirError('STORE_READ_ONLY', `The partial download ${path} cannot be read.`, '', {
       cause: error,
     });
   }
 }
 
-/** Aborts when nothing came for a while. */
+/** Aborts after a time without data. */
 class Stall {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

@@ -6,29 +6,29 @@ import { isName, type Driver, type Outgoing } from '../driver.ts';
 import { SharingError } from '../failures.ts';
 
 interface FolderOptions {
-  /** It is never made: one that is not there is a drive that is not connected. */
+  /** Never created: a missing folder means a disconnected drive. */
   dir: string;
-  /** Nothing is written, touched or deleted. */
+  /** Never writes, touches or deletes anything. */
   readOnly: boolean;
-  /** Most bytes of values; above it the ones used longest ago go. */
+  /** Size limit in bytes; the least recently used values are deleted first. */
   limitBytes: number;
 }
 
 const VALUE = /^([0-9a-f]{64})\.kvs$/;
 const TEMPORARY = /^[0-9a-f]{64}\.[0-9a-f]{16}\.tmp$/;
 const FAN = /^[0-9a-f]{2}$/;
-/** A writer that takes longer is dead. */
+/** A writer that takes longer, in milliseconds, is dead. */
 const TEMPORARY_MS = 24 * 3600_000;
-/** Others write too: what lies there is counted again after this. */
+/** Other machines write too: the folder is counted again after this time, in milliseconds. */
 const COUNTED_MS = 10 * 60_000;
-/** Share of the limit that is left once it was passed, so that not every write counts and clears. */
+/** Share of the limit kept by a cleanup, so that not every write has to count and delete. */
 const CLEARED_TO = 0.95;
-/** How exactly a use is written down, as the time of the file. */
+/** Precision, in milliseconds, of the last use recorded as the file's time. */
 const TOUCHED_MS = 3600_000;
 
 /**
- * What of the shared folder's mode its folders and values have: they are for whomever it is for, while all else that this process makes
- * is its user's own (platform/private-data.ts). With the group, where it is handed on.
+ * Mode bits of the shared folder that its subfolders and values inherit: they are for the same users, while everything
+ * else this process creates is private (platform/private-data.ts). With the group, if it is inherited.
  */
 const FAN_MODE = 0o2777;
 const VALUE_MODE = 0o666;
@@ -39,13 +39,13 @@ interface Found {
   usedMs: number;
 }
 
-/** Values in a folder that several machines see. It touches no file whose name it would not have given. */
+/** Values in a folder shared by several machines. Touches no file whose name is not in its format. */
 export class FolderDriver implements Driver {
   readonly largestBytes: number;
   readonly #options: FolderOptions;
-  /** What lay there when it was counted last, after what had to go went. */
+  /** Total size at the last count, after the cleanup. */
   #counted: { bytes: number; atMs: number } | undefined;
-  /** Since then. */
+  /** Bytes written since. */
   #writtenBytes = 0;
   #counting: AbortController | undefined;
 
@@ -79,7 +79,7 @@ export class FolderDriver implements Driver {
       }
       const { mtimeMs } = await file.stat();
       if (!this.#options.readOnly && Date.now() - mtimeMs > TOUCHED_MS) {
-        // Where others own the files their time is theirs to set: then they leave by the time of writing.
+        // Only the owner can set a file's times: other users' files expire by their write time.
         await file.utimes(new Date(), new Date()).catch(() => undefined);
       }
       return buffer.subarray(0, got);
@@ -106,7 +106,7 @@ export class FolderDriver implements Driver {
       needed = 0;
     } finally {
       await rm(temporary, { force: true }).catch(() => undefined);
-      this.#keepLimit(needed); // of a full drive, too, whose size may be the limit
+      this.#keepLimit(needed); // also for a full drive, whose size may be the limit
     }
   }
 
@@ -114,7 +114,7 @@ export class FolderDriver implements Driver {
     await rm(this.#path(name), { force: true });
   }
 
-  /** There is no connection; only counting ends. */
+  /** There is no connection; only stops counting. */
   reset(): void {
     this.#counting?.abort();
   }
@@ -128,7 +128,7 @@ export class FolderDriver implements Driver {
     return join(this.#dir(name), `${name}.kvs`);
   }
 
-  /** Gives its mode. */
+  /** Returns the folder's mode. */
   async #requireFolder(): Promise<number> {
     const { dir, readOnly } = this.#options;
     const folder = await stat(dir).catch(unlessMissing);
@@ -139,7 +139,7 @@ export class FolderDriver implements Driver {
     return folder.mode;
   }
 
-  /** Nothing more is written where what lies there cannot be made less. */
+  /** Stops writing if the cleanup cannot free enough. */
   #requireRoom(): void {
     if (!this.#counted || this.#counted.bytes <= this.#options.limitBytes) return;
     this.#keepLimit(0);
@@ -147,15 +147,15 @@ export class FolderDriver implements Driver {
   }
 
   /**
-   * Counts what lies there when it is time to, and makes room for what is still needed: in the background, since a large folder takes
-   * longer than a write may.
+   * Counts the folder when due and frees the space still needed: in the background, because a large folder takes longer
+   * than a write may.
    */
   #keepLimit(needed: number): void {
     if (this.#counting || !this.#isDue(needed)) return;
     const counting = new AbortController();
     this.#counting = counting;
     void this.#makeRoom(needed, counting.signal)
-      .catch(() => undefined) // it is tried again at the next write, which tells what is wrong
+      .catch(() => undefined) // retried at the next write, which reports the error
       .finally(() => (this.#counting = undefined));
   }
 
@@ -182,7 +182,7 @@ export class FolderDriver implements Driver {
     this.#writtenBytes -= before;
   }
 
-  /** All values. What dead writers left goes on the way. */
+  /** All values. Removes the files of dead writers. */
   async #all(signal: AbortSignal): Promise<Found[]> {
     const all: Found[] = [];
     for (const fan of await readdir(this.#options.dir)) {
@@ -215,7 +215,7 @@ async function writeNew(path: string, value: Outgoing, signal: AbortSignal): Pro
   }
 }
 
-/** Others' files may be theirs alone to remove. */
+/** Other users' files may only be removable by them. */
 function isRemoved(path: string): Promise<boolean> {
   return rm(path, { force: true }).then(
     () => true,
@@ -223,9 +223,9 @@ function isRemoved(path: string): Promise<boolean> {
   );
 }
 
-/** Somebody else made it, or the drive knows no modes. */
+/** Another machine created it, or the drive has no modes. */
 function asItIs(): void {
-  // It stays so.
+  // Leave it unchanged.
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -6,16 +6,16 @@ interface RedisOptions {
   host: string;
   port: number;
   tls: boolean;
-  /** Certificates of authorities to trust, PEM; default: the known ones. */
+  /** Trusted CA certificates, PEM; default: the well-known ones. */
   authorities?: string[] | undefined;
   /** Empty: the server's default user. */
   user: string;
   /** Empty: none. */
   password: string;
   database: number;
-  /** What every key begins with. */
+  /** Prefix of every key. */
   prefix: string;
-  /** Seconds after which a value goes; 0: never. */
+  /** Expiry in seconds; 0: never. */
   expireSeconds: number;
   largestBytes: number;
 }
@@ -23,8 +23,8 @@ interface RedisOptions {
 const CONNECT_MS = 5000;
 
 /**
- * Values in Redis or Valkey, a string each. Reading has a connection of its own: a value on its way there takes a while, and answers
- * to one connection come in order.
+ * Values in Redis or Valkey, one string each. Reads use a separate connection: a value takes a while to arrive, and
+ * responses on a connection come in order.
  */
 export class RedisDriver implements Driver {
   readonly largestBytes: number;
@@ -38,7 +38,7 @@ export class RedisDriver implements Driver {
 
   async sizes(names: readonly string[]): Promise<Map<string, number>> {
     const client = await this.#client('read');
-    // Of what is not there it is 0, so that this answers both questions.
+    // A missing key has length 0, so this answers both questions.
     const pipeline = client.pipeline();
     for (const name of names) pipeline.strlen(this.#key(name));
     const answers = (await pipeline.exec()) ?? [];
@@ -62,7 +62,7 @@ export class RedisDriver implements Driver {
     const client = await this.#client('write');
     const { expireSeconds } = this.#options;
     const expiry = expireSeconds > 0 ? ['EX', expireSeconds] : [];
-    const cut = (): void => client.disconnect(); // a value that is on its way cannot be stopped otherwise
+    const cut = (): void => client.disconnect(); // the only way to stop a value in transfer
     signal.addEventListener('abort', cut, { once: true });
     try {
       await client.call('SET', [this.#key(name), Buffer.concat(pieces), ...expiry, ...(over ? [] : ['NX'])]);
@@ -114,12 +114,12 @@ export class RedisDriver implements Driver {
       connectTimeout: CONNECT_MS,
       enableReadyCheck: false,
       autoResendUnfulfilledCommands: false,
-      // The breaker says when it is tried again.
+      // The circuit breaker decides when to retry.
       retryStrategy: () => null,
     });
   }
 
-  /** Password and database are told by hand: the client would say what is wrong with them on the terminal. */
+  /** Sends password and database explicitly: the client would print errors about them to the terminal. */
   async #connect(client: Redis): Promise<Redis> {
     const { user, password, database } = this.#options;
     let why: unknown;

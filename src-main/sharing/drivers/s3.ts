@@ -11,26 +11,29 @@ import { Upload } from '@aws-sdk/lib-storage';
 import type { Driver, Outgoing } from '../driver.ts';
 
 interface S3Options {
-  /** Empty: Amazon's for the region. */
+  /** Empty: Amazon's endpoint for the region. */
   endpoint: string;
   region: string;
   bucket: string;
-  /** The bucket in the path, not in the host name, as most servers but Amazon's want it. */
+  /** Puts the bucket in the path rather than in the host name, as most servers other than Amazon require. */
   pathStyle: boolean;
-  /** What every key begins with. */
+  /** Prefix of every key. */
   prefix: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Certificates of authorities to trust, PEM; default: the known ones. */
+  /** Trusted CA certificates, PEM; default: the well-known ones. */
   authorities?: string[] | undefined;
 }
 
 const CONNECT_MS = 5000;
-/** Of an upload in parts, and of the memory it takes twice. */
+/** Part size of a multipart upload in bytes; it needs twice this much memory. */
 const PART_BYTES = 8 * 2 ** 20;
 const SIDE_BY_SIDE = 32;
 
-/** Values in a bucket, an object each. Its client is large: this file is loaded where a bucket is set, and only there. */
+/**
+ * Values in a bucket, one object each. The client library is large, so this file is loaded only if a bucket is
+ * configured.
+ */
 export class S3Driver implements Driver {
   readonly largestBytes = Infinity;
   readonly #options: S3Options;
@@ -68,14 +71,14 @@ export class S3Driver implements Driver {
       );
       return (await Body?.transformToByteArray()) ?? new Uint8Array();
     } catch (error) {
-      // Gone, or the value ends before the range.
+      // Missing, or the value ends before the range.
       if ([404, 416].includes(statusOf(error) ?? 0) && (error as Error).name !== 'NoSuchBucket')
         return new Uint8Array();
       throw error;
     }
   }
 
-  /** Always over what is there: many servers know no conditions. Of two writers of equal values the last one wins. */
+  /** Always overwrites: many servers do not support conditions. Of two writers of equal values the last one wins. */
   async write(name: string, value: Outgoing, signal: AbortSignal): Promise<void> {
     const upload = new Upload({
       client: this.#client,
@@ -113,9 +116,9 @@ function configOf(options: S3Options): S3ClientConfig {
     ...(endpoint !== '' && { endpoint }),
     forcePathStyle: pathStyle,
     credentials: { accessKeyId, secretAccessKey },
-    // The breaker says when it is tried again.
+    // The circuit breaker decides when to retry.
     maxAttempts: 1,
-    // Many servers do not know the newer checksums; chunk files have their own.
+    // Many servers do not support the newer checksums; chunk files include checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
