@@ -14,7 +14,7 @@ import { styleNonce } from './ui/theme.ts';
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 
-// The scroll lock below dialogs makes a style element of its own.
+// The scroll lock of dialogs creates its own style element, which needs the nonce.
 setNonce(styleNonce());
 refuseStrayDrops();
 await startI18n();

@@ -8,7 +8,7 @@ import { runCommand } from './support/palette.ts';
 import { addByPath, createLibrary, libraryDone, rowOf } from './support/library.ts';
 import { expect, goTo, test } from './support/test.ts';
 
-/** A document of many chunks: a log of ships. */
+/** A document of many chunks: a ship's log. */
 function writeLog(folder: string): void {
   const entries = Array.from(
     { length: 150 },
@@ -18,7 +18,7 @@ function writeLog(folder: string): void {
   writeFileSync(join(folder, 'log.md'), `# The log\n\n${entries.join('\n')}`);
 }
 
-/** Left to itself the app goes by what it measured: a fast machine may compute what it could reuse. */
+/** Fixes the strategy: by default the app decides by measurements, and a fast machine may compute what it could reuse. */
 const BLENDED = { strategy: { name: 'deviation', ratio: 0.15 } } as const;
 
 test.describe('from the library', () => {
@@ -37,9 +37,9 @@ test.describe('from the library', () => {
       await window.getByRole('link', { name: 'Analyse…' }).click();
       await expect(window.getByRole('combobox', { name: 'Document' })).toHaveValue('The log');
       await window.getByRole('button', { name: 'Summarise' }).click();
-      await window.getByRole('textbox', { name: 'Passages in a window' }).fill('6');
+      await window.getByRole('textbox', { name: 'Passages per window' }).fill('6');
       await window.getByRole('textbox', { name: 'Overlap (passages)' }).fill('2');
-      await expect(window.getByText(/windows of at most 6 passages, with an overlap of 2/)).toBeVisible();
+      await expect(window.getByText(/windows of up to 6 passages, overlapping by 2/)).toBeVisible();
     });
 
     await test.step('windows come one by one, and the result at the end', async () => {
@@ -89,7 +89,7 @@ test('several questions are answered in a table, from the keyboard alone', async
 
   const table = window.getByRole('table', { name: 'Questions and answers' });
   await expect(table.getByRole('row')).toHaveCount(4);
-  const figures = window.getByLabel('What the steps shared');
+  const figures = window.getByLabel('Shared between steps');
   await expect(window.getByRole('button', { name: 'Stop' })).toBeHidden({ timeout: ANSWER_MS });
   await expect(rowAt(table, 1)).toContainText('Riga');
   await expect(rowAt(table, 3)).toContainText('Riga');

@@ -8,7 +8,7 @@ import { runCommand } from './support/palette.ts';
 import { expect, goTo, test } from './support/test.ts';
 
 const LEASE = '# Lease of the zebra barn\n\nThe zebra barn is let to Ada Dahl for 4,250 euros a year.\n';
-/** No word of it stands in the lease. */
+/** None of its words occur in the lease. */
 const GENERAL = 'Summarise everything?';
 
 test('a file dropped on the chat is asked about, without waiting for it', async ({
@@ -49,7 +49,7 @@ test('what cannot be read says so, and the question stays', async ({ sharedWindo
   const field = window.getByRole('textbox', { name: 'Your question' });
   await field.fill('What does it say?');
   await field.press('Enter');
-  await expect(window.getByText('None of the chosen documents can be read')).toBeVisible();
+  await expect(window.getByText('None of the selected documents can be read')).toBeVisible();
   await expect(field).toHaveValue('What does it say?');
   await expect(answers(window)).toHaveCount(0);
   folder.remove();

@@ -10,7 +10,7 @@ test('a lower budget asks once, and is given up at once', async ({ sharedWindow:
   const before = await field.inputValue();
   await field.fill('0.01');
   await field.press('Enter');
-  const dialog = window.getByRole('dialog', { name: 'Keep less on disk?' });
+  const dialog = window.getByRole('dialog', { name: 'Lower the disk budget?' });
   await expect(dialog).toHaveCount(1);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await expect(window.getByRole('dialog')).toHaveCount(0);
@@ -27,7 +27,7 @@ test('what is kept on the GPU has a budget, which can be left to Kvasir again', 
   await window.goto(app.url);
   await goTo(window, 'Cache');
   await expect(window.getByText('300 MB of 2 GB')).toBeVisible();
-  await expect(window.getByText('The budget follows what is free there.')).toBeVisible();
+  await expect(window.getByText('The budget adapts to the free GPU memory.')).toBeVisible();
   const field = window.getByRole('textbox', { name: 'Budget on the GPU' });
   automatic = false;
   await field.fill('4');

@@ -22,7 +22,7 @@ test('answering again and editing the question make branches, and none is lost',
 
   await window.getByRole('article', { name: 'You' }).hover();
   await window.getByRole('button', { name: 'Edit question' }).click();
-  const field = window.getByRole('textbox', { name: 'Change your question' });
+  const field = window.getByRole('textbox', { name: 'Edit your question' });
   await field.fill('What colour are the shirts of Team Ocelot?');
   await window.getByRole('button', { name: 'Ask again' }).click();
   await expect(window.getByRole('article', { name: 'You' })).toContainText('Team Ocelot');
@@ -59,14 +59,14 @@ test('without a match the model is not asked, unless the reader wants it', async
 test('an answer that is cut off says so and goes on in its place', async ({ sharedWindow: window }) => {
   await startConversation(window);
   const allow = async (tokens: string): Promise<void> => {
-    await window.getByRole('button', { name: /^Sources and settings of this conversation/ }).click();
-    await window.getByLabel('Longest answer').fill(tokens);
+    await window.getByRole('button', { name: /^Sources and settings for this conversation/ }).click();
+    await window.getByLabel('Maximum answer length').fill(tokens);
     await window.keyboard.press('Enter');
     await window.keyboard.press('Escape');
   };
   await allow('1');
   const answer = await ask(window, 'Who is the mentor of Lena Marchetti?');
-  await expect(answer).toContainText('This answer reached its limit of 1 token.');
+  await expect(answer).toContainText('This answer was cut off at its limit of 1 token.');
   const [first = ''] = await answer.getByRole('paragraph').allInnerTexts();
   expect(first).not.toBe('');
   await allow('');

@@ -3,7 +3,7 @@ import type { Locator, Page } from '@playwright/test';
 import { ANSWER_MS, ask, blendByDeviation, QUESTION, startConversation, stripOf } from './support/chat.ts';
 import { expect, test } from './support/test.ts';
 
-/** Several full prefills and every layer's looking, on a machine that does other things too. */
+/** Several full prefills and the analysis of every layer, on a busy machine. */
 const COMPARE_MS = 4 * ANSWER_MS;
 
 test('an answer is compared with other ways, kept, shown again and exported', async ({
@@ -14,8 +14,8 @@ test('an answer is compared with other ways, kept, shown again and exported', as
   await blendByDeviation(window);
   await ask(window, QUESTION);
   const comparison = await openComparison(window);
-  await expect(comparison).toContainText(/at least [\d.]+ (ms|sec)|not known/);
-  await comparison.getByRole('checkbox', { name: 'Look into every layer' }).check();
+  await expect(comparison).toContainText(/at least [\d.]+ (ms|sec)|unknown/);
+  await comparison.getByRole('checkbox', { name: 'Compare every layer' }).check();
   await comparison.getByRole('button', { name: 'Compare', exact: true }).click();
   const full = comparison.getByRole('article', { name: 'Full prefill' });
   await expect(full).toBeVisible({ timeout: COMPARE_MS });
@@ -29,10 +29,10 @@ test('an answer is compared with other ways, kept, shown again and exported', as
 
   for (const title of [
     'Every layer, token by token',
-    'Where the question looks',
-    'What other ratios would change',
-    'How few tokens deviate',
-    'Whether layers agree on the tokens',
+    'Attention of the question',
+    'Effect of other ratios',
+    'Concentration of deviation',
+    'Agreement between layers',
   ]) {
     await expect(section(window, title).getByRole('application').first()).toBeVisible();
   }
@@ -42,7 +42,7 @@ test('an answer is compared with other ways, kept, shown again and exported', as
   await expect(heat.getByRole('status')).toContainText(/Layer 1, Deviation of V/);
 
   const download = window.waitForEvent('download');
-  await comparison.getByRole('button', { name: 'Export Compared with other ways' }).click();
+  await comparison.getByRole('button', { name: 'Export Comparison with other methods' }).click();
   await window.getByRole('menuitem', { name: 'Numbers (CSV)' }).click();
   const csv = readFileSync(await (await download).path(), 'utf8');
   expect(csv.trim().split('\n').length).toBeGreaterThanOrEqual(5);
@@ -65,7 +65,7 @@ test('a comparison can be stopped, and nothing is kept of it', async ({ sharedWi
   await expect(comparison.getByRole('article')).toHaveCount(0);
 });
 
-/** In the page itself: a fast machine has compared before Playwright's hand has moved from one button to the other. */
+/** Runs in the page: on a fast machine the comparison would finish before Playwright reached the next button. */
 async function startAndStop(comparison: Locator): Promise<void> {
   await comparison.evaluate(async (section) => {
     const button = (name: string) =>
@@ -86,11 +86,11 @@ async function startAndStop(comparison: Locator): Promise<void> {
 
 /** Opens the last answer's report at its comparison. */
 async function openComparison(window: Page): Promise<Locator> {
-  // Without its line there is no report yet that the keys could open.
+  // Without the line below the answer there is no report to open by keyboard yet.
   await expect(stripOf(window).last()).toBeVisible();
   await window.keyboard.press('Control+.');
-  await window.getByRole('button', { name: 'Compare with other ways' }).click();
-  return section(window, 'Compared with other ways');
+  await window.getByRole('button', { name: 'Compare with other methods' }).click();
+  return section(window, 'Comparison with other methods');
 }
 
 function section(window: Page, title: string): Locator {

@@ -25,7 +25,7 @@ const DEVICES: Devices = {
   testing: false,
 };
 
-/** Has the core say this of the devices, whatever the machine has; gives what the window calls. */
+/** Makes the core report these devices, whatever the machine has; returns the window's calls. */
 const saying = (window: Page, devices: () => Devices) => changingReplies(window, 'devices.get', devices);
 
 test('without a GPU the settings say that the CPU computes', async ({ window }) => {
@@ -44,7 +44,7 @@ test('a GPU that works: how fast it is, and that Automatic takes it', async ({ a
   const section = window.getByRole('region', { name: engine.devices });
   await expect(section.getByText(engine.state.good)).toBeVisible();
   await expect(section).toContainText('Automatic uses Vulkan0, because it was the fastest in the test.');
-  await expect(section).toContainText('9,000 tokens of a prompt per second');
+  await expect(section).toContainText('9,000 prompt tokens per second');
   await expect(section).toContainText('the CPU 1,200');
   await section.getByRole('button', { name: engine.testAgain }).click();
   await expect.poll(() => called.map(({ name }) => name)).toContain('devices.test');
@@ -77,7 +77,7 @@ test('a GPU that is off says why, and so does a pack without one', async ({ app,
   for (const { message } of [off, broken]) await expect(section).toContainText(message);
 });
 
-/** A registry that answers as a test says; gives its address. */
+/** A registry that responds as the test specifies; returns its address. */
 async function registry(answer: { by: (response: ServerResponse) => void }) {
   const server = createServer((_, response) => answer.by(response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -92,7 +92,7 @@ test('a pack is got by a click: what goes wrong, how far it is, and what its tes
   dataDir,
   context,
 }) => {
-  // Not a library, so that its test fails wherever this runs.
+  // Not a library, so that its test fails on any machine.
   const packed = packPackage(Buffer.alloc(200_000, 'not a library'));
   const answer = { by: (response: ServerResponse) => void response.end('something else') };
   const { address, close } = await registry(answer);

@@ -16,7 +16,7 @@ const test = base.extend<{ hub: TestHub; welcomed: boolean }>({
   },
   welcomed: [true, { option: true }],
   settings: async ({ hub, welcomed }, use) => {
-    // As suits the demo model, under whatever name it comes: its chunks are then there already.
+    // Suits the demo model under any name, so its chunks are already cached.
     await use({ hubAddress: hub.address, welcomed, chunkTokens: 96 });
   },
 });
@@ -41,7 +41,7 @@ async function search(window: Page, words: string): Promise<void> {
 
 test('from the Models screen to an answer by a downloaded model in four clicks', async ({ window, hub }) => {
   await goTo(window, 'Models');
-  expect(hub.seen).toEqual([]); // nobody asked for anything yet
+  expect(hub.seen).toEqual([]); // no request has been made yet
   let clicks = 0;
   const click = async (what: Locator): Promise<void> => {
     clicks++;
@@ -53,17 +53,17 @@ test('from the Models screen to an answer by a downloaded model in four clicks',
 
   const usual = row(window, 'Q4_K_M');
   await expect(usual).toContainText('Recommended');
-  await expect(usual).toContainText('The largest that fits well here, of at most 8 bits.');
+  await expect(usual).toContainText('The largest that fits well here, up to 8 bits.');
   await expect(usual).toContainText('Fits this machine');
   await expect(row(window, 'F16')).toContainText('2 files');
-  await expect(window.getByText('1 file that is no model by itself')).toBeVisible();
+  await expect(window.getByText('1 file that is not a model by itself')).toBeVisible();
   await expect(window.getByText('Licence: apache-2.0')).toBeVisible();
   await expect(window.getByText('Blended', { exact: true })).toBeVisible();
 
   await click(usual.getByRole('button', { name: 'Download Q4_K_M' }));
   await click(usual.getByRole('button', { name: 'Use and ask: Q4_K_M' }));
   const field = window.getByRole('textbox', { name: 'Your question' });
-  await expect(window.getByText(/^\d+ documents are ready to be asked\./)).toBeVisible({
+  await expect(window.getByText(/^\d+ documents are ready for questions\./)).toBeVisible({
     timeout: COMPUTED_MS,
   });
   await field.fill('Where does Project Polaris run?');
@@ -123,7 +123,7 @@ test('a gated repository says what to do; a token lets one in, and says where it
   await expect(row(window, 'ada/Tiny-Gated-GGUF')).toContainText('On request');
   await window.getByRole('link', { name: 'ada/Tiny-Gated-GGUF' }).click();
   const steps = window.getByRole('note');
-  await expect(steps).toContainText('This repository wants its terms accepted first');
+  await expect(steps).toContainText('You must accept this repository’s terms first');
   await expect(steps.getByRole('link')).toHaveAttribute('href', `${hub.address}/ada/Tiny-Gated-GGUF`);
   await expect(row(window, 'Q4_K_M').getByRole('button')).toHaveCount(0);
 
@@ -157,7 +157,7 @@ test.describe('at the first start', () => {
     const offer = window.getByRole('region', { name: 'Or download a model' });
     await expect(offer).toContainText(/Kvasir asks 127\.0\.0\.1:\d+ only when you click/);
     expect(hub.seen).toEqual([]);
-    await offer.getByRole('button', { name: 'What suits this machine?' }).click();
+    await offer.getByRole('button', { name: 'Which models suit this machine?' }).click();
     await expect(offer).toContainText(/\S+ is [\d.]+ MB to download/);
     await expect(offer.getByRole('button', { name: /^Download / })).toBeVisible();
   });

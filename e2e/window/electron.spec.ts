@@ -5,7 +5,7 @@ import { electronBinary } from './support/browsers.ts';
 import { NO_MODELS, temporaryFolder } from './support/app.ts';
 import { ROOT } from './support/root.ts';
 
-/** Path of the packed app's program; CI packs it first (`npm run dist -- --dir`), with the inspector that Playwright needs. */
+/** Path of the packed app's executable; CI packs it first (`npm run dist -- --dir`), with the inspector that Playwright needs. */
 const PACKED = process.env['KVASIR_PACKED'];
 
 test('the desktop app opens its window, sandboxed, and answers a question', async () => {
@@ -23,7 +23,7 @@ test('so does the packed one, with all it loads inside its package', async () =>
   expect(appPath).toMatch(/app\.asar$/);
 });
 
-/** Where the app's code is. */
+/** Location of the app's code. */
 async function opensAndAnswers(launch: {
   executablePath: string | undefined;
   args: string[];

@@ -20,8 +20,8 @@ test.describe('at the first start', () => {
       window.getByRole('heading', { name: 'Ask your documents. Get the first word sooner.' }),
     ).toBeVisible();
     const ready = window.getByRole('list', { name: 'What is ready' });
-    await expect(ready).toContainText('66 documents, ready to be asked', { timeout: COMPUTED_MS });
-    await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
+    await expect(ready).toContainText('66 documents, ready for questions', { timeout: COMPUTED_MS });
+    await expect(ready).toContainText('Everything is precomputed', { timeout: COMPUTED_MS });
     const suggestions = window.getByRole('region', { name: 'Ask one of these' }).getByRole('button');
     await expect(suggestions).toHaveCount(3);
 
@@ -59,7 +59,7 @@ test('the fusion panel shows where the time went, which tokens were recomputed, 
   expect(report.checks.at(-1)?.selected).toHaveLength(report.recomputedTokens);
   expect(report.recomputedTokens).toBeGreaterThan(0);
 
-  await expect(window.getByRole('menu')).toBeHidden(); // which takes Escape for itself
+  await expect(window.getByRole('menu')).toBeHidden(); // it handles Escape itself
   await window.keyboard.press('Escape');
   await expect(panel).toBeHidden();
 });

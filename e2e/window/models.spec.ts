@@ -67,7 +67,7 @@ test('an adapter is put on a model, shown, and taken off; one for another model 
 
   await choose('Add a LoRA adapter…');
   const dialog = window.getByRole('dialog');
-  await expect(dialog).toContainText('your passages are computed again with it');
+  await expect(dialog).toContainText('recomputes your passages with it');
   const file = dialog.getByLabel('Path of the adapter’s .gguf file on this machine');
   await file.fill(other);
   await window.keyboard.press('Enter');
@@ -77,7 +77,7 @@ test('an adapter is put on a model, shown, and taken off; one for another model 
   await expect(active).toContainText('With the adapter law.gguf');
   await expect(dialog).toHaveCount(0);
 
-  await choose('Take the adapter off');
+  await choose('Remove the adapter');
   await expect(active).not.toContainText('law.gguf');
 });
 
@@ -98,8 +98,8 @@ test.describe('a model whose file is written to while it is in use', () => {
       await regenerate(window);
       const failure = answer.getByRole('alert');
       await expect(failure).toContainText('mine.gguf, was changed while it is in use');
-      await failure.getByRole('button', { name: 'Load the model again' }).click();
-      await expect(failure).toContainText('The model was loaded again.');
+      await failure.getByRole('button', { name: 'Reload the model' }).click();
+      await expect(failure).toContainText('The model was reloaded.');
       await failure.getByRole('button', { name: 'Try again' }).click();
       await expect(answer.getByText('Riga')).toBeVisible({ timeout: ANSWER_MS });
     });
@@ -111,8 +111,8 @@ test.describe('a model whose file is written to while it is in use', () => {
       await goTo(window, 'Models');
       const active = chatModels(window).locator('[data-active]');
       await active.getByRole('button', { name: /^More:/ }).click();
-      await window.getByRole('menuitem', { name: 'Load again' }).click();
-      await expect(window.getByText('The model was loaded again.')).toBeVisible();
+      await window.getByRole('menuitem', { name: 'Reload' }).click();
+      await expect(window.getByText('The model was reloaded.')).toBeVisible();
       await window.goBack();
       await answer.getByRole('button', { name: 'Try again' }).click();
       await expect(answer.getByText('Riga')).toBeVisible({ timeout: ANSWER_MS });
@@ -126,13 +126,13 @@ test.describe('a model whose file is written to while it is in use', () => {
       await addByPath(window, [text]);
       const queue = window.getByRole('region', { name: 'Queue' });
       await expect(queue).toContainText('The queue has stopped');
-      await queue.getByRole('button', { name: 'Load the model again' }).click();
+      await queue.getByRole('button', { name: 'Reload the model' }).click();
       await libraryDone(window, 'Mills', 1);
     });
   });
 });
 
-/** The same bytes once more. */
+/** Writes the same bytes again. */
 function rewrite(path: string): void {
   const bytes = readFileSync(path);
   const file = openSync(path, 'r+');
@@ -140,7 +140,7 @@ function rewrite(path: string): void {
   closeSync(file);
 }
 
-/** Asks for the last answer anew. */
+/** Regenerates the last answer. */
 async function regenerate(window: Page): Promise<void> {
   await answers(window).last().getByRole('button', { name: 'Answer again' }).click();
 }

@@ -8,7 +8,7 @@ import { expect, homeOf, test } from './support/test.ts';
 test.use({ settings: { chunkTokens: 96, welcomed: true } });
 
 const TEXT = longText();
-/** Where a passage stands in the text, as its link says; near the beginning, in the middle, and at the end. */
+/** Offsets of a passage in the text, as in its link: near the start, in the middle, and at the end. */
 const PLACES = [1200, 80_000, 115_000].map((start) => ({ start, end: start + 300 }));
 
 test('a link leads to its passage in a long document of small chunks, and so does the way back', async ({
@@ -42,7 +42,7 @@ test('a link leads to its passage in a long document of small chunks, and so doe
   folder.remove();
 });
 
-/** The passage is marked and stays on the screen when nothing moves any more. */
+/** The passage is marked and on screen once nothing moves any more. */
 async function expectPassage(window: Page, passage: string): Promise<void> {
   await expect(window.locator('mark').first()).toBeVisible();
   await atRest(window);

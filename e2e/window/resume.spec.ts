@@ -47,7 +47,7 @@ async function libraryDoneOf(window: Page, library: string): Promise<void> {
   await expect(link.getByRole('meter')).toHaveCount(0, { timeout: QUEUE_MS });
 }
 
-/** Each stored chunk's file, and what is different once it has been written again. */
+/** Each stored chunk's file, with the attributes that change when it is rewritten. */
 function chunkFiles(dataDir: string): Map<string, string> {
   const files = readdirSync(dataDir, { recursive: true, withFileTypes: true });
   return new Map(

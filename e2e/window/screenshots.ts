@@ -15,9 +15,9 @@ import { homeOf } from './support/test.ts';
 const { values: flags } = parseArgs({
   options: { out: { type: 'string' }, language: { type: 'string', default: 'en' } },
 });
-/** Labels are found by the window's own words. */
+/** Labels come from the window's texts. */
 const words = flags.language === 'zh' ? zh : en;
-/** Of the strip under an answer: only a measured time has no estimate's "about". */
+/** The strip below an answer shows "about" only for estimates. */
 const measured = new RegExp(words.chat.stats.insteadMeasured.replace('{{time}}', '\\d'));
 const OUT = resolve(flags.out ?? join(ROOT, 'docs', 'screenshots'));
 const LARGE = { width: 1440, height: 900 };
@@ -31,7 +31,7 @@ const SMALL = { width: 1024, height: 700 };
 interface Shot {
   name: string;
   route: string;
-  /** What is done on the screen before the picture is taken. */
+  /** Actions before the screenshot. */
   prepare?: (page: Page) => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ interface Addresses {
   analysed: string;
 }
 
-/** `answered` and `analysed` are the addresses of a conversation with an answer and of an analysis. */
+/** `answered` and `analysed`: addresses of a conversation with an answer and of an analysis. */
 function shots({ answered, analysed }: Addresses): Shot[] {
   return [
     { name: 'welcome', route: '/' },
@@ -83,7 +83,7 @@ try {
   await page.goto(app.url);
   await page.getByText(words.welcome.steps.cacheDone).waitFor({ timeout: 120_000 });
   await take(page, 'welcome-first', 'light');
-  // People read before they click; meanwhile the caches are brought into memory.
+  // Users read before they click; meanwhile the caches are loaded into memory.
   await page.waitForTimeout(5000);
   const answered = await askTheFirst(page);
   await compare(page);
@@ -117,13 +117,13 @@ async function askTheFirst(page: Page): Promise<string> {
   return new URL(page.url()).hash.slice(1);
 }
 
-/** The line under an answer, which has its sources and how it was made. */
+/** Expands the line below the answer, which has the sources and statistics. */
 async function unfoldAnswer(page: Page): Promise<void> {
   const foot = page.getByRole('group', { name: words.chat.stats.label });
   await foot.locator('button[aria-expanded=false]').first().click();
 }
 
-/** Compares the answer's ways, looking into every layer: the figures stay with the report. */
+/** Runs a comparison of every layer: the figures stay with the report. */
 async function compare(page: Page): Promise<void> {
   await openReport(page);
   await page.getByRole('button', { name: words.compare.open, exact: true }).click();
@@ -164,7 +164,7 @@ async function show(page: Page, { route, prepare }: Shot, colorScheme: 'light' |
 
 async function take(page: Page, name: string, scheme: string): Promise<void> {
   await page.mouse.move(0, 0);
-  // Charts draw in the frame after their data.
+  // Charts are drawn in the frame after their data.
   await page.waitForTimeout(700);
   await page.screenshot({ path: join(OUT, `${name}-${scheme}.png`) });
   console.log(`  ${name}-${scheme}.png`);
@@ -174,7 +174,7 @@ async function openReport(page: Page): Promise<void> {
   await unfoldAnswer(page);
   await page.getByRole('button', { name: words.chat.stats.details }).click();
   await page.getByRole('heading', { name: words.fusion.waterfall.title }).waitFor();
-  // The window remembers the width of the time before.
+  // The window remembers the previous width.
   const narrow = page.getByRole('button', { name: words.chat.report.narrow });
   if (await narrow.isVisible()) await narrow.click();
 }

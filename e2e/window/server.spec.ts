@@ -1,4 +1,4 @@
-/** A model on a server, in the window: it is added, says where questions go, answers, and its failures are told. */
+/** A remote model in the window: it is added, shows where questions go, and answers; its failures are reported. */
 import type { Page } from '@playwright/test';
 import { begin, hostileServer, refuse, stream } from '../support/hostile-server.ts';
 import { violationsIn } from './support/axe.ts';
@@ -42,7 +42,7 @@ test('a model on a server is added, used and asked; the window says where questi
     models.getByText(/Context 8,192 · Key in a file only you can read · Passages joined by/),
   ).toBeVisible();
   await models.getByRole('button', { name: 'Use', exact: true }).click();
-  await expect(window.getByRole('dialog')).toContainText('nothing is computed ahead here');
+  await expect(window.getByRole('dialog')).toContainText('Nothing is precomputed on this machine');
   await window.getByRole('button', { name: 'Use this model' }).click();
   await expect(models.locator('[data-active]')).toContainText('big-model');
 
@@ -52,9 +52,7 @@ test('a model on a server is added, used and asked; the window says where questi
   await expect(answer).toContainText('In Riga, I think.');
   await expect(sourcesOf(answer).first()).toBeVisible();
   const strip = stripOf(answer);
-  await expect(strip).toContainText(
-    '1,234 tokens sent · 1,024 of them in the server’s own cache · 2 written',
-  );
+  await expect(strip).toContainText('1,234 tokens sent · 1,024 of them from the server’s cache · 2 written');
   await expect(strip.getByRole('button', { name: 'Details' })).toHaveCount(0);
   expect(await violationsIn(window)).toEqual([]);
 
@@ -80,7 +78,7 @@ test('a model on a server is added, used and asked; the window says where questi
     await window.getByRole('textbox', { name: 'Name' }).fill('Ours');
     await window.getByRole('button', { name: 'Save' }).click();
     await models.getByRole('button', { name: 'More: Ours' }).click();
-    await window.getByRole('menuitem', { name: 'Change its settings…' }).click();
+    await window.getByRole('menuitem', { name: 'Edit settings…' }).click();
     const dialog = window.getByRole('dialog', { name: 'Settings for Ours' });
     await expect(dialog.getByRole('textbox', { name: 'Separator' })).toHaveValue(' # # ');
     await expect(dialog.getByRole('textbox', { name: 'Context' })).toHaveValue('8192');
@@ -101,7 +99,7 @@ test('a model on a server is added, used and asked; the window says where questi
   await test.step('it is removed like any other', async () => {
     await goTo(window, 'Models');
     await models.getByRole('button', { name: 'More: Ours' }).click();
-    await window.getByRole('menuitem', { name: 'Change its key…' }).click();
+    await window.getByRole('menuitem', { name: 'Change key…' }).click();
     await window.getByRole('button', { name: 'Forget the key' }).click();
     await expect(models.getByText(/No key/)).toBeVisible();
     await models.getByRole('button', { name: 'More: Ours' }).click();

@@ -11,7 +11,7 @@ test('what is shown in one window follows what another one does', async ({
 
   await test.step('uses in the cache', async () => {
     await goTo(second, 'Cache');
-    await second.getByRole('button', { name: /^Uses/ }).click(); // those in use first: only rows in view are there to be read
+    await second.getByRole('button', { name: /^Uses/ }).click(); // Sorted by use: only visible rows can be read.
     const before = await uses(second);
     await startConversation(first);
     await ask(first, QUESTION);
@@ -22,15 +22,15 @@ test('what is shown in one window follows what another one does', async ({
     for (const window of [first, second]) {
       await goTo(window, 'Settings');
       await window.getByRole('button', { name: 'Data', exact: true }).click();
-      await expect(window.getByText('There is no backup yet.')).toBeVisible();
+      await expect(window.getByText('No backups yet.')).toBeVisible();
     }
     await first.getByRole('button', { name: 'Back up now' }).click();
     for (const window of [first, second]) await expect(window.getByText(/^Kvasir .*\.zip$/)).toBeVisible();
-    await expect(second.getByText('There is no backup yet.')).toBeHidden();
+    await expect(second.getByText('No backups yet.')).toBeHidden();
   });
 });
 
-/** All uses that the table of documents shows. */
+/** All use counts in the table of documents. */
 async function uses(window: Page): Promise<number> {
   const rows = window.getByRole('grid', { name: 'Cache by document' }).getByRole('row');
   await expect(rows.nth(1)).toBeVisible();

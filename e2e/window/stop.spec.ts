@@ -5,14 +5,14 @@ import { ANSWER_MS, answers, QUESTION } from './support/chat.ts';
 import { importModel, useImported } from './support/models.ts';
 import { expect, goTo, test } from './support/test.ts';
 
-/** Tokens: so many that no machine comes to their end while the test looks. */
+/** Maximum tokens: more than any machine generates while the test looks. */
 const LONGEST = 16_000;
 
-/** Characters; what stands in an answer's place before its first word is shorter. */
+/** Characters; placeholders shown before the first word are shorter. */
 const LONGER_THAN_ANY_PHASE = 200;
 
 test.use({
-  // A model that repeats itself is ended: this one is kept from it.
+  // Kvasir stops a model that repeats itself; these sampling options prevent repetition.
   settings: async ({ dataDir }, use) => {
     const varied = { seed: 1, temperature: 2, repeatPenalty: 2, topK: 0, topP: 1, minP: 0 };
     await use({ maxTokens: LONGEST, sampling: { [join(dataDir, 'slow-random.gguf')]: varied } });
@@ -26,7 +26,7 @@ test('a stopped answer keeps its words, and can be made again', async ({ window,
   copyFileSync(randomModel({ arch: 'llama', ...shape, seed: 3 }), path);
   await importModel(window, path);
   await useImported(window);
-  // Until the documents are cut for this model, nothing is found and the model not asked.
+  // Until the documents are split for this model, nothing is found and the model is not asked.
   await goTo(window, 'Search');
   let tries = 0;
   await expect(async () => {
@@ -42,7 +42,7 @@ test('a stopped answer keeps its words, and can be made again', async ({ window,
     .poll(() => lengthOf(answers(window)), { timeout: ANSWER_MS })
     .toBeGreaterThan(LONGER_THAN_ANY_PHASE);
   await window.getByRole('button', { name: 'Stop answering' }).click();
-  await expect(answers(window)).toContainText('Stopped. What had been written is kept.');
+  await expect(answers(window)).toContainText('Stopped. The text so far is kept.');
   await expect(window.getByRole('button', { name: 'Send' })).toBeVisible();
   expect(await lengthOf(answers(window))).toBeGreaterThan(LONGER_THAN_ANY_PHASE);
 
@@ -52,16 +52,16 @@ test('a stopped answer keeps its words, and can be made again', async ({ window,
     .poll(() => lengthOf(answers(window)), { timeout: ANSWER_MS })
     .toBeGreaterThan(LONGER_THAN_ANY_PHASE);
   await field.press('Escape');
-  await expect(answers(window)).toContainText('Stopped. What had been written is kept.');
+  await expect(answers(window)).toContainText('Stopped. The text so far is kept.');
   await expect(window.getByRole('group', { name: 'Versions' })).toContainText('2');
   await window.getByRole('button', { name: 'Previous version' }).click();
-  await expect(answers(window)).toContainText('Stopped. What had been written is kept.');
+  await expect(answers(window)).toContainText('Stopped. The text so far is kept.');
   expect(await lengthOf(answers(window))).toBeGreaterThan(LONGER_THAN_ANY_PHASE);
 });
 
-/** Characters of an answer so far, without its sources, which are there before its first word. */
+/** Length of an answer's text so far, without its sources, which appear before the first word. */
 async function lengthOf(answer: ReturnType<typeof answers>): Promise<number> {
-  // In one look: sources may come in between two.
+  // Read in a single call: sources may arrive between two.
   return answer.evaluate((element: HTMLElement) => {
     const sources = [...element.querySelectorAll<HTMLElement>('[role="group"]')];
     return sources.reduce((length, { innerText }) => length - innerText.length, element.innerText.length);

@@ -10,13 +10,13 @@ import { expect, goTo, openWindow, test } from './support/test.ts';
 
 const LONGEST = 16_000;
 
-/** Whatever the model writes behind this is a thought, until it says that it is none. */
+/** Whatever the model writes after this is a thought, until the end marker. */
 const BEGINS_A_THOUGHT = `{% for m in messages %}{{ m.role }}: {{ m.content }}
 {% endfor %}{{ "assistant: <think>\\n" }}`;
 
 test.describe('a model that thinks without end', () => {
   test.use({
-    // A model that repeats itself is ended: this one is kept from it.
+    // Kvasir stops a model that repeats itself; these sampling options prevent repetition.
     settings: async ({ dataDir }, use) => {
       const varied = { temperature: 2, repeatPenalty: 2, topK: 0, topP: 1, minP: 0 };
       await use({ maxTokens: LONGEST, sampling: { [join(dataDir, 'thinking-random.gguf')]: varied } });
@@ -42,16 +42,16 @@ test.describe('a model that thinks without end', () => {
     await window.getByRole('button', { name: /own knowledge/ }).click({ timeout: ANSWER_MS });
 
     const answer = answers(window);
-    const fold = answer.getByRole('button', { name: /^Thinking …/ });
+    const fold = answer.getByRole('button', { name: /^Thinking…/ });
     await expect(fold).toHaveAttribute('aria-expanded', 'false', { timeout: ANSWER_MS });
     await fold.click();
-    const thought = answer.getByRole('region', { name: 'What the model thought' });
+    const thought = answer.getByRole('region', { name: 'Model’s thoughts' });
     const length = async (): Promise<number> => (await thought.innerText()).length;
     const before = await length();
     await expect.poll(length).toBeGreaterThan(before);
     await window.getByRole('button', { name: 'Stop answering' }).click();
     await expect(answer.getByRole('button', { name: /^Thought for .* tokens?$/ })).toBeVisible();
-    await expect(answer).toContainText('Stopped. What had been written is kept.');
+    await expect(answer).toContainText('Stopped. The text so far is kept.');
     await expect(answer.getByRole('button', { name: 'Copy answer' })).toHaveCount(0);
     await expect(answer.getByRole('button', { name: 'Continue' })).toBeVisible();
   });
@@ -83,7 +83,7 @@ test('a thought that is kept stands folded above its answer, and is not copied w
     await expect(fold).toHaveAttribute('aria-expanded', 'false');
     await expect(answer).not.toContainText('Where does it run?');
     await fold.press('Enter');
-    await expect(answer.getByRole('region', { name: 'What the model thought' })).toHaveText(thinking.text);
+    await expect(answer.getByRole('region', { name: 'Model’s thoughts' })).toHaveText(thinking.text);
     await fold.press('Enter');
     await expect(answer).not.toContainText('Where does it run?');
     await answer.getByRole('button', { name: 'Copy answer' }).click();

@@ -1,10 +1,11 @@
-/** A model that libllama runs, in the window: it is taken into use and answers, and the window says why it does not blend. */
+/** A model that libllama runs: it is activated and answers, and the window explains why it does not blend. */
 import { otherModel } from '../../tools/random-model/other-models.ts';
 import { ask, QUESTION, sourcesOf, startConversation, stripOf } from './support/chat.ts';
 import { chatModels, importModel, showQuality, useImported } from './support/models.ts';
 import { expect, test } from './support/test.ts';
 
-const WHY = 'Random mamba keeps a running state instead of KV; its passages cannot be blended yet.';
+const WHY =
+  'Random mamba keeps a recurrent state instead of a KV cache. Kvasir cannot blend its passages yet.';
 
 test.use({ settings: { chunkTokens: 96, threads: 1, maxTokens: 12 } });
 

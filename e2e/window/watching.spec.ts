@@ -1,4 +1,4 @@
-/** What idle time found out about blended answers: on the Models screen, and its switch in Settings. */
+/** Results of comparing blended answers in idle time: on the Models screen, and the switch in Settings. */
 import type { Page } from '@playwright/test';
 import { startApp } from './support/app.ts';
 import { chatModels, showQuality } from './support/models.ts';
@@ -6,7 +6,7 @@ import { expect, goTo, openWindow, test } from './support/test.ts';
 import { writeWatched } from './support/watching.ts';
 
 const section = (window: Page) =>
-  window.getByRole('region', { name: 'Does blending keep the quality in use?' });
+  window.getByRole('region', { name: 'Does blending preserve quality in use?' });
 
 test('compared answers are shown with what followed from them, which can be taken back; a switch ends it', async ({
   window,
@@ -26,7 +26,7 @@ test('compared answers are shown with what followed from them, which can be take
     await checks.click();
     await expect(checks).not.toBeChecked();
     await showQuality(window);
-    await expect(section(window)).toContainText('This is turned off in Settings');
+    await expect(section(window)).toContainText('Turned off in Settings');
   });
   await window.close();
   await app.stop();
@@ -45,7 +45,7 @@ test('compared answers are shown with what followed from them, which can be take
     await showQuality(reopened);
     const sample = section(reopened).getByRole('region', { name: /Sample library/ });
     await expect(sample).toContainText('at least 30% of the cached text is recomputed');
-    await expect(sample).toContainText('2 answers compared; nothing is concluded from fewer than 8.');
+    await expect(sample).toContainText('2 answers compared; at least 8 are needed for a conclusion.');
     await expect(sample).toContainText('KL 0.015');
 
     const picture = sample.getByRole('application', { name: /^KL along the answer/ });
@@ -53,7 +53,7 @@ test('compared answers are shown with what followed from them, which can be take
     await expect(picture).toContainText(/Answer 1.*KL 0.4/);
 
     await sample.getByRole('button', { name: 'Blend as before' }).click();
-    await expect(sample).toContainText('No answer compared since then.');
+    await expect(sample).toContainText('No answers compared since then.');
     await expect(sample.getByRole('button')).toHaveCount(0);
   } finally {
     await again.stop();

@@ -13,7 +13,7 @@ import { Palette } from './Palette.tsx';
 import { Preferences } from './Preferences.tsx';
 import { Shell } from './Shell.tsx';
 
-/** Notices do not cover where one writes, in pixels. */
+/** Keeps notifications clear of the composer, in pixels. */
 const ABOVE_COMPOSER = 104;
 
 const OpenedFiles = lazy(() => import('../features/library/OpenedFiles.tsx'));
@@ -21,7 +21,7 @@ const OpenedFiles = lazy(() => import('../features/library/OpenedFiles.tsx'));
 export function App({ client }: { client: Client }) {
   const { t } = useTranslation();
   const close = t('action.close');
-  // Every cross has a name, that of dialogs too.
+  // Close buttons need an accessible name, in dialogs too.
   const named = useMemo(
     () =>
       mergeThemeOverrides(theme, {

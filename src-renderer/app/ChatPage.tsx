@@ -6,7 +6,7 @@ import Welcome from '../features/welcome/Welcome.tsx';
 
 const Report = lazy(() => import('../features/fusion/FusionPanel.tsx'));
 
-/** The chat with what other features put into it. */
+/** The chat screen, with the parts that other features contribute. */
 export default function ChatPage() {
   const { data: settings } = useCall('settings.get');
   const update = useAction('settings.update');

@@ -5,7 +5,7 @@ import { useLocation } from 'wouter';
 import { useCall, useEvent } from '../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../ui/notify.tsx';
 
-/** What the core tells by itself and belongs to no screen. */
+/** Handles core events that belong to no particular screen. */
 export function CoreEvents() {
   const { t } = useTranslation();
   const [, navigate] = useLocation();
@@ -16,7 +16,7 @@ export function CoreEvents() {
   const { data: found } = useCall('app.found');
   useEffect(() => {
     for (const failure of found ?? []) notifyFailure(failure, i18next.t('notice'));
-  }, [found]); // once, whatever the language becomes
+  }, [found]); // only once, even if the language changes
   useEvent('app.open', ({ route }) => {
     if (route !== '') navigate(route);
   });

@@ -4,12 +4,12 @@ import { useTranslation } from 'react-i18next';
 import { FailureAlert } from '../ui/FailureAlert.tsx';
 
 interface Props {
-  /** Going somewhere else tries again. */
+  /** A change of this key retries rendering. */
   location: string;
   children: ReactNode;
 }
 
-/** A screen that throws does not take the others with it. */
+/** Contains a crash within one screen. */
 export class ErrorBoundary extends Component<Props, { error: Error | undefined }> {
   override state: { error: Error | undefined } = { error: undefined };
 

@@ -12,7 +12,7 @@ import { SCREENS } from './screens.ts';
 const OFFERED = 6;
 const TYPING_MS = 120;
 
-/** The command palette (Ctrl K): every screen, what can be done here, documents by their name and conversations by what was said. */
+/** The command palette (Ctrl K): screens, commands, documents by name, and conversations by content. */
 export function Palette() {
   const { t } = useTranslation();
   const [query, setQuery] = useState('');
@@ -31,7 +31,7 @@ export function Palette() {
       query={query}
       onQueryChange={setQuery}
       shortcut={['mod + K']}
-      tagsToIgnore={[]} // the question's field has the focus most of the time
+      tagsToIgnore={[]} // The composer has the focus most of the time.
       nothingFound={t('palette.nothing')}
       highlightQuery
       attributes={{ content: { 'aria-label': t('palette.open') } }}
@@ -47,7 +47,7 @@ export function Palette() {
   );
 }
 
-/** What the core finds by the words typed. */
+/** Results of the core's search for the typed text. */
 function useFound(query: string): SpotlightActionGroupData[] {
   const { t } = useTranslation();
   const [, navigate] = useLocation();
@@ -60,7 +60,7 @@ function useFound(query: string): SpotlightActionGroupData[] {
   );
   const { data: conversations } = useCall('chat.list', { search }, { enabled });
   if (!enabled) return [];
-  // The core has searched already: nothing of it is filtered out again.
+  // The core has already searched; do not filter its results again.
   const keywords = query;
   return [
     {
@@ -88,7 +88,7 @@ function useFound(query: string): SpotlightActionGroupData[] {
   ].filter(({ actions }) => actions.length > 0);
 }
 
-/** What had the focus before may have gone with its screen; the keyboard goes on from the new one. */
+/** The previously focused element may have disappeared with its screen, so the focus moves to the new screen. */
 function keepFocus(): void {
   if (document.activeElement === document.body) document.getElementById('content')?.focus();
 }

@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { useCall } from '../client/context.tsx';
 import { languageFor, setLanguage } from '../i18n/i18n.ts';
 
-/** Theme and language follow the settings. */
+/** Applies theme and language from the settings. */
 export function Preferences() {
   const { data: settings } = useCall('settings.get');
   const { setColorScheme } = useMantineColorScheme();

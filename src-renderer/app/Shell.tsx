@@ -9,7 +9,7 @@ import { ErrorBoundary } from './ErrorBoundary.tsx';
 import { SCREENS, type Screen } from './screens.ts';
 import classes from './Shell.module.css';
 
-/** Navigation on the left, the screen beside it. */
+/** The window's frame: navigation on the left, the current screen next to it. */
 export function Shell() {
   const { t } = useTranslation();
   const connection = useConnection();
@@ -36,7 +36,7 @@ export function Shell() {
           >
             <Switch>
               {SCREENS.flatMap(({ name, routes, component: Screen }) =>
-                // One key a screen: going from one of its addresses to another keeps it as it stands.
+                // One key per screen: navigating between its addresses keeps its state.
                 routes.map((path) => (
                   <Route key={name} path={path}>
                     <Screen />
@@ -89,7 +89,7 @@ function NavigationLink({ screen, active }: { screen: Screen; active: boolean })
   );
 }
 
-/** The link's address belongs to the router; the jump is made by hand, to what the screen is for where it says so. */
+/** The hash belongs to the router, so a click moves the focus to the screen's main element (or to the one it marks). */
 function focusContent(event: React.MouseEvent): void {
   event.preventDefault();
   const content = document.getElementById('content');

@@ -2,8 +2,8 @@ import { useSyncExternalStore } from 'react';
 import type { BaseLocationHook, BaseSearchHook } from 'wouter';
 
 /**
- * The address is what stands behind "#", with its query: "#/document/7?start=120". wouter's own hash hook puts the
- * query before the "#", where it would outlive the screen it belongs to and reach the host with every reload.
+ * The route is the part after "#", including its query: "#/document/7?start=120". wouter's hash hook puts the query
+ * before the "#", where it would outlive its screen and reach the host with every reload.
  */
 export const useHashLocation = Object.assign(
   (() => [useSyncExternalStore(subscribe, () => parts().path), navigate]) satisfies BaseLocationHook,
@@ -26,7 +26,7 @@ function navigate(to: string, { replace = false }: { replace?: boolean } = {}): 
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-/** `hashchange` also comes with "back", when the hash differs. */
+/** `hashchange` also fires for "back" if the hash differs. */
 function subscribe(listener: () => void): () => void {
   addEventListener('hashchange', listener);
   return () => removeEventListener('hashchange', listener);

@@ -12,15 +12,15 @@ import { lazy, type ComponentType } from 'react';
 
 export interface Screen {
   name: 'chat' | 'library' | 'search' | 'analysis' | 'cache' | 'models' | 'settings';
-  /** The address its entry in the navigation leads to. */
+  /** Target of the navigation entry. */
   path: string;
-  /** Addresses it answers, as patterns of wouter. */
+  /** wouter patterns of the addresses it handles. */
   routes: readonly string[];
   icon: Icon;
   component: ComponentType;
 }
 
-/** Every screen, in the navigation's order. Each is loaded when it is first shown. */
+/** Every screen, in navigation order. Each is loaded when first shown. */
 export const SCREENS: readonly Screen[] = [
   {
     name: 'chat',

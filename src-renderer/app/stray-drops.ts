@@ -1,7 +1,7 @@
-/** Refuses files that are dropped where nothing takes them: the browser would show them in place of the window. */
+/** Rejects files dropped outside a drop zone: the browser would open them in place of the window. */
 export function refuseStrayDrops(): void {
   const refuse = (event: DragEvent): void => {
-    if (event.defaultPrevented) return; // a drop zone takes it
+    if (event.defaultPrevented) return; // A drop zone accepts it.
     event.preventDefault();
     if (event.dataTransfer) event.dataTransfer.dropEffect = 'none';
   };

@@ -5,7 +5,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 
 export type FileBridge = Bridge<File>;
 
-/** The window's typed side of the contract. A failure is thrown as a KvasirError with the core's code and advice. */
+/** The window's typed side of the contract. Failures are thrown as KvasirError with the core's code and advice. */
 export class Client {
   readonly #bridge: FileBridge;
   readonly #listeners = new Map<EventTopic, Set<(payload: never) => void>>();
@@ -34,12 +34,12 @@ export class Client {
     return this.#bridge.pathOf(file);
   }
 
-  /** Whether files of the browser must be uploaded to reach the core. */
+  /** Whether files from the browser must be uploaded to reach the core. */
   get uploads(): boolean {
     return this.#bridge.upload !== undefined;
   }
 
-  /** Resolves with the file's path on the core's machine, and a document's id. */
+  /** Resolves with the file's path on the core's machine and the document id. */
   async upload(file: File, options: UploadOptions): Promise<{ path: string; documentId?: string }> {
     if (!this.#bridge.upload) throw new TypeError('upload: this host takes paths');
     return unwrap(await this.#bridge.upload(file, options)) as { path: string; documentId?: string };
@@ -50,7 +50,7 @@ export class Client {
   }
 }
 
-/** Procedures whose input may be empty can be called without one. */
+/** Procedures whose input may be empty can be called without arguments. */
 export type CallArguments<P extends ProcedureName> =
   Record<string, never> extends InputOf<P>
     ? [input?: InputOf<P>]

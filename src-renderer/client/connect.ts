@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** The client over whatever the host offers. */
+/** Creates the client for the transport that the host offers. */
 export function connect(): Client {
   return new Client(window.kvasir ?? new SocketBridge());
 }

@@ -22,7 +22,7 @@ export function useClient(): Client {
   return client;
 }
 
-/** Which cached answers an event makes stale: every query whose procedure's name begins so. */
+/** Prefixes of the query names that each event invalidates. */
 const STALE: Partial<Record<EventTopic, readonly string[]>> = {
   'analysis.changed': ['analysis.list', 'analysis.get'],
   'chat.changed': ['chat.'],
@@ -41,7 +41,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
   'backups.changed': ['app.backups', 'app.info'],
 };
 
-/** Events that carry what a procedure would answer: it is known everywhere, also on screens that are opened later. */
+/** Events whose payload equals a procedure's result. It is cached for screens opened later, too. */
 const FRESH: Partial<Record<EventTopic, ProcedureName>> = {
   'queue.status': 'queue.status',
   'models.found': 'models.found',
@@ -65,7 +65,7 @@ export function ClientProvider({ client, children }: { client: Client; children:
     );
     for (const [topic, name] of Object.entries(FRESH) as [EventTopic, ProcedureName][])
       ends.push(client.on(topic, (payload) => queries.setQueryData([name, {}], payload)));
-    // Events may have been missed while the connection was lost.
+    // Events may have been missed while disconnected.
     let lost = false;
     const end = client.onConnection((connection) => {
       if (connection === 'open' && lost) void queries.invalidateQueries();
@@ -83,7 +83,7 @@ export function ClientProvider({ client, children }: { client: Client; children:
   );
 }
 
-/** Asks the core and keeps the answer until an event says that it changed. */
+/** Queries the core and caches the result until an event invalidates it. */
 export function useCall<P extends ProcedureName>(
   name: P,
   input?: InputOf<P>,
@@ -108,7 +108,7 @@ export function useAction<P extends ProcedureName>(
   });
 }
 
-/** Runs `listener` for each event of a topic while the component is there. */
+/** Calls `listener` for each event of a topic while the component is mounted. */
 export function useEvent<T extends EventTopic>(topic: T, listener: (payload: EventPayload<T>) => void): void {
   const client = useClient();
   const latest = useRef(listener);
@@ -118,7 +118,7 @@ export function useEvent<T extends EventTopic>(topic: T, listener: (payload: Eve
   useEffect(() => client.on(topic, (payload) => latest.current(payload)), [client, topic]);
 }
 
-/** The newest payload of a topic since the component is there. */
+/** The newest payload of a topic since the component was mounted. */
 export function useLatest<T extends EventTopic>(topic: T): EventPayload<T> | undefined {
   const [latest, setLatest] = useState<EventPayload<T>>();
   useEvent(topic, setLatest);

@@ -15,7 +15,7 @@ const LOST: CallResult = {
   },
 };
 
-/** The server host's bridge: one WebSocket that is opened again when it breaks; files go by HTTP. */
+/** The server host's bridge: a WebSocket that reconnects automatically; files are uploaded over HTTP. */
 export class SocketBridge implements FileBridge {
   readonly #waiting = new Map<number, (result: CallResult) => void>();
   readonly #events = new Set<(event: KvasirEvent) => void>();
@@ -54,7 +54,7 @@ export class SocketBridge implements FileBridge {
   }
 
   upload(file: File, { target, onProgress, signal }: UploadOptions): Promise<CallResult> {
-    // fetch() cannot tell how far an upload is.
+    // fetch() does not report upload progress.
     return new Promise((resolve) => {
       const request = new XMLHttpRequest();
       request.open('PUT', `./upload?${uploadQuery(file, target).toString()}`);
@@ -69,7 +69,7 @@ export class SocketBridge implements FileBridge {
   }
 
   #open(): void {
-    // Beside the page, whose path is a secret.
+    // Relative to the page, whose path is secret.
     const address = new URL('./socket', location.href);
     address.protocol = address.protocol.replace('http', 'ws');
     const socket = new WebSocket(address);
@@ -91,12 +91,12 @@ export class SocketBridge implements FileBridge {
     };
   }
 
-  /** A socket does not say why it was refused; a request does. */
+  /** A WebSocket does not report why it was refused; an HTTP request does. */
   async #afterLoss(): Promise<void> {
     this.#tell('lost');
     const reply = await fetch('./', { method: 'HEAD' }).catch(() => undefined);
     if (reply?.status === 401) {
-      // Nothing of what waits to be sent will be: whoever asked has to know.
+      // Pending calls will never be sent, so they must be rejected.
       this.#unsent.length = 0;
       for (const resolve of this.#waiting.values()) resolve(LOST);
       this.#waiting.clear();

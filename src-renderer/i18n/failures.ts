@@ -3,10 +3,10 @@ import { KvasirError, type ErrorCode } from '../../src-shared/errors.ts';
 import type { Language } from './i18n.ts';
 import { failures, names } from './zh/failures.ts';
 
-/** A failure as it may come from anywhere: with the core's words, in English, and its code where it has one. */
+/** A failure from any source: with the core's English text, and its code if it has one. */
 export type ShownFailure = Pick<Failure, 'message' | 'advice' | 'values'> & { code?: ErrorCode | undefined };
 
-/** Of what was thrown, or told by an event: a failure is one whether it is an Error or has travelled as plain data. */
+/** Converts anything thrown or received in an event: failures may be Errors or plain data. */
 export function shownFailure(error: unknown): ShownFailure {
   if (error instanceof KvasirError) return { code: error.code, message: error.message, advice: error.advice };
   if (isFailure(error)) return error;
@@ -22,8 +22,9 @@ const WORDS: Partial<Record<Language, { failures: typeof failures; names: typeof
 };
 
 /**
- * A failure in the window's language, by its code. `detail` is what the core said, in English, since it names files and causes; empty
- * where that is shown already: because the language is English, has no words for the code, or says all of it in its own.
+ * A failure in the window's language, by its code. `detail` is the core's English text, since it names files and
+ * causes; empty if that is already shown: because the language is English, has no text for the code, or its text says
+ * everything.
  */
 export function failureWords(
   { code, message, advice, values = {} }: ShownFailure,

@@ -12,7 +12,7 @@ declare module 'i18next' {
 
 export type Language = 'en' | 'zh';
 
-/** The language a setting means on this machine. */
+/** Resolves the language setting on this machine. */
 export function languageFor(
   setting: 'system' | Language,
   system: readonly string[] = navigator.languages,
@@ -21,7 +21,7 @@ export function languageFor(
   return system[0]?.toLowerCase().startsWith('zh') ? 'zh' : 'en';
 }
 
-/** Starts in the machine's language; the settings' choice comes with setLanguage(). */
+/** Starts in the system language; setLanguage() applies the setting later. */
 export async function startI18n(): Promise<void> {
   await i18next.use(initReactI18next).init({
     resources: { en, zh },

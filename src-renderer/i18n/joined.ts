@@ -1,4 +1,4 @@
-/** Sentences as a paragraph, without empty ones: Chinese sentences follow one another without a space. */
+/** Joins non-empty sentences to a paragraph; Chinese sentences are not separated by spaces. */
 export function joined(sentences: readonly string[]): string {
   const said = sentences.filter((sentence) => sentence !== '');
   return said

@@ -5,8 +5,8 @@ import { notices as zh } from './zh/notices.ts';
 const NOTICES: Partial<Record<Language, typeof zh>> = { zh };
 
 /**
- * A notice in the window's language, by its kind. `detail` is what the core said, in English, since it has numbers and names; empty where that
- * is what is shown already.
+ * A notice in the window's language, by its kind. `detail` is the core's English text, since it has numbers and names;
+ * empty if that is already shown.
  */
 export function noticeWords(
   { kind, message }: Notice,

@@ -2,7 +2,7 @@ import { Text, ThemeIcon } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import classes from './DropHint.module.css';
 
-/** Lies over the screen while files are held over it. */
+/** Covers the screen while files are dragged over it. */
 export function DropHint({ title, text }: { title: string; text: string }) {
   return (
     <div className={classes.drop} role="status">

@@ -1,7 +1,7 @@
 import { Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** What stands where there is nothing yet: what it is for, and how to begin. */
+/** Placeholder for an empty list: what it is for, and how to start. */
 export function EmptyState({
   icon,
   title,

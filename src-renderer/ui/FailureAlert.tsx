@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { failureWords, type ShownFailure } from '../i18n/failures.ts';
 import { hasRemedy, Remedy } from './Remedy.tsx';
 
-/** A failure where it belongs on the page: what happened, why, what to do. */
+/** A failure shown in place on the page: what happened, why, and what to do. */
 export function FailureAlert({
   failure,
   onRetry,

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { failureWords, type ShownFailure } from '../i18n/failures.ts';
 import { joined } from '../i18n/joined.ts';
 
-/** A failure within a line of something that names what it is about. */
+/** A failure within a line that already names its subject. */
 export function FailureText({ failure }: { failure: ShownFailure }) {
   const { i18n } = useTranslation();
   const { message, advice } = failureWords(failure, i18n.language);

@@ -5,7 +5,7 @@ import type { Fit } from '../../src-shared/contract/models.ts';
 
 const COLOUR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
 
-/** Whether a model fits this machine's memory, in a word. Takes what a tooltip gives its target. */
+/** Whether a model fits into this machine's memory. Accepts the props that a tooltip passes to its target. */
 export function FitBadge({
   verdict,
   ...target

@@ -1,6 +1,6 @@
 import classes from './Meter.module.css';
 
-/** How much of something there is, as a small bar. The number stands beside it or in `label`. */
+/** A small progress bar. The number is next to it or in `label`. */
 export function Meter({
   share,
   label,

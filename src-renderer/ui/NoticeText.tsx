@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { Notice } from '../../src-shared/answer.ts';
 import { noticeWords } from '../i18n/notices.ts';
 
-/** What the reader should know before reading an answer; below it the core's own words where the window speaks another language. */
+/** A notice, followed by the core's English text if the window has another language. */
 export function NoticeText({ notice }: { notice: Notice }) {
   const { i18n } = useTranslation();
   const { message, detail } = noticeWords(notice, i18n.language);

@@ -2,7 +2,7 @@ import { Group, ScrollArea, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './Page.module.css';
 
-/** A screen's frame: title, one line of explanation, actions on the right, content that scrolls below. */
+/** A screen's frame: title, subtitle, actions on the right, scrolling content below. */
 export function Page({
   title,
   subtitle,
@@ -13,7 +13,7 @@ export function Page({
   title: string;
   subtitle?: ReactNode;
   actions?: ReactNode;
-  /** false: the content scrolls by itself (virtual lists). */
+  /** false: the content handles scrolling (virtual lists). */
   scroll?: boolean;
   children: ReactNode;
 }) {

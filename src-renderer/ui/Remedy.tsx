@@ -4,17 +4,17 @@ import { useAction, useCall } from '../client/context.tsx';
 import type { ShownFailure } from '../i18n/failures.ts';
 import { FailureText } from './FailureText.tsx';
 
-/** Whether the window can do what a failure's advice says. */
+/** Whether the window can carry out a failure's advice. */
 export function hasRemedy({ code }: ShownFailure): boolean {
   return code === 'MODEL_CHANGED';
 }
 
-/** A button that does what the advice says, where the window can. */
+/** A button that carries out the advice, if the window can. */
 export function Remedy({ failure }: { failure: ShownFailure }) {
   return hasRemedy(failure) ? <LoadAgain /> : null;
 }
 
-/** Loads the model that answers again, and says in its own place how that went. */
+/** Reloads the active model, and shows the result in place. */
 function LoadAgain() {
   const { t } = useTranslation();
   const { data: models } = useCall('models.list');

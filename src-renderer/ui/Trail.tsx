@@ -2,7 +2,7 @@ import classes from './Trail.module.css';
 
 const SEPARATOR = ' › ';
 
-/** The title of a document and the headings down to a section. Where it is too long, its middle gives way: the section tells most. */
+/** A document's title and the headings down to a section. If too long, the middle is truncated, because the section is most specific. */
 export function Trail({ text }: { text: string }) {
   const at = text.lastIndexOf(SEPARATOR);
   return (

@@ -21,21 +21,21 @@ interface VirtualTableProps<Row, Sort extends string> {
   rowHeight?: number;
   sorting?: Sorting<Sort>;
   onSort?: (sorting: Sorting<Sort>) => void;
-  /** Keys of selected rows; absent: rows cannot be selected. */
+  /** Keys of selected rows; absent: rows are not selectable. */
   selected?: ReadonlySet<string>;
   onSelect?: (keys: ReadonlySet<string>) => void;
-  /** Enter or a double click on a row. */
+  /** Called on Enter or a double click on a row. */
   onOpen?: (row: Row) => void;
-  /** What stands there when there are no rows. */
+  /** Shown if there are no rows. */
   empty: ReactNode;
-  /** When this changes, the table goes back to its first row: filter and order. */
+  /** A change (filter or sorting) scrolls to the first row. */
   view?: string;
 }
 
 /**
- * A table of any length over a procedure of the core. Only the rows on the screen are in the page; all have one height,
- * so that nothing moves when rows arrive. Arrow keys, Page Up and Down, Home and End move; Space and Shift select;
- * Ctrl A selects all; Enter opens; Escape clears the selection.
+ * A table of any length over a procedure of the core. Only visible rows are in the DOM; all have the same height, so
+ * that nothing moves when rows arrive. Arrow keys, Page Up and Down, Home and End move; Space and Shift select; Ctrl A
+ * selects all; Enter opens; Escape clears the selection.
  */
 export function VirtualTable<Row, Sort extends string = string>(props: VirtualTableProps<Row, Sort>) {
   const { label, rows, keyOf, rowHeight = 40, sorting, onSort, selected, view = '' } = props;
@@ -52,7 +52,7 @@ export function VirtualTable<Row, Sort extends string = string>(props: VirtualTa
     estimateSize: () => rowHeight,
     overscan: OVERSCAN_ROWS,
     scrollMargin: HEAD_PX,
-    // The active row stays in the page wherever one scrolls, so that the focus is not lost.
+    // The active row stays in the DOM while scrolling, so that the focus is not lost.
     rangeExtractor: useCallback((range: Range) => withActive(range, active), [active]),
   });
   const items = virtualizer.getVirtualItems();
@@ -114,7 +114,7 @@ export function VirtualTable<Row, Sort extends string = string>(props: VirtualTa
   );
 }
 
-/** What stands in place of rows: a failure, a sign of waiting, or why there are none. */
+/** Replaces the rows: a failure, a loading state, or the reason why there are none. */
 function Message<Row>({ rows, empty }: { rows: PagedRows<Row>; empty: ReactNode }) {
   const { t } = useTranslation();
   if (rows.failure) {
@@ -132,13 +132,13 @@ function Message<Row>({ rows, empty }: { rows: PagedRows<Row>; empty: ReactNode 
   );
 }
 
-/** The columns there is room for. */
+/** The columns that fit. */
 function useColumns<Row, Sort extends string>(
   all: readonly Column<Row, Sort>[],
   width: number,
   selectable: boolean,
 ): { columns: readonly Column<Row, Sort>[]; template: string } {
-  // Crossing no threshold keeps the same array, and with it every row as it is.
+  // Returns the same array unless a threshold is crossed, so that rows are not rendered again.
   const shown = all.filter(({ from }) => from === undefined || width === 0 || width >= from);
   const signature = shown.map(({ id }) => id).join(' ');
   return useMemo(() => {

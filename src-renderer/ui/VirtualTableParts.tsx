@@ -7,15 +7,15 @@ import classes from './VirtualTable.module.css';
 export interface Column<Row, Sort extends string = string> {
   id: string;
   header: string;
-  /** A track of CSS grid, e.g. "90px" or "minmax(180px, 2fr)". */
+  /** A CSS grid track, e.g. "90px" or "minmax(180px, 2fr)". */
   width: string;
-  /** Numbers stand at the end. */
+  /** Right-aligned, for numbers. */
   align?: 'end';
-  /** What the core is asked to sort by when the header is pressed. */
+  /** The core's sort key for this column. */
   sort?: Sort;
-  /** Left out when the table is narrower than this many pixels. */
+  /** Hidden if the table is narrower than this, in pixels. */
   from?: number;
-  /** `active`: this is the row that Tab goes into; buttons of other rows take tabIndex -1. */
+  /** `active`: this row is in the tab order; buttons of other rows get tabIndex -1. */
   cell: (row: Row, active: boolean) => ReactNode;
 }
 
@@ -29,7 +29,7 @@ interface HeadProps<Row, Sort extends string> {
   template: string;
   sorting: Sorting<Sort> | undefined;
   onSort: ((sorting: Sorting<Sort>) => void) | undefined;
-  /** undefined: rows cannot be selected. */
+  /** undefined: rows are not selectable. */
   selection: { all: boolean; some: boolean; onToggle: () => void } | undefined;
 }
 
@@ -83,7 +83,7 @@ function HeadCell<Row, Sort extends string>({
     <div role="columnheader" aria-sort={sorted ? direction : 'none'} className={className}>
       <UnstyledButton
         className={`${classes.sort ?? ''} ${sorted ? (classes.sorted ?? '') : ''}`}
-        // Of numbers the largest are looked for first, of names the beginning of the alphabet.
+        // Numbers sort in descending order first, names in ascending order.
         onClick={() => onSort({ by: sort, descending: sorted ? !sorting.descending : align === 'end' })}
       >
         {header}
@@ -101,7 +101,7 @@ interface RowProps<Row> {
   template: string;
   columns: readonly Column<Row>[];
   active: boolean;
-  /** undefined: rows cannot be selected. */
+  /** undefined: rows are not selectable. */
   selected: boolean | undefined;
 }
 
@@ -144,5 +144,5 @@ function TableRowOf<Row>({ row, index, top, height, template, columns, active, s
   );
 }
 
-/** Scrolling renders only the rows that come in. */
+/** Memoised: scrolling renders only the rows that come into view. */
 export const TableRow = memo(TableRowOf) as typeof TableRowOf;

@@ -1,4 +1,4 @@
-/** Where a new conversation about some documents, or some libraries, begins. */
+/** Address of a new conversation about some documents or libraries. */
 export function askAddress({ documentIds = [], libraryIds = [] }: Partial<AskedScope>): string {
   const query = new URLSearchParams([
     ...documentIds.map((id) => ['document', id]),
@@ -7,7 +7,7 @@ export function askAddress({ documentIds = [], libraryIds = [] }: Partial<AskedS
   return `/?${query.toString()}`;
 }
 
-/** What an address says to ask about; undefined where it says nothing of it. */
+/** The scope in an address; undefined if it has none. */
 export function askedScope(query: string): AskedScope | undefined {
   const params = new URLSearchParams(query);
   const scope = { documentIds: params.getAll('document'), libraryIds: params.getAll('library') };

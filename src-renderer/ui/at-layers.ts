@@ -8,7 +8,7 @@ interface Say {
   (key: 'strategies:separator'): string;
 }
 
-/** A strategy's name, and the layers at which it chooses where they are not the usual ones. */
+/** A strategy's name, with its layers if they differ from the default. */
 export function atLayers(strategy: string, { checkLayers, questionLayers }: StrategyLayers, t: Say): string {
   const add = (
     name: string,

@@ -1,17 +1,17 @@
 import { useEffect, useRef } from 'react';
 import { create } from 'zustand';
 
-/** Something the command palette can do. */
+/** A command of the palette. */
 export interface Command {
   id: string;
   label: string;
-  /** Key combination for people, e.g. "Ctrl K"; the feature listens for it itself (useHotkeys). */
+  /** Key combination for display, e.g. "Ctrl K"; the feature registers it itself (useHotkeys). */
   keys?: string | undefined;
   run: () => void;
 }
 
 interface CommandState {
-  /** By the component that offers them. */
+  /** Keyed by the component that offers them. */
   commands: ReadonlyMap<symbol, readonly Command[]>;
   set: (owner: symbol, commands: readonly Command[]) => void;
   remove: (owner: symbol) => void;
@@ -28,7 +28,7 @@ export const useCommandStore = create<CommandState>((set) => ({
     }),
 }));
 
-/** Offers commands in the palette while the component is there. Ids and labels tell when they changed. */
+/** Offers commands in the palette while the component is mounted. Changes are detected by ids and labels. */
 export function useCommands(commands: readonly Command[]): void {
   const latest = useRef(commands);
   useEffect(() => {

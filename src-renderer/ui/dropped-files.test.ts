@@ -3,7 +3,7 @@ import { chosenFiles, filesBelow, type FoundFile } from './dropped-files.ts';
 
 type Tree = { [name: string]: Tree | string };
 
-/** Entries as a browser gives them: a folder's children come `batch` at a time. */
+/** Entries as a browser returns them: a folder's children come in batches of `batch`. */
 function entriesOf(tree: Tree, base = '', batch = 2): FileSystemEntry[] {
   return Object.entries(tree).map(([name, node]) => {
     const fullPath = `${base}/${name}`;

@@ -1,10 +1,10 @@
-/** A file that was dropped or chosen, with its path below the folder that was dropped. */
+/** A dropped or chosen file, with its path relative to the dropped folder. */
 export interface FoundFile {
   path: string;
   open: () => Promise<File>;
 }
 
-/** What a drop holds. It must be read while the drop event is handled: afterwards the browser takes it back. */
+/** The entries of a drop. Must be called during the drop event: the browser revokes access afterwards. */
 export interface Dropped {
   files: readonly File[];
   entries: readonly FileSystemEntry[];
@@ -15,7 +15,7 @@ export function droppedOf(transfer: DataTransfer): Dropped {
   return { files: [...transfer.files], entries };
 }
 
-/** Every file below the dropped entries. Hidden files and folders (.git, .DS_Store) are left out. */
+/** All files below the dropped entries. Hidden files and folders (.git, .DS_Store) are skipped. */
 export async function* filesBelow(entries: readonly FileSystemEntry[]): AsyncGenerator<FoundFile> {
   for (const entry of entries) {
     if (entry.name.startsWith('.')) continue;
@@ -29,7 +29,7 @@ export async function* filesBelow(entries: readonly FileSystemEntry[]): AsyncGen
   }
 }
 
-/** Files of an <input>; a chosen folder gives each its path below it. */
+/** Files of an <input>; if a folder was chosen, paths are relative to it. */
 export function chosenFiles(files: Iterable<File>): FoundFile[] {
   return [...files]
     .map((file) => ({
@@ -43,7 +43,7 @@ async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemE
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];
   for (;;) {
-    // A browser gives about a hundred at a time, and an empty list at the end.
+    // Browsers return about a hundred entries per call, and an empty list at the end.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => {
       reader.readEntries(resolve, reject);
     });

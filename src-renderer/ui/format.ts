@@ -1,4 +1,4 @@
-/** Numbers as people read them, in the window's language. */
+/** Number formats for the window's language. */
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
@@ -29,7 +29,7 @@ export function formatDuration(ms: number, language: string): string {
   return apart(durationParts(ms, unit));
 }
 
-/** Chinese units stand apart from digits, as they do in the window's own words. */
+/** Chinese units are separated from digits by a space, as in the window's texts. */
 function apart(text: string): string {
   return text.replace(/(\d)(?=\p{Script=Han})/gu, '$1 ');
 }
@@ -43,7 +43,7 @@ function durationParts(ms: number, unit: (value: number, name: string, digits?: 
   return `${unit(Math.floor(minutes / 60), 'hour')} ${unit(minutes % 60, 'minute')}`;
 }
 
-/** "5 minutes ago"; the date when it is longer than a week. */
+/** "5 minutes ago"; the date if it was more than a week ago. */
 export function formatAgo(atMs: number, language: string, nowMs = Date.now()): string {
   const seconds = (atMs - nowMs) / 1000;
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });

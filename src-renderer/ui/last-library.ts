@@ -1,4 +1,4 @@
-/** The library shown last, so that coming back to the screen shows it again. */
+/** The library shown last, so that returning to the screen shows it again. */
 const KEY = 'kvasir.library';
 
 export function rememberedLibrary(): string | undefined {

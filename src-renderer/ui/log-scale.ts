@@ -1,4 +1,4 @@
-/** A slider over several orders of magnitude: equal ways mean equal ratios. */
+/** A logarithmic slider: equal distances mean equal ratios. */
 export interface LogScale {
   min: number;
   max: number;
@@ -6,14 +6,14 @@ export interface LogScale {
 
 export const SLIDER_STEPS = 1000;
 
-/** Where a value stands on the slider, 0 to SLIDER_STEPS. */
+/** Position of a value on the slider, 0 to SLIDER_STEPS. */
 export function toSlider(value: number, { min, max }: LogScale): number {
   if (max <= min) return SLIDER_STEPS;
   const inside = Math.min(max, Math.max(min, value));
   return Math.round((Math.log(inside / min) / Math.log(max / min)) * SLIDER_STEPS);
 }
 
-/** The value at a place of the slider, rounded to two digits so that it can be read and said; the ends are exact. */
+/** The value at a slider position, rounded to two digits for readability; the ends are exact. */
 export function fromSlider(position: number, { min, max }: LogScale): number {
   if (position <= 0) return min;
   if (position >= SLIDER_STEPS) return max;

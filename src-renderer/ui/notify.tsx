@@ -7,12 +7,12 @@ import { hasRemedy, Remedy } from './Remedy.tsx';
 
 const UNDO_MS = 10_000;
 
-/** The name of the cross, for screen readers. */
+/** Accessible name of the close button. */
 function closable() {
   return { withBorder: true, closeButtonProps: { 'aria-label': i18next.t('action.close') } };
 }
 
-/** Tells of a failure: what happened and why, then what to do. It stays where the window offers to do it. */
+/** Shows a failure: what happened and why, then what to do. It stays open if it offers an action. */
 export function notifyFailure(error: unknown, title: string): void {
   const failure = shownFailure(error);
   const { message, advice, detail } = failureWords(failure, i18next.language);
@@ -34,7 +34,7 @@ export function notifyInfo(message: string, title?: string): void {
   notifications.show({ ...(title !== undefined && { title }), message, ...closable() });
 }
 
-/** Tells what was done and offers to take it back for ten seconds. */
+/** Shows what was done and offers to undo it for ten seconds. */
 export function notifyUndo(message: string, undoLabel: string, undo: () => void): void {
   const id = notifications.show({
     ...closable(),

@@ -4,8 +4,8 @@ import type { Client } from '../client/client.ts';
 import { rememberedLibrary } from './last-library.ts';
 
 /**
- * Where a person's documents go when nobody chooses: into the library shown last, else the first one, else a new one. Never into the
- * sample library: its answers would no longer be right, nor would one's own documents be found there.
+ * Default target for added documents: the library shown last, else the first one, else a new one. Never the sample
+ * library: its suggested questions would no longer fit, and users would not find their documents there.
  */
 export async function ownLibrary(client: Client): Promise<LibraryInfo> {
   const own = (await client.call('libraries.list')).filter(({ sample }) => !sample);

@@ -1,9 +1,9 @@
-/** Rows that are asked for at a time. */
+/** Rows per request. */
 export const PAGE_ROWS = 200;
 
 /**
- * Two neighbouring pages that cover what is shown and about half a page around it, so that scrolling on finds its rows
- * there. Told apart by parity: a page keeps its place while the other one changes.
+ * Two neighbouring pages that cover the visible rows and about half a page around them, so that rows are ready when
+ * scrolling on. Identified by parity: a page stays in place while the other one changes.
  */
 export function pagesAround(
   first: number,
@@ -14,7 +14,7 @@ export function pagesAround(
   return lower % 2 === 0 ? { even: lower, odd: lower + 1 } : { even: lower + 1, odd: lower };
 }
 
-/** Windows of at most `most` rows that make up [first, last]. */
+/** Windows of at most `most` rows that cover [first, last]. */
 export function windowsOf(first: number, last: number, most: number): { offset: number; limit: number }[] {
   const windows = [];
   for (let offset = first; offset <= last; offset += most) {

@@ -1,4 +1,4 @@
-/** What a click or key does to a selection of rows, as in a file manager. */
+/** Effect of a click or key on a row selection, as in a file manager. */
 export type SelectGesture = 'replace' | 'toggle' | 'extend';
 
 export function gestureOf(event: { shiftKey: boolean; ctrlKey: boolean; metaKey: boolean }): SelectGesture {
@@ -12,7 +12,7 @@ export function toggled(selected: ReadonlySet<string>, key: string): ReadonlySet
   return next;
 }
 
-/** Where a key moves the active row, and undefined when it does not. */
+/** The active row after a key; undefined if the key does not move it. */
 export function movedTo(key: string, active: number, total: number, pageRows: number): number | undefined {
   const targets: Record<string, number> = {
     ArrowDown: active + 1,

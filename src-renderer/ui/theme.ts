@@ -1,6 +1,6 @@
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 
-/** Teal, darkened so that white on shade 7 and shade 7 on white both keep a contrast of 4.5. */
+/** Teal, darkened so that white on shade 7 and shade 7 on white both have a contrast of at least 4.5. */
 const kvasir: MantineColorsTuple = [
   '#e6f7f4',
   '#cfeee8',
@@ -31,7 +31,7 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's own surfaces take Kvasir's colours, so that both agree in light and dark. */
+/** Maps Mantine's surfaces to Kvasir's colours, so that both match in light and dark. */
 export const cssVariables: CSSVariablesResolver = () => {
   const surfaces = {
     '--mantine-color-body': 'var(--kv-surface)',
@@ -43,7 +43,7 @@ export const cssVariables: CSSVariablesResolver = () => {
   return { variables: {}, light: surfaces, dark: surfaces };
 };
 
-/** The nonce the host put into the page for Mantine's style elements; undefined where the policy needs none. */
+/** The nonce that the host put into the page for Mantine's style elements; undefined if the policy needs none. */
 export function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 }

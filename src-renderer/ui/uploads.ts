@@ -6,13 +6,13 @@ import type { FoundFile } from './dropped-files.ts';
 export interface UploadBatch {
   id: number;
   libraryName: string;
-  /** Folders are still being looked through; `total` grows. */
+  /** Folders are still being scanned; `total` grows. */
   counting: boolean;
   total: number;
-  /** Files that are finished, well or not. */
+  /** Finished files, including failed ones. */
   done: number;
   failed: readonly { path: string; failure: ShownFailure }[];
-  /** Of those that arrived. */
+  /** Ids of the documents that arrived. */
   documentIds: readonly string[];
   state: 'running' | 'finished' | 'cancelled';
 }
@@ -23,7 +23,7 @@ interface UploadState {
   dismiss: (id: number) => void;
 }
 
-/** Uploads go on while other screens are shown, so they are kept outside of them. */
+/** Uploads continue while other screens are shown, so their state lives outside them. */
 export const useUploads = create<UploadState>((set) => ({
   batches: [],
   cancel: (id) => aborts.get(id)?.abort(),
@@ -33,23 +33,23 @@ export const useUploads = create<UploadState>((set) => ({
 const aborts = new Map<number, AbortController>();
 let lastId = 0;
 
-/** Files on their way at the same time: enough to keep the core's parsers busy. */
+/** Concurrent uploads: enough to keep the core's parsers busy. */
 const PARALLEL = 4;
-/** Thousands of small files must not render the page thousands of times. */
+/** Throttles updates: thousands of small files must not render the page thousands of times. */
 const TELL_MS = 150;
-/** How long a batch that went well stays on the screen. */
+/** How long a successful batch stays on screen, in milliseconds. */
 const SHOWN_MS = 8000;
 
 interface UploadJob {
   client: Client;
   library: { id: string; name: string };
   files: AsyncIterable<FoundFile> | Iterable<FoundFile>;
-  /** A sentence about a file that is larger than this is better than sending it in vain. */
+  /** Larger files are rejected with a message instead of being uploaded in vain. */
   maxBytes: number;
   tooLarge: string;
 }
 
-/** Brings files to the core, a few at a time. Resolves when all are there or have failed, or when it is cancelled. */
+/** Uploads files to the core, a few at a time. Resolves when all have arrived or failed, or on cancel. */
 export async function upload({
   client,
   library,
@@ -63,7 +63,7 @@ export async function upload({
   const send = async ({ path, open }: FoundFile): Promise<void> => {
     try {
       const file = await open();
-      if (file.size > maxBytes) throw new Error(tooLarge); // no code: it is in the window's language already
+      if (file.size > maxBytes) throw new Error(tooLarge); // No code: the message is already in the window's language.
       const target = { libraryId: library.id, path };
       const { documentId } = await client.upload(file, { target, signal: abort.signal });
       if (documentId !== undefined) batch.tell({ documentIds: [...batch.now().documentIds, documentId] });
@@ -93,7 +93,7 @@ export async function upload({
   return batch.end();
 }
 
-/** A batch in the store that takes many changes and shows them a few times a second. */
+/** A batch that collects many changes and publishes them a few times per second. */
 function startBatch(libraryName: string, abort: AbortController) {
   const id = ++lastId;
   let now: UploadBatch = {

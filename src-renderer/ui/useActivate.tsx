@@ -9,7 +9,7 @@ import { notifyFailure, notifyInfo } from './notify.tsx';
 import { useReachWords } from './server/ReachText.tsx';
 import { useFormat } from './useFormat.ts';
 
-/** Says what another model means for the caches before it is taken into use; the one in use is loaded again without a question. */
+/** Confirms the effect on the caches before switching to another model; reloads the active one without asking. */
 export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {
   activate: () => Promise<void>;
   loadAgain: () => void;
@@ -55,12 +55,12 @@ export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {
   return { activate, loadAgain, busy: change.isPending };
 }
 
-/** What is to be computed, whether there is room for it, and how long it takes. */
+/** The computation needed, whether there is space, and how long it takes. */
 function Impact({ impact, cache }: { impact: ModelImpact; cache: CacheStats }) {
   const { t } = useTranslation('models');
   const format = useFormat();
   const { chunks, cachedChunks, tokensToCompute, bytesToStore, secondsEstimate } = impact;
-  // Caches of other models give way.
+  // Caches of other models are evicted first.
   const budget = Math.min(cache.diskBudgetBytes, cache.diskBytes + cache.diskFreeBytes);
   const share = Math.min(1, budget / Math.max(1, bytesToStore));
   const lines = [

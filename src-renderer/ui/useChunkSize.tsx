@@ -5,7 +5,7 @@ import { useAction, useCall } from '../client/context.tsx';
 import { notifyFailure, notifyInfo } from './notify.tsx';
 import { useFormat } from './useFormat.ts';
 
-/** Makes a chunk size the one in use, null for the automatic one, after saying what that costs. */
+/** Changes the chunk size (null for automatic) after confirming the cost. */
 export function useChunkSize(): (chunkTokens: number | null) => void {
   const { t } = useTranslation(['library', 'common']);
   const format = useFormat();

@@ -1,9 +1,9 @@
 import { useState, type DragEvent } from 'react';
 import { droppedOf, type Dropped } from './dropped-files.ts';
 
-/** Makes an element take files and folders; `over` says that some are held over it now. */
+/** Makes an element accept files and folders; `over`: files are being dragged over it. */
 export function useFileDrop(onDrop: (dropped: Dropped) => void) {
-  // Enter and leave come for every child on the way, enter of the next before leave of the last.
+  // Enter and leave fire for every child, enter of the next one before leave of the last.
   const [depth, setDepth] = useState(0);
   const withFiles = (handle: (event: DragEvent) => void) => (event: DragEvent) => {
     if (!event.dataTransfer.types.includes('Files')) return;

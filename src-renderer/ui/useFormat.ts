@@ -4,7 +4,7 @@ import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } f
 
 const MINUTE_MS = 60_000;
 
-/** The formatters of format.ts in the window's language. Every minute they are new ones: "5 minutes ago" does not stay true. */
+/** The formatters of format.ts in the window's language. They change every minute, because "5 minutes ago" becomes outdated. */
 export function useFormat() {
   const { i18n } = useTranslation();
   return useSyncExternalStore(everyMinute, () => formatsNow(i18n.language));

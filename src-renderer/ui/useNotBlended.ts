@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { useCall } from '../client/context.tsx';
 
-/** Why nothing is computed ahead, where the passages of the model that answers cannot be blended; undefined where they can. */
+/** Why nothing is precomputed if the active model cannot blend passages; undefined if it can. */
 export function useNotBlended(): string | undefined {
   const { t } = useTranslation('common');
   const { data: models = [] } = useCall('models.list');

@@ -7,7 +7,7 @@ import { useClient } from '../client/context.tsx';
 import type { CallArguments, Client } from '../client/client.ts';
 import { PAGE_ROWS, pagesAround, windowsOf } from './paging.ts';
 
-/** Procedures that give a window of a long list. */
+/** Procedures that return a window of a long list. */
 type PagedProcedure = {
   [P in ProcedureName]: OutputOf<P> extends { total: number; items: readonly unknown[] } ? P : never;
 }[ProcedureName];
@@ -15,26 +15,26 @@ type PagedProcedure = {
 type RowOf<P extends PagedProcedure> = OutputOf<P> extends { items: readonly (infer Row)[] } ? Row : never;
 
 export interface PagedRows<Row> {
-  /** undefined until the first answer. */
+  /** undefined until the first response. */
   total: number | undefined;
-  /** undefined while the row is on its way. */
+  /** undefined while the row is loading. */
   rowAt: (index: number) => Row | undefined;
-  /** Tells which rows are on the screen; they are fetched and kept up to date. */
+  /** Sets the visible rows; they are fetched and kept up to date. */
   show: (first: number, last: number) => void;
   /** All rows of a range, for actions on rows that were never shown. */
   load: (first: number, last: number) => Promise<Row[]>;
-  /** What is shown belongs to an earlier filter or order; the new rows are on their way. */
+  /** The rows belong to an earlier filter or sorting; new ones are loading. */
   stale: boolean;
   failure: KvasirError | null;
   retry: () => void;
 }
 
-/** While someone drags the scroll bar over the whole list, only the rows where it comes to rest are asked for. */
+/** Debounce: while the scrollbar is dragged over the list, only the rows where it stops are fetched. */
 const SETTLE_MS = 40;
-/** The most that the contract gives at a time. */
+/** The contract's limit per request. */
 const LOAD_ROWS = 1000;
 
-/** A long list of the core: the rows around what is shown, asked for again when an event makes them stale. */
+/** A long list of the core: the rows around the visible ones, fetched again when an event invalidates them. */
 export function usePagedRows<P extends PagedProcedure>(
   name: P,
   filter: Omit<InputOf<P>, 'offset' | 'limit'>,
@@ -77,7 +77,7 @@ export function usePagedRows<P extends PagedProcedure>(
   };
 }
 
-/** A list whose rows are all on their way is still as long as it was: else it would collapse and lose its place. */
+/** A list whose rows are all loading keeps its length: otherwise it would collapse and lose its scroll position. */
 function useLastKnown(value: number | undefined): number | undefined {
   const [last, setLast] = useState(value);
   if (value !== undefined && value !== last) setLast(value);
@@ -101,7 +101,7 @@ function usePage<P extends PagedProcedure>(
     queryKey: [name, input],
     queryFn: () => callPaged(client, name, input),
     enabled,
-    // Rows of another order in the same place are better than none for a moment; rows of another place are not.
+    // Rows in an outdated order are better than none for a moment; rows of another range are not.
     placeholderData: (previous, query) => (query?.queryKey[1].offset === input.offset ? previous : undefined),
   });
 }
@@ -118,7 +118,7 @@ async function loadAll<P extends PagedProcedure>(
   return pages.flatMap(({ items }) => items);
 }
 
-/** TypeScript cannot follow "filter and window make the input" through a generic name; the core checks it anyway. */
+/** TypeScript cannot infer "filter plus window is the input" through a generic name; the core validates it. */
 function callPaged<P extends PagedProcedure>(
   client: Client,
   name: P,

@@ -16,7 +16,7 @@ interface TableKeysOptions<Row> {
   rowHeight: number;
 }
 
-/** The active row, which has the focus when the table has it, and what keys and clicks on rows do. */
+/** The active row, which has the focus while the table has it, and the handlers for keys and clicks on rows. */
 export function useTableKeys<Row>(options: TableKeysOptions<Row>) {
   const { rows, total, onOpen, scroller, headPx, rowHeight } = options;
   const [active, setActive] = useState(0);
@@ -89,12 +89,12 @@ function rowOf(target: EventTarget): number | undefined {
   return index === undefined ? undefined : Number(index);
 }
 
-/** Whether the click was for something in the row that acts by itself. */
+/** Whether the click was on an interactive element in the row. */
 function isControl(target: EventTarget): boolean {
   return (target as HTMLElement).closest('a, button, [role="switch"]') !== null;
 }
 
-/** Selecting one row, one more, or all between two, among them rows that were never on the screen. */
+/** Selects one row, adds one, or selects a range, including rows that were never shown. */
 function useRowSelect<Row>({ rows, total, keyOf, selected, onSelect }: TableKeysOptions<Row>) {
   const { t } = useTranslation();
   const anchor = useRef(0);
@@ -121,7 +121,7 @@ function useRowSelect<Row>({ rows, total, keyOf, selected, onSelect }: TableKeys
       if (row === undefined) return;
       onSelect(gesture === 'toggle' ? toggled(selected, keyOf(row)) : new Set([keyOf(row)]));
     },
-    /** Whether there was something to clear. */
+    /** Whether there was a selection to clear. */
     clear: (): boolean => {
       if (!selected || selected.size === 0) return false;
       onSelect?.(new Set());
@@ -130,7 +130,7 @@ function useRowSelect<Row>({ rows, total, keyOf, selected, onSelect }: TableKeys
   };
 }
 
-/** A range's rows when all of them are at hand: selecting with the arrow keys must not wait. */
+/** A range's rows if all of them are loaded: selecting with the arrow keys must not wait. */
 function rowsThere<Row>(rows: PagedRows<Row>, first: number, last: number): Row[] | undefined {
   const found: Row[] = [];
   for (let index = first; index <= last; index++) {

@@ -5,13 +5,13 @@ import classes from './viz.module.css';
 
 export interface Column {
   name: string;
-  /** Numbers stand on the right. */
+  /** Right-aligned, for numbers. */
   numeric?: boolean;
 }
 
 const ROW = 26;
 
-/** A picture's numbers as a table; only rows in view are in the page, and the row count is told. */
+/** A picture's numbers as a table; only visible rows are in the DOM, and aria attributes give the row count. */
 export function DataTable({
   label,
   columns,
@@ -21,7 +21,7 @@ export function DataTable({
   label: string;
   columns: readonly Column[];
   rows: number;
-  /** The cells of a row, one a column. */
+  /** The cells of a row, one per column. */
   cells: (row: number) => readonly string[];
 }) {
   const scroller = useRef<HTMLDivElement>(null);

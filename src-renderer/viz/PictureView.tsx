@@ -9,16 +9,16 @@ import classes from './viz.module.css';
 
 interface PictureViewProps {
   picture: Picture;
-  /** Says what the picture shows; a table beside it says the rest. */
+  /** Accessible description of the picture; a table next to it has the details. */
   label: string;
-  /** The note on an item. */
+  /** The tooltip of an item. */
   note?: (item: number) => ReactNode;
-  /** The same in one sentence, spoken when arrow keys reach the item. */
+  /** The same as one sentence, announced when arrow keys reach the item. */
   speak?: (item: number) => string;
-  /** The item that something else points at, shown while none is pointed at here. */
+  /** The item highlighted from elsewhere, shown while none is highlighted here. */
   highlighted?: number | null;
   onActive?: (item: number | null) => void;
-  /** Gets keys first; true: handled. */
+  /** Receives keys first; true: handled. */
   onKey?: (event: KeyboardEvent) => boolean;
 }
 
@@ -26,7 +26,7 @@ function nextItem(picture: Picture, key: string, active: number | null): number 
   return picture.step ? picture.step(key, active) : stepTo(key, active, picture.items);
 }
 
-/** A picture on the screen: pointer and arrow keys reach its items, a note explains the one that is reached. */
+/** A picture on screen: pointer and arrow keys reach its items, and a tooltip explains the current one. */
 export function PictureView({
   picture,
   label,
@@ -66,7 +66,7 @@ export function PictureView({
     const item = event.key === 'Escape' && active !== null ? null : nextItem(picture, event.key, active);
     if (item === undefined) return;
     event.preventDefault();
-    // Escape here closes the note, not the panel.
+    // Escape closes the tooltip, not the panel.
     event.stopPropagation();
     activate(item);
     if (item !== null && speak) setSpoken(speak(item));

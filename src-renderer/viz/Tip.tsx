@@ -4,14 +4,14 @@ import classes from './viz.module.css';
 
 const WIDTH = 290;
 
-/** A note beside an item, within a positioned container of `frame`'s size. Never in the pointer's way. */
+/** A tooltip for an item, within a positioned container of `frame`'s size. Ignores the pointer. */
 export function Tip({
   at,
   below,
   frame,
   children,
 }: {
-  /** Where the item is. The note stands under `below`, or above the item where there is more room. */
+  /** Position of the item. The tooltip is placed under `below`, or above the item if there is more room. */
   at: Point;
   below: number;
   frame: { width: number; height: number };
@@ -27,7 +27,7 @@ export function Tip({
   );
 }
 
-/** Name and value pairs of a note. */
+/** Name and value pairs of a tooltip. */
 export function TipRows({
   title,
   rows,

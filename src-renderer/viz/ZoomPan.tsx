@@ -3,14 +3,14 @@ import type { SpanControl } from './useSpan.ts';
 
 const ZOOM_STEP = 0.7;
 
-/** Zooms with Ctrl and the wheel or a pinch (a plain wheel scrolls the page), pans by dragging or sideways. */
+/** Zooms with Ctrl and the wheel or a pinch (a plain wheel scrolls the page), pans by dragging or horizontal scrolling. */
 export function ZoomPan({
   control,
   valueAt,
   children,
 }: {
   control: SpanControl;
-  /** The value at x, of a picture `width` wide. */
+  /** The value at x, in a picture `width` wide. */
   valueAt: (x: number, width: number) => number;
   children: ReactNode;
 }) {
@@ -23,7 +23,7 @@ export function ZoomPan({
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;
-    // React listens passively, and then the page would zoom.
+    // React's wheel listeners are passive, so the page would zoom.
     const wheel = (event: WheelEvent) => {
       const { zoom, pan } = latest.current.control;
       const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : 0;
@@ -63,7 +63,7 @@ export function ZoomPan({
   );
 }
 
-/** + − and 0; false: another key. */
+/** Handles + − and 0; false for other keys. */
 export function zoomKey({ key, ctrlKey, metaKey }: KeyboardEvent, control: SpanControl): boolean {
   if (ctrlKey || metaKey) return false;
   if (key === '+' || key === '=') control.zoom(ZOOM_STEP);

@@ -14,7 +14,7 @@ export interface Tick {
   label: string;
 }
 
-/** Grid lines with numbers: those of y left of the plot, those of x below it. */
+/** Grid lines with labels: y labels left of the plot, x labels below it. */
 export function drawAxes(
   context: Canvas2d,
   plot: Rect,
@@ -35,7 +35,7 @@ export function drawAxes(
   }
   context.textBaseline = 'top';
   for (const { at, label } of x) {
-    // The last label would run over the picture's edge.
+    // The last label would exceed the picture's edge.
     const over = at + context.measureText(label).width / 2 > plot.right + 8;
     context.textAlign = over ? 'right' : 'center';
     line(context, at, plot.bottom, at, plot.bottom + 4);
@@ -63,7 +63,7 @@ export interface LegendEntry {
 
 export const LEGEND_LINE = 18;
 
-/** Where each entry stands when they are written in lines of `width`. */
+/** Positions of the entries, wrapped to lines of `width`. */
 export function layoutLegend(
   entries: readonly { label: string }[],
   width: number,
@@ -79,7 +79,7 @@ export function layoutLegend(
   });
 }
 
-/** Draws the legend from (left, top) on; gives its height. */
+/** Draws the legend at (left, top); returns its height. */
 export function drawLegend(
   context: Canvas2d,
   entries: readonly LegendEntry[],
@@ -117,7 +117,7 @@ function drawMark(context: Canvas2d, mark: LegendEntry['mark'], colour: string, 
   context.restore();
 }
 
-/** Diagonal strokes: time in which nothing was done. */
+/** Diagonal hatching: idle time. */
 export function hatch(context: Canvas2d, { left, top, right, bottom }: Rect, colour: string): void {
   const height = bottom - top;
   context.save();

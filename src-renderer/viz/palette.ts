@@ -1,4 +1,4 @@
-/** The colours of pictures, taken from CSS so that light and dark agree with everything around them. */
+/** Colours of the pictures, taken from CSS so that they match the page in light and dark. */
 const VARIABLES = {
   page: '--kv-page',
   surface: '--kv-surface',
@@ -28,7 +28,7 @@ export interface Palette extends Readonly<Record<Colour, string>> {
   /** Font families. */
   readonly font: string;
   readonly mono: string;
-  /** Evenly spaced to the eye, faint to strong; text in `text` stays readable on every step. */
+  /** Perceptually even steps, faint to strong; text in `text` is readable on every step. */
   readonly ramp: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function readPalette(root: HTMLElement = document.documentElement): Palet
   };
 }
 
-/** `steps` colours through `stops`, as CSS. Mixed in Oklab, where equal steps look equal. */
+/** `steps` CSS colours through `stops`, mixed in Oklab, which is perceptually uniform. */
 export function rampOf(stops: readonly string[], steps: number): string[] {
   return Array.from({ length: steps }, (_, step) => {
     const at = (step / Math.max(1, steps - 1)) * (stops.length - 1);
@@ -66,7 +66,7 @@ export function shade(palette: Palette, value: number): string {
   return ramp[step] ?? 'transparent';
 }
 
-/** A colour with less weight, for areas under lines of the same colour. */
+/** A more transparent colour, for areas under lines of the same colour. */
 export function faded(colour: string, share: number): string {
   return `color-mix(in srgb, ${colour} ${Math.round(share * 100)}%, transparent)`;
 }

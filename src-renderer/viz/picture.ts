@@ -2,7 +2,7 @@ import type { Palette } from './palette.ts';
 
 export type Canvas2d = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
-/** Where a picture is drawn: CSS pixels from its upper left corner. */
+/** The drawing area: CSS pixels from its upper left corner. */
 export interface Frame {
   width: number;
   height: number;
@@ -15,19 +15,19 @@ export interface Point {
 }
 
 /**
- * Something that can be drawn at any width, on the screen and into a file, and whose items (a layer, a stage, a
- * ratio) can be pointed at. Layout is computed from the frame alone; drawing changes nothing.
+ * Something that can be drawn at any width, on screen and into a file, and whose items (a layer, a stage, a ratio) can
+ * be pointed at. Layout depends only on the frame; drawing has no side effects.
  */
 export interface Picture {
-  /** Items that can be pointed at, 0 to items − 1. */
+  /** Number of items that can be pointed at. */
   items: number;
   height(width: number): number;
   draw(context: Canvas2d, frame: Frame, active: number | null): void;
-  /** The item at a point, null where there is none. */
+  /** The item at a point; null if there is none. */
   hit(point: Point, frame: Frame): number | null;
-  /** Where the note on an item stands. */
+  /** Position of an item's tooltip. */
   anchor(item: number, frame: Frame): Point;
-  /** The item a key leads to, where going on by one is not what arrows mean; undefined for other keys. */
+  /** The item that a key moves to, if arrow keys do not simply step; undefined for other keys. */
   step?(key: string, active: number | null): number | undefined;
 }
 

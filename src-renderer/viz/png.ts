@@ -1,7 +1,7 @@
 import type { Palette } from './palette.ts';
 import { setFont, type Canvas2d, type Picture } from './picture.ts';
 
-/** A picture as it stands in a file. */
+/** A picture in an exported file. */
 export interface Plate {
   title: string;
   /** One sentence below the title. */
@@ -11,10 +11,10 @@ export interface Plate {
 
 const MARGIN = 24;
 const GAP = 28;
-/** Browsers refuse canvases that are larger. */
+/** Browsers refuse larger canvases. */
 const LARGEST_SIDE = 16_000;
 
-/** Pictures one below the other as a PNG, `width` CSS pixels wide at twice the resolution, lower where it would be too large. */
+/** Draws pictures one below the other as a PNG, `width` CSS pixels wide at twice the resolution, or less if it would be too large. */
 export async function pngOf(plates: readonly Plate[], palette: Palette, width: number): Promise<Blob> {
   const inner = width - 2 * MARGIN;
   const measuring = new OffscreenCanvas(1, 1).getContext('2d');
@@ -63,7 +63,7 @@ function drawHead(
   for (const [i, text] of lines.entries()) context.fillText(text, MARGIN, top + 24 + i * 17);
 }
 
-/** Broken at spaces, and between characters where there are none. */
+/** Wrapped at spaces, and between characters if there are none. */
 function linesOf(context: Canvas2d, text: string, width: number): string[] {
   const lines: string[] = [];
   let current = '';

@@ -1,7 +1,7 @@
 import type { Ttft } from '../../src-shared/ttft.ts';
 import type { Colour } from './palette.ts';
 
-/** The parts of a time to first token that is computed here, in the order in which they happen; their names are the words of i18n's `stages`. */
+/** The stages of the time to first token of a local answer, in order; their names are in i18n's `stages`. */
 export const STAGES = [
   'wait',
   'retrieve',
@@ -15,7 +15,7 @@ export const STAGES = [
   'other',
 ] as const satisfies readonly Exclude<keyof Ttft, 'total'>[];
 
-/** The same of any answer: a server's has a part that happens there. */
+/** The stages of any answer: a remote answer has one that runs on the server. */
 export const ANSWER_STAGES = [...STAGES, 'server'] as const;
 
 export type StageName = (typeof STAGES)[number];

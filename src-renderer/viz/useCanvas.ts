@@ -3,8 +3,8 @@ import { useCallback, useEffect, useLayoutEffect, useRef, type RefObject } from 
 export type Paint = (context: CanvasRenderingContext2D, width: number, height: number) => void;
 
 /**
- * A canvas that is painted in CSS pixels, sharp at every pixel ratio: when `paint` changes, when its size or the
- * pixel ratio does, and on request; at most once a frame.
+ * A canvas painted in CSS pixels, sharp at every pixel ratio: when `paint`, its size or the pixel ratio changes, and on
+ * request; at most once per frame.
  */
 export function useCanvas(paint: Paint): { ref: RefObject<HTMLCanvasElement | null>; repaint: () => void } {
   const ref = useRef<HTMLCanvasElement>(null);

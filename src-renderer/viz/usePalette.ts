@@ -5,7 +5,7 @@ import { readPalette, type Palette } from './palette.ts';
 let scheme: string | undefined;
 let palette: Palette | undefined;
 
-/** The colours of the scheme that is shown; changes with it. */
+/** The colours of the current scheme; updates when it changes. */
 export function usePalette(): Palette {
   return useSyncExternalStore(subscribe, current);
 }

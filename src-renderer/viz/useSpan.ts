@@ -1,20 +1,20 @@
 import { useState } from 'react';
 import { panned, revealed, zoomed, type Span } from './span.ts';
 
-/** The span that a picture shows, and what changes it. */
+/** The visible span of a picture, and its operations. */
 export interface SpanControl {
   view: Span;
   zoomed: boolean;
-  /** Below 1: closer. Around a value; absent: around the middle. */
+  /** Below 1: zooms in. Around a value; absent: around the centre. */
   zoom: (factor: number, around?: number) => void;
-  /** By a share of what is shown. */
+  /** By a share of the visible span. */
   pan: (share: number) => void;
   /** Brings a part into view. */
   reveal: (from: number, to: number) => void;
   reset: () => void;
 }
 
-/** `whole` must be the same object as long as it means the same. */
+/** `whole` must be referentially stable as long as it is unchanged. */
 export function useSpan(whole: Span): SpanControl {
   const [chosen, setChosen] = useState<{ view: Span; of: Span } | null>(null);
   const view = chosen?.of === whole ? chosen.view : whole;

@@ -8,20 +8,20 @@ import { ROOT } from './root.ts';
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
 const START_MS = 120_000;
 
-/** Where no program keeps models: no test looks at those of whoever runs it. */
+/** An empty home folder: tests must not see the models of the person who runs them. */
 export const NO_MODELS = '/no-models-here';
 
 export interface RunningApp {
-  /** The one-time address that it printed. */
+  /** The one-time URL it printed. */
   url: string;
   origin: string;
   dataDir: string;
   process: ChildProcess;
-  /** Everything it printed so far. */
+  /** Everything it has printed so far. */
   output(): string;
-  /** As Ctrl-C does. */
+  /** Sends SIGINT, like Ctrl-C. */
   stop(): Promise<void>;
-  /** As a power cut does. */
+  /** Kills the process, like a power failure. */
   kill(): Promise<void>;
 }
 
@@ -31,8 +31,8 @@ export function temporaryFolder(): { path: string; remove(): void } {
 }
 
 /**
- * Starts the server host as `npm start` does, without a browser of its own. `modelsHome` stands for the home folder in which models of
- * other programs are looked for.
+ * Starts the server host as `npm start` does, without opening a browser. `modelsHome`: the home folder searched for
+ * models of other apps.
  */
 export async function startApp(
   dataDir: string,
@@ -60,7 +60,7 @@ export async function startApp(
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    // Not 'exit': by then what it printed last may not have been read.
+    // Not 'exit': the last output may not have been read by then.
     child.once('close', (code) => fail(`ended with ${code}`));
   });
   const end = async (signal: NodeJS.Signals): Promise<void> => {

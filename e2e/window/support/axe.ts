@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 
-/** What axe finds on a window that keeps somebody from using it. */
+/** Accessibility violations that axe finds in a window. */
 export async function violationsIn(window: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page: window }).analyze();
   return violations

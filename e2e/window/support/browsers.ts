@@ -5,7 +5,7 @@ import { ROOT } from './root.ts';
 
 const browser = findBrowser();
 
-/** The browser that the tests drive; undefined where there is none. */
+/** The browser for the tests; undefined if none is installed. */
 export const CHROMIUM = browser?.path;
 
 export { NO_BROWSER } from '../../../tools/setup/browser.mjs';
@@ -16,7 +16,7 @@ export const launchOptions = {
     env: { ...process.env, ...browser.env },
   }),
   args: [
-    // Root, as in containers, cannot use Chromium's own sandbox.
+    // Chromium's sandbox does not work for root, e.g. in containers.
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     '--disable-gpu',
     '--disable-quic',

@@ -4,10 +4,10 @@ import { COMPUTED_MS, expect, goTo } from './test.ts';
 /** A question that the sample library answers. */
 export const QUESTION = 'Where does Project Polaris run?';
 
-/** An answer needs the model, which the cores of a busy machine are slow to serve. */
+/** Timeout of an answer: busy machines run the model slowly. */
 export const ANSWER_MS = 120_000;
 
-/** Begins a conversation that no other test has touched. */
+/** Starts a conversation that no other test uses. */
 export async function startConversation(window: Page): Promise<void> {
   await goTo(window, 'Chat');
   await expect(window.getByRole('textbox', { name: 'Your question' })).toBeVisible();
@@ -15,15 +15,15 @@ export async function startConversation(window: Page): Promise<void> {
   await expect(answers(window)).toHaveCount(0);
 }
 
-/** Has the conversation's answers made in one way, where a test depends on it: left to itself the app goes by what it measured. */
+/** Sets a fixed strategy if a test depends on it: by default the app decides by measurements. */
 export async function blendByDeviation(window: Page): Promise<void> {
-  await window.getByRole('button', { name: /^Sources and settings of this conversation/ }).click();
+  await window.getByRole('button', { name: /^Sources and settings for this conversation/ }).click();
   await window.getByRole('button', { name: 'Advanced' }).click();
   await window.getByRole('radio', { name: 'Blend by deviation', exact: true }).check();
   await window.keyboard.press('Escape');
 }
 
-/** Asks in the conversation that is shown, and waits for the whole answer. */
+/** Asks in the open conversation, and waits for the complete answer. */
 export async function ask(window: Page, question: string): Promise<Locator> {
   const before = await answers(window).count();
   if (before === 0) await documentsRead(window);
@@ -35,7 +35,7 @@ export async function ask(window: Page, question: string): Promise<Locator> {
   return answer;
 }
 
-/** A question that comes before the sample library was read finds nothing. Where its state is not shown, it was read before. */
+/** Before the sample library was read, a question finds nothing. If its state is not shown, it was read earlier. */
 export async function documentsRead(window: Page): Promise<void> {
   const ready = window.getByRole('list', { name: 'What is ready' });
   const shown = await ready.waitFor({ timeout: 2000 }).then(
@@ -43,12 +43,9 @@ export async function documentsRead(window: Page): Promise<void> {
     () => false,
   );
   if (shown)
-    await expect(ready).toContainText(
-      /Everything is computed ahead|cannot be blended|nothing is computed ahead/,
-      {
-        timeout: COMPUTED_MS,
-      },
-    );
+    await expect(ready).toContainText(/Everything is precomputed|cannot blend|Nothing is precomputed/, {
+      timeout: COMPUTED_MS,
+    });
 }
 
 export function answers(window: Page): Locator {
@@ -56,10 +53,10 @@ export function answers(window: Page): Locator {
 }
 
 export function stripOf(within: Locator | Page): Locator {
-  return within.getByRole('group', { name: 'How this answer was made' });
+  return within.getByRole('group', { name: 'Answer statistics' });
 }
 
-/** Shows what is folded under an answer, once it is there: its sources and how it was made. */
+/** Expands the sources and statistics below an answer, once available. */
 export async function unfold(within: Locator | Page): Promise<void> {
   const strip = stripOf(within);
   await expect(strip).toBeVisible({ timeout: ANSWER_MS });
@@ -67,7 +64,7 @@ export async function unfold(within: Locator | Page): Promise<void> {
   if ((await fold.getAttribute('aria-expanded')) === 'false') await fold.click();
 }
 
-/** The sources under an answer, one button each. */
+/** The sources below an answer, one button each. */
 export function sourcesOf(answer: Locator): Locator {
   return answer.getByRole('group', { name: /^\d+ sources?$/ }).getByRole('button');
 }

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { encryptedPdf, epub, pdf, slides, word, workbook } from '../../../tools/test-documents/documents.ts';
 
-/** Documents that Debian's packages bring along: not made for tests, and not everywhere. */
+/** Documents from Debian packages: not made for tests, and not installed on every machine. */
 const REAL_WORLD = [
   '/usr/share/doc/shared-mime-info/shared-mime-info-spec.pdf',
   '/usr/share/doc/base-passwd/users-and-groups.html',
@@ -10,15 +10,15 @@ const REAL_WORLD = [
 ];
 
 export interface MixedFolder {
-  /** Files that can be read, below the folder. */
+  /** Readable files, below the folder. */
   good: string[];
-  /** Those that cannot, with what must be said about them. */
+  /** Unreadable files, with the expected reasons. */
   bad: Record<string, RegExp>;
-  /** Files of other people's that are missing on this machine. */
+  /** Third-party files that are missing on this machine. */
   absent: string[];
 }
 
-/** Real files of every kind, made by the programs people make them with, two folders deep. */
+/** Real files of every format, made by common programs, two folders deep. */
 export async function writeMixedFolder(dir: string): Promise<MixedFolder> {
   const made: Record<string, Buffer | string> = {
     'vortex.pdf': await pdf([
@@ -58,7 +58,7 @@ function page(sentence: string): string {
   return `<html xmlns="http://www.w3.org/1999/xhtml"><head><title>A page</title></head><body><p>${sentence}</p></body></html>`;
 }
 
-/** Enough text to be busy with for some seconds, no two chunks of it alike. */
+/** Enough text for some seconds of work, with no two chunks alike. */
 export function writeLogbooks(dir: string, count: number): void {
   mkdirSync(dir, { recursive: true });
   for (let ship = 0; ship < count; ship++) {

@@ -7,7 +7,7 @@ import type { Suggestion } from '../../../src-main/models/hub/starting-points.ts
 
 const { demoModel, startingPoints } = resolvePaths();
 
-/** A hub of this machine with every starting point, and a few repositories to search for. Small files stand for what they are called. */
+/** A local hub with every starting point, and a few repositories to search for. Small files stand in for the real ones. */
 export function openHub(): Promise<TestHub> {
   const demo = readFileSync(demoModel);
   return TestHub.open({

@@ -1,10 +1,10 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, goTo } from './test.ts';
 
-/** Reading, cutting and precomputing, on a machine that does other things too. */
+/** Timeout for reading, splitting and precomputing on a busy machine. */
 export const QUEUE_MS = 240_000;
 
-/** Drops files and folders of this machine into the middle of the window, as a file manager would. */
+/** Drops local files and folders onto the centre of the window, as a file manager would. */
 export async function dropInto(window: Page, paths: string[]): Promise<void> {
   const session = await window.context().newCDPSession(window);
   const { width, height } = window.viewportSize() ?? { width: 800, height: 600 };
@@ -15,7 +15,7 @@ export async function dropInto(window: Page, paths: string[]): Promise<void> {
   await session.detach();
 }
 
-/** Makes a library and shows it. */
+/** Creates a library and opens it. */
 export async function createLibrary(window: Page, name: string): Promise<void> {
   await goTo(window, 'Library');
   await window.getByRole('button', { name: 'New library' }).click();
@@ -38,19 +38,19 @@ export function documentsOf(window: Page, library: string): Locator {
   return window.getByRole('grid', { name: `Documents of ${library}` });
 }
 
-/** A document's row, found by its title or path. */
+/** A document's row, by its title or path. */
 export function rowOf(window: Page, text: string): Locator {
   return window.getByRole('row').filter({ hasText: text });
 }
 
-/** Waits until a library has this many documents, and the queue has nothing left to do with them. */
+/** Waits until a library has this many documents and the queue is idle. */
 export async function libraryDone(window: Page, library: string, documents: number): Promise<void> {
   await expect(documentsOf(window, library)).toHaveAttribute('aria-rowcount', String(documents + 1), {
     timeout: QUEUE_MS,
   });
   const working = window.getByRole('navigation', { name: 'Libraries' }).getByRole('meter');
   await expect(window.getByRole('region', { name: 'Queue' })).toContainText(
-    /Every document is ready|Nothing left to do/,
+    /All documents are ready|Finished, but/,
     {
       timeout: QUEUE_MS,
     },

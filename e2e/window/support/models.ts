@@ -5,7 +5,7 @@ export function chatModels(window: Page): Locator {
   return window.getByRole('region', { name: 'Chat models' });
 }
 
-/** Gives the app a model file of this machine; whether it takes it is for the test to see. */
+/** Imports a local model file; the test checks whether the app accepts it. */
 export async function importModel(window: Page, path: string): Promise<void> {
   await goTo(window, 'Models');
   await window.getByRole('button', { name: 'Import', exact: true }).click();
@@ -14,7 +14,7 @@ export async function importModel(window: Page, path: string): Promise<void> {
   await window.keyboard.press('Enter');
 }
 
-/** Takes the one imported model into use, and waits until it is. */
+/** Activates the only imported model, and waits for it. */
 export async function useImported(window: Page): Promise<void> {
   const models = chatModels(window);
   await models.getByRole('button', { name: 'Use', exact: true }).click();
@@ -23,7 +23,7 @@ export async function useImported(window: Page): Promise<void> {
   await expect(models.locator('[data-active]')).toContainText('Imported');
 }
 
-/** Opens the measurements of blending on the Models screen. */
+/** Expands the measurements of blending on the Models screen. */
 export async function showQuality(window: Page): Promise<void> {
   await goTo(window, 'Models');
   const fold = window.getByRole('button', { name: 'Blending quality' });

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFile
 import { basename, dirname, join } from 'node:path';
 import { filesOf } from '../../../src-main/models/model-parts.ts';
 
-/** Folders of other programs in a home folder, as these programs make them, with GGUF files that are given. */
+/** Creates the folders of other apps in a home folder, with the given GGUF files. */
 export class OtherPrograms {
   readonly home: string;
 
@@ -11,7 +11,7 @@ export class OtherPrograms {
     this.home = home;
   }
 
-  /** models/publisher/model/file.gguf; of a model in several files all, or those that `keep` takes. */
+  /** models/publisher/model/file.gguf; for split models all files, or those that `keep` accepts. */
   lmStudio(
     repository: string,
     model: string,
@@ -27,7 +27,7 @@ export class OtherPrograms {
     }
   }
 
-  /** A manifest, and blobs named by what they hold. */
+  /** A manifest, and blobs named by their checksum. */
   ollama(name: string, tag: string, model: string): void {
     const store = join(this.home, '.ollama', 'models');
     const blob = (bytes: Buffer, mediaType: string) => {
@@ -51,7 +51,7 @@ export class OtherPrograms {
     writeFileSync(path, JSON.stringify(manifest));
   }
 
-  /** A snapshot's link into the blobs. */
+  /** A snapshot's link to the blobs. */
   huggingFace(repository: string, name: string, model: string): void {
     const folder = join(
       this.home,
@@ -67,7 +67,7 @@ export class OtherPrograms {
     symlinkSync(join('..', '..', 'blobs', hex), join(folder, 'snapshots', 'c0ffee', name));
   }
 
-  /** The first half of a file: a download that broke off. */
+  /** The first half of a file, like an interrupted download. */
   gpt4allBroken(name: string, model: string): void {
     const folder = join(this.home, '.local', 'share', 'nomic.ai', 'GPT4All');
     mkdirSync(folder, { recursive: true });
@@ -76,7 +76,7 @@ export class OtherPrograms {
   }
 }
 
-/** Changes when a file does, or its time. */
+/** Changes if a file's contents or modification time change. */
 export function stateOf(path: string): string {
   const bytes = createHash('sha256').update(readFileSync(path)).digest('hex');
   return `${basename(path)} ${bytes} ${statSync(path).mtimeMs}`;

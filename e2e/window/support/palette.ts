@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect } from './test.ts';
 
-/** Runs a command of the palette, from the keyboard: keys typed before its field is there go to what had the focus before. */
+/** Runs a palette command by keyboard: keys typed before its field is ready would go to the previously focused element. */
 export async function runCommand(window: Page, command: string): Promise<void> {
   await window.keyboard.press('Control+K');
   const palette = window

@@ -6,7 +6,7 @@ interface Call {
   input: unknown;
 }
 
-/** Changes what the core replies to one procedure, on its way to a window that is not open yet; gives what the window calls. */
+/** Changes the core's replies to one procedure, for a window that is not open yet; returns the window's calls. */
 export async function changingReplies<T>(
   window: Page,
   procedure: string,

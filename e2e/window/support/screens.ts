@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect } from './test.ts';
 
-/** Where one can be in the app, found without words of any language. */
+/** Screens of the app, located without text of any language. */
 export interface Place {
   name: string;
   open: (window: Page) => Promise<void>;
@@ -9,7 +9,7 @@ export interface Place {
 
 const LIBRARY_MENU = '[role=tablist] ~ button';
 
-/** Dialogs, by what is pressed to come to them. Nothing in them is confirmed. */
+/** Dialogs, by the buttons that open them. Nothing in them is confirmed. */
 const DIALOGS = [
   { name: 'help', path: '/', press: ['header button:has(.tabler-icon-keyboard)'] },
   { name: 'new library', path: '/library', press: ['button:has(.tabler-icon-plus)'] },
@@ -41,7 +41,7 @@ const DIALOGS = [
 
 const SETTINGS = ['appearance', 'answers', 'documents', 'engine', 'sharing', 'data', 'about'];
 
-/** Every screen and view with what a first day leaves in it: the sample library, and one answer with its report. */
+/** Every screen and view with the state after first use: the sample library, and one answer with its report. */
 export const PLACES: readonly Place[] = [
   { name: 'chat', open: (window) => route(window, '/') },
   { name: 'answer', open: openAnswer },
@@ -89,14 +89,14 @@ async function openQuality(window: Page): Promise<void> {
   await unfold(window.locator('main button[aria-expanded]:has(.tabler-icon-chevron-right)').last());
 }
 
-/** Opens what a button folds, unless it is open. */
+/** Expands what a button controls, unless it is already open. */
 async function unfold(button: Locator): Promise<void> {
   if ((await button.getAttribute('aria-expanded')) === 'false') await button.click();
 }
 
 async function openReport(window: Page): Promise<void> {
   await openAnswer(window);
-  // Without the strip under the answer there is no report yet that the keys could open.
+  // Without the strip below the answer there is no report to open by keyboard yet.
   await expect(window.locator('main article').last().getByRole('group').first()).toBeVisible();
   await window.keyboard.press('Control+.');
   await expect(window.locator('main canvas').first()).toBeVisible();
@@ -112,7 +112,7 @@ async function openComparison(window: Page): Promise<void> {
     await window.locator('fieldset ~ div input[type=checkbox]').check();
     await start.click();
   }
-  // Three ways, and the answer's own where that is none of them.
+  // Three methods, plus the answer's own if it is not one of them.
   await expect(ways.nth(2)).toBeVisible({ timeout: 200_000 });
 }
 
@@ -141,7 +141,7 @@ export async function openSettings(window: Page, section: number): Promise<void>
   await window.locator('main nav button').nth(section).click();
 }
 
-/** One that was open before, or the menu it was chosen from, may still be leaving. */
+/** A previous dialog, or the menu it was chosen from, may still be closing. */
 async function oneDialog(window: Page): Promise<void> {
   await expect(window.getByRole('dialog')).toHaveCount(1);
   await expect(window.locator('[role=menu]')).toHaveCount(0);

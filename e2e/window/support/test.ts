@@ -5,30 +5,30 @@ import { CHROMIUM, NO_BROWSER } from './browsers.ts';
 import type { Settings } from '../../../src-shared/settings.ts';
 import { NO_MODELS, startApp, temporaryFolder, type RunningApp } from './app.ts';
 
-/** Precomputing the sample library, on a machine that does other things too. */
+/** Timeout for precomputing the sample library on a busy machine. */
 export const COMPUTED_MS = 240_000;
 
 interface Fixtures {
-  /** Skips every test, before it starts anything, where there is no browser. */
+  /** Skips every test before it starts anything if there is no browser. */
   browserAtHand: undefined;
-  /** Whether an app of this test's own begins with nothing, as at its first start, and has the sample library to compute. */
+  /** Whether this test's own app starts empty, as on first start, and has to compute the sample library. */
   fresh: boolean;
-  /** The folder for its data. */
+  /** Its data folder. */
   dataDir: string;
-  /** Settings that it starts with, where a test depends on them. */
+  /** Its initial settings, if a test depends on them. */
   settings: Partial<Settings>;
-  /** Stands for the home folder in which models of other programs are looked for. */
+  /** The home folder searched for models of other apps. */
   modelsHome: string;
-  /** An app of this test's own. */
+  /** An app used by this test only. */
   app: RunningApp;
   /** Its window. */
   window: Page;
-  /** A window of the app that tests share when they can do with one that others have used before. */
+  /** A window of the shared app, for tests that can use one that others have used before. */
   sharedWindow: Page;
 }
 
 interface WorkerFixtures {
-  /** The data of an app that has computed the sample library ahead: others begin with a copy, rather than compute it again. */
+  /** Data of an app that has precomputed the sample library: other apps start with a copy instead of computing it again. */
   readyData: string;
   sharedApp: RunningApp;
 }
@@ -94,7 +94,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
 export { expect } from '@playwright/test';
 
-/** Opens the app in a window; nothing may be thrown in it while it is used. */
+/** Opens the app in a window; any error thrown in it fails the test. */
 async function withWindow(
   app: RunningApp,
   context: BrowserContext,
@@ -106,7 +106,7 @@ async function withWindow(
   expect(errors, 'errors thrown in the window').toEqual([]);
 }
 
-/** Another window of the app. The printed address lets one browser in; its session is handed on to the next. */
+/** Another window of the app. The printed URL works for one browser; its session is reused for the next window. */
 export async function openWindow(app: RunningApp, context: BrowserContext): Promise<Page> {
   const window = await context.newPage();
   const session = sessions.get(app);
@@ -117,7 +117,7 @@ export async function openWindow(app: RunningApp, context: BrowserContext): Prom
   return window;
 }
 
-/** The address of a window without the place in it: the path is secret, so only a window knows it. */
+/** The address of a window without the route: the path is secret, so only a window knows it. */
 export function homeOf(window: Page): string {
   return window.url().split('#')[0] ?? '';
 }
@@ -129,7 +129,7 @@ interface Session {
 
 const sessions = new WeakMap<RunningApp, Session>();
 
-/** "All libraries" has the sample library in it only while there is no other: what a test added goes with it. */
+/** "All libraries" covers only the sample library if there is no other, so libraries added by tests are deleted. */
 async function removeOwnLibraries(window: Page): Promise<void> {
   if (window.isClosed() || !window.url().startsWith('http')) return;
   await window.evaluate(async (home) => {
@@ -151,11 +151,11 @@ async function removeOwnLibraries(window: Page): Promise<void> {
   }, homeOf(window));
 }
 
-/** Waits until the sample library's caches are there: a question before that is answered, but not from caches. */
+/** Waits until the sample library is cached: earlier questions are answered, but not from caches. */
 async function allComputed(app: RunningApp, window: Page): Promise<void> {
   if (computed.has(app)) return;
   const ready = window.getByRole('list', { name: 'What is ready' });
-  await expect(ready).toContainText('Everything is computed ahead', { timeout: COMPUTED_MS });
+  await expect(ready).toContainText('Everything is precomputed', { timeout: COMPUTED_MS });
   computed.add(app);
 }
 
@@ -165,7 +165,7 @@ function navigation(window: Page) {
   return window.getByRole('navigation', { name: 'Main' });
 }
 
-/** Goes to a screen by the navigation, as a person does. */
+/** Opens a screen through the navigation, as a user does. */
 export async function goTo(window: Page, screen: string): Promise<void> {
   await navigation(window).getByRole('link', { name: screen }).click();
 }

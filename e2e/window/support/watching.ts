@@ -13,7 +13,7 @@ interface Seen {
   since?: readonly number[];
 }
 
-/** Writes what idle time would have brought, for the demo model, into the data of an app that does not run. */
+/** Writes compared answers, as idle time would, for the demo model, into the data of an app that is not running. */
 export function writeWatched(dataDir: string, all: readonly Seen[]): void {
   const registry = new ModelRegistry(join(dataDir, 'models.sqlite'));
   const fingerprint = registry.get('demo')?.fingerprint ?? '';

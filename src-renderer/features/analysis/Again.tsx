@@ -6,7 +6,7 @@ import { mayContinue } from '../../../src-shared/contract/chat.ts';
 import { useAction } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 
-/** Takes one step again, where nothing is running. */
+/** Repeats one step while nothing is running. */
 export function Again({ analysis, step, name }: { analysis: Analysis; step: Step; name: string }) {
   const { t } = useTranslation(['analysis', 'common']);
   const resume = useAction('analysis.resume');
@@ -34,7 +34,7 @@ export function Again({ analysis, step, name }: { analysis: Analysis; step: Step
   );
 }
 
-/** Goes on with an answer that was cut off, where nothing is running. */
+/** Continues a truncated answer while nothing is running. */
 export function GoOn({ analysis: { id, state }, step }: { analysis: Analysis; step: Step }) {
   const { t } = useTranslation(['chat', 'common']);
   const resume = useAction('analysis.resume');

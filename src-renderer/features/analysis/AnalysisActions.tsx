@@ -9,7 +9,6 @@ import { useCommands } from '../../ui/commands.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { saveFile } from '../../viz/save.ts';
 
-/** Stop or continue, export, delete. */
 export function AnalysisActions({ analysis }: { analysis: Analysis }) {
   const { t } = useTranslation(['analysis', 'common']);
   const { id, state, kind, stepsDone, stepsFailed, steps } = analysis;

@@ -4,7 +4,7 @@ import { AnalysisView } from './AnalysisView.tsx';
 import { NewAnalysis } from './NewAnalysis.tsx';
 import classes from './Analysis.module.css';
 
-/** Analyses on the left; beside them one of them, or the form for a new one. */
+/** The list of analyses, and next to it the selected analysis or the form for a new one. */
 export default function AnalysisScreen() {
   const [isOne, route] = useRoute('/analysis/:id');
   const query = new URLSearchParams(useSearch());

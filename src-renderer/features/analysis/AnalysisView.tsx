@@ -15,7 +15,7 @@ import { QuestionTable } from './QuestionTable.tsx';
 import { SharedFigures } from './SharedFigures.tsx';
 import classes from './Analysis.module.css';
 
-/** One analysis: what was asked, how far it is, what came of it. */
+/** One analysis: instruction, progress and results. */
 export function AnalysisView({ id }: { id: string }) {
   const { t } = useTranslation('common');
   const { data: kept, error, refetch } = useCall('analysis.get', { id });

@@ -14,7 +14,7 @@ import classes from './Analysis.module.css';
 const PRESETS = ['summary', 'duties', 'open'] as const;
 const TYPING_MS = 300;
 
-/** Which document, what to do with it, and in what windows; below, what that comes to. */
+/** Form for a document analysis: document, instruction, windows, and the resulting plan. */
 export function DocumentForm({ documentId: first }: { documentId: string | undefined }) {
   const { t } = useTranslation(['analysis', 'common']);
   const [, navigate] = useLocation();
@@ -115,7 +115,7 @@ function DocumentChoice({
       searchable
       searchValue={search}
       onSearchChange={setSearch}
-      filter={({ options }) => options} // the core has searched already, also by path
+      filter={({ options }) => options} // The core has already searched, also by path.
       onDropdownOpen={() => setOpen(true)}
       nothingFoundMessage={t('form.noDocument')}
       maxDropdownHeight={320}

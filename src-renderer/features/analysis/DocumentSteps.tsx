@@ -5,7 +5,7 @@ import { resultOf } from './figures.ts';
 import { StepCard } from './StepCard.tsx';
 import classes from './Analysis.module.css';
 
-/** The answer for the whole document, then every window's, and how they were combined. */
+/** The answer for the whole document, the answer of each window, and the combining steps. */
 export function DocumentSteps({ analysis }: { analysis: Analysis }) {
   const { t } = useTranslation('analysis');
   const windows = analysis.steps.filter(({ kind }) => kind === 'window');

@@ -6,7 +6,7 @@ import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { joined } from '../../i18n/joined.ts';
 
-/** What an analysis would do, before it is begun. */
+/** The work an analysis would do, shown before it starts. */
 export function Plan({ request }: { request: DocumentAnalysis }) {
   const { t } = useTranslation(['analysis', 'common']);
   const { data: plan, error } = useCall('analysis.plan', request, { keepPrevious: true });

@@ -10,7 +10,7 @@ import { stepsInAll } from './figures.ts';
 import { useStepName } from './useStepName.ts';
 import classes from './Analysis.module.css';
 
-/** Which step is being taken, what of it, and about how long the rest takes. */
+/** The current step, its phase, and the estimated time left. */
 export function Progress({ analysis }: { analysis: Analysis }) {
   const { t } = useTranslation(['analysis', 'common']);
   const format = useFormat();

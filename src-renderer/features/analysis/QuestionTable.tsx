@@ -9,7 +9,7 @@ import { StepText } from './StepCard.tsx';
 import { StepSources } from './StepSources.tsx';
 import classes from './Analysis.module.css';
 
-/** A row a question, filled in as the answers come. */
+/** One row per question, filled in as answers arrive. */
 export function QuestionTable({ analysis }: { analysis: Analysis }) {
   const { t } = useTranslation('analysis');
   return (

@@ -11,7 +11,7 @@ import classes from './Analysis.module.css';
 
 const MOST = 500;
 
-/** Questions, a line each, and the libraries they draw on. */
+/** Form for several questions, one per line, and the libraries to search. */
 export function QuestionsForm() {
   const { t } = useTranslation(['analysis', 'common']);
   const [, navigate] = useLocation();

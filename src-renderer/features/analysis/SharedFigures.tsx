@@ -5,7 +5,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { reuseOf } from './figures.ts';
 import classes from './Analysis.module.css';
 
-/** What the steps took together, and what they did not have to do again. */
+/** Total cost of the steps, and the work that sharing saved. */
 export function SharedFigures({ analysis }: { analysis: Analysis }) {
   const { t } = useTranslation(['analysis', 'common']);
   const format = useFormat();

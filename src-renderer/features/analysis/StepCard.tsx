@@ -12,7 +12,7 @@ import { StepStats } from './StepStats.tsx';
 import { useStepName } from './useStepName.ts';
 import classes from './Analysis.module.css';
 
-/** A window or a round of combining: its answer, what it was read from, and what that took. */
+/** A window or a combining step: its answer, sources and cost. */
 export function StepCard({
   analysis,
   step,
@@ -46,7 +46,7 @@ export function StepCard({
   );
 }
 
-/** A step's answer, or why there is none yet. */
+/** A step's answer, or the reason why there is none yet. */
 export function StepText({ step: { state, text, failure } }: { step: Step }) {
   const { t } = useTranslation('analysis');
   const blocks = useMemo(() => lex(text).blocks, [text]);

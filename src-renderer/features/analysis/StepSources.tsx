@@ -6,10 +6,10 @@ import { pageWords } from '../../ui/page-words.ts';
 import { Trail } from '../../ui/Trail.tsx';
 import classes from './Analysis.module.css';
 
-/** Windows read many passages, and a table's rows should be short: more than these are folded away. */
+/** Windows read many passages and table rows should stay short: more sources than this are collapsed. */
 const SHOWN = 3;
 
-/** The passages that a step read; each leads to its place in the document. */
+/** The passages that a step read, each linked to its place in the document. */
 export function StepSources({ step, name }: { step: Step; name: string }) {
   const { t } = useTranslation('analysis');
   const { sources } = step;

@@ -6,7 +6,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { reuseOf } from './figures.ts';
 import classes from './Analysis.module.css';
 
-/** What one prompt took, and how much of it was there already. */
+/** The cost of one prompt, and how much of it came from the cache. */
 export function StepStats({ stats, encoded }: { stats: AnswerStats; encoded: Encoded | null }) {
   const { t } = useTranslation(['analysis', 'common']);
   const format = useFormat();

@@ -1,13 +1,13 @@
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 
-/** Steps, and the combining one that a document of several windows will get. */
+/** Number of steps, including the combining step that a document with several windows gets. */
 export function stepsInAll({ kind, steps }: Pick<Analysis, 'kind' | 'steps'>): number {
   const windows = steps.filter((step) => step.kind === 'window').length;
   const combined = steps.some((step) => step.kind === 'combine');
   return steps.length + (kind === 'document' && windows > 1 && !combined ? 1 : 0);
 }
 
-/** The step whose answer stands for the whole document; undefined before everything is done. */
+/** The step whose answer covers the whole document; undefined until everything is done. */
 export function resultOf({ steps }: Pick<Analysis, 'steps'>): Step | undefined {
   const windows = steps.filter(({ kind }) => kind === 'window');
   const last = windows.length > 1 ? steps.findLast(({ kind }) => kind === 'combine') : windows[0];
@@ -16,12 +16,12 @@ export function resultOf({ steps }: Pick<Analysis, 'steps'>): Step | undefined {
 
 export interface Reuse {
   tokens: number;
-  /** Tokens that were not computed for this prompt alone: from cached chunks, or still in the session. */
+  /** Tokens that this prompt did not compute: from cached chunks or still in the session. */
   reused: number;
   recomputed: number;
 }
 
-/** Tokens of prompts, and how many of them came from the cache. */
+/** Prompt tokens, and how many of them came from the cache. */
 export function reuseOf(steps: readonly Pick<Step, 'stats'>[]): Reuse {
   const sum = { tokens: 0, reused: 0, recomputed: 0 };
   for (const { stats } of steps) {

@@ -1,14 +1,14 @@
 import type { Step } from '../../../src-shared/contract/analysis.ts';
 
-/** Text of the step that is being written, from events. */
+/** Text of the running step, assembled from events. */
 export interface LiveStep {
   stepId: string;
   text: string;
 }
 
 /**
- * Takes a piece of text in. `kept` is what the core had of the step when it was last asked. undefined when text between the two was
- * missed, and the core must be asked again. A piece at 0 begins anew: a question came in between.
+ * Appends a piece of text. `kept` is the text the core had when last queried. Returns undefined if text in between was
+ * missed and the core must be queried again. A piece at offset 0 restarts the text: a question interrupted the step.
  */
 export function withPiece(
   live: LiveStep | undefined,
@@ -22,7 +22,7 @@ export function withPiece(
   return { stepId: piece.stepId, text: known.slice(0, piece.offset) + piece.text };
 }
 
-/** A step as it stands now. */
+/** A step with its live text. */
 export function current(step: Step, live: LiveStep | undefined): Step {
   return step.state === 'running' && live?.stepId === step.id ? { ...step, text: live.text } : step;
 }

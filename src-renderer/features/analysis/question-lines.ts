@@ -1,7 +1,7 @@
-/** More than this is no list of questions. */
+/** Larger files are not lists of questions. */
 const LARGEST_FILE = 4_000_000;
 
-/** Lines with something on them; the marks of a list before a question are no part of it. */
+/** Non-empty lines without list markers. */
 export function linesOf(text: string): string[] {
   return text
     .split(/\r?\n/)
@@ -9,7 +9,7 @@ export function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** The questions of a file; undefined when it is no text. */
+/** The questions in a file; undefined if it is not text. */
 export async function readQuestions(file: Pick<File, 'size' | 'arrayBuffer'>): Promise<string[] | undefined> {
   if (file.size > LARGEST_FILE) return undefined;
   try {

@@ -7,7 +7,7 @@ import { useCall, useClient } from '../../client/context.tsx';
 const OFFERED = 30;
 const TYPING_MS = 200;
 
-/** Documents to choose from, among any number: the core searches every library, the first of each are offered. */
+/** Documents to choose from. The core searches all libraries; the first matches of each are offered. */
 export function useDocumentChoices(chosen: DocumentInfo | undefined) {
   const client = useClient();
   const { data: libraries = [] } = useCall('libraries.list');

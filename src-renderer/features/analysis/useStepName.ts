@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 
-/** What a step is called. */
+/** The display name of a step. */
 export function useStepName({ steps }: Pick<Analysis, 'steps'>): (step: Step) => string {
   const { t } = useTranslation('analysis');
   return ({ id, kind, from, to, question }) => {

@@ -28,19 +28,19 @@ const SETTINGS = {
   device: 'deviceBudgetBytes',
 } as const satisfies Record<Tier, keyof SettingsChanges>;
 
-/** Rounded as sizes are beside it; below a gigabyte one decimal would say too little. */
+/** Rounded like the sizes next to it; below one gigabyte, one decimal would be too coarse. */
 function inGigabytes(bytes: number): number {
   return Number((bytes / GB).toFixed(bytes < GB ? 2 : 1));
 }
 
-/** How full a tier is and how much it may take; lowering says first what it drives out. */
+/** Use and budget of a tier. Lowering the budget asks first if it evicts something. */
 export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
   const { t } = useTranslation(['cache', 'common']);
   const format = useFormat();
   const { data: info } = useCall('app.info');
   const { used, budget, scale } = budgetFacts(tier, stats, info?.memoryTotal ?? 0);
   const [draft, setDraft] = useState<number>();
-  // Its dialog takes the focus from the field, which must not ask once more.
+  // The dialog takes the focus from the field; that blur must not ask a second time.
   const asking = useRef(false);
   const setBudget = useSetBudget(tier, stats, () => {
     asking.current = false;
@@ -87,7 +87,7 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
           step={1}
           value={inGigabytes(shown)}
           onChange={(gigabytes) => {
-            // What only differs by the field's rounding was not typed.
+            // A value that differs only by the field's rounding was not edited.
             if (typeof gigabytes === 'number' && gigabytes !== inGigabytes(shown)) setDraft(gigabytes * GB);
           }}
           onBlur={keep}
@@ -106,7 +106,7 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
   );
 }
 
-/** What the GPU's memory is used for, and the way back to a budget that follows what is free there. */
+/** GPU memory use, and the way back to an automatic budget. */
 function DeviceHelp({ automatic }: { automatic: boolean }) {
   const { t } = useTranslation(['cache', 'common']);
   const update = useAction('settings.update');
@@ -130,7 +130,7 @@ function DeviceHelp({ automatic }: { automatic: boolean }) {
   );
 }
 
-/** Sets a budget; asks first when that evicts something. `onDone` also comes when it was given up. */
+/** Sets a budget; asks first if that evicts something. `onDone` is also called on cancel. */
 function useSetBudget(tier: Tier, stats: CacheStats, onDone: () => void): (bytes: number) => void {
   const { t } = useTranslation(['cache', 'common']);
   const format = useFormat();

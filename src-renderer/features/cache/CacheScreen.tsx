@@ -11,7 +11,6 @@ import { Overview } from './Overview.tsx';
 import { useEvict } from './useEvict.tsx';
 import classes from './Cache.module.css';
 
-/** What is stored, what it costs, and what to do about it. */
 export default function CacheScreen() {
   const { t } = useTranslation(['cache', 'common']);
   const { data: stats, error, refetch } = useCall('cache.stats');

@@ -21,7 +21,7 @@ export interface SelectionProps {
   onSelect: (keys: ReadonlySet<string>) => void;
 }
 
-/** What is stored, by document or by chunk, and what can be done with several at once. */
+/** Stored chunks, by document or by chunk, with actions on several rows. */
 export function CacheTables() {
   const { t } = useTranslation('cache');
   const [view, setView] = useState<View>('documents');

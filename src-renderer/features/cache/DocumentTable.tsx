@@ -33,7 +33,7 @@ export function DocumentTable({
       sorting={sorting}
       onSort={setSorting}
       selected={selected}
-      // What belongs to no document any more has no id to select it by; it can be evicted by chunk.
+      // Chunks that no longer belong to a document have no document id to select; they can be evicted by chunk.
       onSelect={(keys) => onSelect(new Set([...keys].filter((key) => key !== '')))}
       onOpen={({ documentId, document }) => {
         if (documentId !== null) onOpen({ id: documentId, name: document });

@@ -11,7 +11,7 @@ import { useEvict } from './useEvict.tsx';
 import { Verify } from './Verify.tsx';
 import classes from './Cache.module.css';
 
-/** The cache as a whole: budgets, use, precision, health. */
+/** Summary of the cache: budgets, usage, precision, health. */
 export function Overview({ stats }: { stats: CacheStats }) {
   const { t } = useTranslation(['cache', 'common']);
   const format = useFormat();

@@ -5,7 +5,7 @@ import type { CacheSelection } from '../../../src-shared/contract/cache.ts';
 import { useAction } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 
-/** Keeps what is selected from being evicted, or lets it go. */
+/** Pins or unpins the selection. */
 export function PinToggle({
   name,
   selection,
@@ -15,10 +15,10 @@ export function PinToggle({
 }: {
   name: string;
   selection: CacheSelection;
-  /** undefined: some of it is. */
+  /** undefined: partly pinned. */
   pinned: boolean | undefined;
   title?: string | undefined;
-  /** Whether its row is the one that Tab goes into. */
+  /** Whether its row is in the tab order. */
   active: boolean;
 }) {
   const { t } = useTranslation(['cache', 'common']);

@@ -8,7 +8,7 @@ import { Section } from './Section.tsx';
 
 const POLICIES = ['workload-aware', 'lru'] as const;
 
-/** What leaves a full cache, and what is brought into memory ahead. */
+/** Settings for eviction and preloading. */
 export function Policy({ stats: { prefetched, prefetchHits } }: { stats: CacheStats }) {
   const { t } = useTranslation(['cache', 'common']);
   const { data: settings } = useCall('settings.get');

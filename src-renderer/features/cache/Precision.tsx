@@ -12,7 +12,7 @@ import classes from './Cache.module.css';
 const DTYPES = ['f16', 'q8_0'] as const;
 type Dtype = (typeof DTYPES)[number];
 
-/** What the number format does to the size, and switching it. */
+/** Shows how the number format affects the size, and switches it. */
 export function Precision({ stats: { dtype, bytesByDtype } }: { stats: CacheStats }) {
   const { t } = useTranslation('cache');
   const format = useFormat();

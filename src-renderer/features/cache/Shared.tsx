@@ -7,7 +7,7 @@ import { FailureText } from '../../ui/FailureText.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { Section } from './Section.tsx';
 
-/** What the cache that several machines share is doing. */
+/** Status of the shared cache. */
 export function Shared() {
   const { t } = useTranslation('sharing');
   const { data } = useCall('sharing.info');
@@ -53,7 +53,7 @@ function Doing({ status }: { status: SharingStatus }) {
   );
 }
 
-/** Figures, as far as there are any. */
+/** The figures that are known so far. */
 function Lines({ status }: { status: SharingStatus }) {
   const { t } = useTranslation(['sharing', 'common']);
   const format = useFormat();

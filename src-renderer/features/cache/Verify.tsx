@@ -7,7 +7,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { Section } from './Section.tsx';
 
-/** Checks every stored file, with progress and what came of it. */
+/** Verifies every stored file, and shows progress and the result. */
 export function Verify() {
   const { t } = useTranslation('cache');
   const format = useFormat();

@@ -12,7 +12,7 @@ interface BudgetFacts {
   scale: LogScale;
 }
 
-/** What a tier uses, may use, and could be given. `memoryTotal`: bytes of the machine's memory. */
+/** Used bytes, budget and maximum of a tier. `memoryTotal`: bytes of the machine's memory. */
 export function budgetFacts(tier: Tier, stats: CacheStats, memoryTotal: number): BudgetFacts {
   const { used, budget, most } = sizesOf(tier, stats, memoryTotal);
   return { used, budget, scale: { min: SMALLEST, max: Math.max(most, budget, SMALLEST) } };
@@ -32,13 +32,13 @@ function sizesOf(
 interface Lowering {
   /** Bytes above the new budget. */
   excess: number;
-  /** About as many chunks have to go. */
+  /** Approximate number of chunks to evict. */
   chunks: number;
-  /** Whether pinned chunks alone are above it. */
+  /** Whether pinned chunks alone exceed it. */
   pinnedAbove: boolean;
 }
 
-/** What a lower budget drives out at once; undefined when nothing. Pinned chunks stay whatever the budget. */
+/** What a lower budget evicts immediately; undefined if nothing. Pinned chunks are always kept. */
 export function loweringOf(tier: Tier, stats: CacheStats, bytes: number): Lowering | undefined {
   const { used } = budgetFacts(tier, stats, 0);
   if (used <= bytes) return undefined;

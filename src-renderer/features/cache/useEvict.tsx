@@ -6,7 +6,7 @@ import { useAction } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
-/** Evicting, each time after asking. */
+/** Evicts chunks, always after confirmation. */
 export function useEvict() {
   const { t } = useTranslation(['cache', 'common']);
   const format = useFormat();

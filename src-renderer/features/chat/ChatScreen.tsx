@@ -14,29 +14,29 @@ import { useConversationActions } from './sidebar/useConversationActions.ts';
 import { useChatKeys } from './useChatKeys.ts';
 import classes from './ChatScreen.module.css';
 
-/** What other features put into the chat; features do not know one another, so the window's frame hands it in. */
+/** Parts that other features contribute to the chat. Features do not import one another, so the app passes these in. */
 export interface ChatSlots {
-  /** Stands where a conversation has no message yet. */
+  /** Shown in an empty conversation. */
   Welcome: ComponentType<{ onAsk: (question: string) => void }>;
-  /** Stands below the first answer. */
+  /** Shown below the first answer. */
   AfterFirstAnswer: ComponentType;
-  /** How an answer's prompt was made; `controls` belong into its title bar. */
+  /** The report on an answer's prompt; `controls` go into its title bar. */
   Report: ComponentType<{
     conversationId: string;
     answerId: string;
     onClose: () => void;
     controls: ReactNode;
   }>;
-  /** Called when a question has reached the core. */
+  /** Called when the core has accepted a question. */
   onSent: () => void;
 }
 
-/** Window widths, in pixels, from which there is room for the list, and for the list beside a report. */
+/** Minimum window widths, in pixels, for the list, and for the list next to a report. */
 const LIST_FROM = 1180;
 const LIST_AND_REPORT_FROM = 1400;
 const REPORT_FROM = 1000;
 
-/** Conversations on the left, the chosen one in the middle, an answer's report on the right. */
+/** Conversations on the left, the selected one in the middle, an answer's report on the right. */
 export default function ChatScreen({ slots }: { slots: ChatSlots }) {
   useLiveFeed();
   const { id } = useParams<{ id?: string }>();
@@ -105,7 +105,7 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
   );
 }
 
-/** An address may say what to ask about: a new conversation begins with that. */
+/** The address may restrict what to ask about; a new conversation starts with that scope. */
 function useAskedScope(): void {
   const [, navigate] = useLocation();
   const query = useSearch();
@@ -139,7 +139,7 @@ function ListDrawer({
   );
 }
 
-/** Where the list is: beside the conversation when there is room and it is wanted, else in a drawer. */
+/** The list is docked if there is room and the user wants it, otherwise in a drawer. */
 function useListPlacement(reportOpen: boolean) {
   const { width } = useViewportSize();
   const wanted = useChatLayout((state) => state.sidebar);

@@ -26,7 +26,7 @@ import { useConversationEdits } from './useConversationEdits.ts';
 import { useConversationKeys } from './useConversationKeys.ts';
 import classes from './ChatScreen.module.css';
 
-/** One conversation, or the beginning of one: header, thread, composer. */
+/** One conversation (or a new one): header, thread, composer. */
 export function ConversationView({
   id,
   composer,
@@ -52,7 +52,7 @@ export function ConversationView({
   const [editingId, setEditingId] = useState<string>();
   const edit = (questionId: string | undefined): void => {
     setEditingId(questionId);
-    // What had the focus is gone with the field.
+    // The focused element disappeared with the field.
     if (questionId === undefined) composer.current?.focus();
   };
   const { t } = useTranslation('chat');

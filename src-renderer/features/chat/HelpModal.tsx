@@ -26,7 +26,7 @@ const TERMS = [
   'speed',
   'strategy',
 ] as const;
-/** Every shortcut of the chat, and what the numbers under an answer mean. */
+/** All shortcuts of the chat, and the terms used below an answer. */
 export function HelpModal() {
   const { t } = useTranslation(['chat', 'common']);
   const opened = useChatState((state) => state.helpOpen);

@@ -15,7 +15,7 @@ import { useActivate } from '../../ui/useActivate.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import classes from './ChatScreen.module.css';
 
-/** Which model answers, and what is done about it; a click changes it. */
+/** The model that answers and its state; a click changes it. */
 export function ModelSwitch() {
   const { t } = useTranslation('chat');
   const { data: models = [] } = useCall('models.list');

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useReachWords } from '../../ui/server/ReachText.tsx';
 import { useActiveServer } from '../../ui/server/useActiveServer.ts';
 
-/** Which server answers, and that what is asked goes there; nothing where the model is this computer's own. */
+/** Names the server that receives questions; renders nothing for local models. */
 export function ServerBadge() {
   const { t } = useTranslation('servers');
   const words = useReachWords();

@@ -4,33 +4,33 @@ import type { ConversationOptions } from '../../../src-shared/contract/chat.ts';
 import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { ShownFailure } from '../../i18n/failures.ts';
 
-/** Stands for the conversation that its first question will make. */
+/** Key of the conversation that the first question will create. */
 export const NEW = 'new';
 
-/** A question that was sent and is not kept by the core yet. */
+/** A question that was sent and that the core has not stored yet. */
 export interface Pending {
   text: string;
   failure: Failure | null;
 }
 
-/** Files on their way into a library, to be asked about. */
+/** Files being added to a library, to be asked about. */
 export interface Attachment {
   id: number;
   name: string;
-  /** null: still on its way. */
+  /** null: still being sent. */
   failure: ShownFailure | null;
 }
 
 interface ChatState {
-  /** What stands in the composer, by conversation. */
+  /** Draft text, by conversation. */
   drafts: Readonly<Record<string, string>>;
-  /** Questions that are sent as soon as they can be, by conversation. */
+  /** Queued questions, by conversation. */
   queued: Readonly<Record<string, string | undefined>>;
   attachments: Readonly<Record<string, readonly Attachment[]>>;
   pending: Readonly<Record<string, Pending | undefined>>;
-  /** Options of the conversation that is not made yet. */
+  /** Options of the conversation that does not exist yet. */
   newOptions: ConversationOptions;
-  /** The answer whose report is open, beside its own conversation only. */
+  /** The answer whose report is open; shown only in its own conversation. */
   report: { conversationId: string; answerId: string } | null;
   helpOpen: boolean;
 }
@@ -47,7 +47,7 @@ const NOTHING = {
   helpOpen: false,
 };
 
-/** Drafts outlive a reload of the page, as after a restart of the core. */
+/** Drafts survive a reload of the page, e.g. after a restart of the core. */
 export const useChatState = create<ChatState>()(
   persist((): ChatState => NOTHING, {
     name: 'kvasir-drafts',
@@ -64,7 +64,7 @@ export function setQueued(key: string, text: string | undefined): void {
   useChatState.setState(({ queued }) => ({ queued: { ...queued, [key]: text } }));
 }
 
-/** A conversation has its id now: what was written for it meanwhile goes along. */
+/** The new conversation has an id: moves its draft and queue to that id. */
 export function moveComposer(from: string, to: string): void {
   useChatState.setState(({ drafts, queued }) => ({
     drafts: { ...drafts, [from]: '', [to]: drafts[from] ?? '' },
@@ -93,12 +93,12 @@ export function toggleReport(conversationId: string, answerId: string): void {
 
 interface ChatLayout {
   sidebar: boolean;
-  /** Pixels. */
+  /** In pixels. */
   reportWidth: number;
   reportWide: boolean;
 }
 
-/** How the screen is arranged; kept from visit to visit. */
+/** Layout of the screen, persisted. */
 export const useChatLayout = create<ChatLayout>()(
   persist((): ChatLayout => ({ sidebar: true, reportWidth: 560, reportWide: false }), {
     name: 'kvasir-chat-layout',

@@ -1,4 +1,4 @@
-/** Keys as people read them; what listens to them is in useChatKeys.ts and beside what they act on. */
+/** Key names for display. The listeners are in useChatKeys.ts and next to the components they act on. */
 const mac = typeof navigator !== 'undefined' && navigator.platform.startsWith('Mac');
 const ctrl = mac ? '⌘' : 'Ctrl ';
 const shift = mac ? '⇧' : 'Shift ';

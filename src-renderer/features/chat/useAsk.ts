@@ -18,7 +18,7 @@ import {
 
 type Sent = OutputOf<'chat.send'>;
 
-/** Everything that makes the core write an answer. What is asked stands in the thread before the core has said anything. */
+/** All actions that make the core generate an answer. The thread shows the question before the core confirms it. */
 export function useAsk(conversationId: string | undefined, onSent?: () => void) {
   const client = useClient();
   const queries = useQueryClient();
@@ -42,7 +42,7 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
       }
       onSent?.();
     } catch (error) {
-      // The core has not taken the question, and may not know this window any more: it goes back to where it was written.
+      // The core has not accepted the question and may no longer know this window: the question returns to the composer.
       const lost = error instanceof KvasirError && error.code === 'CONNECTION_LOST';
       setPending(key, lost ? undefined : { text, failure: failureOf(error) });
       if (!lost) return;
@@ -107,7 +107,7 @@ function conversationOf(queries: QueryClient, id: string): Conversation | undefi
   return queries.getQueryData<Conversation>(['chat.get', { id }]);
 }
 
-/** Puts question and empty answer where the thread finds them, until the core's own version comes. */
+/** Adds the question and an empty answer to the thread until the core's version arrives. */
 function show(queries: QueryClient, sent: Sent, asked: Pick<Message, 'text' | 'parentId'>): void {
   queries.setQueryData<Conversation>(['chat.get', { id: sent.conversationId }], (conversation) => {
     if (!conversation) return conversation;

@@ -4,7 +4,7 @@ import { useCommands } from '../../ui/commands.ts';
 import { useChatState } from './chat-state.ts';
 import { KEYS } from './keys.ts';
 
-/** Shortcuts and palette commands of the screen as a whole. */
+/** Shortcuts and palette commands of the whole screen. */
 export function useChatKeys({
   startNew,
   search,

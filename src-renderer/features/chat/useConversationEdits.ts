@@ -6,7 +6,7 @@ import { notifyFailure } from '../../ui/notify.tsx';
 import { useChatState } from './chat-state.ts';
 import { leafBelow } from './thread/tree.ts';
 
-/** Changes that are shown before the core has confirmed them. When it refuses, its own version comes back. */
+/** Optimistic updates. If the core refuses, its version is restored. */
 export function useConversationEdits(conversation: Conversation | undefined) {
   const client = useClient();
   const queries = useQueryClient();
@@ -28,7 +28,7 @@ export function useConversationEdits(conversation: Conversation | undefined) {
       const leafId = leafBelow(conversation.messages, messageId);
       change({ ...conversation, leafId }, client.call('chat.selectLeaf', { id, leafId }));
     },
-    /** By what the options are then: what was added to them may have taken its time. */
+    /** Applies to the current options: adding the documents may have taken a while. */
     changeOptions: (make: (options: ConversationOptions) => ConversationOptions): void => {
       if (!conversation) {
         useChatState.setState(({ newOptions }) => ({ newOptions: make(newOptions) }));

@@ -6,14 +6,14 @@ import { toggleReport, useChatState } from './chat-state.ts';
 import { KEYS } from './keys.ts';
 import type { Asking } from './useAsk.ts';
 
-/** Shortcuts and palette commands of the conversation that is shown. */
+/** Shortcuts and palette commands of the open conversation. */
 export function useConversationKeys({
   id,
   busy,
   lastAnswer,
   asking,
 }: {
-  /** undefined: a conversation that is not made yet. */
+  /** undefined: the conversation does not exist yet. */
   id: string | undefined;
   busy: boolean;
   lastAnswer: Message | undefined;
@@ -23,7 +23,7 @@ export function useConversationKeys({
   const report = (): void => {
     if (id !== undefined && lastAnswer?.hasReport) toggleReport(id, lastAnswer.id);
   };
-  // Whatever lies above the thread (menu, dialog, report) takes Escape first and does not pass it on.
+  // Overlays (menu, dialog, report) handle Escape first and stop its propagation.
   const escape = (): void => {
     if (busy) asking.stop();
     else useChatState.setState({ report: null });

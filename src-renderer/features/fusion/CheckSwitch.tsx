@@ -2,7 +2,7 @@ import { Group, SegmentedControl, Text } from '@mantine/core';
 import type { CheckView, ReportView } from './model.ts';
 import type { Words } from './useWords.ts';
 
-/** Which check is looked at; nothing where there is no choice. */
+/** Selects the check to show; renders nothing if there is only one. */
 export function CheckSwitch({
   view,
   check,

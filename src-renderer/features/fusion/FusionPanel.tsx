@@ -12,11 +12,11 @@ interface FusionPanelProps {
   conversationId: string;
   answerId: string;
   onClose: () => void;
-  /** Of whoever shows the panel, for its title bar. */
+  /** Controls of the container, for the panel's title bar. */
   controls?: ReactNode;
 }
 
-/** How an answer's prompt came about: what was reused and recomputed, and where the time went. Fills its container. */
+/** How an answer's prompt was processed: what was reused and recomputed, and where the time went. Fills its container. */
 export default function FusionPanel({ conversationId, answerId, onClose, controls }: FusionPanelProps) {
   const { t } = useTranslation('fusion');
   const { data: report, error, refetch } = useCall('chat.report', { answerId });
@@ -44,7 +44,7 @@ export default function FusionPanel({ conversationId, answerId, onClose, control
   );
 }
 
-/** Reports outlive the program that wrote them. */
+/** Stored reports may come from other versions of the program. */
 function isKnown(version: number): boolean {
   return version === 1;
 }

@@ -1,6 +1,6 @@
 import { Kbd, Text } from '@mantine/core';
 
-/** A line of words with keys in it, written as <k>N</k>. */
+/** A line of text in which <k>N</k> marks a key. */
 export function Keys({ text }: { text: string }) {
   return (
     <Text size="xs" c="dimmed" component="p">

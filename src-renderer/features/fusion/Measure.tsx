@@ -11,7 +11,7 @@ interface MeasuredAnswer {
   words: Words;
 }
 
-/** Replaces the estimate by a measurement. It takes as long as a full prefill takes, so it can be cancelled. */
+/** Replaces the estimate with a measurement. It takes as long as a full prefill, so it can be cancelled. */
 export function Measure({ conversationId, answerId, words }: MeasuredAnswer) {
   const { t } = words;
   const { mutate, isPending } = useAction('chat.measureFullPrefill');

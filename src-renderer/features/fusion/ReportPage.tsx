@@ -18,10 +18,7 @@ import { Summary } from './Summary.tsx';
 import { useExports } from './useExports.ts';
 import { useWords } from './useWords.ts';
 
-/**
- * The report's sections, in the order in which they answer questions. A new one is a
- * component in sections/ and a line here.
- */
+/** The report's sections, in the order in which they answer questions. To add one, add a component in sections/ and a line here. */
 export function ReportPage({
   conversationId,
   report,
@@ -53,7 +50,7 @@ export function ReportPage({
   ]);
   const showPart = (token: number) => {
     showPicture('tokens');
-    // Where the map was folded or a table, it is there with the next frame.
+    // If the map was collapsed or shown as a table, it appears in the next frame.
     requestAnimationFrame(() => map.current?.show(token));
   };
   return (

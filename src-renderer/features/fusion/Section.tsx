@@ -8,11 +8,11 @@ import { toggleFolded, toggleTable, usePanelState } from './panel-state.ts';
 interface SectionProps {
   name: string;
   title: string;
-  /** What the picture says, in words. */
+  /** The caption of the picture. */
   lead: ReactNode;
-  /** The picture's numbers; absent: the section is a table already, or has nothing to show. */
+  /** The picture's numbers; absent: the section is already a table, or has nothing to show. */
   table?: ReactNode;
-  /** Over the whole width where there are columns. */
+  /** Spans all columns of the layout. */
   wide?: boolean;
   onPng?: (() => void) | undefined;
   onCsv?: (() => void) | undefined;
@@ -20,7 +20,7 @@ interface SectionProps {
   children?: ReactNode;
 }
 
-/** A part of the report: a sentence, a picture and the same as a table. Folded or open is remembered. */
+/** A section of the report: a sentence, a picture and its numbers as a table. The collapsed state is persisted. */
 export function Section({
   name,
   title,

@@ -17,7 +17,7 @@ interface SummaryProps {
   words: Words;
 }
 
-/** The time to the first token beside what a full prefill takes, and what happened in plain words. */
+/** The time to first token compared with a full prefill, and a summary in words. */
 export function Summary({
   conversationId,
   report,
@@ -72,7 +72,7 @@ export function Summary({
   );
 }
 
-/** Both times as bars of one scale, with what both need in a lighter shade. */
+/** Both times as bars on one scale; the part that both need has a lighter shade. */
 function Race({ conversationId, report, words }: SummaryProps) {
   const { t, format } = words;
   const { ttftMs, fullPrefillMeasured } = report;
@@ -81,7 +81,7 @@ function Race({ conversationId, report, words }: SummaryProps) {
   const shared = beside?.sharedMs ?? 0;
   const kind = t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated');
   const longest = Math.max(ttftMs.total, beside?.fullTtftMs ?? 0);
-  if (isFull) return null; // it stands above, and there is nothing beside it
+  if (isFull) return null; // Already shown above, and there is nothing to compare it with.
   return (
     <>
       <div className={race.race}>
@@ -119,7 +119,7 @@ function Race({ conversationId, report, words }: SummaryProps) {
   );
 }
 
-/** What both need, then what is this one's own. */
+/** The shared part, then the part specific to this bar. */
 function Runner({ parts, longest, colour }: { parts: readonly number[]; longest: number; colour: string }) {
   return (
     <div className={race.track}>
@@ -148,7 +148,7 @@ const COLOURS = {
   computed: 'var(--kv-computed)',
 };
 
-/** The prompt's tokens by origin; its key is the text alternative. */
+/** The prompt's tokens by origin; the legend is the text alternative. */
 function CompositionBar({ composition, words: { t, format } }: { composition: Composition; words: Words }) {
   const shown = PARTS.filter((part) => composition[part] > 0);
   return (

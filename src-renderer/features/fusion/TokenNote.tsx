@@ -5,7 +5,7 @@ import type { CheckView, ReportView } from './model.ts';
 import { originOf, partTitle } from './pictures.ts';
 import type { Words } from './useWords.ts';
 
-/** All that is known about a token. */
+/** All details about a token. */
 export function TokenNote({ view, token, words }: { view: ReportView; token: number; words: Words }) {
   const { t, format, significant } = words;
   const { report, lenses, partOf } = view;
@@ -25,7 +25,7 @@ export function TokenNote({ view, token, words }: { view: ReportView; token: num
   return <TipRows title={`“${visible(report.tokens[token] ?? '')}”`} rows={rows} />;
 }
 
-/** Whether a token was recomputed, and which check decided so. */
+/** Whether a token was recomputed, and which check decided that. */
 function fateOf(view: ReportView, token: number, words: Words): string {
   const { t } = words;
   const { report, checks, recomputed, partOf } = view;
@@ -40,7 +40,7 @@ function fateOf(view: ReportView, token: number, words: Words): string {
   return t('tokens.keptAfter', { layers, count: seen.length });
 }
 
-/** Whether a token was computed because no cache had it. */
+/** Whether a token was computed because it was not cached. */
 function isComputed({ kind, chunk }: PromptPart, position: number): boolean {
   if (kind === 'resident') return false;
   if (chunk === null || chunk.tier === 'computed') return true;
@@ -49,7 +49,7 @@ function isComputed({ kind, chunk }: PromptPart, position: number): boolean {
   return chunk.runs !== undefined && !chunk.runs.some(isIn);
 }
 
-/** The note in one sentence. */
+/** The note as one sentence. */
 export function tokenSentence(
   view: ReportView,
   check: CheckView | undefined,

@@ -29,7 +29,7 @@ describe('what is said of the time to the first token', () => {
   test('what was computed in full is compared with nothing', () => {
     const full = { ...report, reusedTokens: 0, residentTokens: 0 };
     expect(comparison(full, words.en)).toBe('This is a full prefill');
-    expect(said({ total: 85 }, null)).toBe('What a full prefill would take is not known yet.');
+    expect(said({ total: 85 }, null)).toBe('The time for a full prefill is not known yet.');
   });
 });
 
@@ -37,17 +37,17 @@ test('what a prompt begins with was computed for another one, before this start,
   const said = (restoredTokens: number): string =>
     summary({ ...report, residentTokens: 128, prefixTokens: 128, restoredTokens }, words.en);
   expect(said(0)).toContain('for another prompt that begins with the same text');
-  expect(said(128)).toContain('Its first 128 had been computed exactly before Kvasir was last closed');
-  expect(said(64)).toContain(
-    'Its first 128 had been computed exactly before and were used again: 64 of them',
+  expect(said(128)).toContain(
+    'Its first 128 were reused from disk, exactly as computed before Kvasir was last closed',
   );
+  expect(said(64)).toContain('Its first 128 were reused exactly as computed earlier; 64 of them');
 });
 
 test('a prompt of a model that cannot be blended says why it was computed', () => {
   const made = { ...report.plan!, wish: 'full', strategy: { name: 'full', ratio: 1 }, tier: null } as const;
   const notBlended = { ...made, reason: 'not-blended', obstacle: 'running-state' } as const;
   expect(plan(notBlended, 'Qwen3.6', words.en)).toContain(
-    'Qwen3.6 keeps a running state instead of KV; its passages cannot be blended yet.',
+    'Qwen3.6 keeps a recurrent state instead of a KV cache. Kvasir cannot blend its passages yet.',
   );
   expect(plan(notBlended, 'Qwen3.6', words.zh)).toContain('Qwen3.6 保存的是运行状态');
 });

@@ -6,7 +6,7 @@ import { strategyName } from './strategy-name.ts';
 import type { Words } from './useWords.ts';
 import { joined } from '../../i18n/joined.ts';
 
-/** What each picture says, in a sentence or two: shown above it, read out, and written into files. */
+/** Captions of the pictures, one or two sentences each: shown above them, announced by screen readers, and written into exported files. */
 
 export function summary(report: FusionReport, { t, format, share }: Words): string {
   const { promptTokens, prefixTokens, reusedTokens, recomputedTokens, strategy } = report;
@@ -29,7 +29,7 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
   return joined(sentences);
 }
 
-/** What the prompt begins with and was computed before: all of it before this start, some of it, or nothing. */
+/** The prefix that was reused: all of it stored before this start, some of it, or none. */
 function prefix(
   { prefixTokens, restoredTokens }: FusionReport,
   t: Words['t'],
@@ -48,7 +48,7 @@ const REUSED = {
   none: 'sentence.reusedNone',
 } as const;
 
-/** What was decided and expected before the prompt was processed, and what came of it. */
+/** The plan and its prediction, and the actual time. */
 export function plan(made: FusionPlan, model: string, words: Words): string {
   const { t, format } = words;
   const { wish, strategy, tier, cheapestTier, computedInstead, predictedTtftMs, outcomeMs } = made;
@@ -137,7 +137,7 @@ export function mass(
   });
 }
 
-/** Why there is no selection to look at. */
+/** Why there is no selection to show. */
 export function noMass({ strategy, reusedTokens }: FusionReport, { t }: Words): string {
   if (strategy.name === 'full') return t('mass.full');
   if (reusedTokens === 0) return t('mass.noChunks');

@@ -6,12 +6,12 @@ import type { Words } from './useWords.ts';
 
 type Cell = string | number | boolean | null;
 
-/** Prompt text comes from documents: a cell that a spreadsheet would run as a formula is quoted. */
+/** Prompt text comes from documents: cells that a spreadsheet would run as a formula are quoted. */
 export function csv(columns: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return Papa.unparse({ fields: [...columns], data: rows.map((row) => [...row]) }, { escapeFormulae: true });
 }
 
-/** Every token of this turn, with what each check found. */
+/** Every token of this turn, with the results of each check. */
 export function tokensCsv({ report, lenses, partOf }: ReportView): string {
   const columns = ['position', 'token', 'part', 'document', 'chunk', 'tier'];
   const found = lenses.flatMap(({ measure, check: { layer } }) =>
@@ -53,7 +53,7 @@ export function layersCsv({ report }: ReportView): string {
   );
 }
 
-/** With the names that the window has for stages. */
+/** Uses the window's names for stages. */
 export function stagesCsv({ report }: ReportView, { t }: Pick<Words, 't'>): string {
   const { ttftMs, fullPrefillMs, fullPrefillMeasured } = report;
   return csv(

@@ -26,7 +26,7 @@ async function reportOf(answerId: string): Promise<FusionReport> {
   return report!;
 }
 
-/** Two chunks of three tokens behind one resident and one computed token, checked twice. */
+/** Two chunks of three tokens after one resident and one computed token, checked twice. */
 const SMALL: FusionReport = {
   ...fusionReport({ chunks: 0, checks: [], seed: 3 }),
   selected: [5],
@@ -99,7 +99,7 @@ describe('the report, indexed', () => {
   });
 
   test('beginnings of passages against the rest', async () => {
-    expect(headsAgainstRest(view, view.checks[0]!)).toBeNull(); // no passage is longer than its beginning
+    expect(headsAgainstRest(view, view.checks[0]!)).toBeNull(); // no passage is longer than its start
     const long = viewOf(await reportOf('fusion-28'));
     const found = headsAgainstRest(long, long.checks[0]!)!;
     expect(found.head).toBeGreaterThan(2 * found.rest);

@@ -1,6 +1,6 @@
 import { cumsum, descending } from 'd3-array';
 
-/** What share of all deviation the tokens that deviate most hold, as a function of how many of them are taken. */
+/** Share of the total deviation held by the tokens that deviate most, as a function of how many are selected. */
 export interface MassCurve {
   tokens: number;
   /** Share of the deviation held by the `ratio` of tokens that deviate most; both 0 to 1. */
@@ -10,7 +10,7 @@ export interface MassCurve {
   points: (count: number) => { x: number; y: number }[];
 }
 
-/** null where nothing was looked at or nothing deviates. */
+/** null if nothing was compared or nothing deviates. */
 export function massCurve(deviations: readonly number[]): MassCurve | null {
   const sums = cumsum(deviations.toSorted(descending));
   const tokens = sums.length;

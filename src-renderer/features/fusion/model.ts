@@ -2,31 +2,31 @@ import { descending, mean, sum } from 'd3-array';
 import type { FusionCheck, FusionReport, PromptPart } from '../../../src-shared/fusion-report.ts';
 
 /**
- * A check with its findings by token. A token's index counts from the report's first text, `tokensStart`. What the
- * question attends to has the same form: weights in place of deviations.
+ * A check with its results by token. Token indices count from the report's first text, `tokensStart`. The question's
+ * attention has the same form, with weights in place of deviations.
  */
 export interface CheckView {
   measure: 'deviation' | 'attention';
   check: FusionCheck;
-  /** NaN where it was not looked at. */
+  /** NaN if not compared. */
   deviation: Float64Array;
-  /** 1 for the largest deviation; 0 where it was not looked at. */
+  /** 1 for the largest deviation; 0 if not compared. */
   rank: Int32Array;
-  /** 1 where it was kept for recomputation. */
+  /** 1 if kept for recomputing. */
   selected: Uint8Array;
 }
 
-/** The report, indexed for drawing. */
+/** The report, indexed for rendering. */
 export interface ReportView {
   report: FusionReport;
   checks: CheckView[];
-  /** All that tokens can be shaded by: the checks, then the question's attention where it was asked for. */
+  /** Everything that can shade tokens: the checks, then the question's attention if available. */
   lenses: CheckView[];
-  /** By token: 1 where it was taken from the cache and recomputed; null where that was not kept. */
+  /** By token: 1 if it came from the cache and was recomputed; null if this was not recorded. */
   recomputed: Uint8Array | null;
-  /** Parts with text, in order; what is resident has none. */
+  /** Parts with text, in order; resident tokens have none. */
   parts: PromptPart[];
-  /** Tokens with text in each part's stead: index of the first. */
+  /** Index of a part's first token, counting only tokens with text. */
   firstToken: (part: PromptPart) => number;
   /** The part of a token. */
   partOf: (token: number) => PromptPart | undefined;
@@ -101,19 +101,19 @@ function checkView(
   return view;
 }
 
-/** By token: 1 where it was recomputed in the end, 2 where this check chose it but a later one dropped it. */
+/** By token: 1 if it was recomputed, 2 if this check selected it but a later one dropped it. */
 export function outlines({ recomputed, report }: ReportView, check: CheckView | undefined): Uint8Array {
   return Uint8Array.from(report.tokens, (_, token) =>
     recomputed?.[token] === 1 ? 1 : check?.selected[token] === 1 ? 2 : 0,
   );
 }
 
-/** How the prompt came about, in tokens; the parts sum up to the prompt. */
+/** How the prompt was obtained, in tokens; the parts sum to the prompt's length. */
 export interface Composition {
   resident: number;
   /** Taken from the cache as stored. */
   reused: number;
-  /** Taken from the cache, then computed anew. */
+  /** Taken from the cache, then recomputed. */
   recomputed: number;
   computed: number;
 }
@@ -128,7 +128,7 @@ export function compositionOf(report: FusionReport): Composition {
   };
 }
 
-/** Mean deviation of what lies at most `edge` tokens behind a passage's start, against the rest of it. */
+/** Mean deviation of the first `edge` tokens of each passage, against the rest. */
 interface HeadsAndRest {
   head: number;
   rest: number;
@@ -136,7 +136,7 @@ interface HeadsAndRest {
 
 export const HEAD_TOKENS = 16;
 
-/** Whether the beginnings of passages deviate more; null where there is nothing to compare. */
+/** Whether the starts of passages deviate more; null if there is nothing to compare. */
 export function headsAgainstRest(
   { parts, firstToken }: ReportView,
   { deviation }: CheckView,

@@ -2,10 +2,10 @@ import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import type { ScaleKind } from './scale.ts';
 
-/** How people like their panel; the same for every answer, kept between starts. */
+/** Layout preferences of the panel; shared by all answers, persisted. */
 interface PanelState {
   folded: Readonly<Record<string, boolean>>;
-  /** Sections that show their picture's numbers instead. */
+  /** Sections shown as a table. */
   tables: Readonly<Record<string, boolean>>;
   scale: ScaleKind;
 }
@@ -22,7 +22,7 @@ export function toggleTable(section: string): void {
   usePanelState.setState(({ tables }) => ({ tables: { ...tables, [section]: tables[section] !== true } }));
 }
 
-/** Opens a section with its picture. */
+/** Opens a section and shows its picture. */
 export function showPicture(section: string): void {
   usePanelState.setState(({ folded, tables }) => ({
     folded: { ...folded, [section]: false },

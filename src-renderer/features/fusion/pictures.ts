@@ -11,7 +11,7 @@ import { outlines, type CheckView, type ReportView } from './model.ts';
 import { deviationScale, type DeviationScale, type ScaleKind } from './scale.ts';
 import type { Words } from './useWords.ts';
 
-/** The report as the pictures of viz/ want it. */
+/** Converts the report to the pictures of viz/. */
 
 export function tokenMapData(
   view: ReportView,
@@ -96,7 +96,7 @@ export function massSpec(curve: MassCurve, { check }: CheckView, { t, share }: W
   };
 }
 
-/** null where no layer knows deviations. */
+/** null if no layer reported deviations. */
 export function deviationSpec(report: FusionReport, log: boolean, words: Words): ChartSpec | null {
   const known = report.layers.filter(({ recomputed, stored }) => recomputed ?? stored);
   if (known.length === 0) return null;

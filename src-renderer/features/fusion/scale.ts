@@ -3,18 +3,18 @@ import { scaleLinear, scaleLog } from 'd3-scale';
 
 export type ScaleKind = 'linear' | 'log';
 
-/** From a deviation to the strength of its shade, 0 to 1; and the deviations at both ends, for the legend. */
+/** Maps a deviation to the strength of its shade, 0 to 1; and the deviations at both ends, for the legend. */
 export interface DeviationScale {
   strength: (deviation: number) => number;
   low: number;
   high: number;
-  /** Some tokens deviate more than `high` and have its shade. */
+  /** Some tokens deviate more than `high` and share its shade. */
   clipped: boolean;
 }
 
 /**
- * Linear: from none to the 99th percentile, so that a few extremes do not leave all others blank. Logarithmic: from the
- * first percentile to the largest, so that differences among the small ones show.
+ * Linear: from 0 to the 99th percentile, so that a few outliers do not leave all other tokens blank. Logarithmic: from
+ * the first percentile to the maximum, so that differences among small values are visible.
  */
 export function deviationScale(deviations: readonly number[], kind: ScaleKind): DeviationScale {
   const largest = max(deviations) ?? 0;

@@ -7,13 +7,13 @@ export function longestStage(ttft: Ttft): StageName {
   return STAGES.reduce((longest, stage) => (ttft[stage] > ttft[longest] ? stage : longest));
 }
 
-/** The pipeline in sums of milliseconds. */
+/** Totals of the pipeline, in milliseconds. */
 interface PipelineSums {
   load: number;
   compute: number;
-  /** Time in which computing waited for bytes. */
+  /** Time in which computing waited for data. */
   wait: number;
-  /** Share of the loading time during which something was computed; null when nothing was loaded. */
+  /** Share of the loading time that overlapped with computing; null if nothing was loaded. */
   hidden: number | null;
 }
 

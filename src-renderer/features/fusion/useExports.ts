@@ -33,7 +33,7 @@ export interface Exports {
   json: () => void;
 }
 
-/** Files of the report, as it is shown now: check, scale, language and colours. */
+/** Exports the report as currently shown: check, scale, language and colours. */
 export function useExports(view: ReportView, check: CheckView | undefined, words: Words): Exports {
   const files = useFiles(view.report.answerId, words);
   const scale = usePanelState((state) => state.scale);
@@ -50,7 +50,7 @@ export function useExports(view: ReportView, check: CheckView | undefined, words
   }, [view, check, words, files, scale]);
 }
 
-/** The whole report begins with what it is about. */
+/** The full report starts with its title and summary. */
 function summaryPlate(report: FusionReport, words: Words): Plate {
   const { t, format } = words;
   const time = format.duration(report.ttftMs.total);

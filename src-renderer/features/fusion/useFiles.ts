@@ -8,7 +8,7 @@ import type { Words } from './useWords.ts';
 
 const PNG_WIDTH = 1000;
 
-/** Files for people to keep, named after an answer; pictures in the colours that are shown now. */
+/** Saves files named after an answer; pictures use the current colours. */
 export interface Files {
   palette: Palette;
   png: (name: string, plates: readonly Plate[]) => void;

@@ -5,11 +5,11 @@ import { useFormat } from '../../ui/useFormat.ts';
 
 type Format = ReturnType<typeof useFormat>;
 
-/** The panel's words, and numbers in the window's language. */
+/** The panel's translations, and number formats for the window's language. */
 export interface Words {
   t: TFunction<['fusion', 'stages', 'strategies', 'compare', 'common']>;
   format: Format;
-  /** Three digits that count: deviations span many powers of ten. */
+  /** Three significant digits: deviations span many orders of magnitude. */
   significant: (value: number) => string;
   share: (value: number) => string;
 }

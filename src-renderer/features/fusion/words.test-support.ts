@@ -4,7 +4,7 @@ import { zh } from '../../i18n/zh/index.ts';
 import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from '../../ui/format.ts';
 import type { Words } from './useWords.ts';
 
-/** The panel's words without a window. */
+/** The panel's translations without a window. */
 export async function wordsOf(language: 'en' | 'zh'): Promise<Words> {
   const i18n = createInstance();
   const interpolation = { escapeValue: false };

@@ -4,7 +4,7 @@ import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AddDocuments } from './useAddDocuments.ts';
 
-/** Buttons that add files and folders: the system's dialogs where the host has them, the browser's elsewhere. */
+/** Buttons that add files and folders: with the host's dialogs if it has them, otherwise the browser's. */
 export function AddButtons({ add }: { add: AddDocuments }) {
   const { t } = useTranslation(['library', 'common']);
   const files = { leftSection: <IconFilePlus size={17} aria-hidden />, children: t('add.files') };
@@ -34,7 +34,7 @@ export function AddButtons({ add }: { add: AddDocuments }) {
   );
 }
 
-/** React and Mantine know no `webkitdirectory`, which makes an <input> choose a folder. */
+/** React and Mantine do not type `webkitdirectory`, which lets an <input> choose a folder. */
 function FolderButton({ add }: { add: AddDocuments }) {
   const { t } = useTranslation(['library', 'common']);
   const input = useRef<HTMLInputElement>(null);

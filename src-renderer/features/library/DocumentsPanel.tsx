@@ -32,7 +32,7 @@ type Phase = DocumentQuery['phase'];
 const PHASES: readonly Phase[] = ['all', 'ready', 'working', 'failed'];
 const TYPING_MS = 150;
 
-/** A library's documents, with filter, order, and what can be done with several at once. */
+/** A library's documents, with filter, sorting and bulk actions. */
 export function DocumentsPanel({ library, add }: { library: LibraryInfo; add: AddDocuments }) {
   const { t } = useTranslation(['library', 'common']);
   const [, navigate] = useLocation();
@@ -119,7 +119,7 @@ function Filter({
   );
 }
 
-/** Takes the filter's place while documents are selected. */
+/** Replaces the filter while documents are selected. */
 function SelectionBar({ selected, onClear }: { selected: ReadonlySet<string>; onClear: () => void }) {
   const { t } = useTranslation(['library', 'common']);
   const { retry, askRemove } = useDocumentActions();

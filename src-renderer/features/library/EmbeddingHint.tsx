@@ -5,10 +5,10 @@ import { Link } from 'wouter';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 
-/** Below, words find nearly all there is. */
+/** In smaller libraries, keyword search finds nearly everything. */
 const LARGE_CHUNKS = 500;
 
-/** Of a large library: that an embedding model would find more in it. Closed, it does not come again. */
+/** Suggests an embedding model for a large library. Once dismissed, it does not return. */
 export function EmbeddingHint({ library }: { library: LibraryInfo }) {
   const { t } = useTranslation(['library', 'common']);
   const { data: settings } = useCall('settings.get');

@@ -14,7 +14,7 @@ import type { AddDocuments } from './useAddDocuments.ts';
 import type { LibraryDialogs } from './useLibraryDialogs.tsx';
 import classes from './Library.module.css';
 
-/** One library: its documents, and where they come from. */
+/** One library: its documents and its sources. */
 export function LibraryContent({
   library,
   add,

@@ -19,7 +19,7 @@ import { useAddDocuments } from './useAddDocuments.ts';
 import { useLibraryDialogs } from './useLibraryDialogs.tsx';
 import classes from './Library.module.css';
 
-/** All libraries on the left, the chosen one beside it; files can be dropped anywhere. */
+/** All libraries on the left, the selected one next to them; files can be dropped anywhere. */
 export function LibraryHome({ id }: { id: string | undefined }) {
   const { t } = useTranslation(['library', 'common']);
   const { data: libraries, error, refetch } = useCall('libraries.list');

@@ -2,7 +2,7 @@ import { useRoute } from 'wouter';
 import { DocumentPage } from './document/DocumentPage.tsx';
 import { LibraryHome } from './LibraryHome.tsx';
 
-/** Libraries with their documents, and the page of one document. */
+/** Libraries with their documents, and the page of a single document. */
 export default function LibraryScreen() {
   const [isDocument, document] = useRoute('/document/:id');
   const [isLibrary, library] = useRoute('/library/:id');

@@ -7,10 +7,10 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { rememberedLibrary, rememberLibrary } from '../../ui/last-library.ts';
 
-/** Paths named before the rest is only counted. */
+/** Maximum number of paths listed individually. */
 const NAMED = 5;
 
-/** Takes what was opened with Kvasir from outside: documents go to a library of the user's choice, models are imported. */
+/** Handles files opened with Kvasir from outside: documents go to a library of the user's choice, models are imported. */
 export default function OpenedFiles() {
   const { t } = useTranslation(['library', 'common']);
   const client = useClient();
@@ -108,7 +108,7 @@ function ChooseLibrary({
   );
 }
 
-/** Stands for a library that is made when the files are added. */
+/** Placeholder for a library that is created when the files are added. */
 const NEW = 'new';
 
 function isModel(path: string): boolean {

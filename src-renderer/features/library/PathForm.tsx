@@ -8,7 +8,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 
 type AddPaths = (paths: string[], watch: boolean) => Promise<void>;
 
-/** Opens the form that adds files and folders by their path. */
+/** Opens the form for adding files and folders by path. */
 export function useAskPath(): (add: AddPaths) => void {
   const { t } = useTranslation(['library', 'common']);
   return (add) => {

@@ -11,7 +11,7 @@ import { Remedy } from '../../ui/Remedy.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import classes from './QueueBar.module.css';
 
-/** What the queue of documents does now. Always there and always as high, so that nothing moves. */
+/** Status of the document queue. Always visible at a fixed height, so that the layout does not shift. */
 export function QueueBar() {
   const { t } = useTranslation(['library', 'common']);
   const { data: status } = useCall('queue.status');
@@ -147,7 +147,7 @@ function RetryFailed({ label }: { label: string }) {
   );
 }
 
-/** By tokens once they are known: documents differ too much in length. */
+/** By tokens once they are known, because documents differ in length. */
 function shareDone({ tokensDone, tokensTotal, done, total }: QueueStatus): number {
   if (tokensTotal > 0) return tokensDone / tokensTotal;
   return total > 0 ? done / total : 0;

@@ -13,7 +13,7 @@ import classes from './Library.module.css';
 
 const ICONS = { folder: IconFolder, file: IconFile, managed: IconUpload } as const;
 
-/** Where a library's documents come from: folders, single files, uploads. */
+/** A library's sources: folders, single files, uploads. */
 export function SourcesPanel({ library }: { library: LibraryInfo }) {
   const { t } = useTranslation(['library', 'common']);
   const rescan = useAction('libraries.rescan');
@@ -112,7 +112,7 @@ function Source({ libraryId, root, onRetry }: { libraryId: string; root: SourceR
   );
 }
 
-/** Files of a folder that are no documents, each with the reason; asked for when they are wanted. */
+/** Skipped files of a folder, each with the reason; loaded on demand. */
 function Skipped({ libraryId, root }: { libraryId: string; root: SourceRoot }) {
   const { t } = useTranslation('library');
   const [open, setOpen] = useState(false);

@@ -8,7 +8,7 @@ import classes from './Library.module.css';
 
 const SHOWN_FAILURES = 50;
 
-/** Uploads on their way and what became of them, below the documents: it covers none of them. */
+/** Running uploads and their results, below the documents so that it covers none of them. */
 export function UploadPanel() {
   const batches = useUploads(({ batches }) => batches);
   if (batches.length === 0) return null;

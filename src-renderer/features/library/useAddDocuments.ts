@@ -10,7 +10,7 @@ import { useAskPath } from './PathForm.tsx';
 import { upload } from '../../ui/uploads.ts';
 
 export interface AddDocuments {
-  /** Whether the host opens the system's own dialogs. */
+  /** Whether the host has native file dialogs. */
   nativeDialogs: boolean;
   choose: (kind: 'documents' | 'folder') => void;
   take: (files: Iterable<File>) => void;
@@ -18,7 +18,7 @@ export interface AddDocuments {
   askPath: () => void;
 }
 
-/** Every way in: dropped, chosen in a dialog, named by path. Files with a path stay where they are, others are uploaded. */
+/** All ways to add documents: drop, file dialog, path. Files with a path are used in place, others are uploaded. */
 export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments {
   const { t } = useTranslation(['library', 'common']);
   const client = useClient();

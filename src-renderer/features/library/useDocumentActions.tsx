@@ -5,7 +5,7 @@ import { useAction } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
-/** What can be done with documents, one or many. */
+/** Actions on one or several documents. */
 export function useDocumentActions() {
   const { t } = useTranslation(['library', 'common']);
   const format = useFormat();

@@ -148,10 +148,10 @@ function State({ document, active }: { document: DocumentInfo; active: boolean }
   return <Working document={document} />;
 }
 
-/** From these on questions find a document, by its words at least. */
+/** From these phases on, questions find a document, at least by keywords. */
 const FOUND: readonly DocumentPhase[] = ['indexing', 'precomputing'];
 
-/** One document is worked on at a time, as far as people are told; the others wait. */
+/** The UI shows one document in progress at a time; the others wait. */
 function Working({ document: { id, phase } }: { document: DocumentInfo }) {
   const { t } = useTranslation(['library', 'common']);
   const current = useCall('queue.status').data?.current;

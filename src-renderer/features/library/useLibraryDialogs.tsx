@@ -15,7 +15,7 @@ export interface LibraryDialogs {
   remove: (library: LibraryInfo) => void;
 }
 
-/** Creating, renaming and deleting a library, each with its dialog. */
+/** Dialogs that create, rename and delete a library. */
 export function useLibraryDialogs(): LibraryDialogs {
   const { t } = useTranslation(['library', 'common']);
   const format = useFormat();
@@ -74,9 +74,9 @@ function NameForm({
   library,
   onDone,
 }: {
-  /** Absent: a new one. */
+  /** Absent: create a new one. */
   library: LibraryInfo | undefined;
-  /** Called without a library when it is given up. */
+  /** Called without a library on cancel. */
   onDone: (named?: LibraryInfo) => void;
 }) {
   const { t } = useTranslation(['library', 'common']);

@@ -8,7 +8,7 @@ import { DownloadDialog } from './DownloadDialog.tsx';
 import { AddServer } from './servers/AddServer.tsx';
 import type { Importing } from './useImport.tsx';
 
-/** The ways a model comes in: a file, a path, an address, a server that has it. */
+/** Ways to add a model: file, path, URL, or server. */
 export function AddModel({ importing }: { importing: Importing }) {
   const { t } = useTranslation(['models', 'servers']);
   const { data: info } = useCall('app.info');

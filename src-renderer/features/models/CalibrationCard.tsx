@@ -12,10 +12,10 @@ import { chosenPoint } from './calibration-view.ts';
 import { StatusCard } from './StatusCard.tsx';
 import { joined } from '../../i18n/joined.ts';
 
-/** With fewer prompts one answer that differs is more than the floor allows. */
+/** With fewer prompts, a single differing answer exceeds the limit. */
 const MANY_PROMPTS = 100;
 
-/** How well the model in use stands blending: measured here, shown as curves, and what follows from it. */
+/** How well the active model tolerates blending: measurement, curves and verdict. */
 export function CalibrationCard() {
   const { t } = useTranslation('models');
   const { data: status, error, refetch } = useCall('calibration.get');
@@ -140,7 +140,7 @@ function Verdict({ calibration }: { calibration: Calibration }) {
   );
 }
 
-/** What the verdict rests on. */
+/** The basis of the verdict. */
 function Basis({ calibration }: { calibration: Calibration }) {
   const { t } = useTranslation('models');
   const format = useFormat();

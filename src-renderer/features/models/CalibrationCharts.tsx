@@ -10,7 +10,7 @@ import { PictureView } from '../../viz/PictureView.tsx';
 import { TipRows } from '../../viz/Tip.tsx';
 import { agreementChart, klChart, pointsAt, ratiosOf, type CalibrationWords } from './calibration-view.ts';
 
-/** KL and agreement by ratio, a line a strategy, the chosen point marked. */
+/** KL and agreement by ratio, one line per strategy, with the chosen point marked. */
 export function CalibrationCharts({ calibration }: { calibration: Calibration }) {
   const { t } = useTranslation('models');
   const words = useCalibrationWords();
@@ -52,7 +52,7 @@ export function CalibrationCharts({ calibration }: { calibration: Calibration })
   );
 }
 
-/** The same in numbers. */
+/** The same data as a table. */
 export function CalibrationTable({ calibration }: { calibration: Calibration }) {
   const { t } = useTranslation(['models', 'strategies']);
   const format = useFormat();
@@ -78,7 +78,7 @@ export function CalibrationTable({ calibration }: { calibration: Calibration }) 
   return <DataTable label={t('calibration.numbers')} columns={columns} rows={points.length} cells={cells} />;
 }
 
-/** How a calibration's numbers and strategies are written. */
+/** Formats for the numbers and strategies of a calibration. */
 export function useCalibrationWords(): CalibrationWords {
   const { t } = useTranslation(['models', 'strategies']);
   const format = useFormat();

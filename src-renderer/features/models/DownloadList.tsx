@@ -7,7 +7,7 @@ import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useState } from 'react';
 
-/** Downloads that are not done; each line follows its own events. */
+/** Unfinished downloads; each line follows its own events. */
 export function DownloadList() {
   const { data: downloads } = useCall('models.downloads');
   const [latest, setLatest] = useState<ReadonlyMap<string, Download>>(new Map());

@@ -9,10 +9,10 @@ import rows from '../../ui/found/FoundModelRow.module.css';
 import { SearchStatus } from '../../ui/found/SearchStatus.tsx';
 import { useSearch } from '../../ui/found/useSearch.ts';
 
-/** What follows on the screen stays in sight. */
+/** Rows shown at first, so that the rest of the screen stays visible. */
 const SHOWN = 5;
 
-/** Models that other programs have on this machine: looking for them, and using them where they lie. */
+/** Models of other apps on this machine: searching for them, and using them in place. */
 export function FoundModels() {
   const { t } = useTranslation('found');
   const { found, searching, usable, unusable, search } = useSearch();
@@ -63,7 +63,7 @@ export function FoundModels() {
   );
 }
 
-/** Looks in a folder as well: one that is chosen in the system's dialog, or typed where there is none. */
+/** Searches an additional folder: chosen in the host's dialog, or typed if there is none. */
 function InFolder({
   disabled,
   search,

@@ -98,7 +98,7 @@ function Facts({ model }: { model: ModelEntry }) {
   );
 }
 
-/** Which adapter is on it; where the file lies, for who asks. */
+/** The model's adapter, and on request the file's path. */
 function AdapterLine({ model: { adapter } }: { model: ModelEntry }) {
   const { t } = useTranslation('models');
   if (adapter === null) return null;

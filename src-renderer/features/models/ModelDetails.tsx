@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 
-/** What a model's file says of itself. */
+/** Metadata from a model's file. */
 export function ModelDetails({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { t } = useTranslation(['models', 'servers']);
   const { data: detail, error } = useCall('models.detail', { id: id ?? '-' }, { enabled: id !== undefined });

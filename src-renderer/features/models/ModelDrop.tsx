@@ -3,7 +3,7 @@ import { useState, type DragEvent, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './ModelDrop.module.css';
 
-/** The whole screen takes dropped files. */
+/** Makes the whole screen a drop zone. */
 export function ModelDrop({
   onFiles,
   children,
@@ -12,7 +12,7 @@ export function ModelDrop({
   children: ReactNode;
 }) {
   const { t } = useTranslation('models');
-  // Enter and leave come for every element under the pointer; the count says when the screen itself is left.
+  // Enter and leave fire for every element under the pointer; the counter detects leaving the screen itself.
   const [depth, setDepth] = useState(0);
   const carriesFiles = (event: DragEvent): boolean => event.dataTransfer.types.includes('Files');
   return (

@@ -19,7 +19,7 @@ import { ModelDrop } from './ModelDrop.tsx';
 import { WatchingCard } from './WatchingCard.tsx';
 import { useImport } from './useImport.tsx';
 
-/** The models of this machine, or what a hub has; both show what is being downloaded. */
+/** The models of this machine, or those of a hub; both show running downloads. */
 export default function ModelsScreen() {
   const { t } = useTranslation(['models', 'hub']);
   const [, navigate] = useLocation();
@@ -97,7 +97,7 @@ function OnThisMachine() {
   );
 }
 
-/** Measurements of blending, folded: who picks a model does not need them. Open while one runs. */
+/** Measurements of blending, collapsed: they are not needed to choose a model. Open while one runs. */
 function BlendingQuality() {
   const { t } = useTranslation('models');
   const [chosen, setChosen] = useState<boolean>();

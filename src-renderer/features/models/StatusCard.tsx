@@ -6,11 +6,11 @@ interface StatusCardProps {
   title: string;
   error: ComponentProps<typeof FailureAlert>['failure'] | null;
   onRetry: () => void;
-  /** null while it is asked for. */
+  /** null while loading. */
   children: ReactNode;
 }
 
-/** A titled card of what the core says about a model: or why it cannot say so, or that it is being asked. */
+/** A titled card with information about a model, or the failure, or a loading state. */
 export function StatusCard({ title, error, onRetry, children }: StatusCardProps) {
   return (
     <Stack gap="sm" component="section" aria-label={title}>

@@ -19,7 +19,7 @@ import { StatusCard } from './StatusCard.tsx';
 import { joined } from '../../i18n/joined.ts';
 import { agreementChart, klChart, verdictOf, type WatchingWords } from './watching-view.ts';
 
-/** How far answers in use were from their full prefill, for each model and library, and what followed from it. */
+/** How far answers in use deviated from their full prefill, by model and library, and the consequences. */
 export function WatchingCard() {
   const { t } = useTranslation('models');
   const { data: status, error, refetch } = useCall('watching.get');
@@ -129,7 +129,7 @@ function BlendAgain({ watched: { modelId, libraryId, leastRatio } }: { watched: 
   );
 }
 
-/** The same in numbers, of the answers that count. */
+/** The same data as a table, for the answers that count. */
 function Figures({ watched, floor }: { watched: WatchedLibrary; floor: WatchingStatus['floor'] }) {
   const { t } = useTranslation('models');
   const format = useFormat();

@@ -9,9 +9,9 @@ import {
 import type { ChartPoint, ChartSpec, Series } from '../../viz/chart/layout.ts';
 import type { Colour } from '../../viz/palette.ts';
 
-/** A calibration as pictures want it: one line a strategy and its layers, over the ratio. */
+/** Converts a calibration to pictures: one line per strategy and layers, by ratio. */
 
-/** A KL of 0 has no place on a logarithmic axis; what is smaller than this is as good. */
+/** A logarithmic axis cannot show a KL of 0; smaller values are drawn as this one. */
 const LEAST_KL = 1e-4;
 
 const COLOURS: Readonly<Record<StrategyName, Colour>> = {
@@ -22,7 +22,7 @@ const COLOURS: Readonly<Record<StrategyName, Colour>> = {
 };
 
 export interface CalibrationWords {
-  /** With its layers, where they are not the usual ones. */
+  /** Includes the layers if they differ from the default. */
   strategy: (strategy: Pick<StrategyChoice, 'name'> & StrategyLayers) => string;
   ratio: string;
   kl: string;
@@ -32,12 +32,12 @@ export interface CalibrationWords {
   number: (value: number) => string;
 }
 
-/** Ratios that were measured, ascending; 0 is reusing everything. */
+/** Measured ratios, ascending; 0 is full reuse. */
 export function ratiosOf({ points }: Calibration): number[] {
   return [...new Set(points.map(({ strategy }) => strategy.ratio))].toSorted((a, b) => a - b);
 }
 
-/** What was measured at a ratio. */
+/** The measurement at a ratio. */
 export function pointsAt({ points }: Calibration, ratio: number): CalibrationPoint[] {
   return points.filter(({ strategy }) => strategy.ratio === ratio);
 }
@@ -80,7 +80,7 @@ function chartOf(
   };
 }
 
-/** Every strategy recomputes nothing at ratio 0, so all lines begin at reusing everything. */
+/** At ratio 0 no strategy recomputes anything, so all lines start at full reuse. */
 function seriesOf(
   { points }: Calibration,
   words: CalibrationWords,

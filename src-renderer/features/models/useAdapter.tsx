@@ -7,7 +7,7 @@ import { useAction, useCall, useClient } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 
-/** Puts a LoRA adapter on a model, once it was said what that costs, and takes it off again. */
+/** Adds a LoRA adapter to a model, after showing the cost, and removes it. */
 export function useAdapter(model: ModelEntry): { choose: () => void; takeOff: () => void } {
   const { t } = useTranslation(['models', 'common']);
   const change = useAction('models.setAdapter');

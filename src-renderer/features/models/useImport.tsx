@@ -7,13 +7,13 @@ import { useClient } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 
 export interface Importing {
-  /** Name and progress of what is being brought over, 0 to 1. */
+  /** Name and progress (0 to 1) of the current upload. */
   current: { name: string; fraction: number } | undefined;
   importFiles(files: readonly File[]): Promise<void>;
   importPath(path: string, copy: boolean): Promise<boolean>;
 }
 
-/** Imports GGUF files: by path where files have one, else by uploading them to the core. */
+/** Imports GGUF files: by path if they have one, otherwise by uploading them to the core. */
 export function useImport(): Importing {
   const { t } = useTranslation(['models', 'common']);
   const client = useClient();
@@ -32,7 +32,7 @@ export function useImport(): Importing {
     }
   }
 
-  /** Asks whether a model is to be imported that blends nothing, or does not run here. */
+  /** Asks for confirmation before importing a model that cannot be blended or cannot run here. */
   async function confirmed({ name, obstacle, unsupportedReason }: InspectedModel): Promise<boolean> {
     if (!obstacle && unsupportedReason === '') return true;
     const why = obstacle

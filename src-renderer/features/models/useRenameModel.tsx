@@ -6,7 +6,7 @@ import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 
-/** Asks what a model is to be called: files of different sizes often claim the same name. */
+/** Dialog for renaming a model: files of different sizes often claim the same name. */
 export function useRenameModel(model: ModelEntry): () => void {
   const { t } = useTranslation('models');
   return () => {

@@ -25,10 +25,10 @@ const FIELDS: readonly Field[] = [
   { name: 'seed', min: 0, max: 4_294_967_295, step: 1, decimals: 0 },
 ];
 
-/** A server is told no more than these. */
+/** The only options sent to a server. */
 const TOLD_SERVERS: readonly (keyof ModelSampling)[] = ['temperature', 'topP', 'seed'];
 
-/** Asks how a model is to choose its words from now on. */
+/** Dialog for a model's sampling options. */
 export function useSampling(model: ModelEntry): () => void {
   const { t } = useTranslation('models');
   return () => {

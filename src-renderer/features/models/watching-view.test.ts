@@ -39,7 +39,7 @@ test('every answer is a dot, those before the last change are grey, and the inte
   const { dots, items, series } = klChart(seen({ answers, counted: 3, kl }), 0.05, WORDS);
   expect(dots.map(({ x, y, colour }) => [x, y, colour])).toEqual([
     [1, 0.4, 'muted'],
-    [2, 1e-4, 'accent'], // 0 has no place on a logarithmic axis
+    [2, 1e-4, 'accent'], // a logarithmic axis cannot show 0
     [3, 0.02, 'accent'],
     [4, 0.04, 'accent'],
   ]);

@@ -1,11 +1,11 @@
 import type { Interval, WatchedLibrary, WatchingStatus } from '../../../src-shared/contract/watching.ts';
 import type { ChartPoint, ChartSpec } from '../../viz/chart/layout.ts';
 
-/** What was watched, as pictures want it: a dot an answer, and where the mean of those that count lies. */
+/** Converts compared answers to pictures: one dot per answer, and the mean of those that count. */
 
-/** A KL of 0 has no place on a logarithmic axis; what is smaller than this is as good. */
+/** A logarithmic axis cannot show a KL of 0; smaller values are drawn as this one. */
 const LEAST_KL = 1e-4;
-/** Answers mostly agree: the axis begins no higher than this. */
+/** Answers mostly agree: the axis starts no higher than this. */
 const MOST_OF_AXIS = 0.9;
 const HEIGHT = 96;
 const RADIUS = 3;
@@ -21,7 +21,7 @@ export interface WatchingWords {
   percent: (share: number) => string;
 }
 
-/** What follows from what was seen, in one word. */
+/** The verdict, in one word. */
 export type Verdict = 'stopped' | 'raised' | 'few' | 'unsure' | 'kept';
 
 export function verdictOf(
@@ -52,11 +52,11 @@ export function agreementChart(watched: WatchedLibrary, limit: number, words: Wa
 }
 
 interface Measure {
-  /** One an answer. */
+  /** One per answer. */
   values: readonly number[];
   interval: Interval | null;
   limit: number;
-  /** What an axis cannot show is moved to its edge. */
+  /** Values outside the axis are moved to its edge. */
   least: (value: number) => number;
   words: WatchingWords;
 }

@@ -13,7 +13,7 @@ interface Choice {
 const OFFERED = 30;
 const TYPING_MS = 200;
 
-/** Chooses among any number of documents: the core searches, the first of each library are offered. */
+/** Selects among any number of documents: the core searches, and the first matches of each library are offered. */
 export function DocumentSelect({
   libraryIds,
   chosen,
@@ -50,7 +50,7 @@ export function DocumentSelect({
       searchable
       searchValue={typed}
       onSearchChange={setTyped}
-      // The core has searched already, also by path.
+      // The core has already searched, also by path.
       filter={({ options }) => options}
       onDropdownOpen={() => setOpen(true)}
       nothingFoundMessage={t('noDocument')}

@@ -10,7 +10,10 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { excerptOf, highlighted } from './highlight.ts';
 import classes from './Search.module.css';
 
-/** Passages by document, the one with the best first, each with its place among all. Arrow keys go from one to the next; Enter opens it. */
+/**
+ * Passages grouped by document, the document with the best passage first, each with its overall rank. Arrow keys move
+ * between them; Enter opens one.
+ */
 export function Hits({
   hits,
   stale,
@@ -93,7 +96,7 @@ function Hit({
   );
 }
 
-/** Its place in each ranking. */
+/** Its rank in each ranking. */
 function Reasons({ hit, usedVectors }: { hit: SearchHit; usedVectors: boolean }) {
   const { t } = useTranslation('search');
   const format = useFormat();

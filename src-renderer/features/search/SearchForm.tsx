@@ -7,7 +7,7 @@ import { DocumentSelect } from './DocumentSelect.tsx';
 import { useSearchState } from './search-state.ts';
 import classes from './Search.module.css';
 
-/** The question and what it may draw on. */
+/** The query and its scope. */
 export function SearchForm({ busy }: { busy: boolean }) {
   const { t } = useTranslation('search');
   const { text, libraryIds, documents } = useSearchState();

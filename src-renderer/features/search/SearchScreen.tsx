@@ -16,7 +16,7 @@ import classes from './Search.module.css';
 
 const TYPING_MS = 250;
 
-/** Finds passages, without asking the model. */
+/** Finds passages without using the model. */
 export default function SearchScreen() {
   const { t } = useTranslation(['search', 'common']);
   const { text, libraryIds, documents } = useSearchState();

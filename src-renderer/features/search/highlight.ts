@@ -1,6 +1,6 @@
 import type { Range } from '../../../src-shared/contract/common.ts';
 
-/** A text in pieces, those inside a range marked. Ranges may overlap, touch, be out of order, or reach beyond the text. */
+/** A text in parts, with those inside a range marked. Ranges may overlap, touch, be unsorted, or exceed the text. */
 export function highlighted(text: string, ranges: readonly Range[]): { text: string; marked: boolean }[] {
   const parts: { text: string; marked: boolean }[] = [];
   let at = 0;
@@ -16,10 +16,10 @@ export function highlighted(text: string, ranges: readonly Range[]): { text: str
   return parts;
 }
 
-/** Characters that may stand before the first mark, so that it is among the lines that are shown. */
+/** Maximum number of characters before the first mark, so that it is within the visible lines. */
 const LEAD = 200;
 
-/** The text from a little before its first mark on; the whole text when that comes early or there is none. */
+/** The text from shortly before its first mark; the whole text if the mark is near the start or missing. */
 export function excerptOf(text: string, ranges: readonly Range[]): { text: string; ranges: Range[] } {
   const first = Math.min(...ranges.map(({ start }) => start));
   if (!Number.isFinite(first) || first <= LEAD) return { text, ranges: [...ranges] };

@@ -6,7 +6,7 @@ interface SearchState {
   documents: { id: string; title: string }[];
 }
 
-/** What was searched for stays while a result is looked at. */
+/** Keeps the query while a result is open. */
 export const useSearchState = create<SearchState>(() => ({
   text: '',
   libraryIds: [],

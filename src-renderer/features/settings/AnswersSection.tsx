@@ -9,7 +9,7 @@ import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
 import { joined } from '../../i18n/joined.ts';
 
-/** Shown when the automatic choice is switched off. */
+/** Initial value when the automatic choice is turned off. */
 const FIRST_OWN_TOP_K = 6;
 
 export function AnswersSection({ settings }: { settings: Settings }) {

@@ -82,7 +82,7 @@ function Backups({ info }: { info: AppInfo | undefined }) {
   );
 }
 
-/** Stays until the restart that puts the backup in place. */
+/** Shown until the restart that applies the backup. */
 function RestoreWaiting({ restarts }: { restarts: boolean }) {
   const { t } = useTranslation(['settings', 'common']);
   const restart = useAction('app.restart');
@@ -105,7 +105,7 @@ function RestoreWaiting({ restarts }: { restarts: boolean }) {
   );
 }
 
-/** Also of a backup that another window asked for, or that a restore begins with. */
+/** Also shows a backup that another window requested, or that a restore starts with. */
 function BackupProgress() {
   const { t } = useTranslation('settings');
   const format = useFormat();
@@ -145,7 +145,7 @@ function BackupLine({ backup, onRestore }: { backup: Backup; onRestore: () => vo
   );
 }
 
-/** The system's dialog where there is one, else an upload. */
+/** The host's dialog if there is one, otherwise an upload. */
 function RestoreFromFile({
   nativeDialogs,
   onChoose,

@@ -4,7 +4,7 @@ import type { Failure } from '../../../src-shared/contract/common.ts';
 import { failureWords } from '../../i18n/failures.ts';
 import { joined } from '../../i18n/joined.ts';
 
-/** Why a device or a pack is not there, and below it the core's own words where the window's language has others. */
+/** Why a device or a pack is unavailable, followed by the core's English message if the window's language differs. */
 export function DeviceFailure({ failure, color }: { failure: Failure; color?: string }) {
   const { i18n } = useTranslation();
   const { message, advice, detail } = failureWords(failure, i18n.language);

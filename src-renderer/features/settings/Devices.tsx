@@ -10,7 +10,7 @@ import { PackOffers } from './PackOffers.tsx';
 
 const COLOUR = { good: 'teal', off: 'red', untested: 'gray' } as const;
 
-/** The machine's devices: which of them work, how fast they are, and which one "Automatic" takes. */
+/** The machine's devices: state, speed, and which one "Automatic" uses. */
 export function Devices({ devices, packs, automatic, testing }: AllDevices) {
   const { t } = useTranslation(['settings', 'common']);
   const { mutate: test } = useAction('devices.test');
@@ -64,7 +64,7 @@ function DeviceLine(device: DeviceInfo) {
 
 interface LineProps {
   name: string;
-  /** null: of what needs no test. */
+  /** null: needs no test. */
   state: DeviceInfo['state'] | null;
   failure: Failure | null;
   details?: string[];

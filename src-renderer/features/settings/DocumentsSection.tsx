@@ -5,8 +5,8 @@ import { useChunkSize } from '../../ui/useChunkSize.tsx';
 import { NumberSetting } from './NumberSetting.tsx';
 import { useChange } from './useChange.ts';
 
-const MB = 1_000_000; // as sizes are shown everywhere
-/** Shown when the automatic choice is switched off; the most common chunk size. */
+const MB = 1_000_000; // decimal, like all sizes in the UI
+/** Initial value when the automatic choice is turned off; the most common chunk size. */
 const FIRST_OWN_CHUNK_SIZE = 512;
 
 export function DocumentsSection({ settings }: { settings: Settings }) {

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 
-/** A line of text that is kept when the field is left or Enter is pressed, not at every key. */
+/** A line of text saved on blur or Enter, not on every key. */
 export function LineSetting({
   label,
   description,

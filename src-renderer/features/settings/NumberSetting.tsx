@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './NumberSetting.module.css';
 
-/** A number that is kept when the field is left or Enter is pressed, not at every key. */
+/** A number saved on blur or Enter, not on every key. */
 export function NumberSetting({
   label,
   description,
@@ -22,7 +22,7 @@ export function NumberSetting({
   max: number;
   step?: number;
   decimals?: number;
-  /** Whether thousands are set apart: not in a number that is a name. */
+  /** Whether to use thousands separators: not for identifiers. */
   grouped?: boolean;
   onChange: (value: number) => void;
 }) {

@@ -7,7 +7,7 @@ import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { DeviceFailure } from './DeviceFailure.tsx';
 
-/** Packs for GPUs that are not here, each with the way to get it, and how far that is. */
+/** GPU packs that are not installed, each with its installation and progress. */
 export function PackOffers() {
   const { data: offers = [] } = useCall('devices.offers');
   return offers.map((offer) => <Offer key={offer.pack} {...offer} />);

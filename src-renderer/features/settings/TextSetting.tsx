@@ -1,7 +1,7 @@
 import { Textarea } from '@mantine/core';
 import { useState } from 'react';
 
-/** A text that is kept when the field is left, not at every key. */
+/** A text saved on blur, not on every key. */
 export function TextSetting({
   label,
   description,

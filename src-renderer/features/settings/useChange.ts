@@ -3,7 +3,7 @@ import type { SettingsChanges } from '../../../src-shared/settings.ts';
 import { useAction } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 
-/** Changes settings at once; a refusal is told, and the form shows the old value again. */
+/** Saves settings immediately; on failure, shows a notification and restores the old value. */
 export function useChange(): (changes: SettingsChanges) => void {
   const { t } = useTranslation();
   const { mutate } = useAction('settings.update');

@@ -11,7 +11,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import rows from '../../ui/found/FoundModelRow.module.css';
 import classes from './Welcome.module.css';
 
-/** A model to download, in a sentence; nobody is asked for it before somebody clicks. */
+/** A model to download; the hub is contacted only after a click. */
 export function DownloadOffer() {
   const { t } = useTranslation('hub');
   const { data: info } = useCall('hub.info');
@@ -57,7 +57,7 @@ function Offer({ point }: { point: StartingPoint }) {
   const { t } = useTranslation('hub');
   const format = useFormat();
   const { repository, file, license } = point;
-  // How fast the hub is has been seen once its header has come.
+  // The speed of the hub is known once the header has arrived.
   const { data } = useCall('hub.repository', { repository });
   const speed = data?.bytesPerSecond ?? null;
   const name = (repository.split('/').at(-1) ?? repository).replace(/-GGUF$/i, '');

@@ -9,8 +9,8 @@ import { Suggestions } from './Suggestions.tsx';
 import classes from './Welcome.module.css';
 
 /**
- * Kvasir in one screen: what is ready, what to ask, what to look at, and how to go on. Models are offered by what they cost: the demo,
- * which is here, then those that other programs have on this machine, then what has to be downloaded.
+ * Kvasir on one screen: what is ready, what to ask, what to look at, and how to continue. Models are offered in order
+ * of cost: the demo, which is included, then models of other apps on this machine, then downloads.
  */
 export function FirstRun({ onAsk }: { onAsk: (question: string) => void }) {
   const { t } = useTranslation('welcome');

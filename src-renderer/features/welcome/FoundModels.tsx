@@ -10,7 +10,7 @@ import classes from './Welcome.module.css';
 
 const SHOWN = 2;
 
-/** Models that are on this machine already: one click uses one, in place of the demo. */
+/** Models that are already on this machine: one click uses one in place of the demo. */
 export function FoundModels() {
   const { t } = useTranslation('found');
   const { found, searching, usable, search } = useSearch();

@@ -10,7 +10,7 @@ const useDismissed = create<{ dismissed: boolean }>()(
   persist((): { dismissed: boolean } => ({ dismissed: false }), { name: 'kvasir-next-step' }),
 );
 
-/** Below the first answer from the sample library: the way to one's own documents. */
+/** Shown below the first answer from the sample library: how to add your own documents. */
 export default function NextStep() {
   const { t } = useTranslation('welcome');
   const { dismissed } = useDismissed();

@@ -8,7 +8,7 @@ import { useNotBlended } from '../../ui/useNotBlended.ts';
 import { modelStep, readyOf, type ModelStep } from './readiness.ts';
 import classes from './Welcome.module.css';
 
-/** Library, model and cache, as they are at this moment. */
+/** Current state of library, model and cache. */
 export function Readiness() {
   const { t } = useTranslation('welcome');
   return (

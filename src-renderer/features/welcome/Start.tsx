@@ -7,7 +7,7 @@ import { readyOf } from './readiness.ts';
 import { Suggestions } from './Suggestions.tsx';
 import classes from './Welcome.module.css';
 
-/** The beginning of a conversation for someone who knows Kvasir. */
+/** Start of a conversation for a returning user. */
 export function Start({ onAsk }: { onAsk: (question: string) => void }) {
   const { t } = useTranslation('welcome');
   const { data: libraries } = useCall('libraries.list');

@@ -6,7 +6,7 @@ import classes from './Welcome.module.css';
 
 const SHOWN = 3;
 
-/** Questions to begin with; a click asks. */
+/** Suggested questions; a click asks one. */
 export function Suggestions({ onAsk }: { onAsk: (question: string) => void }) {
   const { t } = useTranslation('welcome');
   const { data: questions = [] } = useCall('chat.suggestions');

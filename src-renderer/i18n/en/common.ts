@@ -33,7 +33,7 @@ export const common = {
     untitled: 'New conversation',
     open: 'Commands',
     placeholder: 'What would you like to do?',
-    nothing: 'No command matches',
+    nothing: 'No matching commands',
     goTo: 'Go to {{place}}',
     theme: 'Switch between light and dark',
     analyse: 'Analyse a document',
@@ -45,18 +45,20 @@ export const common = {
     expired: 'Kvasir restarted. Open the address it printed, or press Enter in its terminal for a new one.',
   },
   error: {
-    title: 'That did not work',
-    crashed: 'This part of the window ran into an error',
+    title: 'Something went wrong',
+    crashed: 'Something went wrong in this part of the window',
     reload: 'Reload the window',
   },
-  loadAgain: { open: 'Load the model again', done: 'The model was loaded again.' },
+  loadAgain: { open: 'Reload the model', done: 'The model was reloaded.' },
   notice: 'Please note',
   notBlended: {
-    'running-state': '{{name}} keeps a running state instead of KV; its passages cannot be blended yet.',
-    'compressed-kv': '{{name}} keeps its KV compressed; its passages cannot be blended yet.',
+    'running-state':
+      '{{name}} keeps a recurrent state instead of a KV cache. Kvasir cannot blend its passages yet.',
+    'compressed-kv': '{{name}} compresses its KV cache. Kvasir cannot blend its passages yet.',
     architecture:
-      '{{name}} is of an architecture that Kvasir does not blend yet; its prompts are computed whole.',
-    remote: '{{name}} is on a server, which is sent passages as text; nothing is computed ahead here.',
+      'Kvasir cannot blend passages for the architecture of {{name}} yet. Prompts are prefilled in full.',
+    remote:
+      '{{name}} runs on a server, which receives passages as text. Nothing is precomputed on this machine.',
   },
   table: { selectAll: 'Select all', select: 'Select' },
   skipToContent: 'Skip to content',

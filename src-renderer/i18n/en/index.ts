@@ -16,7 +16,7 @@ import { stages } from './stages.ts';
 import { strategies } from './strategies.ts';
 import { welcome } from './welcome.ts';
 
-/** One file a feature; zh/ has the same keys, which the type checker holds it to. */
+/** One file per feature; the type checker requires the same keys in zh/. */
 export const en = {
   analysis,
   chat,
@@ -37,5 +37,5 @@ export const en = {
   welcome,
 };
 
-/** The same keys with other words. i18next's plural forms (`_one`, `_other`) may differ from language to language. */
+/** The same keys with other texts. i18next's plural forms (`_one`, `_other`) may differ between languages. */
 export type Words<T> = { readonly [K in keyof T]: T[K] extends string ? string : Words<T[K]> };

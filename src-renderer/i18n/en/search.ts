@@ -1,12 +1,12 @@
 export const search = {
-  subtitle: 'Every passage that matches, best first, grouped by document.',
+  subtitle: 'Every matching passage, best first, grouped by document.',
   question: 'Search',
   placeholder: 'Words or a question',
   libraries: 'Libraries',
   allLibraries: 'All libraries',
   documents: 'Documents',
   allDocuments: 'All documents',
-  noDocument: 'No document matches',
+  noDocument: 'No matching documents',
   passages_one: '{{count}} passage',
   passages_other: '{{count}} passages',
   inDocuments_one: 'in {{count}} document',
@@ -15,12 +15,13 @@ export const search = {
   found: '{{passages}} {{documents}}, found in {{time}}',
   idleTitle: 'Search your documents',
   idleText:
-    'Type a question. Passages are ranked by the words they share with it and, with an embedding model, by meaning; the two rankings are then combined.',
-  nothingTitle: 'No passage matches',
-  nothingText: 'An answer would say so, too. Try different words, or search more libraries and documents.',
+    'Type a question. Kvasir ranks passages by keywords and, with an embedding model, by meaning, then combines both rankings.',
+  nothingTitle: 'No matching passages',
+  nothingText:
+    'An answer would not find any, either. Try different words, or search more libraries and documents.',
   widen: 'Search everywhere',
   wordsOnly:
-    'Only words were compared: no embedding model is in use. With one, passages are also found by meaning.',
+    'Keyword search only: no embedding model is in use. With one, Kvasir also finds passages by meaning.',
   toModels: 'Go to Models',
   rank: 'Passage {{rank}}',
   page: 'page {{page}}',
@@ -30,6 +31,6 @@ export const search = {
   notFullText: 'Not found by keyword',
   notVector: 'Not found by meaning',
   fullTextHelp: 'Full-text search (BM25), score {{score}}',
-  vectorHelp: 'Similarity of vectors, score {{score}}',
+  vectorHelp: 'Vector similarity, score {{score}}',
   score: 'Combined score {{score}}',
 };

@@ -18,76 +18,75 @@ export const settings = {
     languages: { system: 'Match system', en: 'English', zh: '中文' },
   },
   answers: {
-    strategy: 'How cached text is blended',
+    strategy: 'Blending strategy',
     strategyHelp: 'Each conversation can use a different one.',
     ratio: 'Recompute ratio',
     ratioHelp:
-      'Share of the cached text to recompute, where it matters most. More is slower and closer to reading everything again.',
+      'Share of the cached text to recompute, where it matters most. Higher values are slower but closer to a full prefill.',
     watchAnswers: 'Check blended answers while the computer is idle',
     watchAnswersHelp:
-      'A few answers a day are computed once more without the cache and compared. If they differ too much, more is recomputed or blending stops; the Models screen shows it. Never on battery, and never while you wait for something.',
-    topK: 'Passages in a prompt',
-    topKHelp: 'Six, or more where passages are short. More of them cover more, and take longer.',
+      'Kvasir recomputes a few answers a day without the cache and compares them. If they differ too much, it recomputes more or turns blending off; the Models screen shows the result. This never runs on battery or while you are waiting for something.',
+    topK: 'Passages per prompt',
+    topKHelp: 'Six by default, or more if passages are short. More passages cover more but take longer.',
     automaticTopK: 'Choose the number of passages automatically',
     strict: 'From your documents only',
     strictHelp:
-      'The model is told to answer from the passages alone, and to say so when they do not contain the answer. When nothing matches a question, the model is not asked at all.',
+      'Instructs the model to answer only from the passages, and to say so if they do not contain the answer. If no passage matches a question, Kvasir does not ask the model at all.',
     think: 'Let the model think before it answers',
     thinkHelp:
-      'Answers can get better, and the first word comes later. Thoughts count towards the longest answer. Some models always think, others never do.',
-    maxTokens: 'Longest answer (tokens)',
+      'Answers can improve, but the first word comes later. Thoughts count towards the maximum answer length. Some models always think, others never do.',
+    maxTokens: 'Maximum answer length (tokens)',
     contextTokens: 'Context',
-    contextHelp: 'Tokens of prompt and answer together; the model’s own limit applies too.',
+    contextHelp: 'Tokens of prompt and answer together. The model’s own limit also applies.',
     systemPrompt: 'Instructions for the model',
     systemPromptHelp:
-      'Put before every conversation: where the model’s template has a place for them, else into the first question.',
+      'Added at the start of every conversation: in the model template’s place for instructions or, if it has none, in the first question.',
   },
   documents: {
     chunkTokens: 'Passage size',
     chunkTokensHelp:
-      'In tokens (parts of words). After a change every document is split and read again. Try sizes on a document’s page first.',
+      'In tokens (parts of words). After a change, Kvasir splits and reads every document again. Try sizes on a document’s page first.',
     automatic: 'Automatic size ({{count}})',
     automaticPlain: 'Automatic size',
     maxFile: 'Largest file (MB)',
-    maxFileHelp: 'Larger files are not read; they are listed as failed.',
+    maxFileHelp: 'Larger files are not read and are listed as failed.',
     storeMisses: 'Store passages computed for an answer',
-    storeMissesHelp: 'Passages that were not in the cache yet are stored after the answer.',
+    storeMissesHelp: 'Passages that were not cached yet are stored after the answer.',
   },
   engine: {
     device: 'Device',
     deviceAuto: 'Automatic: the fastest that passed its test',
     deviceHelp:
-      'The model is loaded again on the device that you choose. What does not fit on a GPU stays on the CPU. Choosing a GPU that is off tests it again.',
+      'Reloads the model on the device you choose. Parts that do not fit on a GPU stay on the CPU. Choosing a GPU that is off tests it again.',
     threads: 'CPU threads',
     threadsHelp:
-      '0 means automatic: as many as other programs leave cores free. Takes effect the next time the model is loaded.',
+      '0 means automatic: one thread for each core that other programs leave free. Takes effect the next time the model is loaded.',
     dtype: 'Precision of the cache',
     dtypeHelp:
-      'Compact takes about half the space and is nearly as exact. What is stored in the other precision stays until its space is needed; passages are read again in the new one when a question needs them.',
+      'Compact takes about half the space and is nearly as exact. Caches in the other precision are kept until their space is needed; passages are recomputed in the new precision when a question needs them.',
     conversationDtype: 'Precision of conversations in memory',
     conversationDtypeHelp:
       'Compact keeps about twice as much of your conversations in the same memory; answers differ very little. Changing it reloads the model.',
     exact: 'Exact (f16)',
     compact: 'Compact (q8_0)',
     catalogue: 'List of models to download',
-    catalogueHelp: 'A file, or the address of one; its models are then offered on the Models screen.',
-    hub: 'Address of the hub',
+    catalogueHelp: 'Path or URL of a list. Its models appear on the Models screen.',
+    hub: 'Hub address',
     hubHelp:
-      'Where models are searched under Models → Discover, and nowhere else: the public hub, a mirror, or your company’s own. Empty brings back the public one.',
+      'Models → Discover searches for models only here: the public hub, a mirror, or your company’s own hub. Leave it empty to use the public hub.',
     devices: 'Devices on this machine',
     memory: '{{free}} of {{total}} free',
-    speed: '{{here}} tokens of a prompt per second in a short test with the demo model; the CPU {{cpu}}',
+    speed: '{{here}} prompt tokens per second in a short test with the demo model; the CPU {{cpu}}',
     state: { good: 'Works', off: 'Off', untested: 'Not tested yet' },
     testAgain: 'Test again',
     pack: {
       name: '{{title}} pack',
       help: {
-        vulkan:
-          'With it Kvasir can compute on most GPUs. It is downloaded, verified and tested before it is used.',
-        cuda: 'For NVIDIA’s GPUs. It is downloaded, verified and tested before it is used.',
+        vulkan: 'Lets Kvasir compute on most GPUs. Kvasir downloads, verifies and tests it before use.',
+        cuda: 'For NVIDIA GPUs. Kvasir downloads, verifies and tests it before use.',
       },
-      needs: 'It needs {{libraries, list}} on this machine.',
-      noDriver: 'Its driver was not found here: install the graphics driver first.',
+      needs: 'Requires {{libraries, list}} on this machine.',
+      noDriver: 'Driver not found. Install the graphics driver first.',
       get: 'Get the {{title}} pack ({{size}})',
       fetching: 'Downloading: {{done}} of {{total}}',
       unpacking: 'Verified; unpacking',
@@ -95,7 +94,7 @@ export const settings = {
     automatic: {
       'no-gpu': 'Automatic uses the CPU: no GPU was found, or its pack is not installed.',
       untested:
-        'Automatic uses the CPU until the GPU is tested. That happens by itself while nobody waits for an answer.',
+        'Automatic uses the CPU until the GPU is tested. The test runs automatically while nobody is waiting for an answer.',
       'none-works': 'Automatic uses the CPU, because no GPU passed its test.',
       'cpu-faster': 'Automatic uses the CPU, because no GPU was faster in the test.',
       fastest: 'Automatic uses {{device}}, because it was the fastest in the test.',
@@ -103,24 +102,24 @@ export const settings = {
   },
   data: {
     folder: 'Data folder',
-    reveal: 'Show in the file manager',
+    reveal: 'Show in file manager',
     backup: 'Backup',
     backupHelp:
       'Uploaded documents, the catalogue, conversations and settings, in one file. The cache is left out, because Kvasir can recompute it.',
     backupNow: 'Back up now',
-    backingUp: 'Backing up: {{share}}. You can go on working.',
+    backingUp: 'Backing up: {{share}}. You can keep working.',
     backupDone: 'Backed up to {{path}} ({{size}}).',
-    none: 'There is no backup yet.',
+    none: 'No backups yet.',
     restore: 'Restore',
     restoreFile: 'Restore from a file…',
     restoreTitle: 'Restore this backup?',
     restoreText:
-      'At the next start, Kvasir replaces your documents, conversations, settings and list of models with those in {{path}}. It backs up the current ones first. Model files on this machine stay; one added since that backup has to be added to the list again.',
+      'At the next start, Kvasir replaces your documents, conversations, settings and list of models with those in {{path}}. It backs up the current ones first. Model files on this machine stay in place, but you must add models that are newer than the backup to the list again.',
     restoreReady: 'The backup is checked and ready',
     restoreNext:
-      'Restart Kvasir to put it in place. Documents, conversations, settings and the list of models go back to what the backup holds; changes you make until then are lost.',
+      'Restart Kvasir to apply it. Documents, conversations, settings and the list of models are restored to the state of the backup. Changes you make until then are lost.',
     restoreNextByHand:
-      'Stop Kvasir where you started it, and start it again. Documents, conversations, settings and the list of models then go back to what the backup holds; changes you make until then are lost.',
+      'Stop Kvasir where you started it, then start it again. Documents, conversations, settings and the list of models are restored to the state of the backup. Changes you make until then are lost.',
     restartNow: 'Restart now',
     diskFree: '{{size}} free on this disk',
   },
@@ -128,11 +127,11 @@ export const settings = {
     version: 'Kvasir {{version}}',
     engine: 'Engine {{addon}}, ggml {{ggml}}',
     host: { electron: 'Desktop app', server: 'In the browser; the core runs on {{platform}}' },
-    updates: 'Look for newer versions',
+    updates: 'Check for updates',
     updatesHelp:
-      'Once a day, at the address this package was made with. A newer one is fetched, verified, and installed when you quit.',
+      'Once a day, at the update address of this package. Kvasir downloads and verifies an update, and installs it when you quit.',
     offline:
-      'Everything runs on this machine: no telemetry, no accounts. Kvasir asks others only where you do: for a model that you look for or download, a pack for your GPU, or a newer version.',
+      'Everything runs on this machine: no telemetry, no accounts. Kvasir contacts others only when you do: to find or download a model, to get a GPU pack, or to check for updates.',
   },
   range: 'From {{min}} to {{max}}',
 };

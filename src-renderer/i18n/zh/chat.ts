@@ -171,7 +171,7 @@ export const chat: Words<typeof en.chat> = {
     imageNamed: '图片（未加载）：{{name}}',
     table: '表格',
   },
-  /** The line under an answer; its parts are joined by a dot. */
+  /** The line below an answer; its parts are joined by a dot. */
   summary: { sooner: '提速至 {{factor}} 倍', firstWord: '{{time}}后出现第一个词' },
   stats: {
     label: '这个回答是怎样生成的',

@@ -4,14 +4,14 @@ import { settings } from './settings.ts';
 import { reasons } from './sharing.ts';
 
 interface Words {
-  /** With the failure's values filled in. */
+  /** With placeholders for the failure's values. */
   message: string;
   advice: string;
-  /** Whether this says all that the core's own sentence says. */
+  /** Whether this says everything that the core's text says. */
   whole?: true;
 }
 
-/** What happened, and what to do. Codes whose causes have nothing in common but the code are left to the core's own words. */
+/** Message and advice. Codes whose causes have nothing in common are left to the core's text. */
 export const failures: Partial<Record<ErrorCode, Words>> = {
   MODEL_NOT_FOUND: { message: '找不到模型文件。', advice: '请检查路径，或重新导入 GGUF 文件。' },
   MODEL_INVALID: {
@@ -195,7 +195,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
   },
 };
 
-/** Values that are names, as the window calls what they name. */
+/** Values that are identifiers, with their names in the UI. */
 export const names: Record<string, string> = {
   default: '默认值',
   chunkTokens: settings.documents.chunkTokens,

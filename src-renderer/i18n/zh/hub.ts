@@ -58,7 +58,6 @@ export const hub: Words<typeof en.hub> = {
     usual: '大多数人使用的版本。读到文件头之前，无法得知它在本机需要多少内存。',
   },
   usual: '常用版本',
-  unnamed: '未命名',
   file: {
     disk: '磁盘 {{bytes}}',
     memory: '内存 {{bytes}}（{{tokens}} token 的上下文）',

@@ -172,7 +172,6 @@ export const library: Words<typeof en.library> = {
     unpin: '取消固定',
     none: '还没有正文',
     noneText: '文档在队列中：{{phase}}。',
-    notCut: '正文还没有为这个模型切成段落。',
     warnings: 'Kvasir 读取了这篇文档，但是：',
     notReady: '这篇文档：{{phase}}',
   },

@@ -1,6 +1,6 @@
 import type { Notice } from '../../../src-shared/answer.ts';
 
-/** What the reader should know; numbers and names stand in the core's own words. */
+/** Notices; numbers and names are in the core's text. */
 export const notices: Record<Notice['kind'], string> = {
   'missing-facts': '问题中有些名称、数字或日期没有出现在任何段落中。',
   'no-match': '没有匹配的文档：这个回答不以你的任何文档为依据。',

@@ -85,7 +85,7 @@ export const sharing: Words<typeof en.sharing> = {
   },
 };
 
-/** Why a shared cache did not do what it was asked for, with what to do. */
+/** Reasons why a shared cache failed, with advice. */
 export const reasons: Record<string, string> = {
   'sharing-place': '共享缓存',
   'sharing-unknownHost': '没有这个名称的主机。请更正地址。',

@@ -10,7 +10,7 @@ import { useFormat } from '../useFormat.ts';
 import { useFoundModel } from './useFoundModel.ts';
 import classes from './FoundModelRow.module.css';
 
-/** One model that was found; a click uses it. */
+/** A model that was found; a click uses it. */
 export function FoundModelRow({ model }: { model: FoundModel }) {
   const { t } = useTranslation(['found', 'models', 'common']);
   const { use, busy, active } = useFoundModel(model);
@@ -52,7 +52,7 @@ export function FoundModelRow({ model }: { model: FoundModel }) {
   );
 }
 
-/** A file that cannot be used, and why. */
+/** A file that cannot be used, with the reason. */
 export function UnusableRow({ model }: { model: FoundModel }) {
   const { i18n } = useTranslation();
   const { header, failure } = model;

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { FoundModels } from '../../../src-shared/contract/found-models.ts';
 
-/** How far looking for models is, or that it found none or not all. */
+/** Progress of the search for models, or that it found none or stopped early. */
 export function SearchStatus({ found }: { found: FoundModels | undefined }) {
   const { t } = useTranslation('found');
   if (!found || found.state === 'never') return null;

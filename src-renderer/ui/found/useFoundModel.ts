@@ -4,7 +4,7 @@ import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
 import { useCall, useClient } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../notify.tsx';
 
-/** Takes a model that was found into the list and into use, where it lies. */
+/** Adds a found model to the list and activates it, in place. */
 export function useFoundModel({ path, name, id }: FoundModel): {
   use: () => Promise<void>;
   busy: boolean;

@@ -3,13 +3,13 @@ import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { notifyFailure } from '../notify.tsx';
 
-/** The models that other programs have on this machine, as far as they are known, and looking for them. */
+/** The known models of other apps on this machine, and the search for them. */
 export function useSearch() {
   const { t } = useTranslation('common');
   const { data: found } = useCall('models.found');
   const { mutateAsync } = useAction('models.search');
 
-  /** Whether it could be done. */
+  /** Whether it succeeded. */
   async function search(folders: string[] = []): Promise<boolean> {
     try {
       await mutateAsync({ folders });

@@ -4,7 +4,7 @@ import type { Download } from '../../../src-shared/contract/models.ts';
 import { useFormat } from '../useFormat.ts';
 import { useHubFile, type HubFileAt } from './useHubFile.ts';
 
-/** What can be done with a file of the hub now: download it, watch it come, use it. */
+/** The current action for a file on the hub: download, progress, or use. */
 export function HubFileButton({ at, name, primary }: { at: HubFileAt; name: string; primary: boolean }) {
   const { t } = useTranslation(['hub', 'models']);
   const { model, download, start, use, busy } = useHubFile(at);

@@ -5,14 +5,14 @@ import type { Download } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../notify.tsx';
 
-/** A file on the hub, as far as its download goes by it. */
+/** A file on the hub, with the fields that a download needs. */
 export interface HubFileAt {
   repository: string;
   revision: string;
   file: Pick<HubFile, 'path' | 'local'>;
 }
 
-/** Downloading a file of the hub, and taking the model that it becomes into use. */
+/** Downloads a file from the hub, and activates the resulting model. */
 export function useHubFile({ repository, revision, file }: HubFileAt) {
   const { t } = useTranslation(['hub', 'common']);
   const [, navigate] = useLocation();
@@ -33,7 +33,7 @@ export function useHubFile({ repository, revision, file }: HubFileAt) {
     begin.mutate({ repository, revision, path: file.path }, { onError });
   }
 
-  /** A model for chat leads to where one asks. */
+  /** A chat model opens the chat. */
   function use(): void {
     if (!model) return;
     const onSuccess = (): void => {

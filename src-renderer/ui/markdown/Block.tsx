@@ -7,7 +7,7 @@ import classes from './Markdown.module.css';
 
 const Formula = lazy(() => import('./Formula.tsx'));
 
-/** One block of Markdown as elements of our own making: nothing of the source is ever taken as HTML. */
+/** Renders one Markdown block as React elements; the source is never interpreted as HTML. */
 export function Block({ token }: { token: MarkdownToken }): ReactNode {
   switch (token.type) {
     case 'heading':
@@ -18,7 +18,7 @@ export function Block({ token }: { token: MarkdownToken }): ReactNode {
           <Inline tokens={childrenOf(token)} />
         </p>
       );
-    case 'text': // a tight list item's line
+    case 'text': // a line of a tight list item
       return <Inline tokens={token.tokens ? childrenOf(token) : [token]} />;
     case 'code':
       return <CodeBlock code={token.text} language={token.lang ?? ''} />;
@@ -50,7 +50,7 @@ function Blocks({ tokens }: { tokens: readonly MarkdownToken[] }) {
   return tokens.map((token, index) => <Block key={index} token={token} />);
 }
 
-/** Below the message's own heading: the first three depths are one level, told apart by size, for models begin with any. */
+/** Below the message's heading. Models start with any depth, so the first three share a level and differ in size. */
 function Heading({ token }: { token: Tokens.Heading | Tokens.Generic }) {
   const depth = Number(token.depth);
   const Tag = depth <= 3 ? 'h3' : depth === 4 ? 'h4' : 'h5';
@@ -93,7 +93,7 @@ const ListItem = memo(
 
 function Table({ token }: { token: Tokens.Table }) {
   return (
-    // Focusable, for a table that is wider than the page is scrolled with the arrow keys.
+    // Focusable, so that arrow keys can scroll a table that is wider than the page.
     <div className={classes.table} tabIndex={0} role="region">
       <table>
         <thead>

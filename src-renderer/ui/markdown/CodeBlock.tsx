@@ -7,10 +7,10 @@ import { coloured } from './highlight-queue.ts';
 import { languageNamed } from './languages.ts';
 import classes from './Markdown.module.css';
 
-/** Longer code is shown in one colour. */
+/** Longer code is not highlighted. */
 const MAX_HIGHLIGHTED = 30_000;
 
-/** Code with its language, colours once they are there, and a button to copy it. */
+/** A code block with its language, highlighting once available, and a copy button. */
 export function CodeBlock({ code, language }: { code: string; language: string }) {
   const { t } = useTranslation(['chat', 'common']);
   const name = language.trim().split(/\s/)[0] ?? '';
@@ -55,10 +55,10 @@ export function CodeBlock({ code, language }: { code: string; language: string }
   );
 }
 
-/** Code that is being written changes every frame; only what has stood for a moment is worth colouring. */
+/** Code that is being written changes every frame; it is highlighted only after a pause. */
 const SETTLED_MS = 120;
 
-/** Lines of coloured tokens; undefined while it is plain: still loading, unknown language, still growing. */
+/** Lines of highlighted tokens; undefined while plain: loading, unknown language, or still growing. */
 function useHighlighted(code: string, name: string): CodeToken[][] | undefined {
   const language = code.length <= MAX_HIGHLIGHTED ? languageNamed(name) : undefined;
   const [done, setDone] = useState<{ code: string; lines: CodeToken[][] }>();

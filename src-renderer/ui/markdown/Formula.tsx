@@ -3,8 +3,8 @@ import katex from 'katex';
 import { useLayoutEffect, useRef } from 'react';
 
 /**
- * A formula set by KaTeX, which builds elements rather than HTML: the page's policy allows no style attributes.
- * Sizes and expansions are bounded, and commands that make links or load things are off.
+ * A formula rendered by KaTeX as elements rather than HTML, because the page's policy allows no style attributes. Sizes
+ * and expansions are bounded, and commands that create links or load resources are disabled.
  */
 export default function Formula({ source, display }: { source: string; display: boolean }) {
   const element = useRef<HTMLSpanElement>(null);

@@ -8,7 +8,7 @@ import classes from './Markdown.module.css';
 
 const Formula = lazy(() => import('./Formula.tsx'));
 
-/** What stands within a line. */
+/** Inline content. */
 export function Inline({ tokens }: { tokens: readonly MarkdownToken[] }) {
   return tokens.map((token, index) => <Piece key={index} token={token} />);
 }
@@ -55,14 +55,14 @@ function Piece({ token }: { token: MarkdownToken }): ReactNode {
           <Formula source={token.text} display={token.display} />
         </Suspense>
       );
-    case 'html': // written out; only a line break is understood, for it is common in tables
+    case 'html': // HTML is shown as text; only line breaks are interpreted, because they are common in tables.
       return /^<br *\/?>$/i.test(token.raw) ? <br /> : token.raw;
     default:
       return token.raw;
   }
 }
 
-/** Opens outside of the window, and says where it leads when its words do not. */
+/** Opens outside the window, and shows its target if the link text does not. */
 function TextLink({ href, tokens, text }: { href: string; tokens: readonly MarkdownToken[]; text: string }) {
   const link = safeLink(href);
   if (!link) return <Inline tokens={tokens} />;
@@ -74,7 +74,7 @@ function TextLink({ href, tokens, text }: { href: string; tokens: readonly Markd
   );
 }
 
-/** Nothing is loaded from anywhere: an image is named, and linked where that is safe. */
+/** Images are never loaded; they are named, and linked if that is safe. */
 function MissingImage({ href, text }: { href: string; text: string }) {
   const { t } = useTranslation('chat');
   const link = safeLink(href);

@@ -4,8 +4,8 @@ import type { MarkdownToken } from './tokens.ts';
 import classes from './Markdown.module.css';
 
 /**
- * Blocks of a text that may still grow: those that did not change are not drawn again. Raw HTML is shown as it is written, images are
- * not loaded, unsafe links are dead.
+ * Blocks of a text that may still grow; unchanged blocks are not rendered again. Raw HTML is shown as text, images are
+ * not loaded, unsafe links are disabled.
  */
 export function MarkdownBlocks({ blocks }: { blocks: readonly MarkdownToken[] }) {
   return (

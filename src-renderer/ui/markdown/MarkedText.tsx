@@ -3,10 +3,10 @@ import { createContext, use } from 'react';
 import { textMarks } from './text-marks.ts';
 import classes from './Markdown.module.css';
 
-/** Words that are marked wherever they stand in a text, and why. */
+/** Words to mark wherever they occur in a text, and the reason. */
 export const TextMarks = createContext<{ words: readonly string[]; why: string } | undefined>(undefined);
 
-/** Text of a line, with the marked words in it underlined; why is told on hover and focus. */
+/** Inline text with the marked words underlined; hover and focus show the reason. */
 export function MarkedText({ text }: { text: string }) {
   const marks = use(TextMarks);
   if (!marks || marks.words.length === 0) return text;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { coloured, type Coloured, type ToColour } from './highlight-queue.ts';
 
-/** Answers at once, except to code that says `stuck`: then never again. */
+/** Responds immediately, except to code that says `stuck`, after which it never responds. */
 class FakeWorker {
   static made: FakeWorker[] = [];
   onmessage: ((event: { data: Coloured }) => void) | undefined;

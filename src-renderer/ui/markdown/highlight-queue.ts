@@ -13,7 +13,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** Milliseconds without an answer after which the worker is given up: some code makes a grammar's expressions run for ever. */
+/** Timeout of the worker in milliseconds: some code makes a grammar's regular expressions run forever. */
 const PATIENCE_MS = 20_000;
 
 const waiting = new Map<number, Waiting>();
@@ -21,7 +21,7 @@ let worker: Worker | undefined;
 let watch: ReturnType<typeof setTimeout> | undefined;
 let lastId = 0;
 
-/** Colours code away from the window's thread. Rejects when that fails, or takes too long. */
+/** Highlights code in a worker. Rejects on failure or timeout. */
 export function coloured(code: string, language: LanguageName): Promise<CodeToken[][]> {
   worker ??= start();
   const id = ++lastId;
@@ -50,7 +50,7 @@ function keepWatch(): void {
   if (waiting.size > 0) watch = setTimeout(() => giveUp('it took too long'), PATIENCE_MS);
 }
 
-/** The next code gets a new worker. */
+/** The next request starts a new worker. */
 function giveUp(why: string): void {
   clearTimeout(watch);
   worker?.terminate();

@@ -5,13 +5,13 @@ import { LANGUAGES, type LanguageName } from './languages.ts';
 
 export interface CodeToken {
   text: string;
-  /** Both themes' colours as CSS variables; the style sheet takes the one of the theme. */
+  /** Both themes' colours as CSS variables; the style sheet selects one. */
   style: CSSProperties;
 }
 
 let highlighter: Promise<HighlighterCore> | undefined;
 
-/** Colours code, line by line. The engine is the one without WebAssembly, which the page's policy does not allow. */
+/** Highlights code, line by line. Uses the engine without WebAssembly, which the page's policy forbids. */
 export async function highlight(code: string, language: LanguageName): Promise<CodeToken[][]> {
   highlighter ??= createHighlighterCore({
     engine: createJavaScriptRegexEngine({ forgiving: true }),

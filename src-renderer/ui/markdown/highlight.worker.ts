@@ -1,7 +1,7 @@
 import { highlight } from './highlight.ts';
 import type { Coloured, ToColour } from './highlight-queue.ts';
 
-// Compiling a grammar takes hundreds of milliseconds, which the window has not got while an answer is written.
+// Compiling a grammar takes hundreds of milliseconds, too long for the UI thread while an answer is written.
 self.onmessage = ({ data: { id, code, language } }: MessageEvent<ToColour>) => {
   const reply = (result: Coloured): void => self.postMessage(result);
   highlight(code, language).then(

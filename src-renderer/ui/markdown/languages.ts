@@ -2,7 +2,7 @@ import type { LanguageRegistration } from 'shiki/types';
 
 type Load = () => Promise<{ default: LanguageRegistration[] }>;
 
-/** The grammars that come with Kvasir; each is loaded when code in it first appears. */
+/** The bundled grammars; each is loaded when first used. */
 export const LANGUAGES = {
   bash: () => import('shiki/langs/bash.mjs'),
   c: () => import('shiki/langs/c.mjs'),
@@ -72,7 +72,7 @@ const ALIASES: Readonly<Record<string, LanguageName>> = {
   yml: 'yaml',
 };
 
-/** The grammar that a fence's info string means; undefined where none comes with Kvasir. */
+/** The grammar for a fence's info string; undefined if none is bundled. */
 export function languageNamed(name: string): LanguageName | undefined {
   const lower = name.toLowerCase();
   if (Object.hasOwn(LANGUAGES, lower)) return lower as LanguageName;

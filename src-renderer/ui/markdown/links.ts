@@ -4,18 +4,18 @@ const SAFE = new Set(['http:', 'https:', 'mailto:']);
 
 interface SafeLink {
   href: string;
-  /** What the reader should know of the target: the host, or the mail address. */
+  /** The target's host or mail address, for display. */
   target: string;
 }
 
-/** A link that may be opened, outside of the window; undefined for every other scheme and for relative addresses. */
+/** A link that may be opened outside the window; undefined for other schemes and relative URLs. */
 export function safeLink(href: string): SafeLink | undefined {
   const url = URL.parse(decodeEntities(href));
   if (!url || !SAFE.has(url.protocol)) return undefined;
   return { href: url.href, target: url.protocol === 'mailto:' ? url.pathname : url.host };
 }
 
-/** `&amp;` and the like as the characters they stand for. */
+/** Decodes character references such as `&amp;`. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(

@@ -12,7 +12,7 @@ const TEXTS = {
   links: '[a]: https://example.org "T"\n\nSee [a] and [b][a].\n\n[c]: https://example.com\n\nAnd [c].\n',
 };
 
-/** Cuts a text at seeded random places, so that a failure can be repeated. */
+/** Splits a text at seeded random positions, so that failures are reproducible. */
 function* pieces(text: string, seed: number): Generator<string> {
   let state = seed;
   for (let at = 0; at < text.length;) {

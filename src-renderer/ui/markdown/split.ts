@@ -1,18 +1,18 @@
 import { lex, type Links, type MarkdownToken } from './tokens.ts';
 
-/** A text that grows, cut into Markdown blocks of which all but the last few are finished and never read again. */
+/** A growing text, split into Markdown blocks. All but the last few are final and never parsed again. */
 export interface Split {
   readonly finished: readonly MarkdownToken[];
   /** Blocks that more text may still change. */
   readonly open: readonly MarkdownToken[];
-  /** The source of the open blocks. */
+  /** Source of the open blocks. */
   readonly tail: string;
   readonly links: Links;
 }
 
 export const EMPTY_SPLIT: Split = { finished: [], open: [], tail: '', links: {} };
 
-/** Takes more text in; only the open blocks are read again. */
+/** Appends text; only the open blocks are parsed again. */
 export function append(split: Split, more: string): Split {
   if (more === '') return split;
   const tail = split.tail + more;
@@ -29,7 +29,7 @@ export function append(split: Split, more: string): Split {
   };
 }
 
-/** How many of the blocks nothing can change that comes after: those before the last one of which a whole line is there. */
+/** Number of final blocks: those before the last block of which a whole line has arrived. */
 function settledCount(blocks: readonly MarkdownToken[]): number {
   for (let i = blocks.length - 1; i > 0; i--) {
     const block = blocks[i];

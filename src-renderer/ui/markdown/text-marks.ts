@@ -1,4 +1,4 @@
-/** A text cut at some words: what stands at odd places is one of them. Where letters have blanks between words, none is found within a word. */
+/** Splits a text at some words, which are at the odd indices. In scripts with spaces between words, only whole words match. */
 export function textMarks(text: string, words: readonly string[]): string[] {
   if (words.length === 0) return [text];
   const longestFirst = words.toSorted((a, b) => b.length - a.length).map(asPattern);

@@ -1,21 +1,21 @@
 import { Lexer, Marked, type MarkedToken, type Token, type Tokens, type TokenizerExtension } from 'marked';
 
-/** A formula: `$…$`, `\(…\)`, or in a block of its own `$$…$$`, `\[…\]`. */
+/** A formula: `$…$`, `\(…\)`, or as a block `$$…$$`, `\[…\]`. */
 export interface MathToken {
   type: 'math';
   raw: string;
   text: string;
   display: boolean;
-  /** false: its end has not been written yet. */
+  /** false: its end has not arrived yet. */
   closed: boolean;
 }
 
-/** Everything that the window knows how to show. */
+/** All token types that the window renders. */
 export type MarkdownToken = MarkedToken | MathToken;
 
 const BLOCK_MATH =
   /^ {0,3}(?:\$\$([\s\S]*?)(\$\$|$(?![\s\S]))|\\\[([\s\S]*?)(\\\]|$(?![\s\S])))[ \t]*(?:\n+|$)/;
-/** A dollar before a digit does not close, and none opens before a space: prices are no formulas. */
+/** A dollar before a digit does not close and one before a space does not open a formula: prices are not formulas. */
 const INLINE_MATH =
   /^(?:\$\$([^$]+?)\$\$|\$(?![\s$])((?:\\.|[^$\\\n])*?[^\s$\\])\$(?!\d)|\\\(([\s\S]+?)\\\))/;
 
@@ -45,13 +45,13 @@ const inlineMath: TokenizerExtension = {
 
 const marked = new Marked({ gfm: true, extensions: [blockMath, inlineMath] });
 
-/** Link targets by reference, as far as the text has defined them. */
+/** Link targets by reference, as defined so far. */
 export type Links = Lexer['tokens']['links'];
 
-/** What nests deeper is shown as it is written: nobody writes that, but models that repeat themselves do. */
+/** Deeper nesting is shown as plain text: nobody writes it, but models that repeat themselves do. */
 const MAX_DEPTH = 32;
 
-/** The blocks of a text, and the link targets it defines; `known` are those that stood before it. */
+/** The blocks of a text, and the link targets it defines; `known` are those defined before it. */
 export function lex(text: string, known: Links = {}): { blocks: MarkdownToken[]; links: Links } {
   const lexer = new Lexer(marked.defaults);
   Object.assign(lexer.tokens.links, known);
@@ -61,7 +61,7 @@ export function lex(text: string, known: Links = {}): { blocks: MarkdownToken[];
     return { blocks: blocks as MarkdownToken[], links: lexer.tokens.links };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // It nests so deep that the stack did not suffice.
+    // Nested so deeply that the stack overflowed.
     const plain: Tokens.Paragraph = {
       type: 'paragraph',
       raw: text,
@@ -72,7 +72,7 @@ export function lex(text: string, known: Links = {}): { blocks: MarkdownToken[];
   }
 }
 
-/** Cuts the tree off below MAX_DEPTH, in place. */
+/** Truncates the tree below MAX_DEPTH, in place. */
 function flatten(tokens: Token[], depth: number): void {
   for (const [i, token] of tokens.entries()) {
     const inside = childLists(token);

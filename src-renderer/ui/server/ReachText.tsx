@@ -5,14 +5,14 @@ import type { ServerFacts } from '../../../src-shared/contract/servers.ts';
 
 type Way = Pick<ServerFacts, 'host' | 'reach' | 'secure'>;
 
-/** How far questions and passages go with a model on a server, in one or two sentences. */
+/** Where questions and passages go with a remote model, in one or two sentences. */
 export function useReachWords(): (way: Way) => string {
   const { t } = useTranslation('servers');
   return ({ host, reach, secure }) =>
     [t(`reach.${reach}`, { host }), ...(reach === 'here' || secure ? [] : [t('readable')])].join(' ');
 }
 
-/** The same, said so that it is seen. */
+/** The same as a visible alert. */
 export function ReachText(way: Way) {
   const words = useReachWords();
   if (way.reach === 'here')

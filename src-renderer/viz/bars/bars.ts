@@ -7,11 +7,11 @@ export interface ColouredRow extends TimedRow {
   stages: readonly { ms: number; colour: Colour }[];
 }
 
-/** Room behind the longest bar for what its row says of it. */
+/** Space after the longest bar for the row's label. */
 const VALUES = 150;
 const BAR = 13;
 
-/** Times of several ways, one below the other and on one scale; each bar is made of its stages. */
+/** Durations of several methods, one below the other on one scale; each bar consists of stages. */
 export function bars(rows: readonly ColouredRow[]): Picture {
   return {
     items: rows.length,

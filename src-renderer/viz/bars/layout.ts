@@ -1,7 +1,7 @@
-/** Something that took a time, stage after stage. */
+/** A duration made of consecutive stages. */
 export interface TimedRow {
   label: string;
-  /** The whole in words, behind the bar. */
+  /** Label with the total, after the bar. */
   value: string;
   stages: readonly { ms: number }[];
 }
@@ -14,7 +14,7 @@ interface BarPiece {
 
 export const BAR_ROW = 30;
 
-/** All rows on one scale: the longest takes `room`. Stages shorter than a pixel are kept, so that sums stay right. */
+/** All rows on one scale: the longest takes `room`. Stages shorter than a pixel are kept, so that sums stay correct. */
 export function layoutBars(rows: readonly TimedRow[], room: number): BarPiece[][] {
   const longest = Math.max(1e-9, ...rows.map(totalOf));
   return rows.map(({ stages }) => {

@@ -12,13 +12,13 @@ import {
 
 const PLOT_HEIGHT = 170;
 const BELOW = 38;
-/** The y axis's label, and below it those of rules, stand between legend and plot. */
+/** The y axis label, and below it the labels of rules, lie between legend and plot. */
 const Y_LABEL = 24;
 const RULE_LABELS = 15;
-/** About a letter's width: how many lines the legend takes must be known before there is a canvas. */
+/** Approximate letter width: the number of legend lines must be known before there is a canvas. */
 const LETTER = 6.4;
 
-/** Lines, bands and areas over one axis. */
+/** Lines, bands and areas over a shared x axis. */
 export function chart(spec: ChartSpec): Picture {
   const legendHeight = (width: number) => {
     const places = layoutLegend(named(spec), width, estimateWidth);
@@ -43,7 +43,7 @@ function ruleLabels({ rules }: ChartSpec): number {
   return rules.length > 0 ? RULE_LABELS : 0;
 }
 
-/** A series without a name is part of another one. */
+/** A series without a name belongs to another one. */
 function named({ series }: ChartSpec): Series[] {
   return series.filter(({ label }) => label !== '');
 }
@@ -123,7 +123,7 @@ function drawSeries(
   }
   context.restore();
   const [only] = points;
-  // One point makes no line.
+  // A single point makes no line.
   if (points.length === 1 && only && !filled)
     drawDot(context, x(only.x), y(only.y), palette[colour], palette.surface, 4);
 }
@@ -147,7 +147,7 @@ function drawRules(
     line(context, left, plot.top, left, plot.bottom);
     const width = context.measureText(label).width;
     const start = Math.min(left, plot.right - width);
-    // Labels that would run into each other are left out; the notes name them.
+    // Labels that would overlap are omitted; tooltips name them.
     if (start < free) continue;
     context.textAlign = 'left';
     context.fillText(label, start, plot.top - 8);

@@ -7,7 +7,7 @@ import type { Frame, Point } from '../picture.ts';
 export interface ChartPoint {
   x: number;
   y: number;
-  /** Lower edge of a band; an area goes down to the axis. */
+  /** Lower edge of a band; an area extends down to the axis. */
   low?: number;
 }
 
@@ -19,7 +19,7 @@ export interface Series {
 }
 
 interface Axis {
-  /** Absent: what the data needs. */
+  /** Absent: fits the data. */
   domain?: readonly [number, number];
   log?: boolean;
   label: string;
@@ -30,11 +30,11 @@ export interface ChartSpec {
   x: Axis;
   y: Axis;
   series: readonly Series[];
-  /** Vertical lines that mean something, e.g. a check layer. */
+  /** Vertical lines with a meaning, e.g. a check layer. */
   rules: readonly { x: number; label: string; colour: Colour }[];
-  /** Points that are pointed out; where there are many, small ones. */
+  /** Highlighted points; smaller if there are many. */
   dots: readonly { x: number; y: number; colour: Colour; radius?: number }[];
-  /** Of the plot, in pixels; absent: as charts usually are. */
+  /** Height of the plot, in pixels; absent: the default. */
   height?: number;
   /** The x of every item that can be pointed at, ascending. */
   items: readonly number[];
@@ -52,7 +52,7 @@ export interface ChartLayout {
 
 const MARGIN = { left: 46, right: 12, bottom: 38 };
 
-/** From data to pixels. `top`: room for legend and labels above the plot. */
+/** Maps data to pixels. `top`: space for legend and labels above the plot. */
 export function layoutChart(
   spec: ChartSpec,
   { width, height }: Pick<Frame, 'width' | 'height'>,
@@ -91,7 +91,7 @@ function scaleFor({ domain, log = false }: Axis, values: readonly number[]): Sca
 
 function ticks(scale: Scale, { format, log = false }: Axis, count: number): Tick[] {
   const values = scale.ticks(count);
-  // A logarithmic scale gives all or nothing: keep the powers of ten.
+  // A logarithmic scale returns either all or no ticks: keep the powers of ten.
   const kept =
     log && values.length > count ? values.filter((value) => Number.isInteger(Math.log10(value))) : values;
   return kept.map((value) => ({ at: scale(value), label: format(value) }));
@@ -104,7 +104,7 @@ export function nearestItem(spec: ChartSpec, { plot, x }: ChartLayout, point: Po
   return bisectCenter(spec.items, x.invert(point.x));
 }
 
-/** A series' value at an item's x; undefined where it has none. */
+/** A series' value at an item's x; undefined if it has none. */
 export function valueAt({ points }: Series, x: number): ChartPoint | undefined {
   return points.find((point) => point.x === x);
 }

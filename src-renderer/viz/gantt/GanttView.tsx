@@ -7,7 +7,7 @@ import { timeAt, type LayerTimes } from './layout.ts';
 
 const PAN_STEP = 0.2;
 
-/** A Gantt chart to zoom and pan, also by + − ← → 0; up and down go from layer to layer. */
+/** A Gantt chart with zoom and pan, also by + − ← → 0; up and down move between layers. */
 export function GanttView({
   layers,
   time,

@@ -19,7 +19,7 @@ export interface GanttWords {
   format: (ms: number) => string;
 }
 
-/** Load and compute of every layer over time; a row is a layer, load in its upper part, compute in its lower. */
+/** Loading and computing of every layer over time; one row per layer, loading in the upper half, computing in the lower. */
 export function gantt(layers: readonly LayerTimes[], view: Span, words: GanttWords): Picture {
   return {
     items: layers.length,

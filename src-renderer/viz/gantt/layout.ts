@@ -2,7 +2,7 @@ import { scaleLinear } from 'd3-scale';
 import type { Tick } from '../axes.ts';
 import type { Span } from '../span.ts';
 
-/** What a layer took, in milliseconds since the engine was called. */
+/** A layer's timings, in milliseconds since the engine was called. */
 export interface LayerTimes {
   layer: number;
   loadStart: number;
@@ -24,7 +24,7 @@ export interface GanttLayout {
   left: number;
   right: number;
   rowHeight: number;
-  /** Only bars that are in view, none narrower than a pixel. */
+  /** Only visible bars, none narrower than a pixel. */
   bars: GanttBar[];
   ticks: Tick[];
 }
@@ -34,15 +34,15 @@ const LABELS = 34;
 const RIGHT = 8;
 const [MOST, LEAST, BEST] = [20, 7, 460];
 
-/** All layers fit a screen, as long as they stay apart. */
+/** All layers fit the screen as long as rows stay distinguishable. */
 export function rowHeight(layers: number): number {
   return Math.max(LEAST, Math.min(MOST, Math.floor(BEST / Math.max(1, layers))));
 }
 
-/** Shorter gaps are the threads' own; a picture full of hairlines would say nothing. */
+/** Shorter gaps are thread scheduling; drawing them would only add noise. */
 const LEAST_WAIT_MS = 0.2;
 
-/** The time before a loaded layer in which nothing was computed: its bytes were not there or not yet in place. */
+/** The idle time before a loaded layer: its data had not been loaded or placed yet. */
 export function waitOf(layers: readonly LayerTimes[], row: number): Span | null {
   const layer = layers[row];
   if (!layer || layer.loadEnd <= layer.loadStart) return null;

@@ -5,7 +5,7 @@ import { zoomKey, ZoomPan } from '../ZoomPan.tsx';
 import { heat, type HeatData } from './heat.ts';
 import { columnAt } from './layout.ts';
 
-/** A heat map to zoom and pan; arrow keys go from cell to cell and brackets from part to part, and the view goes along. */
+/** A heat map with zoom and pan; arrow keys move between cells and brackets between parts, and the view follows. */
 export function HeatView({
   data,
   span,
@@ -16,7 +16,7 @@ export function HeatView({
 }: {
   data: HeatData;
   span: SpanControl;
-  /** A column's number on the axis. */
+  /** Axis label of a column. */
   format: (column: number) => string;
   label: string;
   note: (row: number, column: number) => ReactNode;

@@ -13,7 +13,7 @@ import {
 /** Two layers of six tokens. */
 const GRID: Grid = { rows: 2, columns: 6, values: Float32Array.of(0, 1, 0, 5, 0, 0, 2, 0, 0, 0, 0, 9) };
 const WHOLE = { start: 0, end: 6 };
-const WIDTH = 342; // 300 of them for cells
+const WIDTH = 342; // 300 pixels for the cells
 
 describe('heat map', () => {
   test('from afar a pixel shows the strongest of its tokens', () => {

@@ -97,7 +97,7 @@ function drawCells(
 
 const known = new WeakMap<Palette, Uint8ClampedArray>();
 
-/** The ramp as bytes: only a canvas knows what a CSS colour is. */
+/** The ramp as RGBA bytes: only a canvas can resolve CSS colours. */
 function rampBytes(palette: Palette): Uint8ClampedArray {
   const before = known.get(palette);
   if (before) return before;

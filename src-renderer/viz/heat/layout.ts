@@ -2,14 +2,14 @@ import type { Rect } from '../axes.ts';
 import type { Point } from '../picture.ts';
 import type { Span } from '../span.ts';
 
-/** Numbers in rows (layers) and columns (tokens), row after row. */
+/** Numbers in rows (layers) and columns (tokens), in row-major order. */
 export interface Grid {
   rows: number;
   columns: number;
   values: Float32Array;
 }
 
-/** A cell as one number, so that it can be an item of a picture. */
+/** A cell as a single number, so that it can be an item of a picture. */
 export interface Cell {
   row: number;
   column: number;
@@ -44,13 +44,13 @@ export function layoutHeat(rows: number, width: number): HeatLayout {
   };
 }
 
-/** The value along the columns at x. */
+/** The column value at x. */
 export function columnAt(x: number, view: Span, width: number): number {
   const { plot } = layoutHeat(1, width);
   return view.start + ((x - plot.left) / (plot.right - plot.left)) * (view.end - view.start);
 }
 
-/** Where a column begins. */
+/** The x at which a column starts. */
 export function xOf(column: number, view: Span, { plot }: HeatLayout): number {
   return plot.left + ((column - view.start) / (view.end - view.start)) * (plot.right - plot.left);
 }
@@ -64,8 +64,8 @@ export function cellAt({ x, y }: Point, grid: Grid, view: Span, width: number): 
 }
 
 /**
- * What `pixels` columns of the screen show of the view, row after row: the largest value of all columns that fall on a pixel, so
- * that single tokens that deviate stay visible from afar.
+ * What `pixels` screen columns show of the view, in row-major order: the maximum of all columns on a pixel, so that
+ * single deviating tokens stay visible when zoomed out.
  */
 export function strongest({ rows, columns, values }: Grid, view: Span, pixels: number): Float32Array {
   const shown = new Float32Array(rows * pixels);
@@ -83,7 +83,7 @@ export function strongest({ rows, columns, values }: Grid, view: Span, pixels: n
   return shown;
 }
 
-/** The cell that a key leads to; undefined for other keys. `starts`: where parts begin, ascending. */
+/** The cell that a key moves to; undefined for other keys. `starts`: where parts start, ascending. */
 export function stepCell(
   key: string,
   from: Cell | null,

@@ -5,7 +5,7 @@ import classes from '../viz.module.css';
 import type { TokenMapData } from './draw.ts';
 import { drawOverview, tokenOfColumn } from './overview.ts';
 
-/** The whole prompt in one strip; a click or drag goes there. The map beside it does the same by keys. */
+/** The whole prompt in one strip; a click or drag scrolls there. The map next to it does the same by keyboard. */
 export function Overview({
   data,
   label,

@@ -23,7 +23,7 @@ import { layoutTokens, nearestToken, rowsWithin, tokenAt, type TokenLayout } fro
 import { Overview } from './Overview.tsx';
 
 export interface TokenMapHandle {
-  /** Brings map and token into view, focuses the map and makes the token the active one. */
+  /** Scrolls map and token into view, focuses the map and activates the token. */
   show: (token: number) => void;
 }
 
@@ -32,14 +32,14 @@ interface TokenMapProps {
   label: string;
   overviewLabel: string;
   note: (token: number) => ReactNode;
-  /** The note in one sentence, spoken when keys reach the token. */
+  /** The tooltip as one sentence, announced when keys reach the token. */
   speak: (token: number) => string;
   handle?: Ref<TokenMapHandle>;
 }
 
 /**
- * The prompt's text, every token shaded. Only the lines in view are drawn. Arrows go from token to token, n and p to
- * the next and last outlined one, [ and ] from part to part; dragging or Shift selects, and copying copies the text.
+ * The prompt's text, every token shaded. Only visible lines are drawn. Arrow keys move between tokens, n and p to the
+ * next and previous outlined one, [ and ] between parts; dragging or Shift selects, and copying copies the text.
  */
 export function TokenMap({ data, label, overviewLabel, note, speak, handle }: TokenMapProps) {
   const scroller = useRef<HTMLDivElement>(null);

@@ -4,24 +4,24 @@ import { rowsWithin, type MapPart, type Row, type TokenLayout, type TokenMetrics
 
 export interface LabelledPart extends MapPart {
   title: string;
-  /** Stands at the right end of the heading. */
+  /** Drawn at the right end of the heading. */
   note: string;
   colour: Colour;
-  /** Drawn fainter: text that was not taken from a cache. */
+  /** Drawn fainter: text that did not come from a cache. */
   quiet: boolean;
 }
 
 export interface TokenMapData {
   tokens: readonly string[];
   parts: readonly LabelledPart[];
-  /** By token, 0 to 1; NaN where nothing is known. */
+  /** By token, 0 to 1; NaN if unknown. */
   strength: Float32Array;
   /** By token: 1 outlined, 2 outlined faintly. */
   outlined: Uint8Array;
 }
 
 interface TokenView {
-  /** Height of what is scrolled away, and of what is in view. */
+  /** Scroll offset and height of the viewport. */
   scrollTop: number;
   height: number;
   active: number | null;
@@ -136,7 +136,7 @@ function drawRow(
   }
 }
 
-/** A text cut to fit, with an ellipsis. */
+/** A text truncated to fit, with an ellipsis. */
 export function shortened(context: Canvas2d, text: string, room: number): string {
   if (context.measureText(text).width <= room) return text;
   let [low, high] = [0, text.length];

@@ -2,7 +2,7 @@ import type { TokenMapData } from './draw.ts';
 import { tokenBeyond, type TokenLayout } from './layout.ts';
 import { partAt } from './overview.ts';
 
-/** The token a key leads to; undefined for other keys. `entering`: none was active, so `from` itself comes first. */
+/** The token that a key moves to; undefined for other keys. `entering`: none was active, so `from` itself comes first. */
 export function keyTarget(
   key: string,
   from: number,

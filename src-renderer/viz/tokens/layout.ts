@@ -1,13 +1,13 @@
 import { bisectRight } from 'd3-array';
 
-/** A run of the prompt as the map shows it: a heading, then its tokens from a new line. */
+/** A run of the prompt in the map: a heading, then its tokens on a new line. */
 export interface MapPart {
-  /** Index of the first token, among the texts given. */
+  /** Index of the first token, among the given texts. */
   first: number;
   count: number;
 }
 
-/** Sizes in CSS pixels. `measure` gives a text's width. */
+/** Sizes in CSS pixels. `measure` returns a text's width. */
 export interface TokenMetrics {
   measure: (text: string) => number;
   lineHeight: number;
@@ -19,7 +19,7 @@ export interface TokenMetrics {
   rightPadding: number;
 }
 
-/** A line of the map. y counts from the top of the whole text ("text space"), not from what is scrolled into view. */
+/** A line of the map. y counts from the top of the whole text ("text space"), not from the visible part. */
 export interface Row {
   kind: 'heading' | 'tokens';
   part: number;
@@ -34,11 +34,11 @@ export interface TokenLayout {
   width: number;
   height: number;
   rows: Row[];
-  /** By token. x in text space. */
+  /** By token: x in text space. */
   x: Float32Array;
   widths: Float32Array;
   row: Int32Array;
-  /** What is drawn for each token: line breaks and tabs as signs. */
+  /** The text drawn for each token: line breaks and tabs as symbols. */
   shown: string[];
 }
 
@@ -69,7 +69,7 @@ export function layoutTokens(
   return layout;
 }
 
-/** Places the tokens [first, end) from `top` on; gives the y below them. */
+/** Places the tokens [first, end) from `top` on; returns the y below them. */
 function breakLines(
   layout: TokenLayout,
   tokens: readonly string[],
@@ -88,7 +88,7 @@ function breakLines(
     const width = Math.min(Math.max(EMPTY_WIDTH, measure(layout.shown[token] ?? '')), right - gutter);
     if (startsWord(tokens, token)) word = token;
     if (row && x + width > right && word > row.first && word < token) {
-      // The word goes to the next line as a whole.
+      // The word wraps as a whole.
       row.end = word;
       row = undefined;
       token = word - 1;
@@ -111,13 +111,13 @@ function breakLines(
   return y;
 }
 
-/** Whether a line may begin with this token: not within a word that is cut into several tokens. */
+/** Whether a line may start with this token: not within a word split into several tokens. */
 function startsWord(tokens: readonly string[], token: number): boolean {
   const [before = '', text = ''] = [tokens[token - 1], tokens[token]];
   return /^[\s\u2e80-\uffff]/u.test(text) || /(?:^|[\s\u2e80-\uffff-])$/u.test(before);
 }
 
-/** Characters that leave no mark are drawn as signs. */
+/** Invisible characters are drawn as symbols. */
 export function visible(token: string): string {
   return token
     .replaceAll('\r\n', '\n')
@@ -153,7 +153,7 @@ export function nearestToken(layout: TokenLayout, x: number, y: number): number 
   return Math.max(row.first, bisectRight(layout.x, x, row.first, row.end) - 1);
 }
 
-/** The token above (−1) or below (+1) one: the one under its middle; itself at the edge. */
+/** The token above (−1) or below (+1) another: the one under its centre; itself at the edge. */
 export function tokenBeyond(layout: TokenLayout, token: number, direction: -1 | 1): number {
   const middle = (layout.x[token] ?? 0) + (layout.widths[token] ?? 0) / 2;
   let index = (layout.row[token] ?? 0) + direction;
@@ -163,7 +163,7 @@ export function tokenBeyond(layout: TokenLayout, token: number, direction: -1 | 
   return Math.max(row.first, bisectRight(layout.x, middle, row.first, row.end) - 1);
 }
 
-/** Index of the last row that begins at or above y; −1 above all. */
+/** Index of the last row that starts at or above y; −1 above all. */
 function bisectRow(rows: readonly Row[], y: number): number {
   let [low, high] = [0, rows.length];
   while (low < high) {

@@ -3,7 +3,7 @@ import { shade, type Palette } from '../palette.ts';
 import type { Canvas2d } from '../picture.ts';
 import type { TokenMapData } from './draw.ts';
 
-/** The whole prompt as a strip, one column a pixel: the strongest token in it, and how many are outlined. */
+/** The whole prompt as a strip, one column per pixel: its strongest token, and the number of outlined ones. */
 interface OverviewColumns {
   strength: Float32Array;
   outlined: Uint16Array;
@@ -40,7 +40,7 @@ const OVERVIEW_HEIGHT = 44;
 const BAND = 5;
 const TICKS = 5;
 
-/** `seen`: the tokens that the map shows now, [first, end). */
+/** `seen`: the tokens visible in the map, [first, end). */
 export function drawOverview(
   context: Canvas2d,
   data: TokenMapData,
@@ -86,7 +86,7 @@ function drawParts(
   }
 }
 
-/** The part a token belongs to; −1 before the first. */
+/** The part that a token belongs to; −1 before the first. */
 export function partAt(parts: TokenMapData['parts'], token: number): number {
   return (
     bisectRight(

@@ -3,7 +3,7 @@ import type { Picture } from '../picture.ts';
 import { drawTokens, tokenMetrics, type TokenMapData } from './draw.ts';
 import { layoutTokens } from './layout.ts';
 
-/** The whole map at once, for files; on the screen TokenMap shows what is in view. */
+/** The whole map, for files; on screen TokenMap draws only the visible part. */
 export function tokenPicture(data: TokenMapData, palette: Palette): Picture {
   const context = document.createElement('canvas').getContext('2d');
   if (!context) throw new Error('tokenPicture: this browser has no 2D canvas');

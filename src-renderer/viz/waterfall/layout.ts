@@ -1,4 +1,4 @@
-/** A stage of something that took a time; stages follow one another. */
+/** A stage of a duration; stages are consecutive. */
 export interface Stage {
   label: string;
   ms: number;
@@ -13,7 +13,7 @@ interface StageBar {
 export const STAGE_HEIGHT = 26;
 const THINNEST = 1.5;
 
-/** Each stage begins where the one before it ends. x from `left`, `room` wide in all; a stage of no time is a hairline. */
+/** Each stage starts where the previous one ends. x starts at `left`, the total width is `room`; a stage of zero duration is a hairline. */
 export function layoutStages(stages: readonly Stage[], left: number, room: number): StageBar[] {
   const total = stages.reduce((sum, { ms }) => sum + Math.max(0, ms), 0);
   let before = 0;

@@ -5,13 +5,13 @@ import { layoutStages, stageAt, STAGE_HEIGHT, type Stage } from './layout.ts';
 
 interface ColouredStage extends Stage {
   colour: Colour;
-  /** The time in words, at the right end. */
+  /** The duration as text, at the right end. */
   value: string;
 }
 
 const VALUES = 72;
 
-/** Stages one below the other, each where the one before it ended. */
+/** Stages one below the other, each starting where the previous one ended. */
 export function waterfall(stages: readonly ColouredStage[]): Picture {
   return {
     items: stages.length,

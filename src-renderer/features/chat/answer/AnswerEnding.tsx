@@ -4,7 +4,7 @@ import { mayContinue, type Message } from '../../../../src-shared/contract/chat.
 import { useCall } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 
-/** Why an answer ended where it did, if not by itself, and more of it where more can follow. */
+/** Explains why an answer ended early, and offers to continue if possible. */
 export function AnswerEnding({
   message,
   onContinue,

@@ -5,14 +5,14 @@ import type { Failure } from '../../../../src-shared/contract/common.ts';
 import { failureWords } from '../../../i18n/failures.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 
-/** Why there is no answer, or no more of it. That nothing was found is no fault: the model may still be asked. */
+/** Why there is no answer, or only part of one. Finding nothing is not an error: the model can still be asked. */
 export function AnswerFailure({
   failure,
   kept,
   onRegenerate,
 }: {
   failure: Failure;
-  /** Whether there is an answer all the same. */
+  /** Whether there is an answer despite the failure. */
   kept: boolean;
   onRegenerate: ((mayGuess?: boolean) => void) | undefined;
 }) {

@@ -10,7 +10,7 @@ import { comparedWithFull } from './speedup.ts';
 import { StatsStrip } from './StatsStrip.tsx';
 import classes from './AnswerFoot.module.css';
 
-/** What stands under an answer: its speed and sources in one line, which unfolds to both in full. */
+/** Speed and sources below an answer, as one line that expands. */
 export function AnswerFoot({
   message: { id, citations, stats, hasReport },
   reportOpen,
@@ -20,7 +20,7 @@ export function AnswerFoot({
   message: Message;
   reportOpen: boolean;
   onReport: () => void;
-  /** null while the answer is in work. */
+  /** null while the answer is being generated. */
   actions: ReactNode;
 }) {
   const { t } = useTranslation('chat');
@@ -61,7 +61,7 @@ export function AnswerFoot({
   );
 }
 
-/** "5× sooner · 6 sources"; the time to the first word where blending did not bring it forward. */
+/** "5× sooner · 6 sources"; shows the time to the first word if blending was not faster. */
 function useSummary(stats: AnswerStats | null, sources: number): string {
   const { t } = useTranslation('chat');
   const format = useFormat();

@@ -8,7 +8,7 @@ import { useActiveServer } from '../../../ui/server/useActiveServer.ts';
 import type { LiveAnswer } from '../live/live-answers.ts';
 import classes from './Answer.module.css';
 
-/** What is done before the first word: never a silent wait. */
+/** The phase before the first word, so that the wait is never silent. */
 export function AnswerPhase({ message, live }: { message: Message; live: LiveAnswer | undefined }) {
   const { t } = useTranslation(['chat', 'servers']);
   const server = useActiveServer()?.server;
@@ -60,7 +60,7 @@ function Prefill({ done, total, secondsLeft }: { done: number; total: number; se
   );
 }
 
-/** How far a model that is being read has come; undefined when none is. */
+/** Progress of loading the model; undefined if none is loading. */
 function useModelLoading(): number | undefined {
   const [fraction, setFraction] = useState<number>();
   useEvent('models.progress', (progress) =>

@@ -9,8 +9,8 @@ import { lex } from '../../../ui/markdown/tokens.ts';
 import classes from './Answer.module.css';
 
 /**
- * An answer's text: while it is written from the blocks that are split already, later from the whole text, with what stands in no passage
- * marked and counted.
+ * An answer's text: from the parsed blocks while it is written, from the whole text afterwards. Then names, numbers and
+ * dates that no passage contains are marked and counted.
  */
 export function AnswerText({
   text,

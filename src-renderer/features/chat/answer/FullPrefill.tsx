@@ -7,7 +7,7 @@ import { useFormat } from '../../../ui/useFormat.ts';
 import { comparedWithFull } from './speedup.ts';
 import classes from './Stats.module.css';
 
-/** When the first token would have come without any cache: measured, or an estimate that can be measured. */
+/** Time to first token without any cache: measured, or an estimate that the user can replace by a measurement. */
 export function FullPrefill({
   stats,
   measuring,

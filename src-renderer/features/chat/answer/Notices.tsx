@@ -7,7 +7,7 @@ import { NoticeText } from '../../../ui/NoticeText.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import classes from './Answer.module.css';
 
-/** What the reader should know before reading the answer. */
+/** Notices to read before the answer. */
 export function Notices({ notices }: { notices: readonly Notice[] }) {
   return notices.map((notice, index) => (
     <Group key={index} gap="xs" wrap="nowrap" className={classes.notice} data-kind={notice.kind} role="note">
@@ -22,7 +22,7 @@ export function Notices({ notices }: { notices: readonly Notice[] }) {
   ));
 }
 
-/** As long as the queue is still paused. */
+/** Shown while the queue is paused. */
 function Resume() {
   const { t } = useTranslation(['chat', 'common']);
   const { data: queue } = useCall('queue.status');

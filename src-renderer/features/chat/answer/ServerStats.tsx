@@ -6,7 +6,7 @@ import { useFormat } from '../../../ui/useFormat.ts';
 import { TtftBar } from './TtftBar.tsx';
 import classes from './Stats.module.css';
 
-/** How a server's answer was made, as far as it told: what it computed and reused is its own affair. */
+/** Statistics that a server reported for its answer; what it reused is unknown. */
 export function ServerStats({ stats }: { stats: AnswerStats }) {
   const { t } = useTranslation(['chat', 'servers']);
   const format = useFormat();

@@ -10,13 +10,13 @@ import { highlightParts } from './highlight-parts.ts';
 import { groupSources, type SourcePlace } from './source-groups.ts';
 import classes from './Sources.module.css';
 
-/** The passages that an answer was made from, by document; one at a time can be read in place. */
+/** The passages of an answer, by document; one at a time can be read in place. */
 export function Sources({
   citations,
   sent,
 }: {
   citations: readonly Citation[];
-  /** Whether they were sent to a server as text: no tier is theirs. */
+  /** Whether they were sent to a server as text, and therefore have no tier. */
   sent: boolean;
 }) {
   const { t } = useTranslation('chat');
@@ -73,7 +73,7 @@ export function Sources({
   );
 }
 
-/** How many match, and why there are no more. */
+/** How many passages match, and why there are no more. */
 function HowChosen({ citations }: { citations: readonly Citation[] }) {
   const { t } = useTranslation('chat');
   if (citations.every(({ reason }) => reason === 'whole-document'))
@@ -90,7 +90,7 @@ function HowChosen({ citations }: { citations: readonly Citation[] }) {
   );
 }
 
-/** One passage: its number among the sources, and where in the document it is. */
+/** One passage: its number among the sources, and its location in the document. */
 function Source({
   name,
   place: { citation, index, section },
@@ -131,7 +131,7 @@ function Source({
           {tier && <Tier tier={citation.tier} />}
         </UnstyledButton>
       </HoverCard.Target>
-      {/* It may lie over buttons: a click goes through to them. */}
+      {/* It may cover buttons; clicks pass through. */}
       <HoverCard.Dropdown style={{ pointerEvents: 'none' }}>
         <Text size="xs" c="dimmed" truncate>
           {citation.path}

@@ -12,7 +12,7 @@ import { cachedChunks, comparedWithFull } from './speedup.ts';
 import { TtftBar } from './TtftBar.tsx';
 import classes from './Stats.module.css';
 
-/** How an answer was made, in two lines; the report has the rest. */
+/** Two-line summary of an answer's statistics; the report has the details. */
 export function StatsStrip({
   answerId,
   stats: kept,
@@ -22,7 +22,7 @@ export function StatsStrip({
   answerId: string;
   stats: AnswerStats;
   reportOpen: boolean;
-  /** undefined: there is no report to open. */
+  /** undefined: there is no report. */
   onReport: (() => void) | undefined;
 }) {
   const { t } = useTranslation(['chat', 'common']);
@@ -93,7 +93,7 @@ function Counts({ stats }: { stats: AnswerStats }) {
   const format = useFormat();
   const { cached, all } = cachedChunks(stats);
   const count = (tokens: number) => ({ value: format.number(tokens) });
-  // Where nothing was cached, nothing was blended, whatever was wished.
+  // If nothing was cached, nothing was blended, whatever the requested strategy.
   const name = wasFullPrefill(stats) ? 'full' : stats.strategy.name;
   const ratio = name === 'none' || name === 'full' ? undefined : stats.strategy.ratio;
   return (
@@ -124,7 +124,7 @@ function Counts({ stats }: { stats: AnswerStats }) {
   );
 }
 
-/** Chunk hits by tier: as many marks as chunks, in the tier's colour. */
+/** Chunk hits by tier: one mark per chunk, in the tier's colour. */
 function Tiers({ stats: { chunkHits } }: { stats: AnswerStats }) {
   const { t } = useTranslation('chat');
   const tiers = (['resident', 'device', 'ram', 'disk', 'shared', 'partial', 'computed'] as const).filter(
@@ -172,7 +172,7 @@ function Count({
   );
 }
 
-/** A number whose meaning is told on hover; the help says it for the keyboard. */
+/** A number with a tooltip that explains it; the help dialog explains it for keyboard users. */
 function Term({ term, children }: { term: TermName; children: ReactNode }) {
   const { t } = useTranslation('chat');
   return (

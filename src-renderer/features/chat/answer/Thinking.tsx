@@ -6,7 +6,7 @@ import type { Thinking as Thought } from '../../../../src-shared/contract/chat.t
 import { useFormat } from '../../../ui/useFormat.ts';
 import classes from './Thinking.module.css';
 
-/** What the model thought before it answered: folded until somebody wants to read it. */
+/** The model's thoughts before the answer, collapsed by default. */
 export function Thinking({ thinking: { text, ms, tokens }, inWork }: { thinking: Thought; inWork: boolean }) {
   const { t } = useTranslation('chat');
   const format = useFormat();

@@ -5,7 +5,7 @@ import { useFormat } from '../../../ui/useFormat.ts';
 import { ANSWER_STAGES, STAGE_COLOURS } from '../../../viz/stages.ts';
 import classes from './Stats.module.css';
 
-/** The time to first token as one line, a colour a part; its parts by name on hover and focus. */
+/** The time to first token as a stacked bar; names of the parts on hover and focus. */
 export function TtftBar({ ttft }: { ttft: Ttft }) {
   const { t } = useTranslation(['chat', 'stages']);
   const format = useFormat();
@@ -24,7 +24,7 @@ export function TtftBar({ ttft }: { ttft: Ttft }) {
           ))}
         </UnstyledButton>
       </HoverCard.Target>
-      {/* It may lie over buttons: a click goes through to them. */}
+      {/* It may cover buttons; clicks pass through. */}
       <HoverCard.Dropdown style={{ pointerEvents: 'none' }}>
         <Stack gap={6}>
           <Text size="sm" fw={600}>

@@ -5,7 +5,7 @@ export interface TextPart {
   marked: boolean;
 }
 
-/** Cuts a text at ranges, which may overlap and come in any order. */
+/** Splits a text at ranges, which may overlap and be unsorted. */
 export function highlightParts(text: string, ranges: readonly Range[]): TextPart[] {
   const parts: TextPart[] = [];
   const add = (start: number, end: number, marked: boolean): void => {

@@ -10,13 +10,13 @@ export interface SourceGroup {
 
 export interface SourcePlace {
   citation: Citation;
-  /** Position among the answer's citations, from 0. */
+  /** Index among the answer's citations, from 0. */
   index: number;
-  /** Headings down to the passage, without the document's title; '' where there are none. */
+  /** Headings down to the passage, without the document's title; '' if there are none. */
   section: string;
 }
 
-/** The citations by document, in the order in which each document is first cited. */
+/** Citations grouped by document, in order of first citation. */
 export function groupSources(citations: readonly Citation[]): SourceGroup[] {
   const groups = new Map<string, SourceGroup>();
   for (const [index, citation] of citations.entries()) {

@@ -1,12 +1,12 @@
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
 import { besideFullPrefill, wasFullPrefill, type BesideFullPrefill } from '../../../../src-shared/ttft.ts';
 
-/** The first token beside that of a full prefill; null when it is one itself, or when that is unknown. */
+/** TTFT compared with that of a full prefill; null if it is a full prefill itself or the comparison is unknown. */
 export function comparedWithFull(stats: AnswerStats): BesideFullPrefill | null {
   return wasFullPrefill(stats) ? null : besideFullPrefill(stats);
 }
 
-/** Chunks whose KV needed no computing, and all of them. */
+/** Chunks whose KV needed no computing, and the total number of chunks. */
 export function cachedChunks({ chunkHits }: AnswerStats): { cached: number; all: number } {
   const cached = chunkHits.resident + chunkHits.device + chunkHits.ram + chunkHits.disk + chunkHits.shared;
   return { cached, all: cached + chunkHits.partial + chunkHits.computed };

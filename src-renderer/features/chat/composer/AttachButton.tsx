@@ -3,7 +3,7 @@ import { IconPaperclip } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { Attach } from './useAttach.ts';
 
-/** Adds files and asks about them: by the system's dialog where the host has one, by the browser's elsewhere. */
+/** Adds files and asks about them: with the host's file dialog if it has one, otherwise the browser's. */
 export function AttachButton({ attach }: { attach: Attach }) {
   const { t } = useTranslation('chat');
   const label = t('composer.attach');

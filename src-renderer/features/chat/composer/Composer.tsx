@@ -22,13 +22,13 @@ const MAX_QUESTION = 100_000;
 
 interface ComposerProps {
   stateKey: string;
-  /** null: not made yet. */
+  /** null: not created yet. */
   conversationId: string | null;
   input: RefObject<HTMLTextAreaElement | null>;
   options: ConversationOptions;
-  /** An answer is being made: it can be stopped, and the next question waits. */
+  /** An answer is being generated: it can be stopped, and the next question is queued. */
   busy: boolean;
-  /** A question is on its way. */
+  /** A question is being sent. */
   disabled: boolean;
   attach: Attach;
   onOptions: (change: (options: ConversationOptions) => ConversationOptions) => void;
@@ -37,7 +37,7 @@ interface ComposerProps {
   onEditLast: () => void;
 }
 
-/** Where questions are written. What is typed stays with its conversation. */
+/** The input for questions. Drafts are kept per conversation. */
 export function Composer(props: ComposerProps) {
   const { stateKey, conversationId, input, options, busy, disabled, attach } = props;
   const { onOptions, onAsk, onStop, onEditLast } = props;
@@ -78,7 +78,7 @@ export function Composer(props: ComposerProps) {
     }
   };
   const onPaste = (event: React.ClipboardEvent): void => {
-    // What is copied from a text processor is there as a picture, too.
+    // Text copied from a word processor also carries a picture of it.
     if (event.clipboardData.files.length === 0 || event.clipboardData.types.includes('text/plain')) return;
     event.preventDefault();
     attach.paste([...event.clipboardData.files]);
@@ -161,7 +161,7 @@ export function Composer(props: ComposerProps) {
   );
 }
 
-/** What Enter does now. */
+/** The current action of Enter. */
 function hintOf(nothing: boolean, queued: string | undefined, waits: boolean) {
   if (nothing) return 'composer.hintNothing';
   if (queued !== undefined) return 'composer.hintQueued';

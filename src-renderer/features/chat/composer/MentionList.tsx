@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Mentions } from './useMentions.ts';
 import classes from './MentionList.module.css';
 
-/** Names to choose from, above the field that has the keyboard. `id`: of the list; its options' begin with it. */
+/** Names to choose from, above the focused field. `id`: of the list; option ids start with it. */
 export function MentionList({
   id,
   mentions: { offered, active, choose },
@@ -29,7 +29,7 @@ export function MentionList({
                 aria-selected={index === active}
                 className={classes.option}
                 onMouseDown={(event) => {
-                  event.preventDefault(); // the field keeps the focus
+                  event.preventDefault(); // keeps the focus in the field
                   choose(one);
                 }}
               >

@@ -8,7 +8,7 @@ import { useFormat } from '../../../ui/useFormat.ts';
 import { OptionsForm } from './OptionsForm.tsx';
 import classes from './Composer.module.css';
 
-/** What the conversation draws on, at a glance; a click changes it. */
+/** Summary of the conversation's sources; a click changes them. */
 export function OptionsButton({
   options,
   onChange,
@@ -40,7 +40,7 @@ export function OptionsButton({
   );
 }
 
-/** What is shown by chips is not said again; how cached text is blended only where the conversation chose it. */
+/** Omits what chips already show; names the blending strategy only if the conversation overrides it. */
 function useSummary({ scope, strategy, topK }: ConversationOptions): string {
   const { t } = useTranslation(['chat', 'strategies']);
   const format = useFormat();

@@ -14,7 +14,7 @@ interface FormProps {
   onChange: (options: ConversationOptions) => void;
 }
 
-/** Everything that a conversation may choose for itself, plain choices first; what it leaves alone follows the settings. */
+/** The options a conversation can override, basic ones first; unset options follow the settings. */
 export function OptionsForm({ options, onChange }: FormProps) {
   const { t } = useTranslation('chat');
   const { data: settings } = useCall('settings.get');
@@ -57,7 +57,7 @@ export function OptionsForm({ options, onChange }: FormProps) {
   );
 }
 
-/** How many passages: left to Kvasir, or a number. */
+/** Number of passages: automatic or fixed. */
 function Passages({ options, fallback, onChange }: FormProps & { fallback: number | undefined }) {
   const { t } = useTranslation('chat');
   const automatic = (options.topK ?? fallback) === undefined;
@@ -67,7 +67,7 @@ function Passages({ options, fallback, onChange }: FormProps & { fallback: numbe
       <Switch
         label={t('options.topKAutomatic')}
         checked={automatic}
-        // What the settings say is not undone here.
+        // A conversation cannot undo a number set in the settings.
         disabled={fallback !== undefined}
         onChange={({ currentTarget }) =>
           onChange({ ...options, topK: currentTarget.checked ? undefined : first })
@@ -86,7 +86,7 @@ function Passages({ options, fallback, onChange }: FormProps & { fallback: numbe
   );
 }
 
-/** What only people who know blending and sampling look for. */
+/** Advanced options for users familiar with blending and sampling. */
 function Advanced({ options, settings, onChange }: FormProps & { settings: Settings }) {
   const { t } = useTranslation('chat');
   const [open, setOpen] = useState(false);
@@ -201,7 +201,7 @@ function StrategyFields({
   );
 }
 
-/** A number that is kept when the field is left; empty means the settings' value. */
+/** A number saved on blur; empty means the settings' value. */
 function Count({
   label,
   unit,
@@ -240,7 +240,7 @@ function Count({
   );
 }
 
-/** A slider that tells its value, kept when it is let go. */
+/** A slider that shows its value and saves it on release. */
 function Dial({
   label,
   help,

@@ -3,7 +3,7 @@ import { IconPencil, IconX } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import classes from './Composer.module.css';
 
-/** A question that was asked before it could be sent: what it waits for, and the ways back. */
+/** A queued question: what it waits for, with edit and discard. */
 export function QueuedQuestion({
   text,
   reading,
@@ -11,7 +11,7 @@ export function QueuedQuestion({
   onDiscard,
 }: {
   text: string;
-  /** Names of documents it waits for; empty: it waits for the answer that is being made. */
+  /** Names of the documents it waits for; empty: it waits for the current answer. */
   reading: readonly string[];
   onEdit: () => void;
   onDiscard: () => void;

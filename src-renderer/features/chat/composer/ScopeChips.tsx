@@ -10,10 +10,10 @@ import { setAttachments } from '../chat-state.ts';
 import type { ShownScope } from './useScope.ts';
 import classes from './ScopeChips.module.css';
 
-/** Documents shown one by one; of more the rest is counted. */
+/** Maximum number of documents shown individually. */
 const SHOWN = 5;
 
-/** What the conversation is restricted to, piece by piece; each can be taken out. Nothing where it asks all documents. */
+/** The conversation's scope as removable chips. Renders nothing if it covers all documents. */
 export function ScopeChips({
   stateKey,
   options,
@@ -91,7 +91,7 @@ function Chip({
   icon?: Icon;
   name: string;
   hint?: string;
-  /** What is still done about it. */
+  /** Pending work on the document. */
   working?: string;
   failure?: ShownFailure;
   removeLabel?: string;

@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
 
-/** Whether a key belongs to an input method, e.g. the Enter that takes over Chinese characters. Safari only tells by the code. */
+/** Whether a key belongs to an input method, e.g. the Enter that commits Chinese characters. Safari only reports this by key code. */
 export function isComposing({ nativeEvent }: KeyboardEvent): boolean {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else tells it in Safari
   return nativeEvent.isComposing || nativeEvent.keyCode === 229;

@@ -1,14 +1,14 @@
-/** An "@" with what stands between it and the caret: a name that is being typed. */
+/** A mention being typed: "@" and the text between it and the caret. */
 export interface Mention {
-  /** Where the "@" stands in the text. */
+  /** Index of the "@" in the text. */
   start: number;
   query: string;
 }
 
-/** Longer than this nobody types to find a name. */
+/** Longer text is not a name search. */
 const MOST_CHARACTERS = 40;
 
-/** The name that is being typed before the caret; undefined where there is none, as in an e-mail address. */
+/** The mention being typed before the caret; undefined if there is none, as in an e-mail address. */
 export function mentionAt(text: string, caret: number): Mention | undefined {
   const before = text.slice(0, caret);
   const start = before.lastIndexOf('@');
@@ -18,7 +18,7 @@ export function mentionAt(text: string, caret: number): Mention | undefined {
   return { start, query };
 }
 
-/** The text without the name, and without the space that would then stand double. */
+/** Removes the mention, and the space that would be doubled. */
 export function withoutMention(text: string, { start, query }: Mention): string {
   const after = text.slice(start + 1 + query.length);
   return text.slice(0, start) + (start === 0 || text[start - 1] === ' ' ? after.trimStart() : after);

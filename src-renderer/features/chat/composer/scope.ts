@@ -2,7 +2,7 @@ import type { ConversationOptions } from '../../../../src-shared/contract/chat.t
 import { isSearchable, type DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
 import type { Attachment } from '../chat-state.ts';
 
-/** A conversation asks either about documents or about libraries: the last chosen kind counts. */
+/** A conversation's scope is either documents or libraries: the kind chosen last applies. */
 export function withDocuments(options: ConversationOptions, ids: readonly string[]): ConversationOptions {
   const documentIds = [...new Set([...options.scope.documentIds, ...ids])];
   return { ...options, scope: { documentIds, libraryIds: [] } };
@@ -22,15 +22,15 @@ export function without(options: ConversationOptions, id: string): ConversationO
   return { ...options, scope };
 }
 
-/** Whether what a conversation is restricted to can be asked about. */
+/** Whether the scope can be asked about. */
 export interface ScopeState {
-  /** Names of what is not searchable yet: a question waits for it. */
+  /** Names of documents that are not searchable yet; a question waits for them. */
   reading: string[];
-  /** There is nothing to ask about: every document has failed, or was removed. */
+  /** Nothing to ask about: every document has failed or was removed. */
   nothing: boolean;
 }
 
-/** `documents`: those of the scope that are there; undefined until they are known. */
+/** `documents`: the existing documents of the scope; undefined until known. */
 export function scopeState(
   { documentIds }: ConversationOptions['scope'],
   documents: readonly DocumentInfo[] | undefined,

@@ -7,7 +7,7 @@ import { upload } from '../../../ui/uploads.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { setAttachments } from '../chat-state.ts';
 
-/** Ids of the documents that came of something added, and why the rest did not come. */
+/** Ids of the documents that were added, and the failures. */
 interface Added {
   ids: readonly string[];
   failures: readonly { name: string; failure: ShownFailure }[];
@@ -17,18 +17,18 @@ export interface Attach {
   drop: (dropped: Dropped) => void;
   paste: (files: readonly File[]) => void;
   choose: (files: readonly File[]) => void;
-  /** By the system's own dialog. */
+  /** With the host's file dialog. */
   browse: () => void;
   nativeDialogs: boolean;
 }
 
-/** Failures that are shown one by one; a folder may have thousands. */
+/** Maximum number of failures shown individually; a folder may have thousands. */
 const SHOWN_FAILURES = 3;
 let lastId = 0;
 
 /**
- * Files that are dropped on a conversation, pasted or chosen: into a library as by its own screen, and from there into what the
- * conversation asks about. `onDocuments` gets their ids.
+ * Handles files dropped on a conversation, pasted or chosen: adds them to a library as the library screen does, then to
+ * the conversation's scope. `onDocuments` receives their ids.
  */
 export function useAttach(stateKey: string, onDocuments: (ids: readonly string[]) => void): Attach {
   const { t } = useTranslation(['chat', 'library']);
@@ -38,7 +38,7 @@ export function useAttach(stateKey: string, onDocuments: (ids: readonly string[]
   const { data: settings } = useCall('settings.get');
 
   const fromPaths = async (paths: string[]): Promise<Added> => {
-    if (paths.length === 0) return { ids: [], failures: [] }; // e.g. a picture that was pasted: it is no file
+    if (paths.length === 0) return { ids: [], failures: [] }; // e.g. a pasted picture, which is not a file
     const { id: libraryId } = await ownLibrary(client);
     await client.call('libraries.addPaths', { id: libraryId, paths });
     return { ...(await client.call('documents.below', { libraryId, paths })), failures: [] };

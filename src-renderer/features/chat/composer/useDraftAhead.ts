@@ -2,10 +2,10 @@ import { useEffect } from 'react';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
 import { useClient } from '../../../client/context.tsx';
 
-/** A pause in typing; what is typed on through it is nobody's question yet. */
+/** Debounce: text that is still being typed is not a question yet. */
 const PAUSE_MS = 250;
 
-/** Tells the core what is being typed, so that it can bring in what the question will find. Nobody waits for it. */
+/** Sends the draft to the core so that it can preload what the question will find. Nothing waits for the result. */
 export function useDraftAhead(
   conversationId: string | null,
   options: ConversationOptions,

@@ -4,30 +4,30 @@ import type { ConversationOptions } from '../../../../src-shared/contract/chat.t
 import { useCall } from '../../../client/context.tsx';
 import { mentionAt, withoutMention, type Mention } from './mention.ts';
 
-/** A document or a library that a question can be restricted to. */
+/** A document or library that a question can be restricted to. */
 export interface Mentionable {
   kind: 'document' | 'library';
   id: string;
   name: string;
-  /** A document's path; '' of a library. */
+  /** A document's path; '' for a library. */
   path: string;
 }
 
 export interface Mentions {
-  /** Empty while no name is being typed, or none matches. */
+  /** Empty if no name is being typed or none matches. */
   offered: readonly Mentionable[];
   active: number;
   choose: (one: Mentionable) => void;
-  /** Looks at what stands before the caret. */
+  /** Reads the text before the caret. */
   look: () => void;
-  /** Whether the key was for the list. */
+  /** Whether the list handled the key. */
   onKeyDown: (event: React.KeyboardEvent) => boolean;
 }
 
 const OFFERED = 8;
 const TYPING_MS = 120;
 
-/** Names of documents and libraries that are offered while "@" and a part of one is typed. */
+/** Offers names of documents and libraries while "@" and part of a name is typed. */
 export function useMentions(
   input: RefObject<HTMLTextAreaElement | null>,
   { scope }: ConversationOptions,
@@ -77,7 +77,7 @@ export function useMentions(
     const act = event.shiftKey ? undefined : keys[event.key];
     if (!act) return false;
     event.preventDefault();
-    event.stopPropagation(); // Escape would stop the answer
+    event.stopPropagation(); // Escape would otherwise stop the answer.
     act();
     return true;
   };

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { setDraft, setQueued, useChatState } from '../chat-state.ts';
 
-/** The question that waits for its turn; it is sent as soon as nothing is waited for, and comes back where nothing is left to ask. */
+/** Sends the queued question as soon as nothing blocks it, and returns it to the composer if nothing is left to ask about. */
 export function useQueued(
   stateKey: string,
   { waits, nothing, onAsk }: { waits: boolean; nothing: boolean; onAsk: (text: string) => void },

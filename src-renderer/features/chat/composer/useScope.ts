@@ -8,13 +8,13 @@ const NONE: readonly Attachment[] = [];
 
 export interface ShownScope extends ScopeState {
   attachments: readonly Attachment[];
-  /** Of those asked about, the ones that are there; undefined until they are known. */
+  /** The existing documents of the scope; undefined until known. */
   documents: readonly DocumentInfo[] | undefined;
-  /** Whether the core has said how far they are. */
+  /** Whether the core has reported their state. */
   known: boolean;
 }
 
-/** What a conversation is restricted to, and how far that is. */
+/** A conversation's scope and its state. */
 export function useScope(stateKey: string, { scope }: ConversationOptions): ShownScope {
   const attachments = useChatState((state) => state.attachments[stateKey] ?? NONE);
   const ids = scope.documentIds;

@@ -4,13 +4,13 @@ import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
 import type { Notice } from '../../../../src-shared/answer.ts';
 import { append, EMPTY_SPLIT, type Split } from '../../../ui/markdown/split.ts';
 
-/** What is known of an answer that is being made, from events alone. */
+/** State of an answer being generated, from events alone. */
 export interface LiveAnswer {
   readonly conversationId: string;
   readonly text: string;
-  /** What the model thinks before it; null: nothing so far. */
+  /** The model's thoughts before the answer; null: none so far. */
   readonly thinking: Thinking | null;
-  /** The text in blocks, for drawing. */
+  /** The text in blocks, for rendering. */
   readonly split: Split;
   readonly progress: { done: number; total: number; secondsLeft: number | null } | null;
   readonly citations: readonly Citation[] | null;
@@ -20,7 +20,7 @@ export interface LiveAnswer {
     failure: Failure | null;
     stats: AnswerStats | null;
   } | null;
-  /** Text was missed; the conversation must be asked for again. */
+  /** Text was missed; the conversation must be queried again. */
   readonly incomplete: boolean;
 }
 
@@ -42,7 +42,7 @@ function begin(conversationId: string): LiveAnswer {
   return { conversationId, ...BEGINNING };
 }
 
-/** Takes the events of one frame in; each answer's text is read as Markdown once, not once an event. */
+/** Applies the events of one frame; parses each answer's Markdown once per frame, not once per event. */
 export function withEvents(answers: LiveAnswers, events: readonly AnswerEvent[]): LiveAnswers {
   const next = new Map(answers);
   const texts = new Map<string, string>();
@@ -100,7 +100,7 @@ function grown(answer: LiveAnswer, more: string): LiveAnswer {
   return { ...answer, text: answer.text + more, split: append(answer.split, more) };
 }
 
-/** Takes in what the core had of unfinished answers, and forgets those that it keeps in full by now. */
+/** Merges the core's copies of unfinished answers, and drops live answers that it has stored in full. */
 export function withMessages(
   answers: LiveAnswers,
   conversationId: string,
@@ -135,7 +135,7 @@ export function isUnfinished({ state }: Pick<Message, 'state'>): boolean {
   return state === 'waiting' || state === 'prefilling' || state === 'streaming';
 }
 
-/** A message as it stands now: what the core keeps, and on top of it what has been told since. */
+/** A message with its live state on top of the stored one. */
 export function current(message: Message, live: LiveAnswer | undefined): Message {
   if (!live || !isUnfinished(message)) return message;
   const writes = live.text !== '' || live.thinking !== null;

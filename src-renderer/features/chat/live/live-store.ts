@@ -17,8 +17,8 @@ const useLiveStore = create<{ answers: LiveAnswers }>(() => ({ answers: new Map(
 const attached = new WeakSet<Client>();
 
 /**
- * Listens to answers being made, from the first time the chat is shown until the window closes, so that nothing is missed
- * while another screen is shown. What arrives within a frame is drawn together.
+ * Listens to answers being generated, from the first time the chat is shown until the window closes, so that nothing is
+ * missed while another screen is shown. Events within a frame are rendered together.
  */
 export function useLiveFeed(): void {
   const client = useClient();
@@ -59,7 +59,7 @@ function listen(client: Client, onStale: (conversationId: string) => void): void
   client.on('chat.done', (payload) => take({ topic: 'chat.done', payload }));
 }
 
-/** Keeps events and what the core says of a conversation together. */
+/** Keeps events and the core's copy of a conversation consistent. */
 export function useReconciled(conversation: Conversation | undefined): void {
   useEffect(() => {
     if (!conversation) return;
@@ -73,7 +73,7 @@ export function useLiveAnswer(answerId: string): LiveAnswer | undefined {
   return useLiveStore(({ answers }) => answers.get(answerId));
 }
 
-/** Whether an answer has ended by what events say. */
+/** Whether events show that an answer has ended. */
 export function useEnded(answerId: string | undefined): boolean {
   return useLiveStore(({ answers }) => Boolean(answerId !== undefined && answers.get(answerId)?.ended));
 }

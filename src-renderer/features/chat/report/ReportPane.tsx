@@ -6,17 +6,17 @@ import { useChatLayout } from '../chat-state.ts';
 import classes from './ReportPane.module.css';
 
 const MIN_WIDTH = 380;
-/** What is left for the conversation. */
+/** Minimum width left for the conversation, in pixels. */
 const MIN_THREAD = 360;
 const KEY_STEP = 24;
 
-/** An answer's report beside the conversation, or over all of it. Its edge can be dragged. */
+/** An answer's report next to the conversation, or covering it. Its edge can be dragged. */
 export function ReportPane({
   overlay,
   onClose,
   children,
 }: {
-  /** There is no room beside the conversation. */
+  /** There is no room next to the conversation. */
   overlay: boolean;
   onClose: () => void;
   children: ReactNode;
@@ -39,7 +39,7 @@ export function ReportPane({
       aria-label={t('report.label')}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
-        // What is open above the report is closed by this key, and nothing further by the thread's shortcuts.
+        // Escape closes what is open above the report first; the thread's shortcuts must not see the key.
         event.stopPropagation();
         if (!event.defaultPrevented && !isOfMenu(event)) onClose();
       }}
@@ -50,7 +50,7 @@ export function ReportPane({
   );
 }
 
-/** Lets the report take the whole width, or stand beside the conversation again. */
+/** Switches the report between full width and next to the conversation. */
 export function WidthToggle() {
   const { t } = useTranslation('chat');
   const { reportWide } = useChatLayout();
@@ -106,7 +106,7 @@ function Edge({
   );
 }
 
-/** Whether a key goes to an open menu: in React it bubbles to here, although menus lie elsewhere in the page. */
+/** Whether a key belongs to an open menu: React bubbles it here although menus are elsewhere in the DOM. */
 function isOfMenu({ target, currentTarget }: React.KeyboardEvent): boolean {
   const element = target as HTMLElement;
   return !currentTarget.contains(element) || element.matches('[aria-haspopup=menu][aria-expanded=true]');

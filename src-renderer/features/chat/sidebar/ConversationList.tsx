@@ -10,7 +10,7 @@ import classes from './Sidebar.module.css';
 const ITEM_HEIGHT = 54;
 const HEADING_HEIGHT = 32;
 
-/** The list, drawn as far as it is seen. Arrow keys go from one conversation to the next. */
+/** The virtualised list. Arrow keys move between conversations. */
 export function ConversationList({
   summaries,
   activeId,
@@ -40,7 +40,7 @@ export function ConversationList({
     overscan: 8,
   });
 
-  // One stop of Tab for all of them: the row that had the focus, else the conversation that is shown, else the first.
+  // One tab stop for the whole list: the last focused row, else the selected conversation, else the first.
   const stop = [stopId, activeId].find((id) => summaries.some((each) => each.id === id));
   const first = rows.find((row) => row.kind === 'item');
   const tabStop = stop ?? (first?.kind === 'item' ? first.summary.id : undefined);

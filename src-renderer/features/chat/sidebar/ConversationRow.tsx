@@ -8,7 +8,7 @@ import { isComposing } from '../composer/keys.ts';
 import type { ConversationActions } from './useConversationActions.ts';
 import classes from './Sidebar.module.css';
 
-/** One conversation of the list: title, what was said last, and what can be done with it. */
+/** One conversation: title, last message, and a menu of actions. */
 export function ConversationRow({
   summary,
   active,
@@ -21,7 +21,7 @@ export function ConversationRow({
 }: {
   summary: ConversationSummary;
   active: boolean;
-  /** Whether Tab leads to it; arrow keys lead to the others. */
+  /** Whether it is the tab stop; arrow keys reach the others. */
   tabStop: boolean;
   renaming: boolean;
   actions: ConversationActions;
@@ -130,7 +130,7 @@ function RowMenu({
   );
 }
 
-/** The title as a field. Leaving it keeps the name; Escape does not. */
+/** The title as an input. Blur saves the name, Escape discards it. */
 function Rename({ title, onDone }: { title: string; onDone: (title: string | undefined) => void }) {
   const { t } = useTranslation('chat');
   const [draft, setDraft] = useState(title);

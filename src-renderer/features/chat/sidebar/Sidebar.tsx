@@ -9,7 +9,7 @@ import { ConversationList } from './ConversationList.tsx';
 import type { ConversationActions } from './useConversationActions.ts';
 import classes from './Sidebar.module.css';
 
-/** Every conversation, searchable by what was said in it. */
+/** All conversations, searchable by content. */
 export function Sidebar({
   activeId,
   actions,

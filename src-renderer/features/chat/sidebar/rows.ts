@@ -3,7 +3,7 @@ import type { ConversationSummary } from '../../../../src-shared/contract/chat.t
 type Age = 'today' | 'yesterday' | 'week' | 'older';
 export type Row = { kind: 'heading'; age: Age } | { kind: 'item'; summary: ConversationSummary };
 
-/** Conversations, newest first, under headings by age. */
+/** Conversations, newest first, grouped under headings by age. */
 export function rowsOf(summaries: readonly ConversationSummary[], nowMs: number): Row[] {
   const rows: Row[] = [];
   let last: Age | undefined;

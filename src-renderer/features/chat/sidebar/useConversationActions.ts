@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { useClient } from '../../../client/context.tsx';
 import { notifyFailure, notifyInfo, notifyUndo } from '../../../ui/notify.tsx';
 
-/** What can be done with a conversation as a whole. Failures are told. */
+/** Actions on a conversation as a whole. Failures are shown as notifications. */
 export function useConversationActions(activeId: string | undefined) {
   const client = useClient();
   const { t } = useTranslation(['chat', 'common']);
@@ -21,7 +21,7 @@ export function useConversationActions(activeId: string | undefined) {
           attempt(() => client.call('chat.restore', { id })),
         );
       }),
-    /** `thinking`: with what models thought. */
+    /** `thinking`: include the model's thoughts. */
     save: (id: string, format: 'markdown' | 'json', thinking = false) =>
       attempt(async () => {
         const asked = { id, format, thinking };

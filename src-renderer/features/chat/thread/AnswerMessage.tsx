@@ -28,7 +28,7 @@ interface AnswerMessageProps {
   onSelect: (id: string) => void;
 }
 
-/** An answer in whatever state it is: notices, phase, text, sources, and how it was made. */
+/** An answer in any state: notices, phase, text, sources, statistics. */
 export function AnswerMessage({
   shown: { message: kept, siblings },
   busy,

@@ -4,7 +4,7 @@ import type { Message } from '../../../../src-shared/contract/chat.ts';
 import { IconAction } from './IconAction.tsx';
 import classes from './Thread.module.css';
 
-/** ‹ 2/3 ›: the versions of a question or an answer. */
+/** ‹ 2/3 ›: switches between versions of a question or an answer. */
 export function BranchSwitch({
   message,
   siblings,

@@ -2,7 +2,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './Thread.module.css';
 
-/** A small button that is an icon, with its name on hover and for screen readers. */
+/** A small icon button with a tooltip and an accessible name. */
 export function IconAction({
   label,
   icon,

@@ -4,7 +4,7 @@ import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import type { Pending } from '../chat-state.ts';
 import classes from './Thread.module.css';
 
-/** A question on its way to the core. When it did not get there, it is still here. */
+/** A question being sent to the core. It stays if sending failed. */
 export function PendingMessage({
   pending: { text, failure },
   onRetry,

@@ -9,7 +9,7 @@ import { IconAction } from './IconAction.tsx';
 import type { ShownMessage } from './tree.ts';
 import classes from './Thread.module.css';
 
-/** What was asked; it can be changed, which makes a branch. */
+/** A question; editing it creates a branch. */
 export function QuestionMessage({
   shown: { message, siblings },
   busy,

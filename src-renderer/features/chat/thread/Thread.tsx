@@ -12,7 +12,7 @@ import type { ShownMessage } from './tree.ts';
 import { useStickToEnd } from './useStickToEnd.ts';
 import classes from './Thread.module.css';
 
-/** The shown branch of a conversation, following its end as long as the reader is there. */
+/** The selected branch of a conversation. Scrolls with its end while the reader is there. */
 export function Thread({
   stateKey,
   conversation,
@@ -24,7 +24,7 @@ export function Thread({
   onSelect,
   footer,
 }: {
-  /** Of drafts and pending questions. */
+  /** Key of drafts and pending questions. */
   stateKey: string;
   conversation: Conversation | undefined;
   branch: readonly ShownMessage[];
@@ -40,7 +40,7 @@ export function Thread({
   const content = useRef<HTMLDivElement>(null);
   const pending = useChatState((state) => state.pending[stateKey]);
   const reportId = useChatState((state) => state.report?.answerId);
-  // A new question brings the reader to the end, wherever they were.
+  // A new question scrolls to the end from anywhere.
   const questions = branch.length + (pending ? 2 : 0);
   const { atEnd, toEnd } = useStickToEnd(scroller, content, `${conversation?.id ?? ''} ${questions}`);
   return (

@@ -1,9 +1,9 @@
 import type { Message } from '../../../../src-shared/contract/chat.ts';
 
-/** A message of the branch that is shown, and its place among the branches beside it. */
+/** A message of the selected branch, and its position among its siblings. */
 export interface ShownMessage {
   message: Message;
-  /** Messages with the same parent, oldest first; among them this one. */
+  /** Messages with the same parent, oldest first, including this one. */
   siblings: readonly Message[];
 }
 
@@ -19,7 +19,7 @@ export function branchOf(messages: readonly Message[], leafId: string | null): S
   return branch;
 }
 
-/** The newest end below a message: where a branch goes on when it is chosen. */
+/** The newest leaf below a message: selecting a branch continues there. */
 export function leafBelow(messages: readonly Message[], id: string): string {
   let leaf = id;
   for (;;) {

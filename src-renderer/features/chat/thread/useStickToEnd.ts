@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState, type RefObject } from 'react';
 
-/** How near the end counts as being there, in pixels. */
+/** Distance from the end that counts as being there, in pixels. */
 const NEAR = 48;
 
 /**
- * Keeps a scrolled element at its end while its content grows, until the reader scrolls away from it. Which element's end
- * is followed anew is told by `key`.
+ * Keeps a scrolled element at its end while its content grows, until the reader scrolls up. A change of `key` starts
+ * over with a new element.
  */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
@@ -30,7 +30,7 @@ export function useStickToEnd(
     let last = element.scrollTop;
     const onScroll = (): void => {
       const { scrollTop } = element;
-      // Only going up is the reader's wish; content that grows moves nothing up.
+      // Only scrolling up is deliberate; growing content never scrolls up.
       if (isNear(element)) following.current = true;
       else if (scrollTop < last - 1) following.current = false;
       last = scrollTop;
@@ -38,7 +38,7 @@ export function useStickToEnd(
     };
     const observer = new ResizeObserver(() => {
       if (following.current) element.scrollTop = element.scrollHeight;
-      // What is shown may have become short enough that its end is in sight, which no scrolling tells.
+      // The content may have shrunk so that its end is visible; no scroll event reports that.
       else if (isNear(element)) following.current = true;
       setAtEnd(following.current);
     });

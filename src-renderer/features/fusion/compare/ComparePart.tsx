@@ -7,7 +7,7 @@ import { DeepSections } from '../deep/DeepSections.tsx';
 import { CompareSection } from './CompareSection.tsx';
 import { useComparison } from './useComparison.ts';
 
-/** The comparison with other ways and, where it was looked into every layer, its pictures. */
+/** The comparison with other methods and, if it compared every layer, the pictures of that. */
 export function ComparePart({
   report,
   words,
@@ -15,7 +15,7 @@ export function ComparePart({
 }: {
   report: FusionReport;
   words: Words;
-  /** Takes the focus when the comparison is asked for. */
+  /** Receives the focus when the user requests a comparison. */
   handle: Ref<HTMLDivElement>;
 }) {
   const state = useComparison(report.answerId, words.t('compare:failed'));

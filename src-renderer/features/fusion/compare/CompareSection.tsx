@@ -29,7 +29,7 @@ interface CompareSectionProps {
   files: Files;
 }
 
-/** The same prompt in several ways, side by side: begun by a button, kept with the answer. */
+/** The same prompt processed with several methods, side by side. Started by a button and stored with the answer. */
 export function CompareSection({ report, state, words, files }: CompareSectionProps) {
   const { t } = words;
   const { i18n } = useTranslation();
@@ -72,7 +72,7 @@ export function CompareSection({ report, state, words, files }: CompareSectionPr
   );
 }
 
-/** Starting, or how far it has come. */
+/** The start form, or the progress. */
 function Head({ report, state, words }: Omit<CompareSectionProps, 'files'>) {
   const { t } = words;
   const { comparison, error, progress } = state;
@@ -206,7 +206,7 @@ function MethodTable({ comparison: { methods }, words }: Made) {
   );
 }
 
-/** What the colours of the bars mean; stages that took no time in any way are left out. */
+/** Legend of the bars; omits stages that took no time with any method. */
 function StageLegend({ comparison: { methods }, words: { t } }: { comparison: Comparison; words: Words }) {
   const shown = STAGES.filter((stage) => methods.some(({ ttftMs }) => ttftMs[stage] > 0));
   return (

@@ -19,12 +19,12 @@ const RATIOS = [0.1, DEFAULT_RATIO, 0.3, 0.5];
 interface CompareStartProps {
   report: FusionReport;
   words: Words;
-  /** Whether there is a comparison already. */
+  /** Whether a comparison exists. */
   again: boolean;
   onStart: (wish: { strategies: StrategyChoice[]; deep: boolean }) => void;
 }
 
-/** What to compare, and how long that will take at least. */
+/** Methods to compare, and the minimum duration. */
 export function CompareStart({ report, words, again, onStart }: CompareStartProps) {
   const { t } = words;
   const own = report.strategy;

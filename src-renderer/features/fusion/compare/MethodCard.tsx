@@ -7,7 +7,7 @@ import type { Words } from '../useWords.ts';
 import { nameOf, qualityRows } from './methods.ts';
 import { isSameWriting, textDiff } from './text-diff.ts';
 
-/** One way: its text with what differs from the full prefill's, and its numbers. */
+/** One method: its text with the differences from the full prefill's text, and its numbers. */
 export function MethodCard({
   method,
   reference,
@@ -92,7 +92,7 @@ function Answer({ method: { thought, text, complete }, reference, words: { t } }
   );
 }
 
-/** Words that only this text has are marked; those that only the full prefill's has are struck through. */
+/** Marks words that only this text has, and strikes through words that only the full prefill's text has. */
 function MarkedText({
   text,
   reference,

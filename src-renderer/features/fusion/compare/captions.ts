@@ -4,7 +4,7 @@ import type { Words } from '../useWords.ts';
 import { fullOf, isAboutTheSame, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
 import { isSameWriting } from './text-diff.ts';
 
-/** What the comparison says: the answer's own way, then full reuse, against the full prefill. */
+/** Captions of the comparison: the answer's own method, then full reuse, against the full prefill. */
 export function comparisonCaption(comparison: Comparison, words: Words, language: string): string {
   const ways = [judged(comparison), reuseOf(comparison)].filter((way) => way !== undefined);
   const full = fullOf(comparison);

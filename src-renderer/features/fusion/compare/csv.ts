@@ -3,7 +3,7 @@ import { STAGES } from '../../../viz/stages.ts';
 import { csv } from '../csv.ts';
 import type { Words } from '../useWords.ts';
 
-/** A row for each way; stages are called what the window calls them. */
+/** One row per method; stages have the same names as in the window. */
 export function methodsCsv({ methods }: Comparison, { t }: Pick<Words, 't'>): string {
   return csv(
     [

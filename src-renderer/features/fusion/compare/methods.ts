@@ -4,7 +4,7 @@ import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';
 import { strategyName } from '../strategy-name.ts';
 import type { Words } from '../useWords.ts';
 
-/** A comparison's ways, with what is said of them. */
+/** A comparison's methods, with their derived figures. */
 
 export function nameOf({ kind, strategy }: Pick<ComparedMethod, 'kind' | 'strategy'>, words: Words): string {
   return kind === 'blend' ? strategyName(strategy, words) : words.t(`compare:kind.${kind}`);
@@ -14,7 +14,7 @@ export function fullOf({ methods }: Comparison): ComparedMethod | undefined {
   return methods.find(({ kind }) => kind === 'full');
 }
 
-/** How many times sooner than the full prefill the first token came; undefined for the full prefill itself. */
+/** Speed-up of the TTFT over the full prefill; undefined for the full prefill itself. */
 export function timesSooner(method: ComparedMethod, comparison: Comparison): number | undefined {
   const full = fullOf(comparison)?.ttftMs.total;
   return full === undefined || method.kind === 'full'
@@ -22,7 +22,7 @@ export function timesSooner(method: ComparedMethod, comparison: Comparison): num
     : full / Math.max(1e-9, method.ttftMs.total);
 }
 
-/** The way that is judged: the answer's own, or the first blend where the answer was made in full. */
+/** The method being judged: the answer's own, or the first blend if the answer used a full prefill. */
 export function judged({ methods }: Comparison): ComparedMethod | undefined {
   const blends = methods.filter(({ kind }) => kind === 'blend');
   return blends.find(({ answered }) => answered) ?? blends[0];
@@ -32,13 +32,13 @@ export function reuseOf({ methods }: Comparison): ComparedMethod | undefined {
   return methods.find(({ kind }) => kind === 'reuse');
 }
 
-/** Each way is timed once: a difference within this factor is noise. */
+/** Each method is timed once: differences within this factor are noise. */
 const NOISE = 1.3;
 
-/** A way that had less of the prompt than this ready did as good as all the work of a full prefill. */
+/** A method with less of the prompt than this precomputed did practically all the work of a full prefill. */
 const LITTLE = 0.05;
 
-/** Whether a first token came about as soon as that of the full prefill, as far as one run can tell. */
+/** Whether the TTFT equals that of the full prefill, as far as a single run can tell. */
 export function isAboutTheSame(method: ComparedMethod, comparison: Comparison): boolean {
   const times = timesSooner(method, comparison) ?? 1;
   const ready = method.residentTokens + method.reusedTokens;
@@ -61,7 +61,7 @@ export function barRows(comparison: Comparison, words: Words): ColouredRow[] {
   });
 }
 
-/** The numbers of a way that tell how good its answer is, as name and value. */
+/** The quality figures of a method, as name and value. */
 export function qualityRows(method: ComparedMethod, words: Words): [string, string][] {
   const { t, format, significant, share } = words;
   const { recomputedTokens, reusedTokens, residentTokens, kl, agrees, answerF1 } = method;

@@ -1,13 +1,13 @@
 import { diffArrays } from 'diff';
 import type { ComparedMethod } from '../../../../src-shared/comparison.ts';
 
-/** A run of a text: in both, only in this one, or only in the one it is compared with. */
+/** A run of text: in both texts, only in this one, or only in the reference. */
 export interface TextRun {
   kind: 'same' | 'added' | 'missing';
   text: string;
 }
 
-/** How a text differs from another, word by word; scripts without spaces are cut into words as well. */
+/** Word-level difference between two texts; scripts without spaces are segmented into words. */
 export function textDiff(reference: string, text: string, language: string): TextRun[] {
   return diffArrays(wordsOf(reference, language), wordsOf(text, language)).map(
     ({ added, removed, value }) => ({
@@ -17,7 +17,7 @@ export function textDiff(reference: string, text: string, language: string): Tex
   );
 }
 
-/** Words with the marks and spaces that follow them, so that runs read well. */
+/** Words with the punctuation and spaces that follow them, so that runs read well. */
 function wordsOf(text: string, language: string): string[] {
   const words: string[] = [];
   for (const { segment, isWordLike } of new Intl.Segmenter(language, { granularity: 'word' }).segment(text)) {
@@ -30,7 +30,7 @@ function wordsOf(text: string, language: string): string[] {
 
 type Written = Pick<ComparedMethod, 'thought' | 'text'>;
 
-/** Whether two ways wrote the same, thoughts included. */
+/** Whether two methods wrote the same text, including thoughts. */
 export function isSameWriting(one: Written, other: Written, language: string): boolean {
   return (['thought', 'text'] as const).every((part) => isSame(textDiff(one[part], other[part], language)));
 }

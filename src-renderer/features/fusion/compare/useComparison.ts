@@ -9,16 +9,16 @@ import { leftMs } from './estimate.ts';
 export interface CompareProgress {
   done: number;
   total: number;
-  /** null while too little is done to say. */
+  /** null if too little is done to tell. */
   leftMs: number | null;
 }
 
 export interface ComparisonState {
-  /** undefined while it is asked for; null: none was made. */
+  /** undefined while loading; null: there is none. */
   comparison: Comparison | null | undefined;
   error: KvasirError | null;
   retry: () => void;
-  /** Prompts made, while a comparison of this answer is running; null otherwise. */
+  /** Processed prompts while a comparison of this answer is running; null otherwise. */
   progress: CompareProgress | null;
   start: (wish: Omit<InputOf<'chat.compare'>, 'answerId'>) => void;
   stop: () => void;
@@ -27,7 +27,7 @@ export interface ComparisonState {
 
 const NOT_BEGUN: CompareProgress = { done: 0, total: 0, leftMs: null };
 
-/** The comparison kept with an answer, and the making of a new one, also one that another window began. */
+/** The comparison stored with an answer, and the progress of a new one, even one started by another window. */
 export function useComparison(answerId: string, failedTitle: string): ComparisonState {
   const { data: status, error, refetch } = useCall('chat.comparison', { answerId });
   const { mutate, isPending } = useAction('chat.compare');
@@ -38,7 +38,7 @@ export function useComparison(answerId: string, failedTitle: string): Comparison
   useEvent('compare.progress', ({ answerId: of, done, total }) => {
     if (of !== answerId) return;
     if (!running) void refetch();
-    // A new run begins at the beginning.
+    // A new run starts over.
     if (done < begun.current.done) begun.current = { at: performance.now(), done };
     const since = begun.current;
     const elapsed = performance.now() - since.at;

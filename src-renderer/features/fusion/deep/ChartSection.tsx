@@ -11,15 +11,15 @@ interface ChartSectionProps {
   name: string;
   title: string;
   lead: string;
-  /** One chart below the other, all of the same items. */
+  /** Charts of the same items, one below the other. */
   specs: readonly ChartSpec[];
-  /** What an item is called, e.g. "Layer 3". */
+  /** Name of an item, e.g. "Layer 3". */
   itemName: (x: number) => string;
   files: Files;
   csv: () => string;
 }
 
-/** A sentence, curves, and the same numbers as notes and as a table. */
+/** A caption, charts, and their numbers as notes and as a table. */
 export function ChartSection({ name, title, lead, specs, itemName, files, csv }: ChartSectionProps) {
   const pictures = useMemo(() => specs.map(chart), [specs]);
   const items = specs[0]?.items ?? [];
@@ -57,7 +57,7 @@ export function ChartSection({ name, title, lead, specs, itemName, files, csv }:
   );
 }
 
-/** Every named series' value at x, in words. */
+/** The value of every named series at x, in words. */
 function rowsAt({ series, y }: ChartSpec, x: number): [string, string][] {
   return series.flatMap((one): [string, string][] => {
     const point = valueAt(one, x);

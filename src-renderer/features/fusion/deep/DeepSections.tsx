@@ -15,7 +15,7 @@ interface DeepProps {
   files: Files;
 }
 
-/** How far every layer is from the full prefill; nothing where the comparison did not look. */
+/** Deviation of every layer from the full prefill; renders nothing if the comparison did not measure it. */
 export function DeepSections({ comparison, words, files }: DeepProps) {
   const base = useMemo(() => baseOf(comparison), [comparison]);
   if (!comparison.deep || !base) return null;

@@ -24,13 +24,13 @@ import { heatData } from './pictures.ts';
 interface HeatSectionProps {
   comparison: Comparison;
   prompt: DeepPrompt;
-  /** The way that is shown first. */
+  /** The method shown first. */
   first: DeepMethod;
   words: Words;
   files: Files;
 }
 
-/** Layers × tokens: how far every token's values or keys are from the full prefill's. */
+/** Layers × tokens: how far every token's values or keys deviate from the full prefill's. */
 export function HeatSection({ comparison, prompt, first, words, files }: HeatSectionProps) {
   const methods = useMemo(() => deepMethods(comparison), [comparison]);
   const [index, setIndex] = useState(methods.indexOf(first));
@@ -196,7 +196,7 @@ function partName({ parts }: DeepPrompt, position: number, { t }: Words): string
   return part?.title ?? t('tokens.text');
 }
 
-/** A row for each token, a column for each layer. */
+/** One row per token, one column per layer. */
 function HeatTable({ grid, prompt, words }: { grid: Grid; prompt: DeepPrompt; words: Words }) {
   const { t, format, significant } = words;
   const layers = Array.from({ length: grid.rows }, (_, layer) => layer);

@@ -19,7 +19,7 @@ import {
 import type { Grid } from '../../../viz/heat/layout.ts';
 import { meanAttention } from './pictures.ts';
 
-/** What each picture of a deep comparison says of this answer. */
+/** Captions of the pictures of a deep comparison. */
 
 export function heatLead(method: DeepMethod, grid: Grid, prompt: DeepPrompt, words: Words): string {
   const { t, share, significant, format } = words;
@@ -86,7 +86,7 @@ export function rankLead(base: DeepMethod, { t, format }: Words): string {
   });
 }
 
-/** From nothing recomputed to the ratio nearest the answer's own, and on to the largest. */
+/** From no recomputing to the ratio nearest the answer's own, and on to the largest. */
 export function sweepLead(
   { sweep: { points } }: DeepPrompt,
   ratio: number | null,

@@ -3,7 +3,7 @@ import type { Grid } from '../../../viz/heat/layout.ts';
 import { csv } from '../csv.ts';
 import { deepMethods } from './model.ts';
 
-/** A row for each way and layer: statistics, attention, rank correlation, concentration. */
+/** One row per method and layer: statistics, attention, rank correlation, concentration. */
 export function deepLayersCsv(comparison: Comparison): string {
   const methods = deepMethods(comparison);
   const steps = methods[0]?.deep.concentration[0]?.length ?? 0;
@@ -34,7 +34,7 @@ export function deepLayersCsv(comparison: Comparison): string {
   );
 }
 
-/** A row for each token, a column for each layer. */
+/** One row per token, one column per layer. */
 export function heatCsv({ rows, columns, values }: Grid, { tokens, parts }: DeepPrompt): string {
   const partAt = (position: number) =>
     parts.find(({ start, tokens: count }) => position >= start && position < start + count);
@@ -50,7 +50,7 @@ export function heatCsv({ rows, columns, values }: Grid, { tokens, parts }: Deep
   );
 }
 
-/** A row for each ratio. */
+/** One row per ratio. */
 export function sweepCsv({ sweep: { strategy, points } }: DeepPrompt): string {
   const layers = points[0]?.attention.length ?? 0;
   const names = Array.from({ length: layers }, (_, layer) => layer);

@@ -20,7 +20,7 @@ const report = fusionReport({ answerId: 'a1', chunks: 3, chunkTokens: 40, layers
 const comparison = comparisonOf(report, CompareRequestSchema.parse({ answerId: 'a1', deep: true }));
 const base = baseOf(comparison)!;
 
-/** The base with other curves. */
+/** The base data with other curves. */
 function withDeep(changes: Partial<DeepMethod['deep']>): DeepMethod {
   return { ...base, deep: { ...base.deep, ...changes } };
 }

@@ -8,7 +8,7 @@ import {
 import type { Grid } from '../../../viz/heat/layout.ts';
 import { judged, reuseOf } from '../compare/methods.ts';
 
-/** A deep comparison, reckoned for pictures and sentences. */
+/** A deep comparison, prepared for pictures and captions. */
 
 export type DeepMethod = ComparedMethod & { deep: Deep };
 
@@ -16,14 +16,14 @@ export function deepMethods({ methods }: Comparison): DeepMethod[] {
   return methods.filter((method): method is DeepMethod => method.deep !== null);
 }
 
-/** Full reuse shows what is there to be mended; without it, the first way that was looked into. */
+/** Full reuse shows the deviation to be corrected; without it, the first method that was measured. */
 export function baseOf(comparison: Comparison): DeepMethod | undefined {
   const reuse = reuseOf(comparison);
   const known = deepMethods(comparison);
   return known.find((method) => method === reuse) ?? known[0];
 }
 
-/** The way that is judged, where it was looked into. */
+/** The method being judged, if it was measured. */
 export function blendOf(comparison: Comparison): DeepMethod | undefined {
   const way = judged(comparison);
   return deepMethods(comparison).find((method) => method === way);
@@ -36,17 +36,17 @@ export function gridOf({ deep }: DeepMethod, matrix: MatrixName): Grid {
   return { rows, columns, values: matrixValues(deep[matrix]) };
 }
 
-/** Tokens at the beginning of a passage, which were encoded without knowing what would stand before them. */
+/** Tokens at the start of a passage, which were encoded without the text that now precedes them. */
 export const HEAD_TOKENS = 16;
 
 interface HeatFacts {
-  /** Share of the cached tokens' deviation that the first tokens of passages hold, and their share of these tokens. */
+  /** Share of the cached tokens' deviation in the first tokens of passages, and the share of cached tokens that these make up. */
   headShare: number;
   headTokens: number;
   strongest: { layer: number; position: number; value: number };
 }
 
-/** null where nothing deviates. */
+/** null if nothing deviates. */
 export function heatFacts(
   { rows, columns, values }: Grid,
   parts: readonly { start: number; tokens: number; cached: boolean }[],
@@ -85,7 +85,7 @@ export function attentionFacts({ deep: { layers } }: DeepMethod): AttentionFacts
   return { mean: mean(found) ?? 0, worst, worstLayer: found.indexOf(worst) };
 }
 
-/** The share of the deviation held by 0, 5, … 100 % of the tokens: mean, least and most over layers in which anything deviates. */
+/** Share of the deviation held by 0, 5, … 100 % of the tokens: mean, minimum and maximum over the layers that deviate. */
 interface ConcentrationPoint {
   ratio: number;
   mean: number;
@@ -108,7 +108,7 @@ export function concentrationOf({ deep: { concentration } }: DeepMethod): Concen
   });
 }
 
-/** The share covered at a ratio, between the points that are known. */
+/** The share covered at a ratio, interpolated between known points. */
 export function coveredAt(points: readonly ConcentrationPoint[], ratio: number): number {
   const next = points.findIndex((point) => point.ratio >= ratio);
   const [before, after] = [points[next - 1], points[next]];
@@ -129,7 +129,7 @@ export function ratioCovering(points: readonly ConcentrationPoint[], share: numb
   );
 }
 
-/** Rank correlation of a layer with the next, where both deviate at all. */
+/** Rank correlation of a layer with the next, if both deviate. */
 export function rankPairs({
   deep: { rankCorrelation, concentration },
 }: DeepMethod): { layer: number; value: number }[] {

@@ -9,7 +9,7 @@ import { deviationScale, type DeviationScale, type ScaleKind } from '../scale.ts
 import type { Words } from '../useWords.ts';
 import { blendOf, concentrationOf, deepMethods, rankPairs, type DeepMethod } from './model.ts';
 
-/** A deep comparison as the pictures of viz/ want it. */
+/** Converts a deep comparison to the pictures of viz/. */
 
 const OTHERS: readonly Colour[] = ['accent', 'place', 'retrieve', 'compute', 'disk'];
 
@@ -114,7 +114,7 @@ export function rankSpec(base: DeepMethod, words: Words): ChartSpec {
   };
 }
 
-/** Attention deviation, mean over layers, or KL of the first token, as the ratio rises. */
+/** Attention deviation (mean over layers) or KL of the first token, by ratio. */
 export function sweepSpec(
   { sweep: { points } }: DeepPrompt,
   what: 'attention' | 'kl',

@@ -14,7 +14,7 @@ import type { SectionData } from './section-props.ts';
 
 type Chunk = NonNullable<PromptPart['chunk']>;
 
-/** Every passage: where its cache came from, where it stands, how much of it was recomputed. */
+/** Every passage: the tier of its cache, its positions, and its recomputed tokens. */
 export function ChunkSection({
   view,
   words,

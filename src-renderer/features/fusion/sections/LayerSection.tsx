@@ -11,7 +11,7 @@ import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';
 
-/** Mean and 95th percentile of the deviation in every layer, of recomputed tokens against those left as stored. */
+/** Mean and 95th percentile of the deviation in every layer, for recomputed tokens and for those left as stored. */
 export function LayerSection({ view: { report }, words, exports }: SectionData) {
   const { t } = words;
   const [log, setLog] = useState(false);

@@ -19,7 +19,7 @@ import type { SectionData } from './section-props.ts';
 
 const OTHER_RATIOS = [0.02, 0.05, 0.1, 0.15, 0.25, 0.5];
 
-/** How much of the deviation the chosen tokens hold, and what other ratios would have held. */
+/** Share of the deviation that the selected tokens hold, and what other ratios would have held. */
 export function MassSection({
   view,
   check,
@@ -138,7 +138,7 @@ function MassTable({ curve, words: { t, format, share } }: Pick<Selection, 'curv
   );
 }
 
-/** Whether one check layer orders the tokens as the next does. */
+/** Whether neighbouring check layers rank the tokens alike. */
 function RankCorrelation({ view: { report }, words: { t, format } }: Pick<SectionData, 'view' | 'words'>) {
   const { checks, rankCorrelation } = report;
   return (

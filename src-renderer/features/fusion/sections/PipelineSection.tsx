@@ -14,7 +14,7 @@ import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';
 
-/** Load and compute of every layer over time. */
+/** Loading and computing of every layer over time. */
 export function PipelineSection({ view: { report }, words, exports }: SectionData) {
   const { t } = words;
   const { layers } = report;

@@ -26,7 +26,7 @@ interface TokenSectionProps extends SectionData {
   handle: Ref<TokenMapHandle>;
 }
 
-/** The prompt's text, every token shaded by its deviation at a check. */
+/** The prompt's text, each token shaded by its deviation at a check. */
 export function TokenSection({
   view,
   check,
@@ -111,13 +111,13 @@ function Legend({
   drops,
   words: { t, significant },
 }: {
-  /** null: nothing is shaded. */
+  /** null: no token is shaded. */
   scale: DeviationScale | null;
-  /** Whether it is known what was recomputed. */
+  /** Whether the report says which tokens were recomputed. */
   outlined: boolean;
-  /** Whether they were chosen by their deviation. */
+  /** Whether tokens were selected by deviation. */
   hkvd: boolean;
-  /** A later check may have dropped what this one chose. */
+  /** A later check may have dropped tokens that this one selected. */
   drops: boolean;
   words: Words;
 }) {

@@ -9,7 +9,7 @@ import { Section } from '../Section.tsx';
 import { longestStage } from '../stages.ts';
 import type { SectionData } from './section-props.ts';
 
-/** The stages up to the first token, and what each of them is. */
+/** The stages up to the first token, with explanations. */
 export function WaterfallSection({ view: { report }, words, exports }: SectionData) {
   const { t, format, share } = words;
   const { ttftMs } = report;

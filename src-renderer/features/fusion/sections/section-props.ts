@@ -2,7 +2,7 @@ import type { ReportView } from '../model.ts';
 import type { Exports } from '../useExports.ts';
 import type { Words } from '../useWords.ts';
 
-/** What every section gets. */
+/** Props common to all sections. */
 export interface SectionData {
   view: ReportView;
   words: Words;

@@ -7,7 +7,7 @@ import { notifyFailure } from '../../../ui/notify.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import classes from './Document.module.css';
 
-/** Beside a chunk's text: number, tokens, where its KV is, size, use. Pressing it selects the chunk. */
+/** Details next to a chunk's text: number, tokens, cache tier, size, use. A click selects the chunk. */
 export function ChunkMargin({
   chunk,
   selected,

@@ -18,7 +18,7 @@ const DEFAULT_TOKENS = 512;
 const MOVING_MS = 200;
 const BARS = 24;
 
-/** Tries chunk sizes on this document: where it would be cut, into how many pieces of which size. */
+/** Previews chunk sizes on this document: boundaries, number and sizes of chunks. */
 export function ChunkSizes({ document }: { document: DocumentInfo }) {
   const { t } = useTranslation(['library', 'common']);
   const { data: settings } = useCall('settings.get');
@@ -87,7 +87,7 @@ function SizeInput({ tokens, onChange }: { tokens: number; onChange: (tokens: nu
         marks={MARKS.map((value) => ({ value: toSlider(value, LIMITS), label: format.number(value) }))}
         value={toSlider(tokens, LIMITS)}
         onChange={(position) => {
-          // Placing the thumb by the number field must not round that number.
+          // Setting the slider from the number field must not round the number.
           if (position !== toSlider(tokens, LIMITS)) onChange(fromSlider(position, LIMITS));
         }}
       />

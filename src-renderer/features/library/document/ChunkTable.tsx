@@ -7,7 +7,7 @@ import { VirtualTable } from '../../../ui/VirtualTable.tsx';
 import type { Column } from '../../../ui/VirtualTableParts.tsx';
 import classes from './Document.module.css';
 
-/** Every chunk of a document as a line. Opening one shows it in the text. */
+/** The chunks of a document as rows. Opening one shows it in the text. */
 export function ChunkTable({
   document,
   onOpen,

@@ -6,7 +6,7 @@ import type { OutputOf } from '../../../../src-shared/contract/contract.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import classes from './Document.module.css';
 
-/** The text with its pieces in two alternating shades. */
+/** The text with its chunks in two alternating shades. */
 export function CutPreview({ preview, stale }: { preview: OutputOf<'chunking.preview'>; stale: boolean }) {
   const { t } = useTranslation(['library', 'common']);
   const format = useFormat();

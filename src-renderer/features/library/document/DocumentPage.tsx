@@ -20,7 +20,7 @@ import classes from './Document.module.css';
 const VIEWS = ['text', 'chunks', 'sizes'] as const;
 type View = (typeof VIEWS)[number];
 
-/** One document: its text with the cuts, its chunks, and what another chunk size would do to it. */
+/** One document: its text with chunk boundaries, its chunks, and a preview of other chunk sizes. */
 export function DocumentPage({ id }: { id: string }) {
   const { t } = useTranslation(['library', 'common']);
   const { data: document, error, refetch } = useCall('documents.get', { id });
@@ -134,7 +134,7 @@ function Actions({
   );
 }
 
-/** Why the document is not as one might expect: it failed, it is in work, or parts of it could not be read. */
+/** Explains the document's state: failed, in progress, or partly unreadable. */
 function Notes({ document }: { document: DocumentInfo }) {
   const { t } = useTranslation('library');
   const { retry } = useDocumentActions();
@@ -166,7 +166,7 @@ function Notes({ document }: { document: DocumentInfo }) {
   );
 }
 
-/** Going to another passage starts the text view anew, there. */
+/** A different passage remounts the text view at that passage. */
 function passageKey(passage: { start: number; end: number } | undefined): string {
   return passage ? `${passage.start}-${passage.end}` : '';
 }

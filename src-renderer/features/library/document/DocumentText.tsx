@@ -13,12 +13,12 @@ import { useDocumentText } from './useDocumentText.ts';
 import { usePassage } from './usePassage.ts';
 import classes from './Document.module.css';
 
-/** Stretches in which a text without chunks is drawn. */
+/** Segment length for a text without chunks. */
 const PLAIN_SEGMENT = 4000;
 const LINE_CHARS = 85;
 const LINE_PX = 25;
 
-/** The text, chunk after chunk; only what is on the screen is in the page, however long the document is. */
+/** The text, chunk by chunk, virtualised: only visible segments are in the DOM, however long the document is. */
 export function DocumentText({ document, passage }: { document: DocumentInfo; passage: Range | undefined }) {
   const { t } = useTranslation('library');
   const { id } = document;
@@ -28,7 +28,7 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
   const scroller = useRef<HTMLDivElement>(null);
   const chunks = rows.total ?? 0;
   const plain = Math.ceil((text.length ?? 0) / PLAIN_SEGMENT);
-  // Nothing is laid out before both are known: estimates of heights go by them.
+  // Layout waits for both, because height estimates depend on them.
   const known = text.length !== undefined && rows.total !== undefined;
   const count = known ? chunks || plain : 0;
   const segmentAt = (index: number): SegmentRange | undefined =>
@@ -106,7 +106,7 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
 }
 
 export interface SegmentRange extends Range {
-  /** Absent while the text has not been cut. */
+  /** Absent while the text has not been split. */
   chunk: ChunkInfo | undefined;
 }
 
@@ -133,12 +133,12 @@ function plainRange(index: number, length: number): SegmentRange {
   };
 }
 
-/** Before it is measured. */
+/** Before measurement. */
 function estimateHeight(chars: number): number {
   return Math.max(84, Math.ceil(chars / LINE_CHARS) * LINE_PX + 24);
 }
 
-/** Tells the rows and the text which part of them is on the screen. */
+/** Reports the visible range to the rows and the text. */
 function useShown(
   range: { startIndex: number; endIndex: number } | null,
   segmentAt: (index: number) => SegmentRange | undefined,

@@ -6,7 +6,7 @@ import type { SegmentRange } from './DocumentText.tsx';
 import { textParts } from './text-parts.ts';
 import classes from './Document.module.css';
 
-/** One chunk's text with its account in the margin. */
+/** One chunk's text with its details in the margin. */
 export function Segment({
   range,
   text,
@@ -17,9 +17,9 @@ export function Segment({
   onSelect,
 }: {
   range: SegmentRange | undefined;
-  /** undefined while it is on its way. */
+  /** undefined while loading. */
   text: string | undefined;
-  /** What it will probably take, in pixels. */
+  /** Estimated height, in pixels. */
   height: number;
   pages: DocumentText['pages'];
   passage: Range | undefined;

@@ -4,7 +4,7 @@ interface SizeSummary {
   max: number;
 }
 
-/** undefined when there are none. */
+/** undefined if there are none. */
 export function summaryOf(sizes: readonly number[]): SizeSummary | undefined {
   const sorted = sizes.toSorted((a, b) => a - b);
   const [min, median, max] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
@@ -12,7 +12,7 @@ export function summaryOf(sizes: readonly number[]): SizeSummary | undefined {
   return { min, median, max };
 }
 
-/** How many sizes fall into each of `count` equal parts of 0 to `limit`; what is larger counts to the last. */
+/** How many sizes fall into each of `count` equal bins from 0 to `limit`; larger sizes count in the last bin. */
 export function histogramOf(sizes: readonly number[], limit: number, count: number): number[] {
   const bars = Array.from({ length: count }, () => 0);
   for (const size of sizes) {

@@ -2,15 +2,15 @@ import type { Range } from '../../../../src-shared/contract/common.ts';
 
 export interface TextPart {
   text: string;
-  /** Label of the page that begins here. */
+  /** Label of the page that starts here. */
   page: string | undefined;
-  /** Whether it belongs to the passage that was asked for. */
+  /** Whether it belongs to the requested passage. */
   marked: boolean;
 }
 
 /**
- * A stretch of a document as it is drawn: cut where pages begin and where the passage begins and ends.
- * `start` is where `text` stands in the document; pages and passage are ranges in the document.
+ * A segment of a document as rendered: split at page starts and at the passage's boundaries. `start` is the offset of
+ * `text` in the document; pages and passage are ranges in the document.
  */
 export function textParts(
   text: string,
@@ -43,7 +43,7 @@ export function passageOf(query: string): Range | undefined {
   return { start, end };
 }
 
-/** The index of the range that holds `position`, among `total` ranges in order that are asked for one by one. */
+/** Index of the range that contains `position`, among `total` ordered ranges that are fetched one at a time. */
 export async function findRange(
   total: number,
   at: (index: number) => Promise<Range | undefined>,

@@ -4,22 +4,22 @@ import type { KvasirError } from '../../../../src-shared/errors.ts';
 import { useCall } from '../../../client/context.tsx';
 import { pagesAround } from '../../../ui/paging.ts';
 
-/** The most that the core gives at a time, in UTF-16 units. */
+/** Maximum length the core returns per request, in UTF-16 units. */
 const WINDOW = 200_000;
 
 interface DocumentTextWindows {
-  /** undefined until the first answer. */
+  /** undefined until the first response. */
   length: number | undefined;
   pages: DocumentText['pages'];
-  /** undefined while that part of the text is on its way. */
+  /** undefined while that part of the text is loading. */
   slice: (start: number, end: number) => string | undefined;
-  /** Tells which range is on the screen. */
+  /** Sets the visible range. */
   show: (start: number, end: number) => void;
   failure: KvasirError | null;
   retry: () => void;
 }
 
-/** A document's text of any length: two neighbouring windows of it, around what is shown. */
+/** A document's text of any length, as two neighbouring windows around the visible range. */
 export function useDocumentText(id: string): DocumentTextWindows {
   const [{ even, odd }, setWindows] = useState({ even: 0, odd: 1 });
   const evenText = useCall('documents.text', { id, offset: even * WINDOW, limit: WINDOW });
@@ -47,7 +47,7 @@ export function useDocumentText(id: string): DocumentTextWindows {
   };
 }
 
-/** Joins what the windows have of a range. */
+/** Joins the parts of a range from both windows. */
 export function sliceOf(
   windows: readonly Pick<DocumentText, 'text' | 'offset'>[],
   start: number,

@@ -4,13 +4,13 @@ import type { Range } from '../../../../src-shared/contract/common.ts';
 import { useClient } from '../../../client/context.tsx';
 import { findRange } from './text-parts.ts';
 
-/** A passage that has not moved for so many frames has arrived. */
+/** A passage that has not moved for this many frames has arrived. */
 const SETTLE_FRAMES = 12;
-/** The text of the place may have to be fetched first. */
+/** The text at that position may have to be fetched first. */
 const PATIENCE_FRAMES = 600;
 const HANDS = ['wheel', 'pointerdown', 'touchstart', 'keydown'] as const;
 
-/** Brings the passage of the address into view when the text opens, and back to it on demand. */
+/** Scrolls to the passage in the address when the text opens, and back to it on request. */
 export function usePassage({
   id,
   passage,
@@ -22,7 +22,7 @@ export function usePassage({
 }: {
   id: string;
   passage: Range | undefined;
-  /** Segments in all, and how many of them are chunks (all or none); without chunks each is `plain` long. */
+  /** Number of segments, and how many of them are chunks (all or none); without chunks each segment is `plain` long. */
   count: number;
   chunks: number;
   plain: number;
@@ -38,7 +38,7 @@ export function usePassage({
     const at = async (offset: number): Promise<Range | undefined> =>
       (await client.call('documents.chunks', { id, offset, limit: 1 })).items[0];
     let current = true;
-    // A failure here shows up as the failure of the rows themselves.
+    // The rows report the same failure.
     const finding = chunks === 0 ? Promise.resolve(Math.floor(start / plain)) : findRange(chunks, at, start);
     finding.then(
       (found) => current && setIndex(found),
@@ -61,8 +61,8 @@ export function usePassage({
 }
 
 /**
- * Goes to a segment and brings the marked text in it to the middle, again and again until it stays there: heights are estimates
- * until a segment is drawn, and what turns out higher or lower above moves it. A hand on the text ends that.
+ * Scrolls to a segment and centres its marked text, repeatedly until it stays there: heights are estimates until a
+ * segment is rendered, and corrections above it shift it. User scrolling stops this.
  */
 function approach(
   index: number,
@@ -76,7 +76,7 @@ function approach(
     const mark = scroller.querySelector('mark');
     if (mark) {
       const { height } = mark.getBoundingClientRect();
-      // A long passage shows its beginning.
+      // A long passage shows its start.
       mark.scrollIntoView({ block: height > scroller.clientHeight * 0.7 ? 'start' : 'center' });
     } else {
       virtualizer.scrollToIndex(index, { align: 'start' });

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { failureWords, type ShownFailure } from '../../../i18n/failures.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 
-/** A heading, and below it what the hub answered, why it did not, or that it is being asked. */
+/** A heading, and below it the hub's response, its failure, or a loading state. */
 export function Answered({
   title,
   host,
@@ -41,7 +41,7 @@ export function Answered({
   );
 }
 
-/** Being offline is nothing that went wrong. */
+/** Being offline is not an error. */
 function Refusal({ failure, onRetry }: { failure: ShownFailure; onRetry: () => void }) {
   const { t, i18n } = useTranslation();
   if (failure.code !== 'HUB_UNREACHABLE') return <FailureAlert failure={failure} onRetry={onRetry} />;

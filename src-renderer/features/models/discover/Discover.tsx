@@ -9,13 +9,13 @@ import { SearchResults } from './SearchResults.tsx';
 import { StartingPoints } from './StartingPoints.tsx';
 import { Token } from './Token.tsx';
 
-/** Models on the hub of the settings: those to begin with, a search, and a repository that was opened. */
+/** Models on the configured hub: starting points, search results, or an open repository. */
 export function Discover({ repository }: { repository: string | undefined }) {
   const { data: info, error } = useCall('hub.info');
   const [query, setQuery] = useState('');
   if (error) return <FailureAlert failure={error} />;
   if (!info) return null;
-  // What was searched for is there again after a look at a repository.
+  // Keeps the search when the user returns from a repository.
   if (repository !== undefined) return <RepositoryPage key={repository} repository={repository} hub={info} />;
   return (
     <Stack gap="lg">

@@ -6,7 +6,7 @@ import { HubFileButton } from '../../../ui/hub/HubFileButton.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import classes from './Discover.module.css';
 
-/** One quantisation: what it takes, whether that fits, how fast it will be, and its download. */
+/** One quantisation: size, fit, estimated speed and download. */
 export function FileRow({ repository, file }: { repository: HubRepository; file: HubFile }) {
   const { t } = useTranslation(['hub', 'models']);
   const name = file.quantization === '' ? (file.path.split('/').at(-1) ?? file.path) : file.quantization;

@@ -5,7 +5,7 @@ import type { HubInfo, HubRepository } from '../../../../src-shared/contract/hub
 import { TokenForm } from './Token.tsx';
 import classes from './Discover.module.css';
 
-/** What to do about a repository whose terms have to be accepted. */
+/** Steps to access a repository whose terms must be accepted. */
 export function Gated({ repository, hub }: { repository: HubRepository; hub: HubInfo }) {
   const { t } = useTranslation('hub');
   const { page, gated } = repository;

@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { HubEntry } from '../../../../src-shared/contract/hub.ts';
 
-/** Of a repository that does not hand out its files to everybody. */
+/** Marks a repository that requires access. */
 export function GatedBadge({ gated }: Pick<HubEntry, 'gated'>) {
   const { t } = useTranslation('hub');
   if (gated === 'no') return null;

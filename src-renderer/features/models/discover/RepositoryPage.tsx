@@ -14,7 +14,7 @@ import { DISCOVER } from './paths.ts';
 import { useEntryFacts } from './useEntryFacts.ts';
 import classes from './Discover.module.css';
 
-/** A repository of the hub: what its model is, and its quantisations. */
+/** A repository of the hub: facts about its model, and its quantisations. */
 export function RepositoryPage({ repository, hub }: { repository: string; hub: HubInfo }) {
   const { t } = useTranslation('hub');
   const { data, error, isFetching, refetch } = useCall('hub.repository', { repository });

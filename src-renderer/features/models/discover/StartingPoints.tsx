@@ -10,7 +10,7 @@ import { GatedBadge } from './GatedBadge.tsx';
 import { pathOf } from './paths.ts';
 import classes from './Discover.module.css';
 
-/** Models to begin with on a machine like this one, each a click away. */
+/** Suggested models for this machine, each one click away. */
 export function StartingPoints({ hub }: { hub: HubInfo }) {
   const { t } = useTranslation('hub');
   const format = useFormat();

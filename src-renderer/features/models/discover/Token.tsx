@@ -6,7 +6,7 @@ import { useAction } from '../../../client/context.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import classes from './Discover.module.css';
 
-/** The token for the hub, for who looks for it. */
+/** The hub's access token, collapsed. */
 export function Token({ hub }: { hub: HubInfo }) {
   const { t } = useTranslation('hub');
   return (
@@ -17,7 +17,7 @@ export function Token({ hub }: { hub: HubInfo }) {
   );
 }
 
-/** Where the token is kept, and a place to enter one. */
+/** Where the token is stored, and a field to enter one. */
 export function TokenForm({ hub }: { hub: HubInfo }) {
   const { t } = useTranslation(['hub', 'common']);
   const set = useAction('hub.setToken');

@@ -1,4 +1,4 @@
-/** Addresses in the window of what is on the hub. */
+/** Routes of hub content in the window. */
 export const DISCOVER = '/models/discover';
 
 export function pathOf(repository: string): string {

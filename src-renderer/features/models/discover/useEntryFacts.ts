@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { HubEntry } from '../../../../src-shared/contract/hub.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 
-/** What a hub says of a repository, in a line. */
+/** One-line summary of a repository. */
 export function useEntryFacts({
   architecture,
   parameterCount,

@@ -9,7 +9,7 @@ import { notifyInfo } from '../../../ui/notify.tsx';
 import { ReachText } from '../../../ui/server/ReachText.tsx';
 import { choicesOf, NOTHING_ENTERED, ServerFields } from './ServerFields.tsx';
 
-/** Adds a model that a server has: by its address, and the server's own list. */
+/** Adds a model on a server, by its address and the server's list of models. */
 export function AddServer({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('servers');
   return (
@@ -133,7 +133,7 @@ function ModelForm({
   );
 }
 
-/** Where an address leads, once it is one; said before anything is sent. */
+/** Shows where questions would go as soon as the address is valid, before anything is sent. */
 function wayTo(address: string): Pick<ServerFacts, 'host' | 'reach' | 'secure'> | undefined {
   const given = address.trim();
   if (given === '') return undefined;

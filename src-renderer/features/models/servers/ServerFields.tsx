@@ -4,7 +4,7 @@ import type { AddedServer } from '../../../../src-shared/contract/servers.ts';
 
 const WAIT_SECONDS = 120;
 
-/** How a model on a server is asked, as it is being entered: '' in a field of numbers says nothing. */
+/** Request settings of a remote model, as entered: '' in a numeric field means unset. */
 export interface EnteredChoices {
   context: number | string;
   wait: number | string;
@@ -13,7 +13,7 @@ export interface EnteredChoices {
 
 export const NOTHING_ENTERED: EnteredChoices = { context: '', wait: WAIT_SECONDS, separator: '' };
 
-/** `told`: the context that the server told, where nobody enters one. */
+/** `told`: the context length that the server reported, used if none is entered. */
 export function choicesOf(
   { context, wait, separator }: EnteredChoices,
   told: number | null,

@@ -4,7 +4,7 @@ import type { ServerFacts } from '../../../../src-shared/contract/servers.ts';
 import { ReachText } from '../../../ui/server/ReachText.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 
-/** What a card says of a model on a server, in place of what a file would tell. */
+/** Facts about a remote model, in place of those from a file. */
 export function ServerLines({ server }: { server: ServerFacts }) {
   const { t } = useTranslation('servers');
   const format = useFormat();

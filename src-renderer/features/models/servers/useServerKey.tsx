@@ -6,7 +6,7 @@ import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 
-/** Asks for another key for a model on a server. */
+/** Dialog for a new API key of a remote model. */
 export function useServerKey(model: ModelEntry): () => void {
   const { t } = useTranslation('servers');
   return () => {

@@ -8,7 +8,7 @@ import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { choicesOf, ServerFields, type EnteredChoices } from './ServerFields.tsx';
 
-/** Asks how a model on a server is to be asked from now on. */
+/** Dialog for the request settings of a remote model. */
 export function useServerSettings({ name, server }: ModelEntry): () => void {
   const { t } = useTranslation('servers');
   return () => {
@@ -26,7 +26,7 @@ function SettingsForm({ server, onDone }: { server: ServerFacts; onDone: () => v
   const { address, model, contextTokens, waitSeconds, separator } = server;
   const now: EnteredChoices = { context: contextTokens ?? '', wait: waitSeconds, separator };
   const [entered, setEntered] = useState(now);
-  // Of the same address and name it is the same model: its name in the list and its key stay.
+  // Same address and model name, so it stays the same model: its display name and key are kept.
   const change = useAction('models.addServer');
   return (
     <form

@@ -6,7 +6,7 @@ import type { SharingInfo, SharingSecret } from '../../../../src-shared/contract
 import { useAction } from '../../../client/context.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 
-/** A secret: whether it is set, and a place to enter another one. It is never shown again. */
+/** A secret: whether it is set, and a field to replace it. Its value is never shown. */
 export function Secret({
   name,
   info,
@@ -16,7 +16,7 @@ export function Secret({
   name: SharingSecret;
   info: SharingInfo | undefined;
   help?: string;
-  /** Nothing is shared while it is not here. */
+  /** Nothing is shared while it is missing. */
   needed?: boolean;
 }) {
   const { t } = useTranslation(['sharing', 'common']);

@@ -13,7 +13,7 @@ import { TestConnection } from './TestConnection.tsx';
 const KINDS = ['off', 'folder', 'redis', 's3'] as const;
 const FIELDS = { folder: FolderFields, redis: RedisFields, s3: S3Fields };
 
-/** Where the cache is shared with other machines. */
+/** Settings for sharing the cache with other machines. */
 export function SharingSection({ settings: { sharing } }: { settings: Settings }) {
   const { t } = useTranslation('sharing');
   const { data: info } = useCall('sharing.info');
@@ -38,7 +38,7 @@ export function SharingSection({ settings: { sharing } }: { settings: Settings }
           <Alert color="gray" icon={<IconLock size={18} aria-hidden />}>
             {t('privacy')}
           </Alert>
-          {/* Above the place: sharing begins once that is complete. */}
+          {/* Above the storage: sharing starts as soon as that is complete. */}
           <Secret
             name="encryptionKey"
             info={info}

@@ -7,7 +7,7 @@ import { useAction } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 
-/** Tries what is set; what came of it goes when something else is set. */
+/** Tests the current settings; any change of them clears the result. */
 export function TestConnection({ sharing }: { sharing: Sharing }) {
   const { t } = useTranslation('sharing');
   const format = useFormat();
@@ -16,7 +16,7 @@ export function TestConnection({ sharing }: { sharing: Sharing }) {
   const setTo = JSON.stringify(sharing);
   const lastSetTo = useRef(setTo);
   useEffect(() => {
-    // What was typed just before the click is set while the test runs, and is what it tries.
+    // A field edited just before the click is saved while the test runs, and the test uses it.
     if (setTo !== lastSetTo.current && !isPending) reset();
     lastSetTo.current = setTo;
   }, [setTo, isPending, reset]);
