@@ -45,7 +45,6 @@ export function VirtualTable<Row, Sort extends string = string>(props: VirtualTa
   const { columns, template } = useColumns(props.columns, width, selected !== undefined);
   const keys = useTableKeys({ ...props, total, scroller, headPx: HEAD_PX, rowHeight });
   const active = Math.min(keys.active, Math.max(0, total - 1));
-  // eslint-disable-next-line react-hooks/incompatible-library -- a note for the React compiler, which is not used here
   const virtualizer = useVirtualizer({
     count: total,
     getScrollElement: () => scroller.current,

@@ -25,7 +25,6 @@ export function DataTable({
   cells: (row: number) => readonly string[];
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  // eslint-disable-next-line react-hooks/incompatible-library -- nothing here is memoised
   const virtual = useVirtualizer({
     count: rows,
     getScrollElement: () => scroller.current,

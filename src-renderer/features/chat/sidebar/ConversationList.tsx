@@ -28,7 +28,6 @@ export function ConversationList({
   const [openedMs] = useState(() => Date.now());
   const [stopId, setStopId] = useState<string>();
   const rows = useMemo(() => rowsOf(summaries, openedMs), [summaries, openedMs]);
-  // eslint-disable-next-line react-hooks/incompatible-library -- rows are drawn by this component alone
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

@@ -12,7 +12,6 @@ export function CutPreview({ preview, stale }: { preview: OutputOf<'chunking.pre
   const format = useFormat();
   const scroller = useRef<HTMLDivElement>(null);
   const { text, chunks } = preview;
-  // eslint-disable-next-line react-hooks/incompatible-library -- a note for the React compiler, which is not used here
   const virtualizer = useVirtualizer({
     count: chunks.length,
     getScrollElement: () => scroller.current,

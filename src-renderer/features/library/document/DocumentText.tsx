@@ -35,7 +35,6 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
     chunks > 0 ? chunkRange(rows.rowAt(index)) : plainRange(index, text.length ?? 0);
   const heightOf = (range: SegmentRange | undefined): number =>
     estimateHeight(range ? range.end - range.start : (text.length ?? 0) / Math.max(1, count));
-  // eslint-disable-next-line react-hooks/incompatible-library -- a note for the React compiler, which is not used here
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
