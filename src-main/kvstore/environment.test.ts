@@ -102,7 +102,7 @@ describe('one process at a time', () => {
 const READ_ONLY = {
   code: 'STORE_READ_ONLY',
   message: expect.stringMatching(/^The cache folder .* is not writable\.$/) as string,
-  advice: expect.stringMatching(/right to write/) as string,
+  advice: expect.stringMatching(/write permission/) as string,
 };
 
 describe('a folder that cannot be written', () => {

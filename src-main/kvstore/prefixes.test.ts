@@ -76,7 +76,7 @@ test('a block larger than the share is refused, and nothing goes for it', async 
   const { key, chunk } = model.encodePrefix(1, 4000);
   await expect(store.put(key, chunk)).rejects.toMatchObject({
     code: 'DISK_FULL',
-    message: expect.stringMatching(/for a prefix/) as string,
+    message: expect.stringMatching(/cannot fit a prefix/) as string,
   });
   expect(held(store, chunks)).toEqual(chunks.map(() => true));
 });

@@ -323,7 +323,7 @@ describe('start', () => {
     const second = kvasir({ data: first.data });
     expect(second.models.detail(id).model.name).toBe('Small one');
     expect(second.models.rename(id, '').name).toBe('mine.gguf');
-    expect(() => second.models.rename('unknown', 'x')).toThrow(/not in the list/);
+    expect(() => second.models.rename('unknown', 'x')).toThrow(/Model not found/);
   });
 
   test('the model of the settings is loaded again after a restart', async () => {

@@ -13,10 +13,7 @@ import {
 } from './damaged-database.ts';
 import { fileError } from './paths.ts';
 
-/*
- * eslint-disable @typescript-eslint/no-unnecessary-type-parameters --
- * only the author of a query knows the type of its rows
- */
+/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- only the author of a query knows its rows' type */
 
 /**
  * An SQLite database: the only way to run statements. Each statement is compiled once and cached by its text, because

@@ -46,7 +46,7 @@ test.skipIf(process.platform === 'win32')('reports an error if no registry is co
     code: 'DOWNLOAD_FAILED',
     message: 'The package registry is unknown because npm was not found.',
   });
-  await expect(packageRegistry({}, app(undefined, 'undefined'))).rejects.toThrow(/not known/);
+  await expect(packageRegistry({}, app(undefined, 'undefined'))).rejects.toThrow(/registry is unknown/);
 });
 
 test("a package's address, with and without a scope", () => {
