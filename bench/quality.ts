@@ -34,7 +34,8 @@ import { pictures } from './quality/pictures.ts';
 import { selections } from './quality/selection.ts';
 import { Records } from './quality/records.ts';
 import { rowsOf, type Row } from './quality/rows.ts';
-import { librarySet, loadSet, withShots, type QuestionSet } from './quality/sets.ts';
+import { librarySet, loadSet, withShots } from './quality/sets.ts';
+import type { QuestionSet } from './quality/question.ts';
 import { table } from './quality/table.ts';
 
 const { values: args } = parseArgs({

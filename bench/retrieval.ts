@@ -34,8 +34,8 @@ import {
   fullTextRanking,
   MATCHES_PER_CHUNK,
   retrieve,
-  type Retrieved,
 } from '../src-main/retrieval/retriever.ts';
+import type { Retrieved } from '../src-main/retrieval/types.ts';
 import { SearchIndex } from '../src-main/retrieval/search-index.ts';
 import { writeResult } from './lib/result.ts';
 import { answersAmong, questionsFrom, type BenchQuestion } from './retrieval/questions.ts';

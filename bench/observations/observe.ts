@@ -3,7 +3,7 @@ import { mean } from '../../src-main/fusion/averages.ts';
 import { rankCorrelation } from '../../src-main/fusion/rank-correlation.ts';
 import { interval, type Interval } from '../quality/intervals.ts';
 import { computed, PromptMaker, reused, type Prompt } from '../quality/prompt.ts';
-import type { Question } from '../quality/sets.ts';
+import type { Question } from '../quality/question.ts';
 
 /** Intervals are over prompts. */
 export interface Observed {

@@ -3,7 +3,7 @@ import type { Interval } from '../quality/intervals.ts';
 import { measure } from '../quality/measure.ts';
 import { methodsFor } from '../quality/methods.ts';
 import { rowsOf } from '../quality/rows.ts';
-import type { QuestionSet } from '../quality/sets.ts';
+import type { QuestionSet } from '../quality/question.ts';
 
 /** Scores by method for each number of passages, which include the question's own (figure 4). */
 export interface ByPassages {

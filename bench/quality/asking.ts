@@ -2,7 +2,7 @@
 import type { GivenTokens, Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
 import { followAlong, writeAlong, type GreedyAnswer } from '../../src-main/fusion/along.ts';
 import { reusedTokens, type Prompt, type PromptMaker } from './prompt.ts';
-import type { Question } from './sets.ts';
+import type { Question } from './question.ts';
 
 export interface Asking {
   model: Model;
@@ -70,4 +70,11 @@ export function textOf(
 ): string {
   const text = model.detokenize(tokens).trim();
   return firstLine === true ? (text.split('\n')[0] ?? '') : text;
+}
+
+export interface Method {
+  name: string;
+  /** Share of the reusable tokens to recompute, if the method takes one. */
+  ratio?: number;
+  answer: (asking: Asking) => Promise<Outcome>;
 }

@@ -8,7 +8,7 @@ import type { KvDtype, Model } from '../../src-main/engine/engine.ts';
 import type { PromptPart } from '../../src-main/fusion/blender.ts';
 import { calibrate, strategiesAt } from '../../src-main/fusion/calibration/calibrate.ts';
 import { PromptMaker, type Lead } from './prompt.ts';
-import type { Question } from './sets.ts';
+import type { Question } from './question.ts';
 
 /** Same number as in the app. */
 const PROMPTS = 12;

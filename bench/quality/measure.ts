@@ -1,12 +1,13 @@
 /** Asks questions by every method, and scores the answers. */
 import type { Model } from '../../src-main/engine/engine.ts';
 import { compareAlong } from '../../src-main/fusion/along.ts';
-import type { Outcome } from './asking.ts';
-import { FULL, label, type Method } from './methods.ts';
+import type { Outcome, Method } from './asking.ts';
+import { FULL, label } from './methods.ts';
 import { PromptMaker, type PromptOptions } from './prompt.ts';
 import type { QuestionRecord, Measurement } from './records.ts';
 import { holds, SCORES, type ScoreName } from './scores.ts';
-import { arranged, type Arrangement, type Question, type QuestionSet } from './sets.ts';
+import { arranged, type Arrangement } from './sets.ts';
+import type { Question, QuestionSet } from './question.ts';
 
 export interface Setting extends Arrangement, PromptOptions {
   methods: readonly Method[];

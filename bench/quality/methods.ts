@@ -5,16 +5,9 @@ import type { StrategyChoice } from '../../src-shared/strategy.ts';
 import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { buildStrategy, engineStrategy, type StrategyParts } from '../../src-main/fusion/strategy.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
-import { answer, type Asking, type Outcome } from './asking.ts';
+import { answer, type Method } from './asking.ts';
 import { computed, reused, type Prompt } from './prompt.ts';
 import { MAP_REDUCE, MAP_RERANK } from './several-calls.ts';
-
-export interface Method {
-  name: string;
-  /** Share of the reusable tokens to recompute, if the method takes one. */
-  ratio?: number;
-  answer: (asking: Asking) => Promise<Outcome>;
-}
 
 /** Makes a prompt of one call. */
 type Make = (

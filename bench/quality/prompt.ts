@@ -2,7 +2,7 @@
 import type { ChunkKv, KvDtype, Model, Segment } from '../../src-main/engine/engine.ts';
 import { withOneBos } from '../../src-main/answering/prompt.ts';
 import { conversationFrame } from '../../src-main/answering/template.ts';
-import type { Question } from './sets.ts';
+import type { Question } from './question.ts';
 
 export interface Prompt {
   before: Int32Array;

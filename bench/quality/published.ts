@@ -1,7 +1,7 @@
 /** Reads question sets as published: CacheBlend's inputs/*.json, LongBench's and RULER's JSONL. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Question, QuestionSet } from './sets.ts';
+import type { Question, QuestionSet } from './question.ts';
 import type { ScoreName } from './scores.ts';
 
 const CacheBlendSchema = z.array(

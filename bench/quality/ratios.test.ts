@@ -7,7 +7,8 @@ import { resolvePaths } from '../../src-main/platform/paths.ts';
 import { difference } from './intervals.ts';
 import { computed, PromptMaker, reused, type Prompt } from './prompt.ts';
 import { f1 } from './scores.ts';
-import { arranged, loadSet, type Question } from './sets.ts';
+import { arranged, loadSet } from './sets.ts';
+import type { Question } from './question.ts';
 
 const RATIOS = [0, 0.05, 0.15, 0.3, 0.6, 1];
 const QUESTIONS = 40;

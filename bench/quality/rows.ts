@@ -1,6 +1,7 @@
 import { mean, median } from '../../src-main/fusion/averages.ts';
 import { difference, interval, type Interval } from './intervals.ts';
-import { BLIND, FULL, label, type Method } from './methods.ts';
+import type { Method } from './asking.ts';
+import { BLIND, FULL, label } from './methods.ts';
 import type { QuestionRecord, Measurement } from './records.ts';
 import type { ScoreName } from './scores.ts';
 

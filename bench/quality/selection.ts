@@ -4,8 +4,8 @@
  */
 import type { AppendReport, Strategy } from '../../src-main/engine/engine.ts';
 import { usualQuestionLayers } from '../../src-main/fusion/strategies/query.ts';
-import { answer, type Asking } from './asking.ts';
-import { BLIND, blended, CHECK_LAYER, FULL, random, REUSE, type Method } from './methods.ts';
+import { answer, type Asking, type Method } from './asking.ts';
+import { BLIND, blended, CHECK_LAYER, FULL, random, REUSE } from './methods.ts';
 import { reused, type Prompt } from './prompt.ts';
 
 /** Measurements of the passages' tokens, in the order of the prompt. */

@@ -5,9 +5,8 @@
 import { mean } from '../../src-main/fusion/averages.ts';
 import { topProbability } from '../../src-main/fusion/quality.ts';
 import type { Segment, Session } from '../../src-main/engine/engine.ts';
-import { textOf, type Asking, type Outcome } from './asking.ts';
-import type { Method } from './methods.ts';
-import type { Question } from './sets.ts';
+import { textOf, type Asking, type Method, type Outcome } from './asking.ts';
+import type { Question } from './question.ts';
 
 /** A prompt's answer. */
 interface Said extends Outcome {

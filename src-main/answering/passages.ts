@@ -4,10 +4,13 @@ import type { Scope } from '../../src-shared/contract/search.ts';
 import type { ChunkRow } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import { supportingRanges } from './highlights.ts';
-import type { PassageSource } from '../fusion/blender.ts';
+import type { ChunkOutcome, PassageSource } from '../fusion/blender.ts';
 import type { LedTokens } from '../fusion/model.ts';
-import type { Prompt } from './prompt.ts';
-import type { PartTiers } from './turn.ts';
+
+export type Tier = 'resident' | ChunkOutcome;
+
+/** Index of a prompt's chunk part → the tier that its KV came from. */
+export type PartTiers = ReadonlyMap<number, Tier>;
 
 /** A chunk of a document, as in the catalogue. */
 export type Passage = Omit<ChunkRow, 'documentTitle'> & {
@@ -76,7 +79,7 @@ export function findPassages(found: readonly Chosen[], passages: Passages): Foun
 
 /** The passages of a prompt for display; once there is an answer, the sentences that support it are marked. */
 export function citationsOf(
-  { cited }: Pick<Prompt<FoundPassage>, 'cited'>,
+  { cited }: { cited: readonly { chunk: FoundPassage; part: number }[] },
   tiers: PartTiers,
   answer?: { question: string; text: string },
 ): Citation[] {

@@ -9,6 +9,7 @@ import { isRemote, type ChunkCache, type FusionModel } from '../fusion/model.ts'
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { Logger } from '../platform/logger.ts';
 import { promptFigures, type HeldTokens } from './figures.ts';
+import type { PartTiers, Tier } from './passages.ts';
 import type { Offered, Prompt } from './prompt.ts';
 import { RepetitionWatch } from './repetition.ts';
 import { leadingText, partsFrom, type SessionTokens } from './session-tokens.ts';
@@ -53,11 +54,6 @@ interface TurnOptions {
   /** More text of the answer. */
   onText?: ((text: string) => void) | undefined;
 }
-
-type Tier = 'resident' | ChunkOutcome;
-
-/** Index of a prompt's chunk part → the tier that its KV came from. */
-export type PartTiers = ReadonlyMap<number, Tier>;
 
 /** Sources of a prompt's tokens. */
 export type BlendedPrompt = Pick<TurnResult, 'figures' | 'appended' | 'blended'>;

@@ -8,15 +8,20 @@ import {
   type StrategyName,
 } from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
-import type { StrategyDefinition, StrategyParts } from './strategies/definition.ts';
+import type { StrategyDefinition } from './strategies/definition.ts';
 import { deviation } from './strategies/deviation.ts';
 import { full } from './strategies/full.ts';
 import { none } from './strategies/none.ts';
-import { PART_NAMES, refuseOthers, StrategyNumbers, type PartNames } from './strategies/numbers.ts';
+import {
+  PART_NAMES,
+  refuseOthers,
+  StrategyNumbers,
+  type PartNames,
+  type StrategyParts,
+} from './strategies/numbers.ts';
 import { query } from './strategies/query.ts';
 
-export type { StrategyParts } from './strategies/definition.ts';
-export type { PartNames } from './strategies/numbers.ts';
+export type { PartNames, StrategyParts } from './strategies/numbers.ts';
 
 /** All strategies. To add one, add a file to strategies/ and a line here. */
 const DEFINITIONS: Record<StrategyName, StrategyDefinition> = {

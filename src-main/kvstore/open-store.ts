@@ -9,7 +9,7 @@ import { StoreLock } from './lock.ts';
 import { openIndex } from './open-index.ts';
 import { Quarantine, type QuarantineCap } from './quarantine.ts';
 import { reconcile } from './reconcile.ts';
-import { enterMissing } from './similar.ts';
+import { enterMissing } from './find-similar.ts';
 import type { ChunkFiles, RecoveryReport } from './types.ts';
 import type { Logger } from '../platform/logger.ts';
 

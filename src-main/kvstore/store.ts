@@ -17,7 +17,7 @@ import { RamTier } from './ram-tier.ts';
 import { requireSpace } from './reserve.ts';
 import { Serving, type Prefetched } from './serving.ts';
 import { SharedChunks } from './shared-chunks.ts';
-import { enter, findSimilar } from './similar.ts';
+import { enter, findSimilar } from './find-similar.ts';
 import type { SharedTier } from './shared-tier.ts';
 import type {
   ChunkEntry,

@@ -1,5 +1,5 @@
 import type { SearchIndex } from './search-index.ts';
-import type { Match, Ranking } from './retriever.ts';
+import type { Match, Ranking } from './types.ts';
 
 /**
  * Where a ranking stops being worth the prompt's space. BM25 scores every passage that contains any word of the question; a model that gets

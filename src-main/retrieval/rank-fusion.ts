@@ -1,4 +1,4 @@
-import type { Match, Ranking } from './retriever.ts';
+import type { Match, Ranking } from './types.ts';
 import type { Nearest } from './vector-index.ts';
 
 /** Constant of reciprocal rank fusion: how little the first ranks differ. */

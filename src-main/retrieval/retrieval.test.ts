@@ -6,7 +6,8 @@ import { WordTable, type SearchScope } from '../catalogue/word-table.ts';
 import { ftsTerm, termsFor } from '../catalogue/words.ts';
 import type { Language } from '../catalogue/language.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
-import { retrieve, type Retrieved } from './retriever.ts';
+import { retrieve } from './retriever.ts';
+import type { Retrieved } from './types.ts';
 import { SearchIndex } from './search-index.ts';
 
 /** The part of the catalogue's schema that the index reads. */

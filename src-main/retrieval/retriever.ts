@@ -1,40 +1,6 @@
-import type { SearchHit } from '../../src-shared/contract/search.ts';
-import type { Hit } from '../catalogue/word-table.ts';
 import { isContents, worthwhile } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
-
-/** Position in a ranking, from 1, and its score there. */
-interface Rank {
-  rank: number;
-  score: number;
-}
-
-/** A chunk that matches on its own merits. */
-export interface Match extends Hit {
-  fullText: Rank | null;
-  vector: Rank | null;
-}
-
-/** The matches for a question, from any kind of search. */
-export interface Ranking {
-  /** Best first. */
-  matches: Match[];
-  /** A document's best chunk, with a score on the same scale; its first one when none matches. */
-  bestOf(documentId: number): Match | undefined;
-  /** For each of the question's rarest words, which of these chunks contain it. */
-  rare(chunkIds: readonly number[]): ReadonlySet<number>[];
-  /** Similarity of the question's vector to unrelated passages; 0 without vectors. */
-  unrelated: number;
-}
-
-/** A chunk chosen for a prompt. */
-export interface Retrieved extends Match {
-  /** Comparable within one retrieval; larger is better. */
-  score: number;
-  /** The chunk's own score; 0 when it was added as a neighbour. */
-  ownScore: number;
-  reason: SearchHit['reason'];
-}
+import type { Match, Ranking, Retrieved } from './types.ts';
 
 /**
  * A match's neighbours under the same headings get a share of its score for each step away. Those before it get more: they often contain

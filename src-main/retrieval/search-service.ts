@@ -10,15 +10,17 @@ import type { Logger } from '../platform/logger.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { highlights } from './highlights.ts';
 import { fuseRankings } from './rank-fusion.ts';
-import {
-  MATCHES_PER_CHUNK,
-  choosePassages,
-  fullTextRanking,
-  type Ranking,
-  type Retrieved,
-} from './retriever.ts';
+import { MATCHES_PER_CHUNK, choosePassages, fullTextRanking } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
-import type { ChunkSets, DocumentIndexer, Found, FoundChunk, Retrieval } from './types.ts';
+import type {
+  ChunkSets,
+  DocumentIndexer,
+  Found,
+  FoundChunk,
+  Ranking,
+  Retrieval,
+  Retrieved,
+} from './types.ts';
 import { usualTopK } from './usual-top-k.ts';
 import { VectorIndex } from './vector-index.ts';
 

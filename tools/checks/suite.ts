@@ -52,12 +52,12 @@ const format: SuiteStep = {
   },
 };
 
-/** Files that nothing imports, and exports that no other file uses (knip.json). */
+/** Files that nothing imports, exports that no other file uses, and import cycles (knip.json). */
 const unused: SuiteStep = {
   name: 'unused',
   run: async () =>
     plain(
-      await runTool('knip/bin/knip.js', ['--no-progress', '--include', 'files,exports,types,duplicates']),
+      await runTool('knip/bin/knip.js', ['--no-progress', '--include', 'files,exports,types,duplicates,cycles']),
     ),
 };
 

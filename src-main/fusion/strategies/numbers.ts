@@ -1,7 +1,20 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { DEFAULT_RATIO } from '../../../src-shared/strategy.ts';
 import type { Adaptive, DeviationOf } from '../../engine/engine.ts';
-import type { StrategyParts } from './definition.ts';
+
+/** Parameters of a strategy besides its name; each may be absent. */
+export interface StrategyParts {
+  /** Shares of reusable tokens to recompute, in 0 … 1: one, or one for each check layer, descending. */
+  ratios?: readonly number[] | undefined;
+  /** Instead of a share: the smallest share whose tokens cover this part of all deviation (or attention), within bounds. */
+  cover?: Adaptive | undefined;
+  /** Layers after which tokens are selected, ascending. */
+  checkLayers?: readonly number[] | undefined;
+  /** Layers whose attention counts as the question's, ascending. */
+  questionLayers?: readonly number[] | undefined;
+  /** The values compared at check layers. */
+  deviationOf?: DeviationOf | undefined;
+}
 
 /** The parameters' names where they were given, for errors: flags, for example. */
 export type PartNames = Readonly<Record<keyof StrategyParts, string>>;

@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SettingsInput } from '../../../src-shared/settings.ts';
-import type { CommandContext } from './context.ts';
+
+interface WorkingDirectory {
+  /** Paths are relative to it. */
+  cwd: string;
+}
 
 /** Flags of every command. */
 export interface GlobalFlags {
@@ -33,7 +37,7 @@ export function addGlobalFlags(command: Command): Command {
     .option('--debug', 'print stack traces with errors');
 }
 
-export function addModelFlags(command: Command, context: Pick<CommandContext, 'cwd'>): Command {
+export function addModelFlags(command: Command, context: WorkingDirectory): Command {
   return command
     .option(
       '--model <file>',
@@ -83,12 +87,12 @@ export function settingsOf({
 }
 
 /** A parser for paths, which count from the folder that the command was given in. */
-export function path({ cwd }: Pick<CommandContext, 'cwd'>): (value: string) => string {
+export function path({ cwd }: WorkingDirectory): (value: string) => string {
   return (value) => resolve(cwd, value);
 }
 
 /** A parser for models: what is neither an address nor a name is a path. */
-function model(context: Pick<CommandContext, 'cwd'>): (value: string) => string {
+function model(context: WorkingDirectory): (value: string) => string {
   return (value) => {
     const file = path(context)(value);
     const isFile = /[\\/]|\.gguf$/i.test(value) || existsSync(file);

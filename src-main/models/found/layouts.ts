@@ -1,21 +1,9 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import type { FoundApp } from '../../../src-shared/contract/found-models.ts';
 import { partOf, partPath, stemOf } from '../model-parts.ts';
 import { ollamaModels } from './ollama.ts';
-import type { Layout, Place } from './places.ts';
+import type { Candidate, Found, Layout, Place } from './places.ts';
 import { readSmall } from './read-small.ts';
 import type { Walk } from './walk.ts';
-
-/** A file that may be a model, with the name its location implies. */
-export interface Candidate {
-  path: string;
-  name: string;
-  app: FoundApp;
-  hasAdapter: boolean;
-}
-
-/** Without the place's app. */
-export type Found = Omit<Candidate, 'app' | 'hasAdapter'> & { hasAdapter?: boolean };
 
 const LAYOUTS: Record<Layout, (dir: string, walk: Walk) => AsyncGenerator<Found>> = {
   files,

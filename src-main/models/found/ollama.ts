@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { parseOr } from '../../platform/parse-or.ts';
-import type { Found } from './layouts.ts';
+import type { Found } from './places.ts';
 import { readSmall } from './read-small.ts';
 import type { Walk } from './walk.ts';
 

@@ -163,3 +163,14 @@ async function settingOf(path: string, key: string): Promise<string[]> {
     return [];
   }
 }
+
+/** A file that may be a model, with the name its location implies. */
+export interface Candidate {
+  path: string;
+  name: string;
+  app: FoundApp;
+  hasAdapter: boolean;
+}
+
+/** Without the place's app. */
+export type Found = Omit<Candidate, 'app' | 'hasAdapter'> & { hasAdapter?: boolean };

@@ -15,12 +15,6 @@ const VIEWS = ['documents', 'chunks'] as const;
 type View = (typeof VIEWS)[number];
 const TYPING_MS = 150;
 
-export interface SelectionProps {
-  search: string;
-  selected: ReadonlySet<string>;
-  onSelect: (keys: ReadonlySet<string>) => void;
-}
-
 /** Stored chunks, by document or by chunk, with actions on several rows. */
 export function CacheTables() {
   const { t } = useTranslation('cache');

@@ -7,7 +7,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { usePagedRows } from '../../ui/usePagedRows.ts';
 import { VirtualTable } from '../../ui/VirtualTable.tsx';
 import type { Column, Sorting } from '../../ui/VirtualTableParts.tsx';
-import type { SelectionProps } from './CacheTables.tsx';
+import type { SelectionProps } from './selection.ts';
 import { DocumentName } from './DocumentTable.tsx';
 import { PinToggle } from './PinToggle.tsx';
 import classes from './Cache.module.css';

@@ -1,9 +1,10 @@
 import { Drawer } from '@mantine/core';
 import { useViewportSize } from '@mantine/hooks';
-import { useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useParams, useSearch } from 'wouter';
 import { askedScope } from '../../ui/ask-address.ts';
+import type { ChatSlots } from './chat-slots.ts';
 import { ConversationView } from './ConversationView.tsx';
 import { NEW, NO_OPTIONS, setAttachments, useChatLayout, useChatState } from './chat-state.ts';
 import { HelpModal } from './HelpModal.tsx';
@@ -13,23 +14,6 @@ import { Sidebar } from './sidebar/Sidebar.tsx';
 import { useConversationActions } from './sidebar/useConversationActions.ts';
 import { useChatKeys } from './useChatKeys.ts';
 import classes from './ChatScreen.module.css';
-
-/** Parts that other features contribute to the chat. Features do not import one another, so the app passes these in. */
-export interface ChatSlots {
-  /** Shown in an empty conversation. */
-  Welcome: ComponentType<{ onAsk: (question: string) => void }>;
-  /** Shown below the first answer. */
-  AfterFirstAnswer: ComponentType;
-  /** The report on an answer's prompt; `controls` go into its title bar. */
-  Report: ComponentType<{
-    conversationId: string;
-    answerId: string;
-    onClose: () => void;
-    controls: ReactNode;
-  }>;
-  /** Called when the core has accepted a question. */
-  onSent: () => void;
-}
 
 /** Minimum window widths, in pixels, for the list, and for the list next to a report. */
 const LIST_FROM = 1180;

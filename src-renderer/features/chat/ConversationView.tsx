@@ -11,7 +11,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { useFileDrop } from '../../ui/useFileDrop.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { NEW, useChatState } from './chat-state.ts';
-import type { ChatSlots } from './ChatScreen.tsx';
+import type { ChatSlots } from './chat-slots.ts';
 import { Composer } from './composer/Composer.tsx';
 import { withDocuments } from './composer/scope.ts';
 import { useAttach } from './composer/useAttach.ts';

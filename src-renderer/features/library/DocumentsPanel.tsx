@@ -22,11 +22,10 @@ import { AddButtons } from './AddButtons.tsx';
 import { documentAddress } from './document-address.ts';
 import type { AddDocuments } from './useAddDocuments.ts';
 import { useDocumentActions } from './useDocumentActions.tsx';
-import { useDocumentColumns } from './useDocumentColumns.tsx';
+import { useDocumentColumns, type DocumentSort } from './useDocumentColumns.tsx';
 import classes from './Library.module.css';
 
 type DocumentQuery = ParsedInputOf<'documents.list'>;
-export type DocumentSort = DocumentQuery['sort'];
 type Phase = DocumentQuery['phase'];
 
 const PHASES: readonly Phase[] = ['all', 'ready', 'working', 'failed'];

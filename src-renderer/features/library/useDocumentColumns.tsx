@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
 import type { DocumentInfo, DocumentPhase } from '../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
@@ -11,9 +12,10 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { useNotBlended } from '../../ui/useNotBlended.ts';
 import type { Column } from '../../ui/VirtualTableParts.tsx';
 import { documentAddress } from './document-address.ts';
-import type { DocumentSort } from './DocumentsPanel.tsx';
 import { useDocumentActions } from './useDocumentActions.tsx';
 import classes from './Library.module.css';
+
+export type DocumentSort = ParsedInputOf<'documents.list'>['sort'];
 import { joined } from '../../i18n/joined.ts';
 
 export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {

@@ -8,7 +8,7 @@ import type { ChunkInfo, DocumentInfo } from '../../../../src-shared/contract/li
 import { EmptyState } from '../../../ui/EmptyState.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { usePagedRows } from '../../../ui/usePagedRows.ts';
-import { Segment } from './Segment.tsx';
+import { Segment, type SegmentRange } from './Segment.tsx';
 import { useDocumentText } from './useDocumentText.ts';
 import { usePassage } from './usePassage.ts';
 import classes from './Document.module.css';
@@ -102,11 +102,6 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
       </div>
     </div>
   );
-}
-
-export interface SegmentRange extends Range {
-  /** Absent while the text has not been split. */
-  chunk: ChunkInfo | undefined;
 }
 
 function NoText({ document: { phase } }: { document: DocumentInfo }) {

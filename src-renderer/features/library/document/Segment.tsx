@@ -1,10 +1,14 @@
 import { useTranslation } from 'react-i18next';
 import type { Range } from '../../../../src-shared/contract/common.ts';
-import type { DocumentText } from '../../../../src-shared/contract/libraries.ts';
+import type { ChunkInfo, DocumentText } from '../../../../src-shared/contract/libraries.ts';
 import { ChunkMargin } from './ChunkMargin.tsx';
-import type { SegmentRange } from './DocumentText.tsx';
 import { textParts } from './text-parts.ts';
 import classes from './Document.module.css';
+
+export interface SegmentRange extends Range {
+  /** Absent while the text has not been split. */
+  chunk: ChunkInfo | undefined;
+}
 
 /** One chunk's text with its details in the margin. */
 export function Segment({

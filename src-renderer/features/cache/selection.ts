@@ -1,0 +1,5 @@
+export interface SelectionProps {
+  search: string;
+  selected: ReadonlySet<string>;
+  onSelect: (keys: ReadonlySet<string>) => void;
+}
