@@ -57,7 +57,11 @@ const unused: SuiteStep = {
   name: 'unused',
   run: async () =>
     plain(
-      await runTool('knip/bin/knip.js', ['--no-progress', '--include', 'files,exports,types,duplicates,cycles']),
+      await runTool('knip/bin/knip.js', [
+        '--no-progress',
+        '--include',
+        'files,exports,types,duplicates,cycles',
+      ]),
     ),
 };
 
