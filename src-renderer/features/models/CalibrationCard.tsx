@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Calibration } from '../../../src-shared/contract/calibration.ts';
+import { DEFAULT_RATIO } from '../../../src-shared/strategy.ts';
 import { useAction, useCall, useLatest } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -156,7 +157,7 @@ function Basis({ calibration }: { calibration: Calibration }) {
       kind: t(`calibration.kind.${texts.kind}`),
       tokens: format.number(Math.round(promptTokens / prompts)),
     }),
-    t(`calibration.textKind.${textKind}`),
+    t(`calibration.textKind.${textKind}`, { share: format.percent(DEFAULT_RATIO) }),
     ...(prompts < MANY_PROMPTS ? [t('calibration.few')] : []),
   ];
   return (

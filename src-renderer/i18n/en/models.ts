@@ -183,9 +183,9 @@ export const models = {
     kind: { questions: 'questions', topics: 'questions about topics' },
     textKind: {
       headings:
-        'Applies to library text encoded with its headings. For other text, such as text sent by other programs, Kvasir recomputes 20 % with the strategy that did best here.',
+        'Applies to library text encoded with its headings. For other text, such as text sent by other programs, Kvasir recomputes {{share}} with the strategy that did best here.',
       alone:
-        'Applies to libraries whose text has no headings. For text sent by other programs, Kvasir recomputes 20 % with the strategy that did best here.',
+        'Applies to libraries whose text has no headings. For text sent by other programs, Kvasir recomputes {{share}} with the strategy that did best here.',
       client: 'Applies to text sent by other programs.',
     },
     few: 'With so few prompts, a single answer makes a large difference.',
