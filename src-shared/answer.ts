@@ -4,7 +4,7 @@ import { PlanSchema } from './plan.ts';
 import { TtftSchema } from './ttft.ts';
 
 /**
- * The answer to one question as hosts hand it out (`ask --json` prints exactly this). Times are milliseconds.
+ * The answer to one question in the hosts' output format (`ask --json` prints exactly this). Times are in milliseconds.
  */
 const SourceSchema = z.object({
   /** Path relative to the library's folder. */
@@ -16,7 +16,10 @@ const SourceSchema = z.object({
   score: z.number(),
   /** Why it was chosen, e.g. "matches the question" or "stands before a match". */
   reason: z.string(),
-  /** Where its KV came from: the device's memory, the computer's, the store's file, in part from stored chunks with text in common, or computed for this answer (a miss). */
+  /**
+   * Source of its KV: device memory, main memory, the store's file, partly stored chunks with common text, or computed
+   * for this answer (a miss).
+   */
   tier: z.enum(['device', 'ram', 'disk', 'shared', 'partial', 'computed']),
   tokens: z.int(),
 });
@@ -43,28 +46,31 @@ export const NoticeSchema = z.object({
     'still-thinking', // the limit of the answer went to thoughts before there was any
     'not-blended', // everything is computed, since the model does not stand blending or cannot be blended
     'blending-stopped', // the same, since answers in use changed too much by it
-    'document-failed', // a document of the library could not be read
+    'document-failed', // a document in the library could not be read
   ]),
   message: z.string(),
 });
 
-/** Why an answer ended: of itself, at the limit for answers, stopped, at the end of the context, or since it repeated itself. */
+/** Why an answer ended: end of sequence, length limit, stopped, end of the context, or repetition. */
 export const StopSchema = z.enum(['eos', 'length', 'aborted', 'callback', 'context', 'repetition']);
 
 export const AnswerSchema = z.object({
   question: z.string(),
   answer: z.string(),
-  /** What the model thought before; absent where it was not asked for. */
+  /** The model's thoughts; absent if not requested. */
   thinking: z.string().optional(),
   stop: StopSchema,
   sources: z.array(SourceSchema),
   notices: z.array(NoticeSchema),
   ttftMs: TtftSchema,
-  /** The same prompt's full prefill, up to the logits: from what was measured here, or itself. null: unknown yet. */
+  /**
+   * Time of the same prompt's full prefill, up to the logits: estimated from measurements here, or measured. null:
+   * unknown.
+   */
   fullPrefillMs: z.number().nullable(),
   fullPrefillMeasured: z.boolean(),
   tokensPerSecond: z.number(),
-  /** The engine's own form of what was done; why, and what was expected of it. */
+  /** The strategy in the engine's format; the reason, and the prediction. */
   strategy: z.unknown(),
   plan: PlanSchema.optional(),
   prompt: PromptFiguresSchema,

@@ -1,12 +1,12 @@
 /**
- * Why the passages of a model that libllama runs cannot be blended: it keeps a running state instead of KV, its KV is compressed
- * (MLA), or nobody taught our own engine its architecture; and why those of a model on a server cannot: it is sent text.
+ * Why a model's passages cannot be blended: for libllama models, it keeps a running state instead of KV, its KV is
+ * compressed (MLA), or our own engine does not support its architecture; for remote models, the server receives text.
  */
 export const BLENDING_OBSTACLES = ['running-state', 'compressed-kv', 'architecture', 'remote'] as const;
 
 export type BlendingObstacle = (typeof BLENDING_OBSTACLES)[number];
 
-/** In one sentence, in English. */
+/** The reason in one sentence, in English. */
 export function whyNotBlended(model: string, obstacle: BlendingObstacle): string {
   switch (obstacle) {
     case 'running-state':

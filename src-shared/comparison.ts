@@ -5,31 +5,41 @@ import { StrategyChoiceSchema } from './strategy.ts';
 import { TtftSchema } from './ttft.ts';
 
 /**
- * One answer's prompt made in several ways, side by side, for the fusion panel. Positions count tokens from the conversation's
- * first. In a later turn the turns before are in memory already for every way but 'full', as they were for the answer.
+ * One answer's prompt processed in several ways, side by side, for the fusion panel. Positions count tokens from the
+ * start of the conversation. In a later turn the earlier turns are already in memory for every method but 'full', as
+ * they were for the answer.
  *
- * Deviations are those of CacheBlend (EuroSys '25, §4): how far from a full prefill.
+ * Deviations are those of CacheBlend (EuroSys '25, §4), relative to a full prefill.
  */
 
-/** Numbers too many for JSON: rows × columns float32, little-endian, row after row, as base64. See `matrixValues`. */
+/**
+ * A matrix too large for JSON numbers: rows × columns float32, little-endian, row by row, as base64. See
+ * `matrixValues`.
+ */
 const MatrixSchema = z.object({
   rows: z.int().min(0),
   columns: z.int().min(0),
   values: z.base64(),
 });
 
-/** A token the answer could begin with. */
+/** A candidate for the answer's first token. */
 const CandidateSchema = z.object({ text: z.string(), probability: z.number() });
 
-/** Statistics over the prompt's cached tokens: those this way computed beyond its last check, and those it left as stored. */
+/**
+ * Statistics over the prompt's cached tokens: those that this method computed beyond its last check layer, and those
+ * left as stored.
+ */
 const SplitStatsSchema = z.object({
   recomputed: DeviationStatsSchema.nullable(),
   stored: DeviationStatsSchema.nullable(),
 });
 
-/** How far one way's KV and attention are from the full prefill's. */
+/** Deviation of one method's KV and attention from the full prefill's. */
 const DeepSchema = z.object({
-  /** [layers][promptTokens]: squared L2 over KV heads of value (and key, where it stands) against the full prefill's. */
+  /**
+   * [layers][promptTokens]: squared L2 over KV heads of the value (and of the key, rotated to its position) against the
+   * full prefill's.
+   */
   v: MatrixSchema,
   k: MatrixSchema,
   layers: z.array(
@@ -37,8 +47,8 @@ const DeepSchema = z.object({
       v: SplitStatsSchema,
       k: SplitStatsSchema,
       /**
-       * Attention deviation (figure 6): L2 between the weights that a token of the question gives to all keys and what it gives
-       * them in the full prefill; root mean square over heads and the question's last tokens. 0 to √2.
+       * Attention deviation (figure 6): L2 between a question token's attention weights over all keys and the same
+       * weights in the full prefill; root mean square over heads and the question's last tokens. 0 to √2.
        */
       attention: z.number(),
     }),
@@ -46,13 +56,13 @@ const DeepSchema = z.object({
   /** Spearman's rank correlation of the cached tokens' V deviation in layer i and layer i + 1 (figure 8): layers − 1 of them. */
   rankCorrelation: z.array(z.number()),
   /**
-   * [layers][21]: the share of the cached tokens' V deviation that the 0, 5, 10, … 100 % of them which deviate most hold
-   * (figure 7). All 0 in a layer where nothing deviates.
+   * [layers][21]: share of the V deviation held by the 0, 5, 10, … 100 % most deviating cached tokens (figure 7). All 0
+   * in a layer without deviation.
    */
   concentration: z.array(z.array(z.number())),
 });
 
-/** The prompt made in one way. */
+/** The prompt processed by one method. */
 const FIGURES = PromptFiguresSchema.pick({
   residentTokens: true,
   reusedTokens: true,
@@ -62,36 +72,39 @@ const FIGURES = PromptFiguresSchema.pick({
 
 const ComparedMethodSchema = z.object({
   /**
-   * full: everything computed. prefix: what stands in front of this turn's first passage is in memory, exactly; the rest computed.
-   * reuse: every cached chunk as it is (strategy 'none'). blend: cached chunks with some tokens recomputed.
+   * full: everything computed. prefix: everything before this turn's first passage is in memory, exact; the rest
+   * computed. reuse: every cached chunk unchanged (strategy 'none'). blend: cached chunks with some tokens recomputed.
    */
   kind: z.enum(['full', 'prefix', 'reuse', 'blend']),
   /** 'full' for full and prefix, 'none' for reuse. */
   strategy: StrategyChoiceSchema,
-  /** Whether the answer was made so. */
+  /** Whether this method produced the answer. */
   answered: z.boolean(),
-  /** What the model thought before it answered; '' where it did not. */
+  /** The model's thoughts before the answer; '' if none. */
   thought: z.string().default(''),
-  /** The answer's beginning, greedy, and whether it ended by itself within the tokens allowed, which thoughts count towards. */
+  /** The beginning of the answer, greedy, and whether it ended within the token limit, which thoughts count towards. */
   text: z.string(),
   complete: z.boolean(),
-  /** From the laid-out prompt to the first token; retrieve and assemble are 0. A deep comparison's include looking at attention. */
+  /**
+   * From the laid-out prompt to the first token; retrieve and assemble are 0. In a deep comparison it includes
+   * examining attention.
+   */
   ttftMs: TtftSchema,
   /** The tokens that were not resident were appended within ttftMs. */
   ...FIGURES.shape,
   /** KL(full ‖ this) of the first token's distribution, in nats; 0 for full. */
   kl: z.number(),
-  /** Whether the likeliest first token is the full prefill's. */
+  /** Whether the most likely first token equals the full prefill's. */
   agrees: z.boolean(),
-  /** F1 of the words written, thoughts among them, against the full prefill's. */
+  /** F1 of the words, including thoughts, against the full prefill's. */
   answerF1: z.number(),
-  /** The likeliest first tokens, the likeliest first. */
+  /** The most likely first tokens, in order. */
   candidates: z.array(CandidateSchema),
-  /** null for full and prefix, which are exact, and in a comparison that is not deep. */
+  /** null for full and prefix, which are exact, and in comparisons that are not deep. */
   deep: DeepSchema.nullable(),
 });
 
-/** Attention deviation and KL as the recompute ratio rises (figure 6). */
+/** Attention deviation and KL against the recompute ratio (figure 6). */
 const SweepPointSchema = z.object({
   ratio: z.number(),
   recomputedTokens: z.int(),
@@ -103,11 +116,11 @@ const SweepPointSchema = z.object({
   v: z.array(z.number()),
 });
 
-/** What a deep comparison says of the prompt as a whole. */
+/** Prompt-wide results of a deep comparison. */
 const DeepPromptSchema = z.object({
-  /** How many of the question's last tokens had their attention looked at. */
+  /** Number of trailing question tokens whose attention was examined. */
   observedTokens: z.int(),
-  /** The prompt from position 0. `cached`: stood in a cached chunk, so that it counts in statistics. */
+  /** The prompt from position 0. `cached`: part of a cached chunk, so it counts in the statistics. */
   parts: z.array(
     z.object({
       kind: z.enum(['text', 'chunk']),
@@ -117,9 +130,12 @@ const DeepPromptSchema = z.object({
       cached: z.boolean(),
     }),
   ),
-  /** Text of every token of the prompt, from position 0. A character that spans several tokens stands with its last one. */
+  /**
+   * Text of every token of the prompt, from position 0. A character that spans several tokens is assigned to the last
+   * one.
+   */
   tokens: z.array(z.string()),
-  /** The first strategy compared that takes a ratio, the answer's own before others; else 'deviation'. Ratios ascend. */
+  /** The first compared strategy that takes a ratio, preferably the answer's own; else 'deviation'. Ratios ascend. */
   sweep: z.object({ strategy: StrategyChoiceSchema.shape.name, points: z.array(SweepPointSchema) }),
 });
 
@@ -133,11 +149,11 @@ export const ComparisonSchema = z.object({
   layerCount: z.int(),
   dtype: z.enum(['f16', 'q8_0']),
   promptTokens: z.int(),
-  /** Of each text at most. */
+  /** Maximum length of each text in tokens. */
   answerTokens: z.int(),
-  /** When it was made: milliseconds since 1970. */
+  /** Time of the comparison: milliseconds since 1970. */
   madeMs: z.number(),
-  /** full, prefix, reuse, the answer's own strategy, then those asked for; each once. */
+  /** full, prefix, reuse, the answer's own strategy, then the requested ones; without repetitions. */
   methods: z.array(ComparedMethodSchema),
   deep: DeepPromptSchema.nullable(),
 });

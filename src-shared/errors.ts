@@ -1,7 +1,7 @@
 /**
- * Every failure a user can meet has a code, one sentence that says what happened and why, and advice on what to do.
- * Three kinds of error exist: misuse of an API throws a TypeError that names the argument; the environment or the
- * user's data gives a KvasirError with a code from this list; a broken invariant throws a plain Error.
+ * Every failure that a user can encounter has a code, one sentence with what happened and why, and advice on what to
+ * do. There are three kinds of error: misuse of an API throws a TypeError that names the argument; the environment or
+ * the user's data cause a KvasirError with a code from this list; a broken invariant throws a plain Error.
  */
 export const ERROR_CODES = [
   // models

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 
 /**
- * Where the tokens of a prompt came from. Every count is in tokens of the model:
+ * Sources of the tokens of a prompt. Every count is in tokens of the model:
  * `promptTokens` = `residentTokens` + `reusedTokens` + `computedTokens`.
  */
 export const PromptFiguresSchema = z.object({
   promptTokens: z.int(),
-  /** In memory before: the conversation's earlier turns, and text at the beginning that was computed exactly for another prompt. */
+  /** Already in memory: the conversation's earlier turns, and a prefix computed exactly for another prompt. */
   residentTokens: z.int(),
-  /** Of the resident ones: that text at the beginning, in whole blocks. Blended passages are never part of it. */
+  /** Part of the resident ones: that prefix, in whole blocks. Never contains blended passages. */
   prefixTokens: z.int().prefault(0), // older answers have none
-  /** Of the prefix: read from files since the model was loaded, so computed before a restart. */
+  /** Part of the prefix: read from files since the model was loaded, so computed before a restart. */
   restoredTokens: z.int().prefault(0),
-  /** Taken from cached chunks. */
+  /** Reused from cached chunks. */
   reusedTokens: z.int(),
-  /** Of the reused ones: computed again by the strategy. */
+  /** Part of the reused ones: recomputed by the strategy. */
   recomputedTokens: z.int(),
-  /** Computed because no cache had them: instructions, the question, passages without a cache. */
+  /** Computed because they were in no cache: instructions, the question, passages without a cache. */
   computedTokens: z.int(),
   /** Bytes of cached chunks read from files. */
   bytesLoaded: z.number(),

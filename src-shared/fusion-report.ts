@@ -5,8 +5,8 @@ import { PromptFiguresSchema } from './figures.ts';
 import { TtftSchema } from './ttft.ts';
 
 /**
- * What making one answer's prompt took, for the fusion panel. Positions count tokens from the conversation's first;
- * times are milliseconds, those of layers since the engine was called.
+ * How one answer's prompt was processed, for the fusion panel. Positions count tokens from the start of the
+ * conversation; times are in milliseconds, those of layers since the call to the engine.
  */
 
 /** A run of the prompt. */
@@ -21,37 +21,37 @@ const PromptPartSchema = z.object({
       documentId: z.string().nullable(),
       title: z.string(),
       ordinal: z.int(),
-      /** device: in the memory of the device that the model is on. */
+      /** device: in the memory of the model's device. */
       tier: z.enum(['device', 'ram', 'disk', 'shared', 'computed']),
-      /** Brought into memory ahead of this question, since it was likely to be found. */
+      /** Prefetched into memory for this question. */
       prefetched: z.boolean().optional(),
       /**
-       * What was reused of a cached passage: full: all of it, partial: the runs that also stand in stored chunks, as of the same text before
-       * it was edited. Absent when it was computed, and in older reports.
+       * Reused part of a cached passage: full: all of it, partial: the runs that also occur in stored chunks, as from
+       * an earlier version of the text. Absent if it was computed, and in older reports.
        */
       match: z.enum(['full', 'partial']).optional(),
       /** Tokens reused. */
       reusedTokens: z.int().optional(),
-      /** Where they stand, when it was matched in part. */
+      /** Their positions, if it was matched in part. */
       runs: z.array(z.object({ start: z.int(), tokens: z.int() })).optional(),
       bytes: z.number(),
-      /** Tokens computed: those of the reused ones that were recomputed, and all others. */
+      /** Tokens computed: the recomputed ones among the reused, and all others. */
       recomputed: z.int(),
     })
     .nullable(),
 });
 
-/** One look at which tokens to recompute. */
+/** One selection of tokens to recompute. */
 const CheckSchema = z.object({
   layer: z.int(),
   ratio: z.number(),
-  /** Positions that were looked at, ascending. */
+  /** Positions examined, ascending. */
   positions: z.array(z.int()),
   /** For each: squared L2 of fresh V − stored V, summed over KV heads. */
   deviation: z.array(z.number()),
   /** Positions kept for recomputation, ascending (HKVD tokens). */
   selected: z.array(z.int()),
-  /** Share of the whole deviation that the selected tokens hold, 0 to 1. */
+  /** Share of the total deviation held by the selected tokens, 0 to 1. */
   massCovered: z.number(),
 });
 
@@ -67,9 +67,9 @@ const LayerSchema = z.object({
   placeMs: z.number(),
   computeStart: z.number(),
   computeEnd: z.number(),
-  /** Deviation of fresh V from stored V, of tokens that were recomputed in this layer and beyond. */
+  /** Deviation of fresh V from stored V, of tokens recomputed in this layer and beyond. */
   recomputed: DeviationStatsSchema.nullable(),
-  /** The same of tokens left as stored; only where both are known, i.e. up to the last check layer. */
+  /** The same for tokens left as stored; only where both are known, i.e. up to the last check layer. */
   stored: DeviationStatsSchema.nullable(),
 });
 
@@ -86,16 +86,22 @@ export const FusionReportSchema = z.object({
   fullPrefillMeasured: z.boolean(),
   ...PromptFiguresSchema.shape,
   computedTokens: z.int().optional(), // older reports have none
-  /** Copied to a device with memory of its own, from files or from memory. Absent in older reports. */
+  /** Bytes copied to a device with separate memory, from files or from memory. Absent in older reports. */
   bytesCrossed: z.number().optional(),
   parts: z.array(PromptPartSchema),
-  /** Text of every token of this turn's part of the prompt, from position `tokensStart`. A character that spans several tokens stands with its last one. */
+  /**
+   * Text of every token of this turn's part of the prompt, from position `tokensStart`. A character that spans several
+   * tokens is assigned to the last one.
+   */
   tokensStart: z.int(),
   tokens: z.array(z.string()),
   checks: z.array(CheckSchema),
-  /** Positions of cached tokens that were recomputed, ascending: whatever the strategy, also one without checks. Absent in older reports. */
+  /**
+   * Positions of recomputed cached tokens, ascending, for every strategy, also one without checks. Absent in older
+   * reports.
+   */
   selected: z.array(z.int()).optional(),
-  /** Where the question's attention went, for strategies that ask; for each position the mean over heads and layers. */
+  /** The question's attention, for strategies that use it; for each position the mean over heads and layers. */
   attention: z
     .object({ layers: z.array(z.int()), positions: z.array(z.int()), weights: z.array(z.number()) })
     .optional(),

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts';
 
-/** A document that a library refused, and why. */
+/** A document that a library could not read, and the reason. */
 export interface DocumentFailure {
   /** Path relative to the library's folder, with forward slashes. */
   path: string;
@@ -11,7 +11,7 @@ export interface DocumentFailure {
 
 type LibraryPhase = 'scanning' | 'reading' | 'precomputing' | 'measuring';
 
-/** How far a long library run is. `secondsLeft` is undefined until something can be estimated. */
+/** Progress of a long library run. `secondsLeft` is undefined until it can be estimated. */
 export interface LibraryProgress {
   phase: LibraryPhase;
   /** Documents while scanning and reading, chunks while precomputing, answers while measuring. */
@@ -30,12 +30,12 @@ export interface SyncReport {
   removed: number;
   chunks: number;
   failures: DocumentFailure[];
-  /** Paths of files of kinds that are not read. */
+  /** Paths of files of unsupported types. */
   skipped: string[];
 }
 
 export interface PrecomputeReport {
-  /** Distinct chunks of the library, those computed now, those that other machines had, and those that were stored already. */
+  /** Distinct chunks of the library: in total, computed now, fetched from other machines, and already stored. */
   chunks: number;
   computed: number;
   fetched: number;
@@ -43,6 +43,6 @@ export interface PrecomputeReport {
   tokens: number;
   bytes: number;
   ms: number;
-  /** Bytes of chunks that were left out, since the disk budget cannot hold them; 0 when all fit. */
+  /** Bytes of chunks left out because they exceed the disk budget; 0 if all fit. */
   overBudgetBytes: number;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BLENDING_OBSTACLES } from './blending.ts';
 import { StrategyChoiceSchema, STRATEGY_REQUESTS } from './strategy.ts';
 
-/** Why the controller chose what it chose. */
+/** Reasons for the controller's choice. */
 const PLAN_REASONS = [
   'asked', // people chose the strategy and its ratio; the controller only predicts
   'not-blended', // the model's passages cannot be blended: whatever is asked for is a full prefill
@@ -15,38 +15,38 @@ const PLAN_REASONS = [
   'watched', // auto: answers in use changed too much by blending passages of these libraries
 ] as const;
 
-/** The parts of the time to the first token that depend on how the prompt is fused, as in TtftSchema; `total` is their sum. */
+/** Parts of the time to the first token that depend on the strategy, as in TtftSchema; `total` is their sum. */
 export const PredictedTtftSchema = z.object({
   total: z.number(),
   acquire: z.number(),
   load: z.number(),
   place: z.number(),
   check: z.number(),
-  /** With what an append does besides, up to the logits. */
+  /** Including everything else an append does, up to the logits. */
   recompute: z.number(),
 });
 
-/** What the controller decided and expected before the prompt was processed, and what came of it. */
+/** The controller's decision and prediction before the prompt was processed, and the outcome. */
 export const PlanSchema = z.object({
-  /** Who decided: 'auto' is the controller. */
+  /** The requested strategy: 'auto' leaves the choice to the controller. */
   wish: z.enum(STRATEGY_REQUESTS),
-  /** What was done, and the share that was recomputed. */
+  /** The strategy used, and the share recomputed. */
   strategy: StrategyChoiceSchema,
   reason: z.enum(PLAN_REASONS),
-  /** Why the model's passages cannot be blended, where they cannot. */
+  /** Why the model's passages cannot be blended, if they cannot. */
   obstacle: z.enum(BLENDING_OBSTACLES).optional(),
   /** Whether everything was computed although passages were in the cache. */
   fellBack: z.boolean(),
-  /** The slowest tier that passages were loaded from; null when none was. */
+  /** The slowest tier that passages were loaded from; null if none was. */
   tier: z.enum(['device', 'ram', 'disk', 'shared']).nullable(),
-  /** The slowest tier they could lie on without adding delay at this ratio; null while that is not known. */
+  /** The slowest tier that would add no delay at this ratio; null if unknown. */
   cheapestTier: z.enum(['device', 'ram', 'disk', 'shared']).nullable(),
-  /** Cached passages that were computed all the same, since loading them takes longer. */
+  /** Cached passages that were computed anyway, because loading them takes longer. */
   computedInstead: z.int(),
-  /** Null while too little has been measured to tell. */
+  /** Null while there are too few measurements. */
   predictedTtftMs: PredictedTtftSchema.nullable(),
   predictedFullPrefillMs: z.number().nullable(),
-  /** The same parts as predicted, as they were measured. */
+  /** The measured sum of the predicted parts. */
   outcomeMs: z.number(),
   /** (predicted − measured) / measured; null without a prediction. */
   errorShare: z.number().nullable(),

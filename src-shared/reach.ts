@@ -1,7 +1,7 @@
-/** How far what is sent to a host goes: no further than this computer, within a local network, or beyond. */
+/** How far data sent to a host travels: only this computer, a local network, or the internet. */
 export type Reach = 'here' | 'network' | 'internet';
 
-/** Of a host as the URL standard writes it: lower case, IPv6 in brackets, IPv4 in four numbers. */
+/** The reach of a host in URL notation: lower case, IPv6 in brackets, IPv4 as four numbers. */
 export function reachOf(hostname: string): Reach {
   const name = hostname.toLowerCase().replace(/\.$/, '');
   if (name.startsWith('[')) return reachOfV6(name.slice(1, -1));

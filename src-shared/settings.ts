@@ -7,27 +7,27 @@ import { StrategyRequestSchema } from './strategy.ts';
 const MiB = 1024 * 1024;
 
 /**
- * What a user can set, with defaults: one JSON file in the data folder, and the command line on top of it.
- * Unknown keys are kept out of the program and left alone in the file.
+ * User settings with defaults: one JSON file in the data folder, overridden by the command line. Unknown keys are
+ * ignored by the program and preserved in the file.
  */
 export const SettingsSchema = z.object({
-  /** Tokens in a chunk; absent means what the model recommends. */
+  /** Chunk size in tokens; absent: the model's default. */
   chunkTokens: z.int().min(16).max(8192).optional(),
-  /** Chunks that go into a prompt; absent means what suits their size. */
+  /** Number of chunks in a prompt; absent: a default for their size. */
   topK: z.int().min(1).max(256).optional(),
-  /** Tokens of an answer at most. */
+  /** Maximum tokens of an answer. */
   maxTokens: z.int().min(1).max(65_536).default(256),
-  /** Tokens of a prompt and its answer at most; the model's own limit applies too. */
+  /** Maximum tokens of a prompt and its answer; the model's own limit applies too. */
   contextTokens: z.int().min(64).max(4_194_304).default(8192),
-  /** How chunk KV is stored: f16 as computed, q8_0 in about half the bytes. */
+  /** Data type of stored chunk KV: f16 as computed, q8_0 in about half the bytes. */
   dtype: z.enum(['f16', 'q8_0']).default('f16'),
-  /** How the KV of conversations is kept in memory: f16 as computed, q8_0 in about half the bytes, a little less exact. */
+  /** Data type of conversation KV in memory: f16 as computed, q8_0 in about half the bytes, slightly less exact. */
   conversationDtype: z.enum(['f16', 'q8_0']).default('f16'),
-  /** CPU threads; 0 means what suits the model: mostly one per physical core. */
+  /** CPU threads; 0: a default for the model, usually one per physical core. */
   threads: z.int().min(0).max(1024).default(0),
   /** 'auto', 'cpu' or a device's name. */
   device: z.string().min(1).default('auto'),
-  /** Bytes above which a document is refused. */
+  /** Size limit of a document in bytes. */
   maxFileBytes: z.int().min(1).default(50_000_000),
   /** Bytes of chunk KV kept on disk and in memory. */
   diskBudgetBytes: z
@@ -38,54 +38,61 @@ export const SettingsSchema = z.object({
     .int()
     .min(0)
     .default(1024 * MiB),
-  /** The same in the memory of the device that the model is on, where that has its own; absent: half of what is free there. */
+  /**
+   * The same for the memory of the model's device, if it has separate memory; absent: half of the free memory there.
+   */
   deviceBudgetBytes: z.int().min(0).optional(),
-  /** By what chunks leave a full cache: the one used longest ago, or the one that is worth least by what was learned of its use. */
+  /** Eviction policy: least recently used, or least valuable according to learned usage. */
   eviction: z.enum(['lru', 'workload-aware']).default('workload-aware'),
-  /** Whether chunks that the next question is likely to find are brought into memory ahead. */
+  /** Whether to prefetch chunks that the next question is likely to use. */
   prefetch: z.boolean().default(true),
-  /** Bytes of memory for the KV of whole conversations, so that a next turn computes only what is new. */
+  /** Memory in bytes for the KV of whole conversations, so that the next turn only computes new tokens. */
   conversationBudgetBytes: z
     .int()
     .min(0)
     .default(1024 * MiB),
   /**
-   * Whether the model is told to answer from the passages alone, where a conversation does not say. Absent: yes, but the demo model,
-   * which was trained to, need not be told.
+   * Whether to instruct the model to answer only from the passages, unless the conversation sets it. Absent: yes,
+   * except for the demo model, which was trained to.
    */
   strict: z.boolean().optional(),
-  /** Sent as the system message where the model's template takes one. */
+  /** Sent as the system message if the model's template supports one. */
   systemPrompt: z.string().max(16_384).default(''),
-  /** Whether models think before they answer, where their template leaves the choice: people wait for the first word. */
+  /** Whether models think before they answer, if their template offers the choice: thinking delays the first word. */
   think: z.boolean().default(false),
-  /** Whether chunks computed for an answer are stored afterwards. */
+  /** Whether to store chunks computed for an answer. */
   storeMisses: z.boolean().default(true),
-  /** How prompts are fused where a conversation does not say. */
+  /** Blending strategy, unless the conversation sets one. */
   strategy: StrategyRequestSchema.prefault({ name: 'auto' }),
-  /** Whether the log gets a line about each answer: how it was made, nothing that was said. */
+  /** Whether to log a line about each answer: the method, but nothing that was said. */
   logAnswers: z.boolean().default(false),
-  /** Whether a few blended answers a day are compared with their full prefill while nothing else is to be done. */
+  /** Whether to compare a few blended answers a day with their full prefill when idle. */
   watchAnswers: z.boolean().default(true),
-  /** Of every model without a temperature in `sampling`; 0 answers with the likeliest token every time. Absent: what suits the model. */
+  /**
+   * For every model without a temperature in `sampling`; 0 always picks the most likely token. Absent: a default for
+   * the model.
+   */
   temperature: z.number().min(0).max(2).optional(),
-  /** How models choose their tokens, by the path of their file (of a model on a server: its address and name). Changed as a whole. */
+  /** Sampling settings of models, by file path (for a remote model: address and name). Replaced as a whole. */
   sampling: z.record(z.string(), SamplingSchema).default({}),
-  /** Ids of the models in use; absent: the demo model, and no embedding model. After a restart for other windows. */
+  /**
+   * Ids of the current models; absent: the demo model, and no embedding model. Other windows apply it after a restart.
+   */
   chatModel: z.string().optional(),
   embeddingModel: z.string().optional(),
-  /** Whether an embedding model is suggested beside a large library, until somebody says no. */
+  /** Whether to suggest an embedding model for a large library, until the user declines. */
   suggestEmbedding: z.boolean().default(true),
-  /** File or address of a list of models to download; see docs/formats/model-catalogue.md. Empty: none. */
+  /** File or URL of a list of downloadable models; see docs/formats/model-catalogue.md. Empty: none. */
   modelCatalogue: z
     .string()
     .max(2000)
     .refine((text) => !hasCredentials(text), { error: 'leave the name and password out of the address' })
     .default(''),
-  /** Whether the desktop app looks for a newer version once a day, where it was made with an address for that. */
+  /** Whether the desktop app checks for updates once a day, if it was built with an update URL. */
   updates: z.boolean().default(false),
-  /** Address of the hub that models are searched on: the public one, a mirror, or a company's own. Asked only when somebody searches. */
+  /** URL of the model hub: the public one, a mirror, or a company's own. Contacted only when the user searches. */
   hubAddress: WebAddressSchema.default('https://huggingface.co'),
-  /** The cache that several machines share: changed as a whole. */
+  /** The shared cache: replaced as a whole. */
   sharing: SharingSchema.prefault({}),
   theme: z.enum(['system', 'light', 'dark']).default('system'),
   /** 'system' follows the machine. */
@@ -97,10 +104,10 @@ export const SettingsSchema = z.object({
 export type Settings = z.infer<typeof SettingsSchema>;
 export type SettingsInput = z.input<typeof SettingsSchema>;
 
-/** Settings to change: absent stays as it is, null goes back to the default. */
+/** Settings to change: an absent value stays, null restores the default. */
 export type SettingsChanges = { [K in keyof Settings]?: Settings[K] | null | undefined };
 
-/** Not SettingsSchema.partial(): that would put the defaults in for what is absent. */
+/** Not SettingsSchema.partial(): that would fill in defaults for absent values. */
 export const SettingsChangesSchema: z.ZodType<SettingsChanges, SettingsChanges> = z.object(
   Object.fromEntries(
     Object.entries(SettingsSchema.shape).map(([key, schema]) => [
@@ -117,7 +124,7 @@ function withoutDefault(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-/** One sentence for the first thing that is wrong with a value, e.g. `topK: expected number to be >=1`. */
+/** One sentence for the first invalid part of a value, e.g. `topK: expected number to be >=1`. */
 export function firstIssue(error: z.ZodError): string {
   const issue = error.issues[0];
   if (!issue) return 'invalid value';

@@ -3,17 +3,20 @@ import { WebAddressSchema } from './web-address.ts';
 
 const MB = 1e6;
 
-/** Where chunk files are shared with other machines. Secrets are kept apart (contract/sharing.ts). */
+/** Where chunk files are shared with other machines. Secrets are stored separately (contract/sharing.ts). */
 export const SharingSchema = z.object({
   kind: z.enum(['off', 'folder', 'redis', 's3']).default('off'),
-  /** Nothing is written: what others have put there is used. */
+  /** Reads values of other machines, but writes nothing. */
   readOnly: z.boolean().default(false),
-  /** Values are encrypted, or nothing is shared. Set and cleared with the key, which is kept apart and may be lost. */
+  /**
+   * Values are encrypted, or nothing is shared. Set and cleared with the key, which is stored separately and may be
+   * lost.
+   */
   encrypted: z.boolean().default(false),
   folder: z
     .object({
       path: z.string().max(4096).default(''),
-      /** Above it the values used longest ago go; 0: no limit. */
+      /** Size limit; the least recently used values are deleted first. 0: no limit. */
       limitBytes: z.number().min(0).default(0),
     })
     .prefault({}),
@@ -24,14 +27,14 @@ export const SharingSchema = z.object({
       tls: z.boolean().default(true),
       user: z.string().trim().max(255).default(''),
       database: z.int().min(0).max(10_000).default(0),
-      /** What every key begins with. */
+      /** Prefix of every key. */
       prefix: z.string().max(200).default('kvasir:'),
-      /** Seconds after which a value goes; 0: never. */
+      /** Expiry in seconds; 0: never. */
       expireSeconds: z
         .int()
         .min(0)
         .default(30 * 86_400),
-      /** A larger value is not written. Redis takes 512 MB at most. */
+      /** Larger values are not written. Redis accepts at most 512 MB. */
       largestBytes: z
         .number()
         .min(1)
@@ -41,17 +44,17 @@ export const SharingSchema = z.object({
     .prefault({}),
   s3: z
     .object({
-      /** Empty: Amazon's for the region. */
+      /** Empty: Amazon's endpoint for the region. */
       endpoint: z.union([z.literal(''), WebAddressSchema]).default(''),
       region: z.string().trim().min(1).max(100).default('us-east-1'),
       bucket: z.string().trim().max(255).default(''),
-      /** The bucket in the path, not in the host name. */
+      /** Puts the bucket in the path rather than in the host name. */
       pathStyle: z.boolean().default(true),
       prefix: z.string().max(200).default('kvasir/'),
       accessKeyId: z.string().trim().max(255).default(''),
     })
     .prefault({}),
-  /** File of certificates of authorities (PEM) to trust besides the known ones; empty: none. */
+  /** File of additional trusted CA certificates (PEM); empty: none. */
   authorities: z.string().max(4096).default(''),
 });
 

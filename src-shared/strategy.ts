@@ -1,17 +1,19 @@
 import { z } from 'zod';
 
-/** What the rest of the program has to know of a strategy; how it selects is its file in native/engine/fusing/strategies/. */
+/**
+ * Properties of a strategy that the rest of the program needs; the selection itself is in native/engine/fusing/strategies/.
+ */
 interface Traits {
-  /** Whether a share of the reusable tokens is recomputed, which people may set. */
+  /** Whether it recomputes a share of the reusable tokens that the user can set. */
   ratio: boolean;
-  /** Whether another question would select other tokens of the same passages. */
+  /** Whether the selection depends on the question. */
   byQuestion: boolean;
 }
 
-/** Share of the reusable tokens that is recomputed when none is named (decision 0250). */
+/** Default share of reusable tokens to recompute (decision 0250). */
 export const DEFAULT_RATIO = 0.15;
 
-/** Every strategy; where only numbers are given, the first that takes them is meant. A new one is a line here. */
+/** Every strategy; if only numbers are given, the first one that accepts them is used. Add new ones here. */
 const TRAITS = {
   query: { ratio: true, byQuestion: true },
   deviation: { ratio: true, byQuestion: false },
@@ -26,7 +28,10 @@ export function isStrategyName(name: string): name is StrategyName {
   return Object.hasOwn(TRAITS, name);
 }
 
-/** Strategies of earlier versions: conversations, reports and settings that name one read as the strategy that replaced it. */
+/**
+ * Strategies of earlier versions: conversations, reports and settings with their names are read as the strategy that
+ * replaced them.
+ */
 const RETIRED: unknown[] = ['union', 'chunk-head'];
 
 function stored<Names extends z.ZodType>(names: Names) {
@@ -34,51 +39,54 @@ function stored<Names extends z.ZodType>(names: Names) {
 }
 
 /**
- * How an answer's prompt is fused, as people choose it. The engine's own form, with check layers for the model at hand,
- * is made from it in src-main/fusion/.
+ * The blending strategy of an answer's prompt, as chosen by the user. src-main/fusion/ converts it to the engine's
+ * format, with check layers for the model.
  */
 export const StrategyChoiceSchema = z.object({
   name: stored(z.enum(STRATEGY_NAMES)),
-  /** Share of reusable tokens to recompute; means nothing for 'none' and 'full'. */
+  /** Share of reusable tokens to recompute; ignored for 'none' and 'full'. */
   ratio: z.number().min(0).max(1).default(DEFAULT_RATIO),
-  /** Layers at which tokens are chosen by deviation, as calibration found them; absent: the first that can tell, layer 1. */
+  /** Layers at which tokens are selected by deviation, from calibration; absent: the first usable one, layer 1. */
   checkLayers: z.array(z.int().min(0)).min(1).optional(),
-  /** Layers whose attention tells what the question looks at, likewise; absent: the usual six. */
+  /** Layers whose attention determines the question's focus, from calibration; absent: the usual six. */
   questionLayers: z.array(z.int().min(0)).min(1).optional(),
 });
 
-/** What people can ask for: a strategy, or 'auto', which leaves strategy and ratio to the controller (src-main/fusion/planning/). */
+/**
+ * Selectable values: a strategy, or 'auto', which leaves strategy and ratio to the controller
+ * (src-main/fusion/planning/).
+ */
 export const STRATEGY_REQUESTS = ['auto', ...STRATEGY_NAMES] as const;
 
 export const StrategyRequestSchema = z.object({
   name: stored(z.enum(STRATEGY_REQUESTS)),
-  /** As above; means nothing for 'auto'. */
+  /** As above; ignored for 'auto'. */
   ratio: z.number().min(0).max(1).default(DEFAULT_RATIO),
 });
 
-/** Whether a ratio means something for it. */
+/** Whether it uses a ratio. */
 export function takesRatio(name: StrategyRequest['name']): boolean {
   return name !== 'auto' && TRAITS[name].ratio;
 }
 
-/** Whether another question may have other tokens recomputed. */
+/** Whether its selection depends on the question. */
 export function dependsOnQuestion(name: StrategyRequest['name']): boolean {
   return name === 'auto' || TRAITS[name].byQuestion;
 }
 
-/** Whether two are one way to fuse. */
+/** Whether two strategies are equal. */
 export function sameStrategy(a: StrategyChoice, b: StrategyChoice): boolean {
   return a.name === b.name && a.ratio === b.ratio && sameLayers(a, b);
 }
 
-/** Whether two choose at the same layers. */
+/** Whether two have the same layers. */
 export function sameLayers(a: StrategyLayers, b: StrategyLayers): boolean {
   const told = ({ checkLayers = [], questionLayers = [] }: StrategyLayers): string =>
     `${checkLayers.join()};${questionLayers.join()}`;
   return told(a) === told(b);
 }
 
-/** The layers of a strategy that are not the usual ones. */
+/** The non-default layers of a strategy. */
 export function layersIn({ checkLayers, questionLayers }: StrategyLayers): StrategyLayers {
   return { ...(checkLayers && { checkLayers }), ...(questionLayers && { questionLayers }) };
 }

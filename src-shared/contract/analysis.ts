@@ -7,11 +7,11 @@ import { procedure } from './define.ts';
 import { ScopeSchema } from './search.ts';
 
 /**
- * Work with many prompts: a document analysed window by window, or several questions asked at once. An analysis is a list of
- * steps, each of them one prompt and its answer.
+ * Work with many prompts: a document analysed window by window, or several questions asked together. An analysis is a
+ * list of steps, each with one prompt and its answer.
  */
 
-/** How the prompts of an analysis are made; what is absent is the settings' choice. */
+/** Options for an analysis's prompts; absent values come from the settings. */
 const AnswerOptions = z.object({
   strategy: StrategyRequestSchema.optional(),
   maxTokens: z.int().min(1).max(65_536).optional(),
@@ -20,9 +20,9 @@ const AnswerOptions = z.object({
 export const DocumentAnalysisSchema = AnswerOptions.extend({
   documentId: IdSchema,
   instruction: z.string().trim().min(1).max(20_000),
-  /** Chunks in a window at most; absent: as many as the context holds. */
+  /** Maximum chunks per window; absent: as many as fit the context. */
   size: z.int().min(1).max(10_000).optional(),
-  /** Chunks that a window repeats of the one before; absent: about a sixth of a window. */
+  /** Chunks that a window repeats from the previous one; absent: about a sixth of a window. */
   overlap: z.int().min(0).max(9_999).optional(),
 });
 
@@ -32,48 +32,50 @@ export const QuestionBatchSchema = AnswerOptions.extend({
   topK: z.int().min(1).max(256).optional(),
 });
 
-/** What an analysis of a document would do. */
+/** The plan of a document's analysis. */
 const AnalysisPlanSchema = z.object({
   chunks: z.int(),
   tokens: z.int(),
   windows: z.int(),
-  /** Chunks of the largest window, and that two windows share at most. */
+  /** Maximum chunks of a window, and of the overlap of two. */
   size: z.int(),
   overlap: z.int(),
-  /** Tokens of all windows' chunks: overlaps count every time. */
+  /** Tokens of all windows' chunks, counting overlaps every time. */
   windowTokens: z.int(),
   contextTokens: z.int(),
-  /** Chunks whose KV is stored already; the others are computed and stored on the way. */
+  /** Chunks whose KV is already stored; the others are computed and stored during the analysis. */
   storedChunks: z.int(),
-  /** false: everything is computed in full, for every window anew. */
+  /** false: every window is computed in full. */
   blends: z.boolean(),
 });
 
 const StepStateSchema = z.enum(['waiting', 'running', 'done', 'failed']);
 
-/** A passage that a step read, without its text: the document has it. */
+/** A passage that a step read, without its text, which is in the document. */
 export const StepSourceSchema = CitationSchema.omit({
   text: true,
   highlights: true,
   score: true,
   reason: true,
 }).extend({
-  /** What of the passage supports the answer, else what matches the question; may be empty. */
+  /** The part of the passage that supports the answer, or else matches the question; may be empty. */
   quote: z.string(),
   /** Of its KV. */
   bytes: z.number(),
 });
 
-/** Chunks that a step computed and stored before its prompt, so that other steps find them. */
+/** Chunks that a step computed and stored before its prompt, for use by other steps. */
 export const EncodedSchema = z.object({ chunks: z.int(), tokens: z.int(), ms: z.number() });
 
 const StepSchema = z.object({
   id: IdSchema,
   kind: z.enum(['window', 'combine', 'question']),
-  /** window: its chunks, from 0, the second not included. combine: places of the steps that it combines. question: 0. */
+  /**
+   * window: first chunk, from 0, and end (exclusive). combine: positions of the steps that it combines. question: 0.
+   */
   from: z.int(),
   to: z.int(),
-  /** The question; '' for others. */
+  /** The question; '' for other kinds. */
   question: z.string(),
   state: StepStateSchema,
   text: z.string(),
@@ -84,16 +86,16 @@ const StepSchema = z.object({
   stats: AnswerStatsSchema.nullable(),
 });
 
-/** What steps had in common, so far. Bytes are of chunk KV. */
+/** Reuse between steps so far. Bytes are of chunk KV. */
 const SharingSchema = z.object({
-  /** Places where prompts needed a chunk, and how many chunks that are. */
+  /** Number of times prompts needed a chunk, and number of distinct chunks. */
   uses: z.int(),
   chunks: z.int(),
-  /** Uses of a chunk that a step before had used too: still in the session's KV, or at least in memory. */
+  /** Uses of a chunk that an earlier step had used too: still in the session's KV, or at least in memory. */
   residentUses: z.int(),
   memoryUses: z.int(),
   bytesUsed: z.number(),
-  /** Bytes that repeated uses did not read from disk and nothing computed again. */
+  /** Bytes that repeated uses neither read from disk nor recomputed. */
   bytesSaved: z.number(),
 });
 
@@ -104,7 +106,7 @@ const AnalysisSummarySchema = z.object({
   kind: z.enum(['document', 'questions']),
   /** The document's title, or the first question. */
   title: z.string(),
-  /** What was asked of a document; '' for questions. */
+  /** The instruction for a document; '' for questions. */
   instruction: z.string(),
   state: AnalysisStateSchema,
   failure: FailureSchema.nullable(),
@@ -119,39 +121,39 @@ export const AnalysisSchema = AnalysisSummarySchema.omit({ steps: true }).extend
     DocumentAnalysisSchema.extend({ path: z.string(), libraryId: IdSchema }),
     QuestionBatchSchema,
   ]),
-  /** Name of the model that it was begun with; '' before. */
+  /** Name of the model it was started with; '' before. */
   model: z.string(),
-  /** Windows or questions in their order, then the combining steps in theirs. */
+  /** Windows or questions in order, then the combining steps. */
   steps: z.array(StepSchema),
   sharing: SharingSchema,
-  /** Milliseconds of work on the steps that are done. */
+  /** Milliseconds of work on finished steps. */
   workMs: z.number(),
 });
 
 const ById = z.object({ id: IdSchema });
 
 export const analysisContract = {
-  /** NOT_FOUND, CONFLICT while the document has no chunks for the model in use, CONTEXT_OVERFLOW, QUESTION_TOO_LONG. */
+  /** NOT_FOUND, CONFLICT if the document has no chunks for the current model, CONTEXT_OVERFLOW, QUESTION_TOO_LONG. */
   'analysis.plan': procedure(DocumentAnalysisSchema, AnalysisPlanSchema),
-  /** Begins an analysis, or puts it behind those that are running; its progress comes as 'analysis.*' events. As analysis.plan. */
+  /** Starts an analysis, or queues it; progress is sent as 'analysis.*' events. Error codes as analysis.plan. */
   'analysis.document': procedure(DocumentAnalysisSchema, ById),
   'analysis.questions': procedure(QuestionBatchSchema, ById),
   /** Newest first. */
   'analysis.list': procedure(NothingSchema, z.array(AnalysisSummarySchema)),
   'analysis.get': procedure(ById, AnalysisSchema),
-  /** Steps that are done are kept. */
+  /** Finished steps are kept. */
   'analysis.stop': procedure(ById, NothingSchema),
   /**
-   * Takes the steps that are not done; or one step again, and what rests on it; `goOn`: from where its answer was cut off. CONFLICT when the
-   * document or the model is another now.
+   * Runs the unfinished steps; or one step again and the steps that depend on it; `goOn`: continues its answer where it
+   * was cut off. CONFLICT if the document or the model has changed.
    */
   'analysis.resume': procedure(
     z.object({ id: IdSchema, stepId: IdSchema.optional(), goOn: z.boolean().default(false) }),
     NothingSchema,
   ),
-  /** For good. Stops it first. */
+  /** Permanently. Stops it first. */
   'analysis.delete': procedure(ById, NothingSchema),
-  /** CSV is for questions. */
+  /** CSV is only for questions. */
   'analysis.export': procedure(
     z.object({ id: IdSchema, format: z.enum(['markdown', 'json', 'csv']) }),
     z.object({ fileName: z.string(), mediaType: z.string(), content: z.string() }),

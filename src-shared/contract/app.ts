@@ -13,11 +13,11 @@ const AppInfoSchema = z.object({
   diskFree: z.number(),
   /** Whether the host can open the system's file dialogs (choosePaths). */
   nativeDialogs: z.boolean(),
-  /** Whether the host can look for newer versions. */
+  /** Whether the host can check for updates. */
   updates: z.boolean(),
-  /** Whether the host can end Kvasir and start it again (app.restart). */
+  /** Whether the host can restart Kvasir (app.restart). */
   restarts: z.boolean(),
-  /** Whether a backup takes the place of the data at the next start. */
+  /** Whether a backup will replace the data at the next start. */
   restoreWaiting: z.boolean(),
 });
 
@@ -25,16 +25,16 @@ const BackupSchema = z.object({ path: z.string(), bytes: z.number(), createdMs: 
 
 export const appContract = {
   'app.info': procedure(NothingSchema, AppInfoSchema),
-  /** What the start found and nobody was told yet, e.g. data that was damaged and set aside. */
+  /** Findings of the start that have not been reported yet, e.g. damaged data that was set aside. */
   'app.found': procedure(NothingSchema, z.array(FailureSchema)),
-  /** Opens the system's dialog. Empty when the user cancels; BAD_ARGUMENT where the host has no dialogs. */
+  /** Opens the system's dialog. Empty if the user cancels; BAD_ARGUMENT if the host has no dialogs. */
   'app.choosePaths': procedure(
     z.object({ kind: z.enum(['documents', 'folder', 'model', 'backup']) }),
     z.object({ paths: z.array(z.string()) }),
   ),
   /** Shows a file or the data folder in the system's file manager; does nothing in the headless host. */
   'app.reveal': procedure(z.object({ path: z.string() }), NothingSchema),
-  /** Documents, conversations and settings (not the KV cache, which can be computed again), into one file. */
+  /** Documents, conversations and settings (but not the KV cache, which can be recomputed) in one file. */
   'app.backup': procedure(NothingSchema, BackupSchema),
   'app.backups': procedure(NothingSchema, z.array(BackupSchema)),
   /** Replaces the data with a backup's at the next start. Says so; nothing is lost: the present data is backed up first. */

@@ -68,7 +68,7 @@ const CacheDocumentSchema = z.object({
   pinnedChunks: z.int(),
 });
 
-/** Which entries an action is about. */
+/** The entries that an action applies to. */
 const SelectionSchema = z.union([
   z.object({ keys: z.array(z.string()).min(1).max(50_000) }),
   z.object({ documentIds: z.array(IdSchema).min(1).max(10_000) }),
@@ -107,12 +107,14 @@ export const cacheContract = {
     z.object({ selection: SelectionSchema, pinned: z.boolean() }),
     z.object({ chunks: z.int() }),
   ),
-  /** Deletes stored KV; it is computed again when a question or the queue needs it. Entries in use stay. */
+  /** Deletes stored KV; it is recomputed when a question or the queue needs it. Entries in use stay. */
   'cache.evict': procedure(
     z.object({ selection: SelectionSchema }),
     z.object({ chunks: z.int(), bytes: z.number() }),
   ),
-  /** Reads every file and checks every checksum; damaged files are set aside. Progress comes as 'cache.progress'. */
+  /**
+   * Reads every file and verifies every checksum; damaged files are set aside. Progress is sent as 'cache.progress'.
+   */
   'cache.verify': procedure(NothingSchema, VerifyResultSchema),
 };
 

@@ -9,10 +9,10 @@ import { FusionReportSchema } from '../fusion-report.ts';
 import { StrategyChoiceSchema, StrategyRequestSchema } from '../strategy.ts';
 import { TtftSchema } from '../ttft.ts';
 
-/** What an answer of this conversation draws on, and how it is made. */
+/** Sources and options for answers of this conversation. */
 export const ConversationOptionsSchema = z.object({
   scope: ScopeSchema.prefault({}),
-  /** Absent: the settings' choice. */
+  /** Absent: from the settings. */
   strategy: StrategyRequestSchema.optional(),
   topK: z.int().min(1).max(256).optional(),
   maxTokens: z.int().min(1).max(65_536).optional(),
@@ -21,9 +21,9 @@ export const ConversationOptionsSchema = z.object({
   think: z.boolean().optional(),
 });
 
-/** A passage that stood in an answer's prompt. */
+/** A passage in an answer's prompt. */
 export const CitationSchema = z.object({
-  /** null once the document is gone; the passage's text is kept with the answer. */
+  /** null once the document is deleted; the passage's text is kept with the answer. */
   documentId: IdSchema.nullable(),
   libraryId: IdSchema.nullable(),
   path: z.string(),
@@ -39,30 +39,34 @@ export const CitationSchema = z.object({
   score: z.number(),
   reason: z.string(),
   /**
-   * Where its KV came from; 'resident' when an earlier turn had placed it already, 'partial' when only the runs of it were cached that also
-   * stand in stored chunks, as of the same text before it was edited.
+   * Source of its KV; 'resident' if an earlier turn had already placed it, 'partial' if only the runs that also occur
+   * in stored chunks were cached, as from an earlier version of the text.
    */
   tier: z.enum(['resident', 'device', 'ram', 'disk', 'shared', 'partial', 'computed']),
   tokens: z.int(),
 });
 
-/** The numbers under an answer. */
+/** Statistics of an answer. */
 export const AnswerStatsSchema = z.object({
   ttftMs: TtftSchema,
   /**
-   * The same prompt by full prefill, up to the logits: an estimate from what was measured on this machine, or a measurement. null: unknown yet.
-   * Compared with ttftMs by besideFullPrefill alone: it has no search in it, no waiting and no sampling.
+   * Time of a full prefill of the same prompt, up to the logits: estimated from measurements on this machine, or
+   * measured. null: unknown. Compare it with ttftMs only by besideFullPrefill: it excludes search, waiting and
+   * sampling.
    */
   fullPrefillMs: z.number().nullable(),
   fullPrefillMeasured: z.boolean(),
   tokensPerSecond: z.number(),
   answerTokens: z.int(),
-  /** Why it ended: of itself, at the limit for answers, at the end of the context, or stopped. Older answers do not say. */
+  /** Why it ended: end of sequence, length limit, end of the context, or stopped. Absent in older answers. */
   stop: StopSchema.optional(),
-  /** Where the answer names, counts or dates something that stands in no passage, nor in the conversation. Absent: not looked for. */
+  /**
+   * Ranges where the answer gives a name, number or date found neither in a passage nor in the conversation. Absent:
+   * not checked.
+   */
   unsupported: z.array(RangeSchema).optional(),
   ...PromptFiguresSchema.shape,
-  /** Passages by their citation's tier. */
+  /** Number of passages by tier. */
   chunkHits: z.object({
     resident: z.int(),
     device: z.int().prefault(0), // older answers have none
@@ -74,21 +78,21 @@ export const AnswerStatsSchema = z.object({
   }),
   strategy: StrategyChoiceSchema,
   model: z.string(),
-  /** Of a model on a server: what it counted, in its tokens; null where it did not say. Absent: the model is here. */
+  /** For a remote model: the server's token counts; null if it sent none. Absent: the model is local. */
   server: z
     .object({
       promptTokens: z.int().nullable(),
-      /** Of these, those it had computed before. */
+      /** Of these, tokens from the server's cache. */
       cachedTokens: z.int().nullable(),
       answerTokens: z.int().nullable(),
     })
     .optional(),
 });
 
-/** What a model thought before it answered. It is no part of the answer, and nothing is cited for it. */
+/** The model's thoughts before its answer. They are not part of the answer and have no citations. */
 export const ThinkingSchema = z.object({
   text: z.string(),
-  /** From its first word to the answer's, in milliseconds. */
+  /** From the first thought to the first word of the answer, in milliseconds. */
   ms: z.number(),
   tokens: z.int(),
 });
@@ -119,9 +123,9 @@ export const ConversationSchema = z.object({
   options: ConversationOptionsSchema,
   /** Every message of every branch, parents before children. */
   messages: z.array(MessageSchema),
-  /** The last message of the branch that is shown. null: empty. */
+  /** The last message of the visible branch. null: empty. */
   leafId: IdSchema.nullable(),
-  /** Tokens of this conversation whose KV is in memory now, so that the next turn need not compute them. */
+  /** Tokens of this conversation whose KV is in memory, so that the next turn need not compute them. */
   residentTokens: z.int(),
 });
 
@@ -129,7 +133,7 @@ const ConversationSummarySchema = z.object({
   id: IdSchema,
   title: z.string(),
   updatedMs: z.number(),
-  /** Where a search matched, else the last message's beginning. */
+  /** The match of a search, else the beginning of the last message. */
   snippet: z.string(),
   messages: z.int(),
   /** Whether a model thought in it. */
@@ -139,11 +143,14 @@ const ConversationSummarySchema = z.object({
 
 export const CompareRequestSchema = z.object({
   answerId: IdSchema,
-  /** Compared besides full prefill, prefix caching, full reuse and the answer's own strategy. */
+  /** Compared in addition to full prefill, prefix caching, full reuse and the answer's own strategy. */
   strategies: z.array(StrategyChoiceSchema).max(8).default([]),
-  /** Also how far KV and attention are from the full prefill's, layer by layer, and over ratios: takes several times as long. */
+  /**
+   * Also compares KV and attention with the full prefill's, layer by layer, and over ratios: takes several times as
+   * long.
+   */
   deep: z.boolean().default(false),
-  /** Tokens of each text at most. */
+  /** Maximum tokens of each text. */
   answerTokens: z.int().min(1).max(512).default(48),
 });
 
@@ -171,19 +178,22 @@ export const chatContract = {
   /** Can be undone with chat.restore for 30 days. */
   'chat.delete': procedure(ById, NothingSchema),
   'chat.restore': procedure(ById, ConversationSchema),
-  /** Asks. Resolves once question and (empty) answer are kept; the answer then comes as 'chat.*' events. */
+  /**
+   * Asks a question. Resolves once the question and an empty answer are stored; the answer is then sent as 'chat.*'
+   * events.
+   */
   'chat.send': procedure(
     z.object({
       conversationId: IdSchema,
       text: Question,
-      /** The message to go on from; absent: the shown branch's last. null: a new first message. */
+      /** The message to continue from; absent: the last one of the visible branch. null: a new first message. */
       parentId: IdSchema.nullable().optional(),
     }),
     Sent,
   ),
   /**
-   * Tells what is being typed, so that what it would find is in memory when it is asked. Resolves at once; each call ends
-   * what the one before began. A conversation that is not made yet has no id, but options.
+   * Sends the question being typed, so that likely passages are already in memory when it is asked. Resolves
+   * immediately; each call cancels the previous one. A new conversation has no id yet, but options.
    */
   'chat.draft': procedure(
     z.object({
@@ -194,8 +204,8 @@ export const chatContract = {
     NothingSchema,
   ),
   /**
-   * Asks again: the new answer is a sibling of the old one. `mayGuess`: also where no passage matches. `variety`: by less likely
-   * tokens, of an answer that repeated itself.
+   * Asks again: the new answer is a sibling of the old one. `mayGuess`: also if no passage matches. `variety`: samples
+   * less likely tokens, for an answer that repeated itself.
    */
   'chat.regenerate': procedure(
     z.object({
@@ -207,40 +217,43 @@ export const chatContract = {
     Sent,
   ),
   /**
-   * Goes on with an answer that was cut off or stopped, in its place. CONFLICT when nothing more can follow; one that fails keeps
-   * what was there.
+   * Continues an answer that was cut off or stopped, in place. CONFLICT if it cannot be continued; on failure the
+   * existing text is kept.
    */
   'chat.continue': procedure(z.object({ conversationId: IdSchema, answerId: IdSchema }), Sent),
-  /** Changes a question: the new one is a sibling of the old one, with an answer of its own. */
+  /** Changes a question: the new one is a sibling of the old one, with a new answer. */
   'chat.edit': procedure(z.object({ conversationId: IdSchema, questionId: IdSchema, text: Question }), Sent),
   /** Shows another branch. */
   'chat.selectLeaf': procedure(z.object({ id: IdSchema, leafId: IdSchema }), NothingSchema),
-  /** What has been written so far is kept. */
+  /** The text generated so far is kept. */
   'chat.stop': procedure(ById, NothingSchema),
   'chat.export': procedure(
     z.object({
       id: IdSchema,
       format: z.enum(['markdown', 'json']),
-      /** Whether what models thought is in it. */
+      /** Whether to include the models' thoughts. */
       thinking: z.boolean().default(false),
     }),
     z.object({ fileName: z.string(), mediaType: z.string(), content: z.string() }),
   ),
-  /** What the engine reported of making an answer's prompt; null when it was not kept. */
+  /** The engine's report on an answer's prompt; null if it was not stored. */
   'chat.report': procedure(z.object({ answerId: IdSchema }), FusionReportSchema.nullable()),
-  /** Prefills an answer's prompt in full, to replace the estimate by a measurement. Can take long; chat.stop ends it. */
+  /**
+   * Prefills an answer's prompt in full, to replace the estimate with a measurement. Can take long; chat.stop cancels
+   * it.
+   */
   'chat.measureFullPrefill': procedure(z.object({ answerId: IdSchema }), AnswerStatsSchema),
   /**
-   * Makes an answer's prompt again by full prefill, prefix caching, full reuse and blending, and keeps what came of it with
-   * the answer. Other questions take turns with it. Progress comes as 'compare.progress'. CONFLICT while another comparison
-   * is running, and when the prompt can no longer be made as it was; ABORTED by chat.stopCompare.
+   * Processes an answer's prompt again by full prefill, prefix caching, full reuse and blending, and stores the results
+   * with the answer. Other questions take turns with it. Progress is sent as 'compare.progress'. CONFLICT while another
+   * comparison is running, and if the prompt can no longer be reproduced; ABORTED by chat.stopCompare.
    */
   'chat.compare': procedure(CompareRequestSchema, ComparisonSchema),
-  /** Ends the comparison that is running; what it has so far is dropped. */
+  /** Cancels the running comparison and drops its results. */
   'chat.stopCompare': procedure(NothingSchema, NothingSchema),
-  /** The answer's latest comparison, and whether one is running for it now; 'chat.changed' tells when a new one is there. */
+  /** The answer's latest comparison, and whether one is running for it; 'chat.changed' announces a new one. */
   'chat.comparison': procedure(z.object({ answerId: IdSchema }), ComparisonStatusSchema),
-  /** Questions to begin with: the sample library's, where it is in scope. */
+  /** Suggested first questions: those of the sample library, if it is in scope. */
   'chat.suggestions': procedure(NothingSchema, z.array(z.string())),
 };
 
@@ -252,7 +265,7 @@ export type CompareRequest = z.output<typeof CompareRequestSchema>;
 export type ComparisonStatus = z.infer<typeof ComparisonStatusSchema>;
 export type Message = z.infer<typeof MessageSchema>;
 
-/** Whether an answer was cut off or stopped before its end, so that more of it can follow. */
+/** Whether an answer was cut off or stopped early, so that it can be continued. */
 export function mayContinue({
   text,
   thinking,

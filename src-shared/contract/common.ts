@@ -4,14 +4,14 @@ import { ERROR_CODES } from '../errors.ts';
 export const IdSchema = z.string().min(1).max(64);
 export const NothingSchema = z.object({}).default({});
 
-/** A failure as it travels between core and window, and as it is kept with a document or a job. */
+/** A failure as sent between core and window, and as stored with a document or a job. */
 export const FailureSchema = z.object({
   code: z.enum(ERROR_CODES),
   /** One sentence: what happened and why. */
   message: z.string(),
   /** One sentence: what to do about it; may be empty. */
   advice: z.string(),
-  /** What the sentence names, for windows that say it in another language. Most failures have none. */
+  /** Placeholder values of the message, for translation. Most failures have none. */
   values: z.record(z.string(), z.string()).optional(),
 });
 
@@ -26,7 +26,7 @@ export const RangeSchema = z.object({ start: z.int().min(0), end: z.int().min(0)
 
 export const KvDtypeSchema = z.enum(['f16', 'q8_0']);
 
-/** Where a chunk's KV is. */
+/** Location of a chunk's KV. */
 export const CacheStateSchema = z.enum(['device', 'ram', 'disk', 'none']);
 
 export type Failure = z.infer<typeof FailureSchema>;

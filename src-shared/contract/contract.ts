@@ -15,8 +15,8 @@ import { sharingContract } from './sharing.ts';
 import { watchingContract } from './watching.ts';
 
 /**
- * Everything a window can ask of the core. Handlers (src-main/api), both transports and the window's client take their
- * types from here, and every input is parsed with its schema before a handler sees it.
+ * All procedures that a window can call. Handlers (src-main/api), both transports and the window's client derive their
+ * types from it, and every input is parsed with its schema before it reaches a handler.
  */
 export const contract = {
   ...appContract,
@@ -37,13 +37,13 @@ export const contract = {
 
 type Contract = typeof contract;
 export type ProcedureName = keyof Contract;
-/** What a caller passes: fields with a default may be absent. */
+/** The input from the caller: fields with a default may be absent. */
 export type InputOf<P extends ProcedureName> = z.input<Contract[P]['input']>;
-/** What a handler gets. */
+/** The input to the handler. */
 export type ParsedInputOf<P extends ProcedureName> = z.output<Contract[P]['input']>;
 export type OutputOf<P extends ProcedureName> = z.output<Contract[P]['output']>;
 
-/** One that has nothing to say may give nothing. */
+/** A handler without a result may return nothing. */
 type Handler<P extends ProcedureName> = (
   input: ParsedInputOf<P>,
 ) => OutputOf<P> extends Record<string, never> ? unknown : Promise<OutputOf<P>> | OutputOf<P>;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** One thing a window can ask of the core. Handlers, preload and client are derived from these declarations. */
+/** A procedure that a window can call. Handlers, preload and client are derived from these declarations. */
 interface Procedure<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
   input: I;
   output: O;

@@ -3,63 +3,66 @@ import { procedure } from './define.ts';
 import { FailureSchema, NothingSchema } from './common.ts';
 
 const DeviceSchema = z.object({
-  /** As the settings name it. */
+  /** The name used in the settings. */
   name: z.string(),
   description: z.string(),
   kind: z.enum(['cpu', 'gpu', 'igpu', 'accel']),
-  /** Bytes; 0 while it is not known. */
+  /** Bytes; 0 if unknown. */
   memoryFree: z.number(),
   memoryTotal: z.number(),
-  /** 'good': it computes what the processor does; 'off': it is not used, and `failure` says why; 'untested': that is not known yet. */
+  /** 'good': its results match the CPU's; 'off': not used, for the reason in `failure`; 'untested': unknown. */
   state: z.enum(['good', 'off', 'untested']),
   failure: FailureSchema.nullable(),
-  /** Of a short prompt to the demo model, there and on the processor at that time; null where it was not measured. */
+  /** Throughput of a short prompt to the demo model, on the device and on the CPU; null if not measured. */
   tokensPerSecond: z.number().nullable(),
   cpuTokensPerSecond: z.number().nullable(),
 });
 
 const DevicesSchema = z.object({
   devices: z.array(DeviceSchema),
-  /** Libraries for GPUs that gave no device: not tested yet, or why not. */
+  /** GPU packs without a device: not tested yet, or failed. */
   packs: z.array(z.object({ name: z.string(), failure: FailureSchema.nullable() })),
-  /** What 'auto' takes, and why. */
+  /** The device that 'auto' selects, and the reason. */
   automatic: z.object({
     device: z.string(),
     why: z.enum(['no-gpu', 'untested', 'none-works', 'cpu-faster', 'fastest']),
   }),
-  /** Something is tested, or will be once nobody waits for an answer. */
+  /** A test is running, or will run once nobody is waiting for an answer. */
   testing: z.boolean(),
 });
 
-/** ggml's prebuilt libraries for GPUs, by what they compute with. */
+/** ggml's prebuilt GPU libraries, by their API. */
 const PackNameSchema = z.enum(['vulkan', 'cuda']);
 
 const PackOfferSchema = z.object({
   pack: PackNameSchema,
-  /** As people call it. */
+  /** Display name. */
   title: z.string(),
-  /** To be downloaded; about so many before the server has said it. */
+  /** Download size; approximate until the server has sent it. */
   bytes: z.number(),
   bytesDone: z.number(),
   /** Whether the driver that it needs was found. */
   driver: z.boolean(),
-  /** Libraries that have to be on the machine beside it. */
+  /** Libraries that it requires in addition. */
   needs: z.array(z.string()),
   state: z.enum(['offered', 'fetching', 'unpacking', 'failed']),
   failure: FailureSchema.nullable(),
 });
 
-/** Packs that there are for this machine and that are not installed. */
+/** Packs that are available for this machine and not installed. */
 export const PackOffersSchema = z.array(PackOfferSchema);
 
 export const devicesContract = {
   'devices.get': procedure(NothingSchema, DevicesSchema),
-  /** Tests every GPU again in the background; what is known of them holds until then. */
+  /** Tests every GPU again in the background; earlier results apply until then. */
   'devices.test': procedure(NothingSchema, NothingSchema),
   'devices.offers': procedure(NothingSchema, PackOffersSchema),
-  /** Begins to download, check and install a pack in the background; it is tested then as every pack is. NOT_FOUND. */
+  /**
+   * Starts downloading, verifying and installing a pack in the background; it is then tested like every pack.
+   * NOT_FOUND.
+   */
   'devices.fetchPack': procedure(z.object({ pack: PackNameSchema }), NothingSchema),
-  /** Ends that, and deletes what has come of it. */
+  /** Cancels the download and deletes the partial file. */
   'devices.cancelPack': procedure(z.object({ pack: PackNameSchema }), NothingSchema),
 };
 

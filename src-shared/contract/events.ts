@@ -12,11 +12,11 @@ import { SettingsSchema } from '../settings.ts';
 const OfStep = z.object({ id: IdSchema, stepId: IdSchema });
 const OfAnswer = z.object({ conversationId: IdSchema, answerId: IdSchema });
 
-/** What the core tells every window by itself. "changed" events say that something should be asked for again. */
+/** Events that the core sends to every window. After a "changed" event the window should request the data again. */
 export const events = {
   /** Titles, messages, branches or options; without an id, the list. */
   'chat.changed': z.object({ conversationId: IdSchema.optional() }),
-  /** Prompt processing: rows × layers done, in all, and time left; 0 in all while passages are looked for. */
+  /** Prompt processing: rows × layers done, in total, and time left; total 0 during retrieval. */
   'chat.progress': OfAnswer.extend({
     done: z.number(),
     total: z.number(),
@@ -24,63 +24,68 @@ export const events = {
   }),
   'chat.citations': OfAnswer.extend({ citations: z.array(CitationSchema) }),
   'chat.notice': OfAnswer.extend({ notice: NoticeSchema }),
-  /** More of an answer's text; `offset` is the UTF-16 length of what came before, so that none is taken twice. */
+  /** More of an answer's text; `offset` is the UTF-16 length of the text before it, to detect duplicates. */
   'chat.text': OfAnswer.extend({ offset: z.int(), text: z.string() }),
-  /** More of what the model thinks before it answers, as 'chat.text'; time and tokens so far. */
+  /** More of the model's thoughts, like 'chat.text'; time and tokens so far. */
   'chat.thinking': OfAnswer.extend({ offset: z.int(), ...ThinkingSchema.shape }),
-  /** The answer is complete, stopped or failed: ask for the conversation again for the rest. */
+  /** The answer is complete, stopped or failed: request the conversation again for the rest. */
   'chat.done': OfAnswer.extend({
     state: z.enum(['done', 'stopped', 'failed']),
     failure: FailureSchema.nullable(),
     stats: AnswerStatsSchema.nullable(),
   }),
-  /** Prompts made for a comparison, and in all; the one in work counts in part. */
+  /** Prompts processed for a comparison, and in total; the current one counts in part. */
   'compare.progress': z.object({ answerId: IdSchema, done: z.number(), total: z.int() }),
   /** At most five a second. */
   'queue.status': QueueStatusSchema,
-  /** Libraries, documents or chunks; without an id, the list of libraries. At most twice a second for each library. */
+  /** Libraries, documents or chunks; without an id, the list of libraries. At most twice a second per library. */
   'library.changed': z.object({ libraryId: IdSchema.optional() }),
   'models.changed': z.object({}),
   /** Loading or reading a model file; 0 to 1. */
   'models.progress': z.object({ id: IdSchema, fraction: z.number() }),
   'models.download': DownloadSchema,
-  /** What a search for models on this machine found so far, at most four times a second; at its end, all. */
+  /** Interim results of a search for models on this machine, at most four times a second; at its end, all results. */
   'models.found': FoundModelsSchema,
-  /** Another hub is set, its token, or what models are judged by: nothing of what was asked holds. */
+  /**
+   * The hub, its token, or a setting that affects the assessment of models has changed: earlier results are invalid.
+   */
   'hub.changed': z.object({}),
-  /** What is known of devices, or which one 'auto' takes. */
+  /** Device information, or the device that 'auto' selects. */
   'devices.changed': z.object({}),
-  /** Packs that can be fetched, and how far that is; at most five a second. */
+  /** Available packs and their download progress; at most five a second. */
   'devices.offers': PackOffersSchema,
   'cache.changed': z.object({}),
   'cache.progress': z.object({ done: z.int(), total: z.int() }),
-  /** State or figures of the shared cache. At most once a second. */
+  /** State or statistics of the shared cache. At most once a second. */
   'sharing.changed': z.object({}),
   'settings.changed': SettingsSchema,
-  /** Prompts × strategies measured, and in all. */
+  /** Prompts × strategies measured, and in total. */
   'calibration.progress': z.object({ done: z.int(), total: z.int() }),
   'calibration.changed': z.object({}),
-  /** An answer was compared with its full prefill, or what follows from such comparisons changed. */
+  /** An answer was compared with its full prefill, or conclusions from such comparisons changed. */
   'watching.changed': z.object({}),
   /** State or steps of an analysis; without an id, the list. */
   'analysis.changed': z.object({ id: IdSchema.optional() }),
-  /** How far a step's prompt is (rows × layers), and how far the analysis is. */
+  /** Progress of a step's prompt (rows × layers) and of the analysis. */
   'analysis.progress': OfStep.extend({
     done: z.number(),
     total: z.number(),
-    /** Of the whole analysis; null until something can be estimated. */
+    /** For the whole analysis; null until it can be estimated. */
     secondsLeft: z.number().nullable(),
   }),
-  /** More of a step's answer. `offset` is the UTF-16 length of what came before: 0 also when a question came in between and it is written anew. */
+  /**
+   * More of a step's answer. `offset` is the UTF-16 length of the text before it; 0 again if a question interrupted the
+   * step and it restarts.
+   */
   'analysis.text': OfStep.extend({ offset: z.int(), text: z.string() }),
   'analysis.done': z.object({ id: IdSchema, state: AnalysisStateSchema, failure: FailureSchema.nullable() }),
-  /** Bytes gone through by the backup in the making, and in all. */
+  /** Bytes processed by the running backup, and in total. */
   'backups.progress': z.object({ done: z.number(), total: z.number() }),
-  /** A backup was made, or could not be: none is in the making now. */
+  /** A backup was created or has failed: none is running now. */
   'backups.changed': z.object({}),
-  /** Something went wrong, or right, that belongs to no call. */
+  /** A failure or success that belongs to no call. */
   'app.notice': z.object({ level: z.enum(['info', 'warning', 'error']), failure: FailureSchema }),
-  /** The system asks the window to take files (opened with Kvasir) or to go somewhere (menu). */
+  /** The system asks the window to open files (with Kvasir) or to show a route (menu). */
   'app.open': z.object({ paths: z.array(z.string()), route: z.string() }),
 };
 

@@ -3,7 +3,7 @@ import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
 import { FitSchema, InspectedModelSchema, ModelEntrySchema } from './models.ts';
 import { procedure } from './define.ts';
 
-/** Whose folder a model lies in; 'folder': one that the user named. */
+/** The program whose folder contains the model; 'folder': a folder from the user. */
 const FOUND_APPS = [
   'lm-studio',
   'ollama',
@@ -15,7 +15,7 @@ const FOUND_APPS = [
   'folder',
 ] as const;
 
-/** What its header says of a model, and whether it fits. */
+/** Header facts of a model, and whether it fits. */
 const FoundHeaderSchema = InspectedModelSchema.omit({ name: true, role: true }).extend({
   role: z.enum(['chat', 'embedding', 'reranker']),
   quantization: z.string(),
@@ -24,46 +24,46 @@ const FoundHeaderSchema = InspectedModelSchema.omit({ name: true, role: true }).
 });
 
 const FoundModelSchema = z.object({
-  /** Of its first file. It is used where it lies: never copied, changed or deleted. */
+  /** Path of its first file. The file is used in place: never copied, changed or deleted. */
   path: z.string(),
-  /** As its app calls it: "qwen3:4b", "org/repo/file". */
+  /** The program's name for it: "qwen3:4b", "org/repo/file". */
   name: z.string(),
   app: z.enum(FOUND_APPS),
-  /** Other apps that have the same file, or an equal one. */
+  /** Other programs that have the same file or an equal one. */
   alsoIn: z.array(z.enum(FOUND_APPS)),
-  /** Of all its files. */
+  /** Total size of its files. */
   fileBytes: z.number(),
-  /** null when it cannot be read: `failure` says why. */
+  /** null if it cannot be read; the reason is in `failure`. */
   header: FoundHeaderSchema.nullable(),
   failure: FailureSchema.nullable(),
-  /** Whether its app puts an adapter on it, which Kvasir does not. */
+  /** Whether its program applies an adapter, which Kvasir does not. */
   hasAdapter: z.boolean(),
-  /** In the list of models; null when it is not in it. */
+  /** Id in the model list; null if it is not listed. */
   id: IdSchema.nullable(),
 });
 
 export const FoundModelsSchema = z.object({
   state: z.enum(['never', 'searching', 'done']),
-  /** Files and folders looked at. */
+  /** Files and folders visited. */
   lookedAt: z.int(),
-  /** Whether the search ended before everything was looked at, since there is too much. */
+  /** Whether the search stopped early because of its limits. */
   cutShort: z.boolean(),
-  /** What can be used first, the best first. */
+  /** Usable models first, best first. */
   models: z.array(FoundModelSchema),
 });
 
 export const foundModelsContract = {
-  /** What the last search found; while one goes on, what it has found so far (event 'models.found'). */
+  /** Results of the last search, or interim results of the current one (event 'models.found'). */
   'models.found': procedure(NothingSchema, FoundModelsSchema),
   /**
-   * Looks where other programs keep models, and in the named folders; answers once that is done. Reads headers, and writes nothing. One
-   * search at a time: asked again meanwhile, it begins when that one has ended.
+   * Searches the folders of other programs, and the given folders; responds when done. Reads headers, and writes
+   * nothing. One search at a time: further calls wait for the current one.
    */
   'models.search': procedure(
     z.object({ folders: z.array(z.string().trim().min(1)).max(20).default([]) }),
     FoundModelsSchema,
   ),
-  /** Takes one that was found into the list, where it lies and under its name. NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID. */
+  /** Adds a found model to the list, in place and under its name. NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID. */
   'models.addFound': procedure(z.object({ path: z.string() }), ModelEntrySchema),
 };
 

@@ -9,23 +9,23 @@ const RepositorySchema = z
   .max(200)
   .regex(/^(?!\.)[\w.-]+(\/(?!\.)[\w.-]+)?$/);
 
-/** What a model is for; 'other': nothing that Kvasir does; null: its repository does not say. */
+/** The model's role; 'other': unsupported by Kvasir; null: not given by the repository. */
 const RoleSchema = z.enum(['chat', 'embedding', 'reranker', 'other']).nullable();
 
-/** Whether terms have to be accepted on the repository's page: those who do are let in at once, or one by one by its owner. */
+/** Whether terms must be accepted on the repository's page; access is then granted automatically or by its owner. */
 const GatedSchema = z.enum(['no', 'auto', 'manual']);
 
 const HubEntrySchema = z.object({
   repository: RepositorySchema,
   role: RoleSchema,
-  /** As the repository's tags name it, e.g. "apache-2.0"; empty when they do not. */
+  /** From the repository's tags, e.g. "apache-2.0"; empty if missing. */
   license: z.string(),
   gated: GatedSchema,
   downloads: z.number(),
   likes: z.number(),
   /** 0 while unknown. */
   updatedMs: z.number(),
-  /** Of the model; null while the hub does not say. */
+  /** Parameters of the model; null if the hub does not give them. */
   parameterCount: z.number().nullable(),
   architecture: z.string(),
 });
@@ -34,40 +34,40 @@ const HubEntrySchema = z.object({
 const HubFileSchema = z.object({
   /** Of its first file in the repository. */
   path: z.string(),
-  /** As its file name tells, e.g. "Q4_K_M"; empty when it does not. */
+  /** From the file name, e.g. "Q4_K_M"; empty if it has none. */
   quantization: z.string(),
   bytes: z.number(),
   parts: z.int(),
-  /** null while the model's header is unknown. */
+  /** null until the model's header is known. */
   fit: FitSchema.nullable(),
-  /** Tokens a second to expect here, by what other models were measured to do; null when none was. */
+  /** Expected tokens a second on this machine, from measurements of other models; null if there are none. */
   speed: z.object({ reading: z.number().nullable(), writing: z.number().nullable() }),
   /** Why this one is recommended; null: it is not. */
   recommended: z.enum(['largest', 'smallest', 'usual']).nullable(),
-  /** The model in the list that it was downloaded as; `same`: whether the hub has the very same file still. */
+  /** The local model downloaded from it; `same`: whether the hub still has the same file. */
   local: z.object({ id: IdSchema, same: z.boolean() }).nullable(),
 });
 
 const HubRepositorySchema = HubEntrySchema.extend({
-  /** Commit that all of this was read at, and that files are downloaded from. */
+  /** Commit of this information, from which files are downloaded. */
   revision: z.string(),
-  /** Its page, where terms are accepted. */
+  /** Its web page, where terms are accepted. */
   page: z.string(),
-  /** What the header of its files says; null when it could not be read: `failure` says why. */
+  /** Facts from the header of its files; null if it could not be read: the reason is in `failure`. */
   header: InspectedModelSchema.omit({ name: true, role: true })
     .extend({ contextTrain: z.int(), parameterCount: z.number() })
     .nullable(),
   failure: FailureSchema.nullable(),
   files: z.array(HubFileSchema),
-  /** Files that are no model by themselves. */
+  /** Files that are not models. */
   others: z.array(
     z.object({ path: z.string(), kind: z.enum(['projector', 'imatrix', 'incomplete', 'unsummed']) }),
   ),
-  /** How fast the header came; null when it was too small to tell. */
+  /** Throughput of the header's download; null if it was too small to measure. */
   bytesPerSecond: z.number().nullable(),
 });
 
-/** A model to begin with on a machine like this one. */
+/** A suggested first model for a machine like this one. */
 const StartingPointSchema = z.object({
   repository: RepositorySchema,
   role: z.enum(['chat', 'embedding']),
@@ -80,30 +80,35 @@ const StartingPointSchema = z.object({
 const HubInfoSchema = z.object({
   address: z.string(),
   host: z.string(),
-  /** Where the token for this hub is kept; 'none': there is none. */
+  /** Where the token for this hub is stored; 'none': there is none. */
   token: z.enum(['none', 'keyring', 'file']),
-  /** Where one that is entered would be kept. */
+  /** Where a new one would be stored. */
   keeps: z.enum(['keyring', 'file']),
-  /** File in which it is kept, by itself or encrypted with the keyring's key. */
+  /** File in which it is stored, in plain text or encrypted with the keyring's key. */
   tokenFile: z.string(),
-  /** Memory and graphics card of the machine that starting points are for. */
+  /** Memory and GPU of the machine that the starting points are for. */
   machine: z.object({ memoryGb: z.number(), gpu: z.boolean() }),
 });
 
 export const hubContract = {
-  /** Asks nobody. */
+  /** Sends no request. */
   'hub.info': procedure(NothingSchema, HubInfoSchema),
-  /** Keeps a token for the hub of the settings, and sends it to that one alone; '' forgets it. BAD_ARGUMENT, STORE_READ_ONLY. */
+  /**
+   * Stores a token for the hub in the settings, and sends it only there; '' deletes it. BAD_ARGUMENT, STORE_READ_ONLY.
+   */
   'hub.setToken': procedure(z.object({ token: z.string().trim().max(1000) }), HubInfoSchema),
-  /** HUB_UNREACHABLE, and what the hub refuses: HUB_TOKEN, HUB_GATED, HUB_CHANGED, DOWNLOAD_FAILED; so below. */
+  /**
+   * HUB_UNREACHABLE, and refusals of the hub: HUB_TOKEN, HUB_GATED, HUB_CHANGED, DOWNLOAD_FAILED; also for the
+   * procedures below.
+   */
   'hub.start': procedure(NothingSchema, z.array(StartingPointSchema)),
-  /** Repositories with GGUF files, the most downloaded first; `next` is handed in again for those that follow. */
+  /** Repositories with GGUF files, most downloaded first; pass `next` to get the following ones. */
   'hub.search': procedure(
     z.object({ query: z.string().trim().max(200), cursor: z.string().max(2000).default('') }),
     z.object({ entries: z.array(HubEntrySchema), next: z.string() }),
   ),
   'hub.repository': procedure(z.object({ repository: RepositorySchema }), HubRepositorySchema),
-  /** Downloads one quantisation, by its first file. DISK_FULL. */
+  /** Downloads one quantisation, given its first file. DISK_FULL. */
   'hub.download': procedure(
     z.object({
       repository: RepositorySchema,
@@ -114,9 +119,9 @@ export const hubContract = {
   ),
 };
 
-/** Where on a hub a model came from. */
+/** A model's origin on a hub. */
 export interface HubSource {
-  /** Address of the hub. */
+  /** URL of the hub. */
   hub: string;
   repository: string;
   revision: string;

@@ -9,24 +9,24 @@ import {
   WindowSchema,
 } from './common.ts';
 
-/** Where a library's documents come from. */
+/** A source of a library's documents. */
 const SourceRootSchema = z.object({
   id: IdSchema,
-  /** managed: copies inside the data folder, of files that came by upload. */
+  /** managed: copies of uploaded files, inside the data folder. */
   kind: z.enum(['folder', 'file', 'managed']),
   path: z.string(),
-  /** Whether changes on disk are picked up by themselves. */
+  /** Whether changes on disk are picked up automatically. */
   watched: z.boolean(),
-  /** Why the folder cannot be used now (moved, unplugged); its documents are kept. */
+  /** Why the folder is currently unavailable (moved, unplugged); its documents are kept. */
   failure: FailureSchema.nullable(),
-  /** Files in it that are no documents, as last looked at; 'libraries.skipped' names them. */
+  /** Files in it that are not documents, at the last scan; 'libraries.skipped' lists them. */
   skipped: z.int(),
 });
 
 const SkippedFileSchema = z.object({
   /** Relative to the root, with forward slashes. */
   path: z.string(),
-  /** kind: of a kind that is not read; unreadable: the system does not give it, as with a broken link. */
+  /** kind: unsupported file type; unreadable: the system cannot read it, e.g. a broken link. */
   reason: z.enum(['kind', 'unreadable']),
 });
 
@@ -37,7 +37,7 @@ const LibraryInfoSchema = z.object({
   sample: z.boolean(),
   roots: z.array(SourceRootSchema),
   documents: z.int(),
-  /** Documents that could not be read, and those still in the queue. */
+  /** Documents that failed, and documents still in the queue. */
   failed: z.int(),
   pending: z.int(),
   /** Chunks for the active model, and those whose KV is stored. */
@@ -47,7 +47,7 @@ const LibraryInfoSchema = z.object({
   cacheBytes: z.number(),
 });
 
-/** Where a document is on its way. */
+/** Processing phase of a document. */
 const DocumentPhaseSchema = z.enum([
   'waiting',
   'reading', // parsed in a separate process
@@ -70,7 +70,7 @@ const DocumentInfoSchema = z.object({
   modifiedMs: z.number(),
   phase: DocumentPhaseSchema,
   failure: FailureSchema.nullable(),
-  /** Things the user should know although the document could be read, e.g. pages without text. */
+  /** Warnings for the user although the document could be read, e.g. pages without text. */
   warnings: z.array(z.string()),
   pages: z.int().nullable(),
   tokens: z.int(),
@@ -97,7 +97,7 @@ const ChunkInfoSchema = z.object({
   /** UTF-16 range in the document's text. */
   start: z.int(),
   end: z.int(),
-  /** Label of the page it starts on, where the format has pages. */
+  /** Label of the page it starts on, if the format has pages. */
   page: z.string().nullable(),
   title: z.string(),
   text: z.string(),
@@ -112,13 +112,13 @@ const ChunkInfoSchema = z.object({
 /** The durable queue of documents. */
 export const QueueStatusSchema = z.object({
   paused: z.boolean(),
-  /** Documents in each phase that is not ready. */
+  /** Documents in each phase other than ready. */
   waiting: z.int(),
   active: z.int(),
   failed: z.int(),
   done: z.int(),
   total: z.int(),
-  /** What is worked on now. */
+  /** The current item. */
   current: z
     .object({
       documentId: IdSchema,
@@ -130,15 +130,17 @@ export const QueueStatusSchema = z.object({
       total: z.number(),
     })
     .nullable(),
-  /** Tokens whose KV is computed and to be computed in this run. */
+  /** Tokens whose KV has been computed, and total, in this run. */
   tokensDone: z.int(),
   tokensTotal: z.int(),
-  /** Tokens of ready documents whose KV is not stored, e.g. since the cache is full; counted once nothing is left to do. */
+  /**
+   * Tokens of ready documents whose KV is not stored, e.g. because the cache is full; counted once the queue is empty.
+   */
   tokensLeftOut: z.int(),
   tokensPerSecond: z.number(),
-  /** null until something can be estimated. */
+  /** null until it can be estimated. */
   secondsLeft: z.number().nullable(),
-  /** Why the queue stands still although it is not paused, e.g. a full disk. */
+  /** Why the queue is blocked although it is not paused, e.g. a full disk. */
   blocked: FailureSchema.nullable(),
 });
 
@@ -152,9 +154,9 @@ export const librariesContract = {
     z.object({ id: IdSchema, name: z.string().trim().min(1).max(200) }),
     LibraryInfoSchema,
   ),
-  /** Forgets the library, its chunks and caches. Files in the user's folders are never touched. */
+  /** Deletes the library, its chunks and caches. Files in the user's folders are never touched. */
   'libraries.delete': procedure(ById, NothingSchema),
-  /** Adds files and folders by their path on this machine, and queues what they hold. LIBRARY_NOT_FOUND. */
+  /** Adds local files and folders by path, and queues their documents. LIBRARY_NOT_FOUND. */
   'libraries.addPaths': procedure(
     z.object({
       id: IdSchema,
@@ -172,12 +174,12 @@ export const librariesContract = {
     z.object({ id: IdSchema, rootId: IdSchema }),
     z.object({ total: z.int(), files: z.array(SkippedFileSchema) }),
   ),
-  /** Looks for new, changed and deleted files now. */
+  /** Scans for new, changed and deleted files now. */
   'libraries.rescan': procedure(ById, NothingSchema),
 
   'documents.list': procedure(
     WindowSchema.extend({
-      /** Absent: of all libraries. */
+      /** Absent: all libraries. */
       libraryId: IdSchema.optional(),
       search: z.string().max(500).default(''),
       phase: z.enum(['all', 'ready', 'working', 'failed']).default('all'),
@@ -187,9 +189,9 @@ export const librariesContract = {
     z.object({ total: z.int(), items: z.array(DocumentInfoSchema) }),
   ),
   'documents.get': procedure(ById, DocumentInfoSchema),
-  /** Those of these documents that are still there, in the order given. */
+  /** Those of these documents that still exist, in the given order. */
   'documents.some': procedure(Ids, z.array(DocumentInfoSchema)),
-  /** Ids of a library's documents at or below paths on this machine, once those have been scanned. NOT_FOUND. */
+  /** Ids of a library's documents at or below local paths, once those have been scanned. NOT_FOUND. */
   'documents.below': procedure(
     z.object({ libraryId: IdSchema, paths: z.array(z.string().min(1)).min(1).max(10_000) }),
     z.object({ ids: z.array(IdSchema) }),
@@ -208,8 +210,8 @@ export const librariesContract = {
     z.object({ total: z.int(), items: z.array(ChunkInfoSchema) }),
   ),
   /**
-   * Takes documents out of their library, with their chunks and the KV that no other document shares. A file in a
-   * user's folder stays where it is and is not picked up again; an uploaded copy is deleted.
+   * Removes documents from their library, with their chunks and the KV that no other document shares. A file in a
+   * user's folder stays in place and is not picked up again; an uploaded copy is deleted.
    */
   'documents.delete': procedure(Ids, z.object({ evictedChunks: z.int(), evictedBytes: z.number() })),
   'documents.retry': procedure(Ids, NothingSchema),
@@ -219,7 +221,7 @@ export const librariesContract = {
   'queue.resume': procedure(NothingSchema, QueueStatusSchema),
   'queue.retryFailed': procedure(z.object({ libraryId: IdSchema.optional() }), QueueStatusSchema),
 
-  /** Where a text would be cut with a chunk size, without storing anything. Text: at most 200,000 UTF-16 units. */
+  /** Chunk boundaries of a text for a chunk size, without storing anything. Text: at most 200,000 UTF-16 units. */
   'chunking.preview': procedure(
     z.object({
       chunkTokens: z.int().min(16).max(8192),
@@ -232,7 +234,7 @@ export const librariesContract = {
   ),
 };
 
-/** Whether questions find a document: it is read, and cut for the model in use. */
+/** Whether questions find a document: it has been read and chunked for the current model. */
 export function isSearchable({ phase }: Pick<DocumentInfo, 'phase'>): boolean {
   return phase === 'indexing' || phase === 'precomputing' || phase === 'ready';
 }

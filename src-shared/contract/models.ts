@@ -6,7 +6,7 @@ import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
 import { WebAddressSchema } from '../web-address.ts';
 import { AddedServerSchema, AskedServerSchema, ListedServerSchema, ServerFactsSchema } from './servers.ts';
 
-/** Whether a model fits this machine's memory: weights, the KV of a context, and what computing needs. */
+/** Whether a model fits this machine's memory: weights, the KV of a context, and compute buffers. */
 export const FitSchema = z.object({
   verdict: z.enum(['fits', 'tight', 'too-large']),
   device: z.string(),
@@ -33,23 +33,23 @@ export const ModelEntrySchema = z.object({
   /** Bytes of stored KV per token, by dtype. */
   kvBytesPerToken: z.object({ f16: z.number(), q8_0: z.number() }),
   fit: FitSchema,
-  /** Why its passages cannot be blended, so that nothing is precomputed; null where they can. */
+  /** Why its passages cannot be blended, so that nothing is precomputed; null if they can. */
   obstacle: z.enum(BLENDING_OBSTACLES).nullable(),
-  /** Empty when an engine can run it, else why none can (one sentence). */
+  /** Empty if an engine can run it, else the reason (one sentence). */
   unsupportedReason: z.string(),
   state: z.enum(['idle', 'loading', 'ready', 'failed', 'missing']),
   failure: FailureSchema.nullable(),
-  /** File of the LoRA adapter that changes it; null where there is none. */
+  /** File of the applied LoRA adapter; null if there is none. */
   adapter: z.string().nullable(),
-  /** Of one on a server; null: its file is here. */
+  /** For a model on a server; null: local file. */
   server: ServerFactsSchema.nullable(),
-  /** Whether this is the model that answers (or embeds) now. */
+  /** Whether it is the current chat (or embedding) model. */
   active: z.boolean(),
-  /** What its header recommends to sample by. */
+  /** Sampling values recommended in its header. */
   recommendedSampling: SamplingSchema.prefault({}),
 });
 
-/** Header of a GGUF as label and value, in reading order. */
+/** Header of a GGUF as labels and values, in display order. */
 const ModelDetailSchema = z.object({
   model: ModelEntrySchema,
   header: z.array(z.object({ label: z.string(), value: z.string() })),
@@ -57,7 +57,7 @@ const ModelDetailSchema = z.object({
   tensorTypes: z.record(z.string(), z.int()),
 });
 
-/** What a file would be in the list, told before it is in it. */
+/** A file's entry before it is added to the list. */
 export const InspectedModelSchema = ModelEntrySchema.pick({
   name: true,
   role: true,
@@ -66,10 +66,10 @@ export const InspectedModelSchema = ModelEntrySchema.pick({
   unsupportedReason: true,
 });
 
-/** What making a model the active one would mean for the caches. */
+/** The effect of activating a model on the caches. */
 const ModelImpactSchema = z.object({
   chunks: z.int(),
-  /** Of these, those whose KV by this model is stored already. */
+  /** Of these, those whose KV by this model is already stored. */
   cachedChunks: z.int(),
   tokensToCompute: z.int(),
   bytesToStore: z.number(),
@@ -96,14 +96,14 @@ export const DownloadSchema = z.object({
   url: z.string(),
   state: z.enum(['queued', 'downloading', 'verifying', 'paused', 'failed', 'done']),
   bytesDone: z.number(),
-  /** 0 while the server has not said. */
+  /** 0 until the server has sent it. */
   bytesTotal: z.number(),
   bytesPerSecond: z.number(),
   secondsLeft: z.number().nullable(),
   failure: FailureSchema.nullable(),
-  /** Of a hub's file: in which repository, and its (first) path there. */
+  /** For a hub's file: its repository, and its (first) path there. */
   source: z.object({ repository: z.string(), path: z.string() }).nullable(),
-  /** In the list of models, once it is done. */
+  /** Id in the model list, once it is finished. */
   modelId: IdSchema.nullable(),
 });
 
@@ -112,43 +112,47 @@ const ById = z.object({ id: IdSchema });
 export const modelsContract = {
   'models.list': procedure(NothingSchema, z.array(ModelEntrySchema)),
   'models.detail': procedure(ById, ModelDetailSchema),
-  /** What a GGUF's header says of running it here; nothing is added. MODEL_NOT_FOUND, MODEL_INVALID. */
+  /** A GGUF header's facts about running it here; adds nothing. MODEL_NOT_FOUND, MODEL_INVALID. */
   'models.inspect': procedure(z.object({ path: z.string() }), InspectedModelSchema),
-  /** Adds a GGUF where it lies, or copies it into the data folder. MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL. */
+  /** Adds a GGUF in place, or copies it into the data folder. MODEL_NOT_FOUND, MODEL_INVALID, DISK_FULL. */
   'models.import': procedure(
     z.object({ path: z.string(), copy: z.boolean().default(false) }),
     ModelEntrySchema,
   ),
-  /** Shows a model under another name; '' brings back the one in its file. */
+  /** Renames a model; '' restores the name in its file. */
   'models.rename': procedure(z.object({ id: IdSchema, name: z.string().trim().max(200) }), ModelEntrySchema),
   /**
-   * Puts a LoRA adapter on a model, or takes it off (null); the model in use is loaded again. What was computed without it, or with
-   * another, is not used with it. ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED, CONFLICT for the demo model.
+   * Applies a LoRA adapter to a model, or removes it (null); the current model is reloaded. KV computed without it, or
+   * with another, is not used with it. ADAPTER_INVALID, ADAPTER_MISMATCH, ADAPTER_UNSUPPORTED, CONFLICT for the demo
+   * model.
    */
   'models.setAdapter': procedure(
     z.object({ id: IdSchema, path: z.string().trim().min(1).nullable() }),
     ModelEntrySchema,
   ),
-  /** Which models a server has; it is sent nothing but that question, and the key. BAD_ARGUMENT, REMOTE_*. */
+  /** Lists a server's models; sends only that request, and the key. BAD_ARGUMENT, REMOTE_*. */
   'models.askServer': procedure(AskedServerSchema, ListedServerSchema),
-  /** Adds a model that is on a server, or changes one of the same address and name; nothing is sent. BAD_ARGUMENT. */
+  /** Adds a model on a server, or updates the one with the same address and name; sends nothing. BAD_ARGUMENT. */
   'models.addServer': procedure(AddedServerSchema, ModelEntrySchema),
-  /** Another key for a model on a server; '' forgets it. BAD_ARGUMENT for a model that is on none. */
+  /** Changes the key of a model on a server; '' deletes it. BAD_ARGUMENT for other models. */
   'models.setServerKey': procedure(
     z.object({ id: IdSchema, key: z.string().trim().max(4096) }),
     ModelEntrySchema,
   ),
-  /** Forgets a model; deletes the file only when Kvasir put it there. The demo model stays. */
+  /** Removes a model; deletes the file only if Kvasir created it. The demo model stays. */
   'models.remove': procedure(ById, NothingSchema),
   'models.impact': procedure(ById, ModelImpactSchema),
-  /** Loads a model and makes it the one that answers (or embeds); its caches are then precomputed. The one in use is loaded again. */
+  /**
+   * Loads a model and makes it the one for answers (or embeddings); its caches are then precomputed. Reloads the
+   * current one.
+   */
   'models.activate': procedure(ById, ModelEntrySchema),
   /** Stops using an embedding model. */
   'models.deactivate': procedure(ById, NothingSchema),
-  /** The list of models to download, from the settings' catalogue file or address; empty when none is set. */
+  /** Downloadable models from the settings' catalogue file or URL; empty if none is set. */
   'models.catalogue': procedure(NothingSchema, z.array(CatalogueEntrySchema)),
   'models.downloads': procedure(NothingSchema, z.array(DownloadSchema)),
-  /** By catalogue id, or by address with an optional checksum. DISK_FULL when it would not fit. */
+  /** By catalogue id, or by URL with an optional checksum. DISK_FULL if it would not fit. */
   'models.download': procedure(
     z.object({
       url: WebAddressSchema,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { IdSchema, RangeSchema } from './common.ts';
 
-/** What a question may draw on; empty lists mean everything. */
+/** The documents that a question may use; empty lists mean all. */
 export const ScopeSchema = z.object({
   libraryIds: z.array(IdSchema).default([]),
   documentIds: z.array(IdSchema).default([]),
@@ -25,7 +25,7 @@ const SearchHitSchema = z.object({
   highlights: z.array(RangeSchema),
   /** Fused score; comparable within one search. */
   score: z.number(),
-  /** Why it was chosen, as a code that the window has words for. */
+  /** Why it was chosen, as a code that the window translates. */
   reason: z.enum([
     'match',
     'before-match',
@@ -34,7 +34,7 @@ const SearchHitSchema = z.object({
     'named-in-match',
     'match-and-neighbour',
   ]),
-  /** Rank (from 1) and score in each ranking that has it. */
+  /** Rank (from 1) and score in each ranking that contains it. */
   fullText: z.object({ rank: z.int(), score: z.number() }).nullable(),
   vector: z.object({ rank: z.int(), score: z.number() }).nullable(),
 });

@@ -1,46 +1,49 @@
 import { z } from 'zod';
 
-/** A model on a server, as a person adds it. */
+/** A remote model, as entered by the user. */
 export const AddedServerSchema = z.object({
-  /** http(s)://host:port/v1; scheme and path may be left out. */
+  /** http(s)://host:port/v1; scheme and path are optional. */
   address: z.string().trim().min(1).max(2000),
-  /** As the server's list calls it. */
+  /** The server's name for it. */
   model: z.string().trim().min(1).max(500),
-  /** '': none, or the one there is. Kept apart, and told to nobody but the server. */
+  /** '': none, or keep the existing one. Stored separately, and sent only to the server. */
   key: z.string().trim().max(4096).default(''),
-  /** What LMCache cuts prompts at (LMCACHE_BLEND_SPECIAL_STR); blanks in it count. '': passages stand apart by a blank line. */
+  /**
+   * Separator at which LMCache splits prompts (LMCACHE_BLEND_SPECIAL_STR); spaces in it count. '': passages are
+   * separated by a blank line.
+   */
   separator: z.string().max(100).default(''),
-  /** Tokens that the server takes in a request; null: unknown, and the settings' context holds. */
+  /** Context length of the server in tokens; null: unknown, the settings' context applies. */
   contextTokens: z.int().min(256).max(4_194_304).nullable().default(null),
-  /** Longest silence before the first token, and between two. */
+  /** Timeout for the first token, and between two tokens, in seconds. */
   waitSeconds: z.int().min(1).max(280).default(120),
 });
 
 export const AskedServerSchema = AddedServerSchema.pick({ address: true, key: true });
 
 export const ListedServerSchema = z.object({
-  /** As it is used. */
+  /** Normalised. */
   address: z.string(),
   models: z.array(z.object({ id: z.string(), contextTokens: z.int().nullable() })),
 });
 
-/** Of a model in the list that is on a server. */
+/** Facts about a remote model in the list. */
 export const ServerFactsSchema = z.object({
   address: z.string(),
   host: z.string(),
   model: z.string(),
-  /** How far questions and passages go: not at all, into a local network, or beyond it. */
+  /** Where questions and passages are sent: this machine, a local network, or the internet. */
   reach: z.enum(['here', 'network', 'internet']),
-  /** Whether the way there is encrypted. */
+  /** Whether the connection is encrypted. */
   secure: z.boolean(),
-  /** Where its key is kept. */
+  /** Where its key is stored. */
   key: z.enum(['none', 'keyring', 'file']),
   separator: z.string(),
   contextTokens: z.int().nullable(),
   waitSeconds: z.number(),
-  /** From the request to the first token, the last time since the start; null: not asked yet. */
+  /** Most recent time to first token since the start; null: not used yet. */
   ttftMs: z.number().nullable(),
-  /** By its own count; null: unknown. */
+  /** From its own token count; null: unknown. */
   tokensPerSecond: z.number().nullable(),
 });
 

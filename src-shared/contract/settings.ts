@@ -4,6 +4,6 @@ import { SettingsChangesSchema, SettingsSchema } from '../settings.ts';
 
 export const settingsContract = {
   'settings.get': procedure(NothingSchema, SettingsSchema),
-  /** Changes some settings. They take effect at once, where a note in the schema does not say "after a restart". */
+  /** Changes some settings. They take effect immediately, unless the schema says "after a restart". */
   'settings.update': procedure(SettingsChangesSchema, SettingsSchema),
 };

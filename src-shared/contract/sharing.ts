@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { FailureSchema, NothingSchema } from './common.ts';
 
-/** Kept apart from the settings: password of Redis, secret key of S3, the key that values are encrypted with, the names' salt. */
+/**
+ * Stored separately from the settings: Redis password, S3 secret key, the encryption key of values, and the salt of
+ * names.
+ */
 export const SHARING_SECRETS = ['password', 'secretAccessKey', 'encryptionKey', 'salt'] as const;
 
 const SharingStatusSchema = z.object({
-  /** 'out': it did not answer, and is asked again at `retryMs`; 'wrong': it cannot be used as it is set. */
+  /** 'out': it did not respond, and the next probe is at `retryMs`; 'wrong': invalid configuration. */
   state: z.enum(['off', 'opening', 'ready', 'out', 'wrong']),
   /** Folder, server or bucket; empty while off. */
   where: z.string(),
@@ -14,40 +17,45 @@ const SharingStatusSchema = z.object({
   encrypted: z.boolean(),
   /** Milliseconds since 1970. */
   retryMs: z.number().nullable(),
-  /** Chunks that wait to be written. */
+  /** Chunks waiting to be written. */
   waiting: z.int(),
-  /** Since Kvasir was started, or since the settings were changed. */
+  /** Since the start, or since the settings were changed. */
   written: z.int(),
   bytesWritten: z.number(),
   read: z.int(),
   bytesRead: z.number(),
-  /** Values that were not as they were written, and were not used. */
+  /** Values that failed verification and were not used. */
   corrupt: z.int(),
-  /** Measured; null until something was asked or read. */
+  /** Measured; null until something was looked up or read. */
   latencyMs: z.number().nullable(),
   bytesPerSecond: z.number().nullable(),
-  /** What went wrong last, while it holds. */
+  /** The last failure, while it lasts. */
   failure: FailureSchema.nullable(),
 });
 
 const SharingInfoSchema = z.object({
   status: SharingStatusSchema,
-  /** How each secret is kept that is set. */
+  /** How each existing secret is stored. */
   secrets: z.partialRecord(z.enum(SHARING_SECRETS), z.enum(['keyring', 'file'])),
-  /** How one that is entered would be kept, and in which file. */
+  /** How a new one would be stored, and in which file. */
   keeps: z.enum(['keyring', 'file']),
   secretsFile: z.string(),
 });
 
 export const sharingContract = {
-  /** Asks nobody but this machine. */
+  /** Sends no request. */
   'sharing.info': procedure(NothingSchema, SharingInfoSchema),
-  /** Keeps a secret of the shared cache; '' forgets it. It cannot be read again. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
+  /**
+   * Stores a secret of the shared cache; '' deletes it. It cannot be read back. BAD_ARGUMENT, STORE_READ_ONLY,
+   * DISK_FULL.
+   */
   'sharing.setSecret': procedure(
     z.object({ name: z.enum(SHARING_SECRETS), secret: z.string().trim().max(4096) }),
     SharingInfoSchema,
   ),
-  /** Writes, reads and deletes a small value, or only looks where nothing may be written; `failure` says why that did not work. */
+  /**
+   * Writes, reads and deletes a small value, or only looks it up if read-only; `failure` has the reason if that failed.
+   */
   'sharing.test': procedure(
     NothingSchema,
     z.object({ failure: FailureSchema.nullable(), where: z.string(), ms: z.number() }),
