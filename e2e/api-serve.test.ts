@@ -39,7 +39,7 @@ function statusOf(url: string, options: RequestOptions & { ca?: Buffer } = {}): 
 const authorized = { Authorization: `Bearer ${KEY}` };
 
 test.each([
-  [['--api', '--host', '0.0.0.0'], /beyond this machine it wants a key/],
+  [['--api', '--host', '0.0.0.0'], /beyond this machine it requires a key/],
   [['--api', '--api-key-file', 'nowhere.txt'], /keys could not be read/],
   [['--api', '--host', '0.0.0.0', '--api-key', ''], /--api-key is empty/],
   [['--api', '--tls-cert', TLS.cert], /--tls-key is missing/],

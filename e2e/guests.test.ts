@@ -298,7 +298,7 @@ describe.skipIf(!BUILT)('a command that owns the folder', () => {
   async function busy(data: string): Promise<{ first: RunningCli; guest: Served; waits: Promise<unknown> }> {
     const first = startCli(['ask', '--data', data, 'Where does Elsa Wexler sit?']);
     onTestFinished(() => void first.child.kill('SIGKILL'));
-    const waits = said(first, /other commands on this data folder run here/);
+    const waits = said(first, /waiting for other commands that use this process/);
     await vi.waitUntil(() => readHostFile(data) !== undefined, { timeout: 60_000 });
     return { first, guest: await owner(data), waits };
   }

@@ -7,7 +7,7 @@ export const ERROR_CODES = [
   // models
   'MODEL_NOT_FOUND', // the path does not exist or is not a file
   'MODEL_INVALID', // not a GGUF, truncated, or its header contradicts the file
-  'MODEL_PART_MISSING', // of a model in several files one is not there
+  'MODEL_PART_MISSING', // a file of a split model is missing
   'MODEL_UNSUPPORTED', // a valid GGUF whose architecture or feature the engine does not implement
   'MODEL_TOO_LARGE', // does not fit the memory
   'MODEL_NUMBERS', // what it computed is no number: a damaged file, or an overflow
@@ -26,33 +26,33 @@ export const ERROR_CODES = [
   'STORE_READ_ONLY', // the folder cannot be written
   'STORE_CORRUPT', // the index database cannot be read
   'DISK_FULL',
-  'CACHE_FULL', // the cache's budget on disk cannot hold what is to be computed ahead
+  'CACHE_FULL', // the disk budget cannot hold the chunks to precompute
   'SHARING_FAILED', // the shared cache cannot be used as it is set: unknown host, wrong password, no such folder
-  // models that are downloaded
+  // model downloads
   'DOWNLOAD_FAILED', // the server could not be reached or answered with an error
-  'CHECKSUM_MISMATCH', // a downloaded file is not the one that was announced
-  // the hub that models are searched on
-  'HUB_UNREACHABLE', // there is no connection to it, or it does not answer
-  'HUB_TOKEN', // it wants a token, or refuses the one it got
+  'CHECKSUM_MISMATCH', // a downloaded file does not match its checksum
+  // the model hub
+  'HUB_UNREACHABLE', // no connection to it, or it does not respond
+  'HUB_TOKEN', // it requires a token, or refuses the given one
   'HUB_GATED', // the terms of a repository have to be accepted first
-  'HUB_CHANGED', // a repository, revision or file is not there any more, or is another one
-  // servers that models are on
+  'HUB_CHANGED', // a repository, revision or file no longer exists or has changed
+  // remote models
   'REMOTE_UNREACHABLE', // there is no connection to it
   'REMOTE_CERTIFICATE', // its certificate is not trusted
-  'REMOTE_KEY', // it wants a key, or refuses the one it got; or the key cannot be read here
-  'REMOTE_MODEL', // it does not have the model (any more)
-  'REMOTE_BUSY', // it takes no more requests for now
-  'REMOTE_QUOTA', // the account there has used up what it may
-  'REMOTE_FAILED', // it answered with an error of its own
-  'REMOTE_SLOW', // nothing came for too long
+  'REMOTE_KEY', // it requires a key or refuses the given one; or the stored key cannot be read
+  'REMOTE_MODEL', // it does not have the model
+  'REMOTE_BUSY', // it accepts no more requests for now
+  'REMOTE_QUOTA', // the account there has used up its quota
+  'REMOTE_FAILED', // it responded with a server error
+  'REMOTE_SLOW', // timeout: it sent nothing for too long
   'REMOTE_CUT', // the connection ended in the middle of an answer
-  'REMOTE_PROTOCOL', // what it answers is not OpenAI's API
+  'REMOTE_PROTOCOL', // its response does not match OpenAI's API
   // library and chat
   'LIBRARY_NOT_FOUND',
   'LIBRARY_EMPTY', // no readable document in the folder
   'DOCUMENT_TOO_LARGE',
   'DOCUMENT_ENCODING', // not valid UTF-8
-  'DOCUMENT_UNREADABLE', // the operating system does not hand it out, or its format is broken
+  'DOCUMENT_UNREADABLE', // the operating system cannot read it, or its format is broken
   'DOCUMENT_ENCRYPTED', // needs a password
   'DOCUMENT_NO_TEXT', // readable, but there is no text in it, e.g. scanned pages
   'DOCUMENT_UNSUPPORTED', // a format Kvasir does not read
@@ -65,7 +65,7 @@ export const ERROR_CODES = [
   'BLENDING_RAISED', // answers in use changed too much by blending, so more is recomputed
   'BLENDING_STOPPED', // the same, so passages are no longer blended
   // general
-  'UPDATE_READY', // a newer version was fetched
+  'UPDATE_READY', // a newer version was downloaded
   'BAD_ARGUMENT', // a command-line flag or setting is out of range
   'SETTING_ADJUSTED', // a value in the settings cannot be used here; another is used
   'SETTINGS_DAMAGED', // the settings file was repaired; the old one is kept beside it

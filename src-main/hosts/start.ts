@@ -1,5 +1,5 @@
-// `npm start`: opens the desktop app where that can be, else shows the same window in a browser; with a command, it is
-// the command line.
+// `npm start`: opens the desktop app if possible, else shows the same window in a browser; with a command, it is the
+// command line.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { appRoot } from '../platform/root.ts';

@@ -26,11 +26,11 @@ interface AnalysisFixtureOptions extends FakeModelOptions {
   settings?: Record<string, unknown>;
   /** Chunks of the document with id 1. */
   chunks?: readonly string[];
-  /** Called for every question that passages are looked up for. */
+  /** Called for every question that passages are retrieved for. */
   onFind?: (question: string) => void;
 }
 
-/** Ten chunks; each of them is about a town of its own. */
+/** Ten chunks, each about a different town. */
 export const CHUNKS = ['Oslo', 'Porto', 'Riga', 'Turin', 'Lyon', 'Bonn', 'Cork', 'Nice', 'Bern', 'Graz'].map(
   (town, i) => `Part ${i + 1} tells of ${town} and its harbour.`,
 );
@@ -146,7 +146,7 @@ export function fixture({
     await close();
     rmSync(dir, { recursive: true, force: true });
   });
-  /** Waits for all that runs. */
+  /** Waits for all running work. */
   const finished = async (id: string): Promise<Analysis> => {
     await service.idle();
     return service.get(id);

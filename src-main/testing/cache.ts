@@ -18,14 +18,14 @@ import { FakeModel, openTestStore, tempDir } from './store.ts';
 export const model = new FakeModel();
 export const other = new FakeModel('e'.repeat(64));
 
-/** The queue has nothing to do. */
+/** An idle queue. */
 export const QUEUE: EventPayload<'queue.status'> = {
   ...{ paused: false, waiting: 0, active: 0, failed: 0, done: 1, total: 1 },
   ...{ current: null, tokensDone: 0, tokensTotal: 0, tokensPerSecond: 0, secondsLeft: null, blocked: null },
   tokensLeftOut: 0,
 };
 
-/** Tokens of the chunk that the stand-in model calls `id`. */
+/** Tokens of the chunk that the fake model calls `id`. */
 const tokensOf = (id: number): Buffer => packTokens(Int32Array.of(id, -id, 7));
 
 /** A catalogue of documents and the chunks in them; every chunk is stored. */

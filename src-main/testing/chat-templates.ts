@@ -1,4 +1,4 @@
-/** Chat templates built as model families publish them: the same control tokens and logic, in few words. They get no tools. */
+/** Chat templates modelled on those of model families: the same control tokens and logic, shortened. Without tools. */
 const { raw } = String;
 
 const CHECK_TURNS = raw`{%- for m in turns -%}{%- if (m['role'] == 'user') != (loop.index0 % 2 == 0) -%}
@@ -34,7 +34,7 @@ const qwen2 = raw`{%- if tools %}{{- '<|im_start|>system\n# Tools\n<tools></tool
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- endif %}`;
 
-/** Thoughts of past turns are left out; an empty one is written where there must be none. */
+/** Omits thoughts of past turns; writes an empty one if thinking is off. */
 const qwen3 = raw`{%- if tools %}{{- '<|im_start|>system\n# Tools\n<tools></tools><|im_end|>\n' }}
 {%- elif messages[0].role == 'system' %}{{- '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}{%- endif %}
 {%- set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}
@@ -67,7 +67,7 @@ const qwen3 = raw`{%- if tools %}{{- '<|im_start|>system\n# Tools\n<tools></tool
     {%- if enable_thinking is defined and enable_thinking is false %}{{- '<think>\n\n</think>\n\n' }}{%- endif %}
 {%- endif %}`;
 
-/** Of models that always think: the template begins the thought. */
+/** For models that always think: the template begins the thought. */
 const qwen3Thinking = qwen3.replace(
   /\{%- if enable_thinking is defined.*?\{%- endif %\}/s,
   String.raw`{{- '<think>\n' }}`,
@@ -109,7 +109,7 @@ ${CHECK_TURNS}
     {%- else %}{{- raise_exception('Only user and assistant roles are supported here.') }}{%- endif %}
 {%- endfor %}`;
 
-/** The system message stands in the latest question, wherever that is. */
+/** Puts the system message into the latest question. */
 const mistralBefore = raw`{%- if messages[0]["role"] == "system" %}{%- set system_message = messages[0]["content"] %}{%- set turns = messages[1:] %}
 {%- else %}{%- set turns = messages %}{%- endif %}
 ${CHECK_TURNS}
@@ -238,7 +238,7 @@ const olmo2 = raw`{{ bos_token }}{% for message in messages %}{% if message['rol
 '  + message['content'] + eos_token }}{% endif %}{% endif %}{% if loop.last and add_generation_prompt %}{{ '<|assistant|>
 ' }}{% endif %}{% endfor %}`;
 
-/** `begin`: what it does with a system message, since there is no role for it. */
+/** `begin`: handling of a system message, since there is no role for it. */
 const gemma = (begin: string): string => raw`{{ bos_token }}
 ${begin}
 {%- for message in turns -%}
@@ -263,7 +263,7 @@ const gemma2 =
   gemma(raw`{%- if messages[0]['role'] == 'system' -%}{{ raise_exception('System role not supported') }}{%- endif -%}
 {%- set first_user_prefix = "" -%}{%- set turns = messages -%}`);
 
-/** `begin`: what it puts before an answer that is not to be thought about. */
+/** `begin`: text before an answer without thinking. */
 const gemma4Like = (begin: string): string => raw`{%- macro strip_thinking(text) -%}
     {%- set ns = namespace(result='') -%}
     {%- for part in text.split('<channel|>') -%}

@@ -1,4 +1,4 @@
-/** A chat service with a model that only counts, three documents, and everything it tells windows. */
+/** A chat service with a model that only counts, three documents, and all events sent to windows. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const CHATML = `{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}
 
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Documents whose passages are found by any word of theirs. */
+/** Documents whose passages are found by any of their words. */
 export const TEXTS = {
   'mara.md': 'Mara Lind lives in Oslo. She builds bridges.',
   'jon.md': 'Jon Berg lives in Porto. He sells tea.',
@@ -41,10 +41,10 @@ interface FixtureOptions extends FakeModelOptions {
   clock?: Clock;
   onSetAside?: (what: SetAside) => void;
   model?: FakeModel;
-  /** Documents that cannot be found yet. */
+  /** Documents that are not searchable yet. */
   unready?: Unready;
   precompute?: boolean;
-  /** What watching asks for. */
+  /** The minimum ratio that watching requires. */
   leastRatio?: ConstructorParameters<typeof Planner>[0]['leastRatio'];
 }
 

@@ -68,7 +68,7 @@ export function completionFixture({
   return { dir, model, store, service, gate, settings };
 }
 
-/** A request with one message of a user. */
+/** A request with one user message. */
 export function question(text: string, more: Partial<CompletionRequest> = {}): CompletionRequest {
   return { model: 'Fake', prompt: { messages: [{ role: 'user', parts: [{ text }] }] }, ...more };
 }

@@ -1,7 +1,7 @@
 import type { DeviceService } from '../devices/device-service.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 
-/** Devices as the settings say, without trials. */
+/** Devices as configured, without tests. */
 export function devicesAsSet(
   settings: SettingsService,
 ): Pick<DeviceService, 'current' | 'packs' | 'load' | 'onChange'> {

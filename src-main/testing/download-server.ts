@@ -9,11 +9,11 @@ export interface TestServer {
   url: string;
   /** Range headers of the requests so far; '' for none. */
   ranges: string[];
-  /** Answers from here on, and the requests are counted anew. */
+  /** Sets the answers from here on and restarts the request count. */
   answers: Answer;
 }
 
-/** A web server on a free port of this machine that answers as a test says; `n` counts requests from 0. */
+/** A local web server on a free port that answers as a test defines; `n` counts requests from 0. */
 export async function serve(answer: Answer): Promise<TestServer> {
   const state: TestServer = { url: '', ranges: [], answers: answer };
   const server = createServer((request, response) => {
@@ -29,18 +29,18 @@ export async function serve(answer: Answer): Promise<TestServer> {
   return state;
 }
 
-/** How much the client under test has of the file; the test says. */
+/** Bytes of the file that the client under test has received; set by the test. */
 export const arrived = { bytes: (): number => Infinity };
 
 interface FileAnswer {
   etag?: string;
   ranges?: boolean;
-  /** The connection is cut after this many bytes of the body have arrived. */
+  /** Closes the connection after the client has received this many bytes of the body. */
   cutAfter?: number;
   length?: boolean;
 }
 
-/** Answers as a file server does, with one thing or another wrong. */
+/** Responds like a file server, with optional faults. */
 export function sendFile(
   bytes: Buffer,
   request: IncomingMessage,
@@ -64,7 +64,7 @@ export function sendFile(
     return;
   }
   response.write(body.subarray(0, cutAfter));
-  // Not before they have arrived: what a client has not read when the connection breaks is lost to it.
+  // Not before they have arrived: a client loses unread data when the connection breaks.
   const timer = setInterval(() => {
     if (arrived.bytes() < start + cutAfter) return;
     clearInterval(timer);

@@ -1,6 +1,6 @@
 /**
  * A model, sessions and a store that only count: token ids come from a small reversible tokenizer, "KV" is the tokens
- * themselves, and a session remembers what was appended to it. Long, since it is one stand-in for the whole engine.
+ * themselves, and a session remembers what was appended to it. The file is long because it fakes the whole engine.
  */
 import type {
   AppendOptions,
@@ -34,7 +34,7 @@ const IM_END = 4;
 const FIRST_BYTE = 10;
 const FIRST_WORD = 1000;
 const FIRST_MARK = 300;
-/** Control tokens of gpt-oss and Mistral; `<think>` is none here, but a text of several tokens. */
+/** Control tokens of gpt-oss and Mistral; `<think>` is not one here, but a text of several tokens. */
 const MARKS = ['<|start|>', '<|channel|>', '<|message|>', '<|end|>', '[THINK]', '[/THINK]'];
 const SPECIAL = new Map([
   ['<s>', BOS],
@@ -48,7 +48,9 @@ const SPECIAL_TEXT = new RegExp(
   `(${[...SPECIAL.keys()].map((text) => text.replace(/[|[\]]/g, '\\$&')).join('|')})`,
 );
 
-/** Words of one to four ASCII letters (with the space before) are one token; everything else is a token a byte. */
+/**
+ * Words of one to four ASCII letters (with the preceding space) are one token; everything else is one token per byte.
+ */
 export class FakeTokenizer {
   readonly #ids = new Map<string, number>();
   readonly #words: string[] = [];
@@ -94,10 +96,10 @@ export class FakeTokenizer {
 export interface FakeModelOptions {
   chatTemplate?: string;
   contextTrain?: number;
-  /** What every answer says; control tokens may be in it. */
+  /** The text of every answer; may contain control tokens. */
   says?: string;
   fingerprint?: string;
-  /** Why its passages cannot be blended: it is then run as by libllama, or on a server. */
+  /** Why its passages cannot be blended: it then acts as a libllama or remote model. */
   obstacle?: BlendingObstacle;
   /** Awaited before each token of an answer. */
   beforeToken?: (index: number) => Promise<void>;
@@ -108,12 +110,12 @@ export class FakeModel implements FusionModel {
   readonly path = 'fake.gguf';
   readonly encodingPrefix = Int32Array.of(BOS);
   readonly sessions: FakeSession[] = [];
-  /** How each answer was sampled. */
+  /** Sampling options of each answer. */
   readonly sampled: GenerateOptions['sampling'][] = [];
   says: string;
   readonly beforeToken: (index: number) => Promise<void>;
   encoded = 0;
-  /** What each of them stood behind, besides BOS. */
+  /** The lead of each of them, without BOS. */
   readonly leads: string[] = [];
   readonly #tokenizer = new FakeTokenizer();
 
@@ -162,14 +164,14 @@ export class FakeModel implements FusionModel {
     return 10;
   }
 
-  /** Set where sessions are to take memory beside their tokens'. */
+  /** Set if sessions should use memory apart from their tokens'. */
   bytesPerSession = 0;
 
   setKvBudget(): void {
     // It has memory for all.
   }
 
-  /** Keys of chunks that are in its device's memory. */
+  /** Keys of chunks in its device's memory. */
   readonly there = new Set<string>();
 
   onDevice(key: string): boolean {
@@ -214,7 +216,7 @@ export class FakeModel implements FusionModel {
   /** How much reused tokens change the logits. */
   drift = 1;
 
-  /** Text that sessions may begin with: computed before, as far as the model knows. */
+  /** A known prefix for sessions: already computed, as far as the model knows. */
   known = new Int32Array(0);
 }
 
@@ -226,7 +228,7 @@ export class FakeSession implements FusionSession {
   /** Segments of the last append that succeeded. */
   segments: Segment[] = [];
   strategy: Strategy | undefined;
-  /** Positions whose KV came out of a chunk. */
+  /** Positions whose KV came from a chunk. */
   reused = new Set<number>();
   observed = 0;
   readonly #model: FakeModel;
@@ -293,13 +295,13 @@ export class FakeSession implements FusionSession {
     };
   }
 
-  /** Of two tokens; the more was reused, the less likely the first of them. */
+  /** Logits of two tokens; the more was reused, the less likely the first of them. */
   logits(): Float32Array {
     const share = this.reused.size / Math.max(1, this.ids.length);
     return Float32Array.of(1, this.#model.drift * share);
   }
 
-  /** Reused tokens are 1 away from computed ones, in every layer; attention by the share of such tokens. */
+  /** Reused tokens deviate by 1 from computed ones, in every layer; attention by the share of such tokens. */
   deviationFrom(other: FakeSession, begin: number, count: number): Promise<SessionDeviation> {
     const { layers } = this.#model.info;
     const v = Float32Array.from({ length: layers * count }, (_, i) => {
@@ -328,7 +330,7 @@ export class FakeSession implements FusionSession {
     return { tokens: says.slice(0, written), stop, ms: 1, ...(there && { usage: COUNTED_THERE }) };
   }
 
-  /** What is left to say where the session ends with the beginning of it. */
+  /** The rest of the answer if the session ends with its beginning. */
   #unsaid(says: Int32Array): Int32Array {
     for (let said = says.length - 1; said > 1; said--) {
       const tail = this.ids.slice(-said);
@@ -375,7 +377,7 @@ export class FakeSession implements FusionSession {
   }
 }
 
-/** What a server tells of any answer. */
+/** A server's token counts of any answer. */
 const COUNTED_THERE = { promptTokens: 70, cachedTokens: 30, answerTokens: 5 };
 
 function placedTokens({ chunk: { tokens }, range }: Extract<Segment, { kind: 'chunk' }>): Int32Array {

@@ -1,4 +1,4 @@
-/** The beginning of a GGUF as a file has it, with weights of zeros: enough for whoever reads headers, not for the engine. */
+/** The beginning of a GGUF file, with zero weights: sufficient for reading headers, not for the engine. */
 export function ggufBytes(name: string, dataBytes = 4096): Buffer {
   const pairs = [
     pair('general.name', 8, text(name)),

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** The package that setup and the app fetch a pack from, in the form npm gives it, with `library` for the pack. */
+/** The npm package that setup and the app download a pack from, with `library` as the pack. */
 export function packPackage(library: Buffer, name = 'libggml-test.so'): Buffer {
   return gzipSync(
     Buffer.concat([
@@ -24,7 +24,7 @@ export function tarEntry(path: string, content: Buffer): Buffer {
   return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
 }
 
-/** What resources/gpu-packs.json is, for packages of a test; `driver`: whether that of CUDA is found. Gives its path. */
+/** Writes a resources/gpu-packs.json for test packages; `driver`: whether CUDA's is found. Returns its path. */
 export function writePins(
   dir: string,
   packed: Buffer,

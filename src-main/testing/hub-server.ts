@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 
 export interface TestRepository {
   files: Record<string, Buffer>;
-  /** Commit that `main` is at; earlier ones are not there any more. */
+  /** Commit of `main`; earlier ones no longer exist. */
   sha?: string;
   gated?: false | 'auto' | 'manual';
   task?: string;
   tags?: string[];
   downloads?: number;
-  /** What search results say of its header. */
+  /** Header information in search results. */
   gguf?: { total: number; architecture: string };
 }
 
@@ -21,28 +21,29 @@ interface Seen {
   range: string | undefined;
 }
 
-/** Answers in place of the server; gives whether it has. */
+/** Answers instead of the server; returns whether it did. */
 type Instead = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export const SHA = 'c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00';
 
 /**
- * A hub on this machine that speaks the Hugging Face API as documented: listing with Link headers, repository information, file trees with
- * LFS metadata, and /resolve/, which redirects to another server for files, as the public one does.
+ * A hub on this machine that speaks the Hugging Face API as documented: listing with Link headers, repository
+ * information, file trees with LFS metadata, and /resolve/, which redirects to another server for files, like the
+ * public hub.
  */
 export class TestHub {
   readonly repositories: Record<string, TestRepository>;
-  /** Lets those in who ask with this token; gated repositories hand out files to them alone. */
+  /** The accepted token; gated repositories require it for files. */
   token = 'hf_let_me_in';
-  /** Entries of a page. */
+  /** Entries per page. */
   pageSize = 20;
-  /** Bytes of a file after which its connection is cut, one for each request; none: it is sent whole. */
+  /** Bytes of a file after which the connection is closed, one for each request; none: the whole file is sent. */
   cuts: number[] = [];
-  /** Milliseconds between pieces of 64 KiB of a file. */
+  /** Milliseconds between 64 KiB pieces of a file. */
   pauseMs = 0;
-  /** Sent in place of what a file holds, by its path. */
+  /** Content sent instead of a file's, by its path. */
   swapped: Record<string, Buffer> = {};
-  /** Of a file; the public hub's servers do not all give the same. */
+  /** ETag of a file; the public hub's servers do not all send the same. */
   etag = (bytes: Buffer): string => `"${sha256Of(bytes)}"`;
   instead: Instead = () => false;
   readonly seen: Seen[] = [];
@@ -115,7 +116,7 @@ export class TestHub {
     this.#page([{ type: 'directory', oid: '0', size: 0, path: 'folder' }, ...entries], url, response);
   }
 
-  /** A page, and the address of the next as the public hub gives it: absolute, with its own name. */
+  /** A page, and the URL of the next like the public hub's: absolute, with its own host name. */
   #page(all: unknown[], url: URL, response: ServerResponse): void {
     const from = Number(url.searchParams.get('cursor') ?? 0);
     const next = from + this.pageSize;
@@ -173,7 +174,7 @@ export class TestHub {
       if (this.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, this.pauseMs));
     }
     if (cut === undefined) response.end();
-    else setTimeout(() => response.destroy(), 50); // once what was written has gone out
+    else setTimeout(() => response.destroy(), 50); // once the written data has been sent
   }
 }
 

@@ -19,7 +19,7 @@ import { LibraryService, type LibraryServiceOptions } from '../library/library-s
 import { ParserProcess } from '../library/parser/parser-process.ts';
 import { DocumentReader } from '../library/queue/reader.ts';
 
-/** A store in memory with what the library asks beyond answers. */
+/** A store in memory with the functions that a library needs beyond answers. */
 export class LibraryFakeStore extends FakeStore {
   readonly pinned = new Set<string>();
 
@@ -83,7 +83,7 @@ class FakeModels implements ModelSource {
   }
 }
 
-/** The library of a folder, as the command line opens it; files of more than 1,000 bytes are refused. */
+/** The library of a folder, as the command line opens it; refuses files of more than 1,000 bytes. */
 export function openFolder(
   root: string,
   options: Pick<FolderLibraryOptions, 'catalogue' | 'store' | 'model' | 'chunkTokens'>,
@@ -110,7 +110,7 @@ export class ServiceFixture {
   readonly models: FakeModels;
   readonly events: KvasirEvent[] = [];
   bus = new EventBus();
-  /** What starts found. */
+  /** Findings of starts. */
   readonly found: Failure[] = [];
   readonly settings: SettingsService;
   readonly gate = new Gate();
@@ -154,7 +154,7 @@ export class ServiceFixture {
     });
   }
 
-  /** Files look an hour old, so that their time stamps are trusted. */
+  /** Files appear an hour old, so that their timestamps are trusted. */
   write(path: string, content: string | Buffer, ageSeconds = 3600): void {
     const file = join(this.root, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -163,7 +163,7 @@ export class ServiceFixture {
     utimesSync(file, then, then);
   }
 
-  /** A library of the folder, with everything done. */
+  /** A library of the folder, fully processed. */
   async library(): Promise<LibraryInfo> {
     const { id } = this.service.create('Docs');
     await this.service.addPaths({ id, paths: [this.root], watch: true });
@@ -182,7 +182,7 @@ export class ServiceFixture {
     return this.service.documents.list({ libraryId, search, ...window }).items;
   }
 
-  /** Resolves when the queue has nothing to do. */
+  /** Resolves when the queue is idle. */
   idle(): Promise<void> {
     return this.until(() => {
       const { waiting, active } = this.service.queue.status();
@@ -202,7 +202,7 @@ export class ServiceFixture {
     this.catalogue.close();
   }
 
-  /** As after the program was ended and started again; `between` is what befell the data meanwhile. */
+  /** As after a restart of the program; `between` changes the data meanwhile. */
   async restart(between: () => void = () => undefined): Promise<void> {
     await this.stop();
     between();

@@ -1,7 +1,7 @@
 /**
- * Stand-ins for engine and model: chunk files with a header, a checksum and a payload that follows from the chunk's
- * identity, so that a test can tell whether what it was served is right. Files are real; nothing else is. Long, since it is one
- * stand-in for model and files together.
+ * Fakes of engine and model: chunk files with a header, a checksum and a payload derived from the chunk's identity, so
+ * that a test can verify the data it was served. Only files are real. The file is long because it fakes model and files
+ * together.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -33,7 +33,7 @@ import {
   type StoreOptions,
 } from '../kvstore/store.ts';
 
-/** The native side of a chunk, which only the engine may name. */
+/** The native part of a chunk, which only the engine may access. */
 type NativeChunk = ChunkKv['native'];
 
 const FORMAT_VERSION = 1;
@@ -43,7 +43,7 @@ interface FakeHeader extends Omit<ChunkHeader, 'tokens'> {
   sum: string;
 }
 
-/** What the KV of an identity is: any change to fingerprint, prefix, dtype or tokens changes it. */
+/** The KV of an identity: any change to fingerprint, prefix, dtype or tokens changes it. */
 function payloadOf(
   header: { fingerprint: string; prefixHash: string; dtype: KvDtype; tokens: Int32Array },
   bytes: number,
@@ -64,7 +64,7 @@ function parseFile(path: string): { header: FakeHeader; payload: Buffer } {
   return parseBytes(file, file.length);
 }
 
-/** The beginning of a file of so many bytes. */
+/** The beginning of a file of `fileBytes` bytes. */
 function parseBytes(file: Buffer, fileBytes: number): { header: FakeHeader; payload: Buffer } {
   const end = file.indexOf(10);
   const corrupt = (what: string): KvasirError =>
@@ -88,13 +88,13 @@ class FakeChunk implements NativeChunk {
   readonly bytes: number;
   readonly header: ChunkHeader;
   readonly path: string | undefined;
-  /** As it was when the file was opened, like the engine's. */
+  /** The checksum when the file was opened, like the engine's. */
   readonly #sum: string;
   disposed = false;
   memory: Buffer | undefined;
-  /** Set to hold or fail pullIn. */
+  /** Set to block or fail pullIn. */
   gate: Promise<void> | undefined;
-  /** What has arrived so far, and why no more does. */
+  /** Data that has arrived so far, and why no more will. */
   #arrived = Buffer.alloc(0);
   failure: { code: ErrorCode; message: string } | undefined;
 
@@ -128,7 +128,7 @@ class FakeChunk implements NativeChunk {
     this.memory = this.read();
   }
 
-  /** What using the chunk reads: the payload, checked. */
+  /** Reads the payload and verifies it, as a use of the chunk does. */
   read(): Buffer {
     this.#requireLive();
     if (this.memory) return this.memory;
@@ -138,7 +138,7 @@ class FakeChunk implements NativeChunk {
     return payload;
   }
 
-  /** Whether the payload is what this identity's KV must be. */
+  /** Whether the payload matches this identity's KV. */
   isRight(): boolean {
     return this.read().equals(payloadOf(this.header, this.bytes));
   }
@@ -168,7 +168,7 @@ class FakeChunk implements NativeChunk {
   }
 }
 
-/** Writes and fsyncs a chunk file; gives its size. */
+/** Writes and fsyncs a chunk file; returns its size. */
 function writeChunkFile(path: string, header: ChunkHeader, payload: Buffer): number {
   const fields: FakeHeader = { ...header, tokens: [...header.tokens], sum: sha256(payload), fileBytes: 0 };
   // The size is in the header, and the header's length depends on the size.
@@ -199,7 +199,7 @@ export const fakeFiles: ChunkFiles = {
   },
 };
 
-/** Encodes and opens chunks; remembers all it opened, so that a test can check that each is disposed once. */
+/** Encodes and opens chunks; records all it opened, so that a test can check that each is disposed once. */
 export class FakeModel implements ChunkOpener {
   readonly fingerprint: string;
   readonly prefix: Int32Array;
@@ -212,7 +212,7 @@ export class FakeModel implements ChunkOpener {
     this.prefix = prefix;
   }
 
-  /** A chunk of `bytes` of KV that is different for each `id`. */
+  /** A chunk of `bytes` of KV that differs for each `id`. */
   encode(id: number, bytes = 1000, version = FORMAT_VERSION): { key: string; chunk: ChunkKv } {
     return this.encodeTokens(Int32Array.of(id, -id, 7), { bytes, version });
   }
@@ -238,7 +238,7 @@ export class FakeModel implements ChunkOpener {
     };
   }
 
-  /** A block of a prompt's beginning; no text chunk has its tokens. */
+  /** A prefix block; no text chunk has its tokens. */
   encodePrefix(id: number, bytes = 1000): { key: string; chunk: ChunkKv } {
     const { chunk } = this.encode(1_000_000 + id, bytes);
     const { fingerprint, prefix } = this;
@@ -282,7 +282,7 @@ export function fake(chunk: ChunkKv): FakeChunk {
   throw new TypeError('fake: not a FakeChunk');
 }
 
-/** In memory where there is such a folder for us: these tests fsync thousands of times. */
+/** In memory if available: these tests fsync thousands of times. */
 const TEMP_BASE = isWritable('/dev/shm') ? '/dev/shm' : tmpdir();
 
 function isWritable(folder: string): boolean {
@@ -294,14 +294,14 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** A folder that goes with the test. */
+/** A folder that is deleted after the test. */
 export function tempDir(): string {
   const dir = mkdtempSync(join(TEMP_BASE, 'kvasir-store-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
-/** A store that is closed with the test; defaults: roomy budgets, no RAM tier. */
+/** A store that is closed after the test; defaults: roomy budgets, no RAM tier. */
 export async function openTestStore(options: Partial<StoreOptions> & { dir: string }): Promise<ChunkStore> {
   const store = await ChunkStore.open({
     diskBudgetBytes: 1e9,
@@ -346,7 +346,7 @@ export async function storeFor(count: number, ramBudgetBytes = 0) {
   return { dir, store, each };
 }
 
-/** Puts the first `count` of the chunks above and gives their keys. */
+/** Puts the first `count` of the chunks above and returns their keys. */
 export async function fill(store: ChunkStore, count: number): Promise<string[]> {
   const keys: string[] = [];
   for (let id = 10; id < 10 + count; id++) {
@@ -357,7 +357,7 @@ export async function fill(store: ChunkStore, count: number): Promise<string[]> 
   return keys;
 }
 
-/** Leases a chunk that must be there. */
+/** Leases a chunk that must exist. */
 export async function take(
   store: ChunkStore,
   key: string,
@@ -386,7 +386,7 @@ export function flip(path: string, at: number): void {
   writeFileSync(path, bytes);
 }
 
-/** Whether this process may mount; then a read-only or a tiny file system is to be had for real. */
+/** Whether this process may mount, so that tests can use real read-only and tiny file systems. */
 export const canMount = ((): boolean => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-mount-'));
@@ -401,7 +401,7 @@ export const canMount = ((): boolean => {
   }
 })();
 
-/** An empty file system of a given size (as `mount` takes it) that goes with the test. */
+/** An empty file system of a given size (as `mount` takes it) that is removed after the test. */
 export function mountTmpfs(size: string): string {
   const dir = tempDir();
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir]);

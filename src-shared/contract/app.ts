@@ -37,9 +37,9 @@ export const appContract = {
   /** Documents, conversations and settings (but not the KV cache, which can be recomputed) in one file. */
   'app.backup': procedure(NothingSchema, BackupSchema),
   'app.backups': procedure(NothingSchema, z.array(BackupSchema)),
-  /** Replaces the data with a backup's at the next start. Says so; nothing is lost: the present data is backed up first. */
+  /** Replaces the data with a backup's at the next start. Nothing is lost: the current data is backed up first. */
   'app.restore': procedure(z.object({ path: z.string() }), z.object({ restartNeeded: z.boolean() })),
-  /** Ends Kvasir and starts it again; BAD_ARGUMENT where the host cannot. */
+  /** Restarts Kvasir; BAD_ARGUMENT if the host cannot. */
   'app.restart': procedure(NothingSchema, NothingSchema),
 };
 

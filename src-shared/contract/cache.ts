@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { CacheStateSchema, IdSchema, KvDtypeSchema, NothingSchema, WindowSchema } from './common.ts';
 
-/** What of stored chunks is kept in the memory of the device that the model is on. */
+/** Stored chunks held in the memory of the model's device. */
 const DeviceCacheSchema = z.object({
   chunks: z.int(),
   bytes: z.number(),
   budgetBytes: z.number(),
-  /** Whether nobody set the budget: it follows what is free. */
+  /** Whether the budget is automatic: it depends on the free memory. */
   automatic: z.boolean(),
-  /** Of the device's memory. */
+  /** Total device memory. */
   totalBytes: z.number(),
 });
 
@@ -20,28 +20,28 @@ const CacheStatsSchema = z.object({
   diskFreeBytes: z.number(),
   ramBytes: z.number(),
   ramBudgetBytes: z.number(),
-  /** null where the model is in the computer's memory alone. */
+  /** null if the model is in main memory only. */
   device: DeviceCacheSchema.nullable(),
   pinnedChunks: z.int(),
   pinnedBytes: z.number(),
-  /** Since the store was made. */
+  /** Since the store was created. */
   ramHits: z.int(),
   diskHits: z.int(),
   misses: z.int(),
-  /** Since Kvasir was started: chunks brought into memory ahead of their use, and those of them that were then used. */
+  /** Since the start: chunks prefetched into memory, and those of them that were used. */
   prefetched: z.int(),
   prefetchHits: z.int(),
   dtype: KvDtypeSchema,
-  /** What the active model's chunks take (or would take) in each dtype. */
+  /** Size of the active model's chunks in each dtype. */
   bytesByDtype: z.object({ f16: z.number(), q8_0: z.number() }),
-  /** Chunks of models that are not active now. */
+  /** Chunks of inactive models. */
   otherModelChunks: z.int(),
   otherModelBytes: z.number(),
 });
 
 const CacheEntrySchema = z.object({
   key: z.string(),
-  /** The document it came from; null when none has this text any more. */
+  /** The document it came from; null if no document has this text any longer. */
   documentId: IdSchema.nullable(),
   document: z.string(),
   ordinal: z.int().nullable(),

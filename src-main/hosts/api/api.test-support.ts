@@ -12,7 +12,7 @@ import { createRoutes } from './routes.ts';
 
 const DIMENSION = 2;
 
-/** Pages of a "PDF" are its lines, and its chunks, too. */
+/** Each line of a fake "PDF" is a page and a chunk. */
 const DOCUMENTS = {
   read: ({ bytes }: { bytes: Uint8Array }) => {
     const text = Buffer.from(bytes).toString();
@@ -27,7 +27,7 @@ const DOCUMENTS = {
   },
 };
 
-/** Of a text's letters a and b; a token a letter, five at most. */
+/** Embeds a text by counting its letters a and b; one token per letter, at most five. */
 function embeddingModels() {
   const countOf = (text: string, letter: string): number => text.split(letter).length - 1;
   const vector = (text: string): number[] => {
@@ -91,7 +91,7 @@ export function api({
   return { get, post, model: fake, routes, logged };
 }
 
-/** What a refusal says. */
+/** The message of a refusal. */
 export async function refused(
   answer: Promise<Response>,
 ): Promise<[status: number, param: string | null, message: string]> {

@@ -2,8 +2,8 @@ import type { MiddlewareHandler } from 'hono';
 import { Refusal } from './errors.ts';
 
 /**
- * Refuses bodies of more than `most` bytes (413). Hono's own limit makes a Request of the Request that it is given, which Node's does
- * not take from the server's: a body whose length is not said beforehand would fail.
+ * Refuses bodies of more than `most` bytes (413). Hono's own limit creates a new Request from the given one, which Node
+ * does not accept from the server's request class: a body without an announced length would fail.
  */
 export function limitBody(most: number): MiddlewareHandler {
   const tooLarge = (): Refusal =>

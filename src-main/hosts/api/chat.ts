@@ -30,7 +30,7 @@ import {
   writingOf,
 } from './told.ts';
 
-/** What a message may have besides its role. */
+/** Fields of a message besides its role. */
 const SAID = { content: ContentSchema, name: z.string().nullish() } as const;
 
 /** An answer as clients send it back. Later turns see neither thoughts nor annotations. */
@@ -68,7 +68,7 @@ export const ChatRequestSchema = z
     top_logprobs: z.int().min(0).max(20).nullish(),
     response_format: FormatSchema,
     reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish(),
-    /** What Qwen's models are told by; `reasoning_effort` goes first. */
+    /** The switch of Qwen's models; `reasoning_effort` takes precedence. */
     chat_template_kwargs: z.strictObject({ enable_thinking: z.boolean().optional() }).nullish(),
     store: only(false),
     modalities: z.array(z.literal('text', { error: 'Kvasir writes text only.' })).nullish(),
@@ -105,7 +105,7 @@ const ChatSchema = z
           role: z.literal('assistant'),
           content: z.string(),
           refusal: z.null(),
-          /** What the model thought before; absent when nothing. */
+          /** The model's thoughts; absent if none. */
           reasoning_content: z.string().optional(),
         }),
         logprobs: LogprobsSchema.nullable(),
@@ -113,7 +113,7 @@ const ChatSchema = z
       }),
     ),
     usage: UsageSchema,
-    /** Of a library's answer. */
+    /** Only in a library's answer. */
     citations: z.array(CitationSchema).optional(),
     kvasir: HowMadeSchema,
   })
@@ -231,7 +231,7 @@ function streamAnswer(
         ),
     });
     const { finish, fingerprint } = result;
-    begin(); // an answer without a word
+    begin(); // an empty answer
     send({
       ...base,
       system_fingerprint: shortened(fingerprint),
@@ -247,7 +247,7 @@ function choice(delta: object) {
   return { index: 0, delta, logprobs: null as unknown, finish_reason: null as string | null };
 }
 
-/** Names the weights, as far as clients compare it. */
+/** Identifies the weights, as far as clients compare it. */
 function shortened(fingerprint: string): string {
   return `fp_${fingerprint.slice(0, 16)}`;
 }

@@ -1,11 +1,11 @@
-/** What clients send or echo as a matter of course is answered, on every route. */
+/** Fields that clients commonly send or echo are accepted on every route. */
 import { describe, expect, test } from 'vitest';
 import { api, refused } from './api.test-support.ts';
 
 const CHAT = '/v1/chat/completions';
 const user = (content: unknown, more: object = {}): object => ({ role: 'user', content, ...more });
 const chat = (more: object): object => ({ model: 'Fake', messages: [user('Hello')], ...more });
-/** An assistant's message as `model_dump()` of OpenAI's Python client gives it. */
+/** An assistant message as output by `model_dump()` of OpenAI's Python client. */
 const DUMPED = {
   content: 'Hi.',
   refusal: null,
@@ -150,7 +150,7 @@ test('filters reach the sampler, the request’s before any other', async () => 
   for (const sampling of model.sampled) expect(sampling).toMatchObject(filters);
 });
 
-/** Neither has a seed. */
+/** Neither accepts a seed. */
 function seedless(path: string): object {
   return path === '/v1/responses' || path === '/v1/messages' ? { seed: null } : {};
 }

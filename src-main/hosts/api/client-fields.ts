@@ -1,33 +1,33 @@
 import { z } from '@hono/zod-openapi';
 
-/** A field that clients send with the one value that means nothing here. */
+/** A field that is accepted only with the one value that has no effect here. */
 export function only<T extends string | number | boolean>(value: T) {
   return z.literal(value, { error: `Only ${JSON.stringify(value)} is supported.` }).nullish();
 }
 
-/** A field whose value makes no difference. */
+/** A field whose value has no effect. */
 export const ANY = z.unknown().optional();
 
-/** Tokens of an answer at most. LM Studio and llama.cpp send -1 for no limit, Ollama -2 as well. */
+/** Maximum tokens of an answer. LM Studio and llama.cpp send -1 for no limit, Ollama -2 as well. */
 export const LimitSchema = z
   .int()
   .min(-2)
   .refine((tokens) => tokens !== 0, { error: 'An answer has one token at least; -1 sets no limit.' })
   .nullish();
 
-/** Filters of the sampler, by the names that llama.cpp, LM Studio, Ollama and vLLM give them. */
+/** Sampler filters, under the names used by llama.cpp, LM Studio, Ollama and vLLM. */
 export const FILTERS = {
-  /** Sampled from this many likeliest tokens; 0 and -1: from all. */
+  /** Samples from this number of most likely tokens; 0 and -1: from all. */
   top_k: z.int().min(-1).max(1_000_000).nullish(),
-  /** Tokens less likely than this share of the likeliest one's probability are left out. */
+  /** Excludes tokens below this share of the most likely token's probability. */
   min_p: z.number().min(0).max(1).nullish(),
-  /** Divides the logits of tokens among the last 64; 1: none. */
+  /** Divides the logits of the last 64 tokens; 1: none. */
   repeat_penalty: z.number().gt(0).max(10).nullish(),
   repetition_penalty: z.number().gt(0).max(10).nullish(),
   repeat_last_n: only(64),
 } as const;
 
-/** Lists of tools that are empty, as clients without tools send them. */
+/** Empty tool lists, as sent by clients without tools. */
 export const NO_TOOLS = {
   tools: z.array(z.unknown()).max(0).nullish(),
   tool_choice: z.enum(['auto', 'none']).nullish(),
@@ -36,9 +36,9 @@ export const NO_TOOLS = {
   parallel_tool_calls: z.boolean().nullish(),
 } as const;
 
-/** What other servers' clients send, with the values that change nothing. */
+/** Fields of other servers' clients, with the values that have no effect. */
 export const NO_CHANGE = {
-  // Sampling methods that are off.
+  // Disabled sampling methods.
   typical_p: only(1),
   typ_p: only(1),
   tfs_z: only(1),
@@ -69,7 +69,7 @@ export const NO_CHANGE = {
   include_stop_str_in_output: only(false),
   add_generation_prompt: only(true),
   continue_final_message: only(false),
-  // Hints to a server about its own memory and devices. A prompt that does not fit the context is refused in any case.
+  // Hints to a server about its memory and devices. A prompt that does not fit the context is refused in any case.
   cache_prompt: ANY,
   id_slot: ANY,
   slot_id: ANY,
@@ -87,7 +87,7 @@ export const NO_CHANGE = {
   return_progress: only(false),
   return_tokens: only(false),
   transforms: z.array(z.unknown()).max(0).nullish(),
-  // Who asks, and how the request is booked.
+  // User and billing information.
   user: z.string().nullish(),
   metadata: z.record(z.string(), z.string()).nullish(),
   service_tier: z.enum(['auto', 'default']).nullish(),
@@ -97,13 +97,13 @@ export const NO_CHANGE = {
   verbosity: only('medium'),
 } as const;
 
-/** Anthropic's way to mark what is to be cached, which other servers' clients send as well. */
+/** Anthropic's cache marker, which other servers' clients send as well. */
 export const CacheMarkSchema = z.looseObject({ type: z.literal('ephemeral') }).nullish();
 
-/** Levels of a request that have fields of ours: messages, their parts, and what these have. */
+/** Nesting levels of a request with Kvasir's fields: messages, their parts, and fields of those. */
 const LEVELS = 6;
 
-/** null is how clients send nothing: such fields are left out, but not of a JSON schema, where null is a value. */
+/** Clients send null for absent fields: drops them, except in a JSON schema, where null is a value. */
 export function withoutNulls(value: unknown, levels = LEVELS): unknown {
   if (levels === 0 || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => withoutNulls(item, levels - 1));

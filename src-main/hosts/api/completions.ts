@@ -22,7 +22,7 @@ const CompletionRequestSchema = z
     prompt: z.union([z.string().min(1), z.tuple([z.string().min(1)])], {
       error: 'Only one prompt, as a text, is supported.',
     }),
-    /** How many of the likeliest tokens are told at each place. */
+    /** Number of most likely tokens reported at each position. */
     logprobs: z.int().min(0).max(5).nullish(),
     echo: only(false),
     best_of: only(1),
@@ -53,7 +53,7 @@ const CompletionSchema = z
       }),
     ),
     usage: UsageSchema,
-    /** Of a library's answer. */
+    /** Only in a library's answer. */
     citations: z.array(CitationSchema).optional(),
     kvasir: HowMadeSchema,
   })
@@ -142,7 +142,7 @@ function streamText(
   });
 }
 
-/** In the form of this endpoint; `offset`: where the first token's text begins. */
+/** In this endpoint's format; `offset`: where the first token's text begins. */
 function logprobsTold(logprobs: readonly TokenLogprobs[], offset: number): z.infer<typeof LogprobsSchema> {
   let at = offset;
   const told = logprobs.map((each) => ({ ...logprobTold(each), top: each.top.map(logprobTold) }));

@@ -6,30 +6,30 @@ import type { Logger } from '../../platform/logger.ts';
 import { failureOf } from './errors.ts';
 import { eventStream, type Send } from './events.ts';
 
-/** What routes need. */
+/** Dependencies of the routes. */
 export interface ApiCore {
   completions: CompletionService;
   vectors: VectorService;
   documents: Pick<SentDocuments, 'read'>;
-  /** Answers requests of MCP. */
+  /** Handles MCP requests. */
   mcp: (request: Request) => Promise<Response>;
   log: Logger;
-  /** What cuts a client's text into chunks; absent: nothing does. */
+  /** Splits a client's text into chunks; absent: no splitting. */
   separator?: string | undefined;
-  /** Of the program. */
+  /** The program's version. */
   version: string;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** As eventStream has it. */
+  /** See eventStream. */
   keepAliveMs?: number | undefined;
 }
 
-/** As OpenAI tells times. */
+/** A timestamp in OpenAI's format, in seconds. */
 export function seconds(clock: () => number): number {
   return Math.floor(clock() / 1000);
 }
 
-/** Does something the first time only. */
+/** Runs `work` on the first call only. */
 export function once(work: () => void): () => void {
   let done = false;
   return () => {
@@ -38,7 +38,7 @@ export function once(work: () => void): () => void {
   };
 }
 
-/** Aborted with the request, or when its stream has no reader any more. */
+/** Aborted with the request, or when its stream has lost its reader. */
 export function abortOf(signal: AbortSignal): AbortController & { any: AbortSignal } {
   const controller = new AbortController();
   return Object.assign(controller, { any: AbortSignal.any([signal, controller.signal]) });

@@ -25,7 +25,7 @@ const RequestSchema = z
         .max(MOST_TEXTS, { error: `A request may have ${MOST_TEXTS} texts at most.` }),
     ]),
     encoding_format: z.enum(['float', 'base64']).nullish(),
-    /** Vectors are not shortened. */
+    /** Vectors are not truncated. */
     dimensions: z.int().nullish(),
     user: z.string().nullish(),
   })
@@ -39,7 +39,7 @@ const EmbeddingsSchema = z
       z.object({
         object: z.literal('embedding'),
         index: z.int(),
-        /** Numbers, or their 32-bit floats, little endian, in base64. */
+        /** Numbers, or little-endian 32-bit floats in base64. */
         embedding: z.union([z.array(z.number()), z.string()]),
       }),
     ),

@@ -5,12 +5,12 @@ import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 import { traceOf } from '../../platform/failure.ts';
 import type { Logger } from '../../platform/logger.ts';
 
-/** What clients of OpenAI's API are told of a failure. */
+/** An error body in the format of OpenAI's API. */
 export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
 
-/** A request that is refused before anything is asked of the core. */
+/** A request refused before it reaches the core. */
 export class Refusal extends Error {
   readonly status: ContentfulStatusCode;
   readonly param: string | null;
@@ -30,20 +30,20 @@ export class Refusal extends Error {
   }
 }
 
-/** The client closed the connection; nobody sees it. */
+/** The client closed the connection; nobody sees this status. */
 const CLIENT_CLOSED = 499 as ContentfulStatusCode;
 
-/** When what passes may have passed: a guess, since nobody knows how long others take. */
+/** Retry-After for temporary failures: a guess, because the duration of other requests is unknown. */
 const RETRY_SECONDS = '5';
 
-/** How a failure is told. `again`: whether it may go well when it is tried again, as it is. */
+/** How a failure is reported. `again`: whether the same request may succeed on retry. */
 interface Telling {
   status: ContentfulStatusCode;
   code: string;
   again?: boolean;
 }
 
-/** Failures that say something about the request, about the server that a model is on, or that pass. Any other is this server's. */
+/** Failures that concern the request or a model's server, or that are temporary. All others are this server's fault. */
 const TELLINGS: Partial<Record<ErrorCode, Telling>> = {
   NOT_FOUND: { status: 404, code: 'model_not_found' },
   BAD_ARGUMENT: { status: 400, code: 'invalid_value' },
@@ -61,7 +61,7 @@ const TELLINGS: Partial<Record<ErrorCode, Telling>> = {
   DATABASE_HELD: { status: 503, code: 'database_held', again: true },
   OUT_OF_MEMORY: { status: 503, code: 'out_of_memory', again: true },
   ABORTED: { status: CLIENT_CLOSED, code: 'aborted' },
-  // The server that the model is on. What its settings, its account or its address would have to change for fails again.
+  // The model's server. Failures that need a change of settings, account or address are not retried.
   REMOTE_BUSY: { status: 503, code: 'remote_busy', again: true },
   REMOTE_SLOW: { status: 504, code: 'remote_slow' },
   REMOTE_UNREACHABLE: { status: 502, code: 'remote_unreachable' },
@@ -72,7 +72,7 @@ const TELLINGS: Partial<Record<ErrorCode, Telling>> = {
   REMOTE_MODEL: { status: 502, code: 'remote_model', again: false },
   REMOTE_CERTIFICATE: { status: 502, code: 'remote_certificate', again: false },
   REMOTE_PROTOCOL: { status: 502, code: 'remote_protocol', again: false },
-  // No model can be loaded, until somebody chooses another.
+  // No model can be loaded until somebody chooses another.
   MODEL_NOT_FOUND: { status: 503, code: 'model_not_loaded', again: false },
   MODEL_INVALID: { status: 503, code: 'model_not_loaded', again: false },
   MODEL_PART_MISSING: { status: 503, code: 'model_not_loaded', again: false },
@@ -84,11 +84,11 @@ export interface Failure {
   status: ContentfulStatusCode;
   headers: Record<string, string>;
   body: ErrorBody;
-  /** Whether it may go well when it is tried again; undefined: nobody knows. */
+  /** Whether a retry may succeed; undefined: unknown. */
   again: boolean | undefined;
 }
 
-/** What failed, in the form and with the status that clients expect. `id`: of the request, for the log. */
+/** A failure in the format and with the status that clients expect. `id`: the request's, for the log. */
 export function failureOf(error: unknown, log: Logger, id: string): Failure {
   if (error instanceof Refusal) return told(error.status, error.message, error);
   if (error instanceof HTTPException) return told(error.status, error.message);
@@ -127,13 +127,13 @@ function told(
     ...more,
     ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(again === true && { 'Retry-After': RETRY_SECONDS }),
-    // The official clients try again whatever has such a status, unless they are told not to.
+    // The official clients retry on such a status unless this header forbids it.
     ...(again === false && { 'X-Should-Retry': 'false' }),
   };
   return { status, headers, again, body: { error: { message, type: typeOf(status), param, code } } };
 }
 
-/** What OpenAI calls it: a key or a model that is not known is told by `code`. */
+/** OpenAI's error type; `code` identifies an unknown key or model. */
 function typeOf(status: number): string {
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';

@@ -14,7 +14,7 @@ const PATHS: Readonly<Record<string, object>> = {
   '/v1/messages': { messages: MESSAGES, max_tokens: 9 },
 };
 
-/** A stream whose first token is waited for until `held` is settled, read up to its first piece. */
+/** A stream whose first token waits for `held`, read up to its first piece. */
 async function waiting(path: string, held: Promise<void>) {
   const { post } = api({ keepAliveMs: 1, beforeToken: () => held });
   const answer = await post(path, { model: 'Fake', stream: true, ...PATHS[path] });
@@ -55,7 +55,7 @@ function keptAlive() {
     maxRetries: 0,
     fetch: async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
       const answer = await routes.request(new Request(url, init));
-      held.resolve(undefined); // once that was sent: else there would be no answer
+      held.resolve(undefined); // once that was sent: otherwise there would be no response
       return answer;
     },
   };
@@ -72,7 +72,7 @@ test('the official clients leave that out', async () => {
   expect([text, content]).toMatchObject(['She lives in Oslo.', [{ text: 'She lives in Oslo.' }]]);
 });
 
-/** A stream whose work ends when the test says so. */
+/** A stream whose work ends when the test allows it. */
 function held() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

@@ -1,25 +1,25 @@
-/** Sends one event of a stream, by its name where it has one. */
+/** Sends one event of a stream, with its name if it has one. */
 export type Send = (data: unknown, name?: string) => void;
 
 interface EventStreamOptions {
-  /** Makes the events; resolves when there are no more. */
+  /** Produces the events; resolves when there are no more. */
   work: (send: Send) => Promise<void>;
-  /** Tells of a failure after the stream began. */
+  /** Reports a failure after the stream began. */
   failed: (error: unknown, send: Send) => void;
-  /** What ends a stream. */
+  /** Final event of a stream. */
   last?: string;
-  /** The reader has gone. */
+  /** The reader has disconnected. */
   onLeft: () => void;
-  /** Milliseconds without an event after which a comment says that there will be more. */
+  /** Interval in milliseconds without an event after which a keep-alive comment is sent. */
   keepAliveMs?: number | undefined;
 }
 
-/** Clients, and proxies between, give up on an answer of which nothing comes: fetch of Node after five minutes, proxies after one. */
+/** Clients and proxies time out when nothing arrives: Node's fetch after five minutes, proxies after one. */
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Server-sent events. What fails before anything was sent is thrown, so that it gets a status of its own; what fails later is told as an
- * event. The wait for the first event, too, is kept alive by comments, which readers of such streams leave out.
+ * Server-sent events. A failure before anything was sent is thrown, so that it gets its own status; a later one is
+ * reported as an event. Keep-alive comments, which readers ignore, also cover the wait for the first event.
  */
 export async function eventStream({
   work,

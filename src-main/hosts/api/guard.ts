@@ -5,22 +5,22 @@ import { Refusal } from './errors.ts';
 import type { ApiKeys } from './keys.ts';
 import { ID_HEADERS } from './request-id.ts';
 
-/** Who may reach the API. */
+/** Access control of the API. */
 export interface Access {
   keys: ApiKeys;
-  /** Names in Host that are answered, in lower case; undefined: any. */
+  /** Accepted Host names, in lower case; undefined: any. */
   hosts: readonly string[] | undefined;
-  /** Pages of these origins may ask; '*': of all. */
+  /** Origins whose pages may send requests; '*': all. */
   origins: readonly string[];
 }
 
-/** What says only whether the server is up, or what it can do, but nothing of what it has. */
+/** Routes without data: only the server's health and its API description. */
 const OPEN = ['/health', '/openapi.json'];
 
-/** Headers of answers that pages may read, besides those that say what a body is. */
+/** Response headers that pages may read, besides those that describe the body. */
 const EXPOSED = [...ID_HEADERS, 'Retry-After', 'X-Should-Retry', 'Mcp-Session-Id'];
 
-/** A name that a foreign page has resolve to this machine shows in Host. */
+/** Protects against DNS rebinding: a foreign domain that resolves to this machine appears in Host. */
 export function checkHost({ hosts }: Access): MiddlewareHandler {
   return async (c, next) => {
     const name = hostName(c.req.header('host'));
@@ -33,8 +33,8 @@ export function checkHost({ hosts }: Access): MiddlewareHandler {
 }
 
 /**
- * Browsers tell where a request comes from: a page that nobody allowed gets nothing, not even a request through. MCP wants origins of
- * this machine let in; pages there still cannot read what they get, since no header allows it.
+ * Browsers send the origin of a request: pages of other origins are refused entirely. For MCP, origins of this machine
+ * must be accepted; pages there still cannot read the response, because no header allows it.
  */
 export function checkOrigin({ origins }: Access): MiddlewareHandler {
   const all = origins.includes('*');

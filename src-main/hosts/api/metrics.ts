@@ -6,7 +6,7 @@ import type { CompletionResult } from '../../completions/types.ts';
 
 const TTFT_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What Prometheus is told of the API. */
+/** Prometheus metrics of the API. */
 export class ApiMetrics {
   readonly registry = new Registry();
   readonly #requests = this.#counter('kvasir_requests_total', 'Requests by route and status', [
@@ -36,7 +36,7 @@ export class ApiMetrics {
     this.#end();
   }
 
-  /** Counts requests, by the route that took them: other paths are not told apart. */
+  /** Counts requests by route; unknown paths are counted together. */
   readonly middleware: MiddlewareHandler = async (c, next) => {
     await next();
     const taken = matchedRoutes(c).findLast(({ method, path }) => method !== 'ALL' && path !== '/*');

@@ -9,7 +9,7 @@ const ModelSchema = z
     object: z.literal('model'),
     created: z.int(),
     owned_by: z.string(),
-    /** A library is asked as a model is, and answers with citations. */
+    /** A library is used like a model, and its answers have citations. */
     kind: z.enum(['chat', 'embedding', 'library']),
   })
   .openapi('Model');
@@ -22,7 +22,7 @@ const list = createRoute({
   responses: { 200: json(ListSchema, 'The models in use, and the libraries'), ...FAILURES },
 });
 
-/** Names of libraries have a slash in them. */
+/** Names of libraries contain a slash. */
 const one = createRoute({
   method: 'get',
   path: '/v1/models/{model}',

@@ -1,4 +1,4 @@
-/** What no route may ignore, on each of them. */
+/** Fields that no route may ignore, on each route. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const CLAUDES_IMAGE = { type: 'image', source: { type: 'url', url: 'http://x' } 
 const FUNCTION = { type: 'function', function: { name: 'f' } };
 const user = (content: unknown): object[] => [{ role: 'user', content }];
 
-/** A request that is answered, by the route. */
+/** A valid request for each route. */
 const GOOD: Readonly<Record<string, object>> = {
   '/v1/chat/completions': { model: 'Fake', messages: user('x') },
   '/v1/completions': { model: 'Fake', prompt: 'x' },
@@ -121,7 +121,7 @@ test('a thousand requests that are refused leave nothing in memory', async () =>
       const body = i % 8 < 4 ? `{"model":"${i}${long}` : { ...GOOD[path], more: `${i}${long}` };
       expect((await post(path, body)).status).toBe(400);
     }
-    // Signals and bodies go in a second round only, once the first has told what they held.
+    // Signals and bodies are collected only in a second round, after the first has released what held them.
     for (let round = 0; round < 3; round++) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       collect();
@@ -130,5 +130,5 @@ test('a thousand requests that are refused leave nothing in memory', async () =>
     return heapUsed + external;
   };
   const before = await send(500);
-  expect(await send(1000)).toBeLessThan(before + 100 * long.length); // a tenth of what was sent
+  expect(await send(1000)).toBeLessThan(before + 100 * long.length); // a tenth of the data sent
 });

@@ -7,10 +7,10 @@ declare module 'hono' {
   }
 }
 
-/** What answers call a request: OpenAI's clients look at the first, Anthropic's at the second. */
+/** Response headers with the request id: OpenAI's clients read the first, Anthropic's the second. */
 export const ID_HEADERS = ['X-Request-Id', 'Request-Id'] as const;
 
-/** Names each request, in its answer and in the log where it fails, so that the two can be brought together. */
+/** Gives each request an id, in its response and in the log entry of a failure, to correlate the two. */
 export const nameRequest: MiddlewareHandler = async (c, next) => {
   const id = `req_${randomUUID()}`;
   c.set('requestId', id);

@@ -3,7 +3,7 @@ import type { ErrorBody } from './errors.ts';
 import type { Send } from './events.ts';
 import type { OutputItem, ResponseBody } from './responses-schemas.ts';
 
-/** What streams of responses call the two kinds of text that an answer has. */
+/** Names of the two kinds of answer text in response streams. */
 const KINDS = {
   reasoning: { part: 'reasoning_text', event: 'response.reasoning_text', prefix: 'rs' },
   message: { part: 'output_text', event: 'response.output_text', prefix: 'msg' },
@@ -11,7 +11,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** An item of the answer that is being written. */
+/** The item that is being written. */
 interface Open {
   kind: Kind;
   id: string;
@@ -25,7 +25,7 @@ export class ResponseEvents {
   #open: Open | undefined;
   #number = 0;
 
-  /** Without it nothing is told. */
+  /** Sets the receiver; without one nothing is sent. */
   to(send: Send): void {
     this.#send = send;
   }
@@ -41,9 +41,9 @@ export class ResponseEvents {
     this.#tell(`${KINDS[kind].event}.delta`, { ...this.#place(open), delta, ...logprobsOf(kind) });
   }
 
-  /** Gives the items that were written. */
+  /** Returns the items that were written. */
   end(status: 'completed' | 'incomplete'): OutputItem[] {
-    this.#opened('message'); // an answer without a word is one, too
+    this.#opened('message'); // an empty answer is an item, too
     this.#close(status);
     return this.#done;
   }
@@ -90,7 +90,7 @@ export class ResponseEvents {
   }
 }
 
-/** The items of an answer that is told at once. */
+/** The items of an answer that is not streamed. */
 export function outputOf(
   { thought, text }: { thought: string; text: string },
   status: 'completed' | 'incomplete',

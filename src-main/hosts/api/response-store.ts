@@ -4,7 +4,7 @@ import { RecentStore } from '../../platform/recent-store.ts';
 const MOST_KEPT = 1000;
 const MOST_UNITS = 16 * 1024 * 1024;
 
-/** What was said up to an answer, by the answer's id, so that a client can go on from there. */
+/** Conversations up to an answer, by the answer's id, so that a client can continue from there. */
 export class ResponseStore {
   readonly #kept = new RecentStore<readonly CompletionMessage[]>(MOST_KEPT, MOST_UNITS);
 

@@ -4,7 +4,7 @@ import { CitationSchema, HowMadeSchema, TextPartSchema, WRITING } from './schema
 
 const InputTextSchema = TextPartSchema.extend({ type: z.literal('input_text') }).openapi('InputText');
 
-/** As an answer had it. */
+/** As in an answer. */
 const OutputTextSchema = z.strictObject({
   type: z.literal('output_text'),
   text: z.string(),
@@ -71,7 +71,7 @@ export const ResponseRequestSchema = z
     input: z.union([z.string().min(1), z.array(ItemSchema).min(1).max(4096)]),
     instructions: z.string().nullish(),
     previous_response_id: z.string().nullish(),
-    /** Whether later requests may go on from this one; kept in memory, as long as there is room. */
+    /** Whether later requests may continue from this one; kept in memory while there is space. */
     store: z.boolean().nullish(),
     max_output_tokens: LimitSchema,
     temperature: z.number().min(0).max(2).nullish(),
@@ -142,7 +142,7 @@ export const ResponseSchema = z
     usage: z
       .object({
         input_tokens: z.int(),
-        /** Those that were not computed for this request, and those that it encoded for later ones. */
+        /** Tokens that were not computed for this request, and tokens that it stored for later ones. */
         input_tokens_details: z.object({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
         output_tokens: z.int(),
         output_tokens_details: z.object({ reasoning_tokens: z.int() }),

@@ -32,12 +32,12 @@ const route = createRoute({
   },
 });
 
-/** A request, and what is said with it. */
+/** A request and its messages. */
 interface Asked {
   request: CompletionRequest;
-  /** The conversation, without instructions: these hold for one answer. */
+  /** The conversation, without instructions, which apply to one answer only. */
   messages: CompletionMessage[];
-  /** Before there is an answer. */
+  /** The response before there is an answer. */
   begun: ResponseBody;
 }
 
@@ -68,7 +68,7 @@ function streamResponse(c: Context, asked: Asked, core: ApiCore, store: Response
         onThought: (text) => write('reasoning', text),
         onDelta: ({ text }) => write('message', text),
       });
-      begin(); // an answer without a word
+      begin(); // an empty answer
       events.finish(responseOf(asked, result, events.end(statusOf(result)), store));
     },
     failed: (error) => events.failed(failureOf(error, core.log, c.get('requestId')).body.error),
@@ -122,7 +122,7 @@ function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: Re
   };
 }
 
-/** What was said up to the response that this one goes on from. */
+/** The conversation up to the response that this one continues. */
 function before(
   { previous_response_id: id }: ResponseRequest,
   store: ResponseStore,

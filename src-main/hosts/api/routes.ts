@@ -18,13 +18,13 @@ import { addRerankRoutes } from './rerank.ts';
 import { addResponseRoutes } from './responses.ts';
 import { addTokenizeRoutes } from './tokenize.ts';
 
-/** A request of a hundred thousand tokens has less than one. */
+/** A request of a hundred thousand tokens is smaller than one. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** The whole API: who is let in, then what can be asked. */
+/** The complete API: access control, then the routes. */
 export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics): OpenAPIHono {
   const app = new OpenAPIHono({
-    // Base URLs that end with a slash give paths with two of them.
+    // Base URLs that end with a slash produce paths with two slashes.
     getPath: (request) =>
       getPath(request)
         .replace(/\/{2,}/g, '/')
@@ -60,7 +60,10 @@ export function createRoutes(core: ApiCore, access: Access, metrics: ApiMetrics)
   return app;
 }
 
-/** What is there is not told as missing (404), only because it is asked for in another way. To be called once all is there. */
+/**
+ * Answers requests with a wrong method to an existing path with 405 instead of 404. Call it after all routes are
+ * registered.
+ */
 function refuseOtherMethods(app: OpenAPIHono): void {
   const taken = app.routes.filter(({ method }) => method !== 'ALL');
   for (const [path, routes] of Map.groupBy(taken, (route) => route.path)) {

@@ -14,10 +14,10 @@ export const TextPartSchema = z
   .strictObject({
     type: z.literal('text'),
     text: z.string(),
-    /** Encoded once and stored: reused wherever it stands from then on. */
+    /** Encoded once and stored: then reused at any position. */
     cache: z.boolean().optional(),
     title: z.string().min(1).max(200).optional(),
-    // It asks for prefix caching, which is always on.
+    // Requests prefix caching, which is always on.
     cache_control: CacheMarkSchema,
   })
   .openapi('TextPart');
@@ -28,13 +28,13 @@ const PartsSchema = z.array(
 
 export const ContentSchema = z.union([z.string(), PartsSchema.min(1)]);
 
-/** Of an answer that said nothing, clients send back nothing. */
+/** For an empty answer clients send back no content. */
 export const AnswerContentSchema = z.union([z.string(), PartsSchema]).optional();
 
-/** Empty ones end nothing. */
+/** Empty strings stop nothing. */
 const StopSchema = z.union([z.string(), z.array(z.string()).max(16)]).nullish();
 
-/** How an answer is written. */
+/** Fields for generating an answer. */
 export const WRITING = {
   ...NO_CHANGE,
   ...NO_TOOLS,
@@ -44,7 +44,7 @@ export const WRITING = {
   num_predict: LimitSchema,
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
-  /** -1: another one each time. */
+  /** -1: a random seed. */
   seed: z.int().nullish(),
   stop: StopSchema,
   stream: z.boolean().nullish(),
@@ -55,18 +55,18 @@ export const WRITING = {
   frequency_penalty: only(0),
   presence_penalty: only(0),
   logit_bias: z.strictObject({}, { error: 'No bias is supported.' }).nullish(),
-  /** What is Kvasir's own. */
+  /** Kvasir's extensions. */
   kvasir: z
     .strictObject({
       strategy: StrategyRequestSchema.optional(),
-      /** Of a library: passages in the prompt at most, and whether the model is asked where none was found. */
+      /** For a library: maximum passages in the prompt, and whether to ask the model if none was found. */
       top_k: z.int().min(1).max(256).optional(),
       may_guess: z.boolean().optional(),
     })
     .optional(),
 } as const;
 
-/** For requests with WRITING: nothing is streamed where no stream is asked for. */
+/** For requests with WRITING: streaming options require a stream. */
 export const STREAM_OPTIONS: [
   fits: (asked: { stream?: unknown; stream_options?: unknown }) => boolean,
   { path: string[]; error: string },
@@ -75,7 +75,7 @@ export const STREAM_OPTIONS: [
   { path: ['stream_options'], error: 'They are for streams: send "stream": true with them.' },
 ];
 
-/** What form an answer has. */
+/** The answer's format. */
 export const FormatSchema = z
   .discriminatedUnion(
     'type',
@@ -101,7 +101,7 @@ export const UsageSchema = z
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
     total_tokens: z.int(),
-    /** Those that were not computed for this request, and those that it encoded for later ones. */
+    /** Tokens that were not computed for this request, and tokens that it stored for later ones. */
     prompt_tokens_details: z.object({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
     completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
   })
@@ -110,27 +110,27 @@ export const UsageSchema = z
 export const HowMadeSchema = z
   .object({
     strategy: z.object({ name: z.string(), ratio: z.number() }),
-    /** Why the controller took it. */
+    /** The controller's reason. */
     reason: z.string(),
     prefix_tokens: z.int(),
     reused_tokens: z.int(),
     recomputed_tokens: z.int(),
     computed_tokens: z.int(),
     stored_tokens: z.int(),
-    /** Chunks by where their KV came from. */
+    /** Chunks by the source of their KV. */
     chunks: z.record(z.string(), z.int()),
     /** Milliseconds up to the first token, and their parts. */
     ttft_ms: z.record(z.string(), z.number()),
     tokens_per_second: z.number(),
     notices: z.array(z.object({ kind: z.string(), message: z.string() })),
-    /** UTF-16 ranges of the answer that name, count or date something that stands in no passage. */
+    /** UTF-16 ranges of the answer with names, numbers or dates that are in no passage. */
     unsupported: z.array(z.object({ start: z.int(), end: z.int() })).optional(),
   })
   .openapi('HowMade');
 
 export const CitationSchema = z
   .object({
-    /** As marks in the text name it: [1]. */
+    /** The number in the text's citation mark: [1]. */
     index: z.int(),
     document: z.string(),
     title: z.string(),
@@ -156,7 +156,7 @@ const FailureSchema = z
   })
   .openapi('Error');
 
-/** What every route may answer instead. */
+/** Error responses of every route. */
 export const FAILURES = {
   default: { description: 'What went wrong', content: { 'application/json': { schema: FailureSchema } } },
 } as const;

@@ -20,26 +20,26 @@ import { createRoutes } from './routes.ts';
 
 interface ApiServerOptions extends Omit<ApiCore, 'clock'> {
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
   keys: readonly string[];
   /** Files of a certificate and its key, in PEM. */
   tls?: { cert: string; key: string } | undefined;
-  /** Pages of these origins may ask. */
+  /** Origins whose pages may send requests. */
   origins: readonly string[];
-  /** Names in Host that are answered besides those of this machine. */
+  /** Accepted Host names in addition to those of this machine. */
   hostNames?: readonly string[] | undefined;
-  /** As boundBody has it. */
+  /** See boundBody. */
   patienceMs?: number | undefined;
 }
 
 export interface RunningApi {
   readonly address: string;
-  /** Ends every connection, and what it waits for. */
+  /** Closes every connection, then resolves. */
   close(): Promise<void>;
 }
 
-/** Serves other programs. BAD_ARGUMENT without keys beyond this machine, or when the port is taken. */
+/** Serves other programs. BAD_ARGUMENT without keys when bound beyond this machine, or if the port is taken. */
 export async function startApi(options: ApiServerOptions): Promise<RunningApi> {
   const { host, keys, tls, log, patienceMs, hostNames = [] } = options;
   const local = isLoopback(host);
@@ -73,8 +73,8 @@ export async function startApi(options: ApiServerOptions): Promise<RunningApi> {
 }
 
 function needsKeys(host: string): KvasirError {
-  const message = `Whoever reaches ${host} could ask this server anything: beyond this machine it wants a key.`;
-  return new KvasirError('BAD_ARGUMENT', message, 'Name a file with keys by --api-key-file.');
+  const message = `Anybody who can reach ${host} could use this server: beyond this machine it requires a key.`;
+  return new KvasirError('BAD_ARGUMENT', message, 'Pass a file of keys with --api-key-file.');
 }
 
 function secureServer(
@@ -87,7 +87,7 @@ function secureServer(
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     const message = `The certificate or its key cannot be used (${code}).`;
-    throw new KvasirError('BAD_ARGUMENT', message, 'Name files in PEM by --tls-cert and --tls-key.', {
+    throw new KvasirError('BAD_ARGUMENT', message, 'Pass PEM files with --tls-cert and --tls-key.', {
       cause: error,
     });
   }

@@ -9,7 +9,7 @@ const RequestSchema = z
     z.strictObject({
       model: z.string().min(1),
       prompt: z.string(),
-      /** Whether the model's BOS stands before it. */
+      /** Whether to prepend the model's BOS. */
       add_special_tokens: z.boolean().default(true),
     }),
     z.strictObject({ model: z.string().min(1), messages: ChatRequestSchema.shape.messages }),
@@ -20,7 +20,7 @@ const TokensSchema = z
   .object({
     tokens: z.array(z.int()),
     count: z.int(),
-    /** Tokens of prompt and answer at most. */
+    /** Maximum tokens of prompt and answer. */
     max_model_len: z.int(),
   })
   .openapi('Tokens');

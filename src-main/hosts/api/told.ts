@@ -17,7 +17,7 @@ type Citation = z.infer<typeof CitationSchema>;
 type Writing = z.infer<z.ZodObject<typeof WRITING>>;
 type Own = Pick<CompletionRequest, 'strategy' | 'topK' | 'mayGuess'>;
 
-/** What is Kvasir's own in a request. Passages are looked for in libraries alone. */
+/** Kvasir's extensions in a request. Passages are only retrieved from libraries. */
 export function ownOf({ model, kvasir }: Pick<Writing, 'kvasir'> & { model: string }): Own {
   const { strategy, top_k: topK, may_guess: mayGuess } = kvasir ?? {};
   const named = topK !== undefined ? 'top_k' : mayGuess !== undefined ? 'may_guess' : undefined;
@@ -29,7 +29,7 @@ export function ownOf({ model, kvasir }: Pick<Writing, 'kvasir'> & { model: stri
   return { strategy, topK, mayGuess };
 }
 
-/** From a request's fields to what the core is asked. */
+/** Converts a request's fields to the core's request. */
 export function writingOf(
   body: Omit<Writing, 'n'> & { model: string },
 ): Omit<CompletionRequest, 'model' | 'prompt' | 'maxTokens' | 'logprobs' | 'grammar' | 'think'> {
@@ -67,12 +67,12 @@ export function samplingOf({
 
 type Limit = number | null | undefined;
 
-/** The limits of an answer, by all the names that clients have for it. */
+/** The limits of an answer, under all names that clients use. */
 export function limitsIn({ max_tokens, n_predict, num_predict }: Writing): Limit[] {
   return [max_tokens, n_predict, num_predict];
 }
 
-/** The first limit that is given; undefined: there is none, or it is negative, which means as many tokens as fit. */
+/** The first limit given; undefined: none, or negative, which means as many tokens as fit. */
 export function limitOf(...limits: Limit[]): number | undefined {
   const limit = limits.find((each) => typeof each === 'number') ?? -1;
   return limit < 0 ? undefined : limit;
@@ -89,7 +89,7 @@ export function textsOf(
   );
 }
 
-/** The grammar that keeps an answer to a format. */
+/** The grammar that restricts an answer to a format. */
 export function grammarOf(format: { type: string; schema?: JsonSchema }, param: string): string | undefined {
   if (format.type === 'text') return undefined;
   try {
@@ -100,7 +100,7 @@ export function grammarOf(format: { type: string; schema?: JsonSchema }, param: 
   }
 }
 
-/** Whether an effort at reasoning means to think at all. */
+/** Whether a reasoning effort means to think at all. */
 export function thinkOf(effort: string | null | undefined): boolean | undefined {
   return effort ? effort !== 'none' && effort !== 'minimal' : undefined;
 }
@@ -150,7 +150,7 @@ export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMa
   };
 }
 
-/** Of a library's answer: any other has none. */
+/** Only for a library's answer; others have none. */
 export function citationsOf({ citations }: CompletionResult): { citations?: Citation[] } {
   if (citations.length === 0) return {};
   const told = citations.map(({ path, title, page, start, end, text, highlights, score }, i) => ({
@@ -167,7 +167,7 @@ export function citationsOf({ citations }: CompletionResult): { citations?: Cita
   return { citations: told };
 }
 
-/** What JSON has no number for is as unlikely as OpenAI's own answers say. */
+/** JSON has no infinity: the value that OpenAI uses for such tokens. */
 const LEAST_LOGPROB = -9999;
 
 export function logprobTold({ text, logprob }: { text: string; logprob: number }) {
@@ -178,7 +178,7 @@ export function logprobsTold(logprobs: readonly TokenLogprobs[]) {
   return logprobs.map((each) => ({ ...logprobTold(each), top_logprobs: each.top.map(logprobTold) }));
 }
 
-/** null for a token that is a part of a character: its bytes are no text. */
+/** null for a token that is part of a character: its bytes are not text. */
 function bytesOf(text: string): number[] | null {
   return text.includes('\uFFFD') ? null : [...new TextEncoder().encode(text)];
 }

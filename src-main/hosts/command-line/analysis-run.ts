@@ -5,8 +5,8 @@ import type { EventBus } from '../../platform/event-bus.ts';
 import { formatBytes } from '../../platform/format-bytes.ts';
 
 /**
- * Follows an analysis to its end: each step's answer is printed when it is done. ABORTED when the user stops it; its own
- * failure when it failed.
+ * Follows an analysis to its end and prints each step's answer when it is done. ABORTED if the user stops it; its own
+ * failure if it failed.
  */
 export async function follow(
   events: EventBus,
@@ -44,7 +44,7 @@ export async function follow(
   return analysis;
 }
 
-/** What steps had in common, in one sentence. */
+/** Reuse between steps, in one sentence. */
 export function sharingLine({ sharing, steps, workMs }: Analysis): string {
   const { uses, chunks, residentUses, memoryUses, bytesSaved, bytesUsed } = sharing;
   const share = bytesUsed > 0 ? ` (${((bytesSaved / bytesUsed) * 100).toFixed(0)} %)` : '';
@@ -54,7 +54,7 @@ export function sharingLine({ sharing, steps, workMs }: Analysis): string {
   );
 }
 
-/** What one step's prompt took. */
+/** How one step's prompt was processed. */
 export function stepLine({ stats, encoded, failure }: Step): string {
   if (failure) return `Failed: ${failure.message} [${failure.code}]`;
   if (!stats) return '';

@@ -9,7 +9,7 @@ import { withOwnApp } from './own-app.ts';
 import { runCommandLine, tellFailure, type CommandRun } from './program.ts';
 import { showsColor, terminalOn } from './terminal.ts';
 
-/** How long an owner of the data folder may take to start or to end before the command is given up. */
+/** Time in milliseconds for an owner of the data folder to start or to end before the command gives up. */
 const PATIENCE_MS = 5000;
 const RETRY_MS = 100;
 
@@ -25,7 +25,7 @@ function abortOnInterrupt(): AbortSignal {
   return controller.signal;
 }
 
-/** Here, or by the process that owns the data folder. */
+/** Runs the command here, or in the process that owns the data folder. */
 async function main(argv: readonly string[]): Promise<number> {
   const { stdin, stdout, stderr } = process;
   const color = showsColor();
@@ -58,7 +58,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-// A reader such as `head` that closes the pipe early is no failure.
+// A reader such as `head` that closes the pipe early is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure),
 );

@@ -1,12 +1,12 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 
-/** What a shell sees. */
+/** Exit statuses. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
-/** Another process owns the data folder, and may take the command. */
+/** Another process owns the data folder and may run the command. */
 export class FolderInUse extends Error {
   readonly dataDir: string;
-  /** What is told where nobody takes it. */
+  /** The error to report if no process runs it. */
   readonly failure: KvasirError;
 
   constructor(dataDir: string, failure: KvasirError) {
@@ -16,7 +16,7 @@ export class FolderInUse extends Error {
   }
 }
 
-/** One sentence of what and why, a line of advice where there is one, and the exit status. */
+/** One sentence with what happened and why, a line of advice if there is any, and the exit status. */
 export function describeFailure(error: unknown, debug: boolean): { lines: string[]; exitCode: number } {
   const lines: string[] = [];
   if (error instanceof KvasirError) {

@@ -22,7 +22,7 @@ export interface ModelFlags {
   topK?: number;
   maxTokens?: number;
   strict?: boolean;
-  /** Of commands that show what the model thinks: it is then told to, where it has the choice. */
+  /** For commands that show the model's thoughts: makes it think, if it has the choice. */
   thinking?: boolean;
   dtype?: 'f16' | 'q8_0';
   threads?: number;
@@ -86,12 +86,12 @@ export function settingsOf({
   };
 }
 
-/** A parser for paths, which count from the folder that the command was given in. */
+/** A parser for paths, relative to the folder in which the command was given. */
 export function path({ cwd }: WorkingDirectory): (value: string) => string {
   return (value) => resolve(cwd, value);
 }
 
-/** A parser for models: what is neither an address nor a name is a path. */
+/** A parser for models: a value that is neither an address nor a name is a path. */
 function model(context: WorkingDirectory): (value: string) => string {
   return (value) => {
     const file = path(context)(value);

@@ -9,7 +9,7 @@ import { terminalOn } from './terminal.ts';
 
 const VERSION = '0.0.0';
 
-/** An owner that has done its own work, and a command for it. */
+/** An owner that has finished its own work, and a command for it. */
 async function setUp(sent: (signal: AbortSignal) => Promise<void>) {
   const data = tempDir();
   let ran = 0;

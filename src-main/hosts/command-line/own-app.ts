@@ -10,14 +10,18 @@ import type { CommandContext } from './context.ts';
 import { FolderInUse } from './failure.ts';
 import { serveGuests } from './serve-guests.ts';
 
-/** How long a start waits for a database that another program holds; opening it waits for seconds each time. */
+/**
+ * Time in milliseconds that a start waits for a database in use by another program; each attempt to open it waits for
+ * seconds.
+ */
 const HELD_MS = 60_000;
 
 type Asker = Pick<CommandContext, 'terminal' | 'signal'>;
 
 /**
- * Does something with a Kvasir of this process, which meanwhile runs the commands of others on the same data folder, and stays until they
- * have left. Says what the start found, e.g. data that was damaged and set aside, and what is noticed later. As App.open; FolderInUse.
+ * Runs work with Kvasir in this process, which meanwhile runs other processes' commands on the same data folder and
+ * stays until they are done. Prints findings of the start, e.g. damaged data that was set aside, and later notices.
+ * Errors as App.open; FolderInUse.
  */
 export async function withOwnApp(
   asker: Asker,
@@ -27,7 +31,7 @@ export async function withOwnApp(
   const app = await open(dataDir ?? defaultDataDir(), asker);
   const endLogging = logDefects(app.log);
   const note = ({ message, advice }: Failure): void => asker.terminal.err(`Note: ${message} ${advice}`);
-  app.found.forEach(note); // and left there: a window may come, and is where people look
+  app.found.forEach(note); // and left there: a window may open later and show it
   app.events.on(({ topic, payload }) => {
     if (topic === 'app.notice') note(payload.failure);
   });
@@ -42,7 +46,7 @@ export async function withOwnApp(
   }
 }
 
-/** Waits while another program holds a database, and says so once. */
+/** Waits while another program uses a database, and prints a note once. */
 async function open(dataDir: string, { terminal, signal }: Asker): Promise<App> {
   const until = performance.now() + HELD_MS;
   for (let told = false; ; told = true) {
@@ -58,8 +62,8 @@ async function open(dataDir: string, { terminal, signal }: Asker): Promise<App> 
 }
 
 /**
- * Waits for the commands of others, and until what was computed here has arrived where others look for it. Whoever comes meanwhile is
- * still taken: the folder is held for as long as that takes. Ctrl-C ends all of it.
+ * Waits for other processes' commands, and until pending writes to the shared cache have arrived. New commands are
+ * still accepted: the folder stays locked for that time. Ctrl-C ends all of it.
  */
 export async function seeOff(
   guests: GuestHost | undefined,
@@ -69,9 +73,7 @@ export async function seeOff(
   const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort');
   do {
     if (guests && guests.guests > 0 && !signal.aborted) {
-      terminal.err(
-        'Done, but other commands on this data folder run here: waiting for them. Ctrl-C ends them.',
-      );
+      terminal.err('Finished; waiting for other commands that use this process. Ctrl-C ends them.');
       await Promise.race([guests.idle(), stopped]);
     }
     await sharing.sent(signal);

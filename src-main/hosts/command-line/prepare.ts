@@ -10,7 +10,7 @@ interface Prepared extends DrainReport {
   notices: Notice[];
 }
 
-/** Brings a library and its cache up to date, with progress; says which documents could not be read. */
+/** Updates a library and its cache, with progress; lists documents that could not be read. */
 export async function prepare(
   { library, model: { info } }: Workspace,
   options: { terminal: Terminal; signal: AbortSignal; precompute: boolean },
@@ -41,7 +41,7 @@ function failureNotices({ failures }: SyncReport): Notice[] {
   }));
 }
 
-/** Names of files in one sentence; more are counted. */
+/** Number of file names in one sentence; further ones are only counted. */
 const NAMED = 3;
 
 function skippedNotices({ skipped }: SyncReport): Notice[] {

@@ -15,13 +15,13 @@ import { describeFailure, EXIT, FolderInUse } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withApp'> {
-  /** As CommandContext.withApp, with what `--data` says. */
+  /** CommandContext.withApp, with the value of `--data`. */
   withApp: (data: string | undefined, work: (app: App) => Promise<void>) => Promise<void>;
 }
 
 /**
- * Runs a command line (`argv` begins with executable and script) and gives its exit status; what went wrong is told on stderr.
- * Rejects with FolderInUse alone, before anything was written.
+ * Runs a command line (`argv` begins with executable and script) and returns its exit status; errors are printed to
+ * stderr. Rejects only with FolderInUse, before anything was written.
  */
 export async function runCommandLine(argv: readonly string[], run: CommandRun): Promise<number> {
   let exitCode: number = EXIT.ok;
@@ -40,7 +40,7 @@ export async function runCommandLine(argv: readonly string[], run: CommandRun): 
   }
 }
 
-/** Says what went wrong, and gives the exit status. */
+/** Prints the error and returns the exit status. */
 export function tellFailure(error: unknown, terminal: Terminal, debug: boolean): number {
   const failure = describeFailure(error, debug);
   failure.lines.forEach((line) => terminal.err(line));

@@ -3,7 +3,7 @@ import { GuestHost } from '../guests/guest-host.ts';
 import { runCommandLine } from './program.ts';
 import { terminalOn } from './terminal.ts';
 
-/** Runs the commands of other processes on this data folder, with what is open here. undefined where that cannot be. */
+/** Runs other processes' commands on this data folder with this process's app. undefined if that is impossible. */
 export function serveGuests(app: App): Promise<GuestHost | undefined> {
   const { version, log, paths } = app;
   return GuestHost.open(paths.data, {

@@ -16,19 +16,19 @@ import {
   type StrategyParts,
 } from '../../fusion/strategy.ts';
 
-/** What a user said about how to fuse; every flag may be absent. This is the one grammar of strategies in words. */
+/** The user's strategy flags, all optional. The only grammar for strategies as text. */
 export interface StrategyFlags {
   /** Name of a strategy. */
   strategy?: string | undefined;
   /** Share of reusable tokens to recompute, one number a check layer, e.g. "0.15" or "0.18,0.12". */
   ratio?: string | undefined;
-  /** What to cover in place of a share, and the bounds it stays within, e.g. "0.6" or "0.6,0.05,0.4". */
+  /** Share of the total to cover, instead of a ratio, and the ratio's bounds, e.g. "0.6" or "0.6,0.05,0.4". */
   cover?: string | undefined;
   /** Layers after which tokens are selected, e.g. "1" or "1,4". */
   checkLayers?: string | undefined;
-  /** Layers whose attention counts as what the question looks at, e.g. "3,5". */
+  /** Layers whose attention determines the question's focus, e.g. "3,5". */
   questionLayers?: string | undefined;
-  /** What is compared at check layers: "v", "k" or "kv". */
+  /** Tensors compared at check layers: "v", "k" or "kv". */
   deviationOf?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export function addStrategyFlags(command: Command): Command {
   return command
     .option(
       '--strategy <name>',
-      `which cached tokens are computed anew (default: auto). auto: what calibrate found and what is fastest here; ${kinds}`,
+      `which cached tokens to recompute (default: auto). auto: what calibrate found and what is fastest here; ${kinds}`,
     )
     .option(
       '--ratio <r>',
@@ -63,12 +63,14 @@ export function addStrategyFlags(command: Command): Command {
     .option('--deviation-of <kv>', 'what check layers compare: v, k or kv (default: v)');
 }
 
-/** What flags say, for a model of so many layers; 'auto' when they say nothing. BAD_ARGUMENT names the flag. */
+/** The strategy from the flags, for a model with `layers` layers; 'auto' without flags. BAD_ARGUMENT names the flag. */
 export function strategyOf(flags: StrategyFlags, layers: number): StrategyOrAuto {
   return strategyOrAuto(flags.strategy, partsOf(flags), layers, FLAGS);
 }
 
-/** The same as windows ask for it, by name and ratio; undefined when the flags say nothing. BAD_ARGUMENT also for any other flag. */
+/**
+ * The same in the contract's format, by name and ratio; undefined without flags. BAD_ARGUMENT also for any other flag.
+ */
 export function strategyRequestOf(flags: StrategyFlags): StrategyRequest | undefined {
   const { strategy: name = STRATEGY_NAMES[0], ratio } = flags;
   const { ratios, ...fine } = partsOf(flags);
@@ -84,7 +86,7 @@ export function strategyRequestOf(flags: StrategyFlags): StrategyRequest | undef
   throw new KvasirError('BAD_ARGUMENT', message, 'See --help.');
 }
 
-/** "deviation,query:0.3": ways to blend by name, each with a ratio where it is not the default, for commander. */
+/** "deviation,query:0.3": strategies by name, each with a ratio unless it is the default, for commander. */
 export function strategyList(words: string): StrategyChoice[] {
   return words.split(',').map((each) => {
     const [name, ratio] = each.trim().split(':');

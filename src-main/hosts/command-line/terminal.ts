@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { SingleBar, Presets } from 'cli-progress';
 import type { LibraryProgress } from '../../../src-shared/library.ts';
 
-/** Where a command writes. Results go to stdout; progress, notices and errors go to stderr. */
+/** Output of a command. Results go to stdout; progress, notices and errors go to stderr. */
 export interface Terminal {
   out(text: string): void;
   err(line: string): void;
@@ -27,10 +27,10 @@ interface ProgressDisplay {
 }
 
 const PIPE_WIDTH = 120;
-/** A pipe gets a line of progress no more often than this. */
+/** Minimum time in milliseconds between progress lines to a pipe. */
 const LINE_EVERY_MS = 2000;
 
-/** Node leaves it out where there is none. */
+/** Node leaves the property undefined if there is no terminal. */
 const isTerminal = ({ isTTY }: OutputStream): boolean => isTTY === true;
 
 /** Whether this process's stdout shows colours. */
@@ -61,7 +61,7 @@ function barProgress(stream: OutputStream): ProgressDisplay {
       hideCursor: true,
       clearOnComplete: true,
       barsize: 32,
-      gracefulExit: false, // whoever shows the bar stops it, also when the run is interrupted
+      gracefulExit: false, // the caller that shows the bar stops it, also on an interrupt
     },
     Presets.rect,
   );

@@ -10,7 +10,7 @@ interface WorkspaceFlags extends ModelFlags {
   library?: string | undefined;
 }
 
-/** Opens the folder and the model that a command's flags name, with the settings they override for it, and closes them in every case. */
+/** Opens the folder and the model from a command's flags, with overridden settings, and always closes them. */
 export async function withWorkspace(
   { withApp, terminal }: CommandContext,
   flags: WorkspaceFlags,
@@ -36,10 +36,10 @@ export async function withWorkspace(
   });
 }
 
-/** What the shared cache did not give was computed, so that nobody would notice. */
+/** Chunks that the shared cache failed to deliver were computed, so the failure would go unnoticed. */
 function noteSharing({ sharing }: App, corruptBefore: number, terminal: Terminal): void {
   const { corrupt, failure, where } = sharing.status();
-  // Whoever wrote a damaged value anew no longer has its failure.
+  // A damaged value that has been rewritten no longer has a failure.
   const told = corrupt > corruptBefore ? failureFor('damaged', where) : failure;
   if (told) terminal.err(`Note: ${told.message} ${told.advice}`.trimEnd());
 }

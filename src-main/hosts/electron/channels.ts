@@ -1,3 +1,3 @@
-/** The only two channels between a window and the core: calls there, events back. */
+/** The only two channels between a window and the core: calls to the core, events back. */
 export const CALL_CHANNEL = 'kvasir:call';
 export const EVENT_CHANNEL = 'kvasir:event';

@@ -14,7 +14,7 @@ import { StandIn, type StandInContents } from './stand-in.test-support.ts';
 const program: NodeJS.EventEmitter = process;
 const DEFECTS = ['uncaughtException', 'uncaughtExceptionMonitor', 'unhandledRejection'];
 
-/** The app without engine and services: what this host uses of it. */
+/** The parts of the app that this host uses, without engine and services. */
 class FakeCore {
   readonly version = programVersion();
   readonly events = new EventBus();
@@ -47,7 +47,7 @@ class FakeCore {
   }
 }
 
-/** The desktop app on a stand-in for Electron, with a data folder of its own. */
+/** The desktop app on a fake Electron, with a separate data folder. */
 export class TestDesktop {
   readonly dir = mkdtempSync(join(tmpdir(), 'kvasir-electron-'));
   readonly standIn = new StandIn();
@@ -64,7 +64,7 @@ export class TestDesktop {
     });
   }
 
-  /** Starts it, and waits until it has done what it does by itself. */
+  /** Starts it, and waits until its start has finished. */
   async start({ args = [], open = () => Promise.resolve(this.core) }: Start = {}): Promise<this> {
     process.argv = ['electron', appRoot(), '--data', this.dir, ...args];
     vi.doMock('../../app.ts', () => ({ App: { open } }));
@@ -82,7 +82,7 @@ export class TestDesktop {
     return this;
   }
 
-  /** A call by the window's page, or by what else is named. */
+  /** A call by the window's page, or by another sender. */
   call(name: unknown, input?: unknown, sender?: StandInContents, frame?: unknown): unknown {
     const contents = sender ?? this.standIn.window.webContents;
     const senderFrame = frame === undefined ? contents.mainFrame : frame;

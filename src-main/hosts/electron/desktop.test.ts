@@ -131,7 +131,7 @@ describe('files to open', () => {
 });
 
 describe('a data folder that another process owns', () => {
-  /** Of the modules that the app under test has. */
+  /** Uses the modules of the app under test. */
   async function inUse(): Promise<Error> {
     const { KvasirError } = await import('../../../src-shared/errors.ts');
     return new KvasirError('STORE_IN_USE', 'Another Kvasir uses the store.', 'Close it.');
@@ -322,7 +322,7 @@ describe('the end', () => {
 test.each([
   ['win32', true],
   ['darwin', true],
-  ['linux', undefined], // where Electron does not know, and the core looks itself
+  ['linux', undefined], // where Electron does not know, the core checks itself
 ] as const)('on %s the system says whether the machine runs on a battery: %s', async (platform, said) => {
   const here = process.platform;
   onTestFinished(() => void Object.defineProperty(process, 'platform', { value: here }));

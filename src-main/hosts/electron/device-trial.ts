@@ -1,4 +1,4 @@
-/** The process in which GPUs are tried, under Electron. */
+/** The process in which GPUs are tested, under Electron. */
 import { listenToPort, sendByPort } from './port.ts';
 
 sendByPort();

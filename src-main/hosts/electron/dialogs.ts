@@ -46,13 +46,13 @@ function openOptions(kind: PathKind, words: Words): OpenDialogOptions {
   }
 }
 
-/** Says why Kvasir cannot start, and ends it. */
+/** Shows why Kvasir cannot start, and ends it. */
 export function failToStart(error: unknown, words: Words): void {
   dialog.showErrorBox(words.cannotStart, sentences(error));
   app.exit(1);
 }
 
-/** Message and advice; a defect shows where it happened as well, so that it can be reported. */
+/** Message and advice; for a defect also the stack, so that it can be reported. */
 export function sentences(error: unknown): string {
   const { message, advice } = failureOf(error);
   const stack = error instanceof Error && !(error instanceof KvasirError) ? error.stack : undefined;

@@ -1,10 +1,12 @@
 import { app, dialog, session, shell, type WebContents } from 'electron';
 import type { Words } from './words.ts';
 
-/** What a page may have of the system: writing to the clipboard when the user copies. */
+/** The only permission of a page: writing to the clipboard when the user copies. */
 const PERMITTED = 'clipboard-sanitized-write';
 
-/** The window shows Kvasir, which `isOurs` knows by its address, and nothing else: no navigation, no second page, no web view, no permission. */
+/**
+ * Restricts the window to Kvasir, recognised by `isOurs`: no navigation, no second page, no web view, no permission.
+ */
 export function guardContents(words: () => Words, isOurs: (address: string) => boolean): void {
   app.on('web-contents-created', (_, contents) => {
     const stay = (event: { preventDefault(): void; url: string }): void => {
@@ -21,7 +23,7 @@ export function guardContents(words: () => Words, isOurs: (address: string) => b
   });
 }
 
-/** Must be called when the app is ready: there is no session before. */
+/** Call it once the app is ready: there is no session before. */
 export function denyPermissions(isOurs: (address: string) => boolean): void {
   const { defaultSession } = session;
   const isPermitted = (contents: WebContents | null, permission: string): boolean =>
@@ -34,8 +36,8 @@ export function denyPermissions(isOurs: (address: string) => boolean): void {
 }
 
 /**
- * A link to the web, in a document or in what a model wrote, can carry away what is in its address: it is opened only
- * after the user has seen where it leads.
+ * A link to the web, in a document or in a model's text, can leak data in its URL: it is opened only after the user has
+ * seen the URL.
  */
 async function offerInBrowser(address: string, words: Words): Promise<void> {
   const url = URL.parse(address);

@@ -15,13 +15,13 @@ interface IpcOptions {
   api: Api;
   events: EventBus;
   log: Logger;
-  /** The windows that are open now. */
+  /** The open windows. */
   windows: () => readonly WebContents[];
-  /** A window has asked for the first time: it listens to events by now. */
+  /** A window made its first call, so it listens to events. */
   onFirstCall: () => void;
 }
 
-/** Joins the windows to the core: calls from there, events to there. */
+/** Connects the windows to the core: calls to it, events from it. */
 export function connectWindows({ api, events, log, windows, onFirstCall }: IpcOptions): void {
   const known = new WeakSet<WebContents>();
   ipcMain.handle(CALL_CHANNEL, async (event, name: unknown, input: unknown): Promise<CallResult> => {
@@ -41,7 +41,7 @@ export function connectWindows({ api, events, log, windows, onFirstCall }: IpcOp
   });
 }
 
-/** The top frame of one of our windows, showing our page: not a frame in it, and not what else it may have come to. */
+/** Accepts only the top frame of one of our windows showing our page: no subframes, no other pages. */
 function isFromWindow({ sender, senderFrame }: IpcMainInvokeEvent, windows: readonly WebContents[]): boolean {
   return (
     senderFrame !== null &&

@@ -1,4 +1,4 @@
-// The desktop app: what is set up, in order.
+// The desktop app: its set-up, in order.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { app, dialog, Menu, powerMonitor, type BrowserWindow } from 'electron';
@@ -29,15 +29,15 @@ import { wordsFor, type Words } from './words.ts';
 const launch = readArguments(process.argv, process.cwd());
 const dataDir = launch.dataDir ?? defaultDataDir();
 const requests = new OpenRequests();
-/** How long an owner of the data folder may take to start or to end. */
+/** Time in milliseconds for an owner of the data folder to start or to end. */
 const PATIENCE_MS = 5000;
-/** The same for another program that holds a database, as a backup does. */
+/** The same for another program that uses a database, such as a backup. */
 const HELD_MS = 60_000;
 const RETRY_MS = 100;
 
 let core: App | undefined;
 let window: BrowserWindow | undefined;
-/** The window of the process that owns the data folder, and where it is served. */
+/** The window of the process that owns the data folder, and its origin. */
 let owners: { window: BrowserWindow; origin: string | undefined } | undefined;
 let guests: { close(): Promise<void> } | undefined;
 
@@ -70,7 +70,7 @@ if (claimDataDir()) {
     .catch((error: unknown) => failToStart(error, words()));
 }
 
-/** One Kvasir for a data folder: a second one hands its files to the first and ends. */
+/** One Kvasir per data folder: a second one hands its files to the first and ends. */
 function claimDataDir(): boolean {
   try {
     const chromiumDir = join(dataDir, 'electron');
@@ -89,7 +89,7 @@ function isOurs(address: string): boolean {
   return isWindowAddress(address) || (owners !== undefined && URL.parse(address)?.origin === owners.origin);
 }
 
-/** Waits while another process owns the data folder, and shows its window meanwhile. As App.open. */
+/** Waits while another process owns the data folder, showing its window meanwhile. Errors as App.open. */
 async function openCore(): Promise<App> {
   denyPermissions(isOurs);
   for (let until = performance.now() + PATIENCE_MS; ;) {
@@ -145,13 +145,13 @@ async function openKvasir(opened: App): Promise<void> {
   setMenu();
   settings.onChange(setMenu);
   showWindow();
-  owners?.window.destroy(); // once there is another: with the last one the app ends
+  owners?.window.destroy(); // once there is another: the app ends with its last window
   owners = undefined;
   const { serveGuests } = await import('../command-line/serve-guests.ts');
   guests = await serveGuests(core);
 }
 
-/** What is not Kvasir's own menu there, the page has by itself. */
+/** Menu entries other than Kvasir's own are handled by the page. */
 function showOwnersWindow(address: string): void {
   const before = owners?.window;
   const shown = newWindow(address, undefined);
@@ -195,7 +195,7 @@ function setMenu(): void {
   Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(words(), actions, surroundings())));
 }
 
-/** Brings the window to the front; makes it when there is none. */
+/** Brings the window to the front; creates it if there is none. */
 function showWindow(): void {
   const shown = window ?? (core ? undefined : owners?.window);
   if (shown) {
@@ -222,7 +222,7 @@ async function addDocuments(): Promise<void> {
   requests.open(paths ?? []);
 }
 
-/** The page's process ended by itself; the core goes on. */
+/** The page's process crashed; the core continues. */
 async function windowCrashed(reason: string): Promise<void> {
   if (reason === 'clean-exit' || !window) return;
   core?.log.error('window-gone', { reason });
@@ -245,7 +245,7 @@ function closeCoreFirst(event: { preventDefault(): void }): void {
     .finally(() => app.quit());
 }
 
-/** What nobody caught: the state may be wrong, so that going on could harm. */
+/** Uncaught errors: the state may be inconsistent, so continuing could do harm. */
 function reportDefect(error: Error): void {
   dialog.showErrorBox(words().defect, sentences(error));
   app.exit(1);

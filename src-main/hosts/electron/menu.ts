@@ -2,7 +2,7 @@ import type { MenuItemConstructorOptions } from 'electron';
 import type { Words } from './words.ts';
 
 interface MenuActions {
-  /** Shows a place in the window. */
+  /** Shows a route in the window. */
   goTo: (route: string) => void;
   addDocuments: () => void;
 }
@@ -17,7 +17,7 @@ type Item = MenuItemConstructorOptions;
 
 const SEPARATOR: Item = { type: 'separator' };
 
-/** The application's menu, by the platform's customs. */
+/** The application's menu, by the platform's conventions. */
 export function menuTemplate(words: Words, actions: MenuActions, surroundings: MenuSurroundings): Item[] {
   const mac = surroundings.platform === 'darwin';
   return [

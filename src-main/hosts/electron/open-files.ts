@@ -11,9 +11,9 @@ interface DesktopArguments {
 }
 
 /**
- * What the program was called with (`argv` begins with the executable): `--data DIR`, and files. Electron and Chromium
- * have flags of their own, which are left to them; what names nothing that exists is left out, and so is this program,
- * which Electron is handed where it is not packaged with it.
+ * Parses the program's arguments (`argv` begins with the executable): `--data DIR`, and files. Ignores flags of
+ * Electron and Chromium, paths that do not exist, and this program itself, which an unpackaged Electron receives as an
+ * argument.
  */
 export function readArguments(argv: readonly string[], workingDir: string): DesktopArguments {
   const { values, positionals } = parseArgs({
@@ -30,7 +30,7 @@ export function readArguments(argv: readonly string[], workingDir: string): Desk
   return { dataDir, paths };
 }
 
-/** Files that the system asks to open, and places that the menu asks to show: kept until the window listens. */
+/** Files that the system asks to open, and routes that the menu asks to show: kept until the window listens. */
 export class OpenRequests {
   readonly #waiting: { paths: string[]; route: string }[] = [];
   #events: EventBus | undefined;
@@ -60,7 +60,7 @@ export class OpenRequests {
   }
 }
 
-/** Models are shown where models are, everything else where documents are. */
+/** Model files go to the models screen, everything else to the documents. */
 function routeFor(paths: readonly string[]): string {
   return paths.every((path) => path.toLowerCase().endsWith('.gguf')) ? '/models' : '/library';
 }

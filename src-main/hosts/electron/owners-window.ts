@@ -4,16 +4,16 @@ import { handOver } from '../guests/hand-over.ts';
 
 /** The window of the process that owns the data folder, to be shown here. */
 export interface OwnersWindow {
-  /** Lets one page in, once. */
+  /** A one-time URL for one page. */
   address: string;
-  /** Resolves when the owner does not serve it any more. */
+  /** Resolves when the owner stops serving it. */
   ended: Promise<void>;
 }
 
-/** As `serve` prints it (hosts/command-line/commands/serve/). */
+/** As printed by `serve` (hosts/command-line/commands/serve/). */
 const ADDRESS = /^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+$/m;
 
-/** Asks the owner of a data folder to serve its window for as long as this process is there; undefined: nobody does. */
+/** Asks the owner of a data folder to serve its window for the lifetime of this process; undefined: no owner does. */
 export async function askOwner(dataDir: string): Promise<OwnersWindow | undefined> {
   const stdout = new PassThrough({ encoding: 'utf8' });
   const address = new Promise<string>((resolve) => {
@@ -35,7 +35,7 @@ export async function askOwner(dataDir: string): Promise<OwnersWindow | undefine
     signal: new AbortController().signal,
   }).then(
     () => undefined,
-    () => undefined, // it was lost: whoever waits takes the folder over, or is told why not
+    () => undefined, // connection lost: the waiting caller takes the folder over, or gets the error
   );
   const served = await Promise.race([address, ended]);
   return served === undefined ? undefined : { address: served, ended };

@@ -1,7 +1,7 @@
-/** What is a child process's pipe elsewhere, is a port in a utility process of Electron. */
+/** A utility process of Electron has a port instead of a child process's pipe. */
 const { parentPort } = process;
 
-/** Before the process's own module is loaded. */
+/** Call it before the process's own module is loaded. */
 export function sendByPort(): void {
   process.send = (message: unknown) => {
     parentPort.postMessage(message);
@@ -9,7 +9,7 @@ export function sendByPort(): void {
   };
 }
 
-/** Behind it: the port keeps what comes before somebody listens. */
+/** Call it after that module: the port buffers messages until there is a listener. */
 export function listenToPort(): void {
   parentPort.on('message', ({ data }: { data: unknown }) => process.emit('message', data, undefined));
 }

@@ -7,7 +7,7 @@ afterEach(() => {
   vi.doUnmock('electron');
 });
 
-/** Runs the preload script and gives what the page finds. */
+/** Runs the preload script and returns what the page finds. */
 async function preload() {
   const exposed = new Map<string, unknown>();
   const invoke = vi.fn(() => Promise.resolve({ ok: true, data: 1 }));

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { net, protocol } from 'electron';
 import { cacheControl, isPagePath, readPage, SECURITY_HEADERS } from '../window/policy.ts';
 
-/** The window's files come by a scheme of their own: an origin like the web's, which file: has not. */
+/** The window's files use a custom scheme: it has an origin like the web's, which file: lacks. */
 const SCHEME = 'app';
 const HOST = 'kvasir';
 export const WINDOW_ADDRESS = `${SCHEME}://${HOST}/`;
@@ -15,7 +15,7 @@ export function registerScheme(): void {
   ]);
 }
 
-/** Answers the scheme with the built window, and with nothing else. */
+/** Serves the built window on the scheme, and nothing else. */
 export function serveWindow(rendererDir: string): void {
   protocol.handle(SCHEME, async (request) => {
     const url = new URL(request.url);
@@ -33,13 +33,13 @@ export function serveWindow(rendererDir: string): void {
   });
 }
 
-/** Whether an address is the window's own. Node's URL gives every custom scheme the origin "null". */
+/** Whether a URL belongs to the window. Node's URL gives every custom scheme the origin "null". */
 export function isWindowAddress(address: string): boolean {
   const url = URL.parse(address);
   return url?.protocol === `${SCHEME}:` && url.host === HOST;
 }
 
-/** The file that a path names below `dir`; undefined when it would be elsewhere. */
+/** The file for a path below `dir`; undefined if it would be outside. */
 function fileInside(dir: string, pathname: string): string | undefined {
   let name: string;
   try {

@@ -1,6 +1,6 @@
 /**
- * Stands in for the module `electron`, whose binary tests cannot count on: keeps what it was told, and lets a test be the
- * system. What it offers has the names and shapes of Electron's own types, against which the host is compiled.
+ * A fake of the module `electron`, whose binary may be missing in tests: records calls, and lets a test simulate the
+ * system. It implements Electron's own types, against which the host is compiled.
  */
 import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ export class StandInContents extends EventEmitter {
   }
 }
 
-/** A window that shows at once what it is told to load. */
+/** A window that immediately shows the page it loads. */
 class StandInWindow extends EventEmitter {
   readonly webContents = new StandInContents();
   readonly options: BrowserWindowConstructorOptions;
@@ -89,7 +89,7 @@ class StandInWindow extends EventEmitter {
   }
 }
 
-/** A utility process that does nothing by itself. */
+/** A passive utility process. */
 class StandInUtility extends EventEmitter {
   readonly stderr = new PassThrough();
   readonly posted: unknown[] = [];
@@ -139,7 +139,7 @@ class StandInApp extends EventEmitter {
   }
 }
 
-/** What a test sees of the system, and does as the system. */
+/** What a test sees and does as the system. */
 export class StandIn {
   readonly app = new StandInApp();
   readonly windows: StandInWindow[] = [];
@@ -155,7 +155,7 @@ export class StandIn {
   menu: MenuItemConstructorOptions[] = [];
   popups = 0;
   displays: { workArea: Rectangle }[] = [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }];
-  /** What the user chooses in the next dialog: a button, or files. */
+  /** The user's choice in the next dialog: a button, or files. */
   button = 1;
   files: string[] = [];
   permissionRequest: PermissionRequest | undefined;
@@ -175,7 +175,7 @@ export class StandIn {
     return handler({ sender, senderFrame }, ...args);
   }
 
-  /** What keeps the key that secrets are encrypted with, as Electron names it on Linux. */
+  /** The backend that keeps the encryption key, as Electron names it on Linux. */
   keyring = 'gnome_libsecret';
 
   /** The module. */

@@ -4,7 +4,7 @@ import type { EventBus } from '../../platform/event-bus.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { SettingsService } from '../../platform/settings-service.ts';
 
-/** What is used of electron-updater's updater. */
+/** The part of electron-updater's updater that is used. */
 export interface Updater {
   autoDownload: boolean;
   autoInstallOnAppQuit: boolean;
@@ -14,7 +14,7 @@ export interface Updater {
 }
 
 interface UpdatesOptions {
-  /** Loaded only when it is wanted: it reads files and makes connections of its own. */
+  /** Loaded on demand: it reads files and opens connections. */
   updater: () => Promise<Updater>;
   settings: Pick<SettingsService, 'current' | 'onChange'>;
   events: EventBus;
@@ -23,14 +23,18 @@ interface UpdatesOptions {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Whether this package was made with an address to look for updates at (docs/packaging.md). `resources`: Electron's folder of them, if any. */
+/**
+ * Whether this package was built with an update URL (docs/packaging.md). `resources`: Electron's resource folder, if
+ * any.
+ */
 export function hasFeed(resources: string | undefined): boolean {
   return resources !== undefined && existsSync(join(resources, 'app-update.yml'));
 }
 
 /**
- * Looks for a newer Kvasir at the start and once a day, while the setting says so. It is fetched, its checksum and signature are
- * verified (electron-updater), and it is installed when people quit. What goes wrong is in the log: people did not ask just now.
+ * Checks for updates at the start and once a day, if the setting is on. Downloads an update, verifies its checksum and
+ * signature (electron-updater), and installs it on quit. Failures only go to the log, because the user did not ask for
+ * the check.
  */
 export class Updates {
   readonly #options: UpdatesOptions;
@@ -44,7 +48,7 @@ export class Updates {
     });
   }
 
-  /** Begins to look, or stops, as the setting says. */
+  /** Starts or stops checking, according to the setting. */
   start(): void {
     clearInterval(this.#timer);
     if (!this.#options.settings.current.updates) return;

@@ -7,15 +7,15 @@ import { appRoot } from '../../platform/root.ts';
 
 /**
  * Starts one of our processes under Electron: its executable does not run as plain Node (a fuse forbids it), but has
- * utility processes, which speak through a port. `name`: of its file in out/main.
+ * utility processes, which communicate through a port. `name`: the file in out/main.
  */
 export function forkUtility(name: string, args: string[], options: ForkOptions): ChildProcess {
   const child = utilityProcess.fork(join(appRoot(), 'out', 'main', `${name}.js`), args, options);
-  // Those who use it need of a ChildProcess what UtilityChild has.
+  // UtilityChild implements the part of ChildProcess that callers use.
   return new UtilityChild(child) as unknown as ChildProcess;
 }
 
-/** A utility process with the face of a child process. */
+/** A utility process with the interface of a child process. */
 class UtilityChild extends EventEmitter {
   readonly channel = null;
   readonly stderr: Readable | null;

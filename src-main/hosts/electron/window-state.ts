@@ -12,36 +12,36 @@ const StateSchema = z.object({
   maximized: z.boolean(),
 });
 
-/** Where the window stood when it was closed. */
+/** The window's position when it was closed. */
 type WindowState = z.infer<typeof StateSchema>;
 
-/** How much of a window must be on some display, so that it can be seen and taken hold of. */
+/** Part of a window that must be visible on some display, so that it can be seen and dragged. */
 const VISIBLE = { width: 200, height: 100 };
 
-/** undefined when nothing usable was kept, or when the display that it stood on is gone. */
+/** undefined if no usable state was saved, or if its display is gone. */
 export function readWindowState(path: string, workAreas: readonly Rectangle[]): WindowState | undefined {
   try {
     const { data } = StateSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
     const visible = data && workAreas.some((area) => showsEnough(data.bounds, area));
     return visible ? data : undefined;
   } catch {
-    return undefined; // never kept, or damaged: the window then stands where windows stand
+    return undefined; // never saved, or damaged: the window gets the default position
   }
 }
 
-/** Losing it costs nothing: a folder that cannot be written is no reason to fail. */
+/** Best effort: an unwritable folder is no reason to fail. */
 export function writeWindowState(path: string, state: WindowState): void {
   try {
     writeFileSync(`${path}.tmp`, JSON.stringify(state));
     renameSync(`${path}.tmp`, path);
   } catch {
-    // The window opens at its usual place next time.
+    // The window opens at the default position next time.
   }
 }
 
 function showsEnough(window: Rectangle, area: Rectangle): boolean {
   const width = Math.min(window.x + window.width, area.x + area.width) - Math.max(window.x, area.x);
   const height = Math.min(window.y + window.height, area.y + area.height) - Math.max(window.y, area.y);
-  // A title bar above the display cannot be taken hold of.
+  // A title bar above the display cannot be dragged.
   return width >= VISIBLE.width && height >= VISIBLE.height && window.y >= area.y - 1;
 }

@@ -4,11 +4,11 @@ import { readWindowState, writeWindowState } from './window-state.ts';
 import type { Words } from './words.ts';
 
 interface WindowOptions {
-  /** What is shown. */
+  /** URL of the page. */
   address: string;
-  /** undefined for a page that is served by another process: it asks that one, by its own connection. */
+  /** undefined for a page served by another process: it connects to that process itself. */
   preload: string | undefined;
-  /** File that keeps where the window stood. */
+  /** File that stores the window's position. */
   statePath: string;
   devTools: boolean;
   words: () => Words;
@@ -17,7 +17,7 @@ interface WindowOptions {
 const USUAL_SIZE = { width: 1280, height: 820 };
 const LEAST_SIZE = { minWidth: 720, minHeight: 480 };
 
-/** Kvasir's window: its page gets nothing of Node, and of Electron what the preload script hands it. */
+/** Kvasir's window: its page has no access to Node, and only to the parts of Electron in the preload script. */
 export function createWindow({ address, preload, statePath, devTools, words }: WindowOptions): BrowserWindow {
   const workAreas = screen.getAllDisplays().map(({ workArea }) => workArea);
   const state = readWindowState(statePath, workAreas);
@@ -38,13 +38,13 @@ export function createWindow({ address, preload, statePath, devTools, words }: W
       allowRunningInsecureContent: false,
       experimentalFeatures: false,
       navigateOnDragDrop: false,
-      // Its dictionaries would be fetched from the network.
+      // Its dictionaries would be downloaded.
       spellcheck: false,
       devTools,
     },
   });
   if (state?.maximized) window.maximize();
-  // Shown once there is something to show.
+  // Shown once there is content.
   window.once('ready-to-show', () => window.show());
   window.on('close', () =>
     writeWindowState(statePath, { bounds: window.getNormalBounds(), maximized: window.isMaximized() }),

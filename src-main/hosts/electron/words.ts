@@ -1,4 +1,4 @@
-/** What the desktop host itself says: menus and dialogs. The window has its own words. */
+/** Texts of the desktop host: menus and dialogs. The window has separate ones. */
 export interface Words {
   about: string;
   settings: string;

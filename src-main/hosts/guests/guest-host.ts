@@ -8,14 +8,14 @@ import { Visit, type RunCommand } from './visit.ts';
 
 interface GuestHostOptions {
   run: RunCommand;
-  /** Of the program: guests of other versions do not come. */
+  /** The program's version: guests of other versions do not connect. */
   version: string;
   log: Logger;
 }
 
 /**
- * Runs the command lines of other processes with what this one has open. REQUIRES: this process holds the data folder's lock, from
- * before open() until after close().
+ * Runs other processes' command lines with this process's app. REQUIRES: this process holds the data folder's lock,
+ * from before open() until after close().
  */
 export class GuestHost {
   readonly #data: string;
@@ -32,7 +32,7 @@ export class GuestHost {
     this.#server.on('error', (error) => options.log.warn('guests-not-taken', { error: traceOf(error) }));
   }
 
-  /** undefined where no socket can be had: other processes are then told that the data folder is in use. */
+  /** undefined if no socket can be created: other processes then report that the data folder is in use. */
   static async open(data: string, options: GuestHostOptions): Promise<GuestHost | undefined> {
     const host = new GuestHost(data, options);
     try {
@@ -44,7 +44,7 @@ export class GuestHost {
     }
   }
 
-  /** Commands that are running for others. */
+  /** Number of commands running for other processes. */
   get guests(): number {
     return this.#visits.size;
   }
@@ -54,7 +54,7 @@ export class GuestHost {
     while (this.#visits.size > 0) await new Promise<void>((resolve) => this.#alone.push(resolve));
   }
 
-  /** Ends all of them, and takes no more. */
+  /** Ends all of them, and accepts no more. */
   async close(): Promise<void> {
     const closed = this.#stopListening();
     for (const visit of this.#visits) visit.end();
@@ -78,11 +78,11 @@ export class GuestHost {
       try {
         await listening(this.#server, socket);
         writeHostFile(this.#data, { program, pid: process.pid, socket, token: this.#token });
-        this.#server.unref(); // that others might come keeps nobody from ending
+        this.#server.unref(); // possible future guests do not keep a process alive
         return;
       } catch (error) {
         failure = error;
-        await this.#stopListening(); // a full disk takes a socket, but not the file that tells of it
+        await this.#stopListening(); // a full disk allows a socket, but not the file that announces it
       }
     }
     removeHostFile(this.#data);

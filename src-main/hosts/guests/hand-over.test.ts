@@ -9,7 +9,10 @@ import { ownerFailure, socketPlaces, writeHostFile } from './host-file.ts';
 
 const VERSION = '0.0.0';
 
-/** A data folder whose owner takes connections, as the kernel does for one that is suspended, and says what a test has it say. */
+/**
+ * A data folder whose owner accepts connections, as the kernel does for a suspended process, and sends the test's
+ * messages.
+ */
 async function owner(onConnection: (socket: Socket) => void): Promise<{ data: string; server: Server }> {
   const data = tempDir();
   const server = createServer((socket) => onConnection(socket.on('error', () => undefined)));

@@ -11,7 +11,7 @@ interface OutputStream {
   once(event: 'drain', listener: () => void): unknown;
 }
 
-/** This process's command line, and what it reads and writes. */
+/** This process's command line and its streams. */
 export interface HandedOver extends Pick<Start, 'argv' | 'cwd' | 'color' | 'display'> {
   stdin: Readable & { isTTY?: boolean | undefined };
   stdout: OutputStream;
@@ -20,13 +20,16 @@ export interface HandedOver extends Pick<Start, 'argv' | 'cwd' | 'color' | 'disp
   signal: AbortSignal;
 }
 
-/** In which an owner has to take a command: one that is suspended has its connections taken by the system, and never says a word. */
+/**
+ * Timeout in milliseconds for an owner to accept a command: for a suspended one, the system accepts connections, but
+ * nothing responds.
+ */
 const ACCEPTED_MS = 5000;
 
 /**
- * Has the process that owns a data folder run a command line, and gives its exit status. undefined: nobody took it, since the owner is of
- * another version, is just starting or ending, does not answer, or takes no guests. CONNECTION_LOST when the owner ended before the
- * command had.
+ * Has the process that owns a data folder run a command line, and returns its exit status. undefined: it was not
+ * accepted, because the owner has another version, is starting or ending, does not respond, or accepts no guests.
+ * CONNECTION_LOST if the owner ended before the command did.
  */
 export async function handOver(
   data: string,
@@ -101,7 +104,7 @@ class Guest {
     }
   }
 
-  /** No faster than whoever reads it takes it. */
+  /** Writes no faster than the reader consumes. */
   #write(stream: OutputStream, text: string): void {
     if (stream.write(text)) return;
     this.#socket.pause();

@@ -5,15 +5,15 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { KvasirError } from '../../../src-shared/errors.ts';
 
-/** Where a data folder's owner is reached: docs/formats/host.md. */
+/** How to reach a data folder's owner: docs/formats/host.md. */
 const HostFileSchema = z.object({
   version: z.literal(1),
-  /** Of the program. */
+  /** The program's version. */
   program: z.string(),
   pid: z.int(),
   /** Path of the socket, or name of the pipe. */
   socket: z.string(),
-  /** What a guest says first. */
+  /** The first thing a guest sends. */
   token: z.string(),
 });
 
@@ -21,10 +21,10 @@ export type HostFile = Omit<z.infer<typeof HostFileSchema>, 'version'>;
 
 const FILE = 'host.json';
 const SOCKET = 'host.sock';
-/** Bytes of a socket's path that every system takes. */
+/** Length in bytes of a socket path that every system supports. */
 const LONGEST_PATH = 100;
 
-/** undefined: there is none, or one that says nothing that this version understands. */
+/** undefined: there is none, or none in a format that this version knows. */
 export function readHostFile(data: string): HostFile | undefined {
   try {
     return HostFileSchema.safeParse(JSON.parse(readFileSync(join(data, FILE), 'utf8'))).data;
@@ -33,7 +33,7 @@ export function readHostFile(data: string): HostFile | undefined {
   }
 }
 
-/** Why nobody took a command, in more words than `failure` where it is known whose folder it is. */
+/** Why no process accepted a command; more detailed than `failure` if the owner is known. */
 export function ownerFailure(data: string, version: string, failure: KvasirError): KvasirError {
   const host = readHostFile(data);
   if (!host || !isRunning(host.pid)) return failure;
@@ -53,12 +53,15 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** For its user's eyes only, as the folder is. REQUIRES: this process holds the data folder's lock. */
+/** Readable by its user only, like the folder. REQUIRES: this process holds the data folder's lock. */
 export function writeHostFile(data: string, host: HostFile): void {
   writeFileSync(join(data, FILE), JSON.stringify({ version: 1, ...host }), { mode: 0o600 });
 }
 
-/** Removes the file and its socket, which may be a killed process's. REQUIRES: this process holds the data folder's lock. */
+/**
+ * Removes the file and its socket, which may belong to a killed process. REQUIRES: this process holds the data folder's
+ * lock.
+ */
 export function removeHostFile(data: string): void {
   const left = readHostFile(data);
   rmSync(join(data, FILE), { force: true });
@@ -68,13 +71,16 @@ export function removeHostFile(data: string): void {
   if (!left.socket.endsWith(`/${SOCKET}`) || folder === data) return;
   rmSync(left.socket, { force: true });
   try {
-    rmdirSync(folder); // made for it, and empty
+    rmdirSync(folder); // created for it, and empty
   } catch {
-    // Somebody has cleared it away already.
+    // Already removed.
   }
 }
 
-/** Places to listen at, the best first: in the data folder where its path is short enough for a socket, else in a private folder. */
+/**
+ * Paths to listen on, best first: in the data folder if the path is short enough for a socket, else in a private
+ * folder.
+ */
 export function* socketPlaces(data: string): Generator<string> {
   if (process.platform === 'win32') {
     yield `\\\\.\\pipe\\kvasir-${randomUUID()}`;

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 
-/** Characters of a line at most; longer texts go in several. */
+/** Maximum characters of a line; longer texts are split. */
 const MAX_LINE = 1024 * 1024;
-/** Characters of a text that go in one line: escaped, each may take six. */
+/** Characters of a text in one line: escaped, each may take six. */
 const TEXT_PART = 64 * 1024;
 
 const TextSchema = z.string().max(TEXT_PART);
@@ -13,32 +13,32 @@ const ScreenSchema = z.object({ isTTY: z.boolean(), columns: z.int().min(1).max(
 const StartSchema = z.object({
   type: z.literal('start'),
   token: z.string().max(100),
-  /** As the guest's own process got it. */
+  /** As the guest's own process received it. */
   argv: z.array(z.string()),
-  /** The guest's working folder: paths in `argv` count from it. */
+  /** The guest's working folder: paths in `argv` are relative to it. */
   cwd: z.string(),
   stdin: z.object({ isTTY: z.boolean() }),
   stdout: ScreenSchema,
   stderr: ScreenSchema,
   /** Whether its stdout shows colours. */
   color: z.boolean(),
-  /** Whether windows that are opened on this machine can be seen by whoever started it. */
+  /** Whether windows opened on this machine are visible to the user. */
   display: z.boolean(),
 });
 
 export type Start = z.infer<typeof StartSchema>;
 
-/** What a guest says. */
+/** Messages from a guest. */
 export const FromGuestSchema = z.discriminatedUnion('type', [
   StartSchema,
-  /** What came in by stdin, and its end. */
+  /** Data from stdin, and its end. */
   z.object({ type: z.literal('input'), text: TextSchema }),
   z.object({ type: z.literal('input-end') }),
   /** The first Ctrl-C. */
   z.object({ type: z.literal('stop') }),
 ]);
 
-/** What the host says. */
+/** Messages from the host. */
 export const FromHostSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('accepted') }),
   z.object({ type: z.literal('out'), text: TextSchema }),
@@ -55,7 +55,7 @@ export function send(socket: Socket, message: FromGuest | FromHost): void {
   if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
 }
 
-/** Tells of each message that comes in: JSON, a line each. Whoever says anything else is cut off. */
+/** Calls back for each incoming message: JSON, one per line. Invalid input closes the connection. */
 export function receive<T>(socket: Socket, schema: z.ZodType<T>, onMessage: (message: T) => void): void {
   const decoder = new StringDecoder('utf8');
   let begun = '';
@@ -71,7 +71,7 @@ export function receive<T>(socket: Socket, schema: z.ZodType<T>, onMessage: (mes
   });
 }
 
-/** A text in parts of TEXT_PART characters at most; what is two of them in UTF-16 stays together. */
+/** A text in parts of at most TEXT_PART characters; surrogate pairs stay together. */
 export function parts(text: string): string[] {
   return text.match(/.{1,32768}/gsu) ?? [];
 }

@@ -6,26 +6,26 @@ import { FromGuestSchema, parts, receive, send, type FromGuest, type Start } fro
 /** One of a guest's output streams. */
 export type Screen = Writable & { readonly isTTY: boolean; readonly columns?: number | undefined };
 
-/** A command line of another process, to be run here. */
+/** Another process's command line, to be run here. */
 export interface GuestCommand extends Pick<Start, 'argv' | 'cwd' | 'color' | 'display'> {
   stdin: Readable & { readonly isTTY: boolean };
   stdout: Screen;
   stderr: Screen;
-  /** Aborted by the guest's Ctrl-C, and when it is gone. */
+  /** Aborted by the guest's Ctrl-C, and when it has disconnected. */
   signal: AbortSignal;
 }
 
-/** Gives the exit status; what goes wrong with the command it writes to stderr. */
+/** Returns the exit status; the command's errors go to stderr. */
 export type RunCommand = (command: GuestCommand) => Promise<number>;
 
-/** In which a guest has to say who it is. */
+/** Timeout in milliseconds for a guest's greeting. */
 const GREETING_MS = 5000;
-/** A guest that leaves this many bytes unread is not coming back. */
+/** A guest that leaves this many bytes unread is considered dead. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** One guest, from its greeting until its command has ended. */
 export class Visit {
-  /** Resolves when nothing of it is left. */
+  /** Resolves when it has ended completely. */
   readonly done: Promise<void>;
   readonly #socket: Socket;
   readonly #token: string;
@@ -47,7 +47,7 @@ export class Visit {
     );
   }
 
-  /** This process ends: the guest is told so by the end of the connection. */
+  /** This process ends: the guest notices the closed connection. */
   end(): void {
     this.#socket.destroy();
   }
@@ -85,10 +85,10 @@ export class Visit {
         throw error;
       },
     );
-    this.#running.catch(() => undefined); // told by `done`
+    this.#running.catch(() => undefined); // reported by `done`
   }
 
-  /** Asked for when the command reads it: what a shell's next command is to read stays where it is. */
+  /** Requested only when the command reads it, so that input for the shell's next command is left alone. */
   #input({ stdin: { isTTY } }: Start): GuestCommand['stdin'] {
     let asked = false;
     const read = (): void => {
@@ -111,7 +111,7 @@ export class Visit {
   }
 }
 
-/** In a time that says nothing of how much of it is. */
+/** In constant time. */
 function isSame(given: string, token: string): boolean {
   const [a, b] = [given, token].map((each) => createHash('sha256').update(each).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);

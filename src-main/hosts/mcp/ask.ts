@@ -7,7 +7,7 @@ import { LibraryNameSchema, libraryCalled } from './libraries.ts';
 import { addTool, QuestionSchema, wholeNumber } from './tool.ts';
 
 const MOST_TOKENS = 4096;
-/** So many pieces of an answer, mostly tokens, are told of at once. */
+/** Pieces of an answer, mostly tokens, per progress message. */
 const PIECES_TOLD = 8;
 
 const InputSchema = z.object({

@@ -64,7 +64,10 @@ export function addReadTool(server: McpServer, core: McpCore): void {
   });
 }
 
-/** A part of a text that ends between characters. NOT_FOUND, CONFLICT before it is read, and whatever kept it from being read. */
+/**
+ * A part of a text that ends between characters. NOT_FOUND, CONFLICT before it has been read, and any error of reading
+ * it.
+ */
 export function readPart(
   { libraries: { documents } }: Pick<McpCore, 'libraries'>,
   id: string,
@@ -83,7 +86,7 @@ export function readPart(
   return { ...part, text: whole(part.text, limit) };
 }
 
-/** `limit` UTF-16 units, and one more where a character would be cut in two. */
+/** `limit` UTF-16 units, and one more if a surrogate pair would be split. */
 function whole(text: string, limit: number): string {
   const cut = text.slice(0, limit);
   return cut.isWellFormed() ? cut : text.slice(0, limit + 1);

@@ -8,23 +8,23 @@ import {
 import type { McpCore } from './core.ts';
 import { createMcpServer } from './server.ts';
 
-/** The header by which a client tells that several requests are its own. */
+/** The header by which a client identifies its requests. */
 const SESSION = 'mcp-session-id';
 
 /**
- * MCP over streamable HTTP, a server a request: there is nothing to remember between two of them but what is being answered, which a
- * client may cancel by another request. It is told an id for that when it introduces itself, and nothing else goes by that id. Who is
- * let in is for the caller to say.
+ * MCP over streamable HTTP, one server per request: the only state between requests is which ones are running, so that
+ * a client can cancel them. The id for that is issued on initialisation and used for nothing else. The caller handles
+ * authentication.
  */
 export function mcpOverHttp(core: McpCore): (request: Request) => Promise<Response> {
-  /** Ends of what is being answered, by the client and the request's own id. */
+  /** Cancel functions of running requests, by client and request id. */
   const running = new Map<string, () => void>();
   return async (request) => {
     if (request.method !== 'POST') return onlyPost();
     const message: unknown = await request
       .clone()
       .json()
-      .catch(() => undefined); // the transport says what is wrong with it
+      .catch(() => undefined); // the transport reports the error
     const client = isInitializeRequest(message) ? randomUUID() : request.headers.get(SESSION);
     const cancelled = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
     if (cancelled !== undefined) running.get(nameOf(client, cancelled))?.();
@@ -46,7 +46,7 @@ export function mcpOverHttp(core: McpCore): (request: Request) => Promise<Respon
   };
 }
 
-/** Ids of requests are numbers or texts, and 1 is not "1". */
+/** Request ids are numbers or strings, and 1 is not "1". */
 function nameOf(client: string | null, id: string | number): string {
   return JSON.stringify([client, id]);
 }

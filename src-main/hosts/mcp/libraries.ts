@@ -4,7 +4,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import type { McpCore } from './core.ts';
 import { addTool } from './tool.ts';
 
-/** More are left out, and how many is said. */
+/** Further ones are left out, with their number. */
 const MOST_LISTED = 500;
 
 export const LibraryNameSchema = z.string().min(1).max(200).describe('Its name, as list_libraries tells it');
@@ -44,7 +44,7 @@ export function addListTool(server: McpServer, { libraries, log }: McpCore): voi
   });
 }
 
-/** NOT_FOUND, with what there is instead; BAD_ARGUMENT when several have the name. */
+/** NOT_FOUND, with alternatives; BAD_ARGUMENT if several have the name. */
 export function libraryCalled(
   name: string,
   { libraries }: Pick<McpCore, 'libraries'>,

@@ -14,7 +14,7 @@ import { createMcpServer } from './server.ts';
 
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** As much of it as a test needs. */
+/** The parts of the core that a test needs. */
 function core(parts: object): McpCore {
   return { log: LOG, version: '1', ...parts } as unknown as McpCore;
 }
@@ -44,7 +44,7 @@ function asked(name: string, input: object, signal?: AbortSignal): Request {
 
 const NOTES = { list: () => [{ id: '1', name: 'Notes' }] };
 
-/** A core whose answers never come: it tells the signal of each run. */
+/** A core whose answers never arrive: it exposes the signal of each run. */
 function waiting() {
   const begun = Promise.withResolvers<AbortSignal>();
   const never = (signal: AbortSignal): Promise<never> => {

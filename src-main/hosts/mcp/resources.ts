@@ -13,7 +13,7 @@ import type { McpCore } from './core.ts';
 import { readPart } from './document-text.ts';
 import { failureText } from './tool.ts';
 
-/** The protocol's own code, which its package has no name for. */
+/** The protocol's error code, which its package does not export. */
 const RESOURCE_NOT_FOUND = -32002;
 const LISTED_AT_ONCE = 100;
 const MOST_TEXT = 200_000;
@@ -26,7 +26,7 @@ const TEMPLATE = {
   mimeType: 'text/plain',
 };
 
-/** Every document whose text was read. By handlers of our own, since the ones of McpServer know no pages of a list. */
+/** All documents with text. Uses custom handlers, because those of McpServer do not support pagination. */
 export function addDocumentResources({ server }: McpServer, core: McpCore): void {
   server.registerCapabilities({ resources: {} });
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [TEMPLATE] }));
@@ -34,7 +34,7 @@ export function addDocumentResources({ server }: McpServer, core: McpCore): void
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => read(core, params.uri));
 }
 
-/** A cursor is the id of the last document that was told: what comes and goes meanwhile moves nothing. */
+/** A cursor is the id of the last document sent, so additions and deletions do not shift pages. */
 function listed({ libraries }: McpCore, cursor = '0'): ListResourcesResult {
   if (!/^\d{1,15}$/.test(cursor))
     throw new McpError(

@@ -6,7 +6,7 @@ import { LibraryNameSchema, libraryCalled } from './libraries.ts';
 import { addTool, QuestionSchema, wholeNumber } from './tool.ts';
 
 const MOST_PASSAGES = 20;
-/** Characters of all passages of an answer together: about what a model can take in at once. */
+/** Maximum characters of all passages of a response: about what a model can process. */
 export const MOST_TEXT = 60_000;
 
 const PassageSchema = z.object({
@@ -59,7 +59,7 @@ export function addSearchTool(server: McpServer, core: McpCore): void {
     output: OutputSchema,
     work: async ({ query, library, limit }, { signal }) => {
       const libraryIds = library === undefined ? [] : [libraryCalled(library, core).id];
-      await core.models.current(); // passages are cut for a model: without one nothing is found
+      await core.models.current(); // passages are chunked for a model: without one nothing is found
       const scope = { libraryIds, documentIds: [] };
       const { hits } = await core.search.query({ text: query, scope, limit }, signal);
       const passages = withinRoom(hits.map(passageOf));
@@ -68,7 +68,7 @@ export function addSearchTool(server: McpServer, core: McpCore): void {
   });
 }
 
-/** As many of the first as may be told together, and the first in any case. */
+/** The first passages that fit the limit together, and the first in any case. */
 export function withinRoom<P extends { text: string }>(passages: readonly P[]): P[] {
   let room = MOST_TEXT;
   const end = passages.findIndex(({ text }, i) => (room -= text.length) < 0 && i > 0);

@@ -12,7 +12,7 @@ const INSTRUCTIONS =
   'Kvasir has libraries of documents on this machine, and a model that answers from them. list_libraries says which there are. ' +
   'search finds passages, read_document reads on from where one stands, and ask has the local model answer with citations.';
 
-/** Models send null for what they leave out. */
+/** Models send null for absent fields. */
 class LenientServer extends McpServer {
   override connect(transport: Transport): Promise<void> {
     transport.onmessage = dropNulls; // called before the server's own listener
@@ -27,7 +27,7 @@ function dropNulls(message: JSONRPCMessage): void {
   message.params = { ...params, arguments: Object.fromEntries(said) };
 }
 
-/** A server of MCP for one connection, whatever it goes over. It only reads. */
+/** An MCP server for one connection over any transport. Read-only. */
 export function createMcpServer(core: McpCore): McpServer {
   const server = new LenientServer({ name: 'kvasir', version: core.version }, { instructions: INSTRUCTIONS });
   addListTool(server, core);

@@ -17,20 +17,22 @@ interface ToolOptions<I extends z.ZodObject, O extends z.ZodObject> {
 }
 
 interface ToolRun {
-  /** Aborted when the client cancels, or goes away. */
+  /** Aborted when the client cancels or disconnects. */
   signal: AbortSignal;
-  /** Tells the client what is done now, where it asked for that. */
+  /** Sends the client a progress message, if it asked for them. */
   progress: (message: string) => void;
 }
 
-/** Questions and searches: more is hardly one, and would not fit the context of most models. */
+/**
+ * Limit for questions and searches: a longer one would hardly be a question, and would not fit most models' context.
+ */
 export const QuestionSchema = z
   .string()
   .trim()
   .min(1, { error: 'It is empty: say what is looked for.' })
   .max(10_000, { error: 'It is longer than 10,000 characters: say in fewer words what is looked for.' });
 
-/** Whole numbers, also as the texts that some models write for them. */
+/** Whole numbers, also as strings, which some models send. */
 export function wholeNumber(schema: z.ZodNumber) {
   return z.preprocess(
     (given) => (typeof given === 'string' && /^ *\d+(\.0+)? *$/.test(given) ? Number(given) : given),
@@ -38,7 +40,7 @@ export function wholeNumber(schema: z.ZodNumber) {
   );
 }
 
-/** A tool that changes nothing and reaches nothing but this machine's libraries. */
+/** A read-only tool that accesses nothing but this machine's libraries. */
 export function addTool<I extends z.ZodObject, O extends z.ZodObject>(
   server: McpServer,
   log: Logger,
@@ -57,18 +59,18 @@ export function addTool<I extends z.ZodObject, O extends z.ZodObject>(
   });
 }
 
-/** Counts what it tells: how much there will be of it, nobody knows. */
+/** Progress without a known total. */
 function progressTo({ _meta, sendNotification }: Extra): ToolRun['progress'] {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
   let progress = 0;
   return (message) => {
     const params = { progressToken, progress: ++progress, message };
-    sendNotification({ method: 'notifications/progress', params }).catch(() => undefined); // nobody is there any more
+    sendNotification({ method: 'notifications/progress', params }).catch(() => undefined); // the client has disconnected
   };
 }
 
-/** What went wrong, and what can be done about it. */
+/** The error message and advice. */
 export function failureText(error: unknown, log: Logger): string {
   if (error instanceof KvasirError) return `${error.message} ${error.advice}`.trim();
   log.error('mcp-request-failed', { error: traceOf(error) });

@@ -1,20 +1,20 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 32;
-/** The printed address, one for the browser that is opened, and what was asked for since. */
+/** The printed URL, one for the browser that is opened, and later requests. */
 const UNUSED_TOKENS = 4;
 
 /**
- * Who may see anything: whoever held the one-time token, by the session it was exchanged for. Both are 256 random
- * bits, kept as hashes in memory only; all sessions end with the process.
+ * Access control: sessions, each exchanged for a one-time token. Both are 256 random bits, kept only as hashes in
+ * memory; all sessions end with the process.
  */
 export class Access {
   /**
-   * The path that everything lies under. Cookies go to every port of an address, so another program's page on this machine would be
-   * handed the session's; under a path that only a window knows, it is not.
+   * Path prefix of everything. Cookies are sent to every port of a host, so another program's page on this machine
+   * would receive the session's; under a path that only the window knows, it does not.
    */
   readonly base = `/k/${newSecret()}/`;
-  /** Tokens that were not used yet, newest last. */
+  /** Unused tokens, newest last. */
   readonly #tokens: Buffer[] = [];
   readonly #sessions: Buffer[] = [];
 
@@ -25,7 +25,7 @@ export class Access {
     return token;
   }
 
-  /** Exchanges a token for a session; undefined when it is wrong or used up. */
+  /** Exchanges a token for a session; undefined if it is wrong or used. */
   redeem(token: string): string | undefined {
     const at = indexOf(digest(token), this.#tokens);
     if (at < 0) return undefined;
@@ -40,7 +40,7 @@ export class Access {
   }
 }
 
-/** Cookies of one address are kept for all its ports: the port in the name keeps two Kvasirs apart. */
+/** Cookies apply to all ports of a host: the port in the name separates two Kvasirs. */
 export function cookieName(port: number): string {
   return `kvasir-${port}`;
 }
@@ -57,7 +57,7 @@ export function readCookie(header: string | undefined, name: string): string | u
   return undefined;
 }
 
-/** Every one is compared, so that the time says nothing about which it is. */
+/** Compares with every entry, so that the time does not reveal which one matches. */
 function indexOf(given: Buffer, known: readonly Buffer[]): number {
   return known.map((one) => timingSafeEqual(given, one)).indexOf(true);
 }

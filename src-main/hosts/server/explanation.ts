@@ -8,7 +8,7 @@ const STYLE = `
   code { padding: 0 4px; border-radius: 4px; background: color-mix(in srgb, currentColor 12%, transparent); }
 `;
 
-/** The only thing that is shown without a session: how to get one. */
+/** The only page shown without a session: how to get one. */
 export function explanationPage(): Page {
   const nonce = newNonce();
   const html = `<!doctype html>
@@ -32,8 +32,8 @@ this one is missing, wrong, or has been used.</p>
 }
 
 /**
- * Goes on to the window. For an address that was clicked on another site's page (a terminal in the browser): there the
- * browser would follow a redirect without the new session's cookie; what this page asks for is its own.
+ * Continues to the window. For a URL that was clicked on another site's page (a terminal in the browser): the browser
+ * would follow a redirect without the new session's cookie, but sends it with this page's own request.
  */
 export function onwardPage(to: string): Page {
   const html = `<!doctype html>\n<meta charset="utf-8">\n<title>Kvasir</title>\n<a href="${to}">Kvasir</a>\n`;

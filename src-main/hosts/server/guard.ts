@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { localHosts } from '../../platform/local-server.ts';
 import { cookieName, readCookie, type Access } from './access.ts';
 
-/** Why a request gets nothing. */
+/** Why a request is refused. */
 export type Refusal = { status: 401 | 403; reason: string };
 
 /**
- * A page of another origin must not reach the core: neither by name (a foreign name that resolves to this machine
- * shows in Host) nor by sending requests from elsewhere (which shows in Origin), nor without a session.
+ * A page of another origin must not reach the core: not by name (a foreign domain that resolves to this machine appears
+ * in Host), not by cross-origin requests (which appear in Origin), and not without a session.
  */
 export class Guard {
   readonly #access: Access;
@@ -18,19 +18,19 @@ export class Guard {
     this.#port = port;
   }
 
-  /** Whether the request names this server as browsers on this machine do. */
+  /** Whether Host is a name that browsers on this machine use. */
   checkHost({ headers }: IncomingMessage): Refusal | undefined {
     if (localHosts('127.0.0.1', this.#port()).includes(headers.host?.toLowerCase() ?? '')) return undefined;
     return { status: 403, reason: 'Kvasir answers only at 127.0.0.1 and localhost.' };
   }
 
-  /** Required wherever something can change: browsers always send it there. */
+  /** Required for all requests with side effects: browsers always send it there. */
   checkOrigin({ headers }: IncomingMessage): Refusal | undefined {
     if (headers.origin === `http://${headers.host ?? ''}`) return undefined;
     return { status: 403, reason: 'Kvasir takes this only from its own page.' };
   }
 
-  /** A session's cookie counts under the secret path only: whoever was sent one elsewhere was not to have it. */
+  /** A session's cookie is valid under the secret path only: elsewhere it may have leaked. */
   checkSession({ headers, url = '' }: IncomingMessage): Refusal | undefined {
     const session = readCookie(headers.cookie, cookieName(this.#port()));
     if (this.#access.isSession(session) && url.startsWith(this.#access.base)) return undefined;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { KvasirEvent } from '../../../src-shared/contract/events.ts';
 import { Outbox } from './outbox.ts';
 
-/** A wire whose other end reads nothing until it is told to. */
+/** A wire whose other end reads only on request. */
 class SlowWire {
   bufferedAmount = 0;
   readonly sent: KvasirEvent[] = [];

@@ -1,8 +1,8 @@
 import type { EventTopic, KvasirEvent } from '../../../src-shared/contract/events.ts';
 
-/** The part of a WebSocket that events go through. */
+/** The part of a WebSocket that is used for events. */
 interface Wire {
-  /** Bytes that were handed over and have not left. */
+  /** Bytes queued but not yet sent. */
   readonly bufferedAmount: number;
   send(text: string, sent: () => void): void;
 }
@@ -11,8 +11,8 @@ interface Wire {
 const HIGH_WATER_BYTES = 256 * 1024;
 
 /**
- * Events on their way to one window. While the window takes them slowly, of a state only the newest is kept, and
- * text is joined; nothing that cannot be asked for again is dropped.
+ * Events for one window. If the window is slow, only the newest event of a state is kept, and text is joined; nothing
+ * is dropped that cannot be requested again.
  */
 export class Outbox {
   readonly #wire: Wire;
@@ -31,7 +31,7 @@ export class Outbox {
     else this.#wait(event);
   }
 
-  /** Sends what waits, as far as the wire takes it. */
+  /** Sends waiting events, as far as the wire accepts them. */
   flush(): void {
     while (!this.#isFull()) {
       const event = this.#waiting.shift();
@@ -82,7 +82,7 @@ const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
   'analysis.progress',
 ]);
 
-/** Which state an event tells, when a newer event makes it worthless; undefined: each one counts. */
+/** The state that an event describes, if a newer event replaces it; undefined: each one counts. */
 function stateOf({ topic, payload }: KvasirEvent): string | undefined {
   if (!STATES.has(topic)) return undefined;
   const about = ['answerId', 'conversationId', 'libraryId', 'id'] as const;
@@ -90,7 +90,7 @@ function stateOf({ topic, payload }: KvasirEvent): string | undefined {
   return JSON.stringify([topic, ids]);
 }
 
-/** Two pieces of a text as one, when the second continues the first. */
+/** Joins two pieces of a text if the second continues the first. */
 function withMoreText(earlier: KvasirEvent, later: KvasirEvent): KvasirEvent | undefined {
   if (earlier.topic === 'chat.text' && later.topic === 'chat.text') {
     const { payload } = earlier;

@@ -8,20 +8,20 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { formatBytes } from '../../platform/format-bytes.ts';
 import { fileError } from '../../platform/paths.ts';
 
-/** Files on their way here; what is left of them after a crash is deleted at the next start (leftovers.ts). */
+/** Suffix of incomplete uploads; the next start deletes those left by a crash (leftovers.ts). */
 const UNFINISHED = '.upload';
 
 export interface IncomingFile {
-  /** As the user's machine calls it; a name, not a path. */
+  /** The name on the user's machine, not a path. */
   name: string;
-  /** Bytes that were announced; undefined: not known. */
+  /** Announced size in bytes; undefined: unknown. */
   bytes: number | undefined;
   body: Readable;
 }
 
 /**
- * Brings a file into `dir` and gives its path. It appears there whole or not at all, and never in another's place: a name
- * that is taken gets a number. BAD_ARGUMENT, DISK_FULL, STORE_READ_ONLY, ABORTED.
+ * Receives a file into `dir` and returns its path. It appears atomically and never replaces another: a taken name gets
+ * a number. BAD_ARGUMENT, DISK_FULL, STORE_READ_ONLY, ABORTED.
  */
 export async function receiveFile(dir: string, { name, bytes, body }: IncomingFile): Promise<string> {
   checkName(name);
@@ -40,7 +40,7 @@ export async function receiveFile(dir: string, { name, bytes, body }: IncomingFi
   }
 }
 
-/** What went wrong while bytes came in: the sender went away, or they could not be written. */
+/** Error of an upload: the sender disconnected, or writing failed. */
 export function receiveError(error: unknown, what: string): KvasirError {
   if (error instanceof KvasirError) return error;
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
@@ -70,7 +70,7 @@ async function checkSpace(dir: string, bytes: number, name: string): Promise<voi
   );
 }
 
-/** An empty file under the first name that is free: another upload of that name then takes the next. */
+/** Creates an empty file under the first free name, so that another upload of that name takes the next. */
 async function reservePlace(dir: string, name: string): Promise<string> {
   const { name: stem, ext } = parse(name);
   for (let i = 1; ; i++) {

@@ -21,7 +21,7 @@ interface RequestsOptions {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What the server answers to plain HTTP: the window's files, uploads, backups, and to strangers an explanation. */
+/** Handles plain HTTP: the window's files, uploads, backups, and an explanation page without a session. */
 export function createRequests(options: RequestsOptions): Answer {
   const files = sirv(options.rendererDir, {
     etag: true,
@@ -29,7 +29,7 @@ export function createRequests(options: RequestsOptions): Answer {
   });
   return (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    // A body that nobody reads must neither be taken for the next request nor hold the connection.
+    // An unread body must neither be taken for the next request nor hold the connection.
     if (hasBody(request)) response.setHeader('Connection', 'close');
     const stranger = options.guard.checkHost(request);
     if (stranger) return refuse(response, stranger);
@@ -41,7 +41,7 @@ export function createRequests(options: RequestsOptions): Answer {
     }
     const refusal = checkUser(request, options.guard);
     if (refusal) return refuse(response, refusal);
-    // From here on the address is what stands behind the secret path.
+    // From here on the URL is relative to the secret path.
     request.url = request.url?.slice(options.access.base.length - 1);
     const place = urlOf(request);
     if (!place) return plain(response, 400, 'This is not an address.');
@@ -53,7 +53,7 @@ export function createRequests(options: RequestsOptions): Answer {
   };
 }
 
-/** What somebody with a session gets. */
+/** Responses for requests with a session. */
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
@@ -117,12 +117,12 @@ function isRead({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** The window's WebSocket, by name as well: not every browser takes it for 'self'. */
+/** The window's WebSocket, also by name: not every browser includes it in 'self'. */
 function connectTo({ headers }: IncomingMessage): { connect: string[] } {
   return { connect: ["'self'", `ws://${headers.host ?? ''}`] };
 }
 
-/** Only path and query count: who is meant, the Host header has said. */
+/** Only path and query matter: the Host header names the server. */
 function urlOf({ url }: IncomingMessage): URL | undefined {
   return URL.parse(`http://kvasir${url ?? ''}`) ?? undefined;
 }

@@ -29,13 +29,13 @@ export interface TestServer {
   server: RunningServer;
   events: EventBus;
   dir: string;
-  /** The origin that the window would have. */
+  /** The window's origin. */
   origin: string;
-  /** The secret path that everything lies under. */
+  /** The secret path prefix. */
   base: string;
   /** Plain HTTP to a path below the secret one, or with the one-time token; headers exactly as given. */
   send: (path: string, options?: RequestOptions) => Promise<Reply>;
-  /** The Cookie header of somebody who came by the one-time address. */
+  /** The Cookie header of a client that used the one-time URL. */
   enter: () => Promise<string>;
   /** A window's socket; headers replace the window's own. */
   open: (headers?: Record<string, string>) => Promise<TestWindow>;
@@ -58,7 +58,7 @@ export async function testServer(
   writeFileSync(join(dir, 'secret.txt'), 'treasure');
   const events = new EventBus();
   const server = await startServer({
-    // A test calls only what it hands over.
+    // A test calls only the handlers it passes.
     api: createApi(handlers as Handlers, silentLogger),
     events,
     uploads: { receiveDocument, modelsDir: join(dir, 'models'), backupsDir: join(dir, 'backups') },
@@ -68,7 +68,7 @@ export async function testServer(
   });
   onTestFinished(() => server.close());
   const origin = `http://127.0.0.1:${server.port}`;
-  // As a browser learns it; with a token of its own, which the newest ones do not push out.
+  // As a browser learns it; with a separate token, which newer ones do not displace.
   const { headers: arrived } = await sendTo(server.port, `/${new URL(server.newAddress()).search}`, {});
   const base = arrived.location ?? '';
   const send = (path: string, options: RequestOptions = {}): Promise<Reply> =>
@@ -103,7 +103,7 @@ export function sendTo(port: number, path: string, options: RequestOptions): Pro
 export class TestWindow {
   readonly socket: WebSocket;
   readonly events: KvasirEvent[] = [];
-  /** The code that the server ended the connection with. */
+  /** The code with which the server closed the connection. */
   readonly closed: Promise<number>;
   readonly #waiting = new Map<number, (result: CallResult) => void>();
   #lastId = 0;

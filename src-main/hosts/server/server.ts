@@ -13,21 +13,21 @@ import { MAX_MESSAGE_BYTES, WindowSocket } from './window-socket.ts';
 
 interface ServerOptions {
   api: Api;
-  /** What is told to every window. */
+  /** Events for every window. */
   events: EventBus;
   uploads: UploadPlaces;
   /** The built window: the folder with index.html. */
   rendererDir: string;
   log: Logger;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
-  /** As httpOptions() has it. */
+  /** See httpOptions(). */
   patienceMs?: number | undefined;
 }
 
 export interface RunningServer {
   readonly port: number;
-  /** An address that lets one browser in, once. Of those that were not used the newest four work. */
+  /** A one-time URL for one browser. The newest four unused ones are valid. */
   newAddress(): string;
   /** Ends every connection. */
   close(): Promise<void>;
@@ -36,13 +36,13 @@ export interface RunningServer {
 const LOOPBACK = '127.0.0.1';
 const HEARTBEAT_MS = 30_000;
 
-/** Serves windows in browsers of this machine. BAD_ARGUMENT when the port is taken. */
+/** Serves windows to browsers on this machine. BAD_ARGUMENT if the port is taken. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { api, events, log } = options;
   const access = new Access();
   const port = (): number => portOf(server);
   const guard = new Guard(access, port);
-  // An upload may take as long as it takes. Nobody waits for the body of any other request.
+  // An upload may take any time. The body of any other request is not waited for.
   const bounds = { ...httpOptions(options.patienceMs), requestTimeout: 0 };
   const server = createServer(bounds, createRequests({ ...options, access, guard, port }));
   const sockets = acceptSockets(server, guard, api, `${access.base}socket`);
@@ -63,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-/** The windows that are connected now. */
+/** The connected windows. */
 function acceptSockets(server: Server, guard: Guard, api: Api, path: string): Set<WindowSocket> {
   const sockets = new Set<WindowSocket>();
   const acceptor = new WebSocketServer({

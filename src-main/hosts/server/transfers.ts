@@ -12,16 +12,16 @@ import type { Api } from '../../api/api.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { checkName, receiveError, receiveFile, type IncomingFile } from './receive-file.ts';
 
-/** Where files that a browser sends go. */
+/** Destinations of files from a browser. */
 export interface UploadPlaces {
-  /** Takes a document into a library, under its relative path; gives its id. */
+  /** Receives a document into a library, under its relative path; returns its id. */
   receiveDocument(libraryId: string, path: string, body: Readable): Promise<string>;
   modelsDir: string;
   backupsDir: string;
 }
 
 /**
- * `PUT /upload?library=ID&path=REL`, `?model=NAME` or `?backup=NAME`: the answer is a CallResult whose data has the
+ * `PUT /upload?library=ID&path=REL`, `?model=NAME` or `?backup=NAME`: the response is a CallResult whose data has the
  * file's `path`, and a document's `documentId`.
  */
 export async function upload(
@@ -56,7 +56,7 @@ async function received(
   }
   if (backup) {
     checkName(backup);
-    // Under another ending it would not be listed.
+    // With another extension it would not be listed.
     const name = /\.zip$/i.test(backup) ? backup : `${backup}.zip`;
     return { ok: true, data: { path: await receiveFile(places.backupsDir, file(name)) } };
   }
@@ -65,9 +65,9 @@ async function received(
 }
 
 /**
- * The request's body as a stream of its own. Whoever stops reading destroys it, and with the request itself that would
- * end the connection before the reason could be sent. What is then still coming is read and forgotten: browsers look at
- * the answer only when they have sent everything.
+ * The request's body as a separate stream. A consumer that stops reading destroys its stream, and destroying the
+ * request itself would close the connection before the error could be sent. The rest of the body is discarded: browsers
+ * read the response only after sending everything.
  */
 function bodyOf(request: IncomingMessage): Readable {
   const body = new PassThrough();
@@ -77,11 +77,11 @@ function bodyOf(request: IncomingMessage): Readable {
     if (!request.complete) body.destroy(Object.assign(new Error('cut'), { code: 'ECONNRESET' }));
   });
   body.on('close', () => request.unpipe(body).resume());
-  body.on('error', () => undefined); // there may be no reader to tell
+  body.on('error', () => undefined); // there may be no reader to notify
   return body;
 }
 
-/** A file that is no usable model is not kept: its sender has it. */
+/** Deletes a file that is not a usable model: its sender still has it. */
 async function importModel(api: Api, path: string): Promise<CallResult> {
   const imported = await api.call('models.import', { path });
   if (imported.ok) return { ok: true, data: { path } };
@@ -94,7 +94,7 @@ function announcedBytes({ headers }: IncomingMessage): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** `GET /download?backup=PATH`: a backup that the core lists, and no other file. False when there is none. */
+/** `GET /download?backup=PATH`: a backup that the core lists, and no other file. False if there is none. */
 export async function download(response: ServerResponse, path: string | null, api: Api): Promise<boolean> {
   const listed = await api.call('app.backups', {});
   const backup = listed.ok

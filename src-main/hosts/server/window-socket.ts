@@ -5,11 +5,11 @@ import type { KvasirEvent } from '../../../src-shared/contract/events.ts';
 import type { Api } from '../../api/api.ts';
 import { Outbox } from './outbox.ts';
 
-/** The longest message of a window: the contract's longest input (50,000 keys) with room to spare. */
+/** Maximum size of a window's message: the contract's longest input (50,000 keys) with a margin. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
-/** Calls of one window that are answered at the same time. */
+/** Maximum concurrent calls of one window. */
 const MAX_CALLS = 256;
-/** A window that leaves this many bytes unread is not coming back. */
+/** A window that leaves this many bytes unread is considered dead. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** RFC 6455, 7.4.1: the peer broke this server's rules. */
@@ -26,7 +26,7 @@ const BUSY: CallResult = {
   },
 };
 
-/** One window: its calls go to the api, the core's events to it. */
+/** One window: forwards its calls to the api, and the core's events to it. */
 export class WindowSocket {
   readonly #socket: WebSocket;
   readonly #api: Api;
@@ -45,7 +45,7 @@ export class WindowSocket {
     });
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('pong', () => (this.#alive = true));
-    // 'close' follows, which is all there is to do: e.g. a message over the limit.
+    // 'close' follows and does the cleanup: e.g. a message over the limit.
     socket.on('error', () => undefined);
   }
 
@@ -58,7 +58,7 @@ export class WindowSocket {
     this.#socket.terminate();
   }
 
-  /** Ends a connection whose other end has not answered since the last call of this. */
+  /** Closes a connection whose peer has not responded since the previous call. */
   checkAlive(): void {
     if (!this.#alive) return this.#socket.terminate();
     this.#alive = false;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 interface Surroundings {
-  /** Electron's binary; undefined where it is not installed. */
+  /** Electron's binary; undefined if it is not installed. */
   electron: string | undefined;
   display: boolean;
 }
@@ -11,14 +11,14 @@ interface Surroundings {
 interface HostChoice {
   /** The binary to run; undefined: the command line, which serves the window to a browser by default. */
   electron: string | undefined;
-  /** One line for the user; empty where they chose themselves. */
+  /** One line for the user; empty if the user chose the host. */
   reason: string;
 }
 
-/** The desktop app's flags; everything else is for the command line. */
+/** The desktop app's flags; all others belong to the command line. */
 const FLAGS = { data: { type: 'string' }, debug: { type: 'boolean' } } as const;
 
-/** Which host `npm start` with these arguments means. */
+/** The host for `npm start` with these arguments. */
 export function chooseHost(args: string[], { electron, display }: Surroundings): HostChoice {
   if (!isForWindow(args)) return { electron: undefined, reason: '' };
   const missing =
@@ -44,7 +44,7 @@ const BINARY: Partial<Record<NodeJS.Platform, string>> = {
   win32: 'electron.exe',
 };
 
-/** Where Electron's binary is. Asking its package would make it try to download what is missing. */
+/** Path of Electron's binary. Its package would try to download a missing one. */
 export function electronBinary(
   root: string,
   platform: NodeJS.Platform = process.platform,

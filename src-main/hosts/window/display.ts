@@ -1,6 +1,6 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether windows opened by this process can be seen by whoever started it. */
+/** Whether windows opened by this process are visible to the user. */
 export function hasDisplay(
   env: Environment = process.env,
   platform: NodeJS.Platform = process.platform,

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Stands in the window's index.html where the page's nonce goes, for the style elements that the UI library makes. */
+/** Placeholder in the window's index.html for the page's nonce, which the UI library's style elements need. */
 const NONCE_PLACEHOLDER = '%KVASIR_NONCE%';
 
-/** Sent with everything that is shown to a window, by either host. */
+/** Sent with every response to a window, by either host. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
@@ -17,11 +17,11 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 interface PolicyOptions {
   nonce: string;
-  /** Where a page may connect to. Default: its own origin. */
+  /** Where a page may connect. Default: its own origin. */
   connect?: readonly string[];
 }
 
-/** What a page may load and run: its own files, and no inline script. */
+/** Allows a page to load and run only its own files, without inline scripts. */
 function contentSecurityPolicy({ nonce, connect = ["'self'"] }: PolicyOptions): string {
   return [
     "default-src 'none'",
@@ -42,14 +42,14 @@ export interface Page {
   headers: Record<string, string>;
 }
 
-/** The window's page with a nonce of its own, and the headers it must be sent with. Rejects when it is not built. */
+/** The window's page with a fresh nonce, and its headers. Rejects if the window is not built. */
 export async function readPage(dir: string, policy: Omit<PolicyOptions, 'nonce'> = {}): Promise<Page> {
   const html = await readFile(join(dir, 'index.html'), 'utf8');
   const nonce = newNonce();
   return { html: html.replaceAll(NONCE_PLACEHOLDER, nonce), headers: pageHeaders({ ...policy, nonce }) };
 }
 
-/** Headers of a page that carries `nonce`: it is never kept, for its nonce must not be used twice. */
+/** Headers of a page with `nonce`: it is never cached, because a nonce must not be reused. */
 export function pageHeaders(policy: PolicyOptions): Record<string, string> {
   return {
     ...SECURITY_HEADERS,
@@ -68,7 +68,7 @@ export function cacheControl(pathname: string): string {
   return pathname.startsWith('/assets/') ? 'private, max-age=31536000, immutable' : 'no-cache';
 }
 
-/** The window is one page; where in it one is, stands behind the address's #. */
+/** The window is a single page; the route follows the URL's #. */
 export function isPagePath(pathname: string): boolean {
   return pathname === '/' || pathname === '/index.html';
 }

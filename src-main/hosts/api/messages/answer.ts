@@ -5,13 +5,13 @@ import { citationsOf, howMade } from '../told.ts';
 import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
 import type { Location, MessageBody, TextBlock } from './schemas.ts';
 
-/** An answer as blocks of text, each told in a stream as it is written. A sentence with citations is a block of its own. */
+/** An answer as text blocks, streamed as they are written. A sentence with citations is a separate block. */
 export class MessageBlocks {
   readonly blocks: TextBlock[] = [];
   readonly #send: Send | undefined;
   #isOpen = false;
 
-  /** Without `send` nothing is told before the end. */
+  /** Without `send` nothing is sent before the end. */
   constructor(send?: Send) {
     this.#send = send;
   }
@@ -52,7 +52,7 @@ export class MessageBlocks {
   }
 }
 
-/** Writes an answer into blocks: as it comes, or, where documents are cited, by sentences. */
+/** Writes an answer into blocks: as it arrives or, if documents are cited, by sentences. */
 export class MessageWriter {
   readonly #blocks: MessageBlocks;
   readonly #prompt: SentPrompt;
@@ -85,10 +85,10 @@ export class MessageWriter {
   }
 }
 
-/** A model on a server tells what a prompt took with the end of its answer. */
+/** A remote model reports prompt usage only with the end of its answer. */
 const UNTOLD: PromptUsage = { promptTokens: 0, cachedTokens: 0, storedTokens: 0 };
 
-/** Before anything is written. */
+/** The message before anything is written. */
 export function begunMessage(id: string, model: string, prompt = UNTOLD): MessageBody {
   return {
     id,
@@ -102,7 +102,7 @@ export function begunMessage(id: string, model: string, prompt = UNTOLD): Messag
   };
 }
 
-/** What is known once it is written. */
+/** Fields known once it is written. */
 export function endedMessage(
   result: CompletionResult,
 ): Pick<MessageBody, 'stop_reason' | 'stop_sequence' | 'usage' | 'citations' | 'kvasir'> {
@@ -117,7 +117,10 @@ export function endedMessage(
   };
 }
 
-/** Every token of the prompt once: read, written, or neither. One that was known as a beginning and is stored anew was read. */
+/**
+ * Counts every prompt token once: read, written, or neither. A token in a known prefix that is stored again counts as
+ * read.
+ */
 export function usageOf({
   promptTokens,
   cachedTokens,

@@ -4,7 +4,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import { failureOf, type Failure } from '../errors.ts';
 import type { FailureBody } from './schemas.ts';
 
-/** What Anthropic's API answers when it has too much to do; its clients try again. */
+/** Anthropic's status for overload; its clients retry. */
 const OVERLOADED = 529 as ContentfulStatusCode;
 
 const TYPES: Partial<Record<number, string>> = {
@@ -16,12 +16,12 @@ const TYPES: Partial<Record<number, string>> = {
   [OVERLOADED]: 'overloaded_error',
 };
 
-/** Whether a path is one of Anthropic's API, whose clients want its errors. */
+/** Whether a path belongs to Anthropic's API, whose clients expect its error format. */
 export function isMessages(path: string): boolean {
   return path === '/v1/messages' || path.startsWith('/v1/messages/');
 }
 
-/** What failed, as clients of Anthropic's API expect to be told. */
+/** A failure in the format of Anthropic's API. */
 export function messageFailure(
   error: unknown,
   log: Logger,

@@ -40,7 +40,7 @@ async function failed(answer: Promise<Response>): Promise<[status: number, type:
   return [response.status, body.error.type, body.error.message];
 }
 
-/** Events of a stream, by their names. */
+/** Events of a stream, with their names. */
 async function streamed(routes: Api, body: object): Promise<[string, Record<string, unknown>][]> {
   const answer = await (await routes.post(PATH, { ...body, stream: true })).text();
   return answer
@@ -347,6 +347,6 @@ test('every token of a prompt is told once', () => {
     return [input_tokens, cache_read_input_tokens, cache_creation_input_tokens];
   };
   expect(of(100, 30, 50)).toEqual([20, 30, 50]);
-  // A chunk that was evicted, in a beginning that is still held: it was stored, but read.
+  // An evicted chunk in a prefix that is still held: it was stored, but read.
   expect(of(100, 70, 50)).toEqual([0, 70, 30]);
 });

@@ -5,7 +5,7 @@ import type { SentDocuments } from '../../../library/sent-documents.ts';
 import { textsOf } from '../told.ts';
 import type { CountRequest, DocumentBlock, Location } from './schemas.ts';
 
-/** What a PDF says. */
+/** The parsed content of a PDF. */
 export type ReadPdf = Awaited<ReturnType<SentDocuments['read']>>;
 
 /** A document of a request. */
@@ -13,26 +13,26 @@ export interface SentDocument {
   title: string | null;
   /** Whether answers cite it. */
   cited: boolean;
-  /** A text, the blocks it was sent as, or what was read of a PDF. */
+  /** A text, the blocks it was sent as, or the content of a PDF. */
   content: string | readonly string[] | ReadPdf;
 }
 
 export interface SentPrompt {
   messages: CompletionMessage[];
-  /** In the order of the request. */
+  /** In request order. */
   documents: SentDocument[];
-  /** What the user said last, without documents. */
+  /** The user's last text, without documents. */
   question: string;
 }
 
-/** Something of a document that can be cited. */
+/** A citable part of a document. */
 export interface Citable extends Source {
   location: Location;
 }
 
 type Content = CountRequest['messages'][number]['content'];
 
-/** From Anthropic's blocks to text and chunks: documents are chunks, and so is what is marked to be cached. */
+/** Converts Anthropic's blocks to text and chunks: documents and blocks marked for caching are chunks. */
 export function promptOf(
   { system, messages }: Pick<CountRequest, 'system' | 'messages'>,
   separator: string | undefined,
@@ -65,7 +65,7 @@ export function documentsIn(messages: CountRequest['messages']): DocumentBlock[]
     .filter((block) => block.type === 'document');
 }
 
-/** The PDFs of a request, each read once, in its order. As SentDocuments.read. */
+/** Reads the PDFs of a request, each once, in order. Errors as SentDocuments.read. */
 export async function readPdfs(
   messages: CountRequest['messages'],
   documents: Pick<SentDocuments, 'read'>,
@@ -92,7 +92,7 @@ function contentOf(source: DocumentBlock['source']): string | string[] {
   return typeof source.content === 'string' ? source.content : source.content.map(({ text }) => text);
 }
 
-/** What a document is called stands before its chunks, not in them: by another name they are the same. */
+/** A document's title precedes its chunks and is not part of them, so renaming it does not change them. */
 function documentParts({ title, content }: SentDocument, context: string): CompletionText[] {
   const heading = [title ?? '', context].filter((line) => line !== '');
   const chunks = textsIn(content).filter((text) => text !== '');
@@ -114,7 +114,7 @@ function questionIn(messages: CountRequest['messages']): string {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
 }
 
-/** What of the documents can be cited: sentences of a text or a PDF, and blocks as they were sent. */
+/** The citable parts: sentences of a text or a PDF, and blocks as they were sent. */
 export function citablesOf(documents: readonly SentDocument[]): Citable[] {
   return documents.flatMap(({ title, cited, content }, index) => {
     if (!cited) return [];
@@ -132,13 +132,13 @@ function placesIn(content: SentDocument['content']) {
   return 'chunks' in content ? pagesIn(content) : blocksIn(content);
 }
 
-/** A line end within a paragraph, where no item of a list begins. */
+/** A line break within a paragraph that does not begin a list item. */
 const WRAPPED_LINE = /(?<!\n)\n(?!\n|[ \t]*(?:[-*+•>|]|\d+[.)])[ \t|])/g;
 
-/** By their numbers from 1, whatever is printed on them; the end is exclusive. */
+/** Page numbers count from 1, independent of printed numbers; the end is exclusive. */
 function pagesIn({ text, pages }: ReadPdf) {
   const pageAt = (at: number): number => pages.findLastIndex(({ start }) => start <= at) + 1;
-  // Joined lines leave everything where it stands.
+  // Joining lines does not change any offsets.
   return sentencesOf(text.replaceAll(WRAPPED_LINE, ' ')).map(({ start, end }) => ({
     type: 'page_location' as const,
     cited_text: text.slice(start, end),

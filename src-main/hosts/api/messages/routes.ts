@@ -96,7 +96,7 @@ function streamMessage(c: Context, asked: Asked, core: ApiCore): Promise<Respons
           writer.write(text);
         },
       });
-      begin(); // an answer without a word
+      begin(); // an empty answer
       writer.end();
       const { stop_reason, stop_sequence, usage, ...more } = endedMessage(result);
       tell('message_delta', { delta: { stop_reason, stop_sequence }, usage, ...more });
@@ -127,7 +127,7 @@ async function askedOf(
       maxTokens: max_tokens,
       ...samplingOf(sent),
       stop: stop_sequences?.filter((text) => text !== ''),
-      // Thoughts have no place in an answer that nobody asked to think.
+      // An answer must not contain thoughts unless the client requested thinking.
       think: false,
       ...own,
     },

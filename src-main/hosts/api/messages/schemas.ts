@@ -5,7 +5,7 @@ import { HowMadeSchema, CitationSchema, WRITING } from '../schemas.ts';
 const CacheControlSchema = z
   .strictObject({
     type: z.literal('ephemeral'),
-    // Stored chunks stay until the cache needs the room, whichever is said.
+    // Either way, stored chunks stay until the cache needs the space.
     ttl: z.enum(['5m', '1h']).optional(),
   })
   .nullish();
@@ -20,7 +20,7 @@ const TextBlockSchema = z.strictObject({
   type: z.literal('text'),
   text: z.string(),
   cache_control: CacheControlSchema,
-  // What clients send back of an answer as they got it.
+  // Fields of an answer that clients send back.
   citations: z.array(z.unknown()).nullish(),
 });
 
@@ -80,7 +80,7 @@ const MessageSchema = z.discriminatedUnion(
   { error: 'Only the roles user, assistant and system are supported.' },
 );
 
-/** What a prompt is made of. */
+/** The parts of a prompt. */
 const PROMPT = {
   model: z.string().min(1),
   messages: z
@@ -104,14 +104,14 @@ const PROMPT = {
 export const MessageRequestSchema = z
   .strictObject({
     ...PROMPT,
-    /** 0: nothing is written; the prompt is processed, and its chunks are stored. */
+    /** 0: no answer; the prompt is processed, and its chunks are stored. */
     max_tokens: z.int().min(0),
     stop_sequences: z.array(z.string()).max(16).nullish(),
     stream: z.boolean().nullish(),
     temperature: z.number().min(0).max(1).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
     ...FILTERS,
-    // They change nothing here. A beginning that was computed once is known as long as there is room, whether that is asked for or not.
+    // No effect here: prefixes are cached as long as there is space, whether requested or not.
     cache_control: CacheControlSchema,
     metadata: z.strictObject({ user_id: z.string().nullish() }).nullish(),
     service_tier: z.enum(['auto', 'standard_only']).nullish(),
@@ -126,7 +126,7 @@ export const CountSchema = z.object({ input_tokens: z.int() }).openapi('TokenCou
 
 const PLACE = { cited_text: z.string(), document_index: z.int(), document_title: z.string().nullable() };
 
-/** Where in a client's documents something stands. Ends are exclusive; characters are Unicode's code points. */
+/** A position in a client's documents. Ends are exclusive; characters are Unicode code points. */
 const LocationSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('char_location'),
@@ -176,7 +176,7 @@ export const MessageBodySchema = z
     stop_reason: z.enum(['end_turn', 'max_tokens', 'stop_sequence']).nullable(),
     stop_sequence: z.string().nullable(),
     usage: UsageSchema,
-    /** Of a library's answer. */
+    /** Only in a library's answer. */
     citations: z.array(CitationSchema).optional(),
     kvasir: HowMadeSchema.optional(),
   })

@@ -8,7 +8,7 @@ import { follow, sharingLine, stepLine } from '../../analysis-run.ts';
 import type { CommandContext } from '../../context.ts';
 import { strategyRequestOf, type StrategyFlags } from '../../strategy-flags.ts';
 
-/** Answers the questions of a file, a line each, and prints them as they come. BAD_ARGUMENT, ABORTED. */
+/** Answers the questions of a file, one per line, and prints them as they arrive. BAD_ARGUMENT, ABORTED. */
 export async function askMany(
   file: string,
   flags: StrategyFlags & { json?: boolean },
@@ -41,7 +41,7 @@ function sourceLines({ sources }: Step): string[] {
   return sources.map(({ path, ordinal }, i) => `  [${i + 1}] ${path}, part ${ordinal + 1}`);
 }
 
-/** Lines with something on them. BAD_ARGUMENT. */
+/** Non-empty lines. BAD_ARGUMENT. */
 function readLines(file: string): string[] {
   let text: string;
   try {

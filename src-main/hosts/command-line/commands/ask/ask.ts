@@ -88,7 +88,7 @@ async function ask(question: string | undefined, flags: AskFlags, context: Comma
   });
 }
 
-/** What --json prints: the answer, and what was done to the library before. */
+/** The output of --json: the answer, and what was done to the library before. */
 function jsonOf(
   { report, thinking, ...answer }: Answered,
   {
@@ -130,7 +130,7 @@ function summaryLines(answered: Answered): string[] {
   ];
 }
 
-/** Why the answer is not whole. */
+/** Why the answer is incomplete. */
 function cutOffLines({ stop, answer, thinking }: Answered): string[] {
   if (stop === 'length' && answer === '' && thinking !== '')
     return [
@@ -146,7 +146,7 @@ function cutOffLines({ stop, answer, thinking }: Answered): string[] {
   return [];
 }
 
-/** The first token beside that of a full prefill, as the window compares them. */
+/** The first token compared with a full prefill, as in the window. */
 function besideLines(answered: Answered): string[] {
   const beside = besideFullPrefill(answered);
   if (!beside || wasFullPrefill(answered.prompt)) return [];
@@ -158,7 +158,7 @@ function besideLines(answered: Answered): string[] {
   ];
 }
 
-/** What was decided, and how well its time was foreseen. */
+/** The decision, and the accuracy of its predicted time. */
 function planLine({
   strategy,
   reason,
@@ -185,7 +185,7 @@ const WHY: Record<PlanReason, string> = {
   hidden: 'more than the least, as it hides behind loading',
   'nothing-cached': 'nothing was cached',
   'full-is-faster': 'faster than blending here',
-  quality: 'this model does not stand blending',
+  quality: 'blending is unsuitable for this model',
   watched: 'earlier answers changed too much by blending',
 };
 

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
 import { path } from '../../options.ts';
 
-/** Stored chunks in one file, from one machine to another. */
+/** Exports stored chunks to one file, and imports them on another machine. */
 export function addArchiveCommands(cache: Command, context: CommandContext): void {
   cache
     .command('export')

@@ -9,7 +9,7 @@ import { addArchiveCommands } from './archive.ts';
 import { columns } from './columns.ts';
 
 const ALIGNED = ['left', 'left', 'right', 'right', 'left', 'right', 'left'] as const;
-/** Printed before an interrupt is heard. */
+/** Lines printed before checking for an interrupt. */
 const LINES_AT_ONCE = 200;
 
 export function addCacheCommand(program: Command, context: CommandContext): void {

@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 
 /**
- * Rows as lines in which each column is as wide as its widest cell, two spaces apart. In one pass over the rows: a drawn table, whose
- * layout asks every cell for its neighbours, takes minutes for tens of thousands.
+ * Formats rows as lines with columns as wide as their widest cell, two spaces apart. Uses one pass over the rows: a
+ * table library whose layout asks every cell for its neighbours takes minutes for tens of thousands.
  */
 export function columns(
   rows: readonly (readonly string[])[],

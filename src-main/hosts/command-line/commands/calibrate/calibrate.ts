@@ -26,7 +26,7 @@ interface CalibrateFlags extends ModelFlags {
 export function addCalibrateCommand(program: Command, context: CommandContext): void {
   const command = new Command('calibrate')
     .description(
-      'measure how well a model stands blending, by strategy and ratio, against full prefill; the cheapest that keeps the quality becomes the default',
+      'measure answer quality under blending, by strategy and ratio, against full prefill; the cheapest that keeps the quality becomes the default',
     )
     .option(
       '--library <dir>',
@@ -52,7 +52,7 @@ async function run(flags: CalibrateFlags, context: CommandContext): Promise<void
   const { strategies, ratios, questions: prompts } = flags;
   const request = CalibrationRequestSchema.safeParse({ strategies, ratios, prompts });
   if (!request.success) {
-    const message = `The calibration cannot be made so: ${firstIssue(request.error)}.`;
+    const message = `Invalid calibration options: ${firstIssue(request.error)}.`;
     throw new KvasirError('BAD_ARGUMENT', message, 'See calibrate --help.');
   }
   const display = terminal.progress();
@@ -99,7 +99,7 @@ function heading(calibration: Calibration): string {
   const { model, device, dtype, texts, textKind, prompts, promptTokens, answerTokens } = calibration;
   const how = texts.kind === 'questions' ? 'questions about it' : 'questions about what its documents name';
   return (
-    `${model || 'The model'} on ${device} with ${dtype} chunks, encoded ${textKind === 'headings' ? 'behind their headings' : 'alone'}; library ${texts.library}: ${prompts} ${how}, ` +
+    `${model || 'The model'} on ${device} with ${dtype} chunks, encoded ${textKind === 'headings' ? 'after their headings' : 'alone'}; library ${texts.library}: ${prompts} ${how}, ` +
     `${Math.round(promptTokens / prompts)} tokens each on average, answers of at most ${answerTokens} tokens.`
   );
 }
@@ -108,7 +108,7 @@ function verdict({ choice: { verdict, strategy }, floor, points, fullMs }: Calib
   const bar = `KL ≤ ${floor.maxKl} and the same token in ≥ ${percent(floor.minAgreement)}`;
   if (verdict === 'quality') {
     return (
-      `This model does not stand blending: nothing below a ratio of 100 % keeps ${bar}. ` +
+      `Blending is unsuitable for this model: nothing below a ratio of 100 % keeps ${bar}.  ` +
       'It answers by full prefill from now on; a conversation can still choose otherwise.'
     );
   }

@@ -8,7 +8,7 @@ const PLAIN = {
   chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }, // no line between rows
 };
 
-/** What a comparison found, as tables; the distances only where it was deep. */
+/** The results of a comparison as tables; deviations only for a deep one. */
 export function comparedTables(compared: Compared): string {
   const { model, device, dtype, promptTokens, answerTokens, methods, deep } = compared;
   const heading =

@@ -2,11 +2,11 @@ import Table from 'cli-table3';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
 import type { Comparison } from './comparison.ts';
 
-/** Columns besides the three with text, with their borders and padding. */
+/** Width of the columns other than the three with text, including borders and padding. */
 const NUMBERS_WIDTH = 64;
 const SMALLEST_TEXT = 12;
 
-/** Both answers to each question side by side, within `width` columns where they fit at all. */
+/** Both answers to each question side by side, within `width` columns if possible. */
 export function comparisonTable(rows: readonly Comparison[], width: number): string {
   const text = Math.max(3 * SMALLEST_TEXT, width - NUMBERS_WIDTH);
   const answer = Math.max(SMALLEST_TEXT, Math.floor(text * 0.28));
@@ -42,7 +42,7 @@ export function comparisonTable(rows: readonly Comparison[], width: number): str
   return table.toString();
 }
 
-/** What the rows come to; times are means, in milliseconds. */
+/** Totals of the rows; times are means, in milliseconds. */
 export interface ComparisonSums {
   questions: number;
   same: number;
@@ -71,7 +71,7 @@ export function comparisonSums(rows: readonly Comparison[]): ComparisonSums {
   };
 }
 
-/** One line on what the table shows. */
+/** A one-line summary of the table. */
 export function comparisonSummary(rows: readonly Comparison[]): string {
   const sums = comparisonSums(rows);
   return (

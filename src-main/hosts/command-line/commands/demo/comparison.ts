@@ -9,7 +9,7 @@ const QuestionsSchema = z.array(
   z.object({
     question: z.string(),
     answer: z.string(),
-    /** What stands in every right answer. */
+    /** A string contained in every correct answer. */
     key: z.string(),
     kind: z.string(),
   }),
@@ -17,7 +17,7 @@ const QuestionsSchema = z.array(
 
 export type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
 
-/** One question answered both ways, with times that were measured in turns. */
+/** One question answered both ways, with alternating time measurements. */
 export interface Comparison {
   question: SampleQuestion;
   full: Answered;
@@ -31,9 +31,9 @@ interface ComparisonOptions extends Pick<SingleRequest, 'topK'> {
   blend: SingleRequest['strategy'];
 }
 
-/** A comparison of two takes the longest sentence. */
+/** The longest sentence is an answer that compares two. */
 const ANSWER_TOKENS = 48;
-/** Runs of each way; the first gives the answer, all give times. */
+/** Runs of each way; the first provides the answer, all provide times. */
 const RUNS = 3;
 
 /** `count` questions spread evenly over the sample's file, so that each kind keeps its share. */
@@ -51,7 +51,7 @@ export function readQuestions(path: string, count: number): SampleQuestion[] {
   return questions.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)).slice(0, count);
 }
 
-/** Every question answered by full prefill and by blending; in turns one of the two goes first. */
+/** Answers every question by full prefill and by blending, alternating which goes first. */
 export async function compareAll(
   workspace: Workspace,
   questions: readonly SampleQuestion[],
@@ -65,7 +65,7 @@ export async function compareAll(
   return rows;
 }
 
-/** The first prefill of a process pays for memory and caches; it must not count against either way. */
+/** The first prefill of a process includes one-time costs; it must not count against either way. */
 async function warmUp(
   { answers }: Workspace,
   { topK }: Pick<SingleRequest, 'topK'>,

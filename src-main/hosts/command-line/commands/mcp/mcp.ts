@@ -12,7 +12,7 @@ export function addMcpCommand(program: Command, context: CommandContext): void {
   program.addCommand(command);
 }
 
-/** Until the other side closes stdin, or it is stopped. stdout has nothing but the protocol. As App.open(). */
+/** Runs until the other side closes stdin, or it is stopped. stdout carries only the protocol. Errors as App.open(). */
 async function serveMcp({ withApp, stdin, stdout, terminal, signal }: CommandContext): Promise<void> {
   await withApp(async (app) => {
     const server = createMcpServer(app);

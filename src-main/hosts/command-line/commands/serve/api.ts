@@ -18,7 +18,7 @@ export interface ApiFlags {
   chunkSeparator?: string;
 }
 
-/** Flags that mean nothing without --api. */
+/** Flags that require --api. */
 const FLAGS = {
   host: '--host',
   apiKey: '--api-key',
@@ -33,19 +33,22 @@ const FLAGS = {
 export function addApiFlags(command: Command, context: CommandContext): void {
   command
     .option('--host <address>', 'with --api: address to listen on (default: 127.0.0.1)')
-    .option('--api-key-file <file>', 'with --api: keys that are let in, one a line', path(context))
-    .option('--api-key <key...>', 'with --api: the same; other users of this machine may see it')
+    .option('--api-key-file <file>', 'with --api: file with one API key per line', path(context))
+    .option('--api-key <key...>', 'with --api: one API key; other users of this machine may see it')
     .option('--tls-cert <file>', 'with --api: certificate (PEM), for https', path(context))
     .option('--tls-key <file>', 'with --api: its key (PEM)', path(context))
-    .option('--cors <origin...>', 'with --api: pages of this origin may ask; * for all')
+    .option('--cors <origin...>', 'with --api: allow pages of this origin; * for all')
     .option(
       '--allow-host <name...>',
-      'with --api: answer requests to this host name, too, such as host.docker.internal',
+      'with --api: also accept requests to this host name, such as host.docker.internal',
     )
-    .option('--chunk-separator <text>', 'with --api: what cuts text into chunks that are stored and blended');
+    .option(
+      '--chunk-separator <text>',
+      'with --api: separator that splits text into chunks to store and blend',
+    );
 }
 
-/** BAD_ARGUMENT for flags of the API without it. */
+/** BAD_ARGUMENT for API flags without --api. */
 export function requireApi(flags: ApiFlags): void {
   const given = (Object.keys(FLAGS) as (keyof typeof FLAGS)[]).find((name) => flags[name] !== undefined);
   if (given === undefined) return;
@@ -56,7 +59,7 @@ export function requireApi(flags: ApiFlags): void {
   );
 }
 
-/** Serves other programs until it is stopped. BAD_ARGUMENT, and what App.open() says. */
+/** Serves other programs until stopped. BAD_ARGUMENT, and errors of App.open(). */
 export async function serveApi(
   flags: ApiFlags,
   { terminal, signal, withApp }: CommandContext,
@@ -67,7 +70,7 @@ export async function serveApi(
     ...(flags.apiKeyFile === undefined ? [] : readKeys(flags.apiKeyFile)),
   ];
   if (keys.some((key) => key.trim() === ''))
-    throw new KvasirError('BAD_ARGUMENT', '--api-key is empty.', 'Name a key, or leave the flag out.');
+    throw new KvasirError('BAD_ARGUMENT', '--api-key is empty.', 'Pass a key, or leave the flag out.');
   const tls = tlsOf(flags);
   if (separator === '') throw new KvasirError('BAD_ARGUMENT', '--chunk-separator is empty.', 'Name a text.');
   await withApp(async (app) => {

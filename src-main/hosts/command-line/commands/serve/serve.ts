@@ -59,7 +59,7 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<void> 
   });
 }
 
-/** The folder of the window's files. ENGINE_FAILED when setup has not built it. */
+/** The folder of the window's files. ENGINE_FAILED if setup has not built it. */
 function builtWindow(): string {
   const dir = join(appRoot(), 'out', 'renderer');
   if (existsSync(join(dir, 'index.html'))) return dir;
@@ -76,7 +76,7 @@ function announce(server: RunningServer, { terminal, stdin }: CommandContext): v
   terminal.out(`${stdin.isTTY === true ? 'Press Enter for another address, ' : ''}Ctrl-C to stop.\n`);
 }
 
-/** With an address of its own, so that the printed one stays good. */
+/** Uses a separate one-time URL, so that the printed one stays valid. */
 async function showInBrowser(server: RunningServer, terminal: Terminal): Promise<void> {
   try {
     const browser = await openInBrowser(server.newAddress());
@@ -86,7 +86,7 @@ async function showInBrowser(server: RunningServer, terminal: Terminal): Promise
   }
 }
 
-/** Prints another address whenever somebody at the terminal presses Enter. */
+/** Prints a new URL whenever the user presses Enter in the terminal. */
 async function untilStopped(
   server: RunningServer,
   { terminal, signal, stdin }: CommandContext,
