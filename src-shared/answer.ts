@@ -14,7 +14,7 @@ const SourceSchema = z.object({
   chunk: z.int().min(0),
   text: z.string(),
   score: z.number(),
-  /** Why it was chosen, e.g. "matches the question" or "stands before a match". */
+  /** Why it was chosen, e.g. "matches the question" or "precedes a match". */
   reason: z.string(),
   /**
    * Source of its KV: device memory, main memory, the store's file, partly stored chunks with common text, or computed

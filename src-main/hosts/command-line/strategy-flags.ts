@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { firstIssue } from '../../../src-shared/settings.ts';
 import {
+  DEFAULT_RATIO,
   STRATEGY_NAMES,
   StrategyChoiceSchema,
   StrategyRequestSchema,
@@ -49,7 +50,7 @@ export function addStrategyFlags(command: Command): Command {
     )
     .option(
       '--ratio <r>',
-      'share of cached tokens to recompute (default: 0.15); with several check layers the mean, or one for each, falling',
+      `share of cached tokens to recompute (default: ${DEFAULT_RATIO}); with several check layers the mean, or one for each, falling`,
     )
     .option('--check-layers <l>', 'layers after which tokens are selected, ascending (default: 1)')
     .option(

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { CompareRequestSchema } from '../../../../../src-shared/contract/chat.ts';
-import type { StrategyChoice } from '../../../../../src-shared/strategy.ts';
+import { DEFAULT_RATIO, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
 import { comparedTables } from './compared-tables.ts';
 import type { CommandContext } from '../../context.ts';
 import { addModelFlags, path, type ModelFlags } from '../../options.ts';
@@ -16,8 +16,8 @@ interface CompareFlags extends ModelFlags {
 }
 
 const DEFAULT_STRATEGIES: StrategyChoice[] = [
-  { name: 'deviation', ratio: 0.15 },
-  { name: 'query', ratio: 0.15 },
+  { name: 'deviation', ratio: DEFAULT_RATIO },
+  { name: 'query', ratio: DEFAULT_RATIO },
 ];
 
 export function addCompareCommand(program: Command, context: CommandContext): void {
@@ -29,7 +29,7 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
     .option('--library <dir>', 'folder of documents (default: the sample library)', path(context))
     .option(
       '--strategies <list>',
-      'ways to blend, separated by commas, each with a ratio where it is not 0.15 (default: deviation,query:0.15)',
+      `ways to blend, separated by commas, each with a ratio if it is not ${DEFAULT_RATIO} (default: deviation,query)`,
       strategyList,
     )
     .option('--deep', 'also how far keys, values and attention are from the full prefill, and over ratios')
