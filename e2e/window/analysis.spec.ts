@@ -18,7 +18,7 @@ function writeLog(folder: string): void {
   writeFileSync(join(folder, 'log.md'), `# The log\n\n${entries.join('\n')}`);
 }
 
-/** Fixes the strategy: by default the app decides by measurements, and a fast machine may compute what it could reuse. */
+/** A fixed strategy: by default the app decides by measurements, and a fast machine may recompute instead of reusing. */
 const BLENDED = { strategy: { name: 'deviation', ratio: 0.15 } } as const;
 
 test.describe('from the library', () => {

@@ -8,7 +8,7 @@ interface Seen {
   libraryId: string;
   /** KL of each answer. */
   before: readonly number[];
-  /** What followed, and the answers since. */
+  /** The least ratio that the comparisons led to, and the KL of answers compared since. */
   leastRatio?: number;
   since?: readonly number[];
 }

@@ -7,7 +7,7 @@ export type ModelStep =
   | { kind: 'other'; name: string }
   | { kind: 'failed'; failure: Failure };
 
-/** What the first screen says of the model that answers. */
+/** State of the active model, as shown on the first screen. */
 export function modelStep(models: readonly ModelEntry[]): ModelStep {
   const active = models.find((model) => model.role === 'chat' && model.active);
   if (!active) return { kind: 'none' };
@@ -17,7 +17,7 @@ export function modelStep(models: readonly ModelEntry[]): ModelStep {
   return { kind: active.state === 'ready' ? 'ready' : 'idle' };
 }
 
-/** Documents that a question finds: neither failed nor still to be read. */
+/** Searchable documents: neither failed nor waiting to be read. */
 export function readyOf({
   documents,
   pending,

@@ -52,7 +52,7 @@ export const hub = {
     projector: 'image projector',
     imatrix: 'importance matrix for quantisation',
     incomplete: 'part of a split model with missing parts',
-    unsummed: 'no checksum to verify it',
+    unsummed: 'no checksum to verify it with',
   },
   recommended: 'Recommended',
   why: {

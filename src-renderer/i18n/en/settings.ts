@@ -131,7 +131,7 @@ export const settings = {
     updatesHelp:
       'Once a day, at the update address of this package. Kvasir downloads and verifies an update, and installs it when you quit.',
     offline:
-      'Everything runs on this machine: no telemetry, no accounts. Kvasir contacts others only when you do: to find or download a model, to get a GPU pack, or to check for updates.',
+      'Everything runs on this machine: no telemetry, no accounts. Kvasir goes online only when you ask it to: to find or download a model, to get a GPU pack, or to check for updates.',
   },
   range: 'From {{min}} to {{max}}',
 };
