@@ -155,7 +155,7 @@ test('the chat names its model, and Tab and the skip link lead to the question',
   sharedWindow: window,
 }) => {
   await startConversation(window);
-  await window.getByRole('button', { name: /^Model that answers: / }).click();
+  await window.getByRole('button', { name: /^Chat model: / }).click();
   await expect(window.getByRole('menuitem').first()).toContainText(/In use|[KMG]B/);
   await expect(window.getByRole('menuitem', { name: 'Manage models' })).toBeVisible();
   await window.keyboard.press('Escape');

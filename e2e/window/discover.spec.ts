@@ -155,7 +155,7 @@ test.describe('at the first start', () => {
     hub,
   }) => {
     const offer = window.getByRole('region', { name: 'Or download a model' });
-    await expect(offer).toContainText(/Kvasir asks 127\.0\.0\.1:\d+ only when you click/);
+    await expect(offer).toContainText(/Kvasir contacts 127\.0\.0\.1:\d+ only when you click/);
     expect(hub.seen).toEqual([]);
     await offer.getByRole('button', { name: 'Which models suit this machine?' }).click();
     await expect(offer).toContainText(/\S+ is [\d.]+ MB to download/);

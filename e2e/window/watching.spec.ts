@@ -44,7 +44,7 @@ test('compared answers are shown with what followed from them, which can be take
     const reopened = await openWindow(again, context);
     await showQuality(reopened);
     const sample = section(reopened).getByRole('region', { name: /Sample library/ });
-    await expect(sample).toContainText('at least 30% of the cached text is recomputed');
+    await expect(sample).toContainText('recomputes at least 30% of the cached text');
     await expect(sample).toContainText('2 answers compared; at least 8 are needed for a conclusion.');
     await expect(sample).toContainText('KL 0.015');
 
