@@ -234,7 +234,7 @@ test('one waits for the other, and can be stopped before its turn or deleted', a
     [two.id, 'stopped'],
     [one.id, 'done'],
   ]);
-  expect(() => service.get(three.id)).toThrow(/no longer exists/);
+  expect(() => service.get(three.id)).toThrow(/does not exist/);
 });
 
 describe('an answer that is cut off', () => {

@@ -18,5 +18,5 @@ export function rowId(id: string, what: string): number {
 export function notFound(what: string): KvasirError {
   const list = LISTS[what];
   const advice = list && `Go back to the list of ${list}.`;
-  return new KvasirError('NOT_FOUND', `This ${what} no longer exists.`, advice);
+  return new KvasirError('NOT_FOUND', `This ${what} does not exist.`, advice);
 }
