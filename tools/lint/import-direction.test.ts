@@ -8,8 +8,8 @@ import { LAYERS } from './layers.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The messages of the configuration that `npm run check` uses, by file. */
-function lint(files: Record<string, string>): Record<string, string[]> {
+/** The messages of a rule in the configuration that `npm run check` uses, by file. */
+function lint(rule: string, files: Record<string, string>): Record<string, string[]> {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-lint-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   for (const [file, code] of Object.entries(files)) {
@@ -33,7 +33,7 @@ function lint(files: Record<string, string>): Record<string, string[]> {
   };
   const found: Record<string, string[]> = {};
   for (const { filename, message, code } of diagnostics)
-    if (code.includes('import-direction')) (found[filename] ??= []).push(message);
+    if (code.includes(rule)) (found[filename] ??= []).push(message);
   return found;
 }
 
@@ -92,10 +92,19 @@ describe('the import direction rule', () => {
       `export type Chat = import('../chat/chat.ts').Chat;`,
     ];
     const files = Object.fromEntries(ways.map((code, i) => [`src-main/fusion/way-${i}.ts`, code]));
-    const found = lint({ ...files, 'src-main/fusion/fine.ts': `export * from '../engine/engine.ts';` });
+    const found = lint('import-direction', {
+      ...files,
+      'src-main/fusion/fine.ts': `export * from '../engine/engine.ts';`,
+    });
     expect(Object.keys(found).sort()).toEqual(Object.keys(files));
     for (const messages of Object.values(found))
       expect(messages).toEqual([expect.stringContaining('src-main/fusion must not import src-main/chat')]);
+  });
+
+  it('lets only src-main/engine name the native addon', () => {
+    const code = `export const addon = 'build/kvasir.node';`;
+    const files = { 'src-main/kvstore/store.ts': code, 'src-main/engine/load.ts': code };
+    expect(Object.keys(lint('no-native-addon', files))).toEqual(['src-main/kvstore/store.ts']);
   });
 
   it('keeps the typed native surface inside engine/', () => {
