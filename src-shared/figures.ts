@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Sources of the tokens of a prompt. Every count is in tokens of the model:
- * `promptTokens` = `residentTokens` + `reusedTokens` + `computedTokens`.
+ * Sources of the tokens of a prompt. Every count is in tokens of the model. On this machine `promptTokens` = `residentTokens` +
+ * `reusedTokens` + `computedTokens`; for a model on a server only `promptTokens` is known, and the others are 0.
  */
 export const PromptFiguresSchema = z.object({
   promptTokens: z.int(),

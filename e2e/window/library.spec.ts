@@ -52,7 +52,7 @@ test('a dropped folder of mixed formats is read, asked about, and leads back to 
   folder.remove();
 });
 
-test('adding that is given up leaves no library behind; what is added gets one of its own', async ({
+test('adding that is given up leaves no library behind; added files get a new library', async ({
   window,
 }) => {
   const folder = temporaryFolder();

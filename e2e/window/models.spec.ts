@@ -84,7 +84,7 @@ test('an adapter is put on a model, shown, and taken off; one for another model 
 test.describe('a model whose file is written to while it is in use', () => {
   test.use({ settings: { chunkTokens: 96, threads: 1 } });
 
-  test('is loaded again wherever that is told, and from its menu', async ({ window, dataDir }) => {
+  test('is loaded again wherever its change is reported, and from its menu', async ({ window, dataDir }) => {
     const path = join(dataDir, 'mine.gguf');
     copyDemo(path);
     await importModel(window, path);

@@ -143,7 +143,7 @@ TEST(blending_with_an_adapter_is_as_exact_as_without) {
             const std::vector<Segment> s = prompt(m);
             CHECK(append(m, s, deviation(1)).logits == append(m, s, kFull).logits);
             const std::vector<Segment> one{s[0], s[1], s[3]};
-            // With block rounding, the adapter's input jumps with the last bits of its own input.
+            // With block rounding, a change in the last bits can move the adapter's input by a whole step.
             const double bound = type == "q8_0" ? 2e-2 : 3e-3;
             CHECK(apart(append(m, one, kNone).logits, append(m, one, kFull).logits) < bound);
         }

@@ -103,7 +103,7 @@ void Attention::op(ggml_tensor * dst, int, int nth, void * userdata) {
     job.positions = static_cast<const int32_t *>(src[3]->data);
     job.blocks = static_cast<const int32_t *>(src[4]->data), job.block_tokens = kKvBlock;
     job.out = static_cast<float *>(dst->data);
-    const int jobs = int(src[4]->ne[1]);  // all rows, or one job per row of its own session
+    const int jobs = int(src[4]->ne[1]);  // all rows, or one job per row, each of another session
     job.rows /= jobs;
     thread_local std::vector<float> scratch;
     scratch.resize(std::max(scratch.size(), a.kernel_->scratch_floats(job) + 16));

@@ -45,8 +45,8 @@ function cachedIn(values: Float32Array, { cached }: Marked): Float32Array {
 }
 
 function splitStats(values: Float32Array, { cached, recomputed }: Marked): SplitStats {
-  const those = (anew: number): Float32Array =>
-    values.filter((_, position) => cached[position] === 1 && recomputed[position] === anew);
+  const those = (computed: number): Float32Array =>
+    values.filter((_, position) => cached[position] === 1 && recomputed[position] === computed);
   return { recomputed: statsOf(those(1)), stored: statsOf(those(0)) };
 }
 

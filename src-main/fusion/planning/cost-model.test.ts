@@ -268,9 +268,9 @@ describe('what a prompt will cost', () => {
     expect(new CostModel(file).predict(machine.info, prompt(3, 100, 'disk'), query(0.2))).toEqual(expected);
     for (const broken of ['{', '{"version":1,"fits":{}}', '[]']) {
       writeFileSync(file, broken);
-      const anew = new CostModel(file);
-      expect(anew.predict(machine.info, prompt(3, 100, 'ram'), FULL)).toBeNull();
-      for (const done of machine.profile()) anew.observe(machine.info, done);
+      const empty = new CostModel(file);
+      expect(empty.predict(machine.info, prompt(3, 100, 'ram'), FULL)).toBeNull();
+      for (const done of machine.profile()) empty.observe(machine.info, done);
       expect(new CostModel(file).predict(machine.info, prompt(3, 100, 'disk'), query(0.2))).toEqual(expected);
     }
   });

@@ -53,16 +53,16 @@ export function saveTarget(catalogue: Catalogue, target: Target): void {
 }
 
 /**
- * Resets a library's documents to their phases for a target, unless their phases already are for it; `anew`: even then, so that everything
- * stored is counted again.
+ * Resets a library's documents to their phases for a target, unless they already have these. `force` resets them in any case, so that
+ * everything stored is counted again.
  */
 export async function putBack(
   catalogue: Catalogue,
   libraryId: number,
   target: Target,
-  anew = false,
+  force = false,
 ): Promise<void> {
-  if (!anew && standsFor(catalogue, libraryId, target)) return;
+  if (!force && standsFor(catalogue, libraryId, target)) return;
   const key = `${STATE_KEY}:${libraryId}`;
   catalogue.setState(key, 'null'); // if killed meanwhile, it is repeated
   let after = 0;

@@ -1,11 +1,11 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { partOf, partPath, stemOf } from '../model-parts.ts';
 import { ollamaModels } from './ollama.ts';
-import type { Candidate, Found, Layout, Place } from './places.ts';
+import type { Candidate, CandidateFile, Layout, Place } from './places.ts';
 import { readSmall } from './read-small.ts';
 import type { Walk } from './walk.ts';
 
-const LAYOUTS: Record<Layout, (dir: string, walk: Walk) => AsyncGenerator<Found>> = {
+const LAYOUTS: Record<Layout, (dir: string, walk: Walk) => AsyncGenerator<CandidateFile>> = {
   files,
   ollama: ollamaModels,
   hub,
@@ -24,7 +24,7 @@ function isModelFile(name: string): boolean {
 }
 
 /** GGUF files in folders, each under its file name. */
-async function* files(dir: string, walk: Walk): AsyncGenerator<Found> {
+async function* files(dir: string, walk: Walk): AsyncGenerator<CandidateFile> {
   for await (const path of walk.files(dir, isModelFile)) yield { path: firstOf(path), name: nameOf(path) };
 }
 
@@ -42,7 +42,7 @@ function nameOf(path: string): string {
  * Hugging Face's cache: models--org--name/snapshots/REVISION/FILE, where files are links into blobs/
  * (https://huggingface.co/docs/huggingface_hub/guides/manage-cache); on Windows they may be the files themselves.
  */
-async function* hub(dir: string, walk: Walk): AsyncGenerator<Found> {
+async function* hub(dir: string, walk: Walk): AsyncGenerator<CandidateFile> {
   for await (const path of walk.files(dir, isModelFile)) {
     const name = hubName(path);
     if (name !== undefined) yield { path: firstOf(path), name };
@@ -59,7 +59,7 @@ function hubName(path: string): string | undefined {
  * relative to the data folder or, where the model was imported, absolute (extensions/llamacpp-extension in janhq/jan);
  * once models/…/FILE.gguf.
  */
-async function* jan(dir: string, walk: Walk): AsyncGenerator<Found> {
+async function* jan(dir: string, walk: Walk): AsyncGenerator<CandidateFile> {
   const wanted = (name: string): boolean => isModelFile(name) || name === 'model.yml';
   for (const folder of [join(dir, 'llamacpp', 'models'), join(dir, 'models')]) {
     for await (const path of walk.files(folder, wanted)) {
@@ -77,7 +77,7 @@ function scalarOf(yml: string, key: string): string | undefined {
 }
 
 /** A folder from the user, which may have any layout. */
-async function* any(dir: string, walk: Walk): AsyncGenerator<Found> {
+async function* any(dir: string, walk: Walk): AsyncGenerator<CandidateFile> {
   for (const each of [dir, join(dir, 'models')]) yield* ollamaModels(each, walk);
   for await (const path of walk.files(dir, isModelFile)) {
     yield { path: firstOf(path), name: hubName(path) ?? nameOf(path) };

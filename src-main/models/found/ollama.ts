@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { parseOr } from '../../platform/parse-or.ts';
-import type { Found } from './places.ts';
+import type { CandidateFile } from './places.ts';
 import { readSmall } from './read-small.ts';
 import type { Walk } from './walk.ts';
 
@@ -26,7 +26,7 @@ const PUBLIC = ['registry.ollama.ai', 'ollama.com'];
  * Ollama's store: manifests/REGISTRY/NAMESPACE/MODEL/TAG (and manifests-v2 since Ollama has lists of manifests) are
  * JSON, and list a model's blobs/sha256-HEX with their types (manifest/manifest.go and paths.go in ollama/ollama).
  */
-export async function* ollamaModels(dir: string, walk: Walk): AsyncGenerator<Found> {
+export async function* ollamaModels(dir: string, walk: Walk): AsyncGenerator<CandidateFile> {
   for (const manifests of [join(dir, 'manifests-v2'), join(dir, 'manifests')]) {
     for await (const path of walk.files(manifests, () => true)) {
       const name = nameOf(relative(manifests, path).split(sep));

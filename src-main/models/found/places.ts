@@ -173,4 +173,4 @@ export interface Candidate {
 }
 
 /** Without the place's app. */
-export type Found = Omit<Candidate, 'app' | 'hasAdapter'> & { hasAdapter?: boolean };
+export type CandidateFile = Omit<Candidate, 'app' | 'hasAdapter'> & { hasAdapter?: boolean };
