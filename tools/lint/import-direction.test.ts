@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -17,9 +17,17 @@ function lint(rule: string, files: Record<string, string>): Record<string, strin
     writeFileSync(join(dir, file), code);
   }
   const modules = join(root, 'node_modules');
+  // A copy, since the patterns of a configuration are relative to its folder.
+  const config = readFileSync(join(root, '.oxlintrc.json'), 'utf8')
+    .replace('"./tools/lint/plugin.mjs"', JSON.stringify(join(root, 'tools', 'lint', 'plugin.mjs')))
+    .replace(
+      '"eslint-plugin-react-hooks"',
+      JSON.stringify(join(modules, 'eslint-plugin-react-hooks', 'index.js')),
+    );
+  writeFileSync(join(dir, '.oxlintrc.json'), config);
   let output: string;
   try {
-    const args = [join(modules, 'oxlint', 'bin', 'oxlint'), '-c', join(root, '.oxlintrc.json'), '-f', 'json'];
+    const args = [join(modules, 'oxlint', 'bin', 'oxlint'), '-f', 'json'];
     const env = {
       ...process.env,
       OXLINT_TSGOLINT_PATH: join(modules, 'oxlint-tsgolint', 'bin', 'tsgolint.js'),
