@@ -105,6 +105,14 @@ ggml_status Device::compute(ggml_cgraph * graph) {
     return threads_.run(set, compute);
 }
 
+void Device::run(ggml_custom_op_t op, void * job) {
+    ggml_context * c = graph_context();
+    ggml_cgraph * g = ggml_new_graph_custom(c, 4, false);
+    ggml_build_forward_expand(g, ggml_custom_4d(c, GGML_TYPE_F32, 1, 1, 1, 1, nullptr, 0, op, GGML_N_TASKS_MAX, job));
+    prepare(g);
+    run(g, nullptr);
+}
+
 void Device::run(ggml_cgraph * graph, const std::atomic<bool> * abort) {
     const auto poll = [](void * flag) {
         return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);

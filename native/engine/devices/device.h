@@ -43,6 +43,8 @@ class Device {
     // Runs a prepared graph to completion. ABORTED when `abort`, which any thread may set, becomes true (checked at
     // every node).
     void run(ggml_cgraph * graph, const std::atomic<bool> * abort);
+    // Runs `op` with `job` on every thread of the host's pool, as the only op of a graph.
+    void run(ggml_custom_op_t op, void * job);
 
   private:
     void check(ggml_cgraph * graph) const;

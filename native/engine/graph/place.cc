@@ -70,12 +70,7 @@ void Forward::place(int il, const std::vector<Placement> & placements, const KvC
         job.total += p.range.count;
         if (table) table->grow(p.position + int32_t(p.range.count));
     }
-    ggml_context * c = device.graph_context();
-    ggml_cgraph * g = ggml_new_graph_custom(c, 4, false);
-    ggml_tensor * op = ggml_custom_4d(c, GGML_TYPE_F32, 1, 1, 1, 1, nullptr, 0, place_op, GGML_N_TASKS_MAX, &job);
-    ggml_build_forward_expand(g, op);
-    device.prepare(g);
-    device.run(g, nullptr);
+    device.run(place_op, &job);
 }
 
 // One graph for many chunks: one launch and one allocation per chunk would add up.

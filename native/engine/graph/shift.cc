@@ -118,12 +118,7 @@ void Forward::shift(int il, const KvShift & shift, const std::vector<int32_t> & 
     auto * k = static_cast<uint8_t *>(cache.k(il)->data);
     auto * v = static_cast<uint8_t *>(cache.v(il)->data);
     ShiftJob job{&shift, &positions, &group, table, &cache, k, v, shape.n_head_kv, shape.head_dim};
-    ggml_context * c = device.graph_context();
-    ggml_cgraph * g = ggml_new_graph_custom(c, 4, false);
-    ggml_tensor * op = ggml_custom_4d(c, GGML_TYPE_F32, 1, 1, 1, 1, nullptr, 0, shift_op, GGML_N_TASKS_MAX, &job);
-    ggml_build_forward_expand(g, op);
-    device.prepare(g);
-    device.run(g, nullptr);
+    device.run(shift_op, &job);
 }
 
 void Forward::shift_with_graph(int il, const KvShift & shift, const std::vector<int32_t> & positions,
