@@ -4,14 +4,14 @@
  *
  *   npm run bench:ttft -- [--model F.gguf | --shape 0.6b --type q8_0] [--contexts 1024,2048,4096] [--chunks 512]
  *                         [--question 32] [--ratios 0.05,0.15,0.3] [--runs 3] [--no-tiers] [--no-turns] [--no-llama]
- *                         [--only REGEX] [--witness] [--decode 32] [--trial 1024] [--threads N] [--device NAME]
- *                         [--cpu haswell] [--out FILE.json]
+ *                         [--only REGEX] [--witness] [--llama-bench 'FILE [SETTINGS]'] [--decode 32] [--trial 1024]
+ *                         [--threads N] [--device NAME] [--cpu haswell] [--out FILE.json]
  *
  * Runs are interleaved (one of each method, then the next round), and ratios are relative to llama.cpp's run of the same round, so that a
  * machine that slows down slows all of them; --runs takes one number, or one per context. llama.cpp runs in a separate process, so that
  * memory is measured separately. --cpu restricts both engines to that CPU's instructions, --device runs both on that device. --trial is the
- * number of tokens for the trial of llama.cpp's settings. Token ids are random: the work does not depend on them. Writes JSON, and a plot
- * and a table next to it.
+ * number of tokens for the trial of llama.cpp's settings; --llama-bench adds a full prefill by another build, such as ik_llama.cpp's. Token
+ * ids are random: the work does not depend on them. Writes JSON, and a plot and a table next to it.
  * bench/README.md has the commands of the published results.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,6 +25,7 @@ import { SHAPES } from '../tools/random-model/shapes.ts';
 import { commit, cpuTicks, machine, peakRssMiB, quoted, stealPercent } from './lib/machine.ts';
 import { barsOf, type Bar } from './ttft/bars.ts';
 import { measureDecode } from './ttft/decode.ts';
+import { llamaBenchMethod } from './ttft/llama-bench.ts';
 import { fastest, llamaMethods } from './ttft/llama.ts';
 import { optionsFrom } from './ttft/options.ts';
 import { ourMethods, warmUp, type Method } from './ttft/ours.ts';
@@ -101,6 +102,7 @@ const witness = args.witness ? await openWitness({ path, contextTokens: most, th
 const methods = [
   ...(competitor ? llamaMethods(competitor.llama) : []),
   ...ourMethods(model, args),
+  ...(args.llamaBench === undefined ? [] : [llamaBenchMethod(args.llamaBench, path, threads)]),
   ...(witness ? [witness.method] : []),
 ].filter(({ name }) => args.only?.test(name) ?? true);
 

@@ -24,6 +24,8 @@ export interface Options {
   turns: boolean;
   llama: boolean;
   witness: boolean;
+  /** Another build's llama-bench with its settings, as one more full prefill. */
+  llamaBench: string | undefined;
   only: RegExp | undefined;
   cpu: string | undefined;
   out: string | undefined;
@@ -46,6 +48,7 @@ const FLAGS = {
   turns: { type: 'boolean', default: true },
   llama: { type: 'boolean', default: true },
   witness: { type: 'boolean', default: false },
+  'llama-bench': { type: 'string' },
   only: { type: 'string' },
   cpu: { type: 'string' },
   out: { type: 'string' },
@@ -79,6 +82,7 @@ export function optionsFrom(argv: string[]): Options {
     turns: values.turns,
     llama: values.llama,
     witness: values.witness,
+    llamaBench: values['llama-bench'],
     only: values.only === undefined ? undefined : new RegExp(values.only),
     cpu: values.cpu,
     out: values.out,
