@@ -100,18 +100,17 @@ export const LAYERS = [
   { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },
   // Shared by both window hosts; neither imports the other.
   { path: 'src-main/hosts/window', imports: BELOW_HOSTS },
-  { path: 'src-main/hosts/server', imports: [...BELOW_HOSTS, 'src-main/hosts/window'] },
-  // The same core for other programs, without a window.
-  { path: 'src-main/hosts/api', imports: BELOW_HOSTS },
   { path: 'src-main/hosts/mcp', imports: BELOW_HOSTS },
+  // The window for browsers, and the same core for other programs.
+  {
+    path: 'src-main/hosts/http',
+    imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/mcp'],
+  },
   // Transport for commands from other processes, not the commands themselves.
   { path: 'src-main/hosts/guests', imports: ['src-shared', 'src-main/platform'] },
   {
     path: 'src-main/hosts/command-line',
-    imports: [
-      ...BELOW_HOSTS,
-      ...['window', 'server', 'api', 'mcp', 'guests'].map((name) => `src-main/hosts/${name}`),
-    ],
+    imports: [...BELOW_HOSTS, ...['window', 'http', 'mcp', 'guests'].map((name) => `src-main/hosts/${name}`)],
   },
   {
     path: 'src-main/hosts/electron',

@@ -8,7 +8,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import type { CompletionRun } from '../../completions/types.ts';
 import type { McpCore } from './core.ts';
 import { readPart } from './document-text.ts';
-import { mcpOverHttp } from './http.ts';
+import { mcpOverHttp } from '../http/mcp.ts';
 import { MOST_TEXT, withinRoom } from './search.ts';
 import { createMcpServer } from './server.ts';
 

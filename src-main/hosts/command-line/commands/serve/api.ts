@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { readKeys } from '../../../api/keys.ts';
-import { mcpOverHttp } from '../../../mcp/http.ts';
-import { startApi } from '../../../api/server.ts';
+import { readKeys } from '../../../http/secrets.ts';
+import { mcpOverHttp } from '../../../http/mcp.ts';
+import { startApi } from '../../../http/api/server.ts';
 import type { CommandContext } from '../../context.ts';
 import { path } from '../../options.ts';
 

@@ -9,7 +9,7 @@ import { createHandlers } from '../../../../api/handlers.ts';
 import { appRoot } from '../../../../platform/root.ts';
 import type { CommandContext } from '../../context.ts';
 import { integer } from '../../options.ts';
-import { startServer, type RunningServer } from '../../../server/server.ts';
+import { startServer, type RunningServer } from '../../../http/window/server.ts';
 import type { Terminal } from '../../terminal.ts';
 import { addApiFlags, requireApi, serveApi, type ApiFlags } from './api.ts';
 

@@ -1,0 +1,101 @@
+/** The API's routes over a model that only counts, for tests: no socket. */
+import { onTestFinished } from 'vitest';
+import { KvasirError } from '../../../../src-shared/errors.ts';
+import { completionFixture } from '../../../testing/completions.ts';
+import type { FakeModelOptions } from '../../../testing/fusion.ts';
+import { VectorService } from '../../../completions/vector-service.ts';
+import type { ErrorBody } from '../errors.ts';
+import type { Access } from '../guard.ts';
+import { ApiKeys } from '../secrets.ts';
+import { ApiMetrics } from './metrics.ts';
+import { createRoutes } from './routes.ts';
+
+const DIMENSION = 2;
+
+/** Each line of a fake "PDF" is a page and a chunk. */
+const DOCUMENTS = {
+  read: ({ bytes }: { bytes: Uint8Array }) => {
+    const text = Buffer.from(bytes).toString();
+    if (text === '') return Promise.reject(new KvasirError('DOCUMENT_NO_TEXT', 'It is empty.'));
+    const lines = [...text.matchAll(/.+/g)];
+    const pages = lines.map(({ 0: line, index }, i) => ({
+      label: `p. ${i}`,
+      start: index,
+      end: index + line.length,
+    }));
+    return Promise.resolve({ text, pages, chunks: lines.map(([line]) => line) });
+  },
+};
+
+/** Embeds a text by counting its letters a and b; one token per letter, at most five. */
+function embeddingModels() {
+  const countOf = (text: string, letter: string): number => text.split(letter).length - 1;
+  const vector = (text: string): number[] => {
+    const [a, b] = [countOf(text, 'a'), countOf(text, 'b')];
+    return [a, b].map((each) => each / Math.hypot(a, b));
+  };
+  const info = { dimension: DIMENSION, contextTokens: 5 };
+  const embedder = {
+    info: info as never,
+    countTokens: (text: string) => text.length,
+    embed: (texts: readonly string[]) => Promise.resolve(Float32Array.from(texts.flatMap(vector))),
+  };
+  return {
+    embedder: { id: 'e', identity: 'e', embedder },
+    list: () => [{ id: 'e', name: 'Letters', role: 'embedding' as const, active: true }],
+  };
+}
+
+export function api({
+  keys = [],
+  hosts,
+  origins = [],
+  separator,
+  keepAliveMs,
+  ...model
+}: FakeModelOptions & {
+  keys?: string[];
+  hosts?: string[];
+  origins?: string[];
+  separator?: string;
+  keepAliveMs?: number;
+} = {}) {
+  const { service: completions, model: fake } = completionFixture(model);
+  const access: Access = { keys: new ApiKeys(keys), hosts, origins };
+  const metrics = new ApiMetrics(completions);
+  onTestFinished(() => metrics.close());
+  const logged: unknown[] = [];
+  const write = (_: string, fields?: object): void => void logged.push(fields);
+  const core = {
+    completions,
+    vectors: new VectorService(embeddingModels()),
+    documents: DOCUMENTS,
+    mcp: () => Promise.resolve(Response.json('mcp')),
+    log: { debug: write, info: write, warn: write, error: write },
+    separator,
+    version: '1',
+    clock: () => 5000,
+    keepAliveMs,
+  };
+  const routes = createRoutes(core, access, metrics);
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    Promise.resolve(routes.request(path, { headers }));
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    Promise.resolve(
+      routes.request(path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    );
+  return { get, post, model: fake, routes, logged };
+}
+
+/** The message of a refusal. */
+export async function refused(
+  answer: Promise<Response>,
+): Promise<[status: number, param: string | null, message: string]> {
+  const response = await answer;
+  const { error } = (await response.json()) as ErrorBody;
+  return [response.status, error.param, error.message];
+}

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
+import type { JsonSchema } from '../../../completions/json-grammar.ts';
+import { ANY, LimitSchema, only } from './client-fields.ts';
+import { once, seconds, streamed, type ApiCore } from './core.ts';
+import {
+  AnswerContentSchema,
+  body,
+  CitationSchema,
+  ContentSchema,
+  FAILURES,
+  FormatSchema,
+  HowMadeSchema,
+  STREAM_OPTIONS,
+  UsageSchema,
+  WRITING,
+} from './schemas.ts';
+import {
+  citationsOf,
+  grammarOf,
+  howMade,
+  limitOf,
+  limitsIn,
+  logprobsTold,
+  messagesOf,
+  thinkOf,
+  usageOf,
+  writingOf,
+} from './told.ts';
+
+/** Fields of a message besides its role. */
+const SAID = { content: ContentSchema, name: z.string().nullish() } as const;
+
+/** An answer as clients send it back. Later turns see neither thoughts nor annotations. */
+const ASSISTANT = {
+  ...SAID,
+  role: z.literal('assistant'),
+  content: AnswerContentSchema,
+  refusal: z.string().nullish(),
+  reasoning_content: ANY,
+  reasoning: ANY,
+  reasoning_details: ANY,
+  thinking: ANY,
+  annotations: ANY,
+  tool_calls: z.array(z.unknown()).max(0).nullish(),
+} as const;
+
+const MessageSchema = z.discriminatedUnion(
+  'role',
+  [
+    z.strictObject({ ...SAID, role: z.literal('system') }),
+    z.strictObject({ ...SAID, role: z.literal('developer') }),
+    z.strictObject({ ...SAID, role: z.literal('user') }),
+    z.strictObject(ASSISTANT),
+  ],
+  { error: 'Only the roles system, developer, user and assistant are supported.' },
+);
+
+export const ChatRequestSchema = z
+  .strictObject({
+    ...WRITING,
+    model: z.string().min(1),
+    messages: z.array(MessageSchema).min(1).max(4096),
+    max_completion_tokens: LimitSchema,
+    logprobs: z.boolean().nullish(),
+    top_logprobs: z.int().min(0).max(20).nullish(),
+    response_format: FormatSchema,
+    reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).nullish(),
+    /** The switch of Qwen's models; `reasoning_effort` takes precedence. */
+    chat_template_kwargs: z.strictObject({ enable_thinking: z.boolean().optional() }).nullish(),
+    store: only(false),
+    modalities: z.array(z.literal('text', { error: 'Kvasir writes text only.' })).nullish(),
+  })
+  .refine(...STREAM_OPTIONS)
+  .refine(({ logprobs, top_logprobs: top }) => logprobs === true || !top, {
+    path: ['top_logprobs'],
+    error: 'None are told without "logprobs": true.',
+  })
+  .openapi('ChatRequest');
+
+const LogprobSchema = z.object({
+  token: z.string(),
+  logprob: z.number(),
+  bytes: z.array(z.int()).nullable(),
+});
+
+const LogprobsSchema = z.object({
+  content: z.array(LogprobSchema.extend({ top_logprobs: z.array(LogprobSchema) })),
+  refusal: z.null(),
+});
+
+const ChatSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string(),
+    system_fingerprint: z.string(),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: z.string(),
+          refusal: z.null(),
+          /** The model's thoughts; absent if none. */
+          reasoning_content: z.string().optional(),
+        }),
+        logprobs: LogprobsSchema.nullable(),
+        finish_reason: z.enum(['stop', 'length']),
+      }),
+    ),
+    usage: UsageSchema,
+    /** Only in a library's answer. */
+    citations: z.array(CitationSchema).optional(),
+    kvasir: HowMadeSchema,
+  })
+  .openapi('ChatCompletion');
+
+const route = createRoute({
+  method: 'post',
+  path: '/v1/chat/completions',
+  request: body(ChatRequestSchema),
+  responses: {
+    200: {
+      description: 'The answer; with `stream` its pieces, as server-sent events',
+      content: { 'application/json': { schema: ChatSchema }, 'text/event-stream': { schema: z.string() } },
+    },
+    ...FAILURES,
+  },
+});
+
+type Body = z.infer<typeof ChatRequestSchema>;
+
+export function addChatRoutes(app: OpenAPIHono, core: ApiCore): void {
+  app.openapi(route, async (c) => {
+    const asked = c.req.valid('json');
+    const request = requestOf(asked, core);
+    const head = { id: `chatcmpl-${randomUUID()}`, created: seconds(core.clock) };
+    if (asked.stream === true) return streamAnswer(c, asked, request, head, core);
+    const result = await core.completions.complete(request, { signal: c.req.raw.signal });
+    return c.json(answerOf(result, head), 200);
+  });
+}
+
+function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
+  const {
+    model,
+    messages,
+    logprobs,
+    top_logprobs,
+    reasoning_effort: effort,
+    chat_template_kwargs: template,
+    response_format: format,
+  } = asked;
+  return {
+    ...writingOf(asked),
+    model,
+    prompt: { messages: messagesOf(messages, separator) },
+    maxTokens: limitOf(asked.max_completion_tokens, ...limitsIn(asked)),
+    logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
+    grammar: format ? grammarOf({ ...format, ...schemaOf(format) }, 'response_format') : undefined,
+    think: thinkOf(effort) ?? template?.enable_thinking,
+  };
+}
+
+function schemaOf(format: NonNullable<Body['response_format']>): { schema?: JsonSchema } {
+  return format.type === 'json_schema' ? { schema: format.json_schema.schema } : {};
+}
+
+interface Head {
+  id: string;
+  created: number;
+}
+
+function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSchema> {
+  const { model, fingerprint, text, thought, logprobs, finish } = result;
+  return {
+    ...head,
+    object: 'chat.completion',
+    model,
+    system_fingerprint: shortened(fingerprint),
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: text,
+          refusal: null,
+          ...(thought !== '' && { reasoning_content: thought }),
+        },
+        logprobs: logprobs ? { content: logprobsTold(logprobs), refusal: null } : null,
+        finish_reason: finish,
+      },
+    ],
+    usage: usageOf(result),
+    ...citationsOf(result),
+    kvasir: howMade(result),
+  };
+}
+
+function streamAnswer(
+  c: Context,
+  asked: Body,
+  request: CompletionRequest,
+  head: Head,
+  core: ApiCore,
+): Promise<Response> {
+  const withUsage = asked.stream_options?.include_usage === true;
+  const base = {
+    ...head,
+    object: 'chat.completion.chunk',
+    model: asked.model,
+    ...(withUsage && { usage: null }),
+  };
+  return streamed(c, core, async (send, run) => {
+    const begin = once(() => send({ ...base, choices: [choice({ role: 'assistant', content: '' })] }));
+    const piece = (delta: object, more: object = {}): void => {
+      begin();
+      send({ ...base, choices: [{ ...choice(delta), ...more }] });
+    };
+    const result = await core.completions.complete(request, {
+      signal: run,
+      onThought: (text) => piece({ reasoning_content: text }),
+      onDelta: ({ text, logprobs }) =>
+        piece(
+          { content: text },
+          logprobs && { logprobs: { content: logprobsTold(logprobs), refusal: null } },
+        ),
+    });
+    const { finish, fingerprint } = result;
+    begin(); // an empty answer
+    send({
+      ...base,
+      system_fingerprint: shortened(fingerprint),
+      choices: [{ ...choice({}), finish_reason: finish }],
+      ...citationsOf(result),
+      kvasir: howMade(result),
+    });
+    if (withUsage) send({ ...base, choices: [], usage: usageOf(result) });
+  });
+}
+
+function choice(delta: object) {
+  return { index: 0, delta, logprobs: null as unknown, finish_reason: null as string | null };
+}
+
+/** Identifies the weights, as far as clients compare it. */
+function shortened(fingerprint: string): string {
+  return `fp_${fingerprint.slice(0, 16)}`;
+}

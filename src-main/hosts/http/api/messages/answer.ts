@@ -1,0 +1,137 @@
+import { CitedSentences } from '../../../../completions/cited-sentences.ts';
+import type { CompletionResult, PromptUsage } from '../../../../completions/types.ts';
+import type { Send } from '../events.ts';
+import { citationsOf, howMade } from '../told.ts';
+import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
+import type { Location, MessageBody, TextBlock } from './schemas.ts';
+
+/** An answer as text blocks, streamed as they are written. A sentence with citations is a separate block. */
+export class MessageBlocks {
+  readonly blocks: TextBlock[] = [];
+  readonly #send: Send | undefined;
+  #isOpen = false;
+
+  /** Without `send` nothing is sent before the end. */
+  constructor(send?: Send) {
+    this.#send = send;
+  }
+
+  add(text: string, citations: readonly Location[]): void {
+    if (text === '') return;
+    if (citations.length > 0) this.end();
+    const block = this.#opened(citations.length > 0);
+    block.text += text;
+    this.#delta({ type: 'text_delta', text });
+    if (citations.length === 0) return;
+    block.citations?.push(...citations);
+    for (const citation of citations) this.#delta({ type: 'citations_delta', citation });
+    this.end();
+  }
+
+  end(): void {
+    if (this.#isOpen) this.#tell('content_block_stop', {});
+    this.#isOpen = false;
+  }
+
+  #opened(cites: boolean): TextBlock {
+    const last = this.blocks.at(-1);
+    if (this.#isOpen && last) return last;
+    const block: TextBlock = { type: 'text', text: '', citations: cites ? [] : null };
+    this.blocks.push(block);
+    this.#isOpen = true;
+    this.#tell('content_block_start', { content_block: block });
+    return block;
+  }
+
+  #delta(delta: object): void {
+    this.#tell('content_block_delta', { delta });
+  }
+
+  #tell(type: string, fields: object): void {
+    this.#send?.({ type, index: this.blocks.length - 1, ...fields }, type);
+  }
+}
+
+/** Writes an answer into blocks: as it arrives or, if documents are cited, by sentences. */
+export class MessageWriter {
+  readonly #blocks: MessageBlocks;
+  readonly #prompt: SentPrompt;
+  #sentences: CitedSentences<Citable> | undefined;
+
+  constructor(prompt: SentPrompt, blocks: MessageBlocks) {
+    this.#prompt = prompt;
+    this.#blocks = blocks;
+  }
+
+  write(text: string): void {
+    const { documents, question } = this.#prompt;
+    if (!documents.some(({ cited }) => cited)) return this.#blocks.add(text, []);
+    // Not before there is an answer: a prompt that is too long has none.
+    this.#sentences ??= new CitedSentences(citablesOf(documents), question);
+    this.#add(this.#sentences.push(text));
+  }
+
+  end(): void {
+    this.#add(this.#sentences?.flush() ?? []);
+    this.#blocks.end();
+  }
+
+  #add(sentences: ReturnType<CitedSentences<Citable>['push']>): void {
+    for (const { text, sources } of sentences)
+      this.#blocks.add(
+        text,
+        sources.map(({ location }) => location),
+      );
+  }
+}
+
+/** A remote model reports prompt usage only with the end of its answer. */
+const UNTOLD: PromptUsage = { promptTokens: 0, cachedTokens: 0, storedTokens: 0 };
+
+/** The message before anything is written. */
+export function begunMessage(id: string, model: string, prompt = UNTOLD): MessageBody {
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: usageOf({ ...prompt, completionTokens: 0 }),
+  };
+}
+
+/** Fields known once it is written. */
+export function endedMessage(
+  result: CompletionResult,
+): Pick<MessageBody, 'stop_reason' | 'stop_sequence' | 'usage' | 'citations' | 'kvasir'> {
+  const { finish, stoppedBy } = result;
+  const stop = stoppedBy === undefined ? 'end_turn' : 'stop_sequence';
+  return {
+    stop_reason: finish === 'length' ? 'max_tokens' : stop,
+    stop_sequence: stoppedBy ?? null,
+    usage: usageOf(result.usage),
+    ...citationsOf(result),
+    kvasir: howMade(result),
+  };
+}
+
+/**
+ * Counts every prompt token once: read, written, or neither. A token in a known prefix that is stored again counts as
+ * read.
+ */
+export function usageOf({
+  promptTokens,
+  cachedTokens,
+  storedTokens,
+  completionTokens,
+}: PromptUsage & Pick<CompletionResult['usage'], 'completionTokens'>): MessageBody['usage'] {
+  const created = Math.min(storedTokens, promptTokens - cachedTokens);
+  return {
+    input_tokens: promptTokens - cachedTokens - created,
+    cache_read_input_tokens: cachedTokens,
+    cache_creation_input_tokens: created,
+    output_tokens: completionTokens,
+  };
+}

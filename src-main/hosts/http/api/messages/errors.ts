@@ -1,0 +1,42 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Logger } from '../../../../platform/logger.ts';
+import { failureOf, type Failure } from '../../errors.ts';
+import type { FailureBody } from './schemas.ts';
+
+/** Anthropic's status for overload; its clients retry. */
+const OVERLOADED = 529 as ContentfulStatusCode;
+
+const TYPES: Partial<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  504: 'timeout_error',
+  [OVERLOADED]: 'overloaded_error',
+};
+
+/** Whether a path belongs to Anthropic's API, whose clients expect its error format. */
+export function isMessages(path: string): boolean {
+  return path === '/v1/messages' || path.startsWith('/v1/messages/');
+}
+
+/** A failure in the format of Anthropic's API. */
+export function messageFailure(
+  error: unknown,
+  log: Logger,
+  id: string,
+): Pick<Failure, 'status' | 'headers'> & { body: FailureBody } {
+  const { status: plain, headers, body, again } = failureOf(error, log, id);
+  const status = again === true ? OVERLOADED : plain;
+  const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+  const told = { type, message: body.error.message };
+  return { status, headers, body: { type: 'error', error: told, request_id: id } };
+}
+
+export function messageErrorHandler(log: Logger): (error: unknown, c: Context) => Response {
+  return (error, c) => {
+    const { status, body, headers } = messageFailure(error, log, c.get('requestId'));
+    return c.json(body, status, headers);
+  };
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import type { CompletionRequest, PromptUsage } from '../../../../completions/types.ts';
+import { abortOf, once, type ApiCore } from '../core.ts';
+import { Refusal } from '../../errors.ts';
+import { eventStream } from '../events.ts';
+import { body, json } from '../schemas.ts';
+import { ownOf, samplingOf } from '../told.ts';
+import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
+import { messageFailure } from './errors.ts';
+import { documentsIn, promptOf, readPdfs, type SentPrompt } from './prompt.ts';
+import {
+  CountRequestSchema,
+  CountSchema,
+  FAILURES,
+  MessageBodySchema,
+  MessageRequestSchema,
+  type MessageRequest,
+} from './schemas.ts';
+
+const create = createRoute({
+  method: 'post',
+  path: '/v1/messages',
+  request: body(MessageRequestSchema),
+  responses: {
+    200: {
+      description: 'The answer; with `stream` its events, as server-sent events',
+      content: {
+        'application/json': { schema: MessageBodySchema },
+        'text/event-stream': { schema: z.string() },
+      },
+    },
+    ...FAILURES,
+  },
+});
+
+const count = createRoute({
+  method: 'post',
+  path: '/v1/messages/count_tokens',
+  request: body(CountRequestSchema),
+  responses: { 200: json(CountSchema, 'How many tokens the prompt has'), ...FAILURES },
+});
+
+interface Asked {
+  prompt: SentPrompt;
+  request: CompletionRequest;
+  id: string;
+}
+
+/** Anthropic's API. */
+export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
+  app.openapi(create, async (c) => {
+    const sent = c.req.valid('json');
+    const { signal } = c.req.raw;
+    const asked = await askedOf(sent, core, signal);
+    if (sent.stream === true) return streamMessage(c, asked, core);
+    const { prompt, request, id } = asked;
+    const blocks = new MessageBlocks();
+    const writer = new MessageWriter(prompt, blocks);
+    const result = await core.completions.complete(request, {
+      signal,
+      onDelta: ({ text }) => writer.write(text),
+    });
+    writer.end();
+    const message = { ...begunMessage(id, request.model), content: blocks.blocks, ...endedMessage(result) };
+    return c.json(message, 200);
+  });
+  app.openapi(count, async (c) => {
+    const sent = c.req.valid('json');
+    const pdfs = await readPdfs(sent.messages, core.documents, c.req.raw.signal);
+    const { messages } = promptOf(sent, core.separator, pdfs);
+    const asked = { model: sent.model, prompt: { messages }, think: false };
+    const { tokens } = await core.completions.tokenize(asked, true);
+    return c.json({ input_tokens: tokens.length }, 200);
+  });
+}
+
+function streamMessage(c: Context, asked: Asked, core: ApiCore): Promise<Response> {
+  const { prompt, request, id } = asked;
+  const abort = abortOf(c.req.raw.signal);
+  return eventStream({
+    work: async (send) => {
+      const tell = (type: string, fields: object): void => send({ type, ...fields }, type);
+      let used: PromptUsage | undefined;
+      const begin = once(() => {
+        tell('message_start', { message: begunMessage(id, request.model, used) });
+        tell('ping', {});
+      });
+      const writer = new MessageWriter(prompt, new MessageBlocks(send));
+      const result = await core.completions.complete(request, {
+        signal: abort.any,
+        onPrompt: (usage) => (used = usage),
+        onDelta: ({ text }) => {
+          begin();
+          writer.write(text);
+        },
+      });
+      begin(); // an empty answer
+      writer.end();
+      const { stop_reason, stop_sequence, usage, ...more } = endedMessage(result);
+      tell('message_delta', { delta: { stop_reason, stop_sequence }, usage, ...more });
+      tell('message_stop', {});
+    },
+    failed: (error, send) => send(messageFailure(error, core.log, c.get('requestId')).body, 'error'),
+    onLeft: () => abort.abort(),
+    keepAliveMs: core.keepAliveMs,
+  });
+}
+
+async function askedOf(
+  sent: MessageRequest,
+  { separator, completions, documents }: ApiCore,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const { model, max_tokens, stop_sequences } = sent;
+  if (documentsIn(sent.messages).length > 0 && completions.model(model).kind === 'library')
+    throw new Refusal(400, 'A library answers from its own documents: send others to a model.');
+  const own = ownOf(sent);
+  const prompt = promptOf(sent, separator, await readPdfs(sent.messages, documents, signal));
+  return {
+    prompt,
+    id: `msg_${randomUUID()}`,
+    request: {
+      model,
+      prompt: { messages: prompt.messages },
+      maxTokens: max_tokens,
+      ...samplingOf(sent),
+      stop: stop_sequences?.filter((text) => text !== ''),
+      // An answer must not contain thoughts unless the client requested thinking.
+      think: false,
+      ...own,
+    },
+  };
+}

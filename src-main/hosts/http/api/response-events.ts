@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { ErrorBody } from '../errors.ts';
+import type { Send } from './events.ts';
+import type { OutputItem, ResponseBody } from './responses-schemas.ts';
+
+/** Names of the two kinds of answer text in response streams. */
+const KINDS = {
+  reasoning: { part: 'reasoning_text', event: 'response.reasoning_text', prefix: 'rs' },
+  message: { part: 'output_text', event: 'response.output_text', prefix: 'msg' },
+} as const;
+
+type Kind = keyof typeof KINDS;
+
+/** The item that is being written. */
+interface Open {
+  kind: Kind;
+  id: string;
+  text: string;
+}
+
+/** An answer as the events of a response: created, its items piece by piece, completed. */
+export class ResponseEvents {
+  #send: Send | undefined;
+  readonly #done: OutputItem[] = [];
+  #open: Open | undefined;
+  #number = 0;
+
+  /** Sets the receiver; without one nothing is sent. */
+  to(send: Send): void {
+    this.#send = send;
+  }
+
+  begin(response: ResponseBody): void {
+    this.#tell('response.created', { response });
+    this.#tell('response.in_progress', { response });
+  }
+
+  write(kind: Kind, delta: string): void {
+    const open = this.#opened(kind);
+    open.text += delta;
+    this.#tell(`${KINDS[kind].event}.delta`, { ...this.#place(open), delta, ...logprobsOf(kind) });
+  }
+
+  /** Returns the items that were written. */
+  end(status: 'completed' | 'incomplete'): OutputItem[] {
+    this.#opened('message'); // an empty answer is an item, too
+    this.#close(status);
+    return this.#done;
+  }
+
+  finish(response: ResponseBody): void {
+    this.#tell(`response.${response.status}`, { response });
+  }
+
+  failed({ message, param, code }: ErrorBody['error']): void {
+    this.#tell('error', { message, param, code });
+  }
+
+  #opened(kind: Kind): Open {
+    if (this.#open?.kind === kind) return this.#open;
+    this.#close('completed');
+    const open = { kind, id: `${KINDS[kind].prefix}_${randomUUID()}`, text: '' };
+    this.#open = open;
+    const { item_id, ...at } = this.#place(open);
+    const item = { ...itemOf(open, 'in_progress'), content: [] };
+    this.#tell('response.output_item.added', { output_index: at.output_index, item });
+    this.#tell('response.content_part.added', { item_id, ...at, part: partOf(open) });
+    return open;
+  }
+
+  #close(status: 'completed' | 'incomplete'): void {
+    const open = this.#open;
+    if (!open) return;
+    const { kind, text } = open;
+    const place = this.#place(open);
+    const item = itemOf(open, status) as OutputItem;
+    this.#tell(`${KINDS[kind].event}.done`, { ...place, text, ...logprobsOf(kind) });
+    this.#tell('response.content_part.done', { ...place, part: partOf(open) });
+    this.#tell('response.output_item.done', { output_index: place.output_index, item });
+    this.#done.push(item);
+    this.#open = undefined;
+  }
+
+  #place({ id }: Open) {
+    return { item_id: id, output_index: this.#done.length, content_index: 0 };
+  }
+
+  #tell(type: string, fields: object): void {
+    this.#send?.({ type, sequence_number: this.#number++, ...fields }, type);
+  }
+}
+
+/** The items of an answer that is not streamed. */
+export function outputOf(
+  { thought, text }: { thought: string; text: string },
+  status: 'completed' | 'incomplete',
+): OutputItem[] {
+  const events = new ResponseEvents();
+  if (thought !== '') events.write('reasoning', thought);
+  events.write('message', text);
+  return events.end(status);
+}
+
+function itemOf(open: Open, status: string): object {
+  const { kind, id } = open;
+  const content = [partOf(open)];
+  if (kind === 'reasoning') return { type: 'reasoning', id, summary: [], content };
+  return { type: 'message', id, status, role: 'assistant', content };
+}
+
+function partOf({ kind, text }: Open): object {
+  const { part } = KINDS[kind];
+  return kind === 'reasoning' ? { type: part, text } : { type: part, text, annotations: [], logprobs: [] };
+}
+
+function logprobsOf(kind: Kind): object {
+  return kind === 'message' ? { logprobs: [] } : {};
+}

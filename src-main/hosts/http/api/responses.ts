@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import type { CompletionMessage, CompletionRequest, CompletionResult } from '../../../completions/types.ts';
+import { abortOf, once, seconds, type ApiCore } from './core.ts';
+import { failureOf, Refusal } from '../errors.ts';
+import { eventStream } from './events.ts';
+import { outputOf, ResponseEvents } from './response-events.ts';
+import { ResponseStore } from './response-store.ts';
+import {
+  ResponseRequestSchema,
+  ResponseSchema,
+  type ResponseBody,
+  type ResponseRequest,
+} from './responses-schemas.ts';
+import { body, FAILURES } from './schemas.ts';
+import { citationsOf, grammarOf, howMade, limitOf, ownOf, samplingOf, textsOf, thinkOf } from './told.ts';
+
+const route = createRoute({
+  method: 'post',
+  path: '/v1/responses',
+  request: body(ResponseRequestSchema),
+  responses: {
+    200: {
+      description: 'The answer; with `stream` its events, as server-sent events',
+      content: {
+        'application/json': { schema: ResponseSchema },
+        'text/event-stream': { schema: z.string() },
+      },
+    },
+    ...FAILURES,
+  },
+});
+
+/** A request and its messages. */
+interface Asked {
+  request: CompletionRequest;
+  /** The conversation, without instructions, which apply to one answer only. */
+  messages: CompletionMessage[];
+  /** The response before there is an answer. */
+  begun: ResponseBody;
+}
+
+export function addResponseRoutes(app: OpenAPIHono, core: ApiCore): void {
+  const store = new ResponseStore();
+  app.openapi(route, async (c) => {
+    const sent = c.req.valid('json');
+    const asked = askedOf(sent, core, store);
+    if (sent.stream === true) return streamResponse(c, asked, core, store);
+    const result = await core.completions.complete(asked.request, { signal: c.req.raw.signal });
+    return c.json(responseOf(asked, result, outputOf(result, statusOf(result)), store), 200);
+  });
+}
+
+function streamResponse(c: Context, asked: Asked, core: ApiCore, store: ResponseStore): Promise<Response> {
+  const abort = abortOf(c.req.raw.signal);
+  const events = new ResponseEvents();
+  return eventStream({
+    work: async (send) => {
+      events.to(send);
+      const begin = once(() => events.begin(asked.begun));
+      const write = (kind: 'reasoning' | 'message', text: string): void => {
+        begin();
+        events.write(kind, text);
+      };
+      const result = await core.completions.complete(asked.request, {
+        signal: abort.any,
+        onThought: (text) => write('reasoning', text),
+        onDelta: ({ text }) => write('message', text),
+      });
+      begin(); // an empty answer
+      events.finish(responseOf(asked, result, events.end(statusOf(result)), store));
+    },
+    failed: (error) => events.failed(failureOf(error, core.log, c.get('requestId')).body.error),
+    onLeft: () => abort.abort(),
+    keepAliveMs: core.keepAliveMs,
+  });
+}
+
+function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: ResponseStore): Asked {
+  const { model, input, instructions, temperature, top_p, reasoning } = sent;
+  const maxTokens = limitOf(sent.max_output_tokens);
+  const format = sent.text?.format ?? { type: 'text' as const };
+  const messages = [...before(sent, store), ...messagesIn(input, separator)];
+  const system: CompletionMessage[] = instructions
+    ? [{ role: 'system', parts: [{ text: instructions }] }]
+    : [];
+  return {
+    messages,
+    request: {
+      model,
+      prompt: { messages: [...system, ...messages] },
+      maxTokens,
+      ...samplingOf(sent),
+      grammar: grammarOf(format, 'text.format'),
+      think: thinkOf(reasoning?.effort),
+      ...ownOf(sent),
+    },
+    begun: {
+      id: `resp_${randomUUID()}`,
+      object: 'response',
+      created_at: seconds(clock),
+      status: 'in_progress',
+      error: null,
+      incomplete_details: null,
+      instructions: instructions ?? null,
+      max_output_tokens: maxTokens ?? null,
+      metadata: sent.metadata ?? {},
+      model,
+      output: [],
+      parallel_tool_calls: false,
+      previous_response_id: sent.previous_response_id ?? null,
+      store: sent.store ?? true,
+      temperature: temperature ?? null,
+      top_p: top_p ?? null,
+      text: { format: { type: format.type } },
+      tool_choice: 'none',
+      tools: [],
+      truncation: 'disabled',
+      usage: null,
+    },
+  };
+}
+
+/** The conversation up to the response that this one continues. */
+function before(
+  { previous_response_id: id }: ResponseRequest,
+  store: ResponseStore,
+): readonly CompletionMessage[] {
+  if (typeof id !== 'string') return [];
+  const known = store.get(id);
+  if (known) return known;
+  const message = `There is no response ${JSON.stringify(id)} any more, or it was not to be stored.`;
+  throw new Refusal(400, message, { param: 'previous_response_id', code: 'previous_response_not_found' });
+}
+
+function messagesIn(input: ResponseRequest['input'], separator: string | undefined): CompletionMessage[] {
+  if (typeof input === 'string') return [{ role: 'user', parts: textsOf(input, separator) }];
+  return input.flatMap((item): CompletionMessage[] => {
+    if (item.type === 'reasoning') return [];
+    const role = item.role === 'developer' ? 'system' : item.role;
+    return [{ role, parts: textsOf(item.content, separator) }];
+  });
+}
+
+function statusOf({ finish }: CompletionResult): 'completed' | 'incomplete' {
+  return finish === 'stop' ? 'completed' : 'incomplete';
+}
+
+function responseOf(
+  { begun, messages }: Asked,
+  result: CompletionResult,
+  output: ResponseBody['output'],
+  store: ResponseStore,
+): ResponseBody {
+  const { usage, text } = result;
+  const status = statusOf(result);
+  if (begun.store) store.keep(begun.id, [...messages, { role: 'assistant', parts: [{ text }] }]);
+  return {
+    ...begun,
+    status,
+    output,
+    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+    usage: {
+      input_tokens: usage.promptTokens,
+      input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.storedTokens },
+      output_tokens: usage.completionTokens,
+      output_tokens_details: { reasoning_tokens: usage.thoughtTokens },
+      total_tokens: usage.promptTokens + usage.completionTokens,
+    },
+    ...citationsOf(result),
+    kvasir: howMade(result),
+  };
+}

@@ -1,0 +1,184 @@
+import type { z } from '@hono/zod-openapi';
+import type {
+  CompletionMessage,
+  CompletionRequest,
+  CompletionResult,
+  CompletionText,
+  TokenLogprobs,
+} from '../../../completions/types.ts';
+import { KvasirError } from '../../../../src-shared/errors.ts';
+import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../../completions/json-grammar.ts';
+import { Refusal } from '../errors.ts';
+import { isLibraryName } from '../../../completions/names.ts';
+import { cutAt } from '../../../completions/separator.ts';
+import type { CitationSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
+
+type Citation = z.infer<typeof CitationSchema>;
+type Writing = z.infer<z.ZodObject<typeof WRITING>>;
+type Own = Pick<CompletionRequest, 'strategy' | 'topK' | 'mayGuess'>;
+
+/** Kvasir's extensions in a request. Passages are only retrieved from libraries. */
+export function ownOf({ model, kvasir }: Pick<Writing, 'kvasir'> & { model: string }): Own {
+  const { strategy, top_k: topK, may_guess: mayGuess } = kvasir ?? {};
+  const named = topK !== undefined ? 'top_k' : mayGuess !== undefined ? 'may_guess' : undefined;
+  if (named !== undefined && !isLibraryName(model)) {
+    const param = `kvasir.${named}`;
+    const message = `${param} is for libraries (kvasir/<name>): a model is asked with what is sent.`;
+    throw new Refusal(400, message, { param, code: 'unsupported_parameter' });
+  }
+  return { strategy, topK, mayGuess };
+}
+
+/** Converts a request's fields to the core's request. */
+export function writingOf(
+  body: Omit<Writing, 'n'> & { model: string },
+): Omit<CompletionRequest, 'model' | 'prompt' | 'maxTokens' | 'logprobs' | 'grammar' | 'think'> {
+  const { seed, stop } = body;
+  const stops = typeof stop === 'string' ? [stop] : (stop ?? []);
+  return {
+    ...samplingOf(body),
+    seed: seed === -1 ? undefined : (seed ?? undefined),
+    stop: stops.filter((text) => text !== ''),
+    ...ownOf(body),
+  };
+}
+
+type Filters = Pick<
+  Writing,
+  'temperature' | 'top_p' | 'top_k' | 'min_p' | 'repeat_penalty' | 'repetition_penalty'
+>;
+
+export function samplingOf({
+  temperature,
+  top_p,
+  top_k,
+  min_p,
+  repeat_penalty,
+  repetition_penalty,
+}: Filters): Pick<CompletionRequest, 'temperature' | 'topP' | 'topTokens' | 'minP' | 'repeatPenalty'> {
+  return {
+    temperature: temperature ?? undefined,
+    topP: top_p ?? undefined,
+    topTokens: top_k === -1 ? 0 : (top_k ?? undefined),
+    minP: min_p ?? undefined,
+    repeatPenalty: repeat_penalty ?? repetition_penalty ?? undefined,
+  };
+}
+
+type Limit = number | null | undefined;
+
+/** The limits of an answer, under all names that clients use. */
+export function limitsIn({ max_tokens, n_predict, num_predict }: Writing): Limit[] {
+  return [max_tokens, n_predict, num_predict];
+}
+
+/** The first limit given; undefined: none, or negative, which means as many tokens as fit. */
+export function limitOf(...limits: Limit[]): number | undefined {
+  const limit = limits.find((each) => typeof each === 'number') ?? -1;
+  return limit < 0 ? undefined : limit;
+}
+
+/** A client's content as text and chunks. */
+export function textsOf(
+  content: string | readonly CompletionText[],
+  separator: string | undefined,
+): CompletionText[] {
+  const parts: readonly CompletionText[] = typeof content === 'string' ? [{ text: content }] : content;
+  return parts.flatMap((part) =>
+    separator !== undefined && part.cache === undefined ? cutAt(separator, part.text) : [part],
+  );
+}
+
+/** The grammar that restricts an answer to a format. */
+export function grammarOf(format: { type: string; schema?: JsonSchema }, param: string): string | undefined {
+  if (format.type === 'text') return undefined;
+  try {
+    return format.schema === undefined ? ANY_OBJECT : jsonGrammar(format.schema);
+  } catch (error) {
+    if (!(error instanceof KvasirError)) throw error;
+    throw new Refusal(400, error.message, { param, code: 'unsupported_schema' });
+  }
+}
+
+/** Whether a reasoning effort means to think at all. */
+export function thinkOf(effort: string | null | undefined): boolean | undefined {
+  return effort ? effort !== 'none' && effort !== 'minimal' : undefined;
+}
+
+interface SentMessage {
+  role: 'system' | 'developer' | 'user' | 'assistant';
+  content?: string | readonly CompletionText[] | undefined;
+  refusal?: string | null | undefined;
+}
+
+export function messagesOf(
+  messages: readonly SentMessage[],
+  separator: string | undefined,
+): CompletionMessage[] {
+  return messages.map(({ role, content, refusal }) => ({
+    role: role === 'developer' ? 'system' : role,
+    parts: textsOf(content ?? refusal ?? '', separator),
+  }));
+}
+
+export function usageOf({ usage }: CompletionResult): z.infer<typeof UsageSchema> {
+  const { promptTokens, completionTokens, cachedTokens, storedTokens, thoughtTokens } = usage;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: storedTokens },
+    completion_tokens_details: { reasoning_tokens: thoughtTokens },
+  };
+}
+
+export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMadeSchema> {
+  const { stats, plan, notices } = made;
+  return {
+    strategy: { name: plan.strategy.name, ratio: plan.strategy.ratio },
+    reason: plan.reason,
+    prefix_tokens: stats.prefixTokens,
+    reused_tokens: stats.reusedTokens,
+    recomputed_tokens: stats.recomputedTokens,
+    computed_tokens: stats.computedTokens,
+    stored_tokens: usage.storedTokens,
+    chunks: stats.chunkHits,
+    ttft_ms: stats.ttftMs,
+    tokens_per_second: stats.tokensPerSecond,
+    notices,
+    ...(stats.unsupported && { unsupported: stats.unsupported }),
+  };
+}
+
+/** Only for a library's answer; others have none. */
+export function citationsOf({ citations }: CompletionResult): { citations?: Citation[] } {
+  if (citations.length === 0) return {};
+  const told = citations.map(({ path, title, page, start, end, text, highlights, score }, i) => ({
+    index: i + 1,
+    document: path,
+    title,
+    page,
+    start,
+    end,
+    text,
+    quotes: highlights,
+    score,
+  }));
+  return { citations: told };
+}
+
+/** JSON has no infinity: the value that OpenAI uses for such tokens. */
+const LEAST_LOGPROB = -9999;
+
+export function logprobTold({ text, logprob }: { text: string; logprob: number }) {
+  return { token: text, logprob: Math.max(LEAST_LOGPROB, logprob), bytes: bytesOf(text) };
+}
+
+export function logprobsTold(logprobs: readonly TokenLogprobs[]) {
+  return logprobs.map((each) => ({ ...logprobTold(each), top_logprobs: each.top.map(logprobTold) }));
+}
+
+/** null for a token that is part of a character: its bytes are not text. */
+function bytesOf(text: string): number[] | null {
+  return text.includes('\uFFFD') ? null : [...new TextEncoder().encode(text)];
+}
