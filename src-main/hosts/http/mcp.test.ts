@@ -6,11 +6,11 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { CompletionRun } from '../../completions/types.ts';
-import type { McpCore } from './core.ts';
-import { readPart } from './document-text.ts';
-import { mcpOverHttp } from '../http/mcp.ts';
-import { MOST_TEXT, withinRoom } from './search.ts';
-import { createMcpServer } from './server.ts';
+import type { McpCore } from '../mcp/core.ts';
+import { readPart } from '../mcp/document-text.ts';
+import { mcpOverHttp } from './mcp.ts';
+import { MOST_TEXT, withinRoom } from '../mcp/search.ts';
+import { createMcpServer } from '../mcp/server.ts';
 
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
