@@ -1,4 +1,3 @@
-import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
@@ -95,20 +94,13 @@ export function failureOf(error: unknown, log: Logger, id: string): Failure {
   if (error instanceof KvasirError) {
     const unknown: Telling = { status: 500, code: error.code.toLowerCase() };
     const { status, ...more } = TELLINGS[error.code] ?? unknown;
-    if (status >= 500) log.warn('api-request-failed', { id, error: String(error) });
+    if (status >= 500) log.warn('request-failed', { id, error: String(error) });
     return told(status, `${error.message} ${error.advice}`.trim(), more);
   }
-  log.error('api-request-failed', { id, error: traceOf(error) });
+  log.error('request-failed', { id, error: traceOf(error) });
   return told(500, 'Kvasir failed at this request: this is a defect. Its log says more.', {
     code: 'internal_error',
   });
-}
-
-export function errorHandler(log: Logger): (error: unknown, c: Context) => Response {
-  return (error, c) => {
-    const { status, body, headers } = failureOf(error, log, c.get('requestId'));
-    return c.json(body, status, headers);
-  };
 }
 
 interface More {
@@ -125,7 +117,6 @@ function told(
 ): Failure {
   const headers = {
     ...more,
-    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(again === true && { 'Retry-After': RETRY_SECONDS }),
     // The official clients retry on such a status unless this header forbids it.
     ...(again === false && { 'X-Should-Retry': 'false' }),

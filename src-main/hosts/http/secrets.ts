@@ -1,42 +1,49 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { KvasirError } from '../../../src-shared/errors.ts';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Who may ask: whoever has one of these keys, or everybody where there are none. Kept as hashes. */
-export class ApiKeys {
-  readonly #digests: readonly Buffer[];
+const SECRET_BYTES = 32;
 
-  constructor(keys: readonly string[]) {
-    this.#digests = keys.map(digest);
+/** Secrets that clients show. Only their hashes are kept, in memory. */
+export class Secrets {
+  /** The newest last. */
+  readonly #digests: Buffer[];
+
+  constructor(secrets: readonly string[] = []) {
+    this.#digests = secrets.map(digest);
   }
 
   get isEmpty(): boolean {
     return this.#digests.length === 0;
   }
 
-  /** Every one is compared, so that the time says nothing about which it is. */
-  has(key: string): boolean {
-    const given = digest(key);
-    return this.#digests.map((one) => timingSafeEqual(given, one)).includes(true);
+  /** Adds a new secret; `most`: the oldest beyond this many are forgotten. */
+  issue(most = Infinity): string {
+    const secret = newSecret();
+    this.#digests.push(digest(secret));
+    if (this.#digests.length > most) this.#digests.shift();
+    return secret;
+  }
+
+  has(secret: string): boolean {
+    return this.#indexOf(secret) >= 0;
+  }
+
+  /** Removes a secret; false if there is none such. */
+  take(secret: string): boolean {
+    const at = this.#indexOf(secret);
+    if (at >= 0) this.#digests.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** Compares with every entry, so that the time does not reveal which one matches. */
+  #indexOf(secret: string): number {
+    const given = digest(secret);
+    return this.#digests.map((one) => timingSafeEqual(given, one)).indexOf(true);
   }
 }
 
-/** A key a line; lines that begin with # are remarks. BAD_ARGUMENT. */
-export function readKeys(path: string): string[] {
-  const lines = readLines(path).map((line) => line.trim());
-  const keys = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  if (keys.length > 0) return keys;
-  throw new KvasirError('BAD_ARGUMENT', `There is no key in ${path}.`, 'Write one key a line into it.');
-}
-
-function readLines(path: string): string[] {
-  try {
-    return readFileSync(path, 'utf8').split('\n');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    const message = `The keys could not be read from ${path} (${code}).`;
-    throw new KvasirError('BAD_ARGUMENT', message, 'Name a file with one key a line.', { cause: error });
-  }
+/** 256 random bits, for URLs and cookies. */
+export function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
 function digest(secret: string): Buffer {

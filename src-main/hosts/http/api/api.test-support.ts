@@ -4,11 +4,11 @@ import { KvasirError } from '../../../../src-shared/errors.ts';
 import { completionFixture } from '../../../testing/completions.ts';
 import type { FakeModelOptions } from '../../../testing/fusion.ts';
 import { VectorService } from '../../../completions/vector-service.ts';
+import { createApp } from '../app.ts';
 import type { ErrorBody } from '../errors.ts';
-import type { Access } from '../guard.ts';
-import { ApiKeys } from '../secrets.ts';
+import { Secrets } from '../secrets.ts';
 import { ApiMetrics } from './metrics.ts';
-import { createRoutes } from './routes.ts';
+import { apiRoutes } from './routes.ts';
 
 const DIMENSION = 2;
 
@@ -61,7 +61,6 @@ export function api({
   keepAliveMs?: number;
 } = {}) {
   const { service: completions, model: fake } = completionFixture(model);
-  const access: Access = { keys: new ApiKeys(keys), hosts, origins };
   const metrics = new ApiMetrics(completions);
   onTestFinished(() => metrics.close());
   const logged: unknown[] = [];
@@ -77,7 +76,8 @@ export function api({
     clock: () => 5000,
     keepAliveMs,
   };
-  const routes = createRoutes(core, access, metrics);
+  const access = { keys: new Secrets(keys), hosts, origins };
+  const routes = createApp(apiRoutes(core, access, metrics), core.log);
   const get = (path: string, headers: Record<string, string> = {}) =>
     Promise.resolve(routes.request(path, { headers }));
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -1,128 +1,104 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import sirv, { type RequestHandler } from 'sirv';
+import { serveStatic } from '@hono/node-server/serve-static';
+import { upgradeWebSocket } from '@hono/node-server';
+import type { Context, MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Api } from '../../../api/api.ts';
-import type { Logger } from '../../../platform/logger.ts';
-import { cacheControl, isPagePath, readPage, SECURITY_HEADERS, type Page } from '../../window/policy.ts';
-import { sessionCookie, type Access } from './sessions.ts';
+import { cacheControl, readPage, SECURITY_HEADERS, type Page } from '../../window/policy.ts';
+import type { RouteSet } from '../app.ts';
+import { Refusal } from '../errors.ts';
 import { explanationPage, onwardPage } from './explanation.ts';
-import type { Guard, Refusal } from './guard.ts';
-import { download, upload, type UploadPlaces } from './transfers.ts';
+import type { Sessions } from './sessions.ts';
+import { upload, type UploadPlaces } from './transfers.ts';
 
-interface RequestsOptions {
-  access: Access;
-  guard: Guard;
+export interface WindowCore {
   api: Api;
-  /** The built window. */
+  /** The built window: the folder with index.html. */
   rendererDir: string;
   uploads: UploadPlaces;
-  log: Logger;
-  port: () => number;
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** Handles plain HTTP: the window's files, uploads, backups, and an explanation page without a session. */
-export function createRequests(options: RequestsOptions): Answer {
-  const files = sirv(options.rendererDir, {
-    etag: true,
-    setHeaders: (response, pathname) => void response.setHeader('Cache-Control', cacheControl(pathname)),
-  });
-  return (request, response) => {
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    // An unread body must neither be taken for the next request nor hold the connection.
-    if (hasBody(request)) response.setHeader('Connection', 'close');
-    const stranger = options.guard.checkHost(request);
-    if (stranger) return refuse(response, stranger);
-    const url = urlOf(request);
-    if (!url) return plain(response, 400, 'This is not an address.');
-    const token = url.searchParams.get('token');
-    if (request.method === 'GET' && url.pathname === '/' && token !== null) {
-      return redeem(request, response, options, token);
-    }
-    const refusal = checkUser(request, options.guard);
-    if (refusal) return refuse(response, refusal);
-    // From here on the URL is relative to the secret path.
-    request.url = request.url?.slice(options.access.base.length - 1);
-    const place = urlOf(request);
-    if (!place) return plain(response, 400, 'This is not an address.');
-    serve(request, response, place, options, files).catch((error: unknown) => {
-      options.log.error('request-failed', { path: place.pathname, error: String(error) });
-      if (response.headersSent) response.destroy();
-      else plain(response, 500, 'Kvasir could not answer; its log says more.');
-    });
+/** The window's page and files, its WebSocket, uploads, and an explanation page without a session. */
+export function windowRoutes(core: WindowCore, sessions: Sessions, port: () => number): RouteSet {
+  const { path } = sessions;
+  /** Cookies apply to all ports of a host: the port in the name separates two Kvasirs. */
+  const cookie = (): string => `kvasir-${port()}`;
+  return {
+    access: {
+      hosts: () => localHosts(port()),
+      hostAdvice: '',
+      origins: 'own',
+      open: ['/'],
+      checkCredentials: (c) => {
+        if (!sessions.isValid(getCookie(c, cookie()), c.req.path)) throw noSession();
+      },
+      maxBodyBytes: Infinity,
+    },
+    around: addSecurityHeaders,
+    respond: ({ status, headers, body }, c) => {
+      if (status === 401) return show(c, 401, explanationPage());
+      return c.text(`${body.error.message}\n`, status, { ...headers, 'Cache-Control': 'no-store' });
+    },
+    add: (app) => {
+      app.get('/', (c) => {
+        // A link's preview asks by HEAD, and must not use the token up.
+        const session = c.req.method === 'GET' ? sessions.redeem(c.req.query('token') ?? '') : undefined;
+        if (session === undefined) throw noSession();
+        setCookie(c, cookie(), session, { path: `${path}/`, httpOnly: true, sameSite: 'Strict' });
+        return enter(c, `${path}/`);
+      });
+      app.get(
+        `${path}/socket`,
+        upgradeWebSocket(() => ({})),
+      );
+      app.use(`${path}/*`, async (c, next) => {
+        if (c.req.header('upgrade') === undefined) return next();
+        return c.notFound();
+      });
+      app.put(`${path}/upload`, (c) => upload(c, core.uploads, core.api));
+      app.on('GET', [path, `${path}/index.html`], async (c) =>
+        show(c, 200, await readPage(core.rendererDir, connectTo(c))),
+      );
+      app.get(`${path}/*`, serveFiles(core.rendererDir, path), (c) => c.notFound());
+    },
   };
 }
 
-/** Responses for requests with a session. */
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { pathname, searchParams: query }: URL,
-  { api, uploads, rendererDir }: RequestsOptions,
-  files: RequestHandler,
-): Promise<void> {
-  if (pathname === '/upload' && request.method === 'PUT') {
-    await upload(request, response, { query, places: uploads, api });
-  } else if (!isRead(request)) {
-    plain(response, 405, 'Kvasir does not take this here.');
-  } else if (pathname === '/download') {
-    if (!(await download(response, query.get('backup'), api)))
-      plain(response, 404, 'There is no such backup.');
-  } else if (isPagePath(pathname)) {
-    page(response, 200, await readPage(rendererDir, connectTo(request)));
-  } else {
-    files(request, response, () => plain(response, 404, 'There is no such file.'));
-  }
+/** Host headers of a server on 127.0.0.1. Clients leave out HTTP's own port. */
+function localHosts(port: number): string[] {
+  const names = ['127.0.0.1', 'localhost'];
+  return [...names.map((name) => `${name}:${port}`), ...(port === 80 ? names : [])];
 }
 
-function checkUser(request: IncomingMessage, guard: Guard): Refusal | undefined {
-  return guard.checkSession(request) ?? (isRead(request) ? undefined : guard.checkOrigin(request));
+function noSession(): Refusal {
+  return new Refusal(401, 'Kvasir needs the one-time address that it printed.');
 }
 
-function redeem(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { access, port }: RequestsOptions,
-  token: string,
-): void {
-  const session = access.redeem(token);
-  if (session === undefined) return page(response, 401, explanationPage());
-  response.setHeader('Set-Cookie', sessionCookie(port(), session, access.base));
-  if (request.headers['sec-fetch-site'] === 'cross-site') return page(response, 200, onwardPage(access.base));
-  response.writeHead(303, { Location: access.base, 'Cache-Control': 'no-store' }).end();
+const addSecurityHeaders: MiddlewareHandler = async (c, next) => {
+  await next();
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
+};
+
+function enter(c: Context, to: string): Response {
+  if (c.req.header('sec-fetch-site') === 'cross-site') return show(c, 200, onwardPage(to));
+  c.header('Cache-Control', 'no-store');
+  return c.redirect(to, 303);
 }
 
-function refuse(response: ServerResponse, { status, reason }: Refusal): void {
-  if (status === 401) return page(response, 401, explanationPage());
-  plain(response, status, reason);
+function show(c: Context, status: ContentfulStatusCode, { html, headers }: Page): Response {
+  return c.body(html, status, headers);
 }
 
-function page(response: ServerResponse, status: number, { html, headers }: Page): void {
-  response.writeHead(status, headers).end(html);
-}
-
-function plain(response: ServerResponse, status: number, sentence: string): void {
-  response.writeHead(status, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Cache-Control': 'no-store',
-  });
-  response.end(`${sentence}\n`);
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-}
-
-function isRead({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD';
+function serveFiles(root: string, path: string): MiddlewareHandler {
+  const inside = (full: string): string => full.slice(path.length);
+  const serve = serveStatic({ root, rewriteRequestPath: inside });
+  return (c, next) => {
+    c.header('Cache-Control', cacheControl(inside(c.req.path)));
+    return serve(c, next);
+  };
 }
 
 /** The window's WebSocket, also by name: not every browser includes it in 'self'. */
-function connectTo({ headers }: IncomingMessage): { connect: string[] } {
-  return { connect: ["'self'", `ws://${headers.host ?? ''}`] };
-}
-
-/** Only path and query matter: the Host header names the server. */
-function urlOf({ url }: IncomingMessage): URL | undefined {
-  return URL.parse(`http://kvasir${url ?? ''}`) ?? undefined;
+function connectTo(c: Context): { connect: string[] } {
+  return { connect: ["'self'", `ws://${c.req.header('host') ?? ''}`] };
 }

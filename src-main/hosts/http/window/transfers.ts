@@ -1,12 +1,9 @@
-import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { basename } from 'node:path';
+import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
 import type { CallResult } from '../../../../src-shared/contract/bridge.ts';
-import type { Backup } from '../../../../src-shared/contract/app.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import type { Api } from '../../../api/api.ts';
 import { failureOf } from '../../../platform/failure.ts';
@@ -24,30 +21,24 @@ export interface UploadPlaces {
  * `PUT /upload?library=ID&path=REL`, `?model=NAME` or `?backup=NAME`: the response is a CallResult whose data has the
  * file's `path`, and a document's `documentId`.
  */
-export async function upload(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { query, places, api }: { query: URLSearchParams; places: UploadPlaces; api: Api },
-): Promise<void> {
-  const result = await received(request, query, places, api).catch((error: unknown): CallResult => ({
+export async function upload(c: Context, places: UploadPlaces, api: Api): Promise<Response> {
+  const { incoming } = c.env as HttpBindings;
+  incoming.socket.setTimeout(0); // the sender may read from a slow drive
+  const query = (name: string): string | undefined => c.req.query(name);
+  const result = await received(incoming, query, places, api).catch((error: unknown): CallResult => ({
     ok: false,
     error: failureOf(receiveError(error, 'The upload could not be stored')),
   }));
-  if (response.destroyed) return;
-  response.writeHead(result.ok ? 200 : 422, {
-    'Content-Type': 'application/json',
-    'Cache-Control': 'no-store',
-  });
-  response.end(JSON.stringify(result));
+  return c.json(result, result.ok ? 200 : 422, { 'Cache-Control': 'no-store' });
 }
 
 async function received(
   request: IncomingMessage,
-  query: URLSearchParams,
+  query: (name: string) => string | undefined,
   places: UploadPlaces,
   api: Api,
 ): Promise<CallResult> {
-  const [library, path, model, backup] = ['library', 'path', 'model', 'backup'].map((key) => query.get(key));
+  const [library, path, model, backup] = ['library', 'path', 'model', 'backup'].map(query);
   const body = bodyOf(request);
   const file = (name: string): IncomingFile => ({ name, bytes: announcedBytes(request), body });
   if (library && path) {
@@ -92,22 +83,4 @@ async function importModel(api: Api, path: string): Promise<CallResult> {
 function announcedBytes({ headers }: IncomingMessage): number | undefined {
   const bytes = Number(headers['content-length']);
   return Number.isSafeInteger(bytes) ? bytes : undefined;
-}
-
-/** `GET /download?backup=PATH`: a backup that the core lists, and no other file. False if there is none. */
-export async function download(response: ServerResponse, path: string | null, api: Api): Promise<boolean> {
-  const listed = await api.call('app.backups', {});
-  const backup = listed.ok
-    ? (listed.data as Backup[]).find((candidate) => candidate.path === path)
-    : undefined;
-  if (!backup) return false;
-  const file = createReadStream(backup.path);
-  await once(file, 'open');
-  response.writeHead(200, {
-    'Content-Type': 'application/octet-stream',
-    'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(basename(backup.path))}`,
-    'Cache-Control': 'no-store',
-  });
-  await pipeline(file, response);
-  return true;
 }

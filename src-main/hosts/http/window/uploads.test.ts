@@ -178,19 +178,3 @@ test('uploads need the session and the own page', async () => {
   expect((await put(server, { model: 'a' }, 'x', { Origin: 'null' })).status).toBe(403);
   expect(files(server.dir)).toEqual(['renderer', 'secret.txt']);
 });
-
-test('a backup that the core lists can be downloaded, and nothing else', async () => {
-  const backups: { path: string; bytes: number; createdMs: number }[] = [];
-  const { send, enter, dir } = await testServer({ 'app.backups': () => backups });
-  const path = join(dir, 'Sicherung 1.zip');
-  writeFileSync(path, 'the backup');
-  backups.push({ path, bytes: 10, createdMs: 0 });
-  const headers = { Cookie: await enter() };
-  const get = (backup: string) =>
-    send(`/download?${new URLSearchParams({ backup }).toString()}`, { headers });
-  const reply = await get(path);
-  expect([reply.status, reply.body]).toEqual([200, 'the backup']);
-  expect(reply.headers['content-disposition']).toBe("attachment; filename*=UTF-8''Sicherung%201.zip");
-  expect((await get(join(dir, 'secret.txt'))).status).toBe(404);
-  expect((await send('/download', { headers })).status).toBe(404);
-});

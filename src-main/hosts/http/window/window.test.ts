@@ -34,6 +34,13 @@ describe('the one-time address', () => {
     expect((await send(`/${search}`)).status).toBe(401);
   });
 
+  test('is not used up by a link preview, which asks by HEAD', async () => {
+    const { server, send } = await testServer();
+    const { search } = new URL(server.newAddress());
+    expect((await send(`/${search}`, { method: 'HEAD' })).status).toBe(401);
+    expect((await send(`/${search}`)).status).toBe(303);
+  });
+
   test('stays good while a few newer ones are made, and not for ever', async () => {
     const { server, send } = await testServer();
     const old = Array.from({ length: 6 }, () => `/${new URL(server.newAddress()).search}`);
@@ -95,7 +102,8 @@ describe('strangers get nothing but an explanation', () => {
     const headers = { Host: host.replace('PORT', String(server.port)), Cookie: await enter() };
     for (const path of ['/', '/assets/app-1a2b.js', new URL(server.newAddress()).search.replace('?', '/?')]) {
       const { status, body } = await send(path, { headers });
-      expect([status, body]).toEqual([403, 'Kvasir answers only at 127.0.0.1 and localhost.\n']);
+      const names = `127.0.0.1:${server.port}, localhost:${server.port}`;
+      expect([status, body]).toEqual([403, `This server is called ${names}, not "${headers.Host}".\n`]);
     }
   });
 
@@ -107,13 +115,15 @@ describe('strangers get nothing but an explanation', () => {
 
   test('a request whose body nobody reads does not hold its connection', async () => {
     const { server, base } = await testServer();
-    for (const path of ['/', '/?token=x', base, `${base}upload`])
-      for (const method of ['GET', 'POST', 'PUT'] as const) {
+    const sent = ['/', '/?token=x', base, `${base}upload`].flatMap((path) =>
+      ['GET', 'POST', 'PUT'].map((method) => {
         const socket = connect(server.port, '127.0.0.1');
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost:${server.port}\r\n`);
         socket.write('Content-Length: 9\r\n\r\nhalf');
-        await once(socket.resume(), 'close');
-      }
+        return once(socket.resume(), 'close');
+      }),
+    );
+    await Promise.all(sent);
   });
 
   test.each([
@@ -313,6 +323,13 @@ describe('the socket', () => {
     const headers = { Origin: origin, Cookie: await enter() };
     await expect(TestWindow.open(server.port, headers, base)).rejects.toThrow('404');
   });
+});
+
+test('an upgrade to another protocol is ignored, and at other paths there is nothing to upgrade', async () => {
+  const { send, enter, origin } = await testServer();
+  const headers = { Cookie: await enter(), Origin: origin, Connection: 'upgrade' };
+  expect((await send('/', { headers: { ...headers, Upgrade: 'h2c' } })).status).toBe(404);
+  expect((await send('/socket', { headers: { Cookie: headers.Cookie } })).status).toBe(404);
 });
 
 test('closing ends every connection and the address', async () => {

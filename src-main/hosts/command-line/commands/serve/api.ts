@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { readKeys } from '../../../http/secrets.ts';
+import { readKeys } from '../../../http/api/keys.ts';
 import { mcpOverHttp } from '../../../http/mcp.ts';
 import { startApi } from '../../../http/api/server.ts';
 import type { CommandContext } from '../../context.ts';

@@ -1,7 +1,5 @@
-import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Logger } from '../../../../platform/logger.ts';
-import { failureOf, type Failure } from '../../errors.ts';
+import type { Failure } from '../../errors.ts';
 import type { FailureBody } from './schemas.ts';
 
 /** Anthropic's status for overload; its clients retry. */
@@ -21,22 +19,13 @@ export function isMessages(path: string): boolean {
   return path === '/v1/messages' || path.startsWith('/v1/messages/');
 }
 
-/** A failure in the format of Anthropic's API. */
+/** A failure in the format of Anthropic's API; `id`: the request's. */
 export function messageFailure(
-  error: unknown,
-  log: Logger,
+  { status: plain, headers, body, again }: Failure,
   id: string,
 ): Pick<Failure, 'status' | 'headers'> & { body: FailureBody } {
-  const { status: plain, headers, body, again } = failureOf(error, log, id);
   const status = again === true ? OVERLOADED : plain;
   const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
   const told = { type, message: body.error.message };
   return { status, headers, body: { type: 'error', error: told, request_id: id } };
-}
-
-export function messageErrorHandler(log: Logger): (error: unknown, c: Context) => Response {
-  return (error, c) => {
-    const { status, body, headers } = messageFailure(error, log, c.get('requestId'));
-    return c.json(body, status, headers);
-  };
 }

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, PromptUsage } from '../../../../completions/types.ts';
 import { abortOf, once, type ApiCore } from '../core.ts';
-import { Refusal } from '../../errors.ts';
+import { failureOf, Refusal } from '../../errors.ts';
 import { eventStream } from '../events.ts';
 import { body, json } from '../schemas.ts';
 import { ownOf, samplingOf } from '../told.ts';
@@ -78,6 +78,7 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
 
 function streamMessage(c: Context, asked: Asked, core: ApiCore): Promise<Response> {
   const { prompt, request, id } = asked;
+  const requestId = c.get('requestId');
   const abort = abortOf(c.req.raw.signal);
   return eventStream({
     work: async (send) => {
@@ -102,7 +103,8 @@ function streamMessage(c: Context, asked: Asked, core: ApiCore): Promise<Respons
       tell('message_delta', { delta: { stop_reason, stop_sequence }, usage, ...more });
       tell('message_stop', {});
     },
-    failed: (error, send) => send(messageFailure(error, core.log, c.get('requestId')).body, 'error'),
+    failed: (error, send) =>
+      send(messageFailure(failureOf(error, core.log, requestId), requestId).body, 'error'),
     onLeft: () => abort.abort(),
     keepAliveMs: core.keepAliveMs,
   });

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import { Refusal } from '../errors.ts';
+import { Refusal } from './errors.ts';
 
 type Issue = z.core.$ZodIssue;
 
