@@ -325,7 +325,7 @@ describe('the socket', () => {
   });
 });
 
-test('an upgrade to another protocol is ignored, and at other paths there is nothing to upgrade', async () => {
+test('there is no upgrade to another protocol, and no plain answer at the path of the socket', async () => {
   const { send, enter, origin } = await testServer();
   const headers = { Cookie: await enter(), Origin: origin, Connection: 'upgrade' };
   expect((await send('/', { headers: { ...headers, Upgrade: 'h2c' } })).status).toBe(404);
