@@ -13,6 +13,7 @@ import {
   FAILURES,
   FormatSchema,
   HowMadeSchema,
+  jsonOrEvents,
   STREAM_OPTIONS,
   UsageSchema,
   WRITING,
@@ -124,10 +125,7 @@ const route = createRoute({
   path: '/v1/chat/completions',
   request: body(ChatRequestSchema),
   responses: {
-    200: {
-      description: 'The answer; with `stream` its pieces, as server-sent events',
-      content: { 'application/json': { schema: ChatSchema }, 'text/event-stream': { schema: z.string() } },
-    },
+    200: jsonOrEvents(ChatSchema, 'The answer; with `stream` its pieces'),
     ...FAILURES,
   },
 });

@@ -9,6 +9,7 @@ import {
   CitationSchema,
   FAILURES,
   HowMadeSchema,
+  jsonOrEvents,
   STREAM_OPTIONS,
   UsageSchema,
   WRITING,
@@ -64,13 +65,7 @@ const route = createRoute({
   path: '/v1/completions',
   request: body(CompletionRequestSchema),
   responses: {
-    200: {
-      description: 'What goes on with the text; with `stream` its pieces, as server-sent events',
-      content: {
-        'application/json': { schema: CompletionSchema },
-        'text/event-stream': { schema: z.string() },
-      },
-    },
+    200: jsonOrEvents(CompletionSchema, 'What goes on with the text; with `stream` its pieces'),
     ...FAILURES,
   },
 });

@@ -13,7 +13,7 @@ import {
   type ResponseBody,
   type ResponseRequest,
 } from './responses-schemas.ts';
-import { body, FAILURES } from './schemas.ts';
+import { body, FAILURES, jsonOrEvents } from './schemas.ts';
 import { citationsOf, grammarOf, howMade, limitOf, ownOf, samplingOf, textsOf, thinkOf } from './told.ts';
 
 const route = createRoute({
@@ -21,13 +21,7 @@ const route = createRoute({
   path: '/v1/responses',
   request: body(ResponseRequestSchema),
   responses: {
-    200: {
-      description: 'The answer; with `stream` its events, as server-sent events',
-      content: {
-        'application/json': { schema: ResponseSchema },
-        'text/event-stream': { schema: z.string() },
-      },
-    },
+    200: jsonOrEvents(ResponseSchema, 'The answer; with `stream` its events'),
     ...FAILURES,
   },
 });

@@ -165,6 +165,13 @@ export function json<S extends z.ZodType>(schema: S, description: string) {
   return { description, content: { 'application/json': { schema } } } as const;
 }
 
+/** The body, or its pieces if the request asks for a stream. */
+export function jsonOrEvents<S extends z.ZodType>(schema: S, description: string) {
+  const { content } = json(schema, description);
+  const events = { 'text/event-stream': { schema: z.string() } };
+  return { description: `${description}, as server-sent events`, content: { ...content, ...events } };
+}
+
 export function body<S extends z.ZodType>(schema: S) {
   const lenient = z.preprocess((sent) => withoutNulls(sent), schema);
   return { body: { required: true, content: { 'application/json': { schema: lenient } } } } as const;

@@ -5,7 +5,7 @@ import type { CompletionRequest, PromptUsage } from '../../../../completions/typ
 import { abortOf, once, type ApiCore } from '../core.ts';
 import { failureOf, Refusal } from '../../errors.ts';
 import { eventStream } from '../events.ts';
-import { body, json } from '../schemas.ts';
+import { body, json, jsonOrEvents } from '../schemas.ts';
 import { ownOf, samplingOf } from '../told.ts';
 import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
 import { messageFailure } from './errors.ts';
@@ -24,13 +24,7 @@ const create = createRoute({
   path: '/v1/messages',
   request: body(MessageRequestSchema),
   responses: {
-    200: {
-      description: 'The answer; with `stream` its events, as server-sent events',
-      content: {
-        'application/json': { schema: MessageBodySchema },
-        'text/event-stream': { schema: z.string() },
-      },
-    },
+    200: jsonOrEvents(MessageBodySchema, 'The answer; with `stream` its events'),
     ...FAILURES,
   },
 });
