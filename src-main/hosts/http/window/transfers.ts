@@ -22,25 +22,19 @@ export interface UploadPlaces {
  * file's `path`, and a document's `documentId`.
  */
 export async function upload(c: Context, places: UploadPlaces, api: Api): Promise<Response> {
-  const { incoming } = c.env as HttpBindings;
-  incoming.socket.setTimeout(0); // the sender may read from a slow drive
-  const query = (name: string): string | undefined => c.req.query(name);
-  const result = await received(incoming, query, places, api).catch((error: unknown): CallResult => ({
+  const result = await received(c, places, api).catch((error: unknown): CallResult => ({
     ok: false,
     error: failureOf(receiveError(error, 'The upload could not be stored')),
   }));
   return c.json(result, result.ok ? 200 : 422, { 'Cache-Control': 'no-store' });
 }
 
-async function received(
-  request: IncomingMessage,
-  query: (name: string) => string | undefined,
-  places: UploadPlaces,
-  api: Api,
-): Promise<CallResult> {
-  const [library, path, model, backup] = ['library', 'path', 'model', 'backup'].map(query);
-  const body = bodyOf(request);
-  const file = (name: string): IncomingFile => ({ name, bytes: announcedBytes(request), body });
+async function received(c: Context, places: UploadPlaces, api: Api): Promise<CallResult> {
+  const { library, path, model, backup } = c.req.query();
+  const { incoming } = c.env as HttpBindings;
+  incoming.socket.setTimeout(0); // the sender may read from a slow drive
+  const body = bodyOf(incoming);
+  const file = (name: string): IncomingFile => ({ name, bytes: announcedBytes(incoming), body });
   if (library && path) {
     const documentId = await places.receiveDocument(library, path, body);
     return { ok: true, data: { path, documentId } };
