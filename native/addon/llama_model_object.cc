@@ -30,8 +30,9 @@ Napi::Object llama_info(Napi::Env env, const LlamaModel & model) {
 Napi::Function LlamaModelObject::define(Napi::Env env) {
     return DefineClass(
         env, "LlamaModel",
-        {InstanceAccessor<&LlamaModelObject::info>("info"), InstanceMethod<&LlamaModelObject::tokenize>("tokenize"),
-         InstanceMethod<&LlamaModelObject::detokenize>("detokenize"),
+        {InstanceAccessor("info", &LlamaModelObject::info, nullptr),
+         InstanceMethod("tokenize", &LlamaModelObject::tokenize),
+         InstanceMethod("detokenize", &LlamaModelObject::detokenize),
          InstanceMethod<&LlamaModelObject::no_chunks>("encodeChunk"),
          InstanceMethod<&LlamaModelObject::no_chunks>("openChunk"),
          InstanceMethod<&LlamaModelObject::no_chunks>("receiveChunk"),
@@ -44,41 +45,11 @@ Napi::Function LlamaModelObject::define(Napi::Env env) {
          InstanceMethod<&LlamaModelObject::export_prefix>("exportPrefix"),
          InstanceMethod<&LlamaModelObject::no_chunks>("openPrefix"),
          InstanceMethod<&LlamaModelObject::no_chunks>("importPrefix"),
-         InstanceMethod<&LlamaModelObject::dispose>("dispose")});
+         InstanceMethod("dispose", &LlamaModelObject::dispose)});
 }
 
-Napi::Object LlamaModelObject::create(Napi::Env env, LlamaHandle handle) {
-    Napi::Object o = env.GetInstanceData<Instance>()->llama_model.New({});
-    LlamaModelObject * self = Unwrap(o);
-    self->info_ = Napi::Persistent(llama_info(env, *handle.model));
-    self->handle_ = std::move(handle);
-    return o;
-}
-
-LlamaHandle LlamaModelObject::handle(Napi::Env env) const {
-    if (!handle_.model) throw Napi::Error::New(env, "the model is disposed");
-    return handle_;
-}
-
-Napi::Value LlamaModelObject::info(const Napi::CallbackInfo & info) {
-    if (info_.IsEmpty()) throw Napi::Error::New(info.Env(), "the model is not loaded");
-    return info_.Value();
-}
-
-Napi::Value LlamaModelObject::tokenize(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const Vocab & vocab = handle(info.Env()).model->vocab();
-        const std::string text = string_from(info[0], "text");
-        if (info[3].ToBoolean()) return tokens_to(info.Env(), vocab.tokenize_behind(text, info[2].ToBoolean()));
-        return tokens_to(info.Env(), vocab.tokenize(text, info[1].ToBoolean(), info[2].ToBoolean()));
-    });
-}
-
-Napi::Value LlamaModelObject::detokenize(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
-        const Vocab & vocab = handle(info.Env()).model->vocab();
-        return Napi::String::New(info.Env(), vocab.detokenize(tokens_from(info[0], "tokens"), info[1].ToBoolean()));
-    });
+Napi::Object LlamaModelObject::create(Napi::Env env, const LlamaHandle & handle) {
+    return wrap(env.GetInstanceData<Instance>()->llama_model, handle, llama_info(env, *handle.model));
 }
 
 Napi::Value LlamaModelObject::create_session(const Napi::CallbackInfo & info) {
@@ -117,13 +88,6 @@ Napi::Value LlamaModelObject::export_prefix(const Napi::CallbackInfo & info) {
 
 Napi::Value LlamaModelObject::no_chunks(const Napi::CallbackInfo & info) {
     throw Napi::TypeError::New(info.Env(), "a model that libllama runs has no KV of chunks: check info.engine first");
-}
-
-Napi::Value LlamaModelObject::dispose(const Napi::CallbackInfo & info) {
-    // Destroyed on its worker, after all work queued before.
-    if (handle_.model) handle_.worker->post([m = std::move(handle_.model)]() mutable { m.reset(); });
-    handle_ = {};
-    return info.Env().Undefined();
 }
 
 }  // namespace kvasir::addon

@@ -7,22 +7,15 @@
 
 namespace kvasir::addon {
 
-struct LlamaHandle {
-    std::shared_ptr<LlamaModel> model;
-    std::shared_ptr<Worker> worker;
-};
+using LlamaHandle = Loaded<LlamaModel>;
 
-class LlamaModelObject : public Napi::ObjectWrap<LlamaModelObject> {
+class LlamaModelObject : public ModelWrap<LlamaModelObject, LlamaModel> {
   public:
     static Napi::Function define(Napi::Env env);
-    static Napi::Object create(Napi::Env env, LlamaHandle handle);
-    explicit LlamaModelObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+    static Napi::Object create(Napi::Env env, const LlamaHandle & handle);
+    explicit LlamaModelObject(const Napi::CallbackInfo & info) : ModelWrap(info) {}
 
   private:
-    LlamaHandle handle(Napi::Env env) const;
-    Napi::Value info(const Napi::CallbackInfo & info);
-    Napi::Value tokenize(const Napi::CallbackInfo & info);
-    Napi::Value detokenize(const Napi::CallbackInfo & info);
     Napi::Value create_session(const Napi::CallbackInfo & info);
     Napi::Value kv_usage(const Napi::CallbackInfo & info);
     Napi::Value set_kv_budget(const Napi::CallbackInfo & info);
@@ -30,9 +23,6 @@ class LlamaModelObject : public Napi::ObjectWrap<LlamaModelObject> {
     Napi::Value device_tier(const Napi::CallbackInfo & info);
     Napi::Value export_prefix(const Napi::CallbackInfo & info);
     Napi::Value no_chunks(const Napi::CallbackInfo & info);
-    Napi::Value dispose(const Napi::CallbackInfo & info);
-    LlamaHandle handle_;
-    Napi::ObjectReference info_;
 };
 
 }  // namespace kvasir::addon

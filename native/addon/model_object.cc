@@ -47,8 +47,8 @@ void require_encodes(const Model & model, const ChunkShape & shape, const std::s
 Napi::Function ModelObject::define(Napi::Env env) {
     return DefineClass(
         env, "Model",
-        {InstanceAccessor<&ModelObject::info>("info"), InstanceMethod<&ModelObject::tokenize>("tokenize"),
-         InstanceMethod<&ModelObject::detokenize>("detokenize"),
+        {InstanceAccessor("info", &ModelObject::info, nullptr), InstanceMethod("tokenize", &ModelObject::tokenize),
+         InstanceMethod("detokenize", &ModelObject::detokenize),
          InstanceMethod<&ModelObject::encode_chunk>("encodeChunk"),
          InstanceMethod<&ModelObject::open_chunk>("openChunk"),
          InstanceMethod<&ModelObject::receive_chunk>("receiveChunk"),
@@ -59,41 +59,11 @@ Napi::Function ModelObject::define(Napi::Env env) {
          InstanceMethod<&ModelObject::export_prefix>("exportPrefix"),
          InstanceMethod<&ModelObject::open_prefix>("openPrefix"),
          InstanceMethod<&ModelObject::import_prefix>("importPrefix"),
-         InstanceMethod<&ModelObject::dispose>("dispose")});
+         InstanceMethod("dispose", &ModelObject::dispose)});
 }
 
-Napi::Object ModelObject::create(Napi::Env env, ModelHandle handle) {
-    Napi::Object o = instance(env).model.New({});
-    ModelObject * self = Unwrap(o);
-    self->info_ = Napi::Persistent(model_info(env, *handle.model));
-    self->handle_ = std::move(handle);
-    return o;
-}
-
-ModelHandle ModelObject::handle(Napi::Env env) const {
-    if (!handle_.model) throw Napi::Error::New(env, "the model is disposed");
-    return handle_;
-}
-
-Napi::Value ModelObject::info(const Napi::CallbackInfo & info) {
-    if (info_.IsEmpty()) throw Napi::Error::New(info.Env(), "the model is not loaded");
-    return info_.Value();
-}
-
-Napi::Value ModelObject::tokenize(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const Vocab & vocab = handle(info.Env()).model->vocab();
-        const std::string text = string_from(info[0], "text");
-        if (info[3].ToBoolean()) return tokens_to(info.Env(), vocab.tokenize_behind(text, info[2].ToBoolean()));
-        return tokens_to(info.Env(), vocab.tokenize(text, info[1].ToBoolean(), info[2].ToBoolean()));
-    });
-}
-
-Napi::Value ModelObject::detokenize(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
-        const Vocab & vocab = handle(info.Env()).model->vocab();
-        return Napi::String::New(info.Env(), vocab.detokenize(tokens_from(info[0], "tokens"), info[1].ToBoolean()));
-    });
+Napi::Object ModelObject::create(Napi::Env env, const ModelHandle & handle) {
+    return wrap(instance(env).model, handle, model_info(env, *handle.model));
 }
 
 Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
@@ -252,13 +222,6 @@ Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {
     const auto prefix = ChunkObject::from(info[0]);
     std::function<int()> work = [=] { return kvasir::import_prefix(*e.model, *prefix), 0; };
     return run_async<int>(info.Env(), e.worker, work, [](Napi::Env env, int &) { return env.Undefined(); });
-}
-
-Napi::Value ModelObject::dispose(const Napi::CallbackInfo & info) {
-    // Destroyed on its worker, after all work queued before.
-    if (handle_.model) handle_.worker->post([m = std::move(handle_.model)]() mutable { m.reset(); });
-    handle_ = {};
-    return info.Env().Undefined();
 }
 
 }  // namespace kvasir::addon

@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-#include "addon/async.h"
+#include "addon/model_wrap.h"
 #include "engine/session.h"
 #include "llama/embedder.h"
 #include "llama/reference.h"
@@ -22,11 +22,7 @@ struct Instance {
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
 };
 
-// A model and the thread that runs its work.
-struct ModelHandle {
-    std::shared_ptr<Model> model;
-    std::shared_ptr<Worker> worker;
-};
+using ModelHandle = Loaded<Model>;
 
 class AbortObject : public Napi::ObjectWrap<AbortObject> {
   public:
@@ -39,17 +35,13 @@ class AbortObject : public Napi::ObjectWrap<AbortObject> {
     std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-class ModelObject : public Napi::ObjectWrap<ModelObject> {
+class ModelObject : public ModelWrap<ModelObject, Model> {
   public:
     static Napi::Function define(Napi::Env env);
-    static Napi::Object create(Napi::Env env, ModelHandle handle);
-    explicit ModelObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+    static Napi::Object create(Napi::Env env, const ModelHandle & handle);
+    explicit ModelObject(const Napi::CallbackInfo & info) : ModelWrap(info) {}
 
   private:
-    ModelHandle handle(Napi::Env env) const;
-    Napi::Value info(const Napi::CallbackInfo & info);
-    Napi::Value tokenize(const Napi::CallbackInfo & info);
-    Napi::Value detokenize(const Napi::CallbackInfo & info);
     Napi::Value encode_chunk(const Napi::CallbackInfo & info);
     Napi::Value open_chunk(const Napi::CallbackInfo & info);
     Napi::Value receive_chunk(const Napi::CallbackInfo & info);
@@ -62,9 +54,6 @@ class ModelObject : public Napi::ObjectWrap<ModelObject> {
     Napi::Value export_prefix(const Napi::CallbackInfo & info);
     Napi::Value open_prefix(const Napi::CallbackInfo & info);
     Napi::Value import_prefix(const Napi::CallbackInfo & info);
-    Napi::Value dispose(const Napi::CallbackInfo & info);
-    ModelHandle handle_;
-    Napi::ObjectReference info_;
 };
 
 class ChunkObject : public Napi::ObjectWrap<ChunkObject> {

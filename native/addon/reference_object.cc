@@ -5,10 +5,25 @@
 namespace kvasir::addon {
 
 namespace {
-template <typename T> struct Timed {
-    T value;
-    double ms;
-};
+// Runs `work` on `worker`; resolves with its result as `name`, and the milliseconds it took.
+template <typename F, typename C>
+Napi::Value timed(Napi::Env env, const std::shared_ptr<Worker> & worker, F work, const char * name, C convert) {
+    struct Timed {
+        decltype(work()) value;
+        double ms;
+    };
+    std::function<Timed()> run = [work] {
+        const auto start = Clock::now();
+        auto value = work();
+        return Timed{std::move(value), ms_since(start)};
+    };
+    return run_async<Timed>(env, worker, run, [name, convert](Napi::Env e, Timed & t) {
+        Napi::Object o = Napi::Object::New(e);
+        o.Set("ms", t.ms);
+        o.Set(name, convert(e, t.value));
+        return o;
+    });
+}
 }  // namespace
 
 Napi::Function ReferenceObject::define(Napi::Env env) {
@@ -32,37 +47,15 @@ std::shared_ptr<LlamaReference> ReferenceObject::reference(Napi::Env env) const 
 }
 
 Napi::Value ReferenceObject::prefill(const Napi::CallbackInfo & info) {
-    auto r = reference(info.Env());
+    const auto r = reference(info.Env());
     const auto tokens = tokens_from(info[0], "tokens");
-    using R = Timed<std::vector<float>>;
-    std::function<R()> work = [=] {
-        const auto start = Clock::now();
-        auto logits = r->prefill(tokens);
-        return R{std::move(logits), ms_since(start)};
-    };
-    return run_async<R>(info.Env(), worker_, work, [](Napi::Env env, R & t) {
-        Napi::Object o = Napi::Object::New(env);
-        o.Set("ms", t.ms);
-        o.Set("logits", floats_to(env, t.value));
-        return o;
-    });
+    return timed(info.Env(), worker_, [=] { return r->prefill(tokens); }, "logits", floats_to);
 }
 
 Napi::Value ReferenceObject::decode(const Napi::CallbackInfo & info) {
-    auto r = reference(info.Env());
+    const auto r = reference(info.Env());
     const int count = int_from(info[0], "count");
-    using R = Timed<std::vector<int32_t>>;
-    std::function<R()> work = [=] {
-        const auto start = Clock::now();
-        auto tokens = r->decode_greedy(count);
-        return R{std::move(tokens), ms_since(start)};
-    };
-    return run_async<R>(info.Env(), worker_, work, [](Napi::Env env, R & t) {
-        Napi::Object o = Napi::Object::New(env);
-        o.Set("ms", t.ms);
-        o.Set("tokens", tokens_to(env, t.value));
-        return o;
-    });
+    return timed(info.Env(), worker_, [=] { return r->decode_greedy(count); }, "tokens", tokens_to);
 }
 
 Napi::Value ReferenceObject::truncate(const Napi::CallbackInfo & info) {
