@@ -1,4 +1,5 @@
 #pragma once
+// Thread safety: any thread may call this function.
 #include <chrono>
 
 namespace kvasir {

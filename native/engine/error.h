@@ -1,4 +1,6 @@
 #pragma once
+// Thread safety: a failed decode step throws one Error on several threads, which only read it. Any thread may call
+// require().
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -1,5 +1,7 @@
 #pragma once
-// What an append reports while it runs and when it is done. Plain data.
+// What an append reports while it runs and when it is done.
+//
+// Thread safety: plain data; the model's thread fills it in and calls the ProgressFn.
 #include <cstdint>
 #include <functional>
 #include <vector>

@@ -1,5 +1,7 @@
 #pragma once
-// A model's hyperparameters, in llama.cpp's names. Plain data.
+// A model's hyperparameters, in llama.cpp's names.
+//
+// Thread safety: plain data; a model's are immutable once its weights are loaded.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #pragma once
 // Graph building blocks from which families build their layers; rows = tokens.
+//
+// Thread safety: a graph belongs to the thread that builds it.
 #include "architecture.h"
 #include "engine/gguf/adapter.h"
 #include "engine/kernels/matmul.h"

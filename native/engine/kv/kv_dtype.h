@@ -1,6 +1,8 @@
 #pragma once
 // Number formats of stored keys and values: f16, or ggml's q8_0 (an f16 scale and 32 bytes per 32 values), which takes
 // 53 % of the size of f16.
+//
+// Thread safety: any thread may call these functions.
 #include <cstdint>
 #include <string>
 

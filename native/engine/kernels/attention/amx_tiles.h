@@ -1,6 +1,8 @@
 #pragma once
 // The AMX tile operations that the attention kernel uses: eight tiles of 16 rows × 64 bytes. Two implementations of one
 // interface: the hardware's, and plain code that runs the same kernel in tests on machines without AMX.
+//
+// Thread safety: every thread has its own tiles; the object belongs to the thread that constructs it.
 #include <cstdint>
 #include <cstring>
 

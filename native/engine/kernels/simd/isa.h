@@ -1,6 +1,8 @@
 #pragma once
 // Shared prerequisites of the .inc files of kernels. Each kernel includes those files in its own namespace, so that the
 // linker never merges code compiled for different instruction sets.
+//
+// Thread safety: any thread may call these functions.
 #include <cstring>
 #include <type_traits>
 #include <utility>
