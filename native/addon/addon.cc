@@ -104,7 +104,7 @@ Napi::Value load_model(const Napi::CallbackInfo & info) {
     std::function<ModelHandle()> work = [=] {
         const auto progress = [&](float f) { callback.call([f](Napi::Env e) { return Napi::Number::New(e, f); }); };
         auto model = std::make_shared<Model>(path, options, progress);
-        worker->share(model->turns());
+        worker->share(model->scheduler());
         return ModelHandle{std::move(model), worker};
     };
     return run_async<ModelHandle>(env, worker, work,

@@ -18,7 +18,7 @@ void Worker::post(std::function<void()> task, const Place & place) {
     {
         std::lock_guard lock(state_->mutex);
         // Long work does not wait for the thread that runs short work.
-        if (state_->turns && place.request && is_free(*state_, place.owner)) {
+        if (state_->scheduler && place.request && is_free(*state_, place.owner)) {
             return start(state_, {std::move(task), place});
         }
         state_->queue.push_back({std::move(task), place});
@@ -36,9 +36,9 @@ void Worker::start(const std::shared_ptr<State> & state, Item item) {
     std::thread(run_long, state, std::move(item)).detach();
 }
 
-void Worker::share(std::shared_ptr<Turns> turns) {
+void Worker::share(std::shared_ptr<Scheduler> scheduler) {
     std::lock_guard lock(state_->mutex);
-    state_->turns = std::move(turns);
+    state_->scheduler = std::move(scheduler);
 }
 
 // The first item whose owner has no earlier work pending. Short work without an owner may depend on the results of all
@@ -56,7 +56,7 @@ std::deque<Worker::Item>::iterator Worker::next(State & state) {
 void Worker::run(std::shared_ptr<State> state) {
     for (;;) {
         Item item;
-        std::shared_ptr<Turns> turns;
+        std::shared_ptr<Scheduler> scheduler;
         {
             std::unique_lock lock(state->mutex);
             auto found = state->queue.end();
@@ -67,15 +67,15 @@ void Worker::run(std::shared_ptr<State> state) {
             if (found == state->queue.end()) return;
             item = std::move(*found);
             state->queue.erase(found);
-            turns = state->turns;
-            if (turns && item.place.request) {
+            scheduler = state->scheduler;
+            if (scheduler && item.place.request) {
                 start(state, std::move(item));
                 continue;
             }
             state->busy.insert(item.place.owner);
         }
-        std::optional<Turns::Turn> turn;
-        if (turns && !item.place.takes_turn) turn.emplace(*turns, Turns::Request{.is_short = true});
+        std::optional<Turn> turn;
+        if (scheduler && !item.place.takes_turn) turn.emplace(*scheduler, Turn::Request{.is_short = true});
         item.task();
         item.task = nullptr;
         std::lock_guard lock(state->mutex);
@@ -85,9 +85,9 @@ void Worker::run(std::shared_ptr<State> state) {
 
 void Worker::run_long(std::shared_ptr<State> state, Item item) {
     {
-        const std::shared_ptr<Turns> turns = state->turns;
-        std::optional<Turns::Turn> turn;
-        if (!item.place.takes_turn) turn.emplace(*turns, *item.place.request);
+        const std::shared_ptr<Scheduler> scheduler = state->scheduler;
+        std::optional<Turn> turn;
+        if (!item.place.takes_turn) turn.emplace(*scheduler, *item.place.request);
         item.task();
         item.task = nullptr;
     }

@@ -17,26 +17,26 @@
 #include <thread>
 
 #include "engine/error.h"
-#include "engine/scheduling/turns.h"
+#include "engine/scheduling/scheduler.h"
 
 namespace kvasir::addon {
 
 // The owner of a piece of work, and how it runs.
 struct Place {
     const void * owner = nullptr;                // work of one owner runs in call order
-    std::optional<Turns::Request> request = {};  // set for long work, which computes in turns with others
+    std::optional<Turn::Request> request = {};  // set for long work, which computes in turns with others
     bool takes_turn = false;                     // the work takes a turn itself when it needs one
 };
 
-// A single FIFO thread, until a task shares a model's Turns: then long work runs on separate threads, in turns, and
-// short work in between. Dropping the last reference never blocks: queued work is finished, then the thread ends.
+// A single FIFO thread, until a task shares a model's Scheduler: then long work runs on separate threads, in turns,
+// and short work in between. Dropping the last reference never blocks: queued work is finished, then the thread ends.
 class Worker {
   public:
     Worker();
     ~Worker();
     void post(std::function<void()> task, const Place & place = {});
     // Called by a task.
-    void share(std::shared_ptr<Turns> turns);
+    void share(std::shared_ptr<Scheduler> scheduler);
 
   private:
     struct Item {
@@ -48,7 +48,7 @@ class Worker {
         std::condition_variable changed;
         std::deque<Item> queue;
         std::set<const void *> busy;  // owners of running work
-        std::shared_ptr<Turns> turns;
+        std::shared_ptr<Scheduler> scheduler;
         bool stop = false;
     };
     static std::deque<Item>::iterator next(State & state);

@@ -73,12 +73,12 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
     const KvDtype dtype = guarded(info.Env(), [&] { return parse_dtype(string_from(info[2], "dtype")); });
     Callback callback(info.Env(), info[4]);
     using R = std::shared_ptr<ChunkKv>;
-    const int priority = info[5].IsUndefined() ? Turns::kBackground : int_from(info[5], "priority");
+    const int priority = info[5].IsUndefined() ? Turn::kBackground : int_from(info[5], "priority");
     std::function<R()> work = [=] {
-        const LeavesACore modest(priority >= Turns::kBackground);
+        const LeavesACore modest(priority >= Turn::kBackground);
         return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback));
     };
-    const Turns::Request request{
+    const Turn::Request request{
         .priority = priority,
         .rows = double(tokens.size()),
         .abort = abort.get()};
@@ -134,13 +134,13 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
     ModelHandle e = handle(info.Env());
     struct Usage {
         int blocks, used, evictable;
-        double block_bytes;
-        Turns::Figures turns;
+        double block_bytes, steps, rows;
     };
     std::function<Usage()> work = [=] {
         const KvPool & pool = e.model->kv_pool();
+        const DecodeBatch & batch = e.model->scheduler()->batch();
         return Usage{pool.blocks().size(), pool.blocks().used_count(), pool.blocks().evictable_count(),
-                     double(pool.block_bytes()), e.model->turns()->figures()};
+                     double(pool.block_bytes()), double(batch.steps()), double(batch.rows())};
     };
     return run_async<Usage>(info.Env(), e.worker, work, [](Napi::Env env, Usage & u) {
         Napi::Object o = Napi::Object::New(env);
@@ -149,8 +149,8 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
         o.Set("blocks", u.blocks);
         o.Set("used", u.used);
         o.Set("evictable", u.evictable);
-        o.Set("decodeSteps", double(u.turns.steps));
-        o.Set("decodedTokens", double(u.turns.rows));
+        o.Set("decodeSteps", u.steps);
+        o.Set("decodedTokens", u.rows);
         return o;
     });
 }

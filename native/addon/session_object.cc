@@ -99,9 +99,9 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
     const LoadOptions loading = load_options_from(info[4]);
     const int observe = info[5].IsUndefined() ? 0 : int_from(info[5], "observe");
     if (observe < 0) throw Napi::RangeError::New(env, "observe must be at least 0");
-    Turns::Request request{.priority = info[6].IsUndefined() ? 0 : int_from(info[6], "priority"),
-                           .alone = s->session->uses_devices(),
-                           .abort = abort.get()};
+    Turn::Request request{.priority = info[6].IsUndefined() ? 0 : int_from(info[6], "priority"),
+                          .alone = s->session->uses_devices(),
+                          .abort = abort.get()};
     for (const Segment & segment : segments) {
         request.rows += segment.chunk ? kReusedRow * double(segment.chunk->n_tokens()) : double(segment.tokens.size());
     }
@@ -149,7 +149,7 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
         o.Set("stop", f.generated.stop);
         o.Set("ms", f.generated.ms);
         return o;
-    }, {callback}, {s.get(), Turns::Request{.is_short = true}, true});
+    }, {callback}, {s.get(), Turn::Request{.is_short = true}, true});
 }
 
 Napi::Value SessionObject::truncate(const Napi::CallbackInfo & info) {

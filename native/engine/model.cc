@@ -73,10 +73,10 @@ Model::Model(const std::string & path, const ModelOptions & options, const std::
     kv_pool_ = std::make_unique<KvPool>(*weights_, prefix_root(fingerprint_, kv), kv);
     chunk_pool_ = std::make_unique<KvPool>(*weights_, BlockHash{}, KvDtype::f16, KvLayers::shared);
     device_tier_ = std::make_unique<DeviceTier>(*weights_, *kv_pool_);
-    turns_ = std::make_shared<Turns>([f = forward_.get()](const auto & rows, const auto * abort) {
+    scheduler_ = std::make_shared<Scheduler>([f = forward_.get()](const auto & rows, const auto * abort) {
         f->decode(rows, abort);
     });
-    forward_->between = [t = turns_.get()](double rows) { t->pause(rows); };
+    forward_->between = [s = scheduler_.get()](double rows) { s->pause(rows); };
     load_ms_ = ms_since(start);
 }
 

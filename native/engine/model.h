@@ -1,8 +1,9 @@
 #pragma once
 // A loaded model: weights on their devices, vocabulary, and the state shared by its sessions and chunks.
 //
-// Thread safety: "the model's thread" is the one that has the turn (turns.h). It uses forward(), both pools, the device
-// tier, and with them every Session, KvCache, Batch and Fuse; after the last turn any thread may destroy the model.
+// Thread safety: "the model's thread" is the one that has the turn (scheduler.h). It uses forward(), both pools, the
+// device tier, and with them every Session, KvCache, Batch and Fuse; after the last turn any thread may destroy the
+// model.
 // Everything else here is immutable once the model is loaded: any thread may read it at any time, including vocab().
 #include <functional>
 #include <memory>
@@ -13,7 +14,7 @@
 #include "engine/gguf/weights.h"
 #include "engine/graph/forward.h"
 #include "engine/kv/kv_pool.h"
-#include "engine/scheduling/turns.h"
+#include "engine/scheduling/scheduler.h"
 
 namespace kvasir {
 
@@ -41,7 +42,7 @@ class Model {
     // Stored chunks kept on the device.
     DeviceTier & device_tier() const { return *device_tier_; }
     // Schedules the use of all of these.
-    const std::shared_ptr<Turns> & turns() const { return turns_; }
+    const std::shared_ptr<Scheduler> & scheduler() const { return scheduler_; }
     int threads() const { return threads_; }
     double load_ms() const { return load_ms_; }
     // Of the model with its adapter: KV is not interchangeable between adapters, nor with the plain model's.
@@ -65,7 +66,7 @@ class Model {
     std::unique_ptr<Forward> forward_;
     std::unique_ptr<KvPool> kv_pool_, chunk_pool_;
     std::unique_ptr<DeviceTier> device_tier_;
-    std::shared_ptr<Turns> turns_;
+    std::shared_ptr<Scheduler> scheduler_;
     Digest fingerprint_;
     double load_ms_ = 0;
 };

@@ -44,11 +44,11 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
     Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
     if (observe > 0) fuse.observe(trace_, observe);
     model_->require_unchanged();
-    priority_ = model_->turns()->priority();
+    priority_ = model_->scheduler()->priority();
     wait_for_memory(length_ + fuse.tokens(), abort);
     try {
         cache_.allocate(length_, length_ + fuse.tokens());
-        model_->turns()->has_memory();
+        model_->scheduler()->memory().has_memory();
         cache_.advise_huge_pages(length_, length_ + fuse.tokens());
         std::vector<float> logits;
         AppendReport report = fuse.run(logits, abort, progress);
@@ -77,20 +77,20 @@ bool Session::Recipe::hold_files() {
 
 // Running answers continue and release their memory at the end: a prompt waits for that rather than taking more.
 void Session::wait_for_memory(int end, const std::atomic<bool> * abort) {
-    Turns & turns = *model_->turns();
+    MemoryArbiter & memory = model_->scheduler()->memory();
     const int missing = cache_.missing(length_, end), own = int(cache_.block_table().size());
     if (missing == 0) return;
     const auto may = [&] {
-        if (turns.memory_is_spoken_for()) return false;
-        while (!cache_.pool().fits(missing) && turns.take_back_from_less_urgent()) {}
+        if (memory.is_spoken_for()) return false;
+        while (!cache_.pool().fits(missing) && memory.take_back_from_less_urgent()) {}
         return cache_.pool().fits(missing);
     };
     // A finished request frees its memory a moment later, since its session belongs to the caller; or it goes on to
     // write the answer to its prompt.
     for (int moments = 0; !may();) {
-        if (turns.wait_for_others(abort)) continue;
+        if (memory.wait_for_others(abort)) continue;
         if (moments++ == kMomentsToFree || cache_.pool().blocks().used_count() == own) return;
-        turns.away([] { std::this_thread::sleep_for(std::chrono::milliseconds(kMomentMs)); });
+        model_->scheduler()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(kMomentMs)); });
     }
 }
 
@@ -101,8 +101,8 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
     const auto start = Clock::now();
     Sampler sampler(sampling, model_->vocab());
     Generated out;
-    Turns & turns = *model_->turns();
-    std::optional<Turns::Turn> turn;
+    DecodeBatch & batch = model_->scheduler()->batch();
+    std::optional<Turn> turn;
     const struct AtEnd {
         Session & session;
         ~AtEnd() { session.recipe_.reset(); }
@@ -122,7 +122,7 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         if (out.tokens.size() == 1) begin_steps(turn);
         try {
             do make_room_for_token();
-            while (!turns.decode({token, length_, &cache_, &logits_}, abort));
+            while (!batch.decode({token, length_, &cache_, &logits_}, abort));
             require_numbers(logits_, length_ + 1);
         } catch (const Error & e) {
             logits_.clear();  // they belong to no token that the session holds
@@ -141,18 +141,18 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
     return out;
 }
 
-void Session::begin_steps(std::optional<Turns::Turn> & turn) {
-    Turns & turns = *model_->turns();
-    if (!turns.has_turn()) turn.emplace(turns, Turns::Request{.is_short = true, .priority = priority_});
+void Session::begin_steps(std::optional<Turn> & turn) {
+    Scheduler & scheduler = *model_->scheduler();
+    if (!scheduler.has_turn()) turn.emplace(scheduler, Turn::Request{.is_short = true, .priority = priority_});
     // On a device an append needs the staging buffer, which a paused append may be using.
     if (uses_devices()) recipe_.reset();
-    if (recipe_) turns.may_give_back([this] { give_back(); });
+    if (recipe_) scheduler.memory().may_give_back([this] { give_back(); });
 }
 
 void Session::make_room_for_token() {
     if (given_back_) restore();
     const int missing = cache_.missing(length_, length_ + 1);
-    while (missing > 0 && !given_back_ && !cache_.pool().fits(missing) && model_->turns()->take_back()) {}
+    while (missing > 0 && !given_back_ && !cache_.pool().fits(missing) && model_->scheduler()->memory().take_back()) {}
     if (given_back_) restore();  // this session was last in line, and has been admitted again
     cache_.allocate(length_, length_ + 1);
 }
@@ -169,7 +169,7 @@ void Session::give_back() {
 void Session::restore() {
     given_back_ = false;
     // Takes as long as a prompt, so others take turns meanwhile.
-    const Turns::AsPrompt as_prompt(*model_->turns(), length_);
+    const Scheduler::AsPrompt as_prompt(*model_->scheduler(), length_);
     const Recipe recipe = std::move(*recipe_);
     const std::vector<float> logits = std::move(logits_);
     const int end = length_;
@@ -185,13 +185,13 @@ void Session::restore() {
     append(recipe.segments, recipe.strategy, nullptr, nullptr, recipe.loading);
     for (const int32_t token : recipe.generated) {
         cache_.allocate(length_, length_ + 1);
-        model_->turns()->decode({token, length_, &cache_, &logits_}, nullptr);
+        model_->scheduler()->batch().decode({token, length_, &cache_, &logits_}, nullptr);
         ++length_;
     }
     require(length_ == end, "a restored session has its former length");
     recipe_ = recipe;
     logits_ = logits;
-    model_->turns()->may_give_back([this] { give_back(); });
+    model_->scheduler()->memory().may_give_back([this] { give_back(); });
 }
 
 void Session::truncate(int length) {

@@ -74,7 +74,7 @@ class Session : public AnySession {
         // False if a file cannot be opened.
         bool hold_files();
     };
-    void begin_steps(std::optional<Turns::Turn> & turn);
+    void begin_steps(std::optional<Turn> & turn);
     void make_room_for_token();
     void give_back();
     void restore();

@@ -190,7 +190,7 @@ TEST(others_compute_while_an_append_waits_for_a_network) {
     std::vector<float> logits;
     std::atomic<bool> began{false};
     std::thread waiting([&] {
-        const Turns::Turn turn(*m->turns(), {.rows = 100});
+        const Turn turn(*m->scheduler(), {.rows = 100});
         Session session(m, 512);
         // Its first layer needs no stored KV; the next one does.
         session.append(prompt(far.chunk, b), deviation(), nullptr, [&](Progress) { began = true; });
@@ -198,7 +198,7 @@ TEST(others_compute_while_an_append_waits_for_a_network) {
     });
     while (!began) std::this_thread::yield();
     {
-        const Turns::Turn turn(*m->turns(), {.rows = 1000});  // would never get the turn
+        const Turn turn(*m->scheduler(), {.rows = 1000});  // would never get the turn
         CHECK(!append(m, prompt(a, b), kFull).logits.empty());
     }
     far.receive_all(5000);

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/error.h"
-#include "engine/scheduling/turns.h"
+#include "engine/scheduling/scheduler.h"
 #include "tests/fixtures.h"
 
 using namespace kvasir;
@@ -51,7 +51,7 @@ std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<
     std::vector<std::thread> threads;
     for (size_t i = 0; i < all.size(); ++i) {
         threads.emplace_back([&, i] {
-            const Turns::Turn turn(*m->turns(), {.rows = 100});
+            const Turn turn(*m->scheduler(), {.rows = 100});
             out[i] = answer(m, all[i]);
         });
     }
@@ -67,7 +67,7 @@ std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const As
     std::pair<Answer, Answer> out;
     std::atomic<bool> older_writes{false}, younger_writes{false};
     const auto until = [&](const std::atomic<bool> & flag) {
-        m->turns()->away([&] { while (!flag) std::this_thread::yield(); });
+        m->scheduler()->away([&] { while (!flag) std::this_thread::yield(); });
     };
     const auto write = [&](Session & session, const Asked & asked, bool is_older) {
         Answer a;
@@ -83,12 +83,12 @@ std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const As
     };
     std::thread thread;
     {
-        const Turns::Turn turn(*m->turns(), {.rows = 100});
+        const Turn turn(*m->scheduler(), {.rows = 100});
         Session session(m, 2048);
         session.append(younger.segments, younger.strategy, nullptr, nullptr);
         if (prompted) prompted();
         thread = std::thread([&] {
-            const Turns::Turn its(*m->turns(), {.rows = 100});
+            const Turn its(*m->scheduler(), {.rows = 100});
             Session first(m, 2048);
             first.append(older.segments, older.strategy, nullptr, nullptr);
             out.first = write(first, older, true);
@@ -117,16 +117,16 @@ void same_as_alone(const std::shared_ptr<Model> & m) {
     const std::vector<Asked> all = several(m);
     std::vector<Answer> alone;
     for (const Asked & asked : all) alone.push_back(answer(m, asked));
-    const Turns::Figures before = m->turns()->figures();
+    const DecodeBatch & batch = m->scheduler()->batch();
+    const int64_t steps = batch.steps(), rows = batch.rows();
     const std::vector<Answer> together = answers(m, all);
-    const Turns::Figures after = m->turns()->figures();
     for (size_t i = 0; i < all.size(); ++i) {
         CHECK(together[i].prompt_logits == alone[i].prompt_logits);
         CHECK(together[i].tokens == alone[i].tokens);
         CHECK(together[i].logits == alone[i].logits);
     }
     // They did decode together; otherwise this test proves nothing.
-    CHECK(after.rows - before.rows > 2 * (after.steps - before.steps));
+    CHECK(batch.rows() - rows > 2 * (batch.steps() - steps));
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ TEST(a_first_token_does_not_wait_for_other_requests) {
     Session session(m, 512);
     session.append({{ids(40)}}, kFull, nullptr, nullptr);
     std::promise<void> first;
-    std::optional<Turns::Turn> other(std::in_place, *m->turns(), Turns::Request{.rows = 100});
+    std::optional<Turn> other(std::in_place, *m->scheduler(), Turn::Request{.rows = 100});
     std::atomic<int> tokens = 0;
     std::thread asks([&] {
         const auto tell = [&](const Sampled &) {
@@ -180,7 +180,7 @@ TEST(answers_that_lose_their_memory_are_recomputed_identically) {
         CHECK(together[i].tokens == alone[i].tokens);
         CHECK(together[i].logits == alone[i].logits);
     }
-    CHECK(m->turns()->figures().taken_back > 0);
+    CHECK(m->scheduler()->memory().taken_back() > 0);
     CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // a single request gets what it needs
 }
 
@@ -202,7 +202,7 @@ TEST(an_answer_is_recomputed_even_if_its_chunks_were_evicted) {
             if (segment.chunk) std::filesystem::remove(segment.chunk->path());
     };
     const auto [longer, again] = two_answers(m, {{{ids(290, 2), nullptr}}, kFull, 200}, from_files, evict);
-    CHECK(m->turns()->figures().taken_back > 0);
+    CHECK(m->scheduler()->memory().taken_back() > 0);
     CHECK(again.tokens == alone.tokens);
     CHECK(again.logits == alone.logits);
     CHECK_EQ(longer.tokens.size(), size_t(200));
@@ -217,7 +217,7 @@ TEST(an_answer_that_released_its_memory_waits_until_there_is_enough_to_continue)
     const auto [first, second] = two_answers(m, older, younger);
     CHECK(second.tokens == younger_alone.tokens);
     CHECK(second.logits == younger_alone.logits);
-    CHECK_EQ(m->turns()->figures().taken_back, int64_t(1));
+    CHECK_EQ(m->scheduler()->memory().taken_back(), int64_t(1));
 }
 
 // A cached decode graph for several answers survives while a prompt is computed.
@@ -237,7 +237,7 @@ TEST(answers_continue_bit_for_bit_after_a_prompt_with_larger_attention_memory) {
         if (n != 5 || !is_older) return;
         generation = m->kv_pool().generation();
         asks = std::thread([&] {
-            const Turns::Turn its(*m->turns(), {.rows = 1500});
+            const Turn its(*m->scheduler(), {.rows = 1500});
             Session session(m, 2048);
             session.append({{ids(1500, 3), nullptr}}, kFull, nullptr, nullptr);
             asked = true;
@@ -259,14 +259,14 @@ TEST(a_persons_prompt_takes_the_memory_of_a_programs_answer_which_is_recomputed)
     std::atomic<bool> writes{false}, asks{false};
     std::vector<std::string> ended;
     std::thread behind([&] {
-        const Turns::Turn turn(*m->turns(), {.priority = 1, .rows = 100});
+        const Turn turn(*m->scheduler(), {.priority = 1, .rows = 100});
         Session session(m, 2048);
         session.append(program.segments, program.strategy, nullptr, nullptr);
         int tokens = 0;
         const auto on_token = [&](const Sampled &) {
             if (++tokens != 2) return true;
             writes = true;
-            m->turns()->away([&] { while (!asks) std::this_thread::yield(); });
+            m->scheduler()->away([&] { while (!asks) std::this_thread::yield(); });
             return true;
         };
         CHECK(session.generate(program.max_tokens, {}, nullptr, on_token).tokens == program_alone.tokens);
@@ -275,7 +275,7 @@ TEST(a_persons_prompt_takes_the_memory_of_a_programs_answer_which_is_recomputed)
     });
     while (!writes) std::this_thread::yield();
     {
-        const Turns::Turn turn(*m->turns(), {.rows = 100});
+        const Turn turn(*m->scheduler(), {.rows = 100});
         asks = true;
         const Answer a = answer(m, person);
         CHECK(a.tokens == person_alone.tokens);
@@ -284,7 +284,7 @@ TEST(a_persons_prompt_takes_the_memory_of_a_programs_answer_which_is_recomputed)
     }
     behind.join();
     CHECK(ended == std::vector<std::string>({"person", "program"}));
-    CHECK(m->turns()->figures().taken_back > 0);
+    CHECK(m->scheduler()->memory().taken_back() > 0);
 }
 
 TEST(a_prompt_waits_for_a_finished_session_to_be_freed_instead_of_taking_more) {
@@ -294,18 +294,18 @@ TEST(a_prompt_waits_for_a_finished_session_to_be_freed_instead_of_taking_more) {
     auto done = std::make_shared<Session>(m, 512);
     std::thread asks, frees;
     {
-        const Turns::Turn turn(*m->turns(), {.rows = 1});
+        const Turn turn(*m->scheduler(), {.rows = 1});
         done->append({{ids(300), nullptr}}, kFull, nullptr, nullptr);
         asks = std::thread([&] {
-            const Turns::Turn its(*m->turns(), {.rows = 1});
+            const Turn its(*m->scheduler(), {.rows = 1});
             Session session(m, 512);
             session.append({{ids(200, 3), nullptr}}, kFull, nullptr, nullptr);
         });
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        m->turns()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });  // waits for memory
+        m->scheduler()->away([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });  // waits for memory
         frees = std::thread([&] {  // as the caller would: later, in a separate turn
             std::this_thread::sleep_for(std::chrono::milliseconds(60));
-            const Turns::Turn its(*m->turns(), {.is_short = true});
+            const Turn its(*m->scheduler(), {.is_short = true});
             done.reset();
         });
     }
@@ -322,14 +322,14 @@ TEST(a_prompt_that_needs_no_memory_waits_for_none) {
     std::thread asks;
     std::atomic<bool> done{false};
     {
-        const Turns::Turn other(*m->turns(), {.rows = 1e6});  // ends only once `done` is set
+        const Turn other(*m->scheduler(), {.rows = 1e6});  // ends only once `done` is set
         asks = std::thread([&] {
-            const Turns::Turn turn(*m->turns(), {.rows = 1});
+            const Turn turn(*m->scheduler(), {.rows = 1});
             session.append({{ids(100), nullptr}}, kFull, nullptr, nullptr);
             done = true;
         });
         for (int i = 0; i < 2000 && !done; ++i) {
-            m->turns()->pause(1);
+            m->scheduler()->pause(1);
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         CHECK(done.load());
@@ -344,18 +344,18 @@ TEST(a_prompt_that_waits_for_memory_can_be_aborted_while_others_run) {
     std::string code;
     std::vector<std::thread> threads;
     {
-        const Turns::Turn first(*m->turns(), {.rows = 1});
+        const Turn first(*m->scheduler(), {.rows = 1});
         threads.emplace_back([&] {
-            const Turns::Turn turn(*m->turns(), {.rows = 1});
+            const Turn turn(*m->scheduler(), {.rows = 1});
             Session session(m, 512);
             code = error_code([&] { session.append({{ids(300), nullptr}}, kFull, &abort, nullptr); });
             stopped = true;
         });
         threads.emplace_back([&] {  // runs until the prompt is aborted, or long enough
-            const Turns::Turn turn(*m->turns(), {.rows = 1e6});
+            const Turn turn(*m->scheduler(), {.rows = 1e6});
             abort = true;
             for (int i = 0; i < 2000 && !stopped; ++i) {
-                m->turns()->pause(1);
+                m->scheduler()->pause(1);
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
             in_time = stopped.load();
@@ -376,11 +376,11 @@ TEST(an_interrupted_prompt_gives_the_same_result_and_the_short_one_ends_first) {
     Session session(m, 2048);
     std::vector<std::string> ended;
     {
-        const Turns::Turn turn(*m->turns(), {.rows = 1e6});
+        const Turn turn(*m->scheduler(), {.rows = 1e6});
         session.append(all[1].segments, all[1].strategy, nullptr, [&](Progress) {
             if (other.joinable()) return;
             other = std::thread([&] {
-                const Turns::Turn its(*m->turns(), {.rows = 10});
+                const Turn its(*m->scheduler(), {.rows = 10});
                 in_between = answer(m, all[2], [&] { ended.push_back("short"); });
             });
             std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it waits for its turn
@@ -392,5 +392,5 @@ TEST(an_interrupted_prompt_gives_the_same_result_and_the_short_one_ends_first) {
     CHECK(session.logits() == long_alone.prompt_logits);
     CHECK(in_between.logits == short_alone.logits);
     CHECK(in_between.tokens == short_alone.tokens);
-    CHECK(m->turns()->figures().pauses > 0);
+    CHECK(m->scheduler()->pauses() > 0);
 }

@@ -90,7 +90,7 @@ Fuse::Fuse(Model & model, const KvCache & cache, const std::vector<Segment> & se
       loading_(loading),
       shift_(float(spec.shift)),
       origin_(Clock::now()),
-      paused_before_(model.turns()->paused_ms()) {
+      paused_before_(model.scheduler()->paused_ms()) {
     require(spec.shift >= 0 && spec.shift <= 1, "a strategy's shift must be between 0 and 1");
     const int n_layer = model.hparams().n_layer;
     const bool any = prompt_.reusable_tokens > 0;
@@ -120,7 +120,7 @@ std::vector<int32_t> Fuse::plain_tokens() const {
 }
 
 // Excludes the time in which others computed.
-double Fuse::now() const { return ms_since(origin_) - (model_.turns()->paused_ms() - paused_before_); }
+double Fuse::now() const { return ms_since(origin_) - (model_.scheduler()->paused_ms() - paused_before_); }
 
 void Fuse::layer_done(Pass & pass, int rows, int layers_left) const {
     pass.done.done += rows;
@@ -213,7 +213,7 @@ void Fuse::place_layer(int il, Pass & pass) {
     const double asked = now();
     try {
         // Lets others compute while waiting for a network.
-        if (pass.loader.is_far(il)) model_.turns()->away([&] { pass.loader.wait(il); });
+        if (pass.loader.is_far(il)) model_.scheduler()->away([&] { pass.loader.wait(il); });
         const LayerLoader::Loaded & loaded = pass.loader.wait(il);
         const double ready = now();
         report_.load_wait_ms += ready - asked;

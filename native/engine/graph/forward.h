@@ -12,7 +12,7 @@
 #include "engine/fusing/strategy.h"
 #include "engine/kernels/attention.h"
 #include "engine/kv/kv_cache.h"
-#include "engine/scheduling/turns.h"
+#include "engine/scheduling/decode_batch.h"
 
 namespace kvasir {
 
