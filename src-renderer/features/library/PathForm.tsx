@@ -1,10 +1,10 @@
-import { Button, Checkbox, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Checkbox, Text, Textarea } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { shownFailure } from '../../i18n/failures.ts';
-import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { DialogForm } from '../../ui/DialogForm.tsx';
 
 type AddPaths = (paths: string[], watch: boolean) => Promise<void>;
 
@@ -21,7 +21,7 @@ export function useAskPath(): (add: AddPaths) => void {
 }
 
 function PathForm({ add, onDone }: { add: AddPaths; onDone: () => void }) {
-  const { t } = useTranslation(['library', 'common']);
+  const { t } = useTranslation('library');
   const [text, setText] = useState('');
   const [watch, setWatch] = useState(true);
   const paths = text
@@ -30,44 +30,36 @@ function PathForm({ add, onDone }: { add: AddPaths; onDone: () => void }) {
     .filter((line) => line !== '');
   const adding = useMutation({ mutationFn: () => add(paths, watch), onSuccess: onDone });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        adding.mutate();
-      }}
+    <DialogForm
+      action={{ ...adding, error: adding.error && shownFailure(adding.error) }}
+      note={
+        <Text size="sm" c="dimmed" mr="auto">
+          {paths.length > 1 && String(paths.length)}
+        </Text>
+      }
+      confirm={t('add.confirm')}
+      disabled={paths.length === 0}
+      onSubmit={() => adding.mutate()}
+      onCancel={onDone}
     >
-      <Stack gap="md">
-        <Textarea
-          data-autofocus
-          label={t('add.pathLabel')}
-          description={t('add.pathHelp')}
-          placeholder="/home/mara/Documents"
-          autosize
-          minRows={2}
-          maxRows={8}
-          spellCheck={false}
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          styles={{ input: { fontFamily: 'var(--kv-font-mono)', fontSize: 13 } }}
-        />
-        <Checkbox
-          label={t('add.watch')}
-          checked={watch}
-          onChange={(event) => setWatch(event.currentTarget.checked)}
-        />
-        {adding.error && <FailureAlert failure={shownFailure(adding.error)} />}
-        <Group justify="flex-end">
-          <Text size="sm" c="dimmed" mr="auto">
-            {paths.length > 1 && String(paths.length)}
-          </Text>
-          <Button variant="default" onClick={onDone}>
-            {t('common:action.cancel')}
-          </Button>
-          <Button type="submit" loading={adding.isPending} disabled={paths.length === 0}>
-            {t('add.confirm')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <Textarea
+        data-autofocus
+        label={t('add.pathLabel')}
+        description={t('add.pathHelp')}
+        placeholder="/home/mara/Documents"
+        autosize
+        minRows={2}
+        maxRows={8}
+        spellCheck={false}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        styles={{ input: { fontFamily: 'var(--kv-font-mono)', fontSize: 13 } }}
+      />
+      <Checkbox
+        label={t('add.watch')}
+        checked={watch}
+        onChange={(event) => setWatch(event.currentTarget.checked)}
+      />
+    </DialogForm>
   );
 }

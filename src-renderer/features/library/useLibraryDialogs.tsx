@@ -1,11 +1,11 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useAction } from '../../client/context.tsx';
-import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { DialogForm } from '../../ui/DialogForm.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
@@ -79,41 +79,29 @@ function NameForm({
   /** Called without a library on cancel. */
   onDone: (named?: LibraryInfo) => void;
 }) {
-  const { t } = useTranslation(['library', 'common']);
+  const { t } = useTranslation('library');
   const [name, setName] = useState(library?.name ?? '');
   const create = useAction('libraries.create');
   const rename = useAction('libraries.rename');
-  const { error, isPending } = library ? rename : create;
   const submit = (): void => {
     if (library) rename.mutate({ id: library.id, name }, { onSuccess: onDone });
     else create.mutate({ name }, { onSuccess: onDone });
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
+    <DialogForm
+      action={library ? rename : create}
+      disabled={name.trim() === ''}
+      onSubmit={submit}
+      onCancel={() => onDone()}
     >
-      <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('list.name')}
-          placeholder={t('list.namePlaceholder')}
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        {error && <FailureAlert failure={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={() => onDone()}>
-            {t('common:action.cancel')}
-          </Button>
-          <Button type="submit" loading={isPending} disabled={name.trim() === ''}>
-            {t('common:action.save')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <TextInput
+        data-autofocus
+        label={t('list.name')}
+        placeholder={t('list.namePlaceholder')}
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </DialogForm>
   );
 }

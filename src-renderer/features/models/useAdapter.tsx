@@ -1,10 +1,10 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Text, TextInput } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useCall, useClient } from '../../client/context.tsx';
-import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { DialogForm } from '../../ui/DialogForm.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 
 /** Adds a LoRA adapter to a model, after showing the cost, and removes it. */
@@ -27,7 +27,7 @@ export function useAdapter(model: ModelEntry): { choose: () => void; takeOff: ()
 }
 
 function AdapterForm({ model: { id }, onDone }: { model: ModelEntry; onDone: () => void }) {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation('models');
   const client = useClient();
   const { data: info } = useCall('app.info');
   const [path, setPath] = useState('');
@@ -37,38 +37,28 @@ function AdapterForm({ model: { id }, onDone }: { model: ModelEntry; onDone: () 
     if (paths[0] !== undefined) setPath(paths[0]);
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate({ id, path: path.trim() }, { onSuccess: onDone });
-      }}
+    <DialogForm
+      action={change}
+      confirm={t('adapter.confirm')}
+      disabled={path.trim() === ''}
+      onSubmit={() => change.mutate({ id, path: path.trim() }, { onSuccess: onDone })}
+      onCancel={onDone}
     >
-      <Stack gap="md">
-        <Text size="sm">{t('adapter.means')}</Text>
-        <Group align="flex-end" wrap="nowrap">
-          <TextInput
-            data-autofocus
-            flex={1}
-            label={t('adapter.path')}
-            value={path}
-            onChange={(event) => setPath(event.currentTarget.value)}
-          />
-          {info?.nativeDialogs === true && (
-            <Button variant="default" onClick={() => void browse()}>
-              {t('add.file')}
-            </Button>
-          )}
-        </Group>
-        {change.error && <FailureAlert failure={change.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            {t('common:action.cancel')}
+      <Text size="sm">{t('adapter.means')}</Text>
+      <Group align="flex-end" wrap="nowrap">
+        <TextInput
+          data-autofocus
+          flex={1}
+          label={t('adapter.path')}
+          value={path}
+          onChange={(event) => setPath(event.currentTarget.value)}
+        />
+        {info?.nativeDialogs === true && (
+          <Button variant="default" onClick={() => void browse()}>
+            {t('add.file')}
           </Button>
-          <Button type="submit" loading={change.isPending} disabled={path.trim() === ''}>
-            {t('adapter.confirm')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+        )}
+      </Group>
+    </DialogForm>
   );
 }

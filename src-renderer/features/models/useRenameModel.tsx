@@ -1,10 +1,10 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction } from '../../client/context.tsx';
-import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { DialogForm } from '../../ui/DialogForm.tsx';
 
 /** Dialog for renaming a model: files of different sizes often claim the same name. */
 export function useRenameModel(model: ModelEntry): () => void {
@@ -18,35 +18,23 @@ export function useRenameModel(model: ModelEntry): () => void {
 }
 
 function NameForm({ model: { id, name: shown }, onDone }: { model: ModelEntry; onDone: () => void }) {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation('models');
   const [name, setName] = useState(shown);
   const rename = useAction('models.rename');
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        rename.mutate({ id, name }, { onSuccess: onDone });
-      }}
+    <DialogForm
+      action={rename}
+      onSubmit={() => rename.mutate({ id, name }, { onSuccess: onDone })}
+      onCancel={onDone}
     >
-      <Stack gap="md">
-        <TextInput
-          data-autofocus
-          label={t('rename.name')}
-          description={t('rename.help')}
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        {rename.error && <FailureAlert failure={rename.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            {t('common:action.cancel')}
-          </Button>
-          <Button type="submit" loading={rename.isPending}>
-            {t('common:action.save')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <TextInput
+        data-autofocus
+        label={t('rename.name')}
+        description={t('rename.help')}
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </DialogForm>
   );
 }

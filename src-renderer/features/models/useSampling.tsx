@@ -1,11 +1,11 @@
-import { Button, Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
+import { NumberInput, SimpleGrid, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { SamplingSchema, type ModelSampling } from '../../../src-shared/sampling.ts';
 import { useAction, useCall } from '../../client/context.tsx';
-import { FailureAlert } from '../../ui/FailureAlert.tsx';
+import { DialogForm } from '../../ui/DialogForm.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 
 interface Field {
@@ -55,7 +55,7 @@ function Fields({
   all: Record<string, ModelSampling>;
   onDone: () => void;
 }) {
-  const { t } = useTranslation(['models', 'common']);
+  const { t } = useTranslation('models');
   const format = useFormat();
   const [entered, setEntered] = useState<Partial<Record<string, number | string>>>({ ...all[path] });
   const update = useAction('settings.update');
@@ -65,51 +65,42 @@ function Fields({
   const valid = SamplingSchema.safeParse(given);
   const fields = FIELDS.filter(({ name }) => !server || TOLD_SERVERS.includes(name));
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <DialogForm
+      action={update}
+      disabled={!valid.success}
+      onSubmit={() => {
         if (!valid.success) return;
         const others = Object.fromEntries(Object.entries(all).filter(([key]) => key !== path));
         const sampling = Object.keys(given).length > 0 ? { ...others, [path]: valid.data } : others;
         update.mutate({ sampling }, { onSuccess: onDone });
       }}
+      onCancel={onDone}
     >
-      <Stack gap="md">
-        <Text size="sm">{t('sampling.intro')}</Text>
-        <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          {fields.map(({ name, min, max, step, decimals }) => {
-            const suits = recommended[name];
-            return (
-              <NumberInput
-                key={name}
-                label={t(`sampling.${name}`)}
-                description={t(`sampling.${name}Help`)}
-                placeholder={
-                  suits === undefined
-                    ? t('sampling.automatic')
-                    : t('sampling.recommended', { value: format.number(suits, decimals) })
-                }
-                min={min}
-                max={max}
-                step={step}
-                decimalScale={decimals}
-                inputWrapperOrder={['label', 'input', 'description']}
-                value={entered[name] ?? ''}
-                onChange={(value) => setEntered({ ...entered, [name]: value })}
-              />
-            );
-          })}
-        </SimpleGrid>
-        {update.error && <FailureAlert failure={update.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            {t('common:action.cancel')}
-          </Button>
-          <Button type="submit" disabled={!valid.success} loading={update.isPending}>
-            {t('common:action.save')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <Text size="sm">{t('sampling.intro')}</Text>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        {fields.map(({ name, min, max, step, decimals }) => {
+          const suits = recommended[name];
+          return (
+            <NumberInput
+              key={name}
+              label={t(`sampling.${name}`)}
+              description={t(`sampling.${name}Help`)}
+              placeholder={
+                suits === undefined
+                  ? t('sampling.automatic')
+                  : t('sampling.recommended', { value: format.number(suits, decimals) })
+              }
+              min={min}
+              max={max}
+              step={step}
+              decimalScale={decimals}
+              inputWrapperOrder={['label', 'input', 'description']}
+              value={entered[name] ?? ''}
+              onChange={(value) => setEntered({ ...entered, [name]: value })}
+            />
+          );
+        })}
+      </SimpleGrid>
+    </DialogForm>
   );
 }

@@ -1,11 +1,10 @@
-import { Button, Group, Stack } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import type { ServerFacts } from '../../../../src-shared/contract/servers.ts';
 import { useAction } from '../../../client/context.tsx';
-import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { DialogForm } from '../../../ui/DialogForm.tsx';
 import { choicesOf, ServerFields, type EnteredChoices } from './ServerFields.tsx';
 
 /** Dialog for the request settings of a remote model. */
@@ -22,31 +21,18 @@ export function useServerSettings({ name, server }: ModelEntry): () => void {
 }
 
 function SettingsForm({ server, onDone }: { server: ServerFacts; onDone: () => void }) {
-  const { t } = useTranslation('common');
   const { address, model, contextTokens, waitSeconds, separator } = server;
   const now: EnteredChoices = { context: contextTokens ?? '', wait: waitSeconds, separator };
   const [entered, setEntered] = useState(now);
   // Same address and model name, so it stays the same model: its display name and key are kept.
   const change = useAction('models.addServer');
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate({ address, model, ...choicesOf(entered, null) }, { onSuccess: onDone });
-      }}
+    <DialogForm
+      action={change}
+      onSubmit={() => change.mutate({ address, model, ...choicesOf(entered, null) }, { onSuccess: onDone })}
+      onCancel={onDone}
     >
-      <Stack gap="md">
-        <ServerFields entered={entered} told={null} onChange={setEntered} />
-        {change.error && <FailureAlert failure={change.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            {t('action.cancel')}
-          </Button>
-          <Button type="submit" loading={change.isPending}>
-            {t('action.save')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      <ServerFields entered={entered} told={null} onChange={setEntered} />
+    </DialogForm>
   );
 }
