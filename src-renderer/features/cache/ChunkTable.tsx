@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CacheEntry } from '../../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
+import { useColumnKinds } from '../../ui/useColumnKinds.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { usePagedRows } from '../../ui/usePagedRows.ts';
 import { VirtualTable } from '../../ui/VirtualTable.tsx';
@@ -50,6 +51,7 @@ export function ChunkTable({
 function useColumns(): Column<CacheEntry, Sort>[] {
   const { t } = useTranslation('cache');
   const format = useFormat();
+  const { number, bytes, ago } = useColumnKinds();
   return useMemo(
     () => [
       {
@@ -68,30 +70,14 @@ function useColumns(): Column<CacheEntry, Sort>[] {
           </>
         ),
       },
-      {
-        id: 'chunk',
-        header: t('table.chunk'),
-        width: '60px',
-        align: 'end',
-        cell: ({ ordinal }) => (ordinal === null ? '–' : format.number(ordinal + 1)),
-      },
-      {
-        id: 'tokens',
-        header: t('table.tokens'),
-        width: '64px',
-        align: 'end',
-        sort: 'tokens',
-        from: 700,
-        cell: ({ tokens }) => format.number(tokens),
-      },
-      {
-        id: 'bytes',
-        header: t('table.size'),
-        width: '76px',
-        align: 'end',
-        sort: 'bytes',
-        cell: ({ bytes }) => format.bytes(bytes),
-      },
+      number({ id: 'chunk', header: t('table.chunk'), width: '60px' }, ({ ordinal }) =>
+        ordinal === null ? null : ordinal + 1,
+      ),
+      number(
+        { id: 'tokens', header: t('table.tokens'), width: '64px', sort: 'tokens', from: 700 },
+        (row) => row.tokens,
+      ),
+      bytes({ id: 'bytes', header: t('table.size'), width: '76px', sort: 'bytes' }, (row) => row.bytes),
       {
         id: 'dtype',
         header: t('precision.title'),
@@ -110,23 +96,15 @@ function useColumns(): Column<CacheEntry, Sort>[] {
           </span>
         ),
       },
-      {
-        id: 'hits',
-        header: t('table.hits'),
-        width: '60px',
-        align: 'end',
-        sort: 'hits',
-        from: 620,
-        cell: ({ hits }) => format.number(hits),
-      },
-      {
-        id: 'lastUsed',
-        header: t('table.lastUsed'),
-        width: '116px',
-        from: 830,
-        sort: 'lastUsed',
-        cell: ({ lastUsedMs }) => (lastUsedMs === null ? t('table.never') : format.ago(lastUsedMs)),
-      },
+      number(
+        { id: 'hits', header: t('table.hits'), width: '60px', sort: 'hits', from: 620 },
+        (row) => row.hits,
+      ),
+      ago(
+        { id: 'lastUsed', header: t('table.lastUsed'), width: '116px', from: 830, sort: 'lastUsed' },
+        (row) => row.lastUsedMs,
+        t('table.never'),
+      ),
       {
         id: 'pin',
         header: t('table.pin'),
@@ -141,6 +119,6 @@ function useColumns(): Column<CacheEntry, Sort>[] {
         ),
       },
     ],
-    [t, format],
+    [t, format, number, bytes, ago],
   );
 }

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CacheDocument } from '../../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
+import { useColumnKinds } from '../../ui/useColumnKinds.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { usePagedRows } from '../../ui/usePagedRows.ts';
 import { VirtualTable } from '../../ui/VirtualTable.tsx';
@@ -46,7 +47,7 @@ export function DocumentTable({
 
 function useColumns(): Column<CacheDocument, Sort>[] {
   const { t } = useTranslation('cache');
-  const format = useFormat();
+  const { number, bytes, ago } = useColumnKinds();
   return useMemo(
     () => [
       {
@@ -56,46 +57,18 @@ function useColumns(): Column<CacheDocument, Sort>[] {
         sort: 'document',
         cell: (row) => <DocumentName id={row.documentId} name={row.document} />,
       },
-      {
-        id: 'chunks',
-        header: t('table.chunkCount'),
-        width: '68px',
-        align: 'end',
-        sort: 'chunks',
-        cell: ({ chunks }) => format.number(chunks),
-      },
-      {
-        id: 'bytes',
-        header: t('table.size'),
-        width: '76px',
-        align: 'end',
-        sort: 'bytes',
-        cell: ({ bytes }) => format.bytes(bytes),
-      },
-      {
-        id: 'ram',
-        header: t('table.ram'),
-        width: '84px',
-        align: 'end',
-        from: 640,
-        cell: ({ ramBytes }) => (ramBytes === 0 ? '–' : format.bytes(ramBytes)),
-      },
-      {
-        id: 'hits',
-        header: t('table.hits'),
-        width: '60px',
-        align: 'end',
-        sort: 'hits',
-        cell: ({ hits }) => format.number(hits),
-      },
-      {
-        id: 'lastUsed',
-        header: t('table.lastUsed'),
-        width: '116px',
-        from: 770,
-        sort: 'lastUsed',
-        cell: ({ lastUsedMs }) => (lastUsedMs === null ? t('table.never') : format.ago(lastUsedMs)),
-      },
+      number(
+        { id: 'chunks', header: t('table.chunkCount'), width: '68px', sort: 'chunks' },
+        (row) => row.chunks,
+      ),
+      bytes({ id: 'bytes', header: t('table.size'), width: '76px', sort: 'bytes' }, (row) => row.bytes),
+      bytes({ id: 'ram', header: t('table.ram'), width: '84px', from: 640 }, (row) => row.ramBytes || null),
+      number({ id: 'hits', header: t('table.hits'), width: '60px', sort: 'hits' }, (row) => row.hits),
+      ago(
+        { id: 'lastUsed', header: t('table.lastUsed'), width: '116px', from: 770, sort: 'lastUsed' },
+        (row) => row.lastUsedMs,
+        t('table.never'),
+      ),
       {
         id: 'pin',
         header: t('table.pin'),
@@ -103,7 +76,7 @@ function useColumns(): Column<CacheDocument, Sort>[] {
         cell: (row, active) => <DocumentPin row={row} active={active} />,
       },
     ],
-    [t, format],
+    [t, number, bytes, ago],
   );
 }
 

@@ -8,6 +8,7 @@ import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
 import type { DocumentInfo, DocumentPhase } from '../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
+import { useColumnKinds } from '../../ui/useColumnKinds.ts';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useNotBlended } from '../../ui/useNotBlended.ts';
 import type { Column } from '../../ui/VirtualTableParts.tsx';
@@ -20,7 +21,7 @@ import { joined } from '../../i18n/joined.ts';
 
 export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
   const { t } = useTranslation(['library', 'common']);
-  const format = useFormat();
+  const { number, bytes, ago } = useColumnKinds();
   return useMemo(
     () => [
       {
@@ -37,39 +38,19 @@ export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
         from: 760,
         cell: ({ format: name }) => name.toUpperCase(),
       },
-      {
-        id: 'pages',
-        header: t('documents.pages'),
-        width: '56px',
-        align: 'end',
-        from: 680,
-        cell: ({ pages }) => (pages === null ? '–' : format.number(pages)),
-      },
-      {
-        id: 'bytes',
-        header: t('documents.size'),
-        width: '76px',
-        align: 'end',
-        from: 900,
-        sort: 'bytes',
-        cell: ({ bytes }) => format.bytes(bytes),
-      },
-      {
-        id: 'modified',
-        header: t('documents.modified'),
-        width: '120px',
-        from: 1040,
-        sort: 'modified',
-        cell: ({ modifiedMs }) => format.ago(modifiedMs),
-      },
-      {
-        id: 'tokens',
-        header: t('documents.tokens'),
-        width: '72px',
-        align: 'end',
-        sort: 'tokens',
-        cell: ({ tokens }) => (tokens === 0 ? '–' : format.number(tokens)),
-      },
+      number({ id: 'pages', header: t('documents.pages'), width: '56px', from: 680 }, (row) => row.pages),
+      bytes(
+        { id: 'bytes', header: t('documents.size'), width: '76px', from: 900, sort: 'bytes' },
+        (row) => row.bytes,
+      ),
+      ago(
+        { id: 'modified', header: t('documents.modified'), width: '120px', from: 1040, sort: 'modified' },
+        (row) => row.modifiedMs,
+      ),
+      number(
+        { id: 'tokens', header: t('documents.tokens'), width: '72px', sort: 'tokens' },
+        (row) => row.tokens || null,
+      ),
       {
         id: 'cached',
         header: t('documents.cached'),
@@ -83,7 +64,7 @@ export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
         cell: (document, active) => <State document={document} active={active} />,
       },
     ],
-    [t, format],
+    [t, number, bytes, ago],
   );
 }
 

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ChunkInfo, DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
-import { useFormat } from '../../../ui/useFormat.ts';
+import { useColumnKinds } from '../../../ui/useColumnKinds.ts';
 import { usePagedRows } from '../../../ui/usePagedRows.ts';
 import { VirtualTable } from '../../../ui/VirtualTable.tsx';
 import type { Column } from '../../../ui/VirtualTableParts.tsx';
@@ -34,16 +34,10 @@ export function ChunkTable({
 
 function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[] {
   const { t } = useTranslation('library');
-  const format = useFormat();
+  const { number, bytes, ago } = useColumnKinds();
   return useMemo(
     () => [
-      {
-        id: 'number',
-        header: t('chunks.number'),
-        width: '52px',
-        align: 'end',
-        cell: ({ ordinal }) => format.number(ordinal + 1),
-      },
+      number({ id: 'number', header: t('chunks.number'), width: '52px' }, ({ ordinal }) => ordinal + 1),
       {
         id: 'beginning',
         header: t('chunks.beginning'),
@@ -60,13 +54,7 @@ function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[
         ),
       },
       { id: 'page', header: t('chunks.page'), width: '64px', from: 730, cell: ({ page }) => page ?? '–' },
-      {
-        id: 'tokens',
-        header: t('chunks.tokens'),
-        width: '64px',
-        align: 'end',
-        cell: ({ tokens }) => format.number(tokens),
-      },
+      number({ id: 'tokens', header: t('chunks.tokens'), width: '64px' }, ({ tokens }) => tokens),
       {
         id: 'cache',
         header: t('chunks.cache'),
@@ -78,28 +66,14 @@ function useChunkColumns(onOpen: (chunk: ChunkInfo) => void): Column<ChunkInfo>[
           </span>
         ),
       },
-      {
-        id: 'bytes',
-        header: t('chunks.size'),
-        width: '76px',
-        align: 'end',
-        cell: ({ bytes }) => (bytes === 0 ? '–' : format.bytes(bytes)),
-      },
-      {
-        id: 'hits',
-        header: t('chunks.hits'),
-        width: '56px',
-        align: 'end',
-        cell: ({ hits }) => format.number(hits),
-      },
-      {
-        id: 'lastUsed',
-        header: t('chunks.lastUsed'),
-        width: '120px',
-        from: 870,
-        cell: ({ lastUsedMs }) => (lastUsedMs === null ? t('chunks.never') : format.ago(lastUsedMs)),
-      },
+      bytes({ id: 'bytes', header: t('chunks.size'), width: '76px' }, (chunk) => chunk.bytes || null),
+      number({ id: 'hits', header: t('chunks.hits'), width: '56px' }, ({ hits }) => hits),
+      ago(
+        { id: 'lastUsed', header: t('chunks.lastUsed'), width: '120px', from: 870 },
+        ({ lastUsedMs }) => lastUsedMs,
+        t('chunks.never'),
+      ),
     ],
-    [t, format, onOpen],
+    [t, number, bytes, ago, onOpen],
   );
 }
