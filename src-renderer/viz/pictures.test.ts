@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { layoutLegend } from './axes.ts';
 import { layoutChart, nearestItem, type ChartSpec } from './chart/layout.ts';
 import { GANTT_TOP, layoutGantt, rowAt, rowHeight, timeAt, waitOf, wholeView } from './gantt/layout.ts';
-import { rampOf } from './palette.ts';
+import { rampOf, type Palette } from './palette.ts';
 import { stepTo } from './picture.ts';
 import { panned, revealed, zoomed } from './span.ts';
-import { layoutStages, stageAt, STAGE_HEIGHT } from './waterfall/layout.ts';
+import { layoutStages, waterfall } from './waterfall.ts';
 
 const format = (value: number) => String(value);
 
@@ -79,24 +79,22 @@ describe('Gantt', () => {
 });
 
 describe('waterfall', () => {
-  const stages = [10, 0, 30].map((ms) => ({ label: '', ms }));
+  const stages = [10, 0, 30].map((ms) => ({ label: '', value: '', colour: 'load' as const, ms }));
 
   test('each stage begins where the one before it ended; none is invisible', () => {
     expect(layoutStages(stages, 100, 400)).toEqual([
-      { x: 100, width: 100, y: 0 },
-      { x: 200, width: 1.5, y: STAGE_HEIGHT },
-      { x: 200, width: 300, y: 2 * STAGE_HEIGHT },
+      { x: 100, width: 100 },
+      { x: 200, width: 1.5 },
+      { x: 200, width: 300 },
     ]);
-    expect(layoutStages([{ label: '', ms: 0 }], 0, 100)[0]?.width).toBe(1.5);
+    expect(layoutStages([{ ms: 0 }], 0, 100)[0]?.width).toBe(1.5);
   });
 
-  test('the stage at a height', () => {
-    expect([-1, 0, STAGE_HEIGHT, 3 * STAGE_HEIGHT].map((y) => stageAt(stages, y))).toEqual([
-      null,
-      0,
-      1,
-      null,
-    ]);
+  test('the stage at a height, one below the other', () => {
+    const { hit, height, items } = waterfall(stages);
+    const rowHeight = height(400) / items;
+    const frame = { width: 400, height: height(400), palette: {} as Palette };
+    expect([-1, 0, rowHeight, 3 * rowHeight].map((y) => hit({ x: 0, y }, frame))).toEqual([null, 0, 1, null]);
   });
 });
 

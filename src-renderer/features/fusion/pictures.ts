@@ -4,7 +4,7 @@ import type { Colour } from '../../viz/palette.ts';
 import type { Picture } from '../../viz/picture.ts';
 import type { GanttWords } from '../../viz/gantt/gantt.ts';
 import { STAGE_COLOURS, STAGES } from '../../viz/stages.ts';
-import { waterfall } from '../../viz/waterfall/waterfall.ts';
+import { waterfall } from '../../viz/waterfall.ts';
 import type { FusionReport, PromptPart } from '../../../src-shared/fusion-report.ts';
 import type { MassCurve } from './mass.ts';
 import { outlines, type CheckView, type ReportView } from './model.ts';

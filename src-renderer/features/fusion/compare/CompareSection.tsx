@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { Comparison } from '../../../../src-shared/comparison.ts';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
-import { bars } from '../../../viz/bars/bars.ts';
+import { bars } from '../../../viz/bars.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
 import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';

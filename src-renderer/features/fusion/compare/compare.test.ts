@@ -4,7 +4,7 @@ import { CompareRequestSchema } from '../../../../src-shared/contract/chat.ts';
 import { ComparisonSchema, type Comparison } from '../../../../src-shared/comparison.ts';
 import { comparisonOf } from '../../../client/fixtures/comparison.ts';
 import { fusionReport } from '../../../client/fixtures/fusion-report.ts';
-import { layoutBars } from '../../../viz/bars/layout.ts';
+import { layoutBars } from '../../../viz/bars.ts';
 import { methodsCsv } from './csv.ts';
 import { leastMs, leftMs } from './estimate.ts';
 import { fullOf, isAboutTheSame, judged, timesSooner } from './methods.ts';

@@ -1,5 +1,5 @@
 import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
-import type { ColouredRow } from '../../../viz/bars/bars.ts';
+import type { TimedRow } from '../../../viz/bars.ts';
 import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';
 import { strategyName } from '../strategy-name.ts';
 import type { Words } from '../useWords.ts';
@@ -45,7 +45,7 @@ export function isAboutTheSame(method: ComparedMethod, comparison: Comparison): 
   return ready < comparison.promptTokens * LITTLE || (times <= NOISE && times >= 1 / NOISE);
 }
 
-export function barRows(comparison: Comparison, words: Words): ColouredRow[] {
+export function barRows(comparison: Comparison, words: Words): TimedRow[] {
   const { t, format } = words;
   return comparison.methods.map((method) => {
     const times = timesSooner(method, comparison);
