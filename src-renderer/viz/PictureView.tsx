@@ -1,7 +1,7 @@
 import { VisuallyHidden } from '@mantine/core';
-import { useCallback, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react';
+import { useCallback, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { stepTo, type Picture } from './picture.ts';
-import { Tip } from './Tip.tsx';
+import { Tip, TipRows, type ItemNote } from './Tip.tsx';
 import { useCanvas, type Paint } from './useCanvas.ts';
 import { usePalette } from './usePalette.ts';
 import { useWidth } from './useWidth.ts';
@@ -12,14 +12,18 @@ interface PictureViewProps {
   /** Accessible description of the picture; a table next to it has the details. */
   label: string;
   /** The tooltip of an item. */
-  note?: (item: number) => ReactNode;
-  /** The same as one sentence, announced when arrow keys reach the item. */
+  note?: (item: number) => ItemNote | undefined;
+  /** The sentence announced when arrow keys reach the item; absent: the tooltip's. */
   speak?: (item: number) => string;
   /** The item highlighted from elsewhere, shown while none is highlighted here. */
   highlighted?: number | null;
   onActive?: (item: number | null) => void;
   /** Receives keys first; true: handled. */
   onKey?: (event: KeyboardEvent) => boolean;
+}
+
+function sentenceOf({ title, rows }: ItemNote): string {
+  return [title, ...rows.map((row) => row.join(' '))].join(', ');
 }
 
 function nextItem(picture: Picture, key: string, active: number | null): number | undefined {
@@ -69,10 +73,13 @@ export function PictureView({
     // Escape closes the tooltip, not the panel.
     event.stopPropagation();
     activate(item);
-    if (item !== null && speak) setSpoken(speak(item));
+    if (item === null) return;
+    const described = note?.(item);
+    setSpoken(speak?.(item) ?? (described ? sentenceOf(described) : ''));
   };
   const at = active !== null && active < picture.items && width > 0 ? active : null;
   const anchor = at === null ? null : picture.anchor(at, { width, height, palette });
+  const shownNote = at === null ? undefined : note?.(at);
   return (
     <div
       ref={box}
@@ -90,9 +97,9 @@ export function PictureView({
         onPointerMove={point}
         onPointerLeave={() => activate(null)}
       />
-      {at !== null && anchor && note && (
+      {anchor && shownNote && (
         <Tip at={anchor} below={anchor.y} frame={{ width, height }}>
-          {note(at)}
+          <TipRows {...shownNote} />
         </Tip>
       )}
       <VisuallyHidden role="status">{spoken}</VisuallyHidden>

@@ -27,14 +27,14 @@ export function Tip({
   );
 }
 
+/** Details of an item, as name and value. */
+export interface ItemNote {
+  title: string;
+  rows: readonly (readonly [string, string])[];
+}
+
 /** Name and value pairs of a tooltip. */
-export function TipRows({
-  title,
-  rows,
-}: {
-  title: ReactNode;
-  rows: readonly (readonly [string, ReactNode])[];
-}) {
+export function TipRows({ title, rows }: ItemNote) {
   return (
     <>
       <div className={classes.tipTitle}>{title}</div>

@@ -7,7 +7,6 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { chart } from '../../viz/chart/chart.ts';
 import { DataTable } from '../../viz/DataTable.tsx';
 import { PictureView } from '../../viz/PictureView.tsx';
-import { TipRows } from '../../viz/Tip.tsx';
 import { agreementChart, klChart, pointsAt, ratiosOf, type CalibrationWords } from './calibration-view.ts';
 
 /** KL and agreement by ratio, one line per strategy, with the chosen point marked. */
@@ -29,25 +28,25 @@ export function CalibrationCharts({ calibration }: { calibration: Calibration })
     },
   ];
   const ratios = ratiosOf(calibration);
-  const title = (item: number): string =>
-    `${t('calibration.columns.ratio')} ${words.percent(ratios[item] ?? 0)}`;
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-      {pictures.map(({ picture, label, value }) => {
-        const rows = (item: number) =>
-          pointsAt(calibration, ratios[item] ?? 0).map(
-            (point) => [words.strategy(point.strategy), value(point)] as const,
-          );
-        return (
-          <PictureView
-            key={label}
-            picture={picture}
-            label={label}
-            note={(item) => <TipRows title={title(item)} rows={rows(item)} />}
-            speak={(item) => `${title(item)}: ${rows(item).map((row) => row.join(' ')).join(', ')}`} // prettier-ignore
-          />
-        );
-      })}
+      {pictures.map(({ picture, label, value }) => (
+        <PictureView
+          key={label}
+          picture={picture}
+          label={label}
+          note={(item) => {
+            const ratio = ratios[item] ?? 0;
+            return {
+              title: `${t('calibration.columns.ratio')} ${words.percent(ratio)}`,
+              rows: pointsAt(calibration, ratio).map((point) => [
+                words.strategy(point.strategy),
+                value(point),
+              ]),
+            };
+          }}
+        />
+      ))}
     </SimpleGrid>
   );
 }

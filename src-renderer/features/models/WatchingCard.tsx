@@ -14,7 +14,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { useNotBlended } from '../../ui/useNotBlended.ts';
 import { chart } from '../../viz/chart/chart.ts';
 import { PictureView } from '../../viz/PictureView.tsx';
-import { TipRows } from '../../viz/Tip.tsx';
+import type { ItemNote } from '../../viz/Tip.tsx';
 import { StatusCard } from './StatusCard.tsx';
 import { joined } from '../../i18n/joined.ts';
 import { agreementChart, klChart, verdictOf, type WatchingWords } from './watching-view.ts';
@@ -170,29 +170,23 @@ function Charts({ watched, floor }: { watched: WatchedLibrary; floor: WatchingSt
     ],
     [watched, floor, words, t],
   );
-  const title = (item: number): string => {
-    const ago = format.ago(watched.answers[item]?.measuredMs ?? 0);
-    return t('watching.answer', { number: item + 1, ago });
-  };
-  const rows = (item: number): (readonly [string, string])[] => {
+  const note = (item: number): ItemNote | undefined => {
     const answer = watched.answers[item];
-    if (!answer) return [];
-    return [
-      [t('watching.columns.kl'), words.number(answer.kl)],
-      [t('watching.columns.agreement'), format.percent(answer.agreement)],
-      [t('watching.columns.ratio'), format.percent(answer.ratio)],
-    ];
+    return (
+      answer && {
+        title: t('watching.answer', { number: item + 1, ago: format.ago(answer.measuredMs) }),
+        rows: [
+          [t('watching.columns.kl'), words.number(answer.kl)],
+          [t('watching.columns.agreement'), format.percent(answer.agreement)],
+          [t('watching.columns.ratio'), format.percent(answer.ratio)],
+        ],
+      }
+    );
   };
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
       {pictures.map(({ picture, label }) => (
-        <PictureView
-          key={label}
-          picture={picture}
-          label={label}
-          note={(item) => <TipRows title={title(item)} rows={rows(item)} />}
-          speak={(item) => `${title(item)}: ${rows(item).map((row) => row.join(' ')).join(', ')}`} // prettier-ignore
-        />
+        <PictureView key={label} picture={picture} label={label} note={note} />
       ))}
     </SimpleGrid>
   );

@@ -1,5 +1,6 @@
-import { useMemo, type KeyboardEvent, type ReactNode } from 'react';
+import { useMemo, type KeyboardEvent } from 'react';
 import { PictureView } from '../PictureView.tsx';
+import type { ItemNote } from '../Tip.tsx';
 import type { SpanControl } from '../useSpan.ts';
 import { zoomKey, ZoomPan } from '../ZoomPan.tsx';
 import { gantt, type GanttWords } from './gantt.ts';
@@ -20,7 +21,7 @@ export function GanttView({
   time: SpanControl;
   words: GanttWords;
   label: string;
-  note: (row: number) => ReactNode;
+  note: (row: number) => ItemNote | undefined;
   speak: (row: number) => string;
 }) {
   const { view } = time;

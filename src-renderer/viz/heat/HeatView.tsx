@@ -1,5 +1,6 @@
-import { useMemo, type ReactNode } from 'react';
+import { useMemo } from 'react';
 import { PictureView } from '../PictureView.tsx';
+import type { ItemNote } from '../Tip.tsx';
 import type { SpanControl } from '../useSpan.ts';
 import { zoomKey, ZoomPan } from '../ZoomPan.tsx';
 import { heat, type HeatData } from './heat.ts';
@@ -12,15 +13,13 @@ export function HeatView({
   format,
   label,
   note,
-  speak,
 }: {
   data: HeatData;
   span: SpanControl;
   /** Axis label of a column. */
   format: (column: number) => string;
   label: string;
-  note: (row: number, column: number) => ReactNode;
-  speak: (row: number, column: number) => string;
+  note: (row: number, column: number) => ItemNote;
 }) {
   const { view } = span;
   const { columns } = data;
@@ -35,7 +34,6 @@ export function HeatView({
         picture={picture}
         label={label}
         note={(item) => note(Math.floor(item / columns), item % columns)}
-        speak={(item) => speak(Math.floor(item / columns), item % columns)}
         onActive={reveal}
         onKey={(event) => zoomKey(event, span)}
       />

@@ -2,14 +2,14 @@ import { Button, Collapse, Group, Progress, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Comparison } from '../../../../src-shared/comparison.ts';
+import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { bars } from '../../../viz/bars.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
 import { STAGE_COLOURS, STAGES } from '../../../viz/stages.ts';
-import { TipRows } from '../../../viz/Tip.tsx';
+import type { ItemNote } from '../../../viz/Tip.tsx';
 import classes from './CompareSection.module.css';
 import legend from '../legend.module.css';
 import { Section } from '../Section.tsx';
@@ -132,29 +132,28 @@ interface Made {
 }
 
 function MethodPicture({ comparison, words }: Made) {
-  const { t, format } = words;
+  const { t } = words;
   const { methods } = comparison;
   const picture = useMemo(() => bars(barRows(comparison, words)), [comparison, words]);
-  const stages = (item: number): [string, string][] => {
-    const method = methods[item];
-    if (!method) return [];
-    return STAGES.filter((stage) => method.ttftMs[stage] > 0).map((stage) => [
-      t(`stages:${stage}.name`),
-      format.duration(method.ttftMs[stage]),
-    ]);
-  };
-  const title = (item: number) => {
-    const method = methods[item];
-    return method ? `${nameOf(method, words)}: ${format.duration(method.ttftMs.total)}` : '';
-  };
   return (
     <PictureView
       picture={picture}
       label={t('compare:picture')}
-      note={(item) => <TipRows title={title(item)} rows={stages(item)} />}
-      speak={(item) => [title(item), ...stages(item).map((row) => row.join(' '))].join(', ')}
+      note={(item) => methods[item] && noteOf(methods[item], words)}
     />
   );
+}
+
+function noteOf(method: ComparedMethod, words: Words): ItemNote {
+  const { t, format } = words;
+  const { ttftMs } = method;
+  return {
+    title: `${nameOf(method, words)}: ${format.duration(ttftMs.total)}`,
+    rows: STAGES.filter((stage) => ttftMs[stage] > 0).map((stage) => [
+      t(`stages:${stage}.name`),
+      format.duration(ttftMs[stage]),
+    ]),
+  };
 }
 
 function Methods({ comparison, words }: Made) {

@@ -3,7 +3,6 @@ import { chart } from '../../../viz/chart/chart.ts';
 import { valueAt, type ChartSpec } from '../../../viz/chart/layout.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
-import { TipRows } from '../../../viz/Tip.tsx';
 import { Section } from '../Section.tsx';
 import type { Files } from '../useFiles.ts';
 
@@ -41,15 +40,15 @@ export function ChartSection({ name, title, lead, specs, itemName, files, csv }:
       {pictures.map((picture, i) => {
         const spec = specs[i];
         if (!spec) return null;
-        const rows = (item: number) => rowsAt(spec, spec.items[item] ?? 0);
-        const itemTitle = (item: number) => itemName(spec.items[item] ?? 0);
         return (
           <PictureView
             key={i}
             picture={picture}
             label={specs.length > 1 ? `${title}: ${spec.series[0]?.label ?? ''}` : title}
-            note={(item) => <TipRows title={itemTitle(item)} rows={rows(item)} />}
-            speak={(item) => `${itemTitle(item)}: ${rows(item).map((row) => row.join(' ')).join(', ')}`} // prettier-ignore
+            note={(item) => {
+              const x = spec.items[item] ?? 0;
+              return { title: itemName(x), rows: rowsAt(spec, x) };
+            }}
           />
         );
       })}

@@ -5,7 +5,6 @@ import { DataTable } from '../../../viz/DataTable.tsx';
 import { heat } from '../../../viz/heat/heat.ts';
 import { HeatView } from '../../../viz/heat/HeatView.tsx';
 import type { Grid } from '../../../viz/heat/layout.ts';
-import { TipRows } from '../../../viz/Tip.tsx';
 import { visible } from '../../../viz/tokens/layout.ts';
 import { useSpan } from '../../../viz/useSpan.ts';
 import { ZoomButtons } from '../../../viz/ZoomButtons.tsx';
@@ -13,6 +12,7 @@ import { nameOf } from '../compare/methods.ts';
 import classes from '../legend.module.css';
 import { Keys } from '../Keys.tsx';
 import { setScale, usePanelState } from '../panel-state.ts';
+import { ScaleLegend, ScaleSwitch } from '../ScaleSwitch.tsx';
 import { Section } from '../Section.tsx';
 import type { Files } from '../useFiles.ts';
 import type { Words } from '../useWords.ts';
@@ -87,16 +87,7 @@ function HeatChoices({
           { value: 'k', label: t('compare:heat.keys') },
         ]}
       />
-      <SegmentedControl
-        size="xs"
-        aria-label={t('tokens.scale')}
-        value={kind}
-        onChange={(value) => setScale(value === 'log' ? 'log' : 'linear')}
-        data={[
-          { value: 'linear', label: t('tokens.linear') },
-          { value: 'log', label: t('tokens.log') },
-        ]}
-      />
+      <ScaleSwitch kind={kind} onChange={setScale} words={words} />
     </Group>
   );
 }
@@ -115,13 +106,6 @@ function HeatOfWay({ method, matrix, prompt, words, files, choices }: HeatOfWayP
   const whole = useMemo(() => ({ start: 0, end: Math.max(1, grid.columns) }), [grid.columns]);
   const span = useSpan(whole);
   const lead = heatLead(method, grid, prompt, words);
-  const tokenRows = (layer: number, position: number): [string, string][] => [
-    [t('tokens.position'), format.number(position)],
-    [t('tokens.passage'), partName(prompt, position, words)],
-    [t('layers.layer'), String(layer)],
-    [t(`compare:heat.${matrix}`), significant(grid.values[layer * grid.columns + position] ?? 0)],
-  ];
-  const token = (position: number) => `“${visible(prompt.tokens[position] ?? '')}”`;
   return (
     <Section
       name="heat"
@@ -148,11 +132,7 @@ function HeatOfWay({ method, matrix, prompt, words, files, choices }: HeatOfWayP
         />
       </div>
       <div className={classes.legend}>
-        <span>
-          {significant(scale.low)}
-          <span className={classes.ramp} aria-hidden />
-          {significant(scale.high)} {scale.clipped && t('tokens.legendAbove')}
-        </span>
+        <ScaleLegend scale={scale} words={words} />
         <LegendParts
           words={words}
           computed={prompt.parts.some(({ kind: part, cached }) => part === 'chunk' && !cached)}
@@ -163,10 +143,15 @@ function HeatOfWay({ method, matrix, prompt, words, files, choices }: HeatOfWayP
         span={span}
         format={format.number}
         label={t('compare:heat.picture')}
-        note={(layer, position) => <TipRows title={token(position)} rows={tokenRows(layer, position)} />}
-        speak={(layer, position) =>
-          [token(position), ...tokenRows(layer, position).map((row) => row.join(' '))].join(', ')
-        }
+        note={(layer, position) => ({
+          title: `“${visible(prompt.tokens[position] ?? '')}”`,
+          rows: [
+            [t('tokens.position'), format.number(position)],
+            [t('tokens.passage'), partName(prompt, position, words)],
+            [t('layers.layer'), String(layer)],
+            [t(`compare:heat.${matrix}`), significant(grid.values[layer * grid.columns + position] ?? 0)],
+          ],
+        })}
       />
       <Keys text={t('compare:heat.keyboard')} />
     </Section>

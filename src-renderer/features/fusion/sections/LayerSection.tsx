@@ -1,12 +1,12 @@
-import { SegmentedControl } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { DeviationStats, FusionLayer } from '../../../../src-shared/fusion-report.ts';
 import { chart } from '../../../viz/chart/chart.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
-import { TipRows } from '../../../viz/Tip.tsx';
+import { ScaleSwitch } from '../ScaleSwitch.tsx';
 import * as captions from '../captions.ts';
 import { deviationSpec } from '../pictures.ts';
+import type { ScaleKind } from '../scale.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';
@@ -14,8 +14,8 @@ import type { SectionData } from './section-props.ts';
 /** Mean and 95th percentile of the deviation in every layer, for recomputed tokens and for those left as stored. */
 export function LayerSection({ view: { report }, words, exports }: SectionData) {
   const { t } = words;
-  const [log, setLog] = useState(false);
-  const spec = useMemo(() => deviationSpec(report, log, words), [report, log, words]);
+  const [scale, setScale] = useState<ScaleKind>('linear');
+  const spec = useMemo(() => deviationSpec(report, scale === 'log', words), [report, scale, words]);
   const picture = useMemo(() => spec && chart(spec), [spec]);
   const lead = captions.layers(report, words);
   if (!spec || !picture) return <Section name="layers" title={t('layers.title')} lead={lead} />;
@@ -29,41 +29,19 @@ export function LayerSection({ view: { report }, words, exports }: SectionData) 
       onPng={() => exports.png('layers')}
       onCsv={() => exports.csv('layers')}
     >
-      <SegmentedControl
-        size="xs"
-        w="fit-content"
-        aria-label={t('tokens.scale')}
-        value={log ? 'log' : 'linear'}
-        onChange={(value) => setLog(value === 'log')}
-        data={[
-          { value: 'linear', label: t('tokens.linear') },
-          { value: 'log', label: t('tokens.log') },
-        ]}
-      />
+      <ScaleSwitch kind={scale} onChange={setScale} words={words} />
       <PictureView
         picture={picture}
         label={t('layers.title')}
         note={(item) => {
           const layer = layerAt(item);
-          return layer && <LayerNote layer={layer} words={words} />;
-        }}
-        speak={(item) => {
-          const layer = layerAt(item);
-          return layer
-            ? [title(layer, words), ...rowsOf(layer, words).map((row) => row.join(' '))].join(', ')
-            : '';
+          return (
+            layer && { title: t('layers.layerName', { layer: layer.layer }), rows: rowsOf(layer, words) }
+          );
         }}
       />
     </Section>
   );
-}
-
-function LayerNote({ layer, words }: { layer: FusionLayer; words: Words }) {
-  return <TipRows title={title(layer, words)} rows={rowsOf(layer, words)} />;
-}
-
-function title({ layer }: FusionLayer, { t }: Words): string {
-  return t('layers.layerName', { layer });
 }
 
 function rowsOf(layer: FusionLayer, { t, format, significant }: Words): [string, string][] {

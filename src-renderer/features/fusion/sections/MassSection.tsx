@@ -3,7 +3,6 @@ import { useMemo } from 'react';
 import { chart } from '../../../viz/chart/chart.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { PictureView } from '../../../viz/PictureView.tsx';
-import { TipRows } from '../../../viz/Tip.tsx';
 import { CheckSwitch } from '../CheckSwitch.tsx';
 import race from '../race.module.css';
 import classes from './MassSection.module.css';
@@ -71,18 +70,13 @@ function MassPicture({ curve, check, words }: Selection) {
     <PictureView
       picture={picture}
       label={t('mass.title')}
-      note={(item) => (
-        <TipRows
-          title={t('mass.note', { ratio: share(ratioOf(item)) })}
-          rows={[
-            [t('mass.tokens'), format.number(Math.round(ratioOf(item) * curve.tokens))],
-            [t('mass.covered'), share(curve.covered(ratioOf(item)))],
-          ]}
-        />
-      )}
-      speak={(item) =>
-        `${t('mass.note', { ratio: share(ratioOf(item)) })}: ${t('mass.covered')} ${share(curve.covered(ratioOf(item)))}`
-      }
+      note={(item) => ({
+        title: t('mass.note', { ratio: share(ratioOf(item)) }),
+        rows: [
+          [t('mass.tokens'), format.number(Math.round(ratioOf(item) * curve.tokens))],
+          [t('mass.covered'), share(curve.covered(ratioOf(item)))],
+        ],
+      })}
     />
   );
 }

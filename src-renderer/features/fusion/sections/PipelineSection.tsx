@@ -4,7 +4,7 @@ import type { FusionLayer } from '../../../../src-shared/fusion-report.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { GanttView } from '../../../viz/gantt/GanttView.tsx';
 import { waitOf, wholeView } from '../../../viz/gantt/layout.ts';
-import { TipRows } from '../../../viz/Tip.tsx';
+import type { ItemNote } from '../../../viz/Tip.tsx';
 import { useSpan } from '../../../viz/useSpan.ts';
 import { ZoomButtons } from '../../../viz/ZoomButtons.tsx';
 import { Keys } from '../Keys.tsx';
@@ -50,7 +50,7 @@ export function PipelineSection({ view: { report }, words, exports }: SectionDat
         label={t('pipeline.label')}
         note={(row) => {
           const layer = layers[row];
-          return layer && <PipelineNote layers={layers} row={row} layer={layer} words={words} />;
+          return layer && noteOf(layer, waitOf(layers, row), words);
         }}
         speak={(row) => {
           const layer = layers[row];
@@ -73,20 +73,9 @@ function spoken(
   });
 }
 
-function PipelineNote({
-  layers,
-  row,
-  layer,
-  words: { t, format },
-}: {
-  layers: readonly FusionLayer[];
-  row: number;
-  layer: FusionLayer;
-  words: Words;
-}) {
+function noteOf(layer: FusionLayer, wait: ReturnType<typeof waitOf>, { t, format }: Words): ItemNote {
   const span = (start: number, end: number) =>
     t('pipeline.start', { ms: format.duration(end - start), start: format.duration(start) });
-  const wait = waitOf(layers, row);
   const rows: [string, string][] = [[t('pipeline.rows'), format.number(layer.rows)]];
   if (layer.loadEnd > layer.loadStart)
     rows.push(
@@ -96,7 +85,7 @@ function PipelineNote({
     );
   rows.push([t('pipeline.computing'), span(layer.computeStart, layer.computeEnd)]);
   if (wait) rows.push([t('pipeline.waiting'), format.duration(wait.end - wait.start)]);
-  return <TipRows title={t('layers.layerName', { layer: layer.layer })} rows={rows} />;
+  return { title: t('layers.layerName', { layer: layer.layer }), rows };
 }
 
 function PipelineTable({ layers, words: { t, format } }: { layers: readonly FusionLayer[]; words: Words }) {

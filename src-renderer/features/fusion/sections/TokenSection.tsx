@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useMemo, type Ref } from 'react';
@@ -14,6 +14,7 @@ import type { CheckView } from '../model.ts';
 import { setScale } from '../panel-state.ts';
 import { partTitle, tokenMapData } from '../pictures.ts';
 import type { DeviationScale, ScaleKind } from '../scale.ts';
+import { ScaleLegend, ScaleSwitch } from '../ScaleSwitch.tsx';
 import { Section } from '../Section.tsx';
 import { TokenNote, tokenSentence } from '../TokenNote.tsx';
 import type { Words } from '../useWords.ts';
@@ -54,18 +55,7 @@ export function TokenSection({
       <div className={legend.controls}>
         <Group gap="sm">
           <CheckSwitch view={view} check={check} onCheck={onCheck} words={words} />
-          {check && (
-            <SegmentedControl
-              size="xs"
-              aria-label={t('tokens.scale')}
-              value={kind}
-              onChange={(value) => setScale(value === 'log' ? 'log' : 'linear')}
-              data={[
-                { value: 'linear', label: t('tokens.linear') },
-                { value: 'log', label: t('tokens.log') },
-              ]}
-            />
-          )}
+          {check && <ScaleSwitch kind={kind} onChange={setScale} words={words} />}
         </Group>
         <CopyPrompt tokens={view.report.tokens} words={words} />
       </div>
@@ -109,7 +99,7 @@ function Legend({
   outlined,
   hkvd,
   drops,
-  words: { t, significant },
+  words,
 }: {
   /** null: no token is shaded. */
   scale: DeviationScale | null;
@@ -121,15 +111,10 @@ function Legend({
   drops: boolean;
   words: Words;
 }) {
+  const { t } = words;
   return (
     <div className={legend.legend}>
-      {scale && (
-        <span>
-          {significant(scale.low)}
-          <span className={legend.ramp} aria-hidden />
-          {significant(scale.high)} {scale.clipped && t('tokens.legendAbove')}
-        </span>
-      )}
+      {scale && <ScaleLegend scale={scale} words={words} />}
       {outlined && (
         <span>
           <span className={classes.outlined} aria-hidden />
