@@ -91,10 +91,15 @@ describe('waterfall', () => {
   });
 
   test('the stage at a height, one below the other', () => {
-    const { hit, height, items } = waterfall(stages);
-    const rowHeight = height(400) / items;
-    const frame = { width: 400, height: height(400), palette: {} as Palette };
-    expect([-1, 0, rowHeight, 3 * rowHeight].map((y) => hit({ x: 0, y }, frame))).toEqual([null, 0, 1, null]);
+    const picture = waterfall(stages);
+    const height = picture.height(400);
+    const frame = { width: 400, height, palette: {} as Palette };
+    expect([-1, 0, height / 3, height].map((y) => picture.hit({ x: 0, y }, frame))).toEqual([
+      null,
+      0,
+      1,
+      null,
+    ]);
   });
 });
 

@@ -1,12 +1,10 @@
 import { VisuallyHidden } from '@mantine/core';
 import {
   useCallback,
-  useEffect,
   useImperativeHandle,
   useMemo,
   useRef,
   useState,
-  type ClipboardEvent,
   type KeyboardEvent,
   type PointerEvent,
   type ReactNode,
@@ -19,8 +17,10 @@ import { useWidth } from '../useWidth.ts';
 import classes from '../viz.module.css';
 import { drawTokens, tokenMetrics, type TokenMapData } from './draw.ts';
 import { keyTarget } from './keys.ts';
-import { layoutTokens, nearestToken, rowsWithin, tokenAt, type TokenLayout } from './layout.ts';
+import { layoutTokens, nearestToken, tokenAt, type TokenLayout } from './layout.ts';
 import { Overview } from './Overview.tsx';
+import { useScroll } from './useScroll.ts';
+import { useSelection } from './useSelection.ts';
 
 export interface TokenMapHandle {
   /** Scrolls map and token into view, focuses the map and activates the token. */
@@ -47,12 +47,15 @@ export function TokenMap({ data, label, overviewLabel, note, speak, handle }: To
   const width = useWidth(scroller);
   const layout = useTokenLayout(data, width);
   const [active, setActive] = useState<number | null>(null);
-  const [selected, setSelected] = useState<{ from: number; to: number } | null>(null);
   const [spoken, setSpoken] = useState('');
-  const [view, setView] = useState({ top: 0, height: 0 });
-  const dragging = useRef(false);
-
-  const selection = useMemo(() => (selected ? ordered(selected) : null), [selected]);
+  const pointAt = ({ nativeEvent }: PointerEvent, near: boolean) => {
+    const { offsetX, offsetY } = nativeEvent;
+    const y = offsetY + (scroller.current?.scrollTop ?? 0);
+    return near ? nearestToken(layout, offsetX, y) : tokenAt(layout, offsetX, y);
+  };
+  const select = useSelection(data.tokens, pointAt, setActive);
+  const { selection } = select;
+  const { view, look, scrollTo, seen } = useScroll(scroller, layout);
   const paint = useCallback<Paint>(
     (context, _, height) => {
       const scrollTop = scroller.current?.scrollTop ?? 0;
@@ -61,23 +64,6 @@ export function TokenMap({ data, label, overviewLabel, note, speak, handle }: To
     [layout, data, active, selection, palette],
   );
   const { ref, repaint } = useCanvas(paint);
-
-  const look = useCallback(() => {
-    const { current } = scroller;
-    if (current) setView({ top: current.scrollTop, height: current.clientHeight });
-  }, []);
-  useEffect(look, [look, layout]);
-  const scrollTo = useCallback(
-    (token: number, always = false) => {
-      const row = layout.rows[layout.row[token] ?? 0];
-      const { current } = scroller;
-      if (!row || !current) return;
-      const { scrollTop, clientHeight } = current;
-      const outside = row.y < scrollTop || row.y + row.height > scrollTop + clientHeight;
-      if (outside || always) current.scrollTop = Math.max(0, row.y - clientHeight / 3);
-    },
-    [layout],
-  );
   useImperativeHandle(
     handle,
     () => ({
@@ -91,68 +77,35 @@ export function TokenMap({ data, label, overviewLabel, note, speak, handle }: To
     [scrollTo],
   );
 
-  const pointAt = ({ nativeEvent }: PointerEvent, near: boolean) => {
-    const { offsetX, offsetY } = nativeEvent;
-    const y = offsetY + (scroller.current?.scrollTop ?? 0);
-    return near ? nearestToken(layout, offsetX, y) : tokenAt(layout, offsetX, y);
-  };
-  const move = (event: PointerEvent) => {
-    const token = pointAt(event, dragging.current);
-    setActive(token);
-    if (dragging.current && token !== null) setSelected((old) => (old ? { ...old, to: token } : null));
-  };
-  const start = (event: PointerEvent) => {
-    if (event.button !== 0) return;
-    const token = pointAt(event, true);
-    if (token === null) return;
-    event.currentTarget.setPointerCapture(event.pointerId);
-    dragging.current = true;
-    setSelected((old) => ({ from: event.shiftKey && old ? old.from : token, to: token }));
-  };
-  const end = () => {
-    dragging.current = false;
-    // A click selects nothing.
-    setSelected((old) => (old && old.from === old.to ? null : old));
-  };
   const press = (event: KeyboardEvent) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === 'a') {
+    if (event.altKey) return;
+    if (event.ctrlKey || event.metaKey) {
+      if (event.key !== 'a') return;
       event.preventDefault();
-      setSelected({ from: 0, to: data.tokens.length - 1 });
-      return;
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Escape' && (active !== null || selected)) {
+      select.all();
+    } else if (event.key === 'Escape' && (active !== null || selection)) {
       event.stopPropagation();
-      setSelected(null);
+      select.clear();
       setActive(null);
-      return;
-    }
-    const [first] = rowsWithin(layout, view.top, view.top + view.height);
-    const from = active ?? layout.rows[first]?.first ?? 0;
+    } else stepBy(event);
+  };
+  const stepBy = (event: KeyboardEvent) => {
+    const from = active ?? seen[0];
     const token = keyTarget(event.key, from, active === null, layout, data);
     if (token === undefined) return;
     event.preventDefault();
-    setSelected((old) => (event.shiftKey ? { from: old?.from ?? from, to: token } : null));
+    if (event.shiftKey) select.extend(from, token);
+    else select.clear();
     setActive(token);
     setSpoken(speak(token));
     scrollTo(token);
   };
-  const copy = (event: ClipboardEvent) => {
-    if (!selection) return;
-    event.preventDefault();
-    event.clipboardData.setData('text/plain', data.tokens.slice(...selection).join(''));
-  };
-
-  const row = active === null ? undefined : layout.rows[layout.row[active] ?? -1];
-  const tipTop = row ? row.y - view.top : 0;
-  const tipShown = active !== null && row && tipTop > -row.height && tipTop < view.height;
-  const seen = rowsWithin(layout, view.top, view.top + view.height);
   return (
     <div className={classes.map}>
       <Overview
         data={data}
         label={overviewLabel}
-        seen={view.height > 0 ? tokensOf(layout, seen) : null}
+        seen={view.height > 0 ? seen : null}
         onGo={(token) => scrollTo(token, true)}
       />
       <div className={classes.map} onPointerLeave={() => setActive(null)}>
@@ -167,32 +120,53 @@ export function TokenMap({ data, label, overviewLabel, note, speak, handle }: To
             look();
           }}
           onKeyDown={press}
-          onCopy={copy}
+          onCopy={select.copy}
         >
           <div className={classes.sheet} style={{ height: layout.height }}>
             <canvas
               ref={ref}
               className={classes.window}
               style={{ height: Math.min(view.height, layout.height) }}
-              onPointerMove={move}
-              onPointerDown={start}
-              onPointerUp={end}
-              onPointerCancel={end}
+              {...select.pointer}
             />
           </div>
         </div>
-        {tipShown && (
-          <Tip
-            at={{ x: layout.x[active] ?? 0, y: tipTop }}
-            below={tipTop + row.height}
-            frame={{ width, height: view.height }}
-          >
+        {active !== null && (
+          <TokenTip token={active} layout={layout} view={view} width={width}>
             {note(active)}
-          </Tip>
+          </TokenTip>
         )}
       </div>
       <VisuallyHidden role="status">{spoken}</VisuallyHidden>
     </div>
+  );
+}
+
+/** Not shown while its token is scrolled out of view. */
+function TokenTip({
+  token,
+  layout,
+  view,
+  width,
+  children,
+}: {
+  token: number;
+  layout: TokenLayout;
+  view: { top: number; height: number };
+  width: number;
+  children: ReactNode;
+}) {
+  const row = layout.rows[layout.row[token] ?? -1];
+  const top = row ? row.y - view.top : 0;
+  if (!row || top <= -row.height || top >= view.height) return null;
+  return (
+    <Tip
+      at={{ x: layout.x[token] ?? 0, y: top }}
+      below={top + row.height}
+      frame={{ width, height: view.height }}
+    >
+      {children}
+    </Tip>
   );
 }
 
@@ -217,13 +191,4 @@ function useTokenLayout(data: TokenMapData, width: number): TokenLayout {
           }),
     [tokens, parts, width, metrics],
   );
-}
-
-function ordered({ from, to }: { from: number; to: number }): [number, number] {
-  return [Math.min(from, to), Math.max(from, to) + 1];
-}
-
-/** The tokens of a run of rows, [first, end). */
-function tokensOf({ rows }: TokenLayout, [first, end]: [number, number]): [number, number] {
-  return [rows[first]?.first ?? 0, rows[end - 1]?.end ?? 0];
 }
