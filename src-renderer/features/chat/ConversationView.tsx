@@ -86,7 +86,6 @@ export function ConversationView({
       ) : (
         <Thread
           stateKey={stateKey}
-          conversation={conversation}
           branch={branch}
           busy={busy}
           asking={asking}

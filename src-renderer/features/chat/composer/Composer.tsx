@@ -1,9 +1,8 @@
-import { ActionIcon, Textarea, Tooltip } from '@mantine/core';
-import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react';
+import { Textarea } from '@mantine/core';
 import { useEffect, useId, type RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
-import { NO_OPTIONS, setDraft, setQueued, useChatState } from '../chat-state.ts';
+import { NO_OPTIONS, setDraft } from '../chat-state.ts';
 import { AttachButton } from './AttachButton.tsx';
 import { isComposing } from './keys.ts';
 import { MentionList } from './MentionList.tsx';
@@ -11,10 +10,11 @@ import { OptionsButton } from './OptionsButton.tsx';
 import { QueuedQuestion } from './QueuedQuestion.tsx';
 import { withDocuments, without, withLibrary } from './scope.ts';
 import { ScopeChips } from './ScopeChips.tsx';
+import { SendButtons } from './SendButtons.tsx';
 import type { Attach } from './useAttach.ts';
 import { useDraftAhead } from './useDraftAhead.ts';
 import { useMentions, type Mentionable } from './useMentions.ts';
-import { useQueued } from './useQueued.ts';
+import { useQuestion, type Question } from './useQuestion.ts';
 import { useScope } from './useScope.ts';
 import classes from './Composer.module.css';
 
@@ -43,36 +43,22 @@ export function Composer(props: ComposerProps) {
   const { onOptions, onAsk, onStop, onEditLast } = props;
   const { t } = useTranslation('chat');
   const listId = useId();
-  const draft = useChatState((state) => state.drafts[stateKey] ?? '');
-  const text = draft.trim();
   const scope = useScope(stateKey, options);
   const waits = busy || disabled || !scope.known || scope.reading.length > 0;
-  const queued = useQueued(stateKey, { waits, nothing: scope.nothing, onAsk });
-  const canSend = text !== '' && queued === undefined && !scope.nothing;
-  useDraftAhead(conversationId, options, text);
+  const question = useQuestion(stateKey, { waits, nothing: scope.nothing, onAsk });
+  useDraftAhead(conversationId, options, question.text);
   useEffect(() => input.current?.focus(), [input, stateKey]);
   const mentions = useMentions(input, options, ({ kind, id }: Mentionable, rest) => {
     setDraft(stateKey, rest);
     onOptions((now) => (kind === 'document' ? withDocuments(now, [id]) : withLibrary(now, id)));
   });
 
-  const send = (): void => {
-    if (!canSend) return;
-    if (!waits) return onAsk(text);
-    setQueued(stateKey, text);
-    setDraft(stateKey, '');
-  };
-  const takeBack = (): void => {
-    setDraft(stateKey, [queued, draft].filter((each) => each !== '').join('\n'));
-    setQueued(stateKey, undefined);
-    input.current?.focus();
-  };
   const onKeyDown = (event: React.KeyboardEvent): void => {
     if (isComposing(event) || mentions.onKeyDown(event)) return;
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
-      send();
-    } else if (event.key === 'ArrowUp' && draft === '' && !busy) {
+      question.send();
+    } else if (event.key === 'ArrowUp' && question.draft === '' && !busy) {
       event.preventDefault();
       onEditLast();
     }
@@ -86,12 +72,15 @@ export function Composer(props: ComposerProps) {
 
   return (
     <div className={classes.outer}>
-      {queued !== undefined && (
+      {question.queued !== undefined && (
         <QueuedQuestion
-          text={queued}
+          text={question.queued}
           reading={busy || disabled ? [] : scope.reading}
-          onEdit={takeBack}
-          onDiscard={() => setQueued(stateKey, undefined)}
+          onEdit={() => {
+            question.takeBack();
+            input.current?.focus();
+          }}
+          onDiscard={question.discard}
         />
       )}
       <div className={classes.box}>
@@ -116,7 +105,7 @@ export function Composer(props: ComposerProps) {
           minRows={1}
           maxRows={10}
           maxLength={MAX_QUESTION}
-          value={draft}
+          value={question.draft}
           onChange={({ target }) => {
             setDraft(stateKey, target.value);
             mentions.look();
@@ -129,32 +118,8 @@ export function Composer(props: ComposerProps) {
         <div className={classes.foot}>
           <AttachButton attach={attach} />
           <OptionsButton options={options} onChange={(next) => onOptions(() => next)} />
-          <span className={classes.hint}>{t(hintOf(scope.nothing, queued, waits))}</span>
-          {busy && (
-            <Tooltip label={t('composer.stop')}>
-              <ActionIcon
-                size={34}
-                radius="xl"
-                variant={text === '' ? 'filled' : 'light'}
-                aria-label={t('composer.stop')}
-                onClick={onStop}
-              >
-                <IconPlayerStopFilled size={16} />
-              </ActionIcon>
-            </Tooltip>
-          )}
-          {(!busy || text !== '') && (
-            <ActionIcon
-              size={34}
-              radius="xl"
-              variant="filled"
-              aria-label={t(waits ? 'composer.sendLater' : 'composer.send')}
-              disabled={!canSend}
-              onClick={send}
-            >
-              <IconArrowUp size={19} />
-            </ActionIcon>
-          )}
+          <span className={classes.hint}>{t(hintOf(scope.nothing, question))}</span>
+          <SendButtons question={question} busy={busy} onStop={onStop} />
         </div>
       </div>
     </div>
@@ -162,7 +127,7 @@ export function Composer(props: ComposerProps) {
 }
 
 /** The current action of Enter. */
-function hintOf(nothing: boolean, queued: string | undefined, waits: boolean) {
+function hintOf(nothing: boolean, { queued, waits }: Question) {
   if (nothing) return 'composer.hintNothing';
   if (queued !== undefined) return 'composer.hintQueued';
   return waits ? 'composer.hintLater' : 'composer.hint';

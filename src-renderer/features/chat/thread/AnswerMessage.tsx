@@ -1,7 +1,7 @@
 import { Text, VisuallyHidden } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { mayContinue } from '../../../../src-shared/contract/chat.ts';
+import { mayContinue, type Message } from '../../../../src-shared/contract/chat.ts';
 import { AnswerEnding } from '../answer/AnswerEnding.tsx';
 import { AnswerFailure } from '../answer/AnswerFailure.tsx';
 import { AnswerFoot } from '../answer/AnswerFoot.tsx';
@@ -9,8 +9,10 @@ import { AnswerPhase } from '../answer/AnswerPhase.tsx';
 import { AnswerText } from '../answer/AnswerText.tsx';
 import { Notices } from '../answer/Notices.tsx';
 import { Thinking } from '../answer/Thinking.tsx';
+import { toggleReport, useChatState } from '../chat-state.ts';
 import { current, isUnfinished } from '../live/live-answers.ts';
 import { useLiveAnswer } from '../live/live-store.ts';
+import type { Asking } from '../useAsk.ts';
 import { BranchSwitch } from './BranchSwitch.tsx';
 import { CopyAction } from './CopyAction.tsx';
 import { IconAction } from './IconAction.tsx';
@@ -19,30 +21,21 @@ import classes from './Thread.module.css';
 
 interface AnswerMessageProps {
   shown: ShownMessage;
+  conversationId: string;
+  /** An answer is being generated: no other can be started. */
   busy: boolean;
-  reportOpen: boolean;
-  onReport: () => void;
-  onRegenerate: (mayGuess?: boolean) => void;
-  onVary: () => void;
-  onContinue: () => void;
+  asking: Asking;
   onSelect: (id: string) => void;
 }
 
 /** An answer in any state: notices, phase, text, sources, statistics. */
-export function AnswerMessage({
-  shown: { message: kept, siblings },
-  busy,
-  reportOpen,
-  onReport,
-  onRegenerate,
-  onVary,
-  onContinue,
-  onSelect,
-}: AnswerMessageProps) {
+export function AnswerMessage({ shown, conversationId, busy, asking, onSelect }: AnswerMessageProps) {
   const { t } = useTranslation('chat');
+  const { message: kept, siblings } = shown;
   const live = useLiveAnswer(kept.id);
   const message = current(kept, live);
   const working = isUnfinished(message);
+  const reportOpen = useChatState((state) => state.report?.answerId === kept.id);
   return (
     <article className={classes.answer} aria-label={t('thread.kvasir')} aria-busy={working}>
       <VisuallyHidden component="h2">{t('thread.kvasir')}</VisuallyHidden>
@@ -56,29 +49,11 @@ export function AnswerMessage({
           unsupported={working ? undefined : message.stats?.unsupported}
         />
       )}
-      {message.state === 'done' && message.text === '' && !mayContinue(message) && (
-        <Text c="dimmed" size="sm">
-          {t('message.empty')}
-        </Text>
-      )}
-      {!working && (
-        <AnswerEnding
-          message={message}
-          onContinue={busy ? undefined : onContinue}
-          onVary={busy ? undefined : onVary}
-        />
-      )}
-      {message.failure && !working && (
-        <AnswerFailure
-          failure={message.failure}
-          kept={message.state !== 'failed'}
-          onRegenerate={busy ? undefined : onRegenerate}
-        />
-      )}
+      {!working && <AnswerOutcome message={message} asking={busy ? undefined : asking} />}
       <AnswerFoot
         message={message}
         reportOpen={reportOpen}
-        onReport={onReport}
+        onReport={() => toggleReport(conversationId, kept.id)}
         actions={
           !working && (
             <div className={classes.actions}>
@@ -88,12 +63,38 @@ export function AnswerMessage({
                 label={t('message.regenerate')}
                 icon={<IconRefresh size={16} />}
                 disabled={busy}
-                onClick={() => onRegenerate()}
+                onClick={() => void asking.regenerate(message)}
               />
             </div>
           )
         }
       />
     </article>
+  );
+}
+
+/** Why a finished answer is empty, incomplete or missing, and what can be done. */
+function AnswerOutcome({ message, asking }: { message: Message; asking: Asking | undefined }) {
+  const { t } = useTranslation('chat');
+  return (
+    <>
+      {message.state === 'done' && message.text === '' && !mayContinue(message) && (
+        <Text c="dimmed" size="sm">
+          {t('message.empty')}
+        </Text>
+      )}
+      <AnswerEnding
+        message={message}
+        onContinue={asking && (() => void asking.goOn(message))}
+        onVary={asking && (() => void asking.regenerate(message, { variety: true }))}
+      />
+      {message.failure && (
+        <AnswerFailure
+          failure={message.failure}
+          kept={message.state !== 'failed'}
+          onRegenerate={asking && ((mayGuess = false) => void asking.regenerate(message, { mayGuess }))}
+        />
+      )}
+    </>
   );
 }

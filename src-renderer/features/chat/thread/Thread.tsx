@@ -2,8 +2,7 @@ import { Button } from '@mantine/core';
 import { IconArrowDown } from '@tabler/icons-react';
 import { useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Conversation } from '../../../../src-shared/contract/chat.ts';
-import { setDraft, setPending, toggleReport, useChatState } from '../chat-state.ts';
+import { setDraft, setPending, useChatState } from '../chat-state.ts';
 import type { Asking } from '../useAsk.ts';
 import { AnswerMessage } from './AnswerMessage.tsx';
 import { PendingMessage } from './PendingMessage.tsx';
@@ -15,7 +14,6 @@ import classes from './Thread.module.css';
 /** The selected branch of a conversation. Scrolls with its end while the reader is there. */
 export function Thread({
   stateKey,
-  conversation,
   branch,
   busy,
   asking,
@@ -26,7 +24,6 @@ export function Thread({
 }: {
   /** Key of drafts and pending questions. */
   stateKey: string;
-  conversation: Conversation | undefined;
   branch: readonly ShownMessage[];
   busy: boolean;
   asking: Asking;
@@ -39,10 +36,9 @@ export function Thread({
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const pending = useChatState((state) => state.pending[stateKey]);
-  const reportId = useChatState((state) => state.report?.answerId);
   // A new question scrolls to the end from anywhere.
   const questions = branch.length + (pending ? 2 : 0);
-  const { atEnd, toEnd } = useStickToEnd(scroller, content, `${conversation?.id ?? ''} ${questions}`);
+  const { atEnd, toEnd } = useStickToEnd(scroller, content, `${stateKey} ${questions}`);
   return (
     <div className={classes.frame}>
       <div ref={scroller} className={classes.scroller} tabIndex={0} role="log" aria-label={t('thread.label')}>
@@ -62,12 +58,9 @@ export function Thread({
               <AnswerMessage
                 key={shown.message.id}
                 shown={shown}
+                conversationId={stateKey}
                 busy={busy}
-                reportOpen={reportId === shown.message.id}
-                onReport={() => conversation && toggleReport(conversation.id, shown.message.id)}
-                onRegenerate={(mayGuess = false) => void asking.regenerate(shown.message, { mayGuess })}
-                onVary={() => void asking.regenerate(shown.message, { variety: true })}
-                onContinue={() => void asking.goOn(shown.message)}
+                asking={asking}
                 onSelect={onSelect}
               />
             ),

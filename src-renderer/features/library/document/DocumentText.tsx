@@ -22,52 +22,25 @@ const LINE_PX = 25;
 export function DocumentText({ document, passage }: { document: DocumentInfo; passage: Range | undefined }) {
   const { t } = useTranslation('library');
   const { id } = document;
-  const text = useDocumentText(id);
-  const rows = usePagedRows('documents.chunks', { id });
+  const segments = useSegments(id);
+  const { text, count, segmentAt, heightOf, failure } = segments;
   const [selected, setSelected] = useState<number>();
   const scroller = useRef<HTMLDivElement>(null);
-  const chunks = rows.total ?? 0;
-  const plain = Math.ceil((text.length ?? 0) / PLAIN_SEGMENT);
-  // Layout waits for both, because height estimates depend on them.
-  const known = text.length !== undefined && rows.total !== undefined;
-  const count = known ? chunks || plain : 0;
-  const segmentAt = (index: number): SegmentRange | undefined =>
-    chunks > 0 ? chunkRange(rows.rowAt(index)) : plainRange(index, text.length ?? 0);
-  const heightOf = (range: SegmentRange | undefined): number =>
-    estimateHeight(range ? range.end - range.start : (text.length ?? 0) / Math.max(1, count));
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => heightOf(segmentAt(index)),
     overscan: 2,
   });
-  useShown(virtualizer.range, segmentAt, rows.show, text.show);
-  const passagePlace = usePassage({
-    id,
-    passage,
-    count,
-    chunks,
-    plain: PLAIN_SEGMENT,
-    virtualizer,
-    scroller,
-  });
-  const failure = text.failure ?? rows.failure;
-  if (failure) return <FailureAlert failure={failure} onRetry={text.failure ? text.retry : rows.retry} />;
-  if (text.length === undefined || rows.total === undefined)
-    return <Loader m="auto" aria-label={t('phase.reading')} />;
+  useShown(virtualizer.range, segments);
+  const { chunks } = segments;
+  const place = usePassage({ id, passage, count, chunks, plain: PLAIN_SEGMENT, virtualizer, scroller });
+  if (failure) return <FailureAlert failure={failure} onRetry={segments.retry} />;
+  if (!segments.known) return <Loader m="auto" aria-label={t('phase.reading')} />;
   if (text.length === 0) return <NoText document={document} />;
   return (
     <div className={classes.textFrame}>
-      {passage && !passagePlace.visible && (
-        <Button
-          size="compact-sm"
-          className={classes.toPassage}
-          leftSection={<IconCornerDownRight size={15} aria-hidden />}
-          onClick={passagePlace.go}
-        >
-          {t('document.toPassage')}
-        </Button>
-      )}
+      {passage && !place.visible && <ToPassage onClick={place.go} />}
       <div
         ref={scroller}
         className={classes.text}
@@ -104,6 +77,20 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
   );
 }
 
+function ToPassage({ onClick }: { onClick: () => void }) {
+  const { t } = useTranslation('library');
+  return (
+    <Button
+      size="compact-sm"
+      className={classes.toPassage}
+      leftSection={<IconCornerDownRight size={15} aria-hidden />}
+      onClick={onClick}
+    >
+      {t('document.toPassage')}
+    </Button>
+  );
+}
+
 function NoText({ document: { phase } }: { document: DocumentInfo }) {
   const { t } = useTranslation('library');
   return (
@@ -113,6 +100,34 @@ function NoText({ document: { phase } }: { document: DocumentInfo }) {
       text={phase === 'failed' ? undefined : t('document.noneText', { phase: t(`phase.${phase}`) })}
     />
   );
+}
+
+type Segments = ReturnType<typeof useSegments>;
+
+/** A document's text in segments: its chunks, or pieces of equal length while it has none. */
+function useSegments(id: string) {
+  const text = useDocumentText(id);
+  const rows = usePagedRows('documents.chunks', { id });
+  const length = text.length ?? 0;
+  const chunks = rows.total ?? 0;
+  // Layout waits for both, because height estimates depend on them.
+  const known = text.length !== undefined && rows.total !== undefined;
+  const count = known ? chunks || Math.ceil(length / PLAIN_SEGMENT) : 0;
+  return {
+    text,
+    known,
+    /** How many of the segments are chunks: all or none. */
+    chunks,
+    count,
+    segmentAt: (index: number): SegmentRange | undefined =>
+      chunks > 0 ? chunkRange(rows.rowAt(index)) : plainRange(index, length),
+    /** Estimated height, in pixels. */
+    heightOf: (range: SegmentRange | undefined): number =>
+      estimateHeight(range ? range.end - range.start : length / Math.max(1, count)),
+    showRows: rows.show,
+    failure: text.failure ?? rows.failure,
+    retry: text.failure ? text.retry : rows.retry,
+  };
 }
 
 function chunkRange(chunk: ChunkInfo | undefined): SegmentRange | undefined {
@@ -135,15 +150,13 @@ function estimateHeight(chars: number): number {
 /** Reports the visible range to the rows and the text. */
 function useShown(
   range: { startIndex: number; endIndex: number } | null,
-  segmentAt: (index: number) => SegmentRange | undefined,
-  showRows: (first: number, last: number) => void,
-  showText: (start: number, end: number) => void,
+  { segmentAt, showRows, text }: Segments,
 ): void {
   const first = range?.startIndex ?? 0;
   const last = range?.endIndex ?? 0;
   const from = segmentAt(first)?.start;
   const to = segmentAt(last)?.end;
-  const latest = useLatestOf(showText);
+  const latest = useLatestOf(text.show);
   useEffect(() => showRows(first, last), [showRows, first, last]);
   useEffect(() => {
     if (from !== undefined && to !== undefined) latest.current(from, to);

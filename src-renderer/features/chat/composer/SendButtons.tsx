@@ -1,0 +1,46 @@
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { Question } from './useQuestion.ts';
+
+/** Stops the answer being generated, and sends or queues the draft. */
+export function SendButtons({
+  question: { text, waits, canSend, send },
+  busy,
+  onStop,
+}: {
+  question: Question;
+  busy: boolean;
+  onStop: () => void;
+}) {
+  const { t } = useTranslation('chat');
+  return (
+    <>
+      {busy && (
+        <Tooltip label={t('composer.stop')}>
+          <ActionIcon
+            size={34}
+            radius="xl"
+            variant={text === '' ? 'filled' : 'light'}
+            aria-label={t('composer.stop')}
+            onClick={onStop}
+          >
+            <IconPlayerStopFilled size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      {(!busy || text !== '') && (
+        <ActionIcon
+          size={34}
+          radius="xl"
+          variant="filled"
+          aria-label={t(waits ? 'composer.sendLater' : 'composer.send')}
+          disabled={!canSend}
+          onClick={send}
+        >
+          <IconArrowUp size={19} />
+        </ActionIcon>
+      )}
+    </>
+  );
+}
