@@ -77,14 +77,15 @@ function HeadCell<Row, Sort extends string>({
       </div>
     );
   }
-  const Arrow = sorted && sorting.descending ? IconArrowDown : IconArrowUp;
-  const direction = sorted && sorting.descending ? 'descending' : 'ascending';
+  const descending = sorted && sorting.descending;
+  const Arrow = descending ? IconArrowDown : IconArrowUp;
+  const direction = descending ? 'descending' : 'ascending';
   return (
     <div role="columnheader" aria-sort={sorted ? direction : 'none'} className={className}>
       <UnstyledButton
         className={`${classes.sort ?? ''} ${sorted ? (classes.sorted ?? '') : ''}`}
         // Numbers sort in descending order first, names in ascending order.
-        onClick={() => onSort({ by: sort, descending: sorted ? !sorting.descending : align === 'end' })}
+        onClick={() => onSort({ by: sort, descending: sorted ? !descending : align === 'end' })}
       >
         {header}
         {sorted && <Arrow size={13} aria-hidden />}

@@ -1,15 +1,8 @@
 import { useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type RefObject } from 'react';
-import { useTranslation } from 'react-i18next';
-import { notifyFailure } from './notify.tsx';
-import { gestureOf, movedTo, toggled, type SelectGesture } from './table-selection.ts';
-import type { PagedRows } from './usePagedRows.ts';
+import { gestureOf, movedTo } from './table-selection.ts';
+import { useRowSelect, type RowSelectOptions } from './useRowSelect.ts';
 
-interface TableKeysOptions<Row> {
-  rows: PagedRows<Row>;
-  total: number;
-  keyOf: (row: Row) => string;
-  selected?: ReadonlySet<string>;
-  onSelect?: (keys: ReadonlySet<string>) => void;
+interface TableKeysOptions<Row> extends RowSelectOptions<Row> {
   onOpen?: (row: Row) => void;
   scroller: RefObject<HTMLDivElement | null>;
   headPx: number;
@@ -20,7 +13,7 @@ interface TableKeysOptions<Row> {
 export function useTableKeys<Row>(options: TableKeysOptions<Row>) {
   const { rows, total, onOpen, scroller, headPx, rowHeight } = options;
   const [active, setActive] = useState(0);
-  const { select, setAnchor, selectable, clear } = useRowSelect(options);
+  const { select, selectAll, setAnchor, clear } = useRowSelect(options);
   const takeFocus = useRef(false);
   useEffect(() => {
     if (!takeFocus.current) return;
@@ -40,23 +33,28 @@ export function useTableKeys<Row>(options: TableKeysOptions<Row>) {
     const row = rows.rowAt(index);
     if (row !== undefined) onOpen?.(row);
   };
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
-    const pageRows = Math.max(
-      1,
-      Math.floor(((scroller.current?.clientHeight ?? 0) - headPx) / rowHeight) - 1,
-    );
-    const onRow = (event.target as HTMLElement).dataset.index !== undefined;
-    const target = onRow ? movedTo(event.key, active, total, pageRows) : undefined;
-    if (target !== undefined) {
+  /** Whether the active row handled the key. */
+  const onRowKey = ({ key, shiftKey }: KeyboardEvent): boolean => {
+    if (key === ' ') select(active, shiftKey ? 'extend' : 'toggle');
+    else if (key === 'Enter') open(active);
+    else {
+      const height = (scroller.current?.clientHeight ?? 0) - headPx;
+      const target = movedTo(key, active, total, Math.max(1, Math.floor(height / rowHeight) - 1));
+      if (target === undefined) return false;
       moveTo(target);
-      if (event.shiftKey) select(target, 'extend');
+      if (shiftKey) select(target, 'extend');
       else setAnchor(target);
-    } else if (onRow && event.key === ' ') select(active, event.shiftKey ? 'extend' : 'toggle');
-    else if (onRow && event.key === 'Enter') open(active);
-    else if (event.key === 'a' && (event.ctrlKey || event.metaKey) && selectable)
-      select(total - 1, 'extend', 0);
-    else if (event.key === 'Escape' && clear()) event.stopPropagation();
-    else return;
+    }
+    return true;
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
+    const { key, target } = event;
+    if (key === 'Escape') {
+      if (!clear()) return;
+      event.stopPropagation();
+    } else if (key === 'a' && (event.ctrlKey || event.metaKey)) {
+      if (!selectAll()) return;
+    } else if ((target as HTMLElement).dataset.index === undefined || !onRowKey(event)) return;
     event.preventDefault();
   };
   const onClick = (event: MouseEvent<HTMLElement>): void => {
@@ -72,7 +70,7 @@ export function useTableKeys<Row>(options: TableKeysOptions<Row>) {
     if (index !== undefined && !isControl(event.target)) open(index);
   };
   const toggleAll = (): void => {
-    if (!clear()) select(total - 1, 'extend', 0);
+    if (!clear()) selectAll();
   };
   return { active, toggleAll, handlers: { onKeyDown, onClick, onDoubleClick } };
 }
@@ -92,51 +90,4 @@ function rowOf(target: EventTarget): number | undefined {
 /** Whether the click was on an interactive element in the row. */
 function isControl(target: EventTarget): boolean {
   return (target as HTMLElement).closest('a, button, [role="switch"]') !== null;
-}
-
-/** Selects one row, adds one, or selects a range, including rows that were never shown. */
-function useRowSelect<Row>({ rows, total, keyOf, selected, onSelect }: TableKeysOptions<Row>) {
-  const { t } = useTranslation();
-  const anchor = useRef(0);
-  const selectRange = async (from: number, to: number): Promise<void> => {
-    const [first, last] = [Math.min(from, to), Math.max(from, to)];
-    const range = rowsThere(rows, first, last) ?? (await rows.load(first, last));
-    onSelect?.(new Set(range.map(keyOf)));
-  };
-  return {
-    selectable: onSelect !== undefined && total > 0,
-    setAnchor: (index: number): void => {
-      anchor.current = index;
-    },
-    select: (index: number, gesture: SelectGesture, from?: number): void => {
-      if (!onSelect || !selected || total === 0) return;
-      if (gesture === 'extend') {
-        selectRange(from ?? anchor.current, index).catch((error: unknown) =>
-          notifyFailure(error, t('error.title')),
-        );
-        return;
-      }
-      anchor.current = index;
-      const row = rows.rowAt(index);
-      if (row === undefined) return;
-      onSelect(gesture === 'toggle' ? toggled(selected, keyOf(row)) : new Set([keyOf(row)]));
-    },
-    /** Whether there was a selection to clear. */
-    clear: (): boolean => {
-      if (!selected || selected.size === 0) return false;
-      onSelect?.(new Set());
-      return true;
-    },
-  };
-}
-
-/** A range's rows if all of them are loaded: selecting with the arrow keys must not wait. */
-function rowsThere<Row>(rows: PagedRows<Row>, first: number, last: number): Row[] | undefined {
-  const found: Row[] = [];
-  for (let index = first; index <= last; index++) {
-    const row = rows.rowAt(index);
-    if (row === undefined) return undefined;
-    found.push(row);
-  }
-  return found;
 }
