@@ -46,10 +46,10 @@ test('an invalid pack and a missing one: a message each, and Kvasir runs on the 
   const failures = devices.packs.map(({ failure }) => failure);
   expect(failures.map((failure) => failure?.code)).toEqual(['DEVICE_FAILED', 'DEVICE_FAILED']);
   expect(failures[0]?.message).toMatch(
-    /^The GPU pack libggml-broken\.so could not be loaded, so the processor is used: .+\.$/,
+    /^The GPU pack libggml-broken\.so could not be loaded, so the CPU is used: .+\.$/,
   );
   expect(failures[1]?.message).toMatch(
-    /^There is no GPU pack at .+libggml-absent\.so, so the processor is used\.$/,
+    /^There is no GPU pack at .+libggml-absent\.so, so the CPU is used\.$/,
   );
 });
 

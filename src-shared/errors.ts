@@ -75,7 +75,7 @@ export const ERROR_CODES = [
   'CONNECTION_LOST', // the window lost its core
   'ABORTED', // the caller asked to stop
   'OUT_OF_MEMORY',
-  'DEVICE_FAILED', // a GPU, its pack or its driver does not do here what it should, so the processor is used
+  'DEVICE_FAILED', // a GPU, its pack or its driver does not do here what it should, so the CPU is used
   'ENGINE_FAILED', // the native engine reported something none of the above names
 ] as const;
 

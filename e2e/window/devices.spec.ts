@@ -57,7 +57,7 @@ test('a GPU that is off says why, and so does a pack without one', async ({ app,
     message,
     advice: 'Test it again.',
   });
-  const off = because('The results of Vulkan0 differ from the processor’s (writing).');
+  const off = because('The results of Vulkan0 differ from the CPU’s (writing).');
   const broken = because('The GPU pack libggml-cuda.so could not be loaded.');
   await saying(window, () => ({
     devices: [{ ...GPU, state: 'off', failure: off }],

@@ -88,7 +88,7 @@ test('a removed document takes its caches with it, and leaves the file alone', a
   await rowOf(window, 'anchor.md').getByRole('checkbox', { name: 'Select' }).click();
   await window.getByRole('button', { name: 'Remove…' }).click();
   await window.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
-  await expect(window.getByText(/Removed\. Freed .* of caches \(1 passage\)\./)).toBeVisible();
+  await expect(window.getByText(/Removed\. Freed .* of caches \(1 chunk\)\./)).toBeVisible();
   await expect(documentsOf(window, 'Shore')).toHaveAttribute('aria-rowcount', '2');
 
   await expect(await cachedDocument(window, 'anchor.md')).toHaveCount(0);

@@ -39,7 +39,7 @@ test('a folder is set up, tested, filled and told about', async ({ window, dataD
   const status = window
     .getByRole('region', { name: 'The cache as a whole' })
     .or(window.getByRole('complementary'));
-  await expect(status.getByText(/^Written: .+ of \d+ passages?$/)).toBeVisible({ timeout: 60_000 });
+  await expect(status.getByText(/^Written: .+ of \d+ chunks?$/)).toBeVisible({ timeout: 60_000 });
   await expect(status.getByText(sharing.status.ready)).toBeVisible();
   expect(
     readdirSync(shared, { recursive: true, encoding: 'utf8' }).some((name) => name.endsWith('.kvs')),

@@ -118,9 +118,7 @@ describe('without a GPU', () => {
     settings.update({ device: 'Vulkan0' });
     expect(await loadedOn(service)).toBe('cpu');
     expect(await loadedOn(service)).toBe('cpu');
-    expect(notices.map(({ message }) => message)).toEqual([
-      'Device Vulkan0 not found, so the processor is used.',
-    ]);
+    expect(notices.map(({ message }) => message)).toEqual(['Device Vulkan0 not found, so the CPU is used.']);
   });
 });
 
@@ -152,7 +150,7 @@ describe('a new pack', () => {
     expect(second.asked).toEqual([]);
   });
 
-  test('with a GPU that is slower than the processor is used by those who ask for it', async () => {
+  test('with a GPU that is slower than the CPU is used by those who ask for it', async () => {
     const { service, settings } = kvasir({ packs: VULKAN, outcomes: { Vulkan0: SLOW } });
     await service.settled();
     expect(service.status().automatic).toEqual({ device: 'cpu', why: 'cpu-faster' });
@@ -170,7 +168,7 @@ describe('a new pack', () => {
     expect(devices.map(({ name }) => name)).toEqual(['CPU']);
     expect(notices[0]).toMatchObject({
       code: 'DEVICE_FAILED',
-      message: "The results of Vulkan0 differ from the processor's (blending), so the processor is used.",
+      message: "The results of Vulkan0 differ from the CPU's (blending), so the CPU is used.",
     });
     expect(service.status().devices[1]).toMatchObject({ name: 'Vulkan0', state: 'off', failure: notices[0] });
   });
@@ -192,7 +190,7 @@ describe('a new pack', () => {
   test('without a GPU says so', async () => {
     const { service, notices } = kvasir({ packs: { 'libggml-cuda.so': [] } });
     await service.settled();
-    expect(notices[0]?.message).toBe('libggml-cuda.so found no usable GPU, so the processor is used.');
+    expect(notices[0]?.message).toBe('libggml-cuda.so found no usable GPU, so the CPU is used.');
     expect(service.status().packs).toEqual([{ name: 'libggml-cuda.so', failure: notices[0] }]);
   });
 
@@ -294,7 +292,7 @@ describe('a GPU that works', () => {
     });
     expect(loaded).toBe('cpu');
     expect(notices.map(({ message }) => message)).toEqual([
-      'Large could not be loaded on Vulkan0, so the processor is used: Could not allocate 9000 MiB in Vulkan0.',
+      'Large could not be loaded on Vulkan0, so the CPU is used: Could not allocate 9000 MiB in Vulkan0.',
     ]);
   });
 
@@ -312,7 +310,7 @@ describe('a GPU that works', () => {
     const next = kvasir({ data, packs: VULKAN, outcomes: { Vulkan0: GOOD } });
     expect(next.service.current).toBe('cpu');
     expect(next.found.map(({ message }) => message)).toEqual([
-      'Kvasir crashed while loading Large on Vulkan0, so the processor is used.',
+      'Kvasir crashed while loading Large on Vulkan0, so the CPU is used.',
     ]);
     await next.service.settled();
     expect(next.asked).toEqual([]);
@@ -351,7 +349,7 @@ describe('a GPU that works', () => {
     writeFileSync(join(data, 'devices.json'), killed);
     const next = kvasir({ data, packs: VULKAN });
     expect(next.found[0]?.message).toBe(
-      'Kvasir crashed while testing libggml-vulkan.so, so the processor is used.',
+      'Kvasir crashed while testing libggml-vulkan.so, so the CPU is used.',
     );
     expect(next.service.packs).toEqual([]);
     expect(next.service.status().packs).toEqual([{ name: 'libggml-vulkan.so', failure: next.found[0] }]);

@@ -11,21 +11,21 @@ const failed = (message: string, advice = AGAIN): Failure => ({ code: 'DEVICE_FA
 /** A driver whose results differ from the CPU's; `what` names the computation that differs. */
 export function wrongFailure(device: string, what: string): Failure {
   return failed(
-    `The results of ${device} differ from the processor's (${what}), so the processor is used.`,
+    `The results of ${device} differ from the CPU's (${what}), so the CPU is used.`,
     "A newer version of the GPU's driver may help; then test it again in the settings.",
   );
 }
 
 export function noDeviceFailure(source: string): Failure {
   return failed(
-    `${source} found no usable GPU, so the processor is used.`,
+    `${source} found no usable GPU, so the CPU is used.`,
     "Install the GPU's driver, then test it again in the settings.",
   );
 }
 
 export function noSuchDeviceFailure(device: string): Failure {
   return failed(
-    `Device ${device} not found, so the processor is used.`,
+    `Device ${device} not found, so the CPU is used.`,
     'Choose another device in the settings, or download its pack there, under Engine.',
   );
 }
@@ -33,16 +33,16 @@ export function noSuchDeviceFailure(device: string): Failure {
 /** The notice at start about work that ended the last run. */
 export function endedFailure({ source, device, model }: Risk): Failure {
   if (device !== null && model !== null)
-    return failed(`Kvasir crashed while loading ${model} on ${device}, so the processor is used.`);
-  return failed(`Kvasir crashed while testing ${device ?? source}, so the processor is used.`);
+    return failed(`Kvasir crashed while loading ${model} on ${device}, so the CPU is used.`);
+  return failed(`Kvasir crashed while testing ${device ?? source}, so the CPU is used.`);
 }
 
 /** A model that loads on the CPU but not on the device. */
 export function notLoadedFailure(model: string, device: string, error: unknown): Failure {
   const why = error instanceof Error ? error.message : String(error);
   return failed(
-    `${model} could not be loaded on ${device}, so the processor is used: ${why}`,
-    'Free GPU memory, or choose a smaller model or the processor.',
+    `${model} could not be loaded on ${device}, so the CPU is used: ${why}`,
+    'Free GPU memory, or choose a smaller model or the CPU.',
   );
 }
 

@@ -99,7 +99,7 @@ export class Engine {
     if (!existsSync(path)) {
       throw new KvasirError(
         'DEVICE_FAILED',
-        `There is no GPU pack at ${path}, so the processor is used.`,
+        `There is no GPU pack at ${path}, so the CPU is used.`,
         "Get it in the settings, under Engine, or run `npm run setup` with the pack's flag again.",
       );
     }

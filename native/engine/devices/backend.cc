@@ -71,7 +71,7 @@ void init_backends(const std::string & dir) {
         if (const char * cpu = std::getenv("KVASIR_CPU"); cpu && *cpu) {
             throw Error("ENGINE_FAILED",
                         "KVASIR_CPU selects ggml's library for \"" + std::string(cpu) + "\", which is not in " + dir +
-                            " or does not run on this processor.",
+                            " or does not run on this CPU.",
                         "Unset KVASIR_CPU, or name another library.");
         }
         throw Error("ENGINE_FAILED", "No ggml CPU backend was found in " + dir + ".", "Run `npm run setup` again.");
@@ -86,7 +86,7 @@ void load_pack(const std::string & path) {
     if (loaded) return;
     const size_t slash = path.find_last_of("/\\");
     throw Error("DEVICE_FAILED",
-                "The GPU pack " + path.substr(slash + 1) + " could not be loaded, so the processor is used: " +
+                "The GPU pack " + path.substr(slash + 1) + " could not be loaded, so the CPU is used: " +
                     why_not_loaded(said) + ".",
                 "Install the GPU's driver, or run `npm run setup` with the pack's flag again; then test it again in "
                 "the settings.");

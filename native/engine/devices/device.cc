@@ -84,7 +84,7 @@ void Device::check(ggml_cgraph * graph) const {
         if (ggml_backend_dev_supports_op(dev_, node)) continue;
         throw Error("ENGINE_FAILED",
                     "The device " + name() + " cannot compute what this model needs (" + ggml_op_desc(node) + ").",
-                    "Run this model on the processor.");
+                    "Run this model on the CPU.");
     }
 }
 

@@ -36,7 +36,7 @@ function endedBy(request: DeviceRequest, how: string): KvasirError {
   const what = request.ask === 'try' ? request.device : 'the GPU';
   return new KvasirError(
     'DEVICE_FAILED',
-    `The test process of ${what} crashed (${how}), so the processor is used.`,
+    `The test process of ${what} crashed (${how}), so the CPU is used.`,
     "A newer version of the GPU's driver may help; then test it again in the settings.",
   );
 }

@@ -19,7 +19,7 @@ export function Plan({ request }: { request: DocumentAnalysis }) {
     );
   const { windows, size, overlap, chunks, tokens, storedChunks, blends } = plan;
   const counts = {
-    chunks: t('common:unit.chunks', { count: chunks }),
+    chunks: t('common:unit.passages', { count: chunks }),
     tokens: t('common:unit.tokens', { count: tokens }),
   };
   const sentence =

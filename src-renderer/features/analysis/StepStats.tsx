@@ -28,7 +28,7 @@ export function StepStats({ stats, encoded }: { stats: AnswerStats; encoded: Enc
   if (encoded)
     words.push(
       t('step.encoded', {
-        chunks: t('common:unit.chunks', { count: encoded.chunks }),
+        chunks: t('common:unit.passages', { count: encoded.chunks }),
         time: format.duration(encoded.ms),
       }),
     );

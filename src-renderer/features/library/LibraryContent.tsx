@@ -68,7 +68,7 @@ function Summary({ library }: { library: LibraryInfo }) {
   const format = useFormat();
   const parts = [
     t('unit.documents', { count: library.documents }),
-    t('unit.chunks', { count: library.chunks }),
+    t('unit.passages', { count: library.chunks }),
     t('unit.tokens', { count: library.tokens }),
     format.bytes(library.cacheBytes),
   ];

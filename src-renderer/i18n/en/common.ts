@@ -66,8 +66,10 @@ export const common = {
   unit: {
     tokens_one: '{{count, number}} token',
     tokens_other: '{{count, number}} tokens',
-    chunks_one: '{{count, number}} passage',
-    chunks_other: '{{count, number}} passages',
+    chunks_one: '{{count, number}} chunk',
+    chunks_other: '{{count, number}} chunks',
+    passages_one: '{{count, number}} passage',
+    passages_other: '{{count, number}} passages',
     pages_one: '{{count, number}} page',
     pages_other: '{{count, number}} pages',
     documents_one: '{{count, number}} document',

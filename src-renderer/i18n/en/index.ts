@@ -37,5 +37,9 @@ export const en = {
   welcome,
 };
 
-/** The same keys with other texts. i18next's plural forms (`_one`, `_other`) may differ between languages. */
-export type Words<T> = { readonly [K in keyof T]: T[K] extends string ? string : Words<T[K]> };
+/** The same keys with other texts, for a language without a singular: Chinese has only the plural form `_other`. */
+export type Words<T> = {
+  readonly [K in keyof T as K extends `${string}_one` ? never : K]: T[K] extends string
+    ? string
+    : Words<T[K]>;
+};

@@ -1,7 +1,7 @@
 export const welcome = {
   title: 'Ask your documents. Get the first word sooner.',
   intro:
-    'Kvasir reads each document once. After that, answers start sooner. Everything runs on this machine.',
+    'Kvasir reads each document once. After that, answers start sooner. Documents are read and searched on this machine.',
   steps: {
     label: 'What is ready',
     library: 'Sample library',
@@ -24,7 +24,8 @@ export const welcome = {
   see: 'The line under the answer shows how much sooner it started, and its sources. You can ask before everything has been read.',
   own: 'Then use your own',
   addDocuments: 'Add your documents',
-  addDocumentsText: 'PDF, Word, slides, sheets, web pages, notes, code. They never leave this machine.',
+  addDocumentsText:
+    'PDF, Word, slides, sheets, web pages, notes, code. The files stay on this machine; a model on a server gets only your questions and the passages found.',
   importModel: 'Import a model',
   importModelText:
     'The demo model was made for the sample library and writes nonsense about anything else. For your own documents, import a model (a GGUF file).',

@@ -6,7 +6,6 @@ export const analysis: Words<typeof en.analysis> = {
     label: '分析',
     none: '还没有分析过任何内容',
     steps: '{{done}} / {{total}}',
-    questions_one: '{{count, number}} 个问题',
     questions_other: '{{count, number}} 个问题',
   },
   state: {
@@ -41,7 +40,6 @@ export const analysis: Words<typeof en.analysis> = {
     fromFile: '从文本文件读取…',
     libraries: '资料库',
     allLibraries: '全部资料库',
-    count_one: '{{count, number}} 个问题',
     count_other: '{{count, number}} 个问题',
     tooMany: '一次最多 {{most, number}} 个',
     notText: '{{name}} 不是文本文件。',
@@ -55,7 +53,6 @@ export const analysis: Words<typeof en.analysis> = {
     openText: '这段文字留下了哪些没有解答的问题？',
   },
   plan: {
-    windows_one: '{{count, number}} 个窗口',
     windows_other: '{{count, number}} 个窗口',
     sentence: '{{windows}}，每个最多 {{size, number}} 个段落，相邻窗口重叠 {{overlap, number}} 个。',
     one: '整篇文档可放进一个窗口：{{chunks}}，{{tokens}}。',
@@ -102,7 +99,6 @@ export const analysis: Words<typeof en.analysis> = {
     resident: '{{count, number}} 个自上一步起仍在内存中',
     encoded: '事先读取了 {{chunks}}，用时 {{time}}',
     full: '从头读取 {{tokens}}',
-    sources_one: '{{count, number}} 个来源',
     sources_other: '{{count, number}} 个来源',
     showSources: '{{step}}的来源',
     gone: '文档已不存在',

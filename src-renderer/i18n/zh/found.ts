@@ -13,9 +13,7 @@ export const found: Words<typeof en.found> = {
   none: '没有在本机上找到其他程序的模型。',
   cutShort: '内容太多，无法全部查看。请指定存放模型的文件夹，它会最先被查看。',
   showAll: '显示全部 {{count, number}} 个',
-  more_one: '另有 {{count, number}} 个，见“模型”页面。',
   more_other: '另有 {{count, number}} 个，见“模型”页面。',
-  unusable_one: '{{count, number}} 个文件无法使用',
   unusable_other: '{{count, number}} 个文件无法使用',
   app: {
     'lm-studio': 'LM Studio',

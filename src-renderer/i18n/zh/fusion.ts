@@ -36,7 +36,6 @@ export const fusion: Words<typeof en.fusion> = {
     computed: '直接计算',
   },
   sentence: {
-    prompt_one: '提示共有 {{formatted}} 个 token。',
     prompt_other: '提示共有 {{formatted}} 个 token。',
     resident: '其中 {{tokens}} 个在前几轮对话后仍留在内存中。',
     prefix: '开头的 {{tokens}} 个与另一个提示的开头完全相同，当时已精确计算，这次直接从内存沿用。',
@@ -68,7 +67,6 @@ export const fusion: Words<typeof en.fusion> = {
       quality: '校准发现，融合会使这个模型的回答改变过多。',
       watched: '此前融合使来自这些文档的回答改变过多，因此已停止融合。可在“模型”页面恢复。',
     },
-    computedInstead_one: '有 {{count}} 个缓存的段落仍直接计算，因为加载它会更久。',
     computedInstead_other: '有 {{count}} 个缓存的段落仍直接计算，因为加载它们会更久。',
     cheaper: '在这个比例下，段落放在磁盘上也不会延误回答。',
   },
@@ -110,9 +108,7 @@ export const fusion: Words<typeof en.fusion> = {
     leadFull: '没有做比较，所以没有着色：每个 token 都是直接计算的。',
     leadOther: '没有做比较，所以没有着色。带框的 token 已按策略重新计算。',
     empty: '报告中没有保存这个提示的文本。',
-    resident_one: '这段文本之前还有 {{formatted}} 个来自前几轮对话的 token，未作改动。',
     resident_other: '这段文本之前还有 {{formatted}} 个来自前几轮对话的 token，未作改动。',
-    prefix_one: '这段文本之前还有 {{formatted}} 个 token，沿用另一个开头相同的提示所精确计算的结果。',
     prefix_other: '这段文本之前还有 {{formatted}} 个 token，沿用另一个开头相同的提示所精确计算的结果。',
     scale: '色阶',
     linear: '线性',
@@ -129,7 +125,6 @@ export const fusion: Words<typeof en.fusion> = {
     text: '指令与问题',
     residentPart: '已在内存中',
     part: '{{title}} · 第 {{ordinal}} 段',
-    partNote_one: '{{tier}} · {{formatted}} 个 token',
     partNote_other: '{{tier}} · {{formatted}} 个 token',
     partNoteRecomputed: '{{tier}} · {{formatted}} 个 token，重新计算 {{recomputed}} 个',
     position: '位置',
@@ -142,7 +137,6 @@ export const fusion: Words<typeof en.fusion> = {
     rankAt: '名次，第 {{layer}} 层',
     rankOf: '第 {{rank}} 位，共 {{all}}',
     kept: '重新计算',
-    keptAfter_one: '是：在第 {{layers}} 层选中',
     keptAfter_other: '是：在第 {{layers}} 层选中',
     dropped: '否：在第 {{layer}} 层落选',
     notCompared: '未比较',
@@ -166,11 +160,8 @@ export const fusion: Words<typeof en.fusion> = {
   },
   chunks: {
     title: '段落',
-    lead_one: '提示中有 {{count}} 个段落：{{ram}} 个来自内存，{{disk}} 个来自磁盘，{{computed}} 个直接计算。',
     lead_other:
       '提示中有 {{count}} 个段落：{{ram}} 个来自内存，{{disk}} 个来自磁盘，{{computed}} 个直接计算。',
-    leadInPart_one:
-      '其中 {{count}} 个本身没有缓存：它的 {{tokens}} 个 token 中有 {{reused}} 个也出现在已缓存的段落里并被复用，其余直接计算。',
     leadInPart_other:
       '其中 {{count}} 个本身没有缓存：它们的 {{tokens}} 个 token 中有 {{reused}} 个也出现在已缓存的段落里并被复用，其余直接计算。',
     leadShared: '来自共享缓存：{{shared}}。',

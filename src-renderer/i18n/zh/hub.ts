@@ -34,7 +34,6 @@ export const hub: Words<typeof en.hub> = {
     manual: '由所有者逐一批准，可能需要等待。',
     token: '在该站的账户设置中创建一个只读令牌，然后填在这里。',
   },
-  downloads_one: '{{count, number}} 次下载',
   downloads_other: '{{count, number}} 次下载',
   updated: '{{ago}}更新',
   context: '上下文 {{amount}}',
@@ -43,7 +42,6 @@ export const hub: Words<typeof en.hub> = {
   notBlended: '不融合',
   files: '量化版本',
   filesNone: '没有可以下载并核对的 GGUF 文件。',
-  others_one: '另有 {{count, number}} 个文件本身不是模型',
   others_other: '另有 {{count, number}} 个文件本身不是模型',
   other: {
     projector: '用于把图片转换成 token',
@@ -61,7 +59,6 @@ export const hub: Words<typeof en.hub> = {
   file: {
     disk: '磁盘 {{bytes}}',
     memory: '内存 {{bytes}}（{{tokens}} token 的上下文）',
-    parts_one: '{{count, number}} 个文件',
     parts_other: '{{count, number}} 个文件',
     reading: '读取约 {{speed}} token/秒',
     writing: '生成约 {{speed}} token/秒',

@@ -100,7 +100,6 @@ export const models: Words<typeof en.models> = {
   unsupported: '无法在此运行：{{reason}}',
   impact: {
     title: '使用 {{name}}？',
-    chunks_one: '你的资料库有 {{count, number}} 个段落，这个模型已读取 {{cached}} 个。',
     chunks_other: '你的资料库有 {{count, number}} 个段落，这个模型已读取 {{cached}} 个。',
     unknown: '这个模型会在后台重新读取你的文档。',
     work: '还需读取：{{tokens}} 个 token（词的片段），需要磁盘空间 {{bytes}}。',
@@ -212,7 +211,6 @@ export const models: Words<typeof en.models> = {
     of: '{{model}}，资料库“{{library}}”',
     ofClients: '{{model}}，其他程序发送的文本（API）',
     state: {
-      few_one: '已比较 {{count, number}} 个回答；不足 {{fewest, number}} 个时不下结论。',
       few_other: '已比较 {{count, number}} 个回答；不足 {{fewest, number}} 个时不下结论。',
       none: '此后还没有比较过回答。',
       kept: '融合保持了质量。',

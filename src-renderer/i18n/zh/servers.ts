@@ -9,7 +9,6 @@ export const servers: Words<typeof en.servers> = {
   readable: '传输未加密（http），途中的其他人可以读到。',
   badge: { leaves: '{{model}} · 发往 {{host}}', here: '{{model}} · {{host}}' },
   by: '由服务器上的 {{model}} 回答',
-  waiting_one: '已连同 {{count}} 个段落发往 {{host}}，正在等待首个 token…',
   waiting_other: '已连同 {{count}} 个段落发往 {{host}}，正在等待首个 token…',
   on: '位于服务器 {{host}}',
   facts: {

@@ -7,8 +7,6 @@ export const strategies: Words<typeof en.strategies> = {
   full: { name: '完整预填充', help: '全部重新计算：最慢，用作对照。' },
   query: { name: '按问题融合', help: '复用缓存的文本，重算问题所关注的内容，并据此修正其余内容。' },
   separator: '、',
-  checked_one: '{{strategy}}，在第 {{layers}} 层检查',
   checked_other: '{{strategy}}，在第 {{layers}} 层检查',
-  asked_one: '{{strategy}}，在第 {{layers}} 层看问题',
   asked_other: '{{strategy}}，在第 {{layers}} 层看问题',
 };

@@ -103,7 +103,7 @@ function Sizes({ sizes, limit }: { sizes: readonly number[]; limit: number }) {
   const bars = histogramOf(sizes, Math.max(limit, summary.max), BARS);
   const highest = Math.max(...bars);
   const sentence = t('sizes.summary', {
-    chunks: t('common:unit.chunks', { count: sizes.length }),
+    chunks: t('common:unit.passages', { count: sizes.length }),
     min: format.number(summary.min),
     median: format.number(summary.median),
     max: format.number(summary.max),
