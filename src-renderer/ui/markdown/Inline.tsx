@@ -1,5 +1,5 @@
 import { IconPhotoOff } from '@tabler/icons-react';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { createElement, lazy, Suspense, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { decodeEntities, safeLink } from './links.ts';
 import { MarkedText } from './MarkedText.tsx';
@@ -24,23 +24,9 @@ function Piece({ token }: { token: MarkdownToken }): ReactNode {
     case 'escape':
       return token.text;
     case 'strong':
-      return (
-        <strong>
-          <Inline tokens={childrenOf(token)} />
-        </strong>
-      );
     case 'em':
-      return (
-        <em>
-          <Inline tokens={childrenOf(token)} />
-        </em>
-      );
     case 'del':
-      return (
-        <del>
-          <Inline tokens={childrenOf(token)} />
-        </del>
-      );
+      return createElement(token.type, null, <Inline tokens={childrenOf(token)} />);
     case 'codespan':
       return <code>{token.text}</code>;
     case 'br':

@@ -1,5 +1,5 @@
 import { Group, SegmentedControl, Select } from '@mantine/core';
-import { useMemo, useState, type ReactNode } from 'react';
+import { useMemo, useState } from 'react';
 import type { Comparison, DeepPrompt } from '../../../../src-shared/comparison.ts';
 import { DataTable } from '../../../viz/DataTable.tsx';
 import { heat } from '../../../viz/heat/heat.ts';
@@ -35,18 +35,71 @@ export function HeatSection({ comparison, prompt, first, words, files }: HeatSec
   const methods = useMemo(() => deepMethods(comparison), [comparison]);
   const [index, setIndex] = useState(methods.indexOf(first));
   const [matrix, setMatrix] = useState<MatrixName>('v');
-  const choices = (
-    <HeatChoices
-      methods={methods}
-      index={index}
-      matrix={matrix}
-      onIndex={setIndex}
-      onMatrix={setMatrix}
-      words={words}
-    />
+  const method = methods[index] ?? first;
+  const { t, format, significant } = words;
+  const kind = usePanelState((state) => state.scale);
+  const grid = useMemo(() => gridOf(method, matrix), [method, matrix]);
+  const { data, scale } = useMemo(() => heatData(grid, prompt, kind), [grid, prompt, kind]);
+  const whole = useMemo(() => ({ start: 0, end: Math.max(1, grid.columns) }), [grid.columns]);
+  const span = useSpan(whole);
+  const lead = heatLead(method, grid, prompt, words);
+  return (
+    <Section
+      name="heat"
+      title={t('compare:heat.title')}
+      lead={lead}
+      wide
+      table={<HeatTable grid={grid} prompt={prompt} words={words} />}
+      onPng={() =>
+        files.png('heat', [
+          { title: t('compare:heat.title'), caption: lead, picture: heat(data, whole, format.number) },
+        ])
+      }
+      onCsv={() => files.csv(`heat-${matrix}`, heatCsv(grid, prompt))}
+    >
+      <div className={classes.controls}>
+        <HeatChoices
+          methods={methods}
+          index={index}
+          matrix={matrix}
+          onIndex={setIndex}
+          onMatrix={setMatrix}
+          words={words}
+        />
+        <ZoomButtons
+          control={span}
+          words={{
+            zoomIn: t('pipeline.zoomIn'),
+            zoomOut: t('pipeline.zoomOut'),
+            zoomAll: t('pipeline.zoomAll'),
+          }}
+        />
+      </div>
+      <div className={classes.legend}>
+        <ScaleLegend scale={scale} words={words} />
+        <LegendParts
+          words={words}
+          computed={prompt.parts.some(({ kind: part, cached }) => part === 'chunk' && !cached)}
+        />
+      </div>
+      <HeatView
+        data={data}
+        span={span}
+        format={format.number}
+        label={t('compare:heat.picture')}
+        note={(layer, position) => ({
+          title: `“${visible(prompt.tokens[position] ?? '')}”`,
+          rows: [
+            [t('tokens.position'), format.number(position)],
+            [t('tokens.passage'), partName(prompt, position, words)],
+            [t('layers.layer'), String(layer)],
+            [t(`compare:heat.${matrix}`), significant(grid.values[layer * grid.columns + position] ?? 0)],
+          ],
+        })}
+      />
+      <Keys text={t('compare:heat.keyboard')} />
+    </Section>
   );
-  const shared = { matrix, prompt, words, files, choices };
-  return <HeatOfWay method={methods[index] ?? first} {...shared} />;
 }
 
 function HeatChoices({
@@ -89,72 +142,6 @@ function HeatChoices({
       />
       <ScaleSwitch kind={kind} onChange={setScale} words={words} />
     </Group>
-  );
-}
-
-interface HeatOfWayProps extends Pick<HeatSectionProps, 'prompt' | 'words' | 'files'> {
-  method: DeepMethod;
-  matrix: MatrixName;
-  choices: ReactNode;
-}
-
-function HeatOfWay({ method, matrix, prompt, words, files, choices }: HeatOfWayProps) {
-  const { t, format, significant } = words;
-  const kind = usePanelState((state) => state.scale);
-  const grid = useMemo(() => gridOf(method, matrix), [method, matrix]);
-  const { data, scale } = useMemo(() => heatData(grid, prompt, kind), [grid, prompt, kind]);
-  const whole = useMemo(() => ({ start: 0, end: Math.max(1, grid.columns) }), [grid.columns]);
-  const span = useSpan(whole);
-  const lead = heatLead(method, grid, prompt, words);
-  return (
-    <Section
-      name="heat"
-      title={t('compare:heat.title')}
-      lead={lead}
-      wide
-      table={<HeatTable grid={grid} prompt={prompt} words={words} />}
-      onPng={() =>
-        files.png('heat', [
-          { title: t('compare:heat.title'), caption: lead, picture: heat(data, whole, format.number) },
-        ])
-      }
-      onCsv={() => files.csv(`heat-${matrix}`, heatCsv(grid, prompt))}
-    >
-      <div className={classes.controls}>
-        {choices}
-        <ZoomButtons
-          control={span}
-          words={{
-            zoomIn: t('pipeline.zoomIn'),
-            zoomOut: t('pipeline.zoomOut'),
-            zoomAll: t('pipeline.zoomAll'),
-          }}
-        />
-      </div>
-      <div className={classes.legend}>
-        <ScaleLegend scale={scale} words={words} />
-        <LegendParts
-          words={words}
-          computed={prompt.parts.some(({ kind: part, cached }) => part === 'chunk' && !cached)}
-        />
-      </div>
-      <HeatView
-        data={data}
-        span={span}
-        format={format.number}
-        label={t('compare:heat.picture')}
-        note={(layer, position) => ({
-          title: `“${visible(prompt.tokens[position] ?? '')}”`,
-          rows: [
-            [t('tokens.position'), format.number(position)],
-            [t('tokens.passage'), partName(prompt, position, words)],
-            [t('layers.layer'), String(layer)],
-            [t(`compare:heat.${matrix}`), significant(grid.values[layer * grid.columns + position] ?? 0)],
-          ],
-        })}
-      />
-      <Keys text={t('compare:heat.keyboard')} />
-    </Section>
   );
 }
 
