@@ -83,7 +83,7 @@ test('adding an adapter recomputes a library; removing it makes the first cache 
     app.start();
     for (const { id: sample } of app.libraries.list()) await app.libraries.delete(sample);
     const { id } = await app.models.import(model);
-    await app.models.activate(id);
+    await app.loader.activate(id);
     const docs = app.libraries.create('Docs');
     await app.libraries.addPaths({ id: docs.id, paths: [library], watch: false });
     const counts = (): unknown => {

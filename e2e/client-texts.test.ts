@@ -32,7 +32,7 @@ beforeAll(async () => {
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   await workspace.library.drain({ precompute: false });
   calibration = await app.workspaces.calibrate(workspace, SHORT_CALIBRATION, {});
-  await app.models.current();
+  await app.loader.current();
   const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as { question: string }[];
   const texts = new Map([...workspace.library.chunks()].map(({ id, text }) => [id, text]));
   asked = await Promise.all(
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 test("auto is as close to the full prefill as the model's best strategy", async () => {
   expect(calibration.textKind).toBe('headings');
-  const model = app.models.active?.model;
+  const model = app.loader.active?.model;
   if (!model) throw new Error('no model');
   const usual = nearestAt([calibration], UNCALIBRATED.ratio) ?? UNCALIBRATED;
   const rows = [];
@@ -93,7 +93,7 @@ test("auto is as close to the full prefill as the model's best strategy", async 
 });
 
 function answer(message: CompletionMessage, strategy?: StrategyRequest): Promise<CompletionResult> {
-  const [model, prompt] = [app.models.active?.name ?? '', { messages: [message] }];
+  const [model, prompt] = [app.loader.active?.name ?? '', { messages: [message] }];
   return app.completions.complete({ model, prompt, temperature: 0, maxTokens: 24, strategy }, { signal });
 }
 

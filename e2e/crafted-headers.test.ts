@@ -25,23 +25,24 @@ describe('the window’s core', () => {
   let app: App;
   beforeAll(async () => {
     app = await App.open({ dataDir: join(dir, 'window'), overrides: { threads: 1 } });
-    await app.models.current();
+    await app.loader.current();
   });
   afterAll(() => app.close());
 
   test.each(CASES)('%s: %s', async (architecture, key, value) => {
     const { id } = await app.models.import(otherModel(architecture, dir, { [key]: value }));
-    await expect(app.models.activate(id)).rejects.toMatchObject({
+    await expect(app.loader.activate(id)).rejects.toMatchObject({
       code: 'MODEL_INVALID',
       message: expect.stringMatching(ENDED) as string,
     });
-    expect(app.models.active?.id).toBe('demo');
+    expect(app.loader.active?.id).toBe('demo');
   });
 
   test('an intact file that replaces one is used', async () => {
     const { id } = await app.models.import(otherModel('lfm2', dir));
-    expect(await app.models.activate(id)).toMatchObject({ active: true, state: 'ready', failure: null });
-    await app.models.activate('demo');
+    await app.loader.activate(id);
+    expect(app.models.get(id)).toMatchObject({ active: true, state: 'ready', failure: null });
+    await app.loader.activate('demo');
   });
 });
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
   writeFiles(join(dir, 'docs'), documents());
   app = await App.open({ dataDir: join(dir, 'data'), overrides: { threads: 1, maxTokens: 12 } });
   const { id } = await app.models.import(randomModel({ ...BERT, context: 512, pooling: 1 }, dir));
-  await app.models.activate(id);
+  await app.loader.activate(id);
   app.start();
   libraryId = app.libraries.create('Docs').id;
   await app.libraries.addPaths({ id: libraryId, paths: [join(dir, 'docs')], watch: true });

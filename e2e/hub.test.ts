@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Download } from '../src-shared/contract/models.ts';
-import { filesOf } from '../src-main/models/model-parts.ts';
+import { filesOf } from '../src-main/models/registry/model-parts.ts';
 import { resolvePaths } from '../src-main/platform/paths.ts';
 import { SHA, sha256Of, TestHub } from '../src-main/testing/hub-server.ts';
 import { randomFrom } from '../src-main/testing/random.ts';

@@ -60,7 +60,7 @@ const KEPT = [
 
 test('unfinished files of dead processes are deleted, finished ones and pending downloads are kept', async () => {
   const before = await App.open({ dataDir: data });
-  before.models.registry.database.run(
+  before.registry.database.run(
     `INSERT INTO download (id, name, state, files, added_ms) VALUES ('1', 'x', 'paused', json_array(json_object(
       'url', 'http://127.0.0.1:9/x', 'sha256', '', 'file', 'waiting.gguf', 'bytesTotal', 0, 'validator', '')), 1)`,
   );

@@ -45,7 +45,7 @@ describe.each([
       overrides: { threads: 1, maxTokens: 12, chunkTokens: 64 },
     });
     entry = await app.models.import(otherModel(architecture, dir));
-    await app.models.activate(entry.id); // first, because the demo model would store chunks
+    await app.loader.activate(entry.id); // first, because the demo model would store chunks
     app.start();
     const { id } = app.libraries.create('Docs');
     await app.libraries.addPaths({ id, paths: [library], watch: false });

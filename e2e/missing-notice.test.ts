@@ -86,7 +86,7 @@ describe.each(MODELS)('%s', (path) => {
     dir = tempDir();
     writeFiles(join(dir, 'docs'), DOCUMENTS);
     app = await App.open({ dataDir: join(dir, 'data'), overrides: { maxTokens: 4 } });
-    await app.models.activate((await app.models.import(path)).id);
+    await app.loader.activate((await app.models.import(path)).id);
     app.start();
     libraryId = app.libraries.create('Docs').id;
     await app.libraries.addPaths({ id: libraryId, paths: [join(dir, 'docs')], watch: false });

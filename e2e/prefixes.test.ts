@@ -30,7 +30,7 @@ async function run<T>(
   const app = await App.open({ dataDir: dir, overrides: SETTINGS });
   try {
     await app.warmStart.close(); // a warm start would load prefixes, too
-    const { model } = await app.models.current();
+    const { model } = await app.loader.current();
     model.info.chatTemplate = ''; // the demo model's own template has no system prompt
     const { library } = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'people') });
     await library.drain();
@@ -68,7 +68,7 @@ test('after a restart the next turn finds the system prompt on disk, and answers
   const second = await run(restarted, async (app, ask) => {
     const answer = await ask('And what does Elias Falk like?');
     expect(app.store.list({ kind: 'prefix' })).toHaveLength(1); // no second copy was written
-    return { answer, system: (await app.models.current()).model.tokenize(SYSTEM).length };
+    return { answer, system: (await app.loader.current()).model.tokenize(SYSTEM).length };
   });
   const { stats } = second.answer;
   expect(stats.restoredTokens).toBe(stats.prefixTokens);

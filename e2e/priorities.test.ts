@@ -19,7 +19,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-priorities-'));
   await readLibrary(dir);
   app = await App.open({ dataDir: dir });
-  await app.models.current();
+  await app.loader.current();
 });
 afterAll(async () => {
   await app.close();
@@ -29,7 +29,7 @@ afterAll(async () => {
 /** An answer that cannot end before its context is full. */
 function endless(): CompletionRequest {
   const items = { type: 'string', minLength: 1000 };
-  const model = app.models.active?.name ?? '';
+  const model = app.loader.active?.name ?? '';
   const messages = [{ role: 'user' as const, parts: [{ text: 'Write.' }] }];
   return { model, prompt: { messages }, grammar: jsonGrammar({ type: 'array', items, minItems: 100 }) };
 }
@@ -57,7 +57,7 @@ test('a person is answered while programs occupy the model and more of them wait
 });
 
 test("a person's prompt is computed before a program's earlier, shorter one", async () => {
-  const { model } = await app.models.current();
+  const { model } = await app.loader.current();
   const capacity = 2048;
   const [program, person] = [model.createSession(capacity), model.createSession(capacity)];
   const tokens = (count: number): Int32Array => Int32Array.from({ length: count }, (_, i) => 100 + (i % 400));
@@ -74,7 +74,7 @@ test("a person's prompt is computed before a program's earlier, shorter one", as
 });
 
 test("a chunk for a program's prompt is encoded while others are answered", async () => {
-  const { model } = await app.models.current();
+  const { model } = await app.loader.current();
   const session = model.createSession(2048);
   const tokens = Int32Array.from({ length: 96 }, (_, i) => 100 + i);
   await session.append([{ kind: 'compute', tokens }], FULL);

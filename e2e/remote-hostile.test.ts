@@ -44,7 +44,7 @@ afterAll(async () => {
 async function use(asked: { address: string; model?: string; separator?: string }): Promise<string> {
   const added = AddedServerSchema.parse({ model: 'big', key: KEY, waitSeconds: 1, ...asked });
   const { id } = await app.models.addServer(added);
-  await app.models.activate(id);
+  await app.loader.activate(id);
   return id;
 }
 
@@ -298,7 +298,7 @@ test('an untrusted certificate, an unknown host, and a closed port: nothing is s
 });
 
 test('an invalid model list, and invalid addresses', async () => {
-  const list = (address = server.address) => app.models.servers.ask(address, KEY);
+  const list = (address = server.address) => app.servers.ask(address, KEY);
   server.answer = (response) => json(response, '<html>', 'text/html');
   await expect(list()).rejects.toMatchObject({ code: 'REMOTE_PROTOCOL' });
   server.answer = (response) =>

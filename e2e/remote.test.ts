@@ -23,7 +23,7 @@ beforeAll(async () => {
   const asked = AddedServerSchema.parse({ address: server.origin, model: DEMO, key: KEY });
   const { id } = await app.models.addServer(asked);
   modelId = id;
-  await app.models.activate(id);
+  await app.loader.activate(id);
   app.start();
   const library = app.libraries.create('Docs');
   const paths = [writeFiles(join(here, 'docs'), DOCUMENTS)];
@@ -51,11 +51,11 @@ function filesIn(dir: string): string[] {
 }
 
 test("the server’s models are listed, with the server's key", async () => {
-  const listed = await app.models.servers.ask(`${server.origin}/`, KEY);
+  const listed = await app.servers.ask(`${server.origin}/`, KEY);
   expect(listed.address).toBe(server.baseURL);
   expect(listed.models.map(({ id }) => id)).toContain(DEMO);
-  await expect(app.models.servers.ask(server.origin, '')).rejects.toMatchObject({ code: 'REMOTE_KEY' });
-  await expect(app.models.servers.ask(server.origin, 'wrong')).rejects.toMatchObject({ code: 'REMOTE_KEY' });
+  await expect(app.servers.ask(server.origin, '')).rejects.toMatchObject({ code: 'REMOTE_KEY' });
+  await expect(app.servers.ask(server.origin, 'wrong')).rejects.toMatchObject({ code: 'REMOTE_KEY' });
 });
 
 test("documents are ready without precomputing, and the list names the model's server", () => {
@@ -199,5 +199,5 @@ test('the command line lists it and asks it; an unknown address is refused', asy
 test('removing the model removes its key', async () => {
   await app.models.remove(modelId);
   expect(readFileSync(app.paths.serverKeys, 'utf8')).not.toContain(KEY);
-  expect(app.models.active?.id).toBe('demo');
+  expect(app.loader.active?.id).toBe('demo');
 });

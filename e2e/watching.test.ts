@@ -15,7 +15,7 @@ test('a repeated answer has the same deviation from its full prefill as a compar
   onTestFinished(() => app.close());
   const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
   await workspace.library.drain({});
-  await app.models.current();
+  await app.loader.current();
 
   const { id } = app.chat.create(SCOPE);
   const { answerId } = app.chat.send(id, 'Where does Project Polaris run?');

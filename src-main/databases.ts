@@ -4,7 +4,7 @@ import type { Schemas } from './backup/manifest.ts';
 import { MIGRATIONS as catalogue } from './catalogue/schema.ts';
 import { MIGRATIONS as conversations } from './chat/schema.ts';
 import { MIGRATIONS as watching } from './fusion/watching/schema.ts';
-import { MIGRATIONS as models } from './models/registry.ts';
+import { MIGRATIONS as models } from './models/registry/model-registry.ts';
 import type { SetAside } from './platform/database.ts';
 import type { Failure } from '../src-shared/contract/common.ts';
 

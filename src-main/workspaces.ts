@@ -12,13 +12,15 @@ import type { CalibrationRun, CalibrationService } from './fusion/calibration/ca
 import { Planner } from './fusion/planning/planner.ts';
 import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import type { WatchService } from './fusion/watching/watch-service.ts';
+import type { WatchTable } from './fusion/watching/watch-table.ts';
 import type { ChunkStore } from './kvstore/store.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { FolderLibrary } from './library/folder-library.ts';
 import type { LibraryService } from './library/library-service.ts';
 import type { ActiveModel } from './models/active-model.ts';
-import { withAdapter } from './models/entry.ts';
-import type { ModelService } from './models/model-service.ts';
+import { withAdapter } from './models/registry/entry.ts';
+import type { Trials } from './models/loader/trial/trials.ts';
+import type { ServerModels } from './models/sources/servers/server-models.ts';
 import { chooseModel } from './models/model-defaults.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { traceOf } from './platform/failure.ts';
@@ -68,13 +70,15 @@ interface Parts extends Omit<Core, 'events'> {
   paths: Paths;
   engine: Engine;
   devices: DeviceService;
-  models: Pick<ModelService, 'trials' | 'servers'>;
+  trials: Trials;
+  servers: ServerModels;
   libraries: LibraryService;
   store: ChunkStore;
   planner: Planner;
   prefixes: StoredPrefixes;
   calibration: CalibrationService<ActiveModel>;
-  watching: Pick<WatchService, 'answered' | 'leastRatio'>;
+  watching: Pick<WatchService, 'answered'>;
+  watched: WatchTable;
   unmeasured(model: Pick<Model, 'info' | 'path'>): StrategyChoice | undefined;
 }
 
@@ -184,25 +188,11 @@ export class Workspaces {
     return app.calibration.measure({ name: nameOf(model), model }, texts, request, { dtype, ...run });
   }
 
-  /** Closed before conversations. */
-  closeAnalyses(): (() => Promise<void>)[] {
-    return [...this.#open.values()].flatMap(({ analyses }) => analyses.map((each) => () => each.close()));
-  }
-
-  /** Closed after conversations. */
-  closeAnswers(): (() => Promise<void>)[] {
-    const answers = [...this.#open.keys()].map((workspace) => workspace.answers);
-    const searches = [...this.#open.values()].flatMap((held) => held.searches);
-    return [...answers, ...searches].map((each) => () => each.close());
-  }
-
-  /** Frees the models; nothing may use them any more. */
-  closeModels(): (() => Promise<void>)[] {
-    return [...this.#models.values()].map(
-      ({ loading }) =>
-        () =>
-          this.#dispose(loading),
-    );
+  /** Closes all workspaces, without waiting for prefixes to be stored. */
+  async closeAll(): Promise<void> {
+    await this.#options.app.prefixes.stop();
+    for (const workspace of [...this.#open.keys()]) await this.close(workspace);
+    for (const { loading } of this.#models.values()) await this.#dispose(loading);
   }
 
   async #make(
@@ -239,13 +229,13 @@ export class Workspaces {
   /** The app's planner, for a workspace's number format. */
   #plannerFor(settings: SettingsService): Planner {
     const { app } = this.#options;
-    const { planner, store, calibration, watching } = app;
+    const { planner, store, calibration, watched } = app;
     return new Planner({
       costs: planner.costs,
       store,
       calibration: (model, kind) => calibration.of(model, kind, settings.current.dtype),
       unmeasured: (model) => app.unmeasured(model),
-      leastRatio: (model, libraryIds) => watching.leastRatio(model, libraryIds),
+      leastRatio: (model, libraryIds) => watched.leastRatio(model, libraryIds),
     });
   }
 
@@ -287,16 +277,16 @@ export class Workspaces {
   }
 
   async #load(path: string, adapter: string | undefined, threads: number): Promise<Model> {
-    const { engine, devices, models, settings } = this.#options.app;
-    const onServer = models.servers.find(path);
-    if (onServer) return models.servers.load(onServer);
+    const { engine, devices, servers, trials, settings } = this.#options.app;
+    const onServer = servers.find(path);
+    if (onServer) return servers.load(onServer);
     const { conversationDtype: kvDtype, deviceBudgetBytes } = settings.current;
     const name = basename(path);
     await devices.settled();
     return devices.load(name, async (device) => {
       if (engine.inspect(path).engine === 'llama') {
         const { packs } = devices;
-        await models.trials.require({ path, name, role: 'chat', threads, device, packs });
+        await trials.require({ path, name, role: 'chat', threads, device, packs });
       }
       return engine.loadModel(path, { threads, device, kvDtype, adapter, deviceBudgetBytes });
     });

@@ -84,7 +84,7 @@ export async function useModel(data: string, path: string): Promise<string> {
   const app = await App.open({ dataDir: data });
   try {
     const { id, name } = await app.models.import(path);
-    await app.models.activate(id);
+    await app.loader.activate(id);
     return name;
   } finally {
     await app.close();

@@ -1,28 +1,31 @@
 import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
-import { readCatalogue } from '../models/download-catalogue.ts';
+import { readCatalogue } from '../models/sources/downloads/download-catalogue.ts';
 
 type ModelHandlers = Pick<Handlers, Extract<ProcedureName, `models.${string}` | `hub.${string}`>>;
 
-export function modelHandlers({ models, cache, settings }: App): ModelHandlers {
-  const { downloads, hub } = models;
+export function modelHandlers(app: App): ModelHandlers {
+  const { models, loader, foundModels, downloads, hub, settings } = app;
   return {
     'models.list': () => models.list(),
-    'models.found': () => models.found.report(),
-    'models.search': ({ folders }) => models.found.search(folders),
-    'models.addFound': ({ path }) => models.found.add(path),
+    'models.found': () => foundModels.report(),
+    'models.search': ({ folders }) => foundModels.search(folders),
+    'models.addFound': ({ path }) => foundModels.add(path),
     'models.detail': ({ id }) => models.detail(id),
     'models.inspect': ({ path }) => models.inspect(path),
     'models.import': ({ path, copy }) => models.import(path, { copy }),
     'models.rename': ({ id, name }) => models.rename(id, name),
     'models.setAdapter': ({ id, path }) => models.setAdapter(id, path),
-    'models.askServer': ({ address, key }) => models.servers.ask(address, key),
+    'models.askServer': ({ address, key }) => app.servers.ask(address, key),
     'models.addServer': (server) => models.addServer(server),
     'models.setServerKey': ({ id, key }) => models.setServerKey(id, key),
     'models.remove': ({ id }) => models.remove(id),
-    'models.impact': ({ id }) => cache.impact(id),
-    'models.activate': ({ id }) => models.activate(id),
-    'models.deactivate': ({ id }) => models.deactivate(id),
+    'models.impact': ({ id }) => app.cache.impact(id),
+    'models.activate': async ({ id }) => {
+      await loader.activate(id);
+      return models.get(id);
+    },
+    'models.deactivate': ({ id }) => loader.deactivate(id),
     'models.catalogue': () => readCatalogue(settings.current.modelCatalogue),
     'models.downloads': () => downloads.list(),
     'models.download': async (request) => {

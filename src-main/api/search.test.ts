@@ -15,7 +15,7 @@ function query(current: Promise<unknown>) {
     () => undefined,
   );
   const app = {
-    models: { current: () => current },
+    loader: { current: () => current },
     search: { query: () => (loaded ? Promise.resolve(found) : Promise.reject(new Error('asked too early'))) },
   };
   return searchHandlers(app as unknown as App)['search.query'](input);

@@ -1,10 +1,10 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-export function searchHandlers({ models, search }: App): Pick<Handlers, 'search.query'> {
+export function searchHandlers({ loader, search }: App): Pick<Handlers, 'search.query'> {
   return {
     'search.query': async (input) => {
-      await models.current(); // Chunks belong to a model: without one there is nothing to find, and no reason to report.
+      await loader.current(); // Chunks belong to a model: without one there is nothing to find, and no reason to report.
       return search.query(input);
     },
   };

@@ -137,7 +137,8 @@ describe('statistics', () => {
     const next = new CacheService({
       ...{ store, catalogue, dir: tempDir(), events: new EventBus(), log: silentLogger },
       settings: new SettingsService(join(tempDir(), 's.json')),
-      models: { active: undefined, current: () => Promise.reject(new Error()), plan: () => expect.fail() },
+      models: { active: undefined, current: () => Promise.reject(new Error()) },
+      known: { get: () => expect.fail(), chunkTokens: () => expect.fail() },
     });
     (await store.acquire(key(1), model))?.release();
     await store.acquire('0'.repeat(64), model);

@@ -6,8 +6,9 @@ import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype, Model } from '../engine/engine.ts';
 import type { ChunkStore, KindTotals, VerifyReport } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { impactOf } from '../models/impact.ts';
-import type { ModelService } from '../models/model-service.ts';
+import { impactOf } from '../models/registry/impact.ts';
+import type { ModelSource } from '../models/active-model.ts';
+import type { KnownModels } from '../models/registry/known-models.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { ChunkKeys } from './chunk-keys.ts';
@@ -23,7 +24,8 @@ interface CacheServiceOptions extends Omit<Core, 'gate'> {
   /** The store's folder. */
   dir: string;
   catalogue: Pick<Catalogue, 'chunkTable' | 'documents' | 'kvKeys' | 'state' | 'setState'>;
-  models: Pick<ModelService, 'active' | 'current' | 'plan'>;
+  models: Pick<ModelSource, 'active' | 'current'>;
+  known: Pick<KnownModels, 'get' | 'chunkTokens'>;
 }
 
 const CHANGED_MS = 2000;
@@ -174,9 +176,10 @@ export class CacheService {
    * differ by a few percent, which is close enough for a decision. NOT_FOUND.
    */
   impact(modelId: string): ModelImpact {
-    const { models, catalogue, store, settings } = this.#options;
+    const { known, catalogue, store, settings } = this.#options;
     const { dtype } = settings.current;
-    const { row, chunkTokens } = models.plan(modelId);
+    const row = known.get(modelId);
+    const chunkTokens = known.chunkTokens(row);
     const now = catalogue.chunkTable.corpus(this.#activeSets);
     if (row.header.embedding) return impactOf(row, { ...now, cachedChunks: 0, cachedTokens: 0 }, dtype);
     const own = catalogue.chunkTable.corpus({ fingerprint: row.fingerprint ?? '', chunkTokens });

@@ -36,8 +36,8 @@ interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
   models: {
     current(): Promise<CompletionModel>;
     readonly active: CompletionModel | undefined;
-    list(): Pick<ModelEntry, 'name' | 'role' | 'active'>[];
   };
+  listed: () => Pick<ModelEntry, 'name' | 'role' | 'active'>[];
   settings: { readonly current: Settings };
   libraries: () => readonly NamedLibrary[];
   retrieval: Retrieval;
@@ -84,16 +84,16 @@ export class CompletionService {
 
   /** The available models and libraries. */
   models(): ListedModel[] {
-    return listedModels(this.#options.models.list(), this.#options.libraries());
+    return listedModels(this.#options.listed(), this.#options.libraries());
   }
 
   /** NOT_FOUND; its message lists the available models. */
   model(name: string): ListedModel {
     const found = this.models().find((each) => each.name === name);
     if (found) return found;
-    const { models, libraries } = this.#options;
+    const { models, listed, libraries } = this.#options;
     libraryNamed(name, libraries());
-    requireInUse(name, models.active, models.list());
+    requireInUse(name, models.active, listed());
     return { name, kind: 'chat' };
   }
 
@@ -108,11 +108,11 @@ export class CompletionService {
    * OUT_OF_MEMORY, ENGINE_FAILED.
    */
   async complete(request: CompletionRequest, run: CompletionRun): Promise<CompletionResult> {
-    const { models, libraries, settings, planner } = this.#options;
+    const { listed, libraries, settings, planner } = this.#options;
     const library = libraryNamed(request.model, libraries());
     const stopwatch = new Stopwatch(this.#clock);
     const result = await this.#requests.take(run.signal, async (active, signal) => {
-      if (!library) requireInUse(request.model, active, models.list());
+      if (!library) requireInUse(request.model, active, listed());
       const wait = stopwatch.lap();
       run.onBegin?.();
       const context = { ...active, settings: settings.current, planner };
@@ -147,10 +147,10 @@ export class CompletionService {
     { model: name, prompt, think }: Pick<CompletionRequest, 'model' | 'prompt' | 'think'>,
     bos: boolean,
   ): Promise<Tokenized> {
-    const { models, settings, libraries } = this.#options;
+    const { models, listed, settings, libraries } = this.#options;
     if (libraryNamed(name, libraries()))
       throw notCounted('A library’s prompt is known only after its search');
-    const { model } = requireInUse(name, await models.current(), models.list());
+    const { model } = requireInUse(name, await models.current(), listed());
     if (isRemote(model)) throw notCounted('The tokenizer of this remote model is unknown');
     const contextTokens = contextLimit(model, settings.current.contextTokens);
     await this.#requireFit(prompt, model, MOST_COUNTED);

@@ -4,10 +4,6 @@ import type { ActiveEmbedder, EmbedderSource } from '../models/active-model.ts';
 import { dot } from '../retrieval/vector-index.ts';
 import { requireInUse } from './names.ts';
 
-interface EmbeddingModels extends Pick<EmbedderSource, 'embedder'> {
-  list(): Pick<ModelEntry, 'id' | 'name' | 'role' | 'active'>[];
-}
-
 interface Embedded {
   vectors: Float32Array[];
   /** Tokens of all texts. */
@@ -23,10 +19,16 @@ export interface Ranked {
 
 /** Embeds and ranks texts with the embedding model in use, for other programs. */
 export class VectorService {
-  readonly #models: EmbeddingModels;
+  readonly #models: Pick<EmbedderSource, 'embedder'>;
+  readonly #listed: () => Pick<ModelEntry, 'id' | 'name' | 'role' | 'active'>[];
 
-  constructor(models: EmbeddingModels) {
+  /** `listed`: all models. */
+  constructor(
+    models: Pick<EmbedderSource, 'embedder'>,
+    listed: () => Pick<ModelEntry, 'id' | 'name' | 'role' | 'active'>[],
+  ) {
     this.#models = models;
+    this.#listed = listed;
   }
 
   /** Of the model's vectors. NOT_FOUND for a model that is not in use. */
@@ -62,7 +64,7 @@ export class VectorService {
   }
 
   #require(name: string): ActiveEmbedder['embedder'] {
-    const entries = this.#models.list();
+    const entries = this.#listed();
     const { embedder: active } = this.#models;
     const entry = active && entries.find(({ id }) => id === active.id);
     return requireInUse(name, entry && { name: entry.name, ...active }, entries, 'embedding').embedder;

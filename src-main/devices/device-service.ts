@@ -33,7 +33,7 @@ const PAUSE_MS = 1000;
 
 /**
  * Chooses the device that models are loaded on. A GPU is used only after a test in a separate process gave the CPU's
- * results; until then its pack is not even loaded here. The class is long because it has many callers.
+ * results; until then its pack is not even loaded here.
  */
 export class DeviceService {
   /** Packs loaded in this process. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { GgufInfo } from '../engine/engine.ts';
 import { chooseModel } from './model-defaults.ts';
-import { describeModel } from './describe.ts';
+import { describeModel } from './registry/describe.ts';
 
 const PATHS = { demoModel: '/r/demo.gguf' };
 

@@ -130,7 +130,8 @@ test('a job interrupts background work and yields to questions; both resume afte
 });
 
 test('questions share a model as far as it goes; what changes the model runs alone, in its turn', async () => {
-  const gate = new Gate(() => 2);
+  const gate = new Gate();
+  gate.atOnce = 2;
   const order: string[] = [];
   const ask = (name: string, shared: boolean) => {
     const one = work();
@@ -169,7 +170,8 @@ test('questions share a model as far as it goes; what changes the model runs alo
 });
 
 test('work stopped while waiting leaves the queue, and lets in the work after it', async () => {
-  const gate = new Gate(() => 2);
+  const gate = new Gate();
+  gate.atOnce = 2;
   const order: string[] = [];
   const stop = new AbortController();
   const [first, change] = [work(), work()];
@@ -193,7 +195,8 @@ test('work stopped while waiting leaves the queue, and lets in the work after it
 describe('people and programs', () => {
   /** A gate that records the order in which work begins. */
   function noted(atOnce: number) {
-    const gate = new Gate(() => atOnce);
+    const gate = new Gate();
+    gate.atOnce = atOnce;
     const order: string[] = [];
     const ask = (name: string, options: { shared?: boolean; forProgram?: boolean } = {}) => {
       const one = work();

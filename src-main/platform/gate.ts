@@ -12,14 +12,14 @@ import { isAborted, throwIfAborted } from './abort.ts';
 export class Gate {
   #foreground = 0;
   #jobs = 0;
-  readonly #turns: ForegroundTurns;
+  readonly #turns = new ForegroundTurns();
   #idle: (() => void)[] = [];
   /** Interruptible work, by kind; jobs interrupt background work too. */
   readonly #running = new Map<AbortController, 'job' | 'background'>();
 
-  /** `atOnce`: how many may share the current model. */
-  constructor(atOnce: () => number = () => 1) {
-    this.#turns = new ForegroundTurns(atOnce);
+  /** How many may share the current model; 1 at first. */
+  set atOnce(count: number) {
+    this.#turns.atOnce = count;
   }
 
   /**
@@ -135,15 +135,11 @@ class Askers {
  * Decides which foreground work runs: people before programs, each in call order, concurrently only for shared work.
  */
 class ForegroundTurns {
-  readonly #atOnce: () => number;
+  atOnce = 1;
   readonly #people = new Askers();
   readonly #programs = new Askers();
   /** Whether the running work is shared. */
   #shared = true;
-
-  constructor(atOnce: () => number) {
-    this.#atOnce = atOnce;
-  }
 
   begin({ shared = false, forProgram = false, signal }: ForegroundOptions): Promise<undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
@@ -187,9 +183,8 @@ class ForegroundTurns {
   #mayBegin({ shared }: Waiting, askers: Askers): boolean {
     const running = this.#people.running + this.#programs.running;
     if (running === 0) return true;
-    const atOnce = this.#atOnce();
-    const counted = askers === this.#people && atOnce > 1 ? askers.running : running;
-    return this.#shared && shared && counted < atOnce;
+    const counted = askers === this.#people && this.atOnce > 1 ? askers.running : running;
+    return this.#shared && shared && counted < this.atOnce;
   }
 
   #askers(forProgram: boolean): Askers {

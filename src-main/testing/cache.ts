@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../catalogue/schema.ts';
 import type { DeviceTier, KvDtype, Model } from '../engine/engine.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
 import type { ActiveModel } from '../models/active-model.ts';
-import type { ModelRow } from '../models/registry.ts';
+import type { ModelRow } from '../models/registry/model-registry.ts';
 import { openDatabase } from '../platform/database.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { silentLogger } from '../platform/logger.ts';
@@ -101,11 +101,11 @@ export async function cacheOf(
   const models = {
     active: active as ActiveModel | undefined,
     current: async () => active,
-    plan: () => ({ row, chunkTokens: 6 }),
   };
   const cache = new CacheService({
     ...{ store, dir, catalogue, settings, events, log: silentLogger },
     models,
+    known: { get: () => row, chunkTokens: () => 6 },
   });
   onTestFinished(() => {
     cache.close();

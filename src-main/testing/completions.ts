@@ -44,11 +44,11 @@ export function completionFixture({
     models: {
       active,
       current: () => Promise.resolve(active),
-      list: () => [
-        { name: 'Fake', role: 'chat', active: true },
-        { name: 'Other', role: 'chat', active: false },
-      ],
     },
+    listed: () => [
+      { name: 'Fake', role: 'chat', active: true },
+      { name: 'Other', role: 'chat', active: false },
+    ],
     libraries: () => [
       { id: '1', name: 'Notes' },
       { id: '2', name: 'Twice' },

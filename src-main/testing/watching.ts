@@ -8,6 +8,7 @@ import { remakePrompt } from '../answering/remade-prompt.ts';
 import type { NamedModel } from '../answering/answer.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import { WatchService } from '../fusion/watching/watch-service.ts';
+import { WatchTable } from '../fusion/watching/watch-table.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Core } from '../platform/core.ts';
 import { EventBus } from '../platform/event-bus.ts';
@@ -61,11 +62,11 @@ interface WatchedParts extends Omit<Core, 'log'> {
 function watched({ dir, models, store, settings, gate, events, answers, world }: WatchedParts) {
   /** How often it was looked which model is in use. */
   let looks = 0;
-  const open = (): WatchService =>
+  const openTable = (): WatchTable => WatchTable.open(join(dir, 'watching.sqlite'));
+  const serve = (): WatchService =>
     new WatchService({
-      ...{ settings, gate, events, answers },
+      ...{ settings, gate, events, answers, table },
       log: silentLogger,
-      path: join(dir, 'watching.sqlite'),
       models: {
         get active() {
           looks++;
@@ -84,14 +85,20 @@ function watched({ dir, models, store, settings, gate, events, answers, world }:
       chance: () => world.chance,
       quietMs: 0,
     });
-  let watching = open();
+  let table = openTable();
+  let watching = serve();
   watching.start();
+  const close = async (): Promise<void> => {
+    await watching.close();
+    table.close();
+  };
   const seen = () => watching.status().libraries[0];
   return {
     seen,
     service: () => watching,
+    table: () => table,
     status: () => watching.status(),
-    close: () => watching.close(),
+    close,
     /** Resolves when so many answers were compared. */
     compared: (count: number) => expect.poll(() => seen()?.answers.length ?? 0).toBe(count),
     /** Resolves when it was found that nothing may be done now. */
@@ -104,8 +111,9 @@ function watched({ dir, models, store, settings, gate, events, answers, world }:
     queue: (status: Partial<QueueStatus>) => events.emit('queue.status', { ...IDLE, ...status }),
     /** As after a restart of the program. */
     restart: async () => {
-      await watching.close();
-      watching = open();
+      await close();
+      table = openTable();
+      watching = serve();
       watching.start();
     },
   };
@@ -113,7 +121,7 @@ function watched({ dir, models, store, settings, gate, events, answers, world }:
 
 export async function watchedChat(options: ChatOptions = {}) {
   const chat = await fixture({
-    leastRatio: (model, libraryIds) => watching.service().leastRatio(model, libraryIds),
+    leastRatio: (model, libraryIds) => watching.table().leastRatio(model, libraryIds),
     ...options,
   });
   const world = newWorld();
@@ -140,7 +148,7 @@ export async function watchedChat(options: ChatOptions = {}) {
 export function watchedPrograms(options: FakeModelOptions = {}) {
   const programs = completionFixture({
     ...options,
-    leastRatio: (model, libraryIds) => watching.service().leastRatio(model, libraryIds),
+    leastRatio: (model, libraryIds) => watching.table().leastRatio(model, libraryIds),
     watch: (answer) => watching.service().answered(answer),
   });
   const world = newWorld();

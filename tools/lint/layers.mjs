@@ -92,9 +92,15 @@ export const LAYERS = [
   // Which migrations create which database.
   { path: 'src-main/databases.ts', imports: [...FOUNDATION, ...SERVICES] },
   { path: 'src-main/leftovers.ts', imports: [...FOUNDATION, inCore('backup')] },
+  // Constructs the services; app.ts lists the groups.
+  { path: 'src-main/composition', imports: [...FOUNDATION, ...SERVICES, inCore('databases.ts')] },
   {
     path: 'src-main/app.ts',
-    imports: [...FOUNDATION, ...SERVICES, ...['databases.ts', 'leftovers.ts', 'workspaces.ts'].map(inCore)],
+    imports: [
+      ...FOUNDATION,
+      ...SERVICES,
+      ...['composition', 'databases.ts', 'leftovers.ts', 'workspaces.ts'].map(inCore),
+    ],
   },
   // Maps the contract's procedures to the services.
   { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolvePaths } from '../../../src-main/platform/paths.ts';
 import { TestHub, type TestRepository } from '../../../src-main/testing/hub-server.ts';
 import { randomModel, splitModel } from '../../../tools/random-model/random-model.ts';
-import { filesOf } from '../../../src-main/models/model-parts.ts';
-import type { Suggestion } from '../../../src-main/models/hub/starting-points.ts';
+import { filesOf } from '../../../src-main/models/registry/model-parts.ts';
+import type { Suggestion } from '../../../src-main/models/sources/hub/starting-points.ts';
 
 const { demoModel, startingPoints } = resolvePaths();
 

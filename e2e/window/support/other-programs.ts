@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { filesOf } from '../../../src-main/models/model-parts.ts';
+import { filesOf } from '../../../src-main/models/registry/model-parts.ts';
 
 /** Creates the folders of other apps in a home folder, with the given GGUF files. */
 export class OtherPrograms {

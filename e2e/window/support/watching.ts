@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../../src-main/fusion/watching/schema.ts';
 import { WatchTable } from '../../../src-main/fusion/watching/watch-table.ts';
-import { ModelRegistry } from '../../../src-main/models/registry.ts';
+import { ModelRegistry } from '../../../src-main/models/registry/model-registry.ts';
 import { openDatabase } from '../../../src-main/platform/database.ts';
 
 interface Seen {

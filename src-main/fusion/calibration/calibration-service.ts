@@ -96,7 +96,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   }
 
   /** Measures the model in use. CONFLICT, NOT_FOUND, ABORTED, OUT_OF_MEMORY, STORE_READ_ONLY, DISK_FULL. */
-  async run(request: CalibrationRequest): Promise<Calibration> {
+  async run(request: CalibrationRequest, signal?: AbortSignal): Promise<Calibration> {
     this.#refuseSecond();
     const { events, models, texts } = this.#options;
     let progress = { done: 0, total: 0 };
@@ -104,6 +104,7 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     try {
       const model = await models.current();
       return await this.measure(model, texts(model, request), request, {
+        signal,
         onProgress: (now) => {
           progress = now;
           tell();

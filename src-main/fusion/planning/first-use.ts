@@ -82,7 +82,7 @@ export class FirstUse {
     const { models } = this.#options;
     if (models.active && !canBlend(models.active.model)) return;
     if (models.active) await this.#profile(models.active.model, signal);
-    if (models.active && !this.#busy) await this.#calibrate(models.active.model);
+    if (models.active && !this.#busy) await this.#calibrate(models.active.model, signal);
   }
 
   async #profile(model: ProfiledModel, ended: AbortSignal): Promise<void> {
@@ -99,12 +99,12 @@ export class FirstUse {
     await this.#once('profile', model, () => profile({ model, costs, dir, dtype, step }));
   }
 
-  async #calibrate(model: ProfiledModel): Promise<void> {
+  async #calibrate(model: ProfiledModel, signal: AbortSignal): Promise<void> {
     const { calibration, settings } = this.#options;
     if (settings.current.strategy.name !== 'auto' || calibration.status().running) return;
     if (calibration.all(model).length > 0) return;
     const what = `calibrate ${settings.current.dtype}`;
-    await this.#once(what, model, () => calibration.run(SHORT_CALIBRATION));
+    await this.#once(what, model, () => calibration.run(SHORT_CALIBRATION, signal));
   }
 
   /** Does nothing the second time, unless the first found the model unloaded or no documents yet. */

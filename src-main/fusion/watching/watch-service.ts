@@ -9,7 +9,6 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import type { KvasirEvent } from '../../../src-shared/contract/events.ts';
 import { isAborted, throwIfAborted } from '../../platform/abort.ts';
 import type { Core } from '../../platform/core.ts';
-import { openOrSetAside, type SetAside } from '../../platform/database.ts';
 import { RecurringTask } from '../../platform/recurring-task.ts';
 import { DEFAULT_FLOOR } from '../calibration/choose.ts';
 import { canBlend, type FusionModel } from '../model.ts';
@@ -17,8 +16,7 @@ import { MemoryPrompts, type WatchedPrompt } from './memory-prompts.ts';
 import { intervalOf } from '../averages.ts';
 import { breaksFloor, FEWEST, LATEST, nextLeastRatio } from './judge.ts';
 import { raised, stopped } from './notices.ts';
-import { MIGRATIONS } from './schema.ts';
-import { PASSING, WatchTable, type Drawn, type Origin, type Subject } from './watch-table.ts';
+import { PASSING, type WatchTable, type Drawn, type Origin, type Subject } from './watch-table.ts';
 
 /** An answer that the controller blended, and the libraries of its blended passages. */
 export interface BlendedAnswer {
@@ -41,8 +39,7 @@ interface WatchedModel {
 }
 
 interface WatchServiceOptions extends Core {
-  /** Path of the database of watched answers. */
-  path: string;
+  table: WatchTable;
   models: {
     readonly active: WatchedModel | undefined;
     onChange(listener: () => void): () => void;
@@ -60,8 +57,6 @@ interface WatchServiceOptions extends Core {
   onBattery: () => boolean;
   /** Whether a measurement is running that watching would disturb. */
   measuring: () => boolean;
-  /** Called when the database could not be read and was set aside. */
-  onSetAside?: ((what: SetAside) => void) | undefined;
   /** Milliseconds since 1970. */
   nowMs?: () => number;
   /** From 0 to 1, for sampling. */
@@ -93,8 +88,6 @@ export class WatchService {
   readonly #options: WatchServiceOptions;
   readonly #table: WatchTable;
   readonly #task: RecurringTask;
-  /** By model and library, cached for questions: these continue when the database cannot be read. */
-  #leastRatios: ReadonlyMap<string, number>;
   /** Prompts of drawn answers that no conversation stores. */
   readonly #prompts = new MemoryPrompts();
   #busy = false;
@@ -103,12 +96,9 @@ export class WatchService {
   /** Cancels the comparison in progress. */
   #stop = new AbortController();
 
-  /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: WatchServiceOptions) {
     this.#options = options;
-    const use = (database: ConstructorParameters<typeof WatchTable>[0]) => new WatchTable(database);
-    this.#table = openOrSetAside(options.path, MIGRATIONS, use, options.onSetAside);
-    this.#leastRatios = this.#readLeastRatios();
+    this.#table = options.table;
     this.#task = new RecurringTask({
       work: (signal) => this.#round(signal),
       pauseMs: 0,
@@ -139,10 +129,9 @@ export class WatchService {
     return this.#task.idle();
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     clearTimeout(this.#quiet);
-    await this.#task.close();
-    this.#table.close();
+    return this.#task.close();
   }
 
   /**
@@ -172,11 +161,6 @@ export class WatchService {
       };
     });
     return { libraries, floor: DEFAULT_FLOOR, fewest: FEWEST, daily: DAILY };
-  }
-
-  /** The minimum share of cached tokens to recompute when passages of these libraries are blended; 1: all. */
-  leastRatio({ info }: Pick<FusionModel, 'info'>, libraryIds: readonly string[]): number {
-    return Math.max(0, ...libraryIds.map((id) => this.#leastRatios.get(`${info.fingerprint} ${id}`) ?? 0));
   }
 
   /** Blends again as before; earlier comparisons no longer count. NOT_FOUND. */
@@ -310,15 +294,7 @@ export class WatchService {
     return (this.#options.nowMs ?? Date.now)();
   }
 
-  #readLeastRatios(): Map<string, number> {
-    const limits = this.#table.limits();
-    return new Map(
-      limits.map(({ fingerprint, libraryId, leastRatio }) => [`${fingerprint} ${libraryId}`, leastRatio]),
-    );
-  }
-
   #changed(): void {
-    this.#leastRatios = this.#readLeastRatios();
     this.#options.events.emit('watching.changed', {});
   }
 }

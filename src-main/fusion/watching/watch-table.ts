@@ -1,5 +1,6 @@
 import type { WatchedAnswer } from '../../../src-shared/contract/watching.ts';
-import type { Database } from '../../platform/database.ts';
+import { openOrSetAside, type Database, type SetAside } from '../../platform/database.ts';
+import { MIGRATIONS } from './schema.ts';
 
 /** A model in its current state: with another file or adapter it counts as another model. */
 export interface Subject {
@@ -29,9 +30,22 @@ const NO_LIMIT: Limit = { leastRatio: 0, sinceId: 0 };
 /** The watched answers and the resulting limits: an SQLite file. */
 export class WatchTable {
   readonly #database: Database;
+  /** By fingerprint and library, cached for questions: these continue when the database cannot be read. */
+  #leastRatios: ReadonlyMap<string, number>;
+
+  /** An unreadable file is set aside and replaced with an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
+  static open(path: string, onSetAside?: (what: SetAside) => void): WatchTable {
+    return openOrSetAside(path, MIGRATIONS, (database) => new WatchTable(database), onSetAside);
+  }
 
   constructor(database: Database) {
     this.#database = database;
+    this.#leastRatios = this.#readLeastRatios();
+  }
+
+  /** The minimum share of cached tokens to recompute when passages of these libraries are blended; 1: all. */
+  leastRatio({ info }: { info: { fingerprint: string } }, libraryIds: readonly string[]): number {
+    return Math.max(0, ...libraryIds.map((id) => this.#leastRatios.get(`${info.fingerprint} ${id}`) ?? 0));
   }
 
   /** How many answers were drawn since then. */
@@ -103,19 +117,16 @@ export class WatchTable {
     const sql = `INSERT OR REPLACE INTO blending_limit (model_id, library_id, fingerprint, least_ratio, since_id)
       VALUES (?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM watched))`;
     this.#database.run(sql, subject.modelId, libraryId, subject.fingerprint, leastRatio);
+    this.#leastRatios = this.#readLeastRatios();
   }
 
   /** As setLimit() to none. False if there is no limit. */
   lift(modelId: string, libraryId: string): boolean {
     const sql = `UPDATE blending_limit SET least_ratio = 0, since_id = (SELECT coalesce(max(id), 0) FROM watched)
       WHERE model_id = ? AND library_id = ?`;
-    return this.#database.run(sql, modelId, libraryId) > 0;
-  }
-
-  /** All limits. */
-  limits(): { fingerprint: string; libraryId: string; leastRatio: number }[] {
-    return this.#database.all(`SELECT fingerprint, library_id AS libraryId, least_ratio AS leastRatio
-      FROM blending_limit WHERE least_ratio > 0`);
+    const lifted = this.#database.run(sql, modelId, libraryId) > 0;
+    this.#leastRatios = this.#readLeastRatios();
+    return lifted;
   }
 
   /** Deletes the data of models and libraries that are gone. Returns whether there was any. */
@@ -128,23 +139,33 @@ export class WatchTable {
       [`DELETE FROM watched WHERE ${gone('model_id')}`, models],
       ['DELETE FROM watched WHERE id NOT IN (SELECT watched_id FROM watched_library)'],
     ];
-    return this.#database.transaction(() => {
-      const changes = statements.map(([sql, ...values]) => this.#database.run(sql, ...values));
-      return changes.some((rows) => rows > 0);
-    });
+    const changes = this.#database.transaction(() =>
+      statements.map(([sql, ...values]) => this.#database.run(sql, ...values)),
+    );
+    this.#leastRatios = this.#readLeastRatios();
+    return changes.some((rows) => rows > 0);
   }
 
   /** Deletes a model's data from before its last change, and data older than this. Returns whether there was any. */
   forget({ modelId, fingerprint }: Subject, drawnBeforeMs: number): boolean {
     const other = 'model_id = ? AND fingerprint <> ?';
-    return this.#database.transaction(() => {
+    const changes = this.#database.transaction(() => {
       const limits = this.#database.run(`DELETE FROM blending_limit WHERE ${other}`, modelId, fingerprint);
       const old = `DELETE FROM watched WHERE ${other} OR drawn_ms < ?`;
-      return this.#database.run(old, modelId, fingerprint, drawnBeforeMs) + limits > 0;
+      return this.#database.run(old, modelId, fingerprint, drawnBeforeMs) + limits;
     });
+    this.#leastRatios = this.#readLeastRatios();
+    return changes > 0;
   }
 
   close(): void {
     this.#database.close();
+  }
+
+  #readLeastRatios(): Map<string, number> {
+    const limits = this.#database.all<{ key: string; leastRatio: number }>(
+      `SELECT fingerprint || ' ' || library_id AS key, least_ratio AS leastRatio FROM blending_limit`,
+    );
+    return new Map(limits.map(({ key, leastRatio }) => [key, leastRatio]));
   }
 }

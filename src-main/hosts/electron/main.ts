@@ -7,7 +7,7 @@ import { createHandlers } from '../../api/handlers.ts';
 import { App } from '../../app.ts';
 import { askDevicesIn } from '../../devices/trial/ask-devices.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { tryFileIn } from '../../models/trial/try-file.ts';
+import { tryFileIn } from '../../models/loader/trial/try-file.ts';
 import { logDefects } from '../../platform/defects.ts';
 import { defaultDataDir, ensureWritableDir } from '../../platform/paths.ts';
 import { appRoot, programVersion } from '../../platform/root.ts';

@@ -2,5 +2,5 @@
 import { listenToPort, sendByPort } from './port.ts';
 
 sendByPort();
-await import('../../models/trial/worker.ts');
+await import('../../models/loader/trial/worker.ts');
 listenToPort();

@@ -53,8 +53,8 @@ function waiting() {
   };
   const complete = (_: object, { signal }: CompletionRun): Promise<never> => never(signal);
   const query = (_: object, signal: AbortSignal): Promise<never> => never(signal);
-  const models = { current: () => Promise.resolve() };
-  const parts = core({ completions: { complete }, search: { query }, models, libraries: NOTES });
+  const loader = { current: () => Promise.resolve() };
+  const parts = core({ completions: { complete }, search: { query }, loader, libraries: NOTES });
   return { parts, begun: begun.promise };
 }
 
@@ -120,9 +120,9 @@ test.each(['HTTP', 'a stream'] as const)('what models send is understood over %s
     return Promise.resolve({ hits: [] });
   };
   const { libraries } = withText('abc', { title: 'A' });
-  const models = { current: () => Promise.resolve() };
+  const loader = { current: () => Promise.resolve() };
   const list = () => [{ id: '1', name: 'Notes', documents: 1, pending: 0, failed: 0 }];
-  const parts = core({ search: { query }, models, libraries: { documents: libraries.documents, list } });
+  const parts = core({ search: { query }, loader, libraries: { documents: libraries.documents, list } });
   const client = await over[transport](parts);
   const call = async (name: string, input: unknown): Promise<CallToolResult> =>
     client.request(

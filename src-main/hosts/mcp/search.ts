@@ -59,7 +59,7 @@ export function addSearchTool(server: McpServer, core: McpCore): void {
     output: OutputSchema,
     work: async ({ query, library, limit }, { signal }) => {
       const libraryIds = library === undefined ? [] : [libraryCalled(library, core).id];
-      await core.models.current(); // passages are chunked for a model: without one nothing is found
+      await core.loader.current(); // passages are chunked for a model: without one nothing is found
       const scope = { libraryIds, documentIds: [] };
       const { hits } = await core.search.query({ text: query, scope, limit }, signal);
       const passages = withinRoom(hits.map(passageOf));

@@ -28,7 +28,7 @@ const DOCUMENTS = {
 };
 
 /** Embeds a text by counting its letters a and b; one token per letter, at most five. */
-function embeddingModels() {
+function letterVectors(): VectorService {
   const countOf = (text: string, letter: string): number => text.split(letter).length - 1;
   const vector = (text: string): number[] => {
     const [a, b] = [countOf(text, 'a'), countOf(text, 'b')];
@@ -40,10 +40,9 @@ function embeddingModels() {
     countTokens: (text: string) => text.length,
     embed: (texts: readonly string[]) => Promise.resolve(Float32Array.from(texts.flatMap(vector))),
   };
-  return {
-    embedder: { id: 'e', identity: 'e', embedder },
-    list: () => [{ id: 'e', name: 'Letters', role: 'embedding' as const, active: true }],
-  };
+  return new VectorService({ embedder: { id: 'e', identity: 'e', embedder } }, () => [
+    { id: 'e', name: 'Letters', role: 'embedding', active: true },
+  ]);
 }
 
 export function api({
@@ -67,7 +66,7 @@ export function api({
   const write = (_: string, fields?: object): void => void logged.push(fields);
   const core = {
     completions,
-    vectors: new VectorService(embeddingModels()),
+    vectors: letterVectors(),
     documents: DOCUMENTS,
     mcp: () => Promise.resolve(Response.json('mcp')),
     log: { debug: write, info: write, warn: write, error: write },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { inspectModel } from '../../../../models/model-defaults.ts';
-import { describeModel } from '../../../../models/describe.ts';
+import { describeModel } from '../../../../models/registry/describe.ts';
 import type { CommandContext } from '../../context.ts';
 
 export function addModelCommand(program: Command, context: CommandContext): void {

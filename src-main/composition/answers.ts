@@ -1,0 +1,156 @@
+import { AnalysisService } from '../analysis/analysis-service.ts';
+import { libraryDocuments } from '../analysis/library-documents.ts';
+import { libraryTexts } from '../answering/calibration-prompts.ts';
+import { libraryPassages } from '../answering/library-passages.ts';
+import { remakePrompt } from '../answering/remade-prompt.ts';
+import { WarmStart } from '../cache/warm-start.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { ChatService } from '../chat/chat-service.ts';
+import { Prefetcher } from '../chat/prefetcher.ts';
+import { readSuggestions, suggestionsAbout } from '../chat/suggestions.ts';
+import { CompletionService } from '../completions/completion-service.ts';
+import { VectorService } from '../completions/vector-service.ts';
+import type { Model } from '../engine/engine.ts';
+import { CalibrationService } from '../fusion/calibration/calibration-service.ts';
+import { nearestAt } from '../fusion/calibration/choose.ts';
+import { UNCALIBRATED } from '../fusion/planning/controller.ts';
+import { CostModel } from '../fusion/planning/cost-model.ts';
+import { FirstUse } from '../fusion/planning/first-use.ts';
+import { Planner } from '../fusion/planning/planner.ts';
+import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import { WatchService } from '../fusion/watching/watch-service.ts';
+import { WatchTable } from '../fusion/watching/watch-table.ts';
+import { strategyBefore } from '../models/model-defaults.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Disposables } from '../platform/disposables.ts';
+import { onBattery } from '../platform/power.ts';
+import { activeChunkSets } from '../retrieval/active-sets.ts';
+import { SearchService } from '../retrieval/search-service.ts';
+import type { Base } from './base.ts';
+import type { Models } from './models.ts';
+
+export type Answers = ReturnType<typeof openAnswers>;
+
+/** Search, blending, and what answers: conversations, analyses and requests of other programs. */
+export function openAnswers(base: Base, catalogue: Catalogue, { loader, models }: Models, own: Disposables) {
+  const { paths, host, core, store, onSetAside } = base;
+  const { settings, events, gate, log } = core;
+  const sets = activeChunkSets(catalogue, loader);
+  const search = own.add(new SearchService({ catalogue, sets, models: loader, gate, log }));
+  const calibration = own.add(
+    new CalibrationService({
+      path: paths.calibrations,
+      texts: libraryTexts({ catalogue, settings, sampleQuestions: paths.sampleQuestions }),
+      models: loader,
+      settings,
+      events,
+      gate,
+    }),
+  );
+  const watched = own.add(WatchTable.open(paths.watching, onSetAside));
+  /** The strategy for text that no calibration of the model covers; undefined: the controller's default. */
+  const unmeasured = (model: Pick<Model, 'info' | 'path'>) =>
+    nearestAt(calibration.all(model), UNCALIBRATED.ratio) ?? strategyBefore(model.path, paths);
+  const planner = new Planner({
+    costs: new CostModel(paths.costs),
+    store,
+    calibration: (model, kind) => calibration.of(model, kind),
+    unmeasured,
+    leastRatio: (model, libraryIds) => watched.leastRatio(model, libraryIds),
+  });
+  store.shared?.onTransfer((transfer) => planner.costs.observeTransfer(transfer));
+  const onBackgroundError = (error: unknown) => log.warn('prefix-not-kept', { error: String(error) });
+  const prefixes = new StoredPrefixes({ store, gate, onBackgroundError });
+  own.add({ close: () => prefixes.stop() });
+  const passages = libraryPassages(catalogue, loader);
+  const libraries = () => catalogue.libraries.list().map(({ id, name }) => ({ id: String(id), name }));
+  const chat = own.add(
+    new ChatService({
+      ...core,
+      path: paths.conversations,
+      models: loader,
+      retrieval: search,
+      passages,
+      planner,
+      prefixes,
+      suggestions: () => {
+        const asked = catalogue.libraries.asked([]);
+        const sample = catalogue.libraries.list().find((library) => library.sample);
+        return sample && asked.includes(String(sample.id))
+          ? readSuggestions(paths.sampleSuggestions)
+          : suggestionsAbout(catalogue.documents.newestTitles(asked, 20));
+      },
+      store,
+      onSetAside,
+    }),
+  );
+  loader.beforeDispose((model) => chat.releaseModel(model));
+  const openSession = chat.openSession.bind(chat);
+  const analysis = own.add(
+    new AnalysisService({
+      ...core,
+      path: paths.analyses,
+      models: loader,
+      retrieval: search,
+      passages,
+      documents: libraryDocuments(catalogue),
+      store,
+      planner,
+      openSession,
+      onSetAside,
+    }),
+  );
+  loader.beforeDispose((model) => analysis.releaseModel(model));
+  const watching = own.add(
+    new WatchService({
+      ...core,
+      table: watched,
+      models: loader,
+      known: { modelIds: () => models.list().map(({ id }) => id), libraries },
+      answers: chat.remade,
+      remakePrompt: async (prompt, signal) => {
+        const { dtype } = settings.current;
+        const model = loader.active?.model;
+        return model && remakePrompt(prompt, { model, store, dtype, signal, clock: systemClock });
+      },
+      onBattery: host.onBattery ?? onBattery,
+      measuring: () => calibration.status().running,
+    }),
+  );
+  const completions = own.add(
+    new CompletionService({
+      ...core,
+      models: loader,
+      listed: () => models.list(),
+      libraries,
+      retrieval: search,
+      passages,
+      planner,
+      prefixes,
+      store,
+      openSession,
+      watch: (answer) => watching.answered(answer),
+    }),
+  );
+  const vectors = new VectorService(loader, () => models.list());
+  const prefetcher = own.add(
+    new Prefetcher({
+      ...core,
+      store,
+      models: loader,
+      conversation: (id) => chat.get(id),
+      retrieval: search,
+      passages,
+    }),
+  );
+  const warmStart = own.add(
+    new WarmStart({ ...core, store, models: loader, warmUp: (signal) => chat.warmUp(signal) }),
+  );
+  const firstUse = own.add(
+    new FirstUse({ ...core, models: loader, costs: planner.costs, calibration, dir: paths.data }),
+  );
+  return {
+    ...{ search, calibration, watched, unmeasured, planner, prefixes },
+    ...{ chat, analysis, watching, completions, vectors, prefetcher, warmStart, firstUse },
+  };
+}

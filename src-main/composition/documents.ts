@@ -1,0 +1,65 @@
+import { BackupService } from '../backup/backup-service.ts';
+import { ChunkArchive } from '../cache/archive.ts';
+import { CacheService } from '../cache/cache-service.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { SCHEMAS } from '../databases.ts';
+import { LibraryService } from '../library/library-service.ts';
+import { ParserProcess } from '../library/parser/parser-process.ts';
+import { SentDocuments } from '../library/sent-documents.ts';
+import { WeightsCheck } from '../models/loader/weights-check.ts';
+import { WeightsTable } from '../models/loader/weights-table.ts';
+import type { ActiveModel } from '../models/active-model.ts';
+import type { Disposables } from '../platform/disposables.ts';
+import type { Answers } from './answers.ts';
+import type { Base } from './base.ts';
+import type { Models } from './models.ts';
+
+/** Stored chunks, libraries, documents that other programs send, and backups of it all. */
+export function openDocuments(
+  base: Base,
+  catalogue: Catalogue,
+  { loader, known, registry }: Models,
+  { search, planner }: Answers,
+  own: Disposables,
+) {
+  const { paths, host, core, engine, store, version, onFound } = base;
+  const { settings, events, gate, log } = core;
+  const cache = own.add(
+    new CacheService({ dir: paths.store, catalogue, store, settings, events, log, models: loader, known }),
+  );
+  const archive = new ChunkArchive({ store, dir: paths.store, files: engine, catalogue });
+  const backups = new BackupService({ data: paths.data, program: version, schemas: SCHEMAS, log, events });
+  const libraries = own.add(
+    new LibraryService({
+      ...core,
+      catalogue,
+      store,
+      paths,
+      models: loader,
+      indexer: search,
+      costs: planner.costs,
+      parser: new ParserProcess({}, host.spawnParser),
+      onFound,
+    }),
+  );
+  // A separate process: a request does not wait for the documents of libraries.
+  const parser = new ParserProcess({}, host.spawnParser);
+  const sentDocuments = own.add(new SentDocuments({ parser, settings, models: loader }));
+  const weights = own.add(
+    new WeightsCheck<ActiveModel>({
+      table: new WeightsTable(registry.database),
+      gate,
+      log,
+      forgetKv: async ({ model }) => {
+        await loader.release(model);
+        const all = await cache.forgetModel(model.info.fingerprint);
+        await libraries.recompute();
+        return all;
+      },
+    }),
+  );
+  loader.onChange((active) => {
+    if (active.model.info.engine !== 'remote') void weights.check(active);
+  });
+  return { cache, archive, backups, libraries, sentDocuments };
+}

@@ -1,0 +1,41 @@
+import type { HubEntry } from '../../../../src-shared/contract/hub.ts';
+import type { GgufInfo } from '../../../engine/engine.ts';
+import type { Listed } from './hub-api.ts';
+
+/** The hub's task names for models that Kvasir distinguishes. */
+const TASKS: Readonly<Record<string, HubEntry['role']>> = {
+  'text-generation': 'chat',
+  'image-text-to-text': 'chat',
+  'any-to-any': 'chat',
+  conversational: 'chat',
+  'text2text-generation': 'chat',
+  'feature-extraction': 'embedding',
+  'sentence-similarity': 'embedding',
+  'text-ranking': 'reranker',
+  'text-classification': 'reranker',
+};
+
+/** A repository as shown in lists. */
+export function entryOf(listed: Listed): HubEntry {
+  const { id, gated, downloads, likes, gguf, lastModified } = listed;
+  return {
+    ...{ repository: id, downloads, likes, architecture: gguf.architecture, parameterCount: gguf.total },
+    role: roleOf(listed),
+    license: listed.tags.find((tag) => tag.startsWith('license:'))?.slice('license:'.length) ?? '',
+    gated: gated === false ? 'no' : gated,
+    updatedMs: Date.parse(lastModified) || 0,
+  };
+}
+
+/** A model's role according to its task; rerankers often have another task and are recognised by name. */
+function roleOf({ id, pipeline_tag: task, tags }: Listed): HubEntry['role'] {
+  if (/rerank/i.test(id) || tags.includes('reranker')) return 'reranker';
+  return TASKS[task] ?? (task === '' ? null : 'other');
+}
+
+/** The header's role overrides the task's, where it can tell: some rerankers look like chat models. */
+export function roleBy(listed: HubEntry['role'], header: GgufInfo): HubEntry['role'] {
+  if (header.reranker) return 'reranker';
+  if (header.embedding) return 'embedding';
+  return listed ?? 'chat';
+}
