@@ -15,7 +15,7 @@ import { ChunkKeys } from './chunk-keys.ts';
 import { HitCounts } from './hit-counts.ts';
 import { DocumentListing } from './document-listing.ts';
 import { EntryListing } from './entry-listing.ts';
-import { Kept } from './kept.ts';
+import { CachedResult } from './cached-result.ts';
 import type { ListingSources } from './listing-sources.ts';
 import type { Core } from '../platform/core.ts';
 
@@ -38,8 +38,10 @@ export class CacheService {
   readonly #hits: HitCounts;
   readonly #unsubscribe: (() => void)[];
   readonly #watch: ReturnType<typeof throttled>;
-  readonly #entries = new Kept(async () => EntryListing.make(await this.#sources(), () => this.#active));
-  readonly #documents = new Kept(async () => DocumentListing.make(await this.#sources()));
+  readonly #entries = new CachedResult(async () =>
+    EntryListing.make(await this.#sources(), () => this.#active),
+  );
+  readonly #documents = new CachedResult(async () => DocumentListing.make(await this.#sources()));
   #seen = '';
 
   constructor(options: CacheServiceOptions) {

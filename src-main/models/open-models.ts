@@ -6,6 +6,7 @@ import type { SetAside } from '../platform/database.ts';
 import type { Disposables } from '../platform/disposables.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Paths } from '../platform/paths.ts';
+import { FileLoader } from './loader/file-loader.ts';
 import { ModelLoader } from './loader/model-loader.ts';
 import { recordSpeeds } from './loader/record-speeds.ts';
 import { Trials } from './loader/trial/trials.ts';
@@ -53,17 +54,18 @@ export function openModels(options: ModelsOptions, own: Disposables) {
   const known = new KnownModels({ registry, engine, devices, paths, settings, events, memory });
   const servers = new ServerModels({ registry, known, keysFile: paths.serverKeys, keyring });
   const trials = new Trials(registry.database, options.tryFile ?? tryFile);
+  const files = new FileLoader({ engine, devices, known, registry, trials, settings, events, log });
   const loader = own.add(
-    new ModelLoader({ engine, devices, known, registry, servers, trials, settings, events, gate, log }),
+    new ModelLoader({ files, servers, devices, known, registry, settings, events, gate, log }),
   );
   own.add({ close: recordSpeeds(loader, registry, events) });
-  const files = new ModelFiles(join(paths.data, 'models'));
-  const models = new ModelList({ engine, known, registry, files, servers, loader });
+  const folder = new ModelFiles(join(paths.data, 'models'));
+  const models = new ModelList({ engine, known, registry, files: folder, servers, loader });
   const token = new HubToken({ path: paths.hubToken, keyring });
   const downloads = own.add(
     new Downloads({
       database: registry.database,
-      files,
+      files: folder,
       events,
       log,
       headers: (url) => token.headers(url),
@@ -85,7 +87,7 @@ export function openModels(options: ModelsOptions, own: Disposables) {
       known,
       registry,
       downloads,
-      dir: files.dir,
+      dir: folder.dir,
       startingPoints: paths.startingPoints,
     }),
   );

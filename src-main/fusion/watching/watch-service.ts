@@ -16,7 +16,7 @@ import { MemoryPrompts, type WatchedPrompt } from './memory-prompts.ts';
 import { intervalOf } from '../averages.ts';
 import { breaksFloor, FEWEST, LATEST, nextLeastRatio } from './judge.ts';
 import { raised, stopped } from './notices.ts';
-import { PASSING, type WatchTable, type Drawn, type Origin, type Subject } from './watch-table.ts';
+import { PASSING, type WatchTable, type DrawnAnswer, type Origin, type Subject } from './watch-table.ts';
 
 /** An answer that the controller blended, and the libraries of its blended passages. */
 export interface BlendedAnswer {
@@ -228,7 +228,7 @@ export class WatchService {
   }
 
   /** Compares one answer with its full prefill. False when that was interrupted: it is repeated at the next idle time. */
-  async #compare(drawn: Drawn, active: WatchedModel, ended: AbortSignal): Promise<boolean> {
+  async #compare(drawn: DrawnAnswer, active: WatchedModel, ended: AbortSignal): Promise<boolean> {
     const stop = (this.#stop = new AbortController());
     const battery = setInterval(() => {
       if (this.#options.onBattery()) stop.abort();
@@ -249,7 +249,7 @@ export class WatchService {
   }
 
   /** At the lowest priority, and only once: a comparison that a question interrupted does not restart while its answer is being read. */
-  #remake({ answerId }: Drawn, active: WatchedModel, stopped: AbortSignal): Promise<Drift | undefined> {
+  #remake({ answerId }: DrawnAnswer, active: WatchedModel, stopped: AbortSignal): Promise<Drift | undefined> {
     const { gate, models, answers, remakePrompt } = this.#options;
     const prompt = this.#prompts.get(answerId);
     if (!prompt && answerId.startsWith(PASSING)) return Promise.resolve(undefined); // drawn before a restart
@@ -262,7 +262,7 @@ export class WatchService {
     }, stopped);
   }
 
-  #keep(drawn: Drawn, active: WatchedModel, drift: Drift): void {
+  #keep(drawn: DrawnAnswer, active: WatchedModel, drift: Drift): void {
     this.#table.save(drawn.id, { ...drift, measuredMs: this.#now() });
     for (const libraryId of this.#table.libraryIds(drawn.id)) this.#judge(drawn, active, libraryId);
     this.#changed();

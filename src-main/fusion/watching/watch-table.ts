@@ -9,7 +9,7 @@ export interface Subject {
 }
 
 /** An answer drawn for comparison. */
-export interface Drawn extends Subject {
+export interface DrawnAnswer extends Subject {
   id: number;
   answerId: string;
 }
@@ -71,10 +71,10 @@ export class WatchTable {
   }
 
   /** The next one to compare: the newest, since its passages are the most likely to be cached still. */
-  next({ modelId, fingerprint }: Subject, drawnAfterMs: number): Drawn | undefined {
+  next({ modelId, fingerprint }: Subject, drawnAfterMs: number): DrawnAnswer | undefined {
     const query = `SELECT id, answer_id AS answerId, model_id AS modelId, fingerprint FROM watched
       WHERE measured_ms IS NULL AND model_id = ? AND fingerprint = ? AND drawn_ms > ? ORDER BY id DESC LIMIT 1`;
-    return this.#database.get<Drawn>(query, modelId, fingerprint, drawnAfterMs);
+    return this.#database.get<DrawnAnswer>(query, modelId, fingerprint, drawnAfterMs);
   }
 
   save(id: number, { measuredMs, kl, agreement, ratio }: WatchedAnswer): void {

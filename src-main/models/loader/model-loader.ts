@@ -1,50 +1,46 @@
 import type { Settings } from '../../../src-shared/settings.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { DeviceService } from '../../devices/device-service.ts';
-import type { Embedder, Engine, Model } from '../../engine/engine.ts';
+import type { Model } from '../../engine/engine.ts';
 import type { Core } from '../../platform/core.ts';
-import { throttled } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';
+import { SerialQueue } from '../../platform/serial-queue.ts';
 import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from '../active-model.ts';
-import { modelName, roleOf } from '../registry/entry.ts';
+import { modelName, roleOf, withAdapter } from '../registry/entry.ts';
 import type { KnownModels } from '../registry/known-models.ts';
 import { DEMO_MODEL_ID, type ModelRegistry, type ModelRow } from '../registry/model-registry.ts';
 import { isOnServer, type ServerModels } from '../sources/servers/server-models.ts';
-import { ChatModel } from './chat-model.ts';
 import { EmbeddingModel } from './embedding-model.ts';
-import type { Trials } from './trial/trials.ts';
+import type { FileLoader } from './file-loader.ts';
 
 interface ModelLoaderOptions extends Core {
-  engine: Pick<Engine, 'loadModel' | 'loadEmbedder'>;
-  devices: Pick<DeviceService, 'packs' | 'load' | 'onChange'>;
+  files: FileLoader;
+  servers: Pick<ServerModels, 'load'>;
+  devices: Pick<DeviceService, 'onChange'>;
   known: KnownModels;
   registry: ModelRegistry;
-  servers: Pick<ServerModels, 'load'>;
-  trials: Trials;
 }
 
-/** Minimum time between two reports of loading progress, in milliseconds. */
-const PROGRESS_MS = 200;
-
-/** Loads models: the chat model that answers, and the embedding model, if there is one. */
+/**
+ * The models in use: the chat model, loaded when first needed and replaced while nobody uses it, and the embedding
+ * model, if there is one.
+ */
 export class ModelLoader implements ModelSource, EmbedderSource {
   readonly #options: ModelLoaderOptions;
-  readonly #chat: ChatModel;
-  readonly #embedding = new EmbeddingModel((row) => this.#loadEmbedder(row));
+  readonly #listeners = new Set<(active: ActiveModel) => void>();
   readonly #releases: ((model: Model) => unknown)[] = [];
+  readonly #embedding: EmbeddingModel;
   readonly #unsubscribe: (() => void)[];
+  #active: ActiveModel | undefined;
+  #row: ModelRow | undefined;
+  #starting: Promise<ActiveModel> | undefined;
+  /** Serialises loading, replacing and disposing of the chat model. */
+  readonly #queue = new SerialQueue();
 
   constructor(options: ModelLoaderOptions) {
     this.#options = options;
-    const { gate, log, known, settings, devices } = options;
-    this.#chat = new ChatModel({
-      known,
-      gate,
-      log,
-      load: (row) => this.#loadChat(row),
-      candidates: () => this.#candidates(),
-      beforeDispose: (model) => this.release(model),
-    });
+    const { files, settings, devices, known } = options;
+    this.#embedding = new EmbeddingModel((row) => files.embedder(row));
     this.#unsubscribe = [
       settings.onChange((now, before) => this.#onSettings(now, before)),
       devices.onChange(() => {
@@ -57,7 +53,7 @@ export class ModelLoader implements ModelSource, EmbedderSource {
 
   /** Loads the selected models in the background; a failure is reported as a notice and on the model's entry. */
   start(): void {
-    this.current().catch(() => undefined); // reported by #attempt
+    this.current().catch(() => undefined); // reported by #install
     const { settings, registry } = this.#options;
     const id = settings.current.embeddingModel;
     const row = id === undefined ? undefined : registry.get(id);
@@ -66,15 +62,18 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   }
 
   get active(): ActiveModel | undefined {
-    return this.#chat.active;
+    return this.#active;
   }
 
   current(): Promise<ActiveModel> {
-    return this.#chat.current();
+    if (this.#active) return Promise.resolve(this.#active);
+    this.#starting ??= this.#queue.run(() => this.#first()).finally(() => (this.#starting = undefined));
+    return this.#starting;
   }
 
   onChange(listener: (active: ActiveModel) => void): () => void {
-    return this.#chat.onChange(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   get embedder(): ActiveEmbedder | undefined {
@@ -107,7 +106,7 @@ export class ModelLoader implements ModelSource, EmbedderSource {
       await this.#embedding.use(row);
       settings.update({ embeddingModel: id });
     } else {
-      await this.#chat.switchTo(row);
+      await this.#switchTo(row);
       settings.update({ chatModel: id });
     }
     known.changed();
@@ -127,23 +126,41 @@ export class ModelLoader implements ModelSource, EmbedderSource {
 
   /** Reloads the chat model if it is this one: its adapter or its server has changed. Errors as activate(). */
   async reload(row: ModelRow): Promise<void> {
-    if (this.active?.id === row.id) await this.#chat.switchTo(row);
+    if (this.active?.id === row.id) await this.#switchTo(row);
   }
 
-  /** Announces a new name of the chat model. */
-  refresh(row: ModelRow): void {
-    this.#chat.refresh(row);
+  /** Announces a change of the chat model that needs no loading: another chunk size or name. */
+  refresh(row = this.#row): void {
+    if (!this.#active || !row || row.id !== this.#active.id) return;
+    this.#row = row;
+    const next = this.#activeOf(row, this.#active.model);
+    if (next.chunkTokens !== this.#active.chunkTokens || next.name !== this.#active.name) this.#tell(next);
   }
 
   /** Disposes of the models once nothing uses them. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
     await this.#embedding.stop();
-    await this.#chat.close();
+    await this.#queue.run(async () => {
+      if (this.#active) await this.#retire(this.#active);
+    });
   }
 
   get #selected(): string {
     return this.#options.settings.current.chatModel ?? DEMO_MODEL_ID;
+  }
+
+  async #first(): Promise<ActiveModel> {
+    if (this.#active) return this.#active;
+    let failure: unknown;
+    for (const row of this.#candidates()) {
+      try {
+        return await this.#install(row);
+      } catch (error) {
+        failure ??= error; // the requested model's failure is more informative than that of the last candidate
+      }
+    }
+    throw failure;
   }
 
   /** The model in the settings, unless it is missing or crashed the last run; then the demo model. */
@@ -172,90 +189,86 @@ export class ModelLoader implements ModelSource, EmbedderSource {
     this.#notice(error);
   }
 
-  async #loadChat(row: ModelRow): Promise<Model> {
-    const { engine, registry, servers, known } = this.#options;
-    if (isOnServer(row)) {
-      const model = servers.load(row);
-      registry.setFingerprint(row.id, model.info.fingerprint);
-      setImmediate(() => known.changed());
-      return model;
-    }
-    const { threads, conversationDtype, deviceBudgetBytes } = this.#options.settings.current;
-    return this.#attempt(row, async (device, onProgress) => {
-      if (row.header.engine === 'llama') await this.#try(row, device);
-      const model = await engine.loadModel(row.path, {
-        threads,
-        device,
-        kvDtype: conversationDtype,
-        adapter: row.adapter ?? undefined,
-        deviceBudgetBytes,
-        onProgress,
-      });
-      await disposeOnFailure(model, () => model.tryOut());
-      registry.setFingerprint(row.id, model.info.fingerprint);
-      return model;
-    });
-  }
-
-  #loadEmbedder(row: ModelRow): Promise<Embedder> {
-    const { engine, settings } = this.#options;
-    return this.#attempt(row, async (device) => {
-      await this.#try(row, device);
-      const embedder = await engine.loadEmbedder(row.path, { threads: settings.current.threads, device });
-      await disposeOnFailure(embedder, () => embedder.embed(['.']));
-      return embedder;
-    });
-  }
-
-  #try(row: ModelRow, device: string): Promise<void> {
-    const { trials, devices, settings } = this.#options;
-    return trials.require({
-      path: row.path,
-      name: modelName(row),
-      role: roleOf(row.header),
-      threads: settings.current.threads,
-      device,
-      packs: devices.packs,
-    });
-  }
-
-  /** Places a model on a device and loads it there; records the attempt on its entry and for the next start. */
-  async #attempt<T>(
-    row: ModelRow,
-    load: (device: string, onProgress: (fraction: number) => void) => Promise<T>,
-  ): Promise<T> {
-    const { known, registry, devices, events, log } = this.#options;
-    let fraction = 0;
-    const report = throttled(PROGRESS_MS, () => events.emit('models.progress', { id: row.id, fraction }));
-    known.trouble.set(row.id, { state: 'loading', failure: null });
-    known.changed();
-    try {
-      known.requireFits(row);
-      const loaded = await devices.load(modelName(row), (device, onGpu) => {
-        // A crash on a GPU is attributed to the device and recorded there.
-        registry.setLoading(row.id, !onGpu);
-        return load(device, (value) => {
-          fraction = value;
-          report();
+  /** Loads a chat model and replaces the current one; if loading fails, the current one stays. */
+  #switchTo(row: ModelRow): Promise<ActiveModel> {
+    return this.#queue.run(async () => {
+      const [old, oldRow] = [this.#active, this.#row];
+      if (!old || !oldRow) return this.#install(row);
+      const { gate, known } = this.#options;
+      if (known.fit(row).verdict === 'fits') {
+        const model = await this.#load(row);
+        return gate.foreground(async () => {
+          const next = this.#use(row, model);
+          await this.#dispose(old);
+          return next;
         });
+      }
+      return gate.foreground(async () => {
+        await this.#retire(old);
+        try {
+          return await this.#install(row);
+        } catch (error) {
+          await this.#install(oldRow);
+          throw error;
+        }
       });
-      known.trouble.delete(row.id);
-      return loaded;
+    });
+  }
+
+  async #install(row: ModelRow): Promise<ActiveModel> {
+    try {
+      return this.#use(row, await this.#load(row));
     } catch (error) {
-      log.warn('model-not-loaded', { path: row.path, error: String(error) });
-      known.trouble.set(row.id, { state: 'failed', failure: failureOf(error) });
-      if (row.id === this.#selected && !this.active) this.#notice(error);
+      if (row.id === this.#selected) this.#notice(error);
       throw error;
-    } finally {
-      report.cancel();
-      registry.setLoading(row.id, false);
-      // After the caller has put it in use.
-      setImmediate(() => known.changed());
     }
+  }
+
+  async #load(row: ModelRow): Promise<Model> {
+    const { files, servers, registry, known } = this.#options;
+    if (!isOnServer(row)) return files.chat(row);
+    const model = servers.load(row);
+    registry.setFingerprint(row.id, model.info.fingerprint);
+    setImmediate(() => known.changed());
+    return model;
+  }
+
+  #use(row: ModelRow, model: Model): ActiveModel {
+    this.#row = row;
+    const active = this.#activeOf(row, model);
+    this.#tell(active);
+    return active;
+  }
+
+  #activeOf(row: ModelRow, model: Model): ActiveModel {
+    const name = withAdapter(modelName(row), row.adapter);
+    return { id: row.id, path: row.path, model, name, chunkTokens: this.#options.known.chunkTokens(row) };
+  }
+
+  #tell(active: ActiveModel): void {
+    this.#active = active;
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(active);
+      } catch (error) {
+        this.#options.log.error('model-listener-failed', { error: String(error) });
+      }
+    }
+  }
+
+  #retire(active: ActiveModel): Promise<void> {
+    this.#active = undefined;
+    this.#row = undefined;
+    return this.#dispose(active);
+  }
+
+  async #dispose({ model }: ActiveModel): Promise<void> {
+    await this.release(model);
+    model.dispose();
   }
 
   #onSettings(now: Settings, before: Settings): void {
-    if (now.chunkTokens !== before.chunkTokens) this.#chat.refresh();
+    if (now.chunkTokens !== before.chunkTokens) this.refresh();
     const otherThreads = now.threads !== before.threads;
     if (otherThreads || now.conversationDtype !== before.conversationDtype) this.#reloadChat();
     if (otherThreads) this.#reloadEmbedder();
@@ -263,7 +276,7 @@ export class ModelLoader implements ModelSource, EmbedderSource {
 
   #reloadChat(): void {
     const row = this.active && this.#options.registry.get(this.active.id);
-    if (row) this.#chat.switchTo(row).catch((error: unknown) => this.#notice(error));
+    if (row) this.#switchTo(row).catch((error: unknown) => this.#notice(error));
   }
 
   #reloadEmbedder(): void {
@@ -273,17 +286,5 @@ export class ModelLoader implements ModelSource, EmbedderSource {
 
   #notice(error: unknown): void {
     this.#options.events.emit('app.notice', { level: 'warning', failure: failureOf(error) });
-  }
-}
-
-/**
- * A model counts as loaded only once it has computed something: a bad file may make ggml abort the process only then.
- */
-async function disposeOnFailure(model: { dispose(): void }, tryOut: () => Promise<unknown>): Promise<void> {
-  try {
-    await tryOut();
-  } catch (error) {
-    model.dispose();
-    throw error;
   }
 }

@@ -14,20 +14,16 @@ export function recordSpeeds(
   registry: ModelRegistry,
   events: EventBus,
 ): () => void {
-  const current = () => models.active && registry.get(models.active.id);
+  const record = (speed: number, column: 'tokensPerSecond' | 'writtenPerSecond'): void => {
+    const row = models.active && registry.get(models.active.id);
+    if (row && speed > 0 && Math.abs(speed / (row[column] ?? Infinity) - 1) > 0.1)
+      registry.setSpeed(row.id, column, speed);
+  };
   return events.on(({ topic, payload }) => {
-    if (topic === 'queue.status') {
-      const [row, speed] = [current(), payload.tokensPerSecond];
-      if (row && differs(speed, row.tokensPerSecond)) registry.setSpeed(row.id, speed);
-    }
+    if (topic === 'queue.status') record(payload.tokensPerSecond, 'tokensPerSecond');
     // A server's speed is recorded by the request.
     if (topic !== 'chat.done' || !payload.stats || payload.stats.server) return;
-    const { answerTokens, tokensPerSecond: speed } = payload.stats;
-    const row = answerTokens >= TELLING_TOKENS ? current() : undefined;
-    if (row && differs(speed, row.writtenPerSecond)) registry.setWritingSpeed(row.id, speed);
+    const { answerTokens, tokensPerSecond } = payload.stats;
+    if (answerTokens >= TELLING_TOKENS) record(tokensPerSecond, 'writtenPerSecond');
   });
-}
-
-function differs(speed: number, known: number | null): boolean {
-  return speed > 0 && Math.abs(speed / (known ?? Infinity) - 1) > 0.1;
 }

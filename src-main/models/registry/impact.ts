@@ -3,14 +3,10 @@ import type { KvDtype } from '../../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
 import type { ModelRow } from './model-registry.ts';
 
-/** Amount of text, as chunked for one model. */
+/** Amount of text, as chunked for one model, and how much of it is cached in the format of the settings. */
 interface Corpus {
   chunks: number;
   tokens: number;
-}
-
-/** Caches of a model, in the format of the settings. */
-export interface Stored {
   cachedChunks: number;
   cachedTokens: number;
 }
@@ -18,7 +14,7 @@ export interface Stored {
 /** The effect of activating the model on the caches: of chunk KV, or of vectors. */
 export function impactOf(
   row: ModelRow,
-  { chunks, tokens, cachedChunks, cachedTokens }: Corpus & Stored,
+  { chunks, tokens, cachedChunks, cachedTokens }: Corpus,
   dtype: KvDtype,
 ): ModelImpact {
   const { header } = row;

@@ -187,12 +187,10 @@ export class ModelRegistry {
     this.database.run(sql, { id, fingerprint });
   }
 
-  setSpeed(id: string, tokensPerSecond: number): void {
-    this.database.run('UPDATE model SET tokens_per_second = ? WHERE id = ?', tokensPerSecond, id);
-  }
-
-  setWritingSpeed(id: string, tokensPerSecond: number): void {
-    this.database.run('UPDATE model SET written_per_second = ? WHERE id = ?', tokensPerSecond, id);
+  /** Sets the prefill or decode speed, in tokens per second. */
+  setSpeed(id: string, speed: 'tokensPerSecond' | 'writtenPerSecond', value: number): void {
+    const column = speed === 'tokensPerSecond' ? 'tokens_per_second' : 'written_per_second';
+    this.database.run(`UPDATE model SET ${column} = ? WHERE id = ?`, value, id);
   }
 
   setSource(id: string, source: HubSource): void {

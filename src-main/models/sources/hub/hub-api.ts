@@ -6,7 +6,7 @@ import { get, Interrupted, received } from '../../../platform/download/request.t
 import { unreachable } from './refusals.ts';
 
 /** The hub's API format; fields that Kvasir does not need may be absent or different on a mirror. */
-const ListedSchema = z.object({
+const RepositoryInfoSchema = z.object({
   id: z.string().regex(/^(?!\.)[\w.-]+(\/(?!\.)[\w.-]+)?$/),
   downloads: z.number().catch(0),
   likes: z.number().catch(0),
@@ -19,7 +19,7 @@ const ListedSchema = z.object({
     .catch({ total: null, architecture: '' }),
 });
 
-const InfoSchema = ListedSchema.extend({ sha: z.string().regex(/^[\w.-]{1,100}$/) });
+const InfoSchema = RepositoryInfoSchema.extend({ sha: z.string().regex(/^[\w.-]{1,100}$/) });
 
 const TreeEntrySchema = z.object({
   type: z.string(),
@@ -37,7 +37,7 @@ const TreeEntrySchema = z.object({
     .catch(undefined),
 });
 
-export type Listed = z.infer<typeof ListedSchema>;
+export type RepositoryInfo = z.infer<typeof RepositoryInfoSchema>;
 export type TreeEntry = z.infer<typeof TreeEntrySchema>;
 
 interface HubApiOptions {
@@ -70,7 +70,7 @@ export class HubApi {
   }
 
   /** Repositories with GGUF files, most downloaded first. */
-  async search(query: string, cursor: string): Promise<{ entries: Listed[]; next: string }> {
+  async search(query: string, cursor: string): Promise<{ entries: RepositoryInfo[]; next: string }> {
     const asked = new URLSearchParams({ filter: 'gguf', limit: String(PAGE), sort: 'downloads' });
     asked.set('direction', '-1');
     if (query !== '') asked.set('search', query);
@@ -78,7 +78,7 @@ export class HubApi {
     if (cursor !== '') asked.set('cursor', cursor);
     const { value, next } = await this.#json(`api/models?${asked.toString()}`, z.array(z.unknown()));
     // An entry with an unexpected format does not hide the others.
-    const entries = value.flatMap((each) => ListedSchema.safeParse(each).data ?? []);
+    const entries = value.flatMap((each) => RepositoryInfoSchema.safeParse(each).data ?? []);
     return { entries, next };
   }
 

@@ -22,8 +22,9 @@ interface HubTokenOptions {
 export class HubToken {
   readonly #file: SecretFile<z.infer<typeof FileSchema>>;
 
-  constructor(options: HubTokenOptions) {
-    this.#file = new SecretFile({ ...options, schema: FileSchema, what: 'The token could not be stored' });
+  constructor({ path, keyring }: HubTokenOptions) {
+    const what = 'The token could not be stored';
+    this.#file = new SecretFile({ path, keyring, schema: FileSchema, what });
   }
 
   get path(): string {

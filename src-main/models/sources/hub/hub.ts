@@ -19,7 +19,7 @@ import type { KnownModels } from '../../registry/known-models.ts';
 import { stemOf } from '../../registry/model-parts.ts';
 import type { ModelRegistry } from '../../registry/model-registry.ts';
 import { expectedSpeed } from './expected-speed.ts';
-import { HubApi, type Listed } from './hub-api.ts';
+import { HubApi, type RepositoryInfo } from './hub-api.ts';
 import { sortFiles, type Quantisation } from './hub-files.ts';
 import type { HubToken } from './hub-token.ts';
 import { recommended } from './recommend.ts';
@@ -197,7 +197,7 @@ export class Hub {
    * One header for all quantisations: from the model with the fewest and smallest files. A failure is reported
    * alongside the rest.
    */
-  async #headerOf({ id, sha }: Listed & { sha: string }, models: readonly Quantisation[]) {
+  async #headerOf({ id, sha }: RepositoryInfo & { sha: string }, models: readonly Quantisation[]) {
     const [model] = models.toSorted((a, b) => a.files.length - b.files.length);
     if (!model) return { header: null, bytesPerSecond: null, failure: null };
     // Permission to read one repository does not extend to another with the same file.
@@ -220,7 +220,11 @@ export class Hub {
     const { quantization, bytes, files } = model;
     const own = header && { ...header, fileBytes: bytes };
     return {
-      ...{ quantization, bytes, parts: files.length, path: files[0].path, recommended: null },
+      quantization,
+      bytes,
+      parts: files.length,
+      path: files[0].path,
+      recommended: null,
       fit: own && this.#options.known.fit({ header: own }),
       speed: own ? expectedSpeed(this.#options.registry.all(), own) : { reading: null, writing: null },
       local: this.#localOf(repository, files[0]),

@@ -1,6 +1,6 @@
 import type { HubEntry } from '../../../../src-shared/contract/hub.ts';
 import type { GgufInfo } from '../../../engine/engine.ts';
-import type { Listed } from './hub-api.ts';
+import type { RepositoryInfo } from './hub-api.ts';
 
 /** The hub's task names for models that Kvasir distinguishes. */
 const TASKS: Readonly<Record<string, HubEntry['role']>> = {
@@ -16,7 +16,7 @@ const TASKS: Readonly<Record<string, HubEntry['role']>> = {
 };
 
 /** A repository as shown in lists. */
-export function entryOf(listed: Listed): HubEntry {
+export function entryOf(listed: RepositoryInfo): HubEntry {
   const { id, gated, downloads, likes, gguf, lastModified } = listed;
   return {
     ...{ repository: id, downloads, likes, architecture: gguf.architecture, parameterCount: gguf.total },
@@ -28,7 +28,7 @@ export function entryOf(listed: Listed): HubEntry {
 }
 
 /** A model's role according to its task; rerankers often have another task and are recognised by name. */
-function roleOf({ id, pipeline_tag: task, tags }: Listed): HubEntry['role'] {
+function roleOf({ id, pipeline_tag: task, tags }: RepositoryInfo): HubEntry['role'] {
   if (/rerank/i.test(id) || tags.includes('reranker')) return 'reranker';
   return TASKS[task] ?? (task === '' ? null : 'other');
 }

@@ -19,8 +19,9 @@ interface ServerKeysOptions {
 export class ServerKeys {
   readonly #file: SecretFile<z.infer<typeof FileSchema>>;
 
-  constructor(options: ServerKeysOptions) {
-    this.#file = new SecretFile({ ...options, schema: FileSchema, what: 'The key could not be stored' });
+  constructor({ path, keyring }: ServerKeysOptions) {
+    const what = 'The key could not be stored';
+    this.#file = new SecretFile({ path, keyring, schema: FileSchema, what });
   }
 
   /** Where a model's key is stored. */

@@ -117,7 +117,7 @@ export class ServerModels {
     if (ttftMs !== undefined) this.#ttft.set(id, ttftMs);
     if (failure) known.trouble.set(id, { state: 'ready', failure: failureOf(failure) });
     else known.trouble.delete(id);
-    if (tokensPerSecond !== undefined) registry.setWritingSpeed(id, tokensPerSecond);
+    if (tokensPerSecond !== undefined) registry.setSpeed(id, 'writtenPerSecond', tokensPerSecond);
     known.changed();
   }
 }

@@ -4,7 +4,7 @@ const KEPT_MS = 2000;
 const SHARE = 0.05;
 
 /** Caches a result that is slow to compute and requested often; the longer it took, the longer it is cached. */
-export class Kept<T> {
+export class CachedResult<T> {
   readonly #make: () => Promise<T>;
   #kept: { until: number; value: Promise<T> } | undefined;
 
