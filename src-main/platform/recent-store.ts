@@ -1,17 +1,12 @@
-interface Kept<V> {
-  value: V;
-  size: number;
-}
-
 /** An LRU cache in memory, limited in number and total size. */
 export class RecentStore<V> {
   readonly #most: number;
   readonly #mostSize: number;
-  readonly #kept = new Map<string, Kept<V>>();
+  readonly #kept = new Map<string, { value: V; size: number }>();
   #size = 0;
 
   /** At most `most` values with a total size of `mostSize`. */
-  constructor(most: number, mostSize: number) {
+  constructor(most: number, mostSize = Infinity) {
     this.#most = most;
     this.#mostSize = mostSize;
   }
@@ -24,7 +19,7 @@ export class RecentStore<V> {
     return found.value;
   }
 
-  keep(key: string, value: V, size: number): void {
+  keep(key: string, value: V, size = 0): void {
     this.#drop(key);
     this.#kept.set(key, { value, size });
     this.#size += size;

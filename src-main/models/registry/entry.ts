@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
 import type { Fit, InspectedModel, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { recommendedSampling } from '../../../src-shared/sampling.ts';
@@ -8,38 +7,27 @@ import { kvBytesPerToken } from './fit.ts';
 import { stemOf } from './model-parts.ts';
 import type { ModelRow } from './model-registry.ts';
 
-export interface ModelStatus {
-  state: ModelEntry['state'];
-  failure: Failure | null;
-  active: boolean;
-  /** Set for a model on a server. */
-  server: ModelEntry['server'];
-}
-
 /** A model as shown in lists. */
 export function entryOf(
   row: ModelRow,
   fit: Fit,
-  { state, failure, active, server }: ModelStatus,
+  status: Pick<ModelEntry, 'state' | 'failure' | 'active' | 'server'>,
 ): ModelEntry {
   const { header } = row;
   return {
     ...inspectedOf(row),
     id: row.id,
     path: row.path,
-    origin: server ? 'server' : row.origin,
+    origin: status.server ? 'server' : row.origin,
     quantization: mainWeightType(header),
     fileBytes: header.fileBytes,
     parameterCount: header.parameterCount,
     layers: header.layers,
     contextTrain: header.contextTrain,
     adapter: row.adapter,
-    server,
     kvBytesPerToken: { f16: kvBytesPerToken(header, 'f16'), q8_0: kvBytesPerToken(header, 'q8_0') },
     fit,
-    state,
-    failure,
-    active,
+    ...status,
     recommendedSampling: recommendedSampling(header.sampling),
   };
 }

@@ -39,26 +39,18 @@ export function fitOf(request: FitRequest): Fit {
   const computeBytes = computeBytesOf(header, contextTokens);
   const needed = weightsBytes + kvBytes + computeBytes;
   const gpu = gpuFor(request);
-  const own = request.loaded ? weightsBytes : 0;
-  const parts = { weightsBytes, kvBytes, computeBytes, contextTokens };
-  if (gpu) {
-    const freeBytes = gpu.memoryFree + own;
-    // Layers that do not fit the GPU run on the CPU: slower, but they run.
-    const spill = needed <= freeBytes + POSSIBLE * memory.total ? 'tight' : 'too-large';
-    return {
-      ...parts,
-      device: gpu.name,
-      freeBytes,
-      verdict: needed <= COMFORTABLE * freeBytes ? 'fits' : spill,
-    };
-  }
-  const freeBytes = memory.free + own;
-  const squeeze = needed <= POSSIBLE * memory.total ? 'tight' : 'too-large';
+  const freeBytes = (gpu ? gpu.memoryFree : memory.free) + (request.loaded ? weightsBytes : 0);
+  // Layers that do not fit the GPU run on the CPU: slower, but they run.
+  const possibleBytes = POSSIBLE * memory.total + (gpu ? freeBytes : 0);
+  const otherwise = needed <= possibleBytes ? 'tight' : 'too-large';
   return {
-    ...parts,
-    device: 'CPU',
+    weightsBytes,
+    kvBytes,
+    computeBytes,
+    contextTokens,
+    device: gpu?.name ?? 'CPU',
     freeBytes,
-    verdict: needed <= COMFORTABLE * freeBytes ? 'fits' : squeeze,
+    verdict: needed <= COMFORTABLE * freeBytes ? 'fits' : otherwise,
   };
 }
 

@@ -5,6 +5,7 @@ import type { DeviceService } from '../../devices/device-service.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';
+import { formatBytes } from '../../platform/format-bytes.ts';
 import type { Paths } from '../../platform/paths.ts';
 import type { SettingsService } from '../../platform/settings-service.ts';
 import { chooseModel } from '../model-defaults.ts';
@@ -106,7 +107,7 @@ export class KnownModels {
     const needed = fit.weightsBytes + fit.kvBytes + fit.computeBytes;
     throw new KvasirError(
       'MODEL_TOO_LARGE',
-      `${modelName(row)} needs about ${gigabytes(needed)} of memory; ${gigabytes(fit.freeBytes)} are free on ${fit.device}.`,
+      `${modelName(row)} needs about ${formatBytes(needed)} of memory; ${formatBytes(fit.freeBytes)} are free on ${fit.device}.`,
       'Choose a smaller model or weight type, or lower the context length in the settings.',
     );
   }
@@ -122,10 +123,6 @@ export class KnownModels {
       return row;
     }
   }
-}
-
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function systemMemory(): Memory {

@@ -12,6 +12,7 @@ import { KvasirError } from '../../../../src-shared/errors.ts';
 import type { EventBus } from '../../../platform/event-bus.ts';
 import { failureOf } from '../../../platform/failure.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import { RecentStore } from '../../../platform/recent-store.ts';
 import type { SettingsService } from '../../../platform/settings-service.ts';
 import type { Downloads } from '../downloads/downloads.ts';
 import { inspectedOf } from '../../registry/entry.ts';
@@ -60,8 +61,8 @@ export class Hub {
   readonly close: () => void;
   readonly #options: HubOptions;
   readonly #api: HubApi;
-  readonly #files = new Map<string, Files>();
-  readonly #headers = new Map<string, RemoteHeader>();
+  readonly #files = new RecentStore<Files>(REMEMBERED);
+  #headers = new RecentStore<RemoteHeader>(REMEMBERED);
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -90,7 +91,7 @@ export class Hub {
   /** Stores a token for the hub in the settings; '' deletes it. BAD_ARGUMENT, STORE_READ_ONLY. */
   async setToken(token: string): Promise<HubInfo> {
     await this.#options.token.set(this.#address, token);
-    this.#headers.clear();
+    this.#headers = new RecentStore(REMEMBERED);
     this.#options.events.emit('hub.changed', {});
     return this.info();
   }
@@ -189,7 +190,7 @@ export class Hub {
   async #filesOf(repository: string, revision: string): Promise<Files> {
     const key = `${this.#address} ${repository} ${revision}`;
     const files = this.#files.get(key) ?? sortFiles(await this.#api.tree(repository, revision));
-    remember(this.#files, key, files);
+    this.#files.keep(key, files);
     return files;
   }
 
@@ -208,7 +209,7 @@ export class Hub {
       const { engine, dir, token } = this.#options;
       const headers = (url: string) => token.headers(url);
       const read = known ?? (await readRemoteHeader(files, { engine, dir, headers }));
-      remember(this.#headers, key, read);
+      this.#headers.keep(key, read);
       return { ...read, failure: null };
     } catch (error) {
       const failure = failureOf(await this.#explain(error, id));
@@ -273,12 +274,4 @@ function recommend(files: HubFile[]): void {
   const best = recommended(files);
   const chosen = best && files[best.index];
   if (chosen) chosen.recommended = best.why;
-}
-
-/** Evicts the least recently used entry. */
-function remember<T>(known: Map<string, T>, key: string, value: T): void {
-  known.delete(key);
-  known.set(key, value);
-  const [oldest] = known.keys();
-  if (known.size > REMEMBERED && oldest !== undefined) known.delete(oldest);
 }
