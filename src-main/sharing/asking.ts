@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { SharingError } from './failures.ts';
 
 /** Timeout: two seconds for every call, plus a millisecond per thousand bytes, the throughput of a poor network. */
@@ -19,29 +20,22 @@ export class Asking {
 
   async within<T>(bytes: number, call: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
     stop?.throwIfAborted();
-    const abort = new AbortController();
-    const state = { ended: false };
-    const work = call(abort.signal).finally(() => (state.ended = true));
-    let give: (error: unknown) => void = () => undefined;
-    const given = new Promise<never>((_, reject) => (give = reject));
-    const timer = setTimeout(() => give(new SharingError('timeout', 'no answer in time')), limitMs(bytes));
-    const stopped = (): void => give(stop?.reason);
-    stop?.addEventListener('abort', stopped, { once: true });
+    const done = new AbortController();
+    const signal = stop ? AbortSignal.any([stop, done.signal]) : done.signal;
+    let ended = false;
+    const work = call(signal).finally(() => (ended = true));
+    const limit = delay(limitMs(bytes), undefined, { signal }).then(() => {
+      throw new SharingError('timeout', 'no answer in time');
+    });
     try {
-      return await Promise.race([work, given]);
+      return await Promise.race([work, limit]);
     } finally {
-      clearTimeout(timer);
-      stop?.removeEventListener('abort', stopped);
-      if (!state.ended) this.#leave(work, abort);
+      if (!ended) {
+        this.#left++;
+        const back = () => this.#left--;
+        work.then(back, back);
+      }
+      done.abort();
     }
-  }
-
-  #leave(work: Promise<unknown>, abort: AbortController): void {
-    this.#left++;
-    const back = (): void => {
-      this.#left--;
-    };
-    work.then(back, back);
-    abort.abort();
   }
 }

@@ -4,23 +4,24 @@ interface BreakerOptions {
   onChange: () => void;
   /** Milliseconds until the first probe; the delay doubles after each. */
   firstMs?: number | undefined;
-  mostMs?: number | undefined;
 }
+
+/** Longest delay between two probes, in milliseconds. */
+const MAX_PAUSE_MS = 300_000;
 
 /**
  * A circuit breaker: opens on the first failure, after which nobody waits for the tier, and closes when a background
  * probe succeeds.
  */
 export class Breaker {
-  readonly #options: BreakerOptions & { firstMs: number; mostMs: number };
+  readonly #options: BreakerOptions;
   #pauseMs = 0;
   #untilMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: BreakerOptions) {
-    const { firstMs = 5000, mostMs = 300_000 } = options;
-    this.#options = { ...options, firstMs, mostMs };
+    this.#options = options;
   }
 
   get isOpen(): boolean {
@@ -44,8 +45,8 @@ export class Breaker {
 
   #wait(): void {
     if (this.#closed) return;
-    const { firstMs, mostMs, onChange } = this.#options;
-    this.#pauseMs = Math.min(mostMs, Math.max(firstMs, this.#pauseMs * 2));
+    const { firstMs = 5000, onChange } = this.#options;
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(firstMs, this.#pauseMs * 2));
     this.#untilMs = Date.now() + this.#pauseMs;
     this.#timer = setTimeout(() => void this.#try(), this.#pauseMs).unref();
     onChange();
