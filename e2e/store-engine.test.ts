@@ -1,5 +1,13 @@
 /** The store with the real engine: repeats the unit tests' checks with real chunk files. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -159,6 +167,29 @@ test('a damaged layer is detected when it is used, reported, and never served ag
   await put(store, chunk);
   expect(await store.verify()).toMatchObject({ checked: 1, ok: 1 });
 });
+
+test.runIf(process.platform !== 'win32')(
+  'a file that the system cannot read for a while is a miss, stays where it is, and is served again',
+  async () => {
+    const { dir, store, path } = await storeWithChunk();
+    const expected = await model.encodeChunk(chunk.tokens, chunk.dtype);
+    onTestFinished(() => expected.dispose());
+    const lease = await take(store);
+    renameSync(path, `${path}.aside`);
+    symlinkSync(path, path); // opening it fails with ELOOP
+    await expect(use(lease.chunk)).rejects.toMatchObject({ code: 'CHUNK_UNREADABLE', chunkIndex: 1 });
+    lease.release();
+    expect(await store.acquire(chunk.key, model)).toBeUndefined();
+    expect(await store.verify()).toMatchObject({ checked: 1, ok: 0, corrupt: [{ key: chunk.key }] });
+    expect(readdirSync(join(dir, 'quarantine'))).toHaveLength(0);
+
+    rmSync(path);
+    renameSync(`${path}.aside`, path);
+    const again = await take(store);
+    expect(await use(again.chunk)).toEqual(await use(expected));
+    again.release();
+  },
+);
 
 test.each([
   ['the header', 40],

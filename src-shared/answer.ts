@@ -35,7 +35,7 @@ export const NoticeSchema = z.object({
     'turns-left-out', // older turns of the conversation that did not fit the context
     'plain-prompt', // the chat template could not be used
     'quarantined', // damaged chunk files were set aside and computed again
-    'shared-lost', // chunks of the shared cache did not come, or not to the end, and were computed
+    'shared-lost', // chunks did not come from shared cache or disk, or not to the end, and were computed
     'kinds-skipped', // files of a folder that are no documents
     'over-budget', // the library's cache is larger than the disk budget
     'full-prefill', // cached passages were left unused: computing all is faster

@@ -17,6 +17,7 @@ export const ERROR_CODES = [
   'ADAPTER_UNSUPPORTED', // an adapter that changes what the engine does not change, or a model that takes none
   // chunk KV files and the store
   'CHUNK_CORRUPT', // a checksum or a size in a chunk file is wrong
+  'CHUNK_UNREADABLE', // the system cannot read a chunk file now: its drive is gone or fails; the file may be intact
   'CHUNK_VERSION', // a chunk file was written by a newer format version
   'CHUNK_MISMATCH', // a chunk file belongs to another model, vocabulary or encoding prefix
   'SHARED_TIER_FAILED', // the shared cache could not be reached, answered too late or was cut
@@ -59,6 +60,7 @@ export const ERROR_CODES = [
   'DOCUMENT_TIMEOUT', // reading took longer than the limit
   'DOCUMENT_MEMORY', // reading needed more memory than the limit
   'DOCUMENT_WAITING', // the document that a question is most likely about was not read yet
+  'DOCUMENTS_RECUT', // an update cuts documents differently, so they are processed again
   'NO_MATCH', // no passage to answer from, and the model is not asked to guess
   'QUESTION_TOO_LONG', // the question alone exceeds the context
   'CONTEXT_OVERFLOW', // a prompt exceeds the context

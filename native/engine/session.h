@@ -36,7 +36,7 @@ class Session : public AnySession {
     int capacity() const override { return capacity_; }
     const std::vector<float> & logits() const override { return logits_; }
 
-    // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT (chunk_index set), MODEL_NUMBERS, MODEL_CHANGED, ABORTED: the
+    // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT and CHUNK_UNREADABLE (chunk_index set), MODEL_NUMBERS, MODEL_CHANGED, ABORTED: the
     // session is then unchanged.
     // `observe`: number of tokens at the end, none of a chunk, whose attention is kept in trace(); fewer if that would
     // take too much memory.

@@ -1,5 +1,6 @@
 // Invalid, truncated and modified files give a typed error, never a crash.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -7,6 +8,7 @@
 
 #ifndef _WIN32
 #include <sys/stat.h>
+#include <unistd.h>
 #endif
 
 #include "engine/chunks/chunk_kv.h"
@@ -102,6 +104,25 @@ TEST(a_chunk_file_truncated_anywhere_is_noticed) {
         CHECK_EQ(error_code([&] { verify_chunk_file(bad); }), std::string("CHUNK_CORRUPT"));
     }
 }
+
+#ifdef __linux__
+TEST(a_chunk_file_that_the_system_cannot_read_is_not_damaged) {
+    const std::string path = make_chunk(KvDtype::f16), aside = scratch("aside");
+    ChunkKv chunk(path);
+    std::rename(path.c_str(), aside.c_str());
+    CHECK_EQ(symlink("/proc/self/mem", path.c_str()), 0);  // opens; reading its beginning fails with EIO
+    CHECK_EQ(error_code([&] { uint8_t byte; InputFile(path).read(&byte, 1, 0); }), std::string("CHUNK_UNREADABLE"));
+    unlink(path.c_str());
+    CHECK_EQ(symlink(path.c_str(), path.c_str()), 0);  // opening it fails with ELOOP
+    CHECK_EQ(error_code([&] { ChunkKv unreadable(path); }), std::string("CHUNK_UNREADABLE"));
+    CHECK_EQ(error_code([&] { chunk.pull_in(); }), std::string("CHUNK_UNREADABLE"));
+    unlink(path.c_str());
+    CHECK_EQ(error_code([&] { chunk.pull_in(); }), std::string("CHUNK_CORRUPT"));  // it does not exist
+    std::rename(aside.c_str(), path.c_str());
+    chunk.pull_in();
+    CHECK(chunk.in_memory());
+}
+#endif
 
 TEST(a_chunk_file_of_a_newer_version_has_its_own_error) {
     const std::string path = make_chunk(KvDtype::f16), newer = scratch("newer");

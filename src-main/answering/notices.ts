@@ -145,7 +145,7 @@ export function quarantineNotice(count: number): Notice[] {
 
 export function lostNotice(count: number): Notice[] {
   if (count === 0) return [];
-  const message = `The shared cache did not deliver ${plural(count, 'chunk')} completely: computed here for this answer.`;
+  const message = `The cache did not deliver ${plural(count, 'chunk')} completely: computed here for this answer.`;
   return [{ kind: 'shared-lost', message }];
 }
 

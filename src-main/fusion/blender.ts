@@ -65,7 +65,7 @@ export interface BlendResult {
   reuse: ChunkReuse[];
   /** Indices (among chunk parts) of chunks whose file was damaged: quarantined, and computed for this prompt. */
   quarantined: number[];
-  /** Indices of chunks that the shared cache did not deliver completely: computed for this prompt. */
+  /** Indices of chunks that shared cache or disk did not deliver completely: computed for this prompt. */
   lost: number[];
   acquireMs: number;
 }
@@ -79,7 +79,7 @@ interface Unusable {
 /**
  * Appends a prompt to a session, reusing the KV of every stored chunk, and for chunks that are not stored, the runs that stored chunks
  * contain. A miss is computed in place and does not end reuse. A damaged file is quarantined and its chunk computed instead, and so is one
- * that the shared cache does not deliver. Leases are released in every case. CONTEXT_OVERFLOW, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
+ * that shared cache or disk do not deliver. Leases are released in every case. CONTEXT_OVERFLOW, ABORTED, OUT_OF_MEMORY, ENGINE_FAILED.
  */
 export async function blend(parts: readonly PromptPart[], options: BlendOptions): Promise<BlendResult> {
   const clock = options.clock ?? systemClock;
@@ -130,7 +130,7 @@ async function findAll(
   parts: readonly PromptPart[],
   options: BlendOptions,
   sources: Map<number, Source>,
-  { quarantined }: Unusable,
+  unusable: Unusable,
 ): Promise<void> {
   const request = {};
   const { model, store, dtype } = options;
@@ -147,9 +147,9 @@ async function findAll(
     end += part.tokens.length;
     if (part.kind !== 'chunk' || part.compute === true) continue;
     const access = { class: options.requestClass ?? 'other', offset, request };
-    const { source, damaged } = await findSource(part, access, options);
+    const { source, missed } = await findSource(part, access, options);
     if (source) sources.set(index, source);
-    if (damaged) quarantined.add(index);
+    if (missed) unusable[missed].add(index);
     await slice.step();
   }
 }
@@ -162,11 +162,9 @@ async function setAside(
   sources: Map<number, Source>,
   unusable: Unusable,
 ): Promise<void> {
-  const isLost = error instanceof KvasirError && error.code === 'SHARED_TIER_FAILED';
-  const index =
-    isLost || (error instanceof KvasirError && error.code === 'CHUNK_CORRUPT')
-      ? (error as ChunkError).chunkIndex
-      : undefined;
+  const code = error instanceof KvasirError ? error.code : '';
+  const isLost = code === 'SHARED_TIER_FAILED' || code === 'CHUNK_UNREADABLE';
+  const index = isLost || code === 'CHUNK_CORRUPT' ? (error as ChunkError).chunkIndex : undefined;
   const { part, lease } = (index !== undefined && placed[index]) || {};
   const source = part === undefined ? undefined : sources.get(part);
   if (part === undefined || !lease || !source) throw error;
@@ -174,7 +172,7 @@ async function setAside(
   unusable[isLost ? 'lost' : 'quarantined'].add(part);
   releaseSource(source);
   // For another machine's value, the store has already noticed it.
-  if (lease.tier !== 'shared') await store.reportCorrupt(lease.key);
+  if (!isLost && lease.tier !== 'shared') await store.reportCorrupt(lease.key);
 }
 
 interface PlacedSegment extends SourcedSegment {

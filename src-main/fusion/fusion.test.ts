@@ -63,6 +63,18 @@ describe('blend', () => {
     expect(store.leases).toBe(0);
   });
 
+  test('a chunk that the disk does not return is computed, and stays', async () => {
+    const { parts, options, session, store, keys, wholePrompt } = await fixture([true, true, true]);
+    store.detach(keys[0] ?? '');
+    store.away.add(keys[2] ?? '');
+    expect(await blend(parts, options)).toMatchObject({
+      ...{ outcomes: ['computed', 'disk', 'computed'], quarantined: [], lost: [0, 2] },
+    });
+    expect(store.quarantined).toEqual([]);
+    expect(session.tokens).toEqual(wholePrompt);
+    expect(store.leases).toBe(0);
+  });
+
   test('a chunk found damaged when it is opened is reported, too', async () => {
     const { parts, options, store, keys } = await fixture([true, true]);
     store.lost.add(keys[1] ?? '');

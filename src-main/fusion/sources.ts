@@ -61,23 +61,24 @@ export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOpti
 
 /**
  * A chunk's own KV if stored, else the runs it has in common with stored chunks: an edited document's new passages are found in its old
- * ones. `damaged`: its own KV existed, but could not be opened. `runs`: the result of findRuns(), if already known.
+ * ones. `missed`: why its own KV could not be opened although it was stored; 'lost' if it still is. `runs`: the result of findRuns(), if already known.
  */
 export async function findSource(
   { tokens, lead, runs }: LedTokens & { runs?: StoredRuns | undefined },
   access: Access,
   options: SourceOptions,
-): Promise<{ source: Source | undefined; damaged: boolean }> {
+): Promise<{ source: Source | undefined; missed?: 'quarantined' | 'lost' | undefined }> {
   const { model, store, dtype } = options;
   const key = keyFor(model, dtype, { tokens, lead });
   const known = store.has(key);
   const lease = await hold(key, access, options);
   if (!lease) {
     const found = runs ?? findRuns(tokens, options);
-    return { source: found && (await leaseRuns(found, access, options)), damaged: known };
+    const missed = known ? (store.has(key) ? 'lost' : 'quarantined') : undefined;
+    return { source: found && (await leaseRuns(found, access, options)), missed };
   }
   const whole: Span = { kind: 'reuse', start: 0, count: tokens.length, candidate: 0, begin: 0 };
-  return { source: { spans: [whole], leases: new Map([[0, lease]]) }, damaged: false };
+  return { source: { spans: [whole], leases: new Map([[0, lease]]) } };
 }
 
 async function hold(

@@ -144,6 +144,14 @@ describe('borrowing', () => {
     },
   );
 
+  test('what a task cannot read is not restored, and stays', async () => {
+    const { store, key } = await stored();
+    const refuse = () => Promise.reject(new KvasirError('CHUNK_UNREADABLE', 'its drive is gone'));
+    expect(await store.borrow(key, model, refuse)).toBeUndefined();
+    expect(store.stats()).toMatchObject({ entries: 1, quarantine: { files: 0 } });
+    expect(model.live).toBe(0);
+  });
+
   test('a file that another model wrote in its place is set aside', async () => {
     const { dir, store, key } = await stored();
     const foreign = new FakeModel('b'.repeat(64)).encode(1);

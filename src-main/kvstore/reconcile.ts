@@ -119,6 +119,8 @@ async function settleStray(
       findings.newerFormat.push(disk.layout.relative(file.path));
       return;
     }
+    if (codeOf(error) === 'CHUNK_UNREADABLE')
+      return disk.log.warn('A chunk file cannot be read now.', { file: file.path, error: messageOf(error) });
     if (codeOf(error) !== 'CHUNK_CORRUPT') throw error;
     return quarantineStray(disk, file, messageOf(error), findings);
   }

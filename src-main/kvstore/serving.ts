@@ -23,6 +23,13 @@ interface ServingParts {
   changes: SerialQueue;
 }
 
+/** Faults of a file that show when it is used, by error code. */
+const FAULTS: Readonly<Record<string, 'corrupt' | 'unreadable'>> = {
+  CHUNK_CORRUPT: 'corrupt',
+  CHUNK_MISMATCH: 'corrupt',
+  CHUNK_UNREADABLE: 'unreadable',
+};
+
 /** Class of uses outside of requests. */
 const OTHER = 'other';
 
@@ -69,8 +76,9 @@ export class Serving {
         disk.index.use(row, use);
         return done;
       } catch (error) {
-        if (codeOf(error) !== 'CHUNK_CORRUPT' && codeOf(error) !== 'CHUNK_MISMATCH') throw error;
-        await this.#settleQuietly(key, { kind: 'corrupt', reason: messageOf(error) });
+        const kind = FAULTS[codeOf(error)];
+        if (!kind) throw error;
+        await this.#settleQuietly(key, { kind, reason: messageOf(error) });
         return undefined;
       } finally {
         chunk.dispose();
@@ -130,6 +138,8 @@ export class Serving {
       ramTier.drop(key);
       if (fault.kind === 'missing') disk.dropRow(key);
       if (fault.kind === 'newer') await disk.setNewerAside(row);
+      if (fault.kind === 'unreadable')
+        disk.log.warn('A chunk file cannot be read now.', { key, error: fault.reason });
     });
   }
 

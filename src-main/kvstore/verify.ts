@@ -13,6 +13,8 @@ export type Fault =
   | { kind: 'missing' }
   /** Written by a newer version. */
   | { kind: 'newer' }
+  /** The system cannot read it now; it may be intact. */
+  | { kind: 'unreadable'; reason: string }
   /** `reason`: what follows "the file is bad:". */
   | { kind: 'corrupt'; reason: string };
 
@@ -45,6 +47,7 @@ export async function blameFile(path: string, error: unknown): Promise<Fault> {
   if (!(await exists(path))) return { kind: 'missing' };
   if (codeOf(error) === 'CHUNK_CORRUPT') return { kind: 'corrupt', reason: messageOf(error) };
   if (!(await isFile(path))) return { kind: 'corrupt', reason: 'something else than a file is in its place' };
+  if (codeOf(error) === 'CHUNK_UNREADABLE') return { kind: 'unreadable', reason: messageOf(error) };
   throw error;
 }
 
@@ -56,7 +59,10 @@ function exists(path: string): Promise<boolean> {
 }
 
 function isFile(path: string): Promise<boolean> {
-  return stat(path).then((found) => found.isFile());
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => true, // unknown
+  );
 }
 
 interface VerifyHooks {
@@ -113,6 +119,7 @@ function enter(report: VerifyReport, row: ChunkRow, verdict: Verdict): void {
       report.newerFormat.push(row.key);
       break;
     case 'corrupt':
+    case 'unreadable':
       report.corrupt.push({ key: row.key, reason: verdict.reason });
       break;
   }

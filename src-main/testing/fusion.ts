@@ -258,7 +258,9 @@ export class FakeSession implements FusionSession {
     onProgress?.({ done: 1, total: 2 });
     if (signal?.aborted) throw new KvasirError('ABORTED', 'stopped');
     segments.forEach((segment, index) => {
-      if (segment.kind === 'chunk' && damaged.has(segment.chunk)) throw corrupt(index);
+      if (segment.kind === 'chunk' && damaged.has(segment.chunk)) throw unusable(index, 'CHUNK_CORRUPT');
+      if (segment.kind === 'chunk' && unreadable.has(segment.chunk))
+        throw unusable(index, 'CHUNK_UNREADABLE');
     });
     if (this.#model.info.engine !== 'blending' && segments.some(({ kind }) => kind === 'chunk'))
       throw new TypeError('it places no chunks');
@@ -385,12 +387,15 @@ function placedTokens({ chunk: { tokens }, range }: Extract<Segment, { kind: 'ch
 }
 
 const damaged = new Set<ChunkKv>();
+const unreadable = new Set<ChunkKv>();
 
-/** A store in memory. `damage` makes an entry fail when it is used; `lose` when it is opened. */
+/** A store in memory. `damage` and `detach` make an entry fail when it is used; `lost`: when it is opened. */
 export class FakeStore implements ChunkCache {
   readonly chunks = new Map<string, ChunkKv>();
   readonly quarantined: string[] = [];
   readonly lost = new Set<string>();
+  /** Cannot be opened for now. */
+  readonly away = new Set<string>();
   leases = 0;
   diskBudgetBytes = 1e9;
   putFails: KvasirError | undefined;
@@ -422,7 +427,7 @@ export class FakeStore implements ChunkCache {
   async acquire(key: string): Promise<Lease | undefined> {
     await Promise.resolve();
     const chunk = this.chunks.get(key);
-    if (!chunk) return undefined;
+    if (!chunk || this.away.has(key)) return undefined;
     if (this.lost.has(key)) {
       await this.reportCorrupt(key);
       return undefined;
@@ -461,6 +466,11 @@ export class FakeStore implements ChunkCache {
     if (chunk) damaged.add(chunk);
   }
 
+  detach(key: string): void {
+    const chunk = this.chunks.get(key);
+    if (chunk) unreadable.add(chunk);
+  }
+
   stats(): StoreStats {
     const known: Partial<StoreStats> = { entries: this.chunks.size, diskBudgetBytes: this.diskBudgetBytes };
     return known as StoreStats;
@@ -481,8 +491,8 @@ function fakeChunk(tokens: Int32Array, dtype: KvDtype): ChunkKv {
   });
 }
 
-function corrupt(chunkIndex: number): KvasirError {
-  const error: ChunkError = new KvasirError('CHUNK_CORRUPT', 'The checksum of a layer is wrong.');
+function unusable(chunkIndex: number, code: 'CHUNK_CORRUPT' | 'CHUNK_UNREADABLE'): KvasirError {
+  const error: ChunkError = new KvasirError(code, 'A layer cannot be used.');
   error.chunkIndex = chunkIndex;
   return error;
 }

@@ -65,18 +65,18 @@ struct ChunkHeader {
 
 // The key of a chunk in the store (docs/formats/store.md): equal keys mean interchangeable KV.
 std::string chunk_key(const ChunkShape & shape, const std::vector<int32_t> & tokens);
-// Reads and checks a header: CHUNK_CORRUPT, CHUNK_VERSION.
+// Reads and checks a header: CHUNK_CORRUPT, CHUNK_UNREADABLE, CHUNK_VERSION.
 ChunkHeader read_chunk_header(const InputFile & file, const std::string & path);
 // Reads the same from the beginning of a chunk file of `file_bytes` bytes; `name` appears in messages.
 ChunkHeader read_chunk_header(ByteSpan beginning, uint64_t file_bytes, const std::string & name);
-// Reads a whole file and checks every layer: CHUNK_CORRUPT, CHUNK_VERSION.
+// Reads a whole file and checks every layer: CHUNK_CORRUPT, CHUNK_UNREADABLE, CHUNK_VERSION.
 void verify_chunk_file(const std::string & path);
 
 class ChunkKv {
   public:
     // An in-memory chunk to fill layer by layer.
     ChunkKv(ChunkShape shape, std::vector<int32_t> tokens);
-    // A chunk in a file; the KV is read on use. CHUNK_CORRUPT, CHUNK_VERSION.
+    // A chunk in a file; the KV is read on use. CHUNK_CORRUPT, CHUNK_UNREADABLE, CHUNK_VERSION.
     explicit ChunkKv(const std::string & path);
     // A chunk whose layers arrive: receive() supplies the bytes that follow this header in its file.
     explicit ChunkKv(ChunkHeader header);
@@ -111,13 +111,13 @@ class ChunkKv {
     void store_rows(int il, size_t first, size_t n, const float * k, const float * v);
 
     // The chunk's file, opened once and shared by all concurrent holders, who can read it even after it is evicted.
-    // CHUNK_CORRUPT if it is gone, ENGINE_FAILED.
+    // CHUNK_CORRUPT if it is gone, CHUNK_UNREADABLE.
     std::shared_ptr<const InputFile> file() const;
-    // Reads a layer from `file` (this chunk's file) into dst and verifies its checksum. CHUNK_CORRUPT.
+    // Reads a layer from `file` (this chunk's file) into dst and verifies its checksum. CHUNK_CORRUPT, CHUNK_UNREADABLE.
     void read_layer(const InputFile & file, int il, uint8_t * dst) const;
     const std::string & path() const { return path_; }
 
-    // Reads every layer into memory and verifies the checksums. CHUNK_CORRUPT.
+    // Reads every layer into memory and verifies the checksums. CHUNK_CORRUPT, CHUNK_UNREADABLE.
     void pull_in();
     // Writes the file; returns its size in bytes. DISK_FULL, STORE_READ_ONLY.
     uint64_t save(const std::string & path) const;

@@ -17,6 +17,20 @@ namespace kvasir {
 
 namespace {
 
+// Says nothing about the file's contents: a drive that is gone, too many open files, no permission.
+[[noreturn]] void unreadable(const std::string & path, const std::string & why) {
+    throw Error("CHUNK_UNREADABLE", "The chunk file " + path + " cannot be read: " + why + ".",
+                "Check the drive that holds the cache; the file is used again once it can be read.");
+}
+
+[[noreturn]] void gone(const std::string & path) {
+    throw Error("CHUNK_CORRUPT", "The chunk file " + path + " does not exist.");
+}
+
+[[noreturn]] void truncated(const std::string & path) {
+    throw Error("CHUNK_CORRUPT", "The chunk file " + path + " is truncated.");
+}
+
 [[noreturn]] void write_failed(const std::string & path, bool full, bool denied, const std::string & why) {
     if (full) {
         throw Error("DISK_FULL", "The disk is full: " + path + " could not be written.",
@@ -44,8 +58,8 @@ InputFile::InputFile(const std::string & path) : path_(path) {
                            OPEN_EXISTING, 0, nullptr);
     if (h == INVALID_HANDLE_VALUE) {
         const DWORD error = GetLastError();
-        const bool gone = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
-        throw Error(gone ? "CHUNK_CORRUPT" : "ENGINE_FAILED", "The chunk file " + path + " could not be opened.");
+        if (error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND) gone(path);
+        unreadable(path, "error " + std::to_string(error));
     }
     handle_ = intptr_t(h);
     LARGE_INTEGER size{};
@@ -58,9 +72,10 @@ void InputFile::read(void * dst, size_t n, uint64_t offset) const {
         OVERLAPPED at{};
         at.Offset = DWORD(offset), at.OffsetHigh = DWORD(offset >> 32);
         DWORD got = 0;
-        if (!ReadFile(HANDLE(handle_), p, DWORD(n > 1u << 30 ? 1u << 30 : n), &got, &at) || got == 0) {
-            throw Error("CHUNK_CORRUPT", "The chunk file " + path_ + " is truncated or cannot be read.");
-        }
+        const bool ok = ReadFile(HANDLE(handle_), p, DWORD(n > 1u << 30 ? 1u << 30 : n), &got, &at);
+        const DWORD error = ok ? 0 : GetLastError();
+        if (error && error != ERROR_HANDLE_EOF) unreadable(path_, "error " + std::to_string(error));
+        if (got == 0) truncated(path_);
         p += got, n -= got, offset += got;
     }
 }
@@ -92,11 +107,8 @@ InputFile::InputFile(const std::string & path) : path_(path) {
     if (handle_ < 0 || fstat(int(handle_), &st) != 0) {
         const int error = errno;
         if (handle_ >= 0) ::close(int(handle_));
-        // Only a missing file counts as damaged; too many open files or a missing permission say nothing about its
-        // contents.
-        const bool gone = error == ENOENT || error == ENOTDIR || error == EISDIR;
-        throw Error(gone ? "CHUNK_CORRUPT" : "ENGINE_FAILED",
-                    "The chunk file " + path + " could not be opened: " + std::strerror(error) + ".");
+        if (error == ENOENT || error == ENOTDIR) gone(path);
+        unreadable(path, std::strerror(error));
     }
     size_ = uint64_t(st.st_size);
 }
@@ -105,7 +117,8 @@ void InputFile::read(void * dst, size_t n, uint64_t offset) const {
     for (auto * p = static_cast<uint8_t *>(dst); n;) {
         const ssize_t got = pread(int(handle_), p, n, off_t(offset));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) throw Error("CHUNK_CORRUPT", "The chunk file " + path_ + " is truncated or cannot be read.");
+        if (got < 0) unreadable(path_, std::strerror(errno));
+        if (got == 0) truncated(path_);
         p += got, n -= size_t(got), offset += uint64_t(got);
     }
 }

@@ -11,12 +11,12 @@ namespace kvasir {
 
 class InputFile {
   public:
-    // CHUNK_CORRUPT if the file is gone, ENGINE_FAILED if it cannot be opened.
+    // CHUNK_CORRUPT if the file is gone, CHUNK_UNREADABLE if the system cannot open it.
     explicit InputFile(const std::string & path);
     ~InputFile();
     InputFile(const InputFile &) = delete;
     uint64_t size() const { return size_; }
-    // Reads exactly `n` bytes; CHUNK_CORRUPT if the file ends before that.
+    // Reads exactly `n` bytes; CHUNK_CORRUPT if the file ends before that, CHUNK_UNREADABLE if the system cannot read it.
     void read(void * dst, size_t n, uint64_t offset) const;
 
   private:

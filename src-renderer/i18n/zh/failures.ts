@@ -48,6 +48,10 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '一个段落的缓存文件已损坏。',
     advice: '该文件已隔离，需要时会自动重新计算。',
   },
+  CHUNK_UNREADABLE: {
+    message: '系统无法读取一个段落的缓存文件。',
+    advice: '请检查缓存所在的磁盘；恢复后会自动继续使用该文件。',
+  },
   CHUNK_VERSION: { message: '一个缓存文件由更新版本的 Kvasir 写成。', advice: '请更新 Kvasir。' },
   CHUNK_MISMATCH: { message: '一个缓存文件属于其他模型。', advice: '需要时会自动重新计算。' },
   SHARED_TIER_FAILED: {
@@ -171,6 +175,11 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
   UPDATE_READY: {
     message: 'Kvasir {{version}} 已下载，退出时安装。',
     advice: '退出并重新启动即可立即使用。',
+    whole: true,
+  },
+  DOCUMENTS_RECUT: {
+    message: '新版本的 Kvasir 以不同方式切分文档，因此正在后台重新处理所有文档。',
+    advice: '期间可以照常提问；“资料库”页面显示进度。',
     whole: true,
   },
   SETTING_ADJUSTED: {
