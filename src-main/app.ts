@@ -8,7 +8,7 @@ import { openAnswers } from './composition/answers.ts';
 import { openBase, type AppOptions, type Base } from './composition/base.ts';
 import { openDocuments } from './composition/documents.ts';
 import { openDevicesAndModels } from './composition/models.ts';
-import { damagedFailure, SCHEMAS } from './databases.ts';
+import { damagedFailure, RECUT, SCHEMAS } from './databases.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { isAborted } from './platform/abort.ts';
 import { findDamage } from './platform/damaged-database.ts';
@@ -65,6 +65,7 @@ type Services = ReturnType<typeof openServices>;
 /** In this order, each with what it needs of those before it; closed in reverse. */
 function openServices(base: Base, own: Disposables) {
   const catalogue = own.add(Catalogue.open(base.paths.catalogue, base.onSetAside));
+  if (catalogue.isRecut) base.onFound(RECUT);
   const models = openDevicesAndModels(base, own);
   const answers = openAnswers(base, catalogue, models, own);
   const documents = openDocuments(base, catalogue, models, answers, own);

@@ -34,6 +34,14 @@ export function setAsideFailure({ path, keptAs }: SetAside): Failure {
   };
 }
 
+/** The notice after an update that cuts documents differently. */
+export const RECUT: Failure = {
+  code: 'DOCUMENTS_RECUT',
+  message:
+    'This version of Kvasir cuts documents into chunks differently, so it processes them again in the background.',
+  advice: 'You can ask questions meanwhile. The Library screen shows the progress.',
+};
+
 /** The notice for a database found damaged while in use. */
 export function damagedFailure(path: string): Failure {
   return {

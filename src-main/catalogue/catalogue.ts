@@ -3,7 +3,7 @@ import { ChunkTable, type ChunkRow } from './chunk-table.ts';
 import { DocumentList } from './document-list.ts';
 import { DocumentTable } from './document-table.ts';
 import { LibraryTable } from './library-table.ts';
-import { MIGRATIONS } from './schema.ts';
+import { MIGRATIONS, RECUT_BY } from './schema.ts';
 import { KvKeyTable } from './kv-key-table.ts';
 import { TextTable } from './text-table.ts';
 import { VectorTable } from './vector-table.ts';
@@ -42,6 +42,12 @@ export class Catalogue {
   /** A file that cannot be read is set aside and replaced by an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   static open(path: string, onSetAside?: (what: SetAside) => void): Catalogue {
     return openOrSetAside(path, MIGRATIONS, (database) => new Catalogue(database), onSetAside);
+  }
+
+  /** Whether an update that this start brought has all documents cut again. */
+  get isRecut(): boolean {
+    const { openedVersion } = this.#database;
+    return openedVersion > 0 && openedVersion < RECUT_BY;
   }
 
   /** Runs `work` in one transaction. */

@@ -230,6 +230,9 @@ const VERSION_9 = `
   UPDATE document SET phase = 'chunking' WHERE phase IN ('indexing', 'precomputing', 'ready');
 `;
 
+/** The newest version whose migration has all documents cut again. */
+export const RECUT_BY = 9;
+
 /** MIGRATIONS[n] leads from version n to n + 1. */
 export const MIGRATIONS = [
   VERSION_1,

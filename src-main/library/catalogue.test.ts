@@ -95,6 +95,7 @@ test('chunks of an older version learn the headings above them, and stay', async
   };
   const first = Catalogue.open(path);
   const made = await chunksIn(first);
+  expect(first.isRecut).toBe(false);
   first.close();
   expect(new Set(made.map(({ lead }) => lead))).toEqual(new Set(['', '# Ships\n\n']));
 
@@ -105,6 +106,7 @@ test('chunks of an older version learn the headings above them, and stay', async
   database.close();
   const catalogue = Catalogue.open(path);
   onTestFinished(() => catalogue.close());
+  expect(catalogue.isRecut).toBe(true);
   expect(await chunksIn(catalogue)).toEqual(made);
 });
 

@@ -26,6 +26,8 @@ export class Database {
   readonly #checkpoints: Checkpoints | undefined;
   readonly #statements = new Map<string, Statement>();
   readonly #plucked = new Map<string, Statement>();
+  /** The schema's version before it was migrated at this start; 0: a new file. */
+  openedVersion = 0;
 
   /** `typed` converts SQLite's errors; by default they are thrown unchanged. */
   constructor(connection: SQLite.Database, typed = (error: unknown) => error, checkpoints?: Checkpoints) {
@@ -227,6 +229,7 @@ function refuseNewer(version: number, { length }: readonly string[], path: strin
 
 function migrate(database: Database, migrations: readonly string[], path: string): void {
   const version = Number(database.pragma('user_version'));
+  database.openedVersion = version;
   if (version > 0 && version < migrations.length) keepCopy(database, `${path}.v${version}`);
   migrations.slice(version).forEach((sql, offset) => {
     database.transaction(() => {
