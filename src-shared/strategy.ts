@@ -64,6 +64,11 @@ export const StrategyRequestSchema = z.object({
   ratio: z.number().min(0).max(1).default(DEFAULT_RATIO),
 });
 
+/** The same, in a new request: the names of earlier versions are refused. */
+export const NewStrategyRequestSchema = StrategyRequestSchema.extend({
+  name: z.enum(STRATEGY_REQUESTS, { error: ({ input }) => `There is no strategy "${String(input)}"` }),
+});
+
 /** Whether it uses a ratio. */
 export function takesRatio(name: StrategyRequest['name']): boolean {
   return name !== 'auto' && TRAITS[name].ratio;

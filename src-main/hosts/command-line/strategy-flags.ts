@@ -4,8 +4,8 @@ import { firstIssue } from '../../../src-shared/settings.ts';
 import {
   DEFAULT_RATIO,
   STRATEGY_NAMES,
+  NewStrategyRequestSchema,
   StrategyChoiceSchema,
-  StrategyRequestSchema,
   type StrategyChoice,
   type StrategyRequest,
 } from '../../../src-shared/strategy.ts';
@@ -81,7 +81,7 @@ export function strategyRequestOf(flags: StrategyFlags): StrategyRequest | undef
   }
   if (flags.strategy === undefined && ratio === undefined) return undefined;
   if (ratios && ratios.length > 1) throw badFlag('--ratio', ratio ?? '', 'must be one number here');
-  const request = StrategyRequestSchema.safeParse({ name, ratio: ratios?.[0] });
+  const request = NewStrategyRequestSchema.safeParse({ name, ratio: ratios?.[0] });
   if (request.success) return request.data;
   const message = `The strategy cannot be used: ${firstIssue(request.error)}.`;
   throw new KvasirError('BAD_ARGUMENT', message, 'See --help.');
@@ -95,7 +95,7 @@ export function strategyList(words: string): StrategyChoice[] {
       name,
       ...(ratio !== undefined && { ratio: Number(ratio) }),
     });
-    if (choice.success) return choice.data;
+    if (choice.success && choice.data.name === name) return choice.data;
     throw new InvalidArgumentError(
       `It must be names of strategies (${STRATEGY_NAMES.join(', ')}), each with a ratio if need be, such as query:0.3.`,
     );

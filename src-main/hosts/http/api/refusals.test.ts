@@ -41,6 +41,18 @@ describe.each(Object.entries(GOOD))('%s refuses by name', (path, body) => {
   });
 });
 
+test.each(['union', 'chunk-head', 'guess'])(
+  'a strategy %s is refused by name, on each route',
+  async (name) => {
+    for (const [path, body] of Object.entries(GOOD)) {
+      const [status, , message] = await refused(
+        api().post(path, { ...body, kvasir: { strategy: { name } } }),
+      );
+      expect([status, message]).toEqual([400, expect.stringContaining(`There is no strategy "${name}"`)]);
+    }
+  },
+);
+
 describe.each(Object.entries(GOOD))('%s refuses what is for libraries', (path, body) => {
   test.each([
     ['top_k', 3],

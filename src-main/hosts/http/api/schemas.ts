@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { StrategyRequestSchema } from '../../../../src-shared/strategy.ts';
+import { NewStrategyRequestSchema } from '../../../../src-shared/strategy.ts';
 import {
   CacheMarkSchema,
   FILTERS,
@@ -58,7 +58,7 @@ export const WRITING = {
   /** Kvasir's extensions. */
   kvasir: z
     .strictObject({
-      strategy: StrategyRequestSchema.optional(),
+      strategy: NewStrategyRequestSchema.optional(),
       /** For a library: maximum passages in the prompt, and whether to ask the model if none was found. */
       top_k: z.int().min(1).max(256).optional(),
       may_guess: z.boolean().optional(),
