@@ -118,8 +118,6 @@ const SweepPointSchema = z.object({
 
 /** Prompt-wide results of a deep comparison. */
 const DeepPromptSchema = z.object({
-  /** Number of trailing question tokens whose attention was examined. */
-  observedTokens: z.int(),
   /** The prompt from position 0. `cached`: part of a cached chunk, so it counts in the statistics. */
   parts: z.array(
     z.object({

@@ -62,10 +62,8 @@ Napi::Value LlamaModelObject::create_session(const Napi::CallbackInfo & info) {
 Napi::Value LlamaModelObject::kv_usage(const Napi::CallbackInfo & info) {
     LlamaHandle e = handle(info.Env());
     std::function<int()> work = [=] { return e.model->seat().room(); };
-    return run_async<int>(info.Env(), e.worker, work, [m = e.model](Napi::Env env, int & room) {
+    return run_async<int>(info.Env(), e.worker, work, [](Napi::Env env, int & room) {
         Napi::Object o = Napi::Object::New(env);
-        o.Set("blockTokens", kKvBlock);
-        o.Set("blockBytes", 2 * kKvBlock * m->session_memory().values_per_token);
         o.Set("blocks", room / kKvBlock);
         o.Set("used", room / kKvBlock);
         o.Set("evictable", 0);

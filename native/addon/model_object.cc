@@ -134,23 +134,16 @@ Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
     ModelHandle e = handle(info.Env());
     struct Usage {
         int blocks, used, evictable;
-        double block_bytes, steps, rows;
     };
     std::function<Usage()> work = [=] {
-        const KvPool & pool = e.model->kv_pool();
-        const DecodeBatch & batch = e.model->scheduler()->batch();
-        return Usage{pool.blocks().size(), pool.blocks().used_count(), pool.blocks().evictable_count(),
-                     double(pool.block_bytes()), double(batch.steps()), double(batch.rows())};
+        const BlockPool & blocks = e.model->kv_pool().blocks();
+        return Usage{blocks.size(), blocks.used_count(), blocks.evictable_count()};
     };
     return run_async<Usage>(info.Env(), e.worker, work, [](Napi::Env env, Usage & u) {
         Napi::Object o = Napi::Object::New(env);
-        o.Set("blockTokens", kKvBlock);
-        o.Set("blockBytes", u.block_bytes);
         o.Set("blocks", u.blocks);
         o.Set("used", u.used);
         o.Set("evictable", u.evictable);
-        o.Set("decodeSteps", u.steps);
-        o.Set("decodedTokens", u.rows);
         return o;
     });
 }

@@ -41,7 +41,6 @@ export function planOf(
     tokens: sum(lengths),
     windows: windows.length,
     ...shapeOf(windows),
-    windowTokens: sum(windows.map(({ from, to }) => sum(lengths.slice(from, to)))),
     contextTokens: choices.contextTokens,
     storedChunks: stored.length,
     blends: choices.blends,

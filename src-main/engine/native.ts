@@ -400,15 +400,10 @@ export interface NativeSessionDeviation {
 
 /** Session memory in blocks: each is free, in use, or evictable (cached because its prefix may recur). */
 export interface NativeKvUsage {
-  blockTokens: number;
-  blockBytes: number;
   blocks: number;
   /** Blocks shared by several sessions count once. */
   used: number;
   evictable: number;
-  /** Decoding steps so far, and the tokens they produced: one step covers several answers generated concurrently. */
-  decodeSteps: number;
-  decodedTokens: number;
 }
 
 /** Stored chunks held in the model's device memory. */

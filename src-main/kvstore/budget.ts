@@ -1,7 +1,7 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import type { ChunkDisk } from './disk.ts';
-import { chooseVictims, coverage, type Victims } from './evict.ts';
+import { chooseVictims, type Victims } from './evict.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { EvictionPolicy } from './eviction/policy.ts';
 import type { EntryKind, EvictReport, EvictRequest } from './types.ts';
@@ -129,11 +129,8 @@ export class DiskBudget {
   /** Number of pinned entries that a request covers. */
   #pinnedOf(request: Omit<PartRequest, 'bytes'>): number {
     const { index } = this.#disk;
-    if (!request.keys && request.olderThan === undefined) return index.pinnedTotals().entries;
-    const rows = request.keys
-      ? [...new Set(request.keys)].flatMap((key) => index.get(key) ?? [])
-      : index.list({ pinned: true });
-    return rows.filter((row) => row.pinned && coverage(request)(row)).length;
+    if (!request.keys) return index.pinnedTotals().entries;
+    return [...new Set(request.keys)].filter((key) => index.get(key)?.pinned).length;
   }
 
   /** Bytes over the limit after an entry is added: of prefixes, and in total. */

@@ -28,10 +28,10 @@ export function chooseVictims(
   now: number,
 ): Victims {
   const victims: Victims = { rows: [], bytes: 0, staying: [] };
-  const covers = coverage(request);
+  const keys = request.keys && new Set(request.keys);
   if (request.bytes <= 0) return victims;
   for (const row of leastWorthFirst(queues, policy, now)) {
-    if (!covers(row)) continue;
+    if (keys && !keys.has(row.key)) continue;
     if (mustStay(row.key)) {
       victims.staying.push(row.key);
       continue;
@@ -43,21 +43,11 @@ export function chooseVictims(
   return victims;
 }
 
-/** Whether a request, ignoring `bytes`, covers a row. */
-export function coverage(request: Pick<Wanted, 'keys' | 'olderThan'>): (row: ChunkRow) => boolean {
-  const keys = request.keys && new Set(request.keys);
-  const { olderThan } = request;
-  return (row) => (!keys || keys.has(row.key)) && (olderThan === undefined || row.lastUsedAt < olderThan);
-}
-
 /** Checks for misuse: a request must have a criterion, and only valid values. */
 export function requireEvictRequest(request: EvictRequest): void {
-  const { bytes, all, olderThan, keys } = request;
-  if (bytes === undefined && !all && olderThan === undefined && keys === undefined) {
-    throw new TypeError('ChunkStore.evict: the request names neither bytes, all, olderThan nor keys.');
+  const { bytes, all, keys } = request;
+  if (bytes === undefined && !all && keys === undefined) {
+    throw new TypeError('ChunkStore.evict: the request names neither bytes, all nor keys.');
   }
   if (bytes !== undefined && !(bytes >= 0)) throw new TypeError('ChunkStore.evict: bytes must be 0 or more.');
-  if (olderThan !== undefined && Number.isNaN(olderThan)) {
-    throw new TypeError('ChunkStore.evict: olderThan must be a time in milliseconds.');
-  }
 }

@@ -177,8 +177,6 @@ export interface EvictRequest {
   /** Frees at least this many bytes of files, least valuable first. */
   bytes?: number;
   all?: boolean;
-  /** Entries last used before this time (milliseconds since 1970). */
-  olderThan?: number;
   /** Only these. */
   keys?: readonly string[];
 }

@@ -40,8 +40,6 @@ const AnalysisPlanSchema = z.object({
   /** Maximum chunks of a window, and of the overlap of two. */
   size: z.int(),
   overlap: z.int(),
-  /** Tokens of all windows' chunks, counting overlaps every time. */
-  windowTokens: z.int(),
   contextTokens: z.int(),
   /** Chunks whose KV is already stored; the others are computed and stored during the analysis. */
   storedChunks: z.int(),

@@ -22,7 +22,6 @@ const HubEntrySchema = z.object({
   license: z.string(),
   gated: GatedSchema,
   downloads: z.number(),
-  likes: z.number(),
   /** 0 while unknown. */
   updatedMs: z.number(),
   /** Parameters of the model; null if the hub does not give them. */

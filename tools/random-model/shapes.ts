@@ -38,8 +38,6 @@ export const SHAPES: Record<string, Shape> = {
     ff: 6912,
     window: 512,
   },
-  /** The same with full attention everywhere. */
-  'gemma3-1b-full': { arch: 'gemma3', layers: 26, embd: 1152, heads: 4, kvHeads: 1, headDim: 256, ff: 6912 },
   /** Fifteen of thirty-five layers keep KV; four of five use a window. */
   'gemma4-e2b': {
     ...{ arch: 'gemma4', layers: 35, embd: 1536, heads: 8, kvHeads: 1, headDim: 512, ff: 6144, window: 512 },

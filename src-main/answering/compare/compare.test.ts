@@ -96,8 +96,7 @@ test('a deep comparison gives the distance of every token per layer, and the eff
   expect(deep?.concentration[2]?.[20]).toBeCloseTo(1, 6);
   expect(comparison.deep?.tokens.join('')).toContain('Mara Lind lives in Oslo');
   expect(parts.filter(({ kind }) => kind === 'chunk').map(({ title }) => title)).toContain('mara.md');
-  const { sweep, observedTokens } = comparison.deep!;
-  expect(observedTokens).toBe(8);
+  const { sweep } = comparison.deep!;
   expect(sweep.strategy).toBe('query');
   expect(sweep.points.map(({ ratio }) => ratio)).toEqual([0, 0.05, 0.15, 0.3, 0.5]);
   expect(sweep.points[0]).toMatchObject({ kl: methodOf(comparison, 'reuse').kl });

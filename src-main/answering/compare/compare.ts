@@ -199,7 +199,6 @@ class Comparing {
       return point ?? [];
     });
     return {
-      observedTokens: this.#observe,
       parts,
       tokens: await tokenTexts(ids, (some) => this.#options.model.detokenize(some, { special: true })),
       sweep: { strategy: sweptStrategy(this.#options).name, points },

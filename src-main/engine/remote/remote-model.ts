@@ -112,8 +112,7 @@ class RemoteNative implements NativeModel {
   }
 
   kvUsage() {
-    const none = { blocks: 0, used: 0, evictable: 0, decodeSteps: 0, decodedTokens: 0 };
-    return Promise.resolve({ blockTokens: this.info.kvBlockTokens, blockBytes: 0, ...none });
+    return Promise.resolve({ blocks: 0, used: 0, evictable: 0 });
   }
 
   setKvBudget(): void {}

@@ -9,7 +9,6 @@ import { unreachable } from './refusals.ts';
 const RepositoryInfoSchema = z.object({
   id: z.string().regex(/^(?!\.)[\w.-]+(\/(?!\.)[\w.-]+)?$/),
   downloads: z.number().catch(0),
-  likes: z.number().catch(0),
   gated: z.union([z.literal(false), z.enum(['auto', 'manual'])]).catch(false),
   pipeline_tag: z.string().catch(''),
   tags: z.array(z.string()).catch([]),
@@ -50,7 +49,7 @@ interface HubApiOptions {
 }
 
 /** Fields to request from `/api/models`. */
-const EXPANDED = ['downloads', 'likes', 'gated', 'pipeline_tag', 'tags', 'lastModified', 'gguf'];
+const EXPANDED = ['downloads', 'gated', 'pipeline_tag', 'tags', 'lastModified', 'gguf'];
 const PAGE = 20;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_TREE_PAGES = 50;

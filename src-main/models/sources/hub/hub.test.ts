@@ -125,7 +125,7 @@ describe('searching', () => {
     const { entries } = await models.search('bob', '');
     expect(entries[0]).toEqual({
       ...{ repository: 'bob/other', role: 'chat', license: 'apache-2.0', gated: 'no' },
-      ...{ downloads: 9, likes: 3, parameterCount: 600_000_000, architecture: 'qwen3' },
+      ...{ downloads: 9, parameterCount: 600_000_000, architecture: 'qwen3' },
       updatedMs: Date.parse('2026-05-04T10:00:00Z'),
     });
   });

@@ -17,9 +17,9 @@ const TASKS: Readonly<Record<string, HubEntry['role']>> = {
 
 /** A repository as shown in lists. */
 export function entryOf(listed: RepositoryInfo): HubEntry {
-  const { id, gated, downloads, likes, gguf, lastModified } = listed;
+  const { id, gated, downloads, gguf, lastModified } = listed;
   return {
-    ...{ repository: id, downloads, likes, architecture: gguf.architecture, parameterCount: gguf.total },
+    ...{ repository: id, downloads, architecture: gguf.architecture, parameterCount: gguf.total },
     role: roleOf(listed),
     license: listed.tags.find((tag) => tag.startsWith('license:'))?.slice('license:'.length) ?? '',
     gated: gated === false ? 'no' : gated,
