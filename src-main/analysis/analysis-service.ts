@@ -40,7 +40,6 @@ export interface AnalysisServiceOptions extends Core {
   planner: Planner;
   /** Opens a session that only the caller uses. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
-  clock?: Clock;
   /** Called when the analysis database could not be read and was set aside. */
   onSetAside?: ((what: SetAside) => void) | undefined;
 }
@@ -62,8 +61,7 @@ export class AnalysisService {
 
   /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: AnalysisServiceOptions) {
-    const clock = options.clock ?? systemClock;
-    this.#options = { ...options, clock };
+    this.#options = { ...options, clock: systemClock };
     this.#table = AnalysisTable.open(options.path, options.onSetAside);
     const { store, planner, retrieval, passages, log } = options;
     // Missing chunks are computed and stored before a prompt places them; prompts share their prefix through the session.

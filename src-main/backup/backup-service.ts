@@ -21,7 +21,6 @@ interface BackupServiceOptions {
   schemas: Schemas;
   log: Logger;
   events: Pick<EventBus, 'emit'>;
-  clock?: () => number;
 }
 
 const PROGRESS_MS = 200;
@@ -100,13 +99,13 @@ export class BackupService {
   }
 
   async #write(): Promise<Backup> {
-    const { data, program, schemas, events, clock = Date.now } = this.#options;
+    const { data, program, schemas, events } = this.#options;
     try {
       await mkdir(this.dir, { recursive: true });
     } catch (error) {
       throw fileError(error, `The backup folder ${this.dir} could not be created`);
     }
-    const createdMs = clock();
+    const createdMs = Date.now();
     const path = this.#freeName(createdMs);
     const progress = { done: 0, total: 0 };
     const tell = throttled(PROGRESS_MS, () => events.emit('backups.progress', { ...progress }));

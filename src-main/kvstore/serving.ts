@@ -23,13 +23,6 @@ interface ServingParts {
   changes: SerialQueue;
 }
 
-/** Faults of a file that show when it is used, by error code. */
-const FAULTS: Readonly<Record<string, 'corrupt' | 'unreadable'>> = {
-  CHUNK_CORRUPT: 'corrupt',
-  CHUNK_MISMATCH: 'corrupt',
-  CHUNK_UNREADABLE: 'unreadable',
-};
-
 /** Class of uses outside of requests. */
 const OTHER = 'other';
 
@@ -76,9 +69,12 @@ export class Serving {
         disk.index.use(row, use);
         return done;
       } catch (error) {
-        const kind = FAULTS[codeOf(error)];
-        if (!kind) throw error;
-        await this.#settleQuietly(key, { kind, reason: messageOf(error) });
+        const isCorrupt = ['CHUNK_CORRUPT', 'CHUNK_MISMATCH'].includes(codeOf(error));
+        if (!isCorrupt && codeOf(error) !== 'CHUNK_UNREADABLE') throw error;
+        await this.#settleQuietly(key, {
+          kind: isCorrupt ? 'corrupt' : 'unreadable',
+          reason: messageOf(error),
+        });
         return undefined;
       } finally {
         chunk.dispose();

@@ -146,17 +146,18 @@ export class FolderLibrary {
   }
 
   async #precompute({ signal, onProgress }: DrainRun): Promise<PrecomputeReport> {
-    const { store, model, dtype, clock = systemClock } = this.#options;
+    const { store, model, dtype } = this.#options;
     const distinct = await this.#distinctChunks(signal);
     const missing = [...distinct].filter(([key]) => !store.has(key));
     const totalTokens = missing.reduce((sum, [, tokens]) => sum + tokens, 0);
-    const started = clock.now();
+    const started = systemClock.now();
     let computed = 0;
     let tokens = 0;
     let leftOut = 0;
     const fetched = { chunks: 0, tokens: 0 };
     const tell = (): void => {
-      const msLeft = ((clock.now() - started) / tokens) * (totalTokens - leftOut - fetched.tokens - tokens);
+      const msLeft =
+        ((systemClock.now() - started) / tokens) * (totalTokens - leftOut - fetched.tokens - tokens);
       const secondsLeft = tokens > 0 ? msLeft / 1000 : undefined;
       onProgress?.({ phase: 'precomputing', done: computed, total: missing.length, tokens, secondsLeft });
     };
@@ -181,7 +182,7 @@ export class FolderLibrary {
       stored: distinct.size - missing.length,
       tokens,
       bytes: tokens * model.bytesPerToken(dtype),
-      ms: clock.now() - started,
+      ms: systemClock.now() - started,
       overBudgetBytes: leftOut * model.bytesPerToken(dtype),
     };
   }

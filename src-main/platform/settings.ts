@@ -77,12 +77,12 @@ export function adjustedFailure({ name, asked, used }: Adjusted): Failure {
 }
 
 /** Validates a complete set of settings. BAD_ARGUMENT. */
-export function parseSettings(value: unknown, what = 'The settings'): Settings {
+export function parseSettings(value: unknown): Settings {
   const result = SettingsSchema.safeParse(value);
   if (result.success) return result.data;
   throw new KvasirError(
     'BAD_ARGUMENT',
-    `${what} cannot be used: ${firstIssue(result.error)}.`,
+    `The settings cannot be used: ${firstIssue(result.error)}.`,
     'Correct the value.',
     {
       cause: result.error,

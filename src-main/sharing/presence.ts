@@ -9,24 +9,19 @@ const REMEMBERED = 50_000;
 /** Caches which values exist: prompts look up the same ones again and again. */
 export class Presence {
   readonly #known = new Map<string, { size: Size; untilMs: number }>();
-  readonly #clock: () => number;
-
-  constructor(clock: () => number = Date.now) {
-    this.#clock = clock;
-  }
 
   /** undefined: unknown or expired. */
   get(name: string): Size | undefined {
     const known = this.#known.get(name);
     if (!known) return undefined;
-    if (known.untilMs > this.#clock()) return known.size;
+    if (known.untilMs > Date.now()) return known.size;
     this.#known.delete(name);
     return undefined;
   }
 
   set(name: string, size: Size): void {
     this.#known.delete(name); // moves to the end
-    this.#known.set(name, { size, untilMs: this.#clock() + (size === 'missing' ? MISSING_MS : THERE_MS) });
+    this.#known.set(name, { size, untilMs: Date.now() + (size === 'missing' ? MISSING_MS : THERE_MS) });
     if (this.#known.size <= REMEMBERED) return;
     const [oldest] = this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);

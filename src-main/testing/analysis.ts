@@ -10,7 +10,6 @@ import type { Passage } from '../answering/passages.ts';
 import { CostModel } from '../fusion/planning/cost-model.ts';
 import { Planner } from '../fusion/planning/planner.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from './fusion.ts';
-import { systemClock } from '../platform/clock.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
@@ -135,7 +134,6 @@ export function fixture({
     events: bus,
     gate,
     log: LOG,
-    clock: systemClock,
   });
   let closed = false;
   const close = async (): Promise<void> => {

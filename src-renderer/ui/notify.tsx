@@ -30,8 +30,8 @@ export function notifyFailure(error: unknown, title: string): void {
   });
 }
 
-export function notifyInfo(message: string, title?: string): void {
-  notifications.show({ ...(title !== undefined && { title }), message, ...closable() });
+export function notifyInfo(message: string): void {
+  notifications.show({ message, ...closable() });
 }
 
 /** Shows what was done and offers to undo it for ten seconds. */

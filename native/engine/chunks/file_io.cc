@@ -23,12 +23,8 @@ namespace {
                 "Check the drive that holds the cache; the file is used again once it can be read.");
 }
 
-[[noreturn]] void gone(const std::string & path) {
-    throw Error("CHUNK_CORRUPT", "The chunk file " + path + " does not exist.");
-}
-
-[[noreturn]] void truncated(const std::string & path) {
-    throw Error("CHUNK_CORRUPT", "The chunk file " + path + " is truncated.");
+[[noreturn]] void unusable(const std::string & path, const char * why) {
+    throw Error("CHUNK_CORRUPT", "The chunk file " + path + " " + why + ".");
 }
 
 [[noreturn]] void write_failed(const std::string & path, bool full, bool denied, const std::string & why) {
@@ -58,7 +54,7 @@ InputFile::InputFile(const std::string & path) : path_(path) {
                            OPEN_EXISTING, 0, nullptr);
     if (h == INVALID_HANDLE_VALUE) {
         const DWORD error = GetLastError();
-        if (error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND) gone(path);
+        if (error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND) unusable(path, "does not exist");
         unreadable(path, "error " + std::to_string(error));
     }
     handle_ = intptr_t(h);
@@ -75,7 +71,7 @@ void InputFile::read(void * dst, size_t n, uint64_t offset) const {
         const bool ok = ReadFile(HANDLE(handle_), p, DWORD(n > 1u << 30 ? 1u << 30 : n), &got, &at);
         const DWORD error = ok ? 0 : GetLastError();
         if (error && error != ERROR_HANDLE_EOF) unreadable(path_, "error " + std::to_string(error));
-        if (got == 0) truncated(path_);
+        if (got == 0) unusable(path_, "is truncated");
         p += got, n -= got, offset += got;
     }
 }
@@ -107,7 +103,7 @@ InputFile::InputFile(const std::string & path) : path_(path) {
     if (handle_ < 0 || fstat(int(handle_), &st) != 0) {
         const int error = errno;
         if (handle_ >= 0) ::close(int(handle_));
-        if (error == ENOENT || error == ENOTDIR) gone(path);
+        if (error == ENOENT || error == ENOTDIR) unusable(path, "does not exist");
         unreadable(path, std::strerror(error));
     }
     size_ = uint64_t(st.st_size);
@@ -118,7 +114,7 @@ void InputFile::read(void * dst, size_t n, uint64_t offset) const {
         const ssize_t got = pread(int(handle_), p, n, off_t(offset));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) unreadable(path_, std::strerror(errno));
-        if (got == 0) truncated(path_);
+        if (got == 0) unusable(path_, "is truncated");
         p += got, n -= size_t(got), offset += uint64_t(got);
     }
 }

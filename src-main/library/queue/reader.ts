@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { failureOf } from '../../platform/failure.ts';
-import { systemClock, type Clock } from '../../platform/clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow, Heading, Page } from '../../catalogue/document-table.ts';
 import type { Parser } from '../parser/parser-process.ts';
@@ -14,7 +14,6 @@ interface ReaderOptions {
   parser: Parser;
   /** Bytes above which a document is rejected. */
   maxFileBytes: () => number;
-  clock?: Clock;
 }
 
 /** absent: the whole root is gone (unplugged, moved); the document stays as it was. */
@@ -23,11 +22,9 @@ export type ReadOutcome = 'new' | 'unchanged' | 'failed' | 'absent';
 /** The first step of a document: from its file to its text in the catalogue. */
 export class DocumentReader {
   readonly #options: ReaderOptions;
-  readonly #clock: Clock;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
   }
 
   /**
@@ -92,7 +89,7 @@ export class DocumentReader {
     path: string,
     document: DocumentRow,
   ): Promise<{ bytes: number; mtimeMs: number; seenMs: number; there: boolean }> {
-    const seenMs = this.#clock.wall();
+    const seenMs = systemClock.wall();
     const info = await stat(path).catch(() => undefined);
     return {
       bytes: info?.size ?? document.bytes,

@@ -4,7 +4,7 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow, WorkingPhase } from '../../catalogue/document-table.ts';
 import type { ChunkCache } from '../../fusion/model.ts';
 import type { CostModel } from '../../fusion/planning/cost-model.ts';
-import { systemClock, type Clock } from '../../platform/clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { unlessAborted } from '../../platform/abort.ts';
 import { failureOf } from '../../platform/failure.ts';
 import type { Gate } from '../../platform/gate.ts';
@@ -29,7 +29,6 @@ export interface StepParts {
   /** Decides whether computing a chunk is faster than fetching it from other machines. */
   costs?: CostModel | undefined;
   onLibraryChanged: (libraryId: number) => void;
-  clock?: Clock | undefined;
 }
 
 export interface StepsOptions extends StepParts {
@@ -86,13 +85,11 @@ export class DocumentSteps {
   readonly #counts: CacheCounts;
   readonly #cutter: DocumentCutter;
   readonly #precomputer: DocumentPrecomputer;
-  readonly #clock: Clock;
 
   constructor(options: StepsOptions) {
-    const { catalogue, store, models, gate, costs, clock = systemClock } = options;
+    const { catalogue, store, models, gate, costs } = options;
     this.#options = options;
-    this.#clock = clock;
-    this.meter = new Meter(clock);
+    this.meter = new Meter(systemClock);
     this.#counts = new CacheCounts(catalogue, store);
     this.#cutter = new DocumentCutter(catalogue);
     this.#precomputer = new DocumentPrecomputer({ catalogue, store, models, gate, costs });
@@ -185,7 +182,7 @@ export class DocumentSteps {
         const { tokens } = catalogue.chunkTable.counts(chunkSetId, document.id);
         this.#show('index', document, 'indexing', tokens - missing, tokens);
         this.meter.expectVectors(document.id, missing);
-        const startedAt = this.#clock.now();
+        const startedAt = systemClock.now();
         const made = await gate.background((each) => indexer.index(chunkSetId, document.id, each), signal);
         this.meter.embedded(document.id, made, startedAt);
         if (made > 0) return; // the rest in later steps
@@ -201,7 +198,7 @@ export class DocumentSteps {
   async #compute(document: DocumentRow, signal: AbortSignal | undefined): Promise<void> {
     const { target } = await unlessAborted(this.#options.ready(), signal);
     await this.#step('compute', document, async () => {
-      let startedAt = this.#clock.now();
+      let startedAt = systemClock.now();
       const onChunk = ({ done, total, computedTokens, fetchedTokens, leftOutTokens }: ChunkDone): boolean => {
         if (fetchedTokens > 0) {
           this.meter.fetched(document.id, fetchedTokens);
@@ -212,7 +209,7 @@ export class DocumentSteps {
           this.#options.onComputed?.(computedTokens);
         }
         if (leftOutTokens > 0) this.#options.onLeftOut?.(leftOutTokens);
-        startedAt = this.#clock.now();
+        startedAt = systemClock.now();
         this.#show('compute', document, 'precomputing', done, total);
         return computedTokens === 0 || this.#next('precomputing')?.id === document.id;
       };

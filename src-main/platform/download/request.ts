@@ -144,6 +144,18 @@ export async function* received(body: IncomingMessage): AsyncGenerator<Buffer, v
   }
 }
 
+/** A body as text; undefined if it is larger than `maxBytes`. Interrupted as received(). */
+export async function textOf(body: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of received(body)) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > maxBytes) return undefined; // which also ends the connection
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
 /** The code of a network error, or its message. */
 function causeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CatalogueEntrySchema, type CatalogueEntry } from '../../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../src-shared/settings.ts';
-import { get, Interrupted, received } from '../../../platform/download/request.ts';
+import { get, Interrupted, textOf } from '../../../platform/download/request.ts';
 
 const CatalogueSchema = z.object({
   version: z.literal(1),
@@ -35,7 +35,9 @@ export async function readCatalogue(source: string): Promise<CatalogueEntry[]> {
 async function fromWeb(url: string): Promise<string> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    return await textOf(url, signal);
+    const text = await textOf(await get(url, { accept: 'application/json' }, signal), MAX_BYTES);
+    if (text === undefined) throw invalid(url, 'it is larger than 4 MB');
+    return text;
   } catch (error) {
     if (!signal.aborted) throw error;
     const seconds = TIMEOUT_MS / 1000;
@@ -43,18 +45,6 @@ async function fromWeb(url: string): Promise<string> {
       cause: error,
     });
   }
-}
-
-async function textOf(url: string, signal: AbortSignal): Promise<string> {
-  const response = await get(url, { accept: 'application/json' }, signal);
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of received(response)) {
-    parts.push(part);
-    bytes += part.length;
-    if (bytes > MAX_BYTES) throw invalid(url, 'it is larger than 4 MB');
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 async function fromFile(path: string): Promise<string> {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../src-shared/settings.ts';
-import { get, Interrupted, received } from '../../../platform/download/request.ts';
+import { get, Interrupted, textOf } from '../../../platform/download/request.ts';
 import { unreachable } from './refusals.ts';
 
 /** The hub's API format; fields that Kvasir does not need may be absent or different on a mirror. */
@@ -145,18 +145,9 @@ export class HubApi {
   async #text(url: string, signal: AbortSignal): Promise<{ text: string; next: string }> {
     const headers = { accept: 'application/json', ...(await this.#options.headers(url)) };
     const response = await get(url, headers, signal);
-    const parts: Buffer[] = [];
-    let bytes = 0;
-    try {
-      for await (const part of received(response)) {
-        parts.push(part);
-        bytes += part.length;
-        if (bytes > MAX_BYTES) throw strange(url, 'its response is larger than 16 MB');
-      }
-    } finally {
-      response.destroy();
-    }
-    return { text: Buffer.concat(parts).toString('utf8'), next: cursorOf(response.headers.link) };
+    const text = await textOf(response, MAX_BYTES);
+    if (text === undefined) throw strange(url, 'its response is larger than 16 MB');
+    return { text, next: cursorOf(response.headers.link) };
   }
 }
 
