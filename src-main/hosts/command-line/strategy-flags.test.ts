@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { STRATEGIES, type StrategyOrAuto } from '../../fusion/strategy.ts';
-import { strategyOf, strategyRequestOf, type StrategyFlags } from './strategy-flags.ts';
+import { strategyList, strategyOf, strategyRequestOf, type StrategyFlags } from './strategy-flags.ts';
 
 describe('strategies in words', () => {
   test.each<[StrategyFlags, StrategyOrAuto]>([
@@ -115,7 +115,16 @@ test('windows and analyses are asked by name and one ratio', () => {
     { ratio: '0.3,0.2' },
     { ratio: 'x' },
     { strategy: 'magic' },
+    { strategy: 'union' },
     { cover: '0.5' },
   ])
     expect(() => strategyRequestOf(flags)).toThrow(expect.objectContaining({ code: 'BAD_ARGUMENT' }));
+});
+
+test('a list of strategies takes names and ratios, but no retired names', () => {
+  expect(strategyList('deviation, query:0.3')).toEqual([
+    { name: 'deviation', ratio: 0.15 },
+    { name: 'query', ratio: 0.3 },
+  ]);
+  expect(() => strategyList('deviation,union:0.3')).toThrow(/names of strategies/);
 });
