@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import type { Devices } from '../../src-shared/contract/devices.ts';
-import { en } from '../../src-renderer/i18n/en/index.ts';
+import { en } from '../../src-renderer/i18n/words.ts';
 import { packPackage, writePins } from '../../src-main/testing/gpu-packs.ts';
 import { startApp } from './support/app.ts';
 import { changingReplies } from './support/replies.ts';

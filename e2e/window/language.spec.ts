@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { en } from '../../src-renderer/i18n/en/index.ts';
+import { en } from '../../src-renderer/i18n/words.ts';
 import { zh } from '../../src-renderer/i18n/zh/index.ts';
 import { ask, QUESTION, startConversation } from './support/chat.ts';
 import { openSettings, PLACES } from './support/screens.ts';
@@ -85,7 +85,7 @@ function literal(text: string): string {
 
 function* leaves(english: Words, chinese: Words): Generator<[string, string]> {
   for (const [key, value] of Object.entries(english)) {
-    const other = chinese[key];
+    const other = chinese[key] ?? chinese[key.replace(/_one$/, '_other')]; // Chinese has no singular
     if (typeof value === 'string' && typeof other === 'string') yield [value, other];
     else if (typeof value === 'object' && typeof other === 'object') yield* leaves(value, other);
   }

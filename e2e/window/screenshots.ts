@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
 import { startApp, temporaryFolder } from './support/app.ts';
 import { CHROMIUM, launchOptions, NO_BROWSER } from './support/browsers.ts';
-import { en } from '../../src-renderer/i18n/en/index.ts';
+import { en } from '../../src-renderer/i18n/words.ts';
 import { zh } from '../../src-renderer/i18n/zh/index.ts';
 import { openHub } from './support/hub.ts';
 import { ROOT } from './support/root.ts';

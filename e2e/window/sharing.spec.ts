@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { en } from '../../src-renderer/i18n/en/index.ts';
+import { en } from '../../src-renderer/i18n/words.ts';
 import { expect, goTo, test } from './support/test.ts';
 
 const { sharing, settings } = en;

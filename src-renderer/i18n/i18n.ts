@@ -1,6 +1,6 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import { en } from './en/index.ts';
+import { en } from './words.ts';
 import { zh } from './zh/index.ts';
 
 declare module 'i18next' {

@@ -1,5 +1,5 @@
 import { createInstance } from 'i18next';
-import { en } from '../../i18n/en/index.ts';
+import { en } from '../../i18n/words.ts';
 import { zh } from '../../i18n/zh/index.ts';
 import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from '../../ui/format.ts';
 import type { Words } from './useWords.ts';

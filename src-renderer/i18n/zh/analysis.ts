@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const analysis: Words<typeof en.analysis> = {
   subtitle: '逐窗口阅读长文档，或一次提出多个问题。',

@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const cache: Words<typeof en.cache> = {
   subtitle: '模型读过的文档内容保存在这里，使回答更快开始。',

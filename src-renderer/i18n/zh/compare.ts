@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const compare: Words<typeof en.compare> = {
   title: '各种方式的比较',

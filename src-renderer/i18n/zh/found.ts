@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const found: Words<typeof en.found> = {
   title: '其他程序的模型',

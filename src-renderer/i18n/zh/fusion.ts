@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const fusion: Words<typeof en.fusion> = {
   title: '这个回答是怎么来的',

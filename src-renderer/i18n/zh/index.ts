@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 import { analysis } from './analysis.ts';
 import { chat } from './chat.ts';
 import { common } from './common.ts';

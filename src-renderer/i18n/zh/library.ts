@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const library: Words<typeof en.library> = {
   subtitle: 'Kvasir 对每个文档只读取一次。此后，回答会更快开始。',

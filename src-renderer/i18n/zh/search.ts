@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const search: Words<typeof en.search> = {
   subtitle: '所有匹配的段落，按相关度排序，按文档分组。',

@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const servers: Words<typeof en.servers> = {
   reach: {

@@ -1,4 +1,4 @@
-import type { Words, en } from '../en/index.ts';
+import type { Words, en } from '../words.ts';
 
 export const sharing: Words<typeof en.sharing> = {
   intro: 'Kvasir 对每段文本只计算一次缓存。共享缓存的几台机器可以直接使用其中一台算好的结果，无需各自重算。',

@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const stages: Words<typeof en.stages> = {
   wait: { name: '等待', help: '等待轮到使用模型：等其他回答结束，等后台工作停下。' },

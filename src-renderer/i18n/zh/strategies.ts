@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const strategies: Words<typeof en.strategies> = {
   auto: { name: '自动', help: '采用实测能保持此模型质量、并且在这台机器上最快的方式。' },

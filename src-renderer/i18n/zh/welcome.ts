@@ -1,4 +1,4 @@
-import type { en, Words } from '../en/index.ts';
+import type { en, Words } from '../words.ts';
 
 export const welcome: Words<typeof en.welcome> = {
   title: '向文档提问，更快看到第一个词。',
