@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { SetupError } from './setup/errors.mjs';
-import { nodePath, ROOT } from './setup/platform.mjs';
+import { nodePath, ROOT, STATE } from './setup/platform.mjs';
 import { setup } from './setup/setup.mjs';
 
 const given = process.argv.slice(2);
@@ -31,6 +31,8 @@ const child = spawn(nodePath(), [...NODE_FLAGS, join(ROOT, script), ...args], {
   env: {
     ...process.env,
     PATH: [join(ROOT, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter),
+    // Without it, each process strips and compiles every module again, half of the time that a short command takes. Tests start hundreds.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(STATE, 'compile-cache'),
   },
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { SetupError } from '../errors.mjs';
-import { isWindows, NODE_MODULES, nodePath, platform, prebuiltDir, ROOT } from '../platform.mjs';
+import { isWindows, NODE_MODULES, nodePath, platform, prebuiltDir, ROOT, STATE } from '../platform.mjs';
 import { mustRun, probe } from '../process.mjs';
 
 const NODE_LINK = join(NODE_MODULES, '.bin', 'node');
@@ -26,6 +26,8 @@ export const packages = /** @type {import('../setup.mjs').Step} */ ({
     const command = complete ? ['install', '--no-save'] : ['ci'];
     // npm rewrites this file when it has finished, so an interrupted update counts as incomplete.
     rmSync(INSTALLED, { force: true });
+    // Compiled modules of replaced packages, see run.mjs.
+    rmSync(join(STATE, 'compile-cache'), { recursive: true, force: true });
     await mustRun('npm could not install the packages.', 'npm', [...command, ...FLAGS], { cwd: ROOT });
     if (!existsSync(prebuiltDir())) {
       throw new SetupError(
