@@ -25,6 +25,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
+          globalSetup: 'e2e/support/ready-data-folder.ts',
           // These start the real program with the real engine, one after another: two would compete for the cores.
           fileParallelism: false,
           // As for the window: tests that pass only on retry are marked "retry" in the output.

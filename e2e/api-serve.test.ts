@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { readHostFile } from '../src-main/hosts/guests/host-file.ts';
 import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
 import { DEMO, endApi, KEY, LIBRARY, serveApi, type ApiServer } from './support/api-server.ts';
+import { readyData } from './support/ready-data.ts';
 import { serve } from './support/served-window.ts';
 
 /** A certificate for these tests only; its key is public, and nothing else trusts it. */
@@ -18,8 +19,8 @@ const TLS = {
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 
 let dir: string;
-beforeAll(() => {
-  dir = tempDir();
+beforeAll(async () => {
+  dir = await readyData(tempDir());
 });
 afterAll(() => removeDir(dir));
 
@@ -265,7 +266,7 @@ test('refused requests release their memory', async () => {
 
 describe.skipIf(!BUILT)('on a data folder owned by a window’s process', () => {
   test('the owner answers, a wrong key is refused, and Ctrl-C or a kill ends it', async () => {
-    const data = join(dir, 'window');
+    const data = await readyData(join(dir, 'window'));
     const window = await serve(data);
     onTestFinished(() => void window.child.kill('SIGKILL'));
     const api = await serveApi(data);

@@ -1,6 +1,6 @@
 /** Two processes on one data folder: the first runs the second one's command. Real processes, engine and demo model. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -23,6 +23,7 @@ import {
 } from './cli-support.ts';
 import { endApi, serveApi } from './support/api-server.ts';
 import { runAsGuest } from './support/guest.ts';
+import { readyData } from './support/ready-data.ts';
 import { enter, serve, WindowCalls, type Served } from './support/served-window.ts';
 
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
@@ -40,6 +41,7 @@ beforeAll(() => {
 afterAll(() => removeDir(dir));
 
 async function owner(data: string): Promise<Served> {
+  if (!existsSync(data)) await readyData(data);
   const served = await serve(data);
   onTestFinished(() => void served.child.kill('SIGKILL'));
   return served;
@@ -78,8 +80,7 @@ function lasting({ stdout }: Finished): unknown {
 }
 
 test('a suspended owner is reported as not responding, and answers again once it resumes', async () => {
-  const data = join(dir, 'stopped');
-  mkdirSync(data, { recursive: true });
+  const data = await readyData(join(dir, 'suspended'));
   const api = await serveApi(data);
   onTestFinished(() => void api.child.kill('SIGKILL'));
   api.child.kill('SIGSTOP');
@@ -107,7 +108,8 @@ test('a database that another program holds is named, and the command works once
 
 describe.skipIf(!BUILT)('next to a window', () => {
   test("a command gives the same output as alone, with the caller's working directory", async () => {
-    const data = join(dir, 'alike');
+    // The sample library has been read, which affects all scores.
+    const data = await readyData(join(dir, 'alike'));
     const here = join(dir, 'here');
     const commands = [
       ['ask', '--library', 'notes', '--max-tokens', '12', '--strategy', 'none', '--json', QUESTION],
@@ -157,7 +159,6 @@ describe.skipIf(!BUILT)('next to a window', () => {
       window.close();
       return served;
     };
-    await end(await windowed()); // reads the sample library, which affects all scores
     await run(); // stores every chunk
     const alone = await run();
     const served = await windowed();
@@ -282,7 +283,6 @@ describe.skipIf(!BUILT)('next to a window', () => {
 
   test('a data folder whose path is too long for a socket uses another path', async () => {
     const data = join(dir, 'long'.repeat(20), 'path'.repeat(20), 'data');
-    mkdirSync(data, { recursive: true });
     const served = await owner(data);
     const { socket } = readHostFile(data)!;
     expect(dirname(socket)).not.toBe(data);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { jsonGrammar } from '../src-main/completions/json-grammar.ts';
 import type { CompletionRequest } from '../src-main/completions/types.ts';
-import { readLibrary } from './support/api-server.ts';
+import { readyData } from './support/ready-data.ts';
 
 /** The model's number of concurrent answers. */
 const AT_ONCE = 8;
@@ -16,8 +16,7 @@ let dir: string;
 let app: App;
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'kvasir-priorities-'));
-  await readLibrary(dir);
+  dir = await readyData(mkdtempSync(join(tmpdir(), 'kvasir-priorities-')));
   app = await App.open({ dataDir: dir });
   await app.loader.current();
 });

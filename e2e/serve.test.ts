@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
+import { readyData } from './support/ready-data.ts';
 import { enter, serve, WindowCalls } from './support/served-window.ts';
 
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
@@ -16,7 +17,7 @@ afterAll(() => removeDir(dir));
 
 describe.skipIf(!BUILT)('serve', () => {
   test('prints a URL that shows the window, and answers it from the real core', async () => {
-    const served = await serve(join(dir, 'data'));
+    const served = await serve(await readyData(join(dir, 'data')));
     const session = await enter(served);
     const page = await fetch(`http://127.0.0.1:${served.port}${session.base}`, {
       headers: { Cookie: session.cookie },
@@ -35,7 +36,7 @@ describe.skipIf(!BUILT)('serve', () => {
   });
 
   test('a second one on the same data shows the same, and ends independently', async () => {
-    const data = join(dir, 'shared');
+    const data = await readyData(join(dir, 'shared'));
     const first = await serve(data);
     const second = await serve(data);
     expect(second.port).not.toBe(first.port);
@@ -55,7 +56,7 @@ describe.skipIf(!BUILT)('serve', () => {
   });
 
   test('a port in use is reported', async () => {
-    const first = await serve(join(dir, 'first'));
+    const first = await serve(await readyData(join(dir, 'first')));
     const second = await runCli([
       'serve',
       '--no-open',

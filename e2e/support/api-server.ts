@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { App } from '../../src-main/app.ts';
 import { removeDir, startCli, tempDir, type RunningCli } from '../cli-support.ts';
+import { readyData } from './ready-data.ts';
 
 export const KEY = 'e2e-key-0123456789';
 /** The demo model's name in the list. */
 export const DEMO = 'Kvasir demo';
-/** The sample library, which is read before the server starts. */
+/** The sample library, which is ready before the server starts. */
 export const LIBRARY = 'kvasir/Sample library';
 
 export interface ApiServer extends RunningCli {
@@ -43,8 +44,7 @@ export function sampleApi(): { readonly server: ApiServer } {
   let dir: string;
   let server: ApiServer;
   beforeAll(async () => {
-    dir = tempDir();
-    await readLibrary(dir);
+    dir = await readyData(tempDir());
     server = await serveApi(dir);
   });
   afterAll(async () => {
@@ -66,17 +66,6 @@ export async function endApi({ child, finished }: ApiServer): Promise<void> {
   child.kill('SIGINT');
   const { code, stderr } = await finished;
   if (code !== 0 || stderr !== '') throw new Error(`the server ended with ${code}: ${stderr}`);
-}
-
-/** Reads and precomputes the sample library, so that questions find it immediately. */
-export async function readLibrary(data: string): Promise<void> {
-  const app = await App.open({ dataDir: data });
-  try {
-    const { library } = await app.workspaces.open({ root: app.paths.sampleLibrary });
-    await library.drain();
-  } finally {
-    await app.close();
-  }
 }
 
 /** Selects a model, for answers or embeddings depending on its type; returns its name. */

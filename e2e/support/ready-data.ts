@@ -1,0 +1,31 @@
+import { cpSync, existsSync, renameSync } from 'node:fs';
+import { inject, vi } from 'vitest';
+import { App } from '../../src-main/app.ts';
+
+/** Time for reading, computing and calibrating on a busy machine. */
+const READY_MS = 400_000;
+
+/**
+ * Copies to `data` a data folder in its state after first use: the sample library is computed and the demo model calibrated. An app that
+ * starts on an empty folder does both in the background, beside the test. Made once per run. Returns `data`.
+ */
+export async function readyData(data: string): Promise<string> {
+  const ready = inject('readyData');
+  if (!existsSync(ready)) await makeReady(ready);
+  cpSync(ready, data, { recursive: true });
+  return data;
+}
+
+async function makeReady(ready: string): Promise<void> {
+  const dataDir = `${ready}.tmp`;
+  const app = await App.open({ dataDir });
+  try {
+    app.start();
+    const { model } = await app.models.current();
+    const isCalibrated = () => app.calibration.of(model, 'headings') !== undefined;
+    await vi.waitUntil(isCalibrated, { timeout: READY_MS, interval: 200 });
+  } finally {
+    await app.close();
+  }
+  renameSync(dataDir, ready);
+}
