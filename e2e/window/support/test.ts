@@ -28,7 +28,10 @@ interface Fixtures {
 }
 
 interface WorkerFixtures {
-  /** Data of an app that has precomputed the sample library: other apps start with a copy instead of computing it again. */
+  /**
+   * Data of an app that has precomputed the sample library and calibrated the model: other apps start with a copy instead of doing it
+   * again, beside the test.
+   */
   readyData: string;
   sharedApp: RunningApp;
 }
@@ -46,13 +49,15 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       const folder = temporaryFolder();
       const app = await startApp(folder.path);
       const context = await browser.newContext({ locale: 'en-US' });
-      await allComputed(app, await openWindow(app, context));
+      const window = await openWindow(app, context);
+      await allComputed(app, window);
+      await calibrated(window);
       await context.close();
       await app.stop();
       await use(folder.path);
       folder.remove();
     },
-    { scope: 'worker', timeout: COMPUTED_MS },
+    { scope: 'worker', timeout: 2 * COMPUTED_MS },
   ],
   fresh: [false, { option: true }],
   dataDir: async ({ fresh, readyData }, use) => {
@@ -132,23 +137,34 @@ const sessions = new WeakMap<RunningApp, Session>();
 /** "All libraries" covers only the sample library if there is no other, so libraries added by tests are deleted. */
 async function removeOwnLibraries(window: Page): Promise<void> {
   if (window.isClosed() || !window.url().startsWith('http')) return;
-  await window.evaluate(async (home) => {
-    const socket = new WebSocket(new URL('./socket', home.replace('http', 'ws')));
-    let last = 0;
-    const call = (name: string, input: object): Promise<unknown> =>
-      new Promise((resolve) => {
-        const id = ++last;
-        socket.addEventListener('message', ({ data }) => {
-          const reply = JSON.parse(String(data)) as { id?: number; data?: unknown };
-          if (reply.id === id) resolve(reply.data);
+  const libraries = (await call(window, 'libraries.list', {})) as { id: string; sample: boolean }[];
+  for (const { id, sample } of libraries) if (!sample) await call(window, 'libraries.delete', { id });
+}
+
+/** Waits for the calibration that the app starts once the sample library is ready. */
+async function calibrated(window: Page): Promise<void> {
+  const status = () => call(window, 'calibration.get', {}) as Promise<{ calibrations: unknown[] }>;
+  await expect.poll(status, { timeout: COMPUTED_MS }).not.toMatchObject({ calibrations: [] });
+}
+
+/** Calls the core as the window does, by another connection of its page. */
+function call(window: Page, name: string, input: object): Promise<unknown> {
+  return window.evaluate(
+    async ([home, request]) => {
+      const socket = new WebSocket(new URL('./socket', home.replace('http', 'ws')));
+      await new Promise((resolve) => socket.addEventListener('open', resolve));
+      const data = await new Promise<unknown>((resolve) => {
+        socket.addEventListener('message', ({ data: text }) => {
+          const reply = JSON.parse(String(text)) as { id?: number; data?: unknown };
+          if (reply.id === 1) resolve(reply.data);
         });
-        socket.send(JSON.stringify({ id, name, input }));
+        socket.send(request);
       });
-    await new Promise((resolve) => socket.addEventListener('open', resolve));
-    const libraries = (await call('libraries.list', {})) as { id: string; sample: boolean }[];
-    for (const { id, sample } of libraries) if (!sample) await call('libraries.delete', { id });
-    socket.close();
-  }, homeOf(window));
+      socket.close();
+      return data;
+    },
+    [homeOf(window), JSON.stringify({ id: 1, name, input })] as const,
+  );
 }
 
 /** Waits until the sample library is cached: earlier questions are answered, but not from caches. */
