@@ -18,13 +18,17 @@ export interface Known {
   messages: string[];
 }
 
-/** Fills a new Kvasir with uploaded documents, a conversation with an answer, and a backup of both. */
+/**
+ * Fills a new Kvasir with uploaded documents, a conversation with an answer, and a backup of both. Its model is calibrated, so that no
+ * round calibrates it again beside its fault.
+ */
 export async function fill(app: RunningApp): Promise<Known & { backup: string }> {
   const library = await app.call('libraries.create', { name: 'Kept' });
   for (const [path, text] of Object.entries(DOCUMENTS)) await app.upload(library.id, path, text);
   await settled(app);
   const conversation = await aboutSamples(app);
   await ask(app, conversation.id);
+  await until(async () => (await app.call('calibration.get', {})).calibrations[0]);
   const { messages } = await app.call('chat.get', { id: conversation.id });
   const { path: backup } = await app.call('app.backup', {});
   return {
