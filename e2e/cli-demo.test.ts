@@ -263,7 +263,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s during precompute ends cleanly, and the next run resumes',
   async (signal) => {
     const text = 'The quick brown fox jumps over the lazy dog and runs into the deep dark wood. '.repeat(12);
-    const files = Array.from({ length: 30 }, (_, i) => [`${i}.txt`, `Document ${i}. ${text}`]);
+    const files = Array.from({ length: 12 }, (_, i) => [`${i}.txt`, `Document ${i}. ${text}`]);
     const library = writeFiles(
       join(dir, `many-${signal}`),
       Object.fromEntries(files) as Record<string, string>,

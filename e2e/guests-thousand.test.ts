@@ -1,4 +1,4 @@
-/** A window and three command lines on one data folder: a thousand concurrent operations, with nothing lost or duplicated. */
+/** A window and three command lines on one data folder: concurrent operations, with nothing lost or duplicated. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -13,7 +13,12 @@ import {
   writeFiles,
 } from './cli-support.ts';
 import { runAsGuest } from './support/guest.ts';
+import { FULL } from './support/full.ts';
+import { readyData } from './support/ready-data.ts';
 import { enter, serve, WindowCalls } from './support/served-window.ts';
+
+/** Of the window and the command lines together. */
+const OPERATIONS = FULL ? 1000 : 200;
 
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 
@@ -62,14 +67,14 @@ async function useCommandLine(data: string, libraries: readonly string[], seed: 
 }
 
 describe.skipIf(!BUILT)('one data folder', () => {
-  test('a window and three command lines, 1,000 operations', async () => {
-    const data = join(dir, 'data');
+  test(`a window and three command lines, ${OPERATIONS} operations`, async () => {
+    const data = await readyData(join(dir, 'data'));
     const libraries = ['one', 'two'].map((name) => writeFiles(join(dir, name), DOCUMENTS));
     const served = await serve(data);
     const window = await WindowCalls.open(served, await enter(served));
     const [made] = await Promise.all([
-      useWindow(window, 400),
-      ...[0, 1, 2].map((seed) => useCommandLine(data, libraries, seed, 200)),
+      useWindow(window, OPERATIONS * 0.4),
+      ...[0, 1, 2].map((seed) => useCommandLine(data, libraries, seed, OPERATIONS * 0.2)),
     ]);
 
     const conversations = await window.call('chat.list', {});

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Engine, type ChunkKv, type Model } from '../src-main/engine/engine.ts';
 import { ChunkStore } from '../src-main/kvstore/store.ts';
 import { randomFrom } from '../src-main/testing/random.ts';
+import { FULL } from './support/full.ts';
 import {
   CHUNKS,
   makeModel,
@@ -20,7 +21,7 @@ import {
   type PlannedChunk,
 } from './support/store-crash-plan.ts';
 
-const SEEDS = 50;
+const SEEDS = FULL ? 50 : 16;
 /** Concurrent runs: one process computes while another starts. */
 const LANES = 2;
 /** A budget for all chunks; every third run has room for only a quarter of them, so that some processes die during eviction. */

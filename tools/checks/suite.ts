@@ -87,7 +87,16 @@ const unit: SuiteStep = { name: 'unit', run: () => vitest('unit', false) };
 export const CHECKS = [types, lint, format, unused, nativeIncludes, nativeLines, unit];
 
 /** Takes minutes, so its output is shown as it arrives. */
-export const e2e: SuiteStep = { name: 'e2e', run: (cores) => vitest('e2e', true, cores) };
+export const e2e: SuiteStep = { name: 'e2e', run: (cores) => vitest('e2e', true, { cores }) };
+
+/** In full, the tests that `e2e` runs in a short form: those that ask e2e/support/full.ts. */
+export const full: SuiteStep = {
+  name: 'full',
+  run() {
+    process.env['KVASIR_FULL'] = '1';
+    return vitest('e2e', true, { files: ['faults', 'guests-thousand', 'store-crash'] });
+  },
+};
 
 export const native: SuiteStep = {
   name: 'native',
@@ -127,7 +136,11 @@ export async function runSteps(steps: SuiteStep[]): Promise<StepResult[]> {
   return results;
 }
 
-async function vitest(project: string, show: boolean, cores?: string): Promise<StepResult> {
+async function vitest(
+  project: string,
+  show: boolean,
+  { cores, files = [] }: { cores?: string | undefined; files?: readonly string[] } = {},
+): Promise<StepResult> {
   const report = join(STATE, `vitest-${project}-${process.pid}.json`);
   mkdirSync(STATE, { recursive: true });
   try {
@@ -136,6 +149,7 @@ async function vitest(project: string, show: boolean, cores?: string): Promise<S
       'run',
       '--project',
       project,
+      ...files,
       '--passWithNoTests',
       ...reporters,
       `--outputFile.json=${report}`,
