@@ -12,6 +12,7 @@ import { ask, settled, until } from '../tools/faults/known.ts';
 import { RunningApp } from '../tools/faults/running-app.ts';
 import { randomModel, splitModel } from '../tools/random-model/random-model.ts';
 import { removeDir, tempDir } from './cli-support.ts';
+import { readyData } from './support/ready-data.ts';
 
 const REPOSITORY = 'ada/Small-GGUF';
 const DEMO = readFileSync(resolvePaths().demoModel);
@@ -23,7 +24,7 @@ beforeAll(() => {
   if (PART_1 === undefined || PART_2 === undefined) throw new Error('the model is not split');
 });
 beforeEach(async () => {
-  data = tempDir();
+  data = await readyData(tempDir());
   hub = await TestHub.open({
     [REPOSITORY]: {
       files: {

@@ -3,12 +3,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { DOCUMENTS, removeDir, ROOT, tempDir, writeFiles } from './cli-support.ts';
 import { DEMO, endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
+import { readyData } from './support/ready-data.ts';
 
 const LIBRARY = 'notes';
 const LONG = `${'All is quiet. '.repeat(20_000)}The lighthouse is green.`;
@@ -20,8 +20,7 @@ let dir: string;
 beforeAll(async () => {
   dir = tempDir();
   const root = writeFiles(join(dir, LIBRARY), { ...DOCUMENTS, ...MANY, 'long.txt': LONG });
-  mkdirSync(join(dir, 'data'));
-  const app = await App.open({ dataDir: join(dir, 'data') });
+  const app = await App.open({ dataDir: await readyData(join(dir, 'data')) });
   const { library } = await app.workspaces.open({ root });
   await library.drain({ precompute: false });
   await app.close();
