@@ -7,6 +7,7 @@ import { AddedServerSchema } from '../src-shared/contract/servers.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { DOCUMENTS, QUESTION, removeDir, runCli, expectFailure, tempDir, writeFiles } from './cli-support.ts';
 import { DEMO, endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
+import { readyData } from './support/ready-data.ts';
 
 const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
 
@@ -16,7 +17,7 @@ let app: App;
 let modelId: string;
 
 beforeAll(async () => {
-  there = tempDir();
+  there = await readyData(tempDir());
   here = tempDir();
   server = await serveApi(there);
   app = await App.open({ dataDir: here, overrides: { maxTokens: 12, chunkTokens: 64 } });
