@@ -146,7 +146,8 @@ describe('borrowing', () => {
 
   test('what a task cannot read is not restored, and stays', async () => {
     const { store, key } = await stored();
-    const refuse = () => Promise.reject(new KvasirError('CHUNK_UNREADABLE', 'its drive is gone'));
+    const refuse = (): Promise<number> =>
+      Promise.reject(new KvasirError('CHUNK_UNREADABLE', 'its drive is gone'));
     expect(await store.borrow(key, model, refuse)).toBeUndefined();
     expect(store.stats()).toMatchObject({ entries: 1, quarantine: { files: 0 } });
     expect(model.live).toBe(0);

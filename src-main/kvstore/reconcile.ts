@@ -119,8 +119,10 @@ async function settleStray(
       findings.newerFormat.push(disk.layout.relative(file.path));
       return;
     }
-    if (codeOf(error) === 'CHUNK_UNREADABLE')
-      return disk.log.warn('A chunk file cannot be read now.', { file: file.path, error: messageOf(error) });
+    if (codeOf(error) === 'CHUNK_UNREADABLE') {
+      disk.log.warn('A chunk file cannot be read now.', { file: file.path, error: messageOf(error) });
+      return;
+    }
     if (codeOf(error) !== 'CHUNK_CORRUPT') throw error;
     return quarantineStray(disk, file, messageOf(error), findings);
   }

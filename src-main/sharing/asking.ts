@@ -22,15 +22,15 @@ export class Asking {
     stop?.throwIfAborted();
     const done = new AbortController();
     const signal = stop ? AbortSignal.any([stop, done.signal]) : done.signal;
-    let ended = false;
-    const work = call(signal).finally(() => (ended = true));
+    const state = { ended: false };
+    const work = call(signal).finally(() => (state.ended = true));
     const limit = delay(limitMs(bytes), undefined, { signal }).then(() => {
       throw new SharingError('timeout', 'no answer in time');
     });
     try {
       return await Promise.race([work, limit]);
     } finally {
-      if (!ended) {
+      if (!state.ended) {
         this.#left++;
         const back = () => this.#left--;
         work.then(back, back);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
-import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionMessage, CompletionRequest, CompletionResult } from '../../../completions/types.ts';
 import { abortOf, once, seconds, type ApiCore } from './core.ts';
 import { failureOf, Refusal } from '../errors.ts';
