@@ -19,6 +19,7 @@ import {
   type Comparison,
 } from '../src-main/hosts/command-line/commands/demo/comparison.ts';
 import { formatBytes } from '../src-main/platform/format-bytes.ts';
+import { readLibrary } from '../e2e/support/library.ts';
 import { writeResult } from './lib/result.ts';
 
 const { values: args } = parseArgs({ options: { out: { type: 'string' } } });
@@ -48,14 +49,12 @@ function markdown(rows: readonly Comparison[]): string {
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
 const app = await App.open({ dataDir: dir });
 try {
-  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.drain();
+  const { client, libraryId, model } = await readLibrary(app);
   const questions = readQuestions(app.paths.sampleQuestions, Infinity);
-  const { signal } = new AbortController();
-  const rows = await compareAll(workspace, questions, { blend: { kind: 'auto' } }, signal);
+  const rows = await compareAll({ client, libraryId }, questions);
   console.log(`${markdown(rows)}\n\n${comparisonSummary(rows)}\n`);
   writeResult('demo', args.out, {
-    model: workspace.model.info.name,
+    model: model.info.name,
     ...comparisonSums(rows),
     rows: rows.map(({ question, full, blended, fullTtftMs, blendedTtftMs }) => ({
       question: question.question,

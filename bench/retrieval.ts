@@ -37,6 +37,7 @@ import {
 } from '../src-main/retrieval/retriever.ts';
 import type { Retrieved } from '../src-main/retrieval/types.ts';
 import { SearchIndex } from '../src-main/retrieval/search-index.ts';
+import { readLibrary } from '../e2e/support/library.ts';
 import { writeResult } from './lib/result.ts';
 import { answersAmong, questionsFrom, type BenchQuestion } from './retrieval/questions.ts';
 import { plainQuery, plainText } from './retrieval/plain.ts';
@@ -185,10 +186,9 @@ async function ingest(packages: readonly string[]): Promise<{ path: string; set:
   });
   try {
     const started = performance.now();
-    const { library } = await app.workspaces.open({ root: join(dir, 'documents') });
-    await library.drain({ precompute: false });
+    const { chunkSetId } = await readLibrary(app, { path: join(dir, 'documents'), precompute: false });
     console.log(`read and chunked in ${((performance.now() - started) / 1000).toFixed(0)} s`);
-    return { path: app.paths.catalogue, set: library.chunkSetId };
+    return { path: app.paths.catalogue, set: chunkSetId };
   } finally {
     await app.close();
   }

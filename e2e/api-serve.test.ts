@@ -48,6 +48,7 @@ test.each([
   [['--api', '--tls-cert', TLS.key, '--tls-key', TLS.key], /certificate or its key cannot be used/],
   [['--no-open', '--cors', 'http://there.example'], /--cors is only for the API/],
   [['--api', '--allow-host', 'http://aibox:1'], /is not a host name/],
+  [['--api', '--no-open'], /--no-open is only for the window/],
 ])('%j is refused with a reason', async (flags, why) => {
   const ended = await runCli(['serve', '--data', dir, ...flags]);
   expectFailure(ended, 'BAD_ARGUMENT', 2);

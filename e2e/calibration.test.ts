@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CalibrationRequestSchema } from '../src-shared/contract/calibration.ts';
 import { App } from '../src-main/app.ts';
+import { readLibrary } from './support/library.ts';
 
 let dir: string;
 let app: App;
@@ -19,14 +19,13 @@ afterAll(async () => {
 });
 
 test('ratio 1 is the full prefill, reusing everything is not, and the choice is stored', async () => {
-  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.drain({ precompute: false });
-  const request = CalibrationRequestSchema.parse({
+  const { client, libraryId, model } = await readLibrary(app, { precompute: false });
+  const calibration = await client.call('calibration.run', {
+    libraryId,
     strategies: ['none', 'query'],
     ratios: [0.15, 1],
     prompts: 4,
   });
-  const calibration = await app.workspaces.calibrate(workspace, request, {});
   const points = (name: string) => calibration.points.filter(({ strategy }) => strategy.name === name);
   const [none] = points('none');
   const all = points('query').filter(({ strategy }) => strategy.ratio === 1);
@@ -44,17 +43,17 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
     dtype: 'f16',
     kvDtype: 'f16',
   });
-  expect(app.calibration.of(workspace.model, 'headings')).toEqual(calibration);
+  expect(app.calibration.of(model, 'headings')).toEqual(calibration);
   expect(app.store.stats().entries).toBe(0); // calibration stores no chunks
 });
 
 test('a library without sample questions is measured by questions about the names in it', async () => {
-  const workspace = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'buildings') });
-  await workspace.library.drain({ precompute: false });
-  const request = CalibrationRequestSchema.parse({ strategies: ['query'], ratios: [1], prompts: 3 });
+  const path = join(app.paths.sampleLibrary, 'buildings');
+  const { client, libraryId } = await readLibrary(app, { path, precompute: false });
+  const request = { libraryId, strategies: ['query' as const], ratios: [1], prompts: 3 };
   const again = [
-    await app.workspaces.calibrate(workspace, request, {}),
-    await app.workspaces.calibrate(workspace, request, {}),
+    await client.call('calibration.run', request),
+    await client.call('calibration.run', request),
   ];
   for (const { texts, prompts, points } of again) {
     expect({ texts, prompts }).toEqual({
@@ -67,11 +66,8 @@ test('a library without sample questions is measured by questions about the name
 });
 
 test('stopping ends it soon', async () => {
-  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  const stop = new AbortController();
-  const running = app.workspaces.calibrate(workspace, CalibrationRequestSchema.parse({}), {
-    signal: stop.signal,
-    onProgress: () => stop.abort(),
-  });
+  const { client, libraryId } = await readLibrary(app, { precompute: false });
+  client.on('calibration.progress', () => void client.call('calibration.stop'));
+  const running = client.call('calibration.run', { libraryId });
   await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
 });

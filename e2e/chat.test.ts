@@ -8,6 +8,7 @@ import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
 import { readSuggestions } from '../src-main/chat/suggestions.ts';
+import { readLibrary } from './support/library.ts';
 
 const MiB = 1024 * 1024;
 const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
@@ -31,8 +32,7 @@ let app: App;
 
 async function openApp(): Promise<App> {
   const opened = await App.open({ dataDir: dir });
-  const workspace = await opened.workspaces.open({ root: opened.paths.sampleLibrary });
-  await workspace.library.drain();
+  await readLibrary(opened);
   return opened;
 }
 

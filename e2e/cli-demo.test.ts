@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { App } from '../src-main/app.ts';
-import { buildStrategy } from '../src-main/fusion/strategy.ts';
 import { AnswerSchema, type Answer } from '../src-shared/answer.ts';
 import {
   chunkFiles,
@@ -18,6 +17,7 @@ import {
   writeFiles,
   type Finished,
 } from './cli-support.ts';
+import { readLibrary } from './support/library.ts';
 
 let dir: string;
 
@@ -82,22 +82,16 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
   test('all sample questions find the documents with their answers, and multi-hop questions the passage with the fact', async () => {
     const app = await App.open({ dataDir: join(dir, 'demo') });
     try {
-      const { answers, model } = await app.workspaces.open({ root: app.paths.sampleLibrary });
+      const { ask } = await readLibrary(app);
       const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as {
         question: string;
         documents: string[];
         kind: string;
         key: string;
       }[];
-      const strategy = buildStrategy('none', {}, model.info.kvLayers);
       const lacking: string[] = [];
       for (const { question, documents, kind, key } of questions) {
-        const { sources } = await answers.answer({
-          question,
-          strategy,
-          topK: app.settings.current.topK,
-          maxTokens: 1,
-        });
+        const { sources } = await ask({ question, strategy: { name: 'none' }, maxTokens: 1 });
         const found = sources.map(({ document }) => document);
         const told = sources.some(({ document, text }) => documents.includes(document) && text.includes(key));
         if (!documents.every((document) => found.includes(document))) lacking.push(question);

@@ -16,6 +16,7 @@ import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
 import { SHORT_CALIBRATION } from '../src-main/fusion/planning/first-use.ts';
 import type { Drift } from '../src-main/fusion/watching/watch-service.ts';
 import { systemClock } from '../src-main/platform/clock.ts';
+import { readLibrary } from './support/library.ts';
 
 const PASSAGES = 6;
 const signal = new AbortController().signal;
@@ -29,12 +30,11 @@ let calibration: Calibration;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-client-texts-'));
   app = await App.open({ dataDir: dir });
-  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.drain({ precompute: false });
-  calibration = await app.workspaces.calibrate(workspace, SHORT_CALIBRATION, {});
+  const { client, libraryId, chunks } = await readLibrary(app, { precompute: false });
+  calibration = await client.call('calibration.run', { ...SHORT_CALIBRATION, libraryId });
   await app.loader.current();
   const questions = JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')) as { question: string }[];
-  const texts = new Map([...workspace.library.chunks()].map(({ id, text }) => [id, text]));
+  const texts = new Map([...chunks()].map(({ id, text }) => [id, text]));
   asked = await Promise.all(
     questions.map(async ({ question }): Promise<CompletionMessage> => {
       const scope = { libraryIds: [], documentIds: [] };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { matrixValues, type ComparedMethod, type Comparison } from '../src-shared/comparison.ts';
 import { App } from '../src-main/app.ts';
+import { readLibrary } from './support/library.ts';
 
 let dir: string;
 let app: App;
@@ -13,8 +14,7 @@ let comparison: Comparison;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-compare-'));
   app = await App.open({ dataDir: dir });
-  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.drain();
+  await readLibrary(app);
   const { id } = app.chat.create({
     scope: { libraryIds: [], documentIds: [] },
     strategy: { name: 'deviation', ratio: 0.15 },

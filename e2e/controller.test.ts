@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PlanSchema } from '../src-shared/plan.ts';
-import { App, type Workspace } from '../src-main/app.ts';
+import { App } from '../src-main/app.ts';
+import { readLibrary, type ReadLibrary } from './support/library.ts';
 
-const AUTO = { strategy: { kind: 'auto' } as const, topK: 4, maxTokens: 4 };
+const AUTO = { strategy: { name: 'auto' as const }, topK: 4, maxTokens: 4 };
 
 let dir: string;
 let app: App;
-let workspace: Workspace;
+let library: ReadLibrary;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-controller-'));
   app = await App.open({ dataDir: dir });
-  workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.drain();
+  library = await readLibrary(app);
 });
 afterAll(async () => {
   await app.close();
@@ -27,9 +27,9 @@ test('the first answer uses the default, the next one the prediction; both repor
   const questions = ['Where was Mara born?', 'Which pet does Jon have?', 'Who lives in Oslo?'];
   const plans = [];
   for (const question of questions) {
-    const { plan, strategy } = await workspace.answers.answer({ ...AUTO, question });
+    const { plan, strategy } = await library.ask({ ...AUTO, question });
     plans.push(PlanSchema.parse(plan));
-    if (!plan?.fellBack) expect(strategy).toMatchObject({ kind: plan?.strategy.name });
+    if (!plan?.fellBack) expect(strategy).toMatchObject({ name: plan?.strategy.name });
   }
   expect(plans[0]).toMatchObject({
     wish: 'auto',
@@ -51,9 +51,8 @@ test('the first answer uses the default, the next one the prediction; both repor
 });
 
 test('a requested strategy is used, and still predicted', async () => {
-  const strategy = { kind: 'query', questionLayers: [2], ratios: [0.3] } as const;
-  const request = { ...AUTO, strategy: { ...strategy, questionLayers: [2], ratios: [0.3] as [number] } };
-  const { plan } = await workspace.answers.answer({ ...request, question: 'Where was Mara born?' });
+  const strategy = { name: 'query' as const, questionLayers: [2], ratio: 0.3 };
+  const { plan } = await library.ask({ ...AUTO, strategy, question: 'Where was Mara born?' });
   expect(plan).toMatchObject({
     wish: 'query',
     reason: 'asked',

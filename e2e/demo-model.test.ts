@@ -6,12 +6,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { App, type Workspace } from '../src-main/app.ts';
+import { App } from '../src-main/app.ts';
 import { UNCALIBRATED } from '../src-main/fusion/planning/controller.ts';
-import { engineStrategy } from '../src-main/fusion/strategy.ts';
+import { readLibrary, type ReadLibrary } from './support/library.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const LIBRARY = join(ROOT, 'resources', 'sample-library');
 
 interface Question {
   question: string;
@@ -29,13 +28,12 @@ function readJson(...path: string[]): unknown {
 describe('the demo model', () => {
   let dir: string;
   let app: App;
-  let workspace: Workspace;
+  let library: ReadLibrary;
 
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'kvasir-demo-'));
     app = await App.open({ dataDir: dir });
-    workspace = await app.workspaces.open({ root: LIBRARY });
-    await workspace.library.drain();
+    library = await readLibrary(app);
   });
   afterAll(async () => {
     await app.close();
@@ -49,7 +47,7 @@ describe('the demo model', () => {
     }[];
     expect(fixture.length).toBeGreaterThan(30);
     for (const { text, ids } of fixture) {
-      expect(Array.from(workspace.model.tokenize(text)), JSON.stringify(text)).toEqual(ids);
+      expect(Array.from(library.model.tokenize(text)), JSON.stringify(text)).toEqual(ids);
     }
   });
 
@@ -58,11 +56,8 @@ describe('the demo model', () => {
     const right = { full: 0, blended: 0 };
     for (const { question, key } of questions) {
       const request = { question, maxTokens: 48 };
-      const full = await workspace.answers.answer({ ...request, strategy: { kind: 'full' } });
-      const blended = await workspace.answers.answer({
-        ...request,
-        strategy: engineStrategy(UNCALIBRATED, workspace.model.info.kvLayers),
-      });
+      const full = await library.ask({ ...request, strategy: { name: 'full' } });
+      const blended = await library.ask({ ...request, strategy: UNCALIBRATED });
       if (full.answer.includes(key)) right.full += 1;
       if (blended.answer.includes(key)) right.blended += 1;
     }

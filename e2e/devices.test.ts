@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { packFiles } from '../src-main/engine/packs.ts';
-import { buildStrategy } from '../src-main/fusion/strategy.ts';
 import { DEMO_MODEL, DOCUMENTS, QUESTION, removeDir, runCli, tempDir, writeFiles } from './cli-support.ts';
+import { readLibrary } from './support/library.ts';
 
 let dir: string;
 let library: string;
@@ -23,12 +23,9 @@ async function answer(name: string, packs: readonly string[], device: string) {
     packs,
   });
   try {
-    const { answers, model, library: opened } = await app.workspaces.open({ root: library });
-    await opened.drain();
-    const strategy = buildStrategy('deviation', { ratios: [0.15] }, model.info.kvLayers);
-    let text = '';
-    const onText = (more: string): void => void (text += more);
-    await answers.answer({ question: QUESTION, strategy, maxTokens: 24 }, { onText });
+    const { ask, model } = await readLibrary(app, { path: library });
+    const strategy = { name: 'deviation' as const, ratio: 0.15 };
+    const { answer: text } = await ask({ question: QUESTION, strategy, maxTokens: 24 });
     return { text, devices: app.devices.status(), ranOn: [...new Set(model.info.layerDevices)] };
   } finally {
     await app.close();

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { DOCUMENTS, removeDir, ROOT, tempDir, writeFiles } from './cli-support.ts';
 import { DEMO, endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
+import { readLibrary } from './support/library.ts';
 import { readyData } from './support/ready-data.ts';
 
 const LIBRARY = 'notes';
@@ -21,8 +22,7 @@ beforeAll(async () => {
   dir = tempDir();
   const root = writeFiles(join(dir, LIBRARY), { ...DOCUMENTS, ...MANY, 'long.txt': LONG });
   const app = await App.open({ dataDir: await readyData(join(dir, 'data')) });
-  const { library } = await app.workspaces.open({ root });
-  await library.drain({ precompute: false });
+  await readLibrary(app, { path: root, precompute: false });
   await app.close();
 });
 afterAll(() => removeDir(dir));

@@ -5,25 +5,25 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FusionReportSchema } from '../src-shared/fusion-report.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
-import { App, type Workspace } from '../src-main/app.ts';
+import { App } from '../src-main/app.ts';
 import { blend, type BlendResult, type PromptPart } from '../src-main/fusion/blender.ts';
 import { keyFor, type ChunkCache } from '../src-main/fusion/model.ts';
 import type { Strategy } from '../src-main/engine/engine.ts';
+import { readLibrary, type ReadLibrary } from './support/library.ts';
 
 const QUESTION = 'Where does Team Ocelot work?';
 const DOCUMENT = 'teams/team-ocelot.md';
 
 let dir: string;
 let app: App;
-let workspace: Workspace;
+let library: ReadLibrary;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'kvasir-partial-'));
   app = await App.open({ dataDir: join(dir, 'data') });
   app.settings.update({ storeMisses: false });
   cpSync(app.paths.sampleLibrary, join(dir, 'library'), { recursive: true });
-  workspace = await app.workspaces.open({ root: join(dir, 'library') });
-  await workspace.library.drain();
+  library = await readLibrary(app, { path: join(dir, 'library') });
 });
 
 afterAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 /** Text, two cached passages, a question. */
 function prompt(): PromptPart[] {
-  const { model, library } = workspace;
+  const { model } = library;
   const chunks = [...library.chunks()]
     .slice(0, 2)
     .map(({ tokens }): PromptPart => ({ kind: 'chunk', tokens }));
@@ -42,7 +42,7 @@ function prompt(): PromptPart[] {
 }
 
 async function blended(store: ChunkCache, strategy: Strategy) {
-  const { model } = workspace;
+  const { model } = library;
   const session = model.createSession(1024);
   try {
     const result: BlendResult = await blend(prompt(), { model, store, session, dtype: 'f16', strategy });
@@ -54,7 +54,7 @@ async function blended(store: ChunkCache, strategy: Strategy) {
 
 /** A store that hides the passages' own keys but finds them as similar text. */
 function withoutExact(store: ChunkCache): ChunkCache {
-  const own = new Set(prompt().map((part) => keyFor(workspace.model, 'f16', part)));
+  const own = new Set(prompt().map((part) => keyFor(library.model, 'f16', part)));
   let asked = 0;
   return {
     has: (key) => store.has(key),
@@ -107,7 +107,7 @@ test('an edited document answers from its cached chunks before the new text is p
   const edited = text.replace('They work from Jakarta.', 'They work from Riga.');
   expect(edited).not.toBe(text);
   writeFileSync(path, edited);
-  await workspace.library.drain({ precompute: false });
+  await library.read({ precompute: false });
 
   const answer = await ask(QUESTION);
   expect(answer.stats?.chunkHits).toMatchObject({ partial: 1, computed: 0 });
@@ -126,7 +126,7 @@ test('an edited document answers from its cached chunks before the new text is p
 });
 
 test("once precomputed, the new text's own KV is used, and only that was computed", async () => {
-  const { precompute } = await workspace.library.drain();
+  const { precompute } = await library.read();
   expect(precompute?.computed).toBe(1);
   expect(precompute?.stored).toBeGreaterThan(50);
   const answer = await ask(QUESTION);

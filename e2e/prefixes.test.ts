@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AnswerStats } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
+import { readLibrary } from './support/library.ts';
 
 const SYSTEM = 'Answer from the documents in one word, and say so where they do not tell. '.repeat(12);
 const SETTINGS = {
@@ -32,8 +33,7 @@ async function run<T>(
     await app.warmStart.close(); // a warm start would load prefixes, too
     const { model } = await app.loader.current();
     model.info.chatTemplate = ''; // the demo model's own template has no system prompt
-    const { library } = await app.workspaces.open({ root: join(app.paths.sampleLibrary, 'people') });
-    await library.drain();
+    await readLibrary(app, { path: join(app.paths.sampleLibrary, 'people') });
     return await task(app, async (question) => {
       const id = app.chat.list()[0]?.id ?? app.chat.create(NEW).id;
       const { answerId } = app.chat.send(id, question);

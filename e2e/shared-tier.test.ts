@@ -14,6 +14,7 @@ import { ChunkStore } from '../src-main/kvstore/store.ts';
 import { cut, FolderTier } from '../src-main/testing/shared-tier.ts';
 import { blended, encodeAll, keysOf, prompt, SMALL, STRATEGY } from './support/shared-prompt.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
+import { readLibrary, type ReadLibrary } from './support/library.ts';
 
 /** Computing a token takes a hundred times as long, its KV is half as large again. */
 const LARGE = { layers: 12, embd: 512, heads: 16, 'kv-heads': 1, 'head-dim': 32, ff: 2048, vocab: 512 };
@@ -192,22 +193,24 @@ function tell(plan: FusionPlan, { acquireMs, report: { stages } }: BlendResult):
 
 test('the second machine computes no chunk of a library that the first one has read', async () => {
   const shared = new FolderTier(folder());
-  const open = async (): Promise<{ app: App; workspace: Awaited<ReturnType<App['workspaces']['open']>> }> => {
+  const open = async (): Promise<ReadLibrary & { app: App }> => {
     const app = await App.open({ dataDir: folder(), shared });
     onTestFinished(() => app.close());
-    return { app, workspace: await app.workspaces.open({ root: app.paths.sampleLibrary }) };
+    return { app, ...(await readLibrary(app)) };
   };
   const first = await open();
-  const computed = (await first.workspace.library.drain()).precompute!;
+  const computed = first.precompute!;
   expect(computed.computed).toBeGreaterThan(0);
   const second = await open();
-  const fetched = (await second.workspace.library.drain()).precompute!;
+  const fetched = second.precompute!;
   expect(fetched).toMatchObject({ computed: 0, fetched: computed.computed, tokens: 0 });
-  const question = { question: 'Where was Mara born?', strategy: STRATEGY, topK: 3, maxTokens: 8 };
-  const [mine, theirs] = [
-    await first.workspace.answers.answer(question),
-    await second.workspace.answers.answer(question),
-  ];
+  const question = {
+    question: 'Where was Mara born?',
+    strategy: { name: 'none' as const },
+    topK: 3,
+    maxTokens: 8,
+  };
+  const [mine, theirs] = [await first.ask(question), await second.ask(question)];
   expect(theirs.answer).toBe(mine.answer);
   expect(theirs.sources.map(({ tier }) => tier)).toEqual(mine.sources.map(({ tier }) => tier));
   expect(readdirSync(join(second.app.paths.store, 'quarantine'))).toEqual([]);

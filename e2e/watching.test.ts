@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { CompareRequestSchema } from '../src-shared/contract/chat.ts';
 import { App } from '../src-main/app.ts';
+import { readLibrary } from './support/library.ts';
 
 const SCOPE = { scope: { libraryIds: [], documentIds: [] } };
 
@@ -13,8 +14,7 @@ test('a repeated answer has the same deviation from its full prefill as a compar
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const app = await App.open({ dataDir: dir });
   onTestFinished(() => app.close());
-  const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await workspace.library.drain({});
+  await readLibrary(app);
   await app.loader.current();
 
   const { id } = app.chat.create(SCOPE);

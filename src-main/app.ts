@@ -1,22 +1,20 @@
 import { join } from 'node:path';
 import type { Failure } from '../src-shared/contract/common.ts';
 import { KvasirError } from '../src-shared/errors.ts';
-import { libraryDocuments } from './analysis/library-documents.ts';
-import { libraryPassages } from './answering/library-passages.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { openAnswers } from './composition/answers.ts';
 import { openBase, type AppOptions, type Base } from './composition/base.ts';
 import { openDocuments } from './composition/documents.ts';
 import { openDevicesAndModels } from './composition/models.ts';
+import type { Model } from './engine/engine.ts';
 import { damagedFailure, RECUT, SCHEMAS } from './databases.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { isAborted } from './platform/abort.ts';
 import { findDamage } from './platform/damaged-database.ts';
 import { Disposables } from './platform/disposables.ts';
 import { traceOf } from './platform/failure.ts';
-import { Workspaces } from './workspaces.ts';
-
-export type { Workspace } from './workspaces.ts';
+import { ChosenModels } from './models/chosen-models.ts';
+import type { Profile } from './profile.ts';
 
 /** All of Kvasir except its hosts. */
 export type App = Awaited<ReturnType<typeof open>>;
@@ -70,20 +68,12 @@ function openServices(base: Base, own: Disposables) {
   const answers = openAnswers(base, catalogue, models, own);
   const documents = openDocuments(base, catalogue, models, answers, own);
   const { core, paths, engine, store } = base;
-  const workspaces = new Workspaces({
-    app: { ...core, paths, engine, store, ...models, ...answers, ...documents },
-    catalogue,
-    analysisParts: () => ({
-      passages: libraryPassages(catalogue, models.loader),
-      documents: libraryDocuments(catalogue),
-      openSession: answers.chat.openSession.bind(answers.chat),
-      store,
-      gate: core.gate,
-      log: core.log,
-    }),
-  });
-  own.add({ close: () => workspaces.closeAll() });
-  return { ...models, ...answers, ...documents, workspaces };
+  const beforeDispose = (model: Model): Promise<void> => store.forget(model);
+  const chosenModels = new ChosenModels({ ...models, settings: core.settings, paths, engine, beforeDispose });
+  /** All that are open; the app closes what their clients have not. */
+  const profiles = new Set<Profile>();
+  own.add({ close: () => Promise.all([...profiles].map((profile) => profile.close())) });
+  return { ...models, ...answers, ...documents, catalogue, chosenModels, profiles };
 }
 
 /** Space for the databases' logs. */

@@ -88,6 +88,8 @@ export const FusionReportSchema = z.object({
   computedTokens: z.int().optional(), // older reports have none
   /** Bytes copied to a device with separate memory, from files or from memory. Absent in older reports. */
   bytesCrossed: z.number().optional(),
+  /** Milliseconds of the engine's stages. Absent in older reports. */
+  stages: z.record(z.string(), z.number()).optional(),
   parts: z.array(PromptPartSchema),
   /**
    * Text of every token of this turn's part of the prompt, from position `tokensStart`. A character that spans several

@@ -62,6 +62,14 @@ export const StrategyRequestSchema = z.object({
   name: stored(z.enum(STRATEGY_REQUESTS)),
   /** As above; ignored for 'auto'. */
   ratio: z.number().min(0).max(1).default(DEFAULT_RATIO),
+  /** One ratio for each check layer, falling, in place of `ratio`. */
+  ratios: z.array(z.number()).min(1).optional(),
+  /** In place of a ratio: the smallest that covers this share of all deviation or attention, and its bounds. */
+  cover: z.object({ cover: z.number(), least: z.number(), most: z.number() }).optional(),
+  checkLayers: StrategyChoiceSchema.shape.checkLayers,
+  questionLayers: StrategyChoiceSchema.shape.questionLayers,
+  /** The tensors that check layers compare; absent: v. */
+  deviationOf: z.enum(['v', 'k', 'kv']).optional(),
 });
 
 /** The same, in a new request: the names of earlier versions are refused. */
@@ -89,11 +97,6 @@ export function sameLayers(a: StrategyLayers, b: StrategyLayers): boolean {
   const told = ({ checkLayers = [], questionLayers = [] }: StrategyLayers): string =>
     `${checkLayers.join()};${questionLayers.join()}`;
   return told(a) === told(b);
-}
-
-/** The non-default layers of a strategy. */
-export function layersIn({ checkLayers, questionLayers }: StrategyLayers): StrategyLayers {
-  return { ...(checkLayers && { checkLayers }), ...(questionLayers && { questionLayers }) };
 }
 
 export type StrategyRequest = z.infer<typeof StrategyRequestSchema>;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from '../../src-main/app.ts';
-import { fromPrompt } from '../lib/app-prompts.ts';
+import { readLibrary } from '../../e2e/support/library.ts';
 import type { LibraryPassages } from './sets.ts';
 
 /** Passes the sample library's passages to `work`, as the app retrieves and encodes them. */
@@ -13,20 +13,19 @@ export async function withRetriever<T>(
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
   const app = await App.open({ dataDir: dir });
   try {
-    const workspace = await app.workspaces.open({ root: app.paths.sampleLibrary, modelPath });
-    await workspace.library.drain();
-    const { topK } = app.settings.current;
-    const find = async (question: string): Promise<string[]> =>
-      (await fromPrompt(workspace, { question, topK }, (segments) =>
-        segments.flatMap((segment) =>
-          segment.kind === 'chunk' ? [workspace.model.detokenize(segment.chunk.tokens)] : [],
-        ),
-      )) ?? [];
-    const text = (tokens: Int32Array): string => workspace.model.detokenize(tokens);
-    const leads = new Map(
-      [...workspace.library.chunks()].map(({ tokens, lead }) => [text(tokens), text(lead)]),
-    );
-    return await work({ find, leads });
+    const { model, ask, chunks } = await readLibrary(app, { model: modelPath });
+    const text = (tokens: Int32Array): string => model.detokenize(tokens);
+    const passages = [...chunks()].map(({ path, ordinal, tokens, lead }) => {
+      return { document: path, chunk: ordinal, passage: text(tokens), lead: text(lead) };
+    });
+    const find = async (question: string): Promise<string[]> => {
+      const { sources } = await ask({ question, maxTokens: 1, strategy: { name: 'none' } });
+      return sources.flatMap(({ document, chunk }) => {
+        const found = passages.find((each) => each.document === document && each.chunk === chunk);
+        return found ? [found.passage] : [];
+      });
+    };
+    return await work({ find, leads: new Map(passages.map(({ passage, lead }) => [passage, lead])) });
   } finally {
     await app.close();
     rmSync(dir, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { App } from '../../src-main/app.ts';
+import { readLibrary } from '../../e2e/support/library.ts';
 import { ROOT } from '../../tools/setup/platform.mjs';
 
 export interface SoakServer {
@@ -18,8 +19,7 @@ const WAIT_MS = 100;
 /** Starts the real server in a separate process and waits until it has read the sample library and loaded the demo model. */
 export async function startServer(data: string): Promise<SoakServer> {
   const app = await App.open({ dataDir: data });
-  const { library } = await app.workspaces.open({ root: app.paths.sampleLibrary });
-  await library.drain();
+  await readLibrary(app);
   await app.close();
 
   const child = spawn(process.execPath, [CLI, 'serve', '--api', '--data', data], {

@@ -29,7 +29,7 @@ import { shownAnalysis } from './shown-analysis.ts';
 import { AnalysisRun, type AnalysisModels, type AnalysisStore } from './analysis-run.ts';
 import type { Core } from '../platform/core.ts';
 
-export interface AnalysisServiceOptions extends Core {
+interface AnalysisServiceOptions extends Core {
   /** Path of the analysis database. */
   path: string;
   models: AnalysisModels;
@@ -236,7 +236,6 @@ export class AnalysisService {
       this.#options.log.error('analysis-not-saved', { error: traceOf(error) }); // the next start finds it stopped
     }
     this.#live.delete(live.id);
-    this.#options.events.emit('analysis.done', { id: String(live.id), state, failure });
     this.#changed(live.id);
   }
 

@@ -21,14 +21,11 @@ interface CalibrationTextOptions {
   catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks'>;
   /** The library's chunks for this model. */
   chunkSetId: number;
-  library: string;
   /** Tokens in a chunk at most. */
   chunkTokens: number;
   settings: Pick<Settings, 'topK' | 'contextTokens' | 'systemPrompt'>;
   /** Prompts at most. */
   count: number;
-  /** File of questions about the library; absent: they are generated from names in the library. */
-  questions?: string | undefined;
 }
 
 /** A question and the passages in its prompt. */
@@ -48,21 +45,10 @@ const NAMED_PER_CHUNK = 2;
 /** Any string would do; the same one yields the same prompts every time. */
 const SEED = 'kvasir';
 
-/** Prompts from a library, laid out as in chat. NOT_FOUND when it has no text for them. */
-export function calibrationTexts(options: CalibrationTextOptions): TextSet {
-  const { model, settings, library, questions } = options;
-  const items = questions === undefined ? aboutTopics(options) : asked(options, questions);
-  if (items.length === 0) throw noText(library);
-  const assembler = new PromptAssembler(model, settings);
-  const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: ANSWER_TOKENS };
-  const prompts = items.map(({ question, chunks }): PromptPart[] => {
-    const offered = chunks.map(({ tokens, lead }, i) => ({ tokens, lead, score: -i }));
-    return assembler.assemble(question, offered, budget).parts;
-  });
-  return { library, kind: questions === undefined ? 'topics' : 'questions', prompts };
-}
-
-/** Prompts from one of the app's libraries: the requested one, else the sample library, else the first. NOT_FOUND. */
+/**
+ * Prompts from a library, laid out as in chat: from the requested one, else the sample library, else the first. NOT_FOUND when it has no
+ * text for them.
+ */
 export function libraryTexts(parts: {
   catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks' | 'chunkTable' | 'libraries'>;
   settings: { readonly current: Settings };
@@ -74,17 +60,27 @@ export function libraryTexts(parts: {
     const library = libraryId === undefined ? all[0] : all.find(({ id }) => String(id) === libraryId);
     const set = library && catalogue.chunkTable.findSet(library.id, model.info.fingerprint, chunkTokens);
     if (!library || set === undefined) throw noText(library?.name);
-    const questions = library.sample ? sampleQuestions : undefined;
-    return calibrationTexts({
+    const options = {
       model,
       catalogue,
-      questions,
       chunkTokens,
       chunkSetId: set,
-      library: library.name,
       settings: settings.current,
       count: prompts,
-    });
+    };
+    const items = library.sample ? asked(options, sampleQuestions) : aboutTopics(options);
+    if (items.length === 0) throw noText(library.name);
+    const { current } = settings;
+    const assembler = new PromptAssembler(model, current);
+    const budget = { contextTokens: contextLimit(model, current.contextTokens), answerTokens: ANSWER_TOKENS };
+    return {
+      library: library.name,
+      kind: library.sample ? 'questions' : 'topics',
+      prompts: items.map(({ question, chunks }): PromptPart[] => {
+        const offered = chunks.map(({ tokens, lead }, i) => ({ tokens, lead, score: -i }));
+        return assembler.assemble(question, offered, budget).parts;
+      }),
+    };
   };
 }
 

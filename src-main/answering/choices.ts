@@ -34,6 +34,7 @@ interface AskedChoices {
   topK?: number | undefined;
   maxTokens?: number | undefined;
   temperature?: number | undefined;
+  seed?: number | undefined;
   strict?: boolean | undefined;
   think?: boolean | undefined;
   /** Whether the answer should differ from an earlier one that repeated itself. */

@@ -12,12 +12,12 @@ import { wordsOfQuestion } from './waiting-documents.ts';
 const NAMES = 2000;
 
 /** Passages from the library's catalogue, with the tokens of the model in use. */
-export function libraryPassages(catalogue: Catalogue, models?: Pick<ModelSource, 'active'>): Passages {
+export function libraryPassages(catalogue: Catalogue, models: Pick<ModelSource, 'active'>): Passages {
   const { documents, libraries, chunkTable } = catalogue;
   return {
     chunk(id) {
       const passage = catalogue.chunk(id);
-      const model = models?.active?.model;
+      const model = models.active?.model;
       if (!passage || !model || chunkTable.modelOf(id) === model.info.fingerprint) return passage;
       return standIn(passage, model);
     },
@@ -34,7 +34,7 @@ export function libraryPassages(catalogue: Catalogue, models?: Pick<ModelSource,
       return { reading, uncut, matching, paused: catalogue.state('paused') === 'true' };
     },
     whole: (documentIds, tokens) =>
-      models && wholeIds(catalogue, activeChunkSets(catalogue, models), documentIds, tokens),
+      wholeIds(catalogue, activeChunkSets(catalogue, models), documentIds, tokens),
     pageLabel: (documentId, offset) => catalogue.pageLabel(documentId, offset),
   };
 }

@@ -5,6 +5,7 @@ import type { FusionModel } from '../fusion/model.ts';
 
 interface AskedSampling {
   temperature?: number | undefined;
+  seed?: number | undefined;
   variety?: boolean | undefined;
 }
 
@@ -27,7 +28,7 @@ export function samplingOf(
     ...recommendedSampling(info.sampling),
     ...given({ temperature }),
     ...given(sampling[path] ?? {}),
-    ...given({ temperature: asked.temperature }),
+    ...given({ temperature: asked.temperature, seed: asked.seed }),
   };
   const varied = asked.variety ? moreVaried(chosen) : chosen;
   const seed = varied.seed ?? Math.floor(Math.random() * 2 ** 32);

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 
 export function analysisHandlers({
   analysis,
-}: App): Pick<Handlers, Extract<ProcedureName, `analysis.${string}`>> {
+}: Pick<App, 'analysis'>): Pick<Handlers, Extract<ProcedureName, `analysis.${string}`>> {
   return {
     'analysis.plan': (request) => analysis.plan(request),
     'analysis.document': (request) => analysis.analyse(request),

@@ -1,7 +1,11 @@
 import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-export function cacheHandlers({ cache }: App): Pick<Handlers, Extract<ProcedureName, `cache.${string}`>> {
+export function cacheHandlers({
+  cache,
+  archive,
+}: App): Pick<Handlers, Extract<ProcedureName, `cache.${string}`>> {
+  let archiving = new AbortController();
   return {
     'cache.stats': () => cache.stats(),
     'cache.entries': (query) => cache.entries(query),
@@ -9,5 +13,11 @@ export function cacheHandlers({ cache }: App): Pick<Handlers, Extract<ProcedureN
     'cache.pin': ({ selection, pinned }) => cache.pin(selection, pinned),
     'cache.evict': ({ selection }) => cache.evict(selection),
     'cache.verify': () => cache.verify(),
+    'cache.export': ({ library, file }) => archive.export(library, file, archiving),
+    'cache.import': ({ file }) => archive.import(file, archiving),
+    'cache.stopArchive': () => {
+      archiving.abort();
+      archiving = new AbortController();
+    },
   };
 }

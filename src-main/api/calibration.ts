@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 
 export function calibrationHandlers({
   calibration,
-}: App): Pick<Handlers, Extract<ProcedureName, `calibration.${string}`>> {
+}: Pick<App, 'calibration'>): Pick<Handlers, Extract<ProcedureName, `calibration.${string}`>> {
   return {
     'calibration.get': () => calibration.status(),
     'calibration.run': (request) => calibration.run(request),

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 
 type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`>>;
 
-export function chatHandlers({ chat, prefetcher }: App): ChatHandlers {
+export function chatHandlers({ chat, prefetcher }: Pick<App, 'chat' | 'prefetcher'>): ChatHandlers {
   return {
     'chat.list': ({ search }) => chat.list(search),
     'chat.create': ({ options }) => chat.create(options),
@@ -12,7 +12,7 @@ export function chatHandlers({ chat, prefetcher }: App): ChatHandlers {
     'chat.setOptions': ({ id, options }) => chat.setOptions(id, options),
     'chat.delete': ({ id }) => chat.delete(id),
     'chat.restore': ({ id }) => chat.restore(id),
-    'chat.send': ({ conversationId, text, parentId }) => chat.send(conversationId, text, parentId),
+    'chat.send': ({ conversationId, text }) => chat.send(conversationId, text),
     'chat.draft': (draft) => prefetcher.draft(draft),
     'chat.regenerate': ({ conversationId, answerId, ...how }) =>
       chat.regenerate(conversationId, answerId, how),

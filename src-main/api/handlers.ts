@@ -1,5 +1,6 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
+import type { Profile } from '../profile.ts';
 import type { HostServices } from './host.ts';
 import { analysisHandlers } from './analysis.ts';
 import { appHandlers } from './app.ts';
@@ -7,8 +8,8 @@ import { cacheHandlers } from './cache.ts';
 import { calibrationHandlers } from './calibration.ts';
 import { chatHandlers } from './chat.ts';
 import { deviceHandlers } from './devices.ts';
-import { libraryHandlers } from './libraries.ts';
-import { modelHandlers } from './models.ts';
+import { libraryHandlers, readHandlers } from './libraries.ts';
+import { modelHandlers, modelInUse } from './models.ts';
 import { searchHandlers } from './search.ts';
 import { settingsHandlers } from './settings.ts';
 import { sharingHandlers } from './sharing.ts';
@@ -29,5 +30,22 @@ export function createHandlers(app: App, host: HostServices): Handlers {
     ...analysisHandlers(app),
     ...sharingHandlers(app),
     ...watchingHandlers(app),
+  };
+}
+
+/** The handlers for a client with a profile: what depends on model and settings goes to the profile's services. */
+export function createProfileHandlers(app: App, host: HostServices, profile: Profile): Handlers {
+  const { chat, analysis, calibration, search, models, settings, events } = profile;
+  const { prefetcher, libraries } = app;
+  return {
+    ...createHandlers(app, host),
+    ...searchHandlers({ search, loader: models }),
+    ...chatHandlers({ chat, prefetcher }),
+    ...analysisHandlers({ analysis }),
+    ...calibrationHandlers({ calibration }),
+    ...readHandlers({ libraries, loader: models, settings, events }),
+    'app.found': () => [...profile.found],
+    'settings.get': () => settings.current,
+    'models.current': () => modelInUse(models),
   };
 }

@@ -1,12 +1,39 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
+import type { LibraryProgress } from '../../src-shared/library.ts';
 import type { App } from '../app.ts';
+import type { ModelSource } from '../models/active-model.ts';
 
 type LibraryHandlers = Pick<
   Handlers,
   Extract<keyof Handlers, `${'libraries' | 'documents' | 'queue' | 'chunking'}.${string}`>
 >;
+type ReadHandlers = Pick<Handlers, 'libraries.read' | 'libraries.stopReading'>;
 
-export function libraryHandlers({ libraries }: App): LibraryHandlers {
+/** Reading of folders for the model in use. */
+export function readHandlers({
+  libraries,
+  loader,
+  settings,
+  events,
+}: Pick<App, 'libraries' | 'settings' | 'events'> & { loader: ModelSource }): ReadHandlers {
+  let reading = new AbortController();
+  return {
+    'libraries.read': async ({ path, precompute }) => {
+      const { signal } = reading;
+      const onProgress = (progress: LibraryProgress): void => events.emit('library.progress', progress);
+      const { dtype } = settings.current;
+      const { model, chunkTokens } = await loader.current();
+      return libraries.read(path, { model, chunkTokens, dtype }, { precompute, signal, onProgress });
+    },
+    'libraries.stopReading': () => {
+      reading.abort();
+      reading = new AbortController();
+    },
+  };
+}
+
+export function libraryHandlers(app: App): LibraryHandlers {
+  const { libraries } = app;
   const { documents, queue } = libraries;
   return {
     'libraries.list': () => libraries.list(),
@@ -18,6 +45,7 @@ export function libraryHandlers({ libraries }: App): LibraryHandlers {
     'libraries.setWatched': ({ id, rootId, watched }) => libraries.setWatched(id, rootId, watched),
     'libraries.skipped': ({ id, rootId }) => libraries.skipped(id, rootId),
     'libraries.rescan': ({ id }) => libraries.rescan(id),
+    ...readHandlers(app),
 
     'documents.list': (input) => documents.list(input),
     'documents.get': ({ id }) => documents.get(id),

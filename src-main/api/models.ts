@@ -1,13 +1,24 @@
 import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { ModelInUse } from '../../src-shared/contract/models.ts';
 import type { App } from '../app.ts';
+import type { ModelSource } from '../models/active-model.ts';
 import { readCatalogue } from '../models/sources/downloads/download-catalogue.ts';
 
 type ModelHandlers = Pick<Handlers, Extract<ProcedureName, `models.${string}` | `hub.${string}`>>;
+
+export async function modelInUse(models: Pick<ModelSource, 'current'>): Promise<ModelInUse> {
+  const { model, chunkTokens } = await models.current();
+  const { path, adapter } = model;
+  const { name, fingerprint, architecture, layers, kvLayers, fileBytes, threads, obstacle } = model.info;
+  const info = { name, fingerprint, architecture, layers, kvLayers, fileBytes, threads };
+  return { ...info, path, adapter, chunkTokens, obstacle: obstacle === '' ? null : obstacle };
+}
 
 export function modelHandlers(app: App): ModelHandlers {
   const { models, loader, foundModels, downloads, hub, settings } = app;
   return {
     'models.list': () => models.list(),
+    'models.current': () => modelInUse(loader),
     'models.found': () => foundModels.report(),
     'models.search': ({ folders }) => foundModels.search(folders),
     'models.addFound': ({ path }) => foundModels.add(path),

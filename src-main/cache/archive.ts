@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { realpath, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Entry, ZipFile } from 'yauzl';
+import type { ImportReport } from '../../src-shared/contract/cache.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { Layout } from '../kvstore/files.ts';
@@ -28,16 +29,6 @@ interface ArchiveOptions {
   dir: string;
   files: ChunkFiles;
   catalogue: Pick<Catalogue, 'documents' | 'kvKeys' | 'libraries'>;
-}
-
-export interface ImportReport {
-  added: number;
-  /** Bytes of the added chunks. */
-  bytes: number;
-  /** Already stored. */
-  there: number;
-  /** Not stored: damaged, not matching its key, or of a newer format. */
-  refused: { key: string; reason: string }[];
 }
 
 const MAX_MANIFEST_BYTES = 256 * 2 ** 20;
@@ -81,17 +72,15 @@ export class ChunkArchive {
    * Stores the chunks that are not stored yet; each is verified first. Evicts nothing: CACHE_FULL when the budget is used up; chunks added
    * before stay. BACKUP_INVALID when the file is not an export, DISK_FULL, STORE_READ_ONLY, ABORTED.
    */
-  async import(file: string, { signal, onProgress }: Run = {}): Promise<ImportReport> {
+  async import(file: string, { signal }: Pick<Run, 'signal'> = {}): Promise<ImportReport> {
     const { zip, entries } = await openZip(file, invalid);
     try {
       const { chunks } = await readManifest(zip, entries.get(MANIFEST_NAME));
       const report: ImportReport = { added: 0, bytes: 0, there: 0, refused: [] };
-      for (const [done, chunk] of chunks.entries()) {
+      for (const chunk of chunks) {
         throwIfAborted(signal);
-        onProgress?.(done, chunks.length);
         await this.#take(zip, entries.get(entryName(chunk)), chunk, report);
       }
-      onProgress?.(chunks.length, chunks.length);
       return report;
     } finally {
       zip.close();

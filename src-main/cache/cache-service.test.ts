@@ -107,7 +107,7 @@ describe('pins and eviction', () => {
     expect((await cache.stats()).pinnedChunks).toBe(1);
     expect(await cache.evict({ otherModels: true })).toMatchObject({ chunks: 1 });
     expect(await cache.evict({ documentIds: ['2'] })).toMatchObject({ chunks: 2 });
-    expect(await cache.evict({ keys: [key(1)] })).toEqual({ chunks: 0, bytes: 0 });
+    expect(await cache.evict({ keys: [key(1)] })).toEqual({ chunks: 0, bytes: 0, kept: 1 });
     expect(await cache.evict({ all: true })).toMatchObject({ chunks: 1 });
     expect(store.list().map((entry) => entry.key)).toEqual([key(1)]);
     expect(await cache.pin({ documentIds: ['1'] }, false)).toEqual({ chunks: 1 });
@@ -208,7 +208,7 @@ test('verify sets damaged files aside, reports progress, and counts what is gone
   writeFileSync(chunkPath(dir, key(1)), 'damaged');
   rmSync(chunkPath(dir, key(2)));
   const result = await cache.verify();
-  expect(result).toMatchObject({ checked: 4, missing: 1, newerFormat: 0 });
+  expect(result).toMatchObject({ checked: 4, missing: [key(2)], newerFormat: [] });
   expect(result.corrupt.map((entry) => entry.key)).toEqual([key(1)]);
   expect(seen.find(({ topic }) => topic === 'cache.progress')).toMatchObject({ payload: { total: 4 } });
   expect((await cache.entries({ ...PAGE, sort: 'document' })).total).toBe(2);

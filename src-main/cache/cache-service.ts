@@ -4,7 +4,7 @@ import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract
 import type { ModelImpact } from '../../src-shared/contract/models.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype, Model } from '../engine/engine.ts';
-import type { ChunkStore, KindTotals, VerifyReport } from '../kvstore/store.ts';
+import type { ChunkStore, KindTotals } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/registry/impact.ts';
 import type { ModelSource } from '../models/active-model.ts';
@@ -63,13 +63,14 @@ export class CacheService {
 
   async stats(): Promise<CacheStats> {
     const { store, dir, catalogue, settings, models } = this.#options;
-    const { entries, bytes, diskBudgetBytes, pinned, ram, hits, misses, prefetches } = store.stats();
+    const { entries, bytes, diskBudgetBytes, pinned, ram, hits, misses, prefetches, ...more } = store.stats();
     const { bavail, bsize } = await statfs(dir);
     const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
     const total = this.#hits.update({ ram: hits.ram, disk: hits.disk, misses });
     const tokens = models.active ? catalogue.chunkTable.corpus(this.#activeSets).tokens : 0;
     const perToken = (dtype: KvDtype): number => models.active?.model.bytesPerToken(dtype) ?? 0;
     return {
+      folder: dir,
       chunks: entries,
       diskBytes: bytes,
       diskBudgetBytes,
@@ -88,6 +89,8 @@ export class CacheService {
       bytesByDtype: { f16: tokens * perToken('f16'), q8_0: tokens * perToken('q8_0') },
       otherModelChunks: sum(others, 'entries'),
       otherModelBytes: sum(others, 'bytes'),
+      evictions: more.evictions,
+      quarantine: more.quarantine,
     };
   }
 
@@ -126,11 +129,16 @@ export class CacheService {
   }
 
   /** Evicts the selected entries, except pinned ones and those in use. */
-  async evict(selection: CacheSelection): Promise<{ chunks: number; bytes: number }> {
-    const request = 'all' in selection ? { all: true } : { keys: await this.#keysOf(selection) };
-    const { entries, bytes } = await this.#options.store.evict(request);
+  async evict(selection: ParsedInputOf<'cache.evict'>['selection']): Promise<OutputOf<'cache.evict'>> {
+    const { entries, bytes, kept } = await this.#options.store.evict(
+      'freeBytes' in selection
+        ? { bytes: selection.freeBytes }
+        : 'all' in selection
+          ? { all: true }
+          : { keys: await this.#keysOf(selection) },
+    );
     this.#changed();
-    return { chunks: entries, bytes };
+    return { chunks: entries, bytes, kept };
   }
 
   /** Deletes everything computed with a model, pinned or not; false when some of it is in use. */
@@ -143,20 +151,13 @@ export class CacheService {
     return kept === 0;
   }
 
-  /** Checks every chunk file and returns a report for a window. */
-  async verify(): Promise<VerifyResult> {
-    const started = performance.now();
-    const { checked, corrupt, missing, newerFormat } = await this.check();
-    const ms = performance.now() - started;
-    return { checked, corrupt, missing: missing.length, newerFormat: newerFormat.length, ms };
-  }
-
   /**
    * Checks every chunk file; progress is emitted as 'cache.progress'. Damage found when the store was opened is part of the report: it was
    * there when the user asked.
    */
-  async check(): Promise<VerifyReport> {
+  async verify(): Promise<VerifyResult> {
     const { store, events } = this.#options;
+    const started = performance.now();
     let progress = { done: 0, total: 0 };
     const tell = throttled(PROGRESS_MS, () => events.emit('cache.progress', progress));
     const report = await store.verify(({ done, total }) => {
@@ -170,6 +171,7 @@ export class CacheService {
       ...report,
       corrupt: [...quarantined.map(({ file, reason }) => ({ key: file, reason })), ...report.corrupt],
       newerFormat: [...new Set([...newerFormat, ...report.newerFormat])],
+      ms: performance.now() - started,
     };
   }
 

@@ -100,10 +100,11 @@ export class EntryListing {
 
   #describe({ entry, places }: StoredChunk, documentId?: string): CacheEntry {
     const place = places.find((each) => each.in.documentId === documentId) ?? places[0];
-    const { key, tokens, bytes, dtype, hits, pinned } = entry;
+    const { key, kind, tokens, bytes, dtype, hits, pinned } = entry;
     const model = this.#model();
     return {
       key,
+      kind,
       tokens,
       bytes,
       dtype,

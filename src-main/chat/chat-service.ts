@@ -185,16 +185,10 @@ export class ChatService {
     return this.get(id);
   }
 
-  /** NOT_FOUND, CONFLICT while an answer is in progress, BAD_ARGUMENT when `parentId` is not an answer. */
-  send(conversationId: string, text: string, parentId?: string | null): Sent {
-    const conversation = this.#require(conversationId);
-    const parent =
-      parentId === undefined
-        ? conversation.leafId
-        : parentId === null
-          ? null
-          : this.#message(parentId, conversation.id, 'assistant').id;
-    return this.#ask(conversation.id, parent, text);
+  /** NOT_FOUND, CONFLICT while an answer is in progress. */
+  send(conversationId: string, text: string): Sent {
+    const { id, leafId } = this.#require(conversationId);
+    return this.#ask(id, leafId, text);
   }
 
   /** Asks again: the new answer is added next to the old one. `mayGuess`: even where no passage matches. */

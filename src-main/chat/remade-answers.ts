@@ -1,7 +1,7 @@
 import type { Settings } from '../../src-shared/settings.ts';
 import { remakePrompt } from '../answering/remade-prompt.ts';
 import type { ChunkCache } from '../fusion/model.ts';
-import type { BlendedAnswer, Drift } from '../fusion/watching/watch-service.ts';
+import type { BlendedAnswer, Drift, PassingAnswer } from '../fusion/watching/watch-service.ts';
 import type { Clock } from '../platform/clock.ts';
 import { rowId } from '../platform/ids.ts';
 import { answerPrompt } from './answer-prompt.ts';
@@ -34,6 +34,17 @@ export class RemadeAnswers {
     const cached = citations.filter(({ tier }) => tier !== 'computed');
     const libraryIds = [...new Set(cached.flatMap(({ libraryId }) => libraryId ?? []))];
     return { libraryIds, fingerprint: context.fingerprint };
+  }
+
+  /** What watching needs of an answer whose conversation does not last. As blended(); CONFLICT. */
+  passing(answerId: string): PassingAnswer | undefined {
+    const { models, messages, settings } = this.#options;
+    const blended = this.blended(answerId);
+    const model = models.active?.model;
+    if (!blended || !model) return undefined;
+    const answer = messages.require(rowId(answerId, 'message'));
+    const { prompt, stats } = answerPrompt(answer, model, messages, settings.current);
+    return { ...blended, prompt: { parts: prompt.parts, behind: prompt.behind, strategy: stats.strategy } };
   }
 
   /** As remakePrompt. NOT_FOUND, CONFLICT when the prompt can no longer be reproduced. */

@@ -11,6 +11,7 @@ import { readSuggestions, suggestionsAbout } from '../chat/suggestions.ts';
 import { CompletionService } from '../completions/completion-service.ts';
 import { VectorService } from '../completions/vector-service.ts';
 import type { Model } from '../engine/engine.ts';
+import { CalibrationFile } from '../fusion/calibration/calibration-file.ts';
 import { CalibrationService } from '../fusion/calibration/calibration-service.ts';
 import { nearestAt } from '../fusion/calibration/choose.ts';
 import { UNCALIBRATED } from '../fusion/planning/controller.ts';
@@ -37,9 +38,10 @@ export function openAnswers(base: Base, catalogue: Catalogue, { loader, models }
   const { settings, events, gate, log } = core;
   const sets = activeChunkSets(catalogue, loader);
   const search = own.add(new SearchService({ catalogue, sets, models: loader, gate, log }));
+  const calibrationFile = new CalibrationFile(paths.calibrations);
   const calibration = own.add(
     new CalibrationService({
-      path: paths.calibrations,
+      file: calibrationFile,
       texts: libraryTexts({ catalogue, settings, sampleQuestions: paths.sampleQuestions }),
       models: loader,
       settings,
@@ -150,7 +152,7 @@ export function openAnswers(base: Base, catalogue: Catalogue, { loader, models }
     new FirstUse({ ...core, models: loader, costs: planner.costs, calibration, dir: paths.data }),
   );
   return {
-    ...{ search, calibration, watched, unmeasured, planner, prefixes },
+    ...{ search, calibration, calibrationFile, watched, unmeasured, planner, prefixes },
     ...{ chat, analysis, watching, completions, vectors, prefetcher, warmStart, firstUse },
   };
 }

@@ -59,6 +59,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     fullPrefillMeasured: input.fullPrefillMeasured,
     ...figures,
     bytesCrossed: append.bytesCrossed,
+    stages: append.stages,
     parts: partsOf(input),
     tokensStart: residentTokens,
     tokens: input.tokenTexts,

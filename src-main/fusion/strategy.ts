@@ -1,11 +1,11 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import {
   isStrategyName,
-  layersIn,
   STRATEGY_NAMES,
   takesRatio,
   type StrategyChoice,
   type StrategyName,
+  type StrategyRequest,
 } from '../../src-shared/strategy.ts';
 import type { Strategy } from '../engine/engine.ts';
 import type { StrategyDefinition } from './strategies/definition.ts';
@@ -76,7 +76,11 @@ function takerOf(parts: StrategyParts): StrategyName {
   );
 }
 
-/** The engine's form of a strategy chosen in the window. BAD_ARGUMENT when the model is too small for it. */
-export function engineStrategy({ name, ratio, ...at }: StrategyChoice, layers: number): Strategy {
-  return buildStrategy(name, takesRatio(name) ? { ratios: [ratio], ...layersIn(at) } : {}, layers);
+/** The engine's form of a requested strategy other than 'auto'. BAD_ARGUMENT when the model is too small for it. */
+export function engineStrategy(
+  { name, ratio, ...parts }: StrategyChoice & Omit<StrategyRequest, 'name'>,
+  layers: number,
+): Strategy {
+  const ratios = parts.ratios ?? (parts.cover ? undefined : [ratio]);
+  return buildStrategy(name, takesRatio(name) ? { ...parts, ratios } : {}, layers);
 }

@@ -34,7 +34,7 @@ interface Held {
 /** The columns shown in very long lists. */
 type ListedRow = Pick<
   ChunkRow,
-  'key' | 'fingerprint' | 'dtype' | 'tokens' | 'bytes' | 'label' | 'pinned' | 'hits' | 'lastUsedAt'
+  'key' | 'kind' | 'fingerprint' | 'dtype' | 'tokens' | 'bytes' | 'label' | 'pinned' | 'hits' | 'lastUsedAt'
 >;
 
 /** Aggregated or single entries. */
@@ -74,7 +74,7 @@ function listQuery({ kind, fingerprint, pinned }: ListFilter): string {
 /** Compiled when the index is opened. */
 const SQL = {
   get: `SELECT ${COLUMNS} FROM chunks WHERE key = ?`,
-  listed: `SELECT key, fingerprint, dtype, tokens, bytes, label, pinned, hits, last_used_at AS lastUsedAt FROM chunks
+  listed: `SELECT key, kind, fingerprint, dtype, tokens, bytes, label, pinned, hits, last_used_at AS lastUsedAt FROM chunks
     WHERE key > ? ORDER BY key LIMIT ?`,
   after: `SELECT ${COLUMNS} FROM chunks WHERE key > ? ORDER BY key LIMIT ?`,
   candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?

@@ -140,9 +140,9 @@ export interface ChunkEntry {
 }
 
 /** The fields shown in very long lists. */
-export type ListedEntry = Pick<
+export type ListedEntry = Omit<
   ChunkEntry,
-  'key' | 'fingerprint' | 'dtype' | 'tokens' | 'bytes' | 'label' | 'pinned' | 'hits' | 'lastUsedAt' | 'inRam'
+  'prefixHash' | 'layers' | 'formatVersion' | 'createdAt' | 'class' | 'leases'
 >;
 
 /** A stored chunk that has tokens in common with a text. */

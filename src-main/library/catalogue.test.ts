@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeModel } from '../testing/fusion.ts';
-import { LibraryFakeStore, openFolder } from '../testing/library.ts';
+import { LibraryFakeStore, folderOf } from '../testing/library.ts';
 import { openDatabase } from '../platform/database.ts';
 import { SearchIndex } from '../retrieval/search-index.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
@@ -69,14 +69,14 @@ test('a catalogue of version 1 keeps its libraries, documents and chunks; a copy
 
   // The same folder again: the texts are read and stored, the chunks are the existing ones.
   const store = new LibraryFakeStore();
-  const library = await openFolder(root, { catalogue, store, model, chunkTokens: 24 });
-  await library.drain({ precompute: false });
-  expect(library.chunkSetId).toBe(4);
+  const library = folderOf(root, { catalogue, store, model, chunkTokens: 24 });
+  await library.read({ precompute: false });
+  expect(library.chunkSetId()).toBe(4);
   expect([...library.chunks()].map(({ id }) => id)).toEqual([110, 120]);
   expect(catalogue.texts.slice(11, 0, 100)).toBe('one');
   expect(new SearchIndex(catalogue.words, 4).search('two', 5).map(({ chunkId }) => chunkId)).toEqual([120]);
   rmSync(join(root, 'a.md'));
-  await library.drain({ precompute: false });
+  await library.read({ precompute: false });
   expect([...library.chunks()].map(({ id }) => id)).toEqual([120]);
 });
 
@@ -89,8 +89,8 @@ test('chunks of an older version learn the headings above them, and stay', async
   const path = join(dir, 'catalogue.sqlite');
   const chunksIn = async (catalogue: Catalogue): Promise<{ id: number; lead: string }[]> => {
     const store = new LibraryFakeStore();
-    const library = await openFolder(root, { catalogue, store, model, chunkTokens: 64 });
-    await library.drain({ precompute: false });
+    const library = folderOf(root, { catalogue, store, model, chunkTokens: 64 });
+    await library.read({ precompute: false });
     return [...library.chunks()].map(({ id, lead }) => ({ id, lead: model.detokenize(lead) }));
   };
   const first = Catalogue.open(path);

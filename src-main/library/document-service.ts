@@ -128,11 +128,11 @@ export class DocumentService {
   /** Where a text would be split for the model in use. NOT_FOUND, BAD_ARGUMENT; the errors of loading a model. */
   async preview({
     chunkTokens,
-    source,
+    documentId,
   }: ParsedInputOf<'chunking.preview'>): Promise<OutputOf<'chunking.preview'>> {
     const { catalogue, models, gate } = this.#options;
-    const document = 'documentId' in source ? this.#document(source.documentId) : undefined;
-    const text = 'text' in source ? source.text : catalogue.texts.slice(document?.id ?? 0, 0, PREVIEW_UNITS);
+    const document = this.#document(documentId);
+    const text = catalogue.texts.slice(document.id, 0, PREVIEW_UNITS);
     await models.current();
     let chunks: OutputOf<'chunking.preview'>['chunks'] = [];
     await gate.background(async (signal) => {
@@ -140,7 +140,7 @@ export class DocumentService {
       const slice = new TimeSlice();
       chunks = [];
       const tokenize = (piece: string): Int32Array => model.tokenize(piece);
-      const kind = document ? textKindOf(document.format) : 'prose';
+      const kind = textKindOf(document.format);
       for (const { start, end, tokens, headings } of chunkText(text, tokenize, chunkTokens, { kind })) {
         chunks.push({ start, end, tokens: tokens.length, headings: [...headings] });
         await slice.step(signal);

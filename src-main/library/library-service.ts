@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
-import type { KvDtype } from '../engine/engine.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';
 import { throttled } from '../platform/event-bus.ts';
@@ -14,7 +13,7 @@ import type { Paths } from '../platform/paths.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
-import { FolderLibrary } from './folder-library.ts';
+import { readFolder, type FolderReport, type ReadFolderOptions, type ReadFolderRun } from './read-folder.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import { formatOf, isDocument, unsupported } from './formats/formats.ts';
 import { LibraryEvents } from './library-events.ts';
@@ -28,7 +27,7 @@ import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import type { StepParts } from './queue/steps.ts';
-import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
+import { chunkSetOf } from './queue/targets.ts';
 import { UploadFolders } from './sources/upload-folders.ts';
 import { safeRelativePath, storeUpload } from './sources/uploads.ts';
 import type { Core } from '../platform/core.ts';
@@ -202,21 +201,30 @@ export class LibraryService {
   }
 
   /**
-   * The library that consists of exactly this folder, for a model that need not be the one in use. Its documents are processed on request;
-   * the queue leaves them alone meanwhile. LIBRARY_NOT_FOUND when it is not a folder.
+   * Reads the library that consists of exactly this folder (default: the sample library) for a model that need not be the one in use, while
+   * the queue leaves it alone. Errors as readFolder().
    */
-  openFolder(
-    path: string,
-    { model, chunkTokens, dtype = this.#options.settings.current.dtype }: ChunkModel & { dtype?: KvDtype },
-  ): Promise<FolderLibrary> {
-    return FolderLibrary.open(path, {
-      ...this.#steps,
-      model,
-      chunkTokens,
-      dtype,
-      alone: (libraryId, work) => this.#alone(libraryId, work),
-      between: (work) => this.#roots.between(work),
-    });
+  async read(
+    path = this.#options.paths.sampleLibrary,
+    target: Pick<ReadFolderOptions, 'model' | 'chunkTokens' | 'dtype'>,
+    run: ReadFolderRun,
+  ): Promise<FolderReport> {
+    const [root, sampleRoot] = await Promise.all(
+      [path, this.#options.paths.sampleLibrary].map((each) => realpath(each).catch(() => each)),
+    );
+    const sample = root === sampleRoot;
+    if (sample) this.#addSample();
+    return readFolder(
+      path,
+      {
+        ...this.#steps,
+        ...target,
+        ...(sample && { name: SAMPLE_NAME, sample }), // the user may have deleted it
+        alone: (libraryId, work) => this.#alone(libraryId, work),
+        between: (work) => this.#roots.between(work),
+      },
+      run,
+    );
   }
 
   /** Runs work on a library's documents, after earlier requests, while the queue leaves it alone. */

@@ -24,7 +24,7 @@ import type {
 import { usualTopK } from './usual-top-k.ts';
 import { VectorIndex } from './vector-index.ts';
 
-export interface SearchServiceOptions {
+interface SearchServiceOptions {
   catalogue: Pick<Catalogue, 'words' | 'vectors' | 'chunkTable' | 'pageLabel'>;
   sets: ChunkSets;
   models: EmbedderSource & Pick<ModelSource, 'onChange'>;

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -14,7 +14,7 @@ import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
-import { FolderLibrary, type FolderLibraryOptions } from '../library/folder-library.ts';
+import { readFolder, type ReadFolderOptions, type ReadFolderRun } from '../library/read-folder.ts';
 import { LibraryService, type LibraryServiceOptions } from '../library/library-service.ts';
 import { ParserProcess } from '../library/parser/parser-process.ts';
 import { DocumentReader } from '../library/queue/reader.ts';
@@ -83,22 +83,31 @@ class FakeModels implements ModelSource {
   }
 }
 
-/** The library of a folder, as the command line opens it; refuses files of more than 1,000 bytes. */
-export function openFolder(
+/** Reads a folder for a model of its own, without a service; refuses files of more than 1,000 bytes. */
+export function folderOf(
   root: string,
-  options: Pick<FolderLibraryOptions, 'catalogue' | 'store' | 'model' | 'chunkTokens'>,
-): Promise<FolderLibrary> {
-  const { catalogue } = options;
+  options: Pick<ReadFolderOptions, 'catalogue' | 'store' | 'model' | 'chunkTokens'>,
+) {
+  const { catalogue, model, chunkTokens } = options;
   const parser = new ParserProcess();
   onTestFinished(() => parser.close());
-  return FolderLibrary.open(root, {
+  const reading: ReadFolderOptions = {
     ...options,
     reader: new DocumentReader({ catalogue, parser, maxFileBytes: () => 1000 }),
     gate: new Gate(),
     log: silentLogger,
     onLibraryChanged: () => undefined,
     dtype: 'f16',
-  });
+  };
+  const chunkSetId = (): number => {
+    const libraryId = catalogue.libraries.ofFolder(realpathSync(root)) ?? -1;
+    return catalogue.chunkTable.findSet(libraryId, model.info.fingerprint, chunkTokens) ?? -1;
+  };
+  return {
+    read: (run: Partial<ReadFolderRun> = {}) => readFolder(root, reading, { precompute: true, ...run }),
+    chunkSetId,
+    chunks: () => catalogue.chunks(chunkSetId()),
+  };
 }
 
 /** A data folder, a folder of documents, and the service over them. */

@@ -12,7 +12,8 @@ import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract
 import type { EventPayload, EventTopic } from '../../src-shared/contract/events.ts';
 import type { Connection } from '../../src-shared/contract/bridge.ts';
 import type { KvasirError } from '../../src-shared/errors.ts';
-import type { CallArguments, Client } from './client.ts';
+import type { CallArguments } from '../../src-shared/contract/client.ts';
+import type { Client } from './client.ts';
 
 const ClientContext = createContext<Client | null>(null);
 

@@ -4,7 +4,8 @@ import { useCallback, useState } from 'react';
 import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
 import type { KvasirError } from '../../src-shared/errors.ts';
 import { useClient } from '../client/context.tsx';
-import type { CallArguments, Client } from '../client/client.ts';
+import type { CallArguments } from '../../src-shared/contract/client.ts';
+import type { Client } from '../client/client.ts';
 import { PAGE_ROWS, pagesAround, windowsOf } from './paging.ts';
 
 /** Procedures that return a window of a long list. */

@@ -17,7 +17,7 @@ const AnswerOptions = z.object({
   maxTokens: z.int().min(1).max(65_536).optional(),
 });
 
-export const DocumentAnalysisSchema = AnswerOptions.extend({
+const DocumentAnalysisSchema = AnswerOptions.extend({
   documentId: IdSchema,
   instruction: z.string().trim().min(1).max(20_000),
   /** Maximum chunks per window; absent: as many as fit the context. */
@@ -26,7 +26,7 @@ export const DocumentAnalysisSchema = AnswerOptions.extend({
   overlap: z.int().min(0).max(9_999).optional(),
 });
 
-export const QuestionBatchSchema = AnswerOptions.extend({
+const QuestionBatchSchema = AnswerOptions.extend({
   questions: z.array(z.string().trim().min(1).max(20_000)).min(1).max(500),
   scope: ScopeSchema.prefault({}),
   topK: z.int().min(1).max(256).optional(),
@@ -97,7 +97,7 @@ const SharingSchema = z.object({
   bytesSaved: z.number(),
 });
 
-export const AnalysisStateSchema = z.enum(['waiting', 'running', 'done', 'stopped', 'failed']);
+const AnalysisStateSchema = z.enum(['waiting', 'running', 'done', 'stopped', 'failed']);
 
 const AnalysisSummarySchema = z.object({
   id: IdSchema,

@@ -14,6 +14,7 @@ const DeviceCacheSchema = z.object({
 });
 
 const CacheStatsSchema = z.object({
+  folder: z.string(),
   chunks: z.int(),
   diskBytes: z.number(),
   diskBudgetBytes: z.number(),
@@ -37,10 +38,15 @@ const CacheStatsSchema = z.object({
   /** Chunks of inactive models. */
   otherModelChunks: z.int(),
   otherModelBytes: z.number(),
+  /** Since the start. */
+  evictions: z.int(),
+  /** Damaged files that were set aside. */
+  quarantine: z.object({ files: z.int(), bytes: z.number() }),
 });
 
 const CacheEntrySchema = z.object({
   key: z.string(),
+  kind: z.enum(['chunk', 'prefix']),
   /** The document it came from; null if no document has this text any longer. */
   documentId: IdSchema.nullable(),
   document: z.string(),
@@ -76,11 +82,27 @@ const SelectionSchema = z.union([
   z.object({ otherModels: z.literal(true) }),
 ]);
 
+const Bytes = z.object({ chunks: z.int(), bytes: z.number() });
+
+const ImportReportSchema = z.object({
+  added: z.int(),
+  /** Bytes of the added chunks. */
+  bytes: z.number(),
+  /** Already stored. */
+  there: z.int(),
+  /** Not stored: damaged, not matching its key, or of a newer format. */
+  refused: z.array(z.object({ key: z.string(), reason: z.string() })),
+});
+
 const VerifyResultSchema = z.object({
   checked: z.int(),
+  ok: z.int(),
+  bytes: z.number(),
+  /** Set aside. */
   corrupt: z.array(z.object({ key: z.string(), reason: z.string() })),
-  missing: z.int(),
-  newerFormat: z.int(),
+  /** Keys whose file is gone, and keys of files in a newer format, which were left alone. */
+  missing: z.array(z.string()),
+  newerFormat: z.array(z.string()),
   ms: z.number(),
 });
 
@@ -107,19 +129,31 @@ export const cacheContract = {
     z.object({ selection: SelectionSchema, pinned: z.boolean() }),
     z.object({ chunks: z.int() }),
   ),
-  /** Deletes stored KV; it is recomputed when a question or the queue needs it. Entries in use stay. */
+  /**
+   * Deletes stored KV, or the least recently used until this many bytes are free; it is recomputed when a question or the
+   * queue needs it. `kept`: selected entries that stay because they are pinned or in use.
+   */
   'cache.evict': procedure(
-    z.object({ selection: SelectionSchema }),
-    z.object({ chunks: z.int(), bytes: z.number() }),
+    z.object({ selection: z.union([SelectionSchema, z.object({ freeBytes: z.number().min(0) })]) }),
+    Bytes.extend({ kept: z.int() }),
   ),
   /**
    * Reads every file and verifies every checksum; damaged files are set aside. Progress is sent as 'cache.progress'.
    */
   'cache.verify': procedure(NothingSchema, VerifyResultSchema),
+  /**
+   * Writes the stored chunks of a folder's library into one file, for another machine with the same model.
+   * LIBRARY_NOT_FOUND, LIBRARY_EMPTY, DISK_FULL, STORE_READ_ONLY; ABORTED by cache.stopArchive.
+   */
+  'cache.export': procedure(z.object({ library: z.string().min(1), file: z.string().min(1) }), Bytes),
+  /** Stores the chunks of such a file; each is verified, and nothing is evicted for them. CACHE_FULL, BACKUP_INVALID, ABORTED. */
+  'cache.import': procedure(z.object({ file: z.string().min(1) }), ImportReportSchema),
+  'cache.stopArchive': procedure(NothingSchema, NothingSchema),
 };
 
 export type CacheStats = z.infer<typeof CacheStatsSchema>;
 export type CacheEntry = z.infer<typeof CacheEntrySchema>;
 export type CacheDocument = z.infer<typeof CacheDocumentSchema>;
 export type CacheSelection = z.infer<typeof SelectionSchema>;
+export type ImportReport = z.infer<typeof ImportReportSchema>;
 export type VerifyResult = z.infer<typeof VerifyResultSchema>;

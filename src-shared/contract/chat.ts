@@ -17,6 +17,12 @@ export const ConversationOptionsSchema = z.object({
   topK: z.int().min(1).max(256).optional(),
   maxTokens: z.int().min(1).max(65_536).optional(),
   temperature: z.number().min(0).max(2).optional(),
+  /** Makes sampling reproducible. */
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 32 - 1)
+    .optional(),
   strict: z.boolean().optional(),
   think: z.boolean().optional(),
 });
@@ -182,15 +188,7 @@ export const chatContract = {
    * Asks a question. Resolves once the question and an empty answer are stored; the answer is then sent as 'chat.*'
    * events.
    */
-  'chat.send': procedure(
-    z.object({
-      conversationId: IdSchema,
-      text: Question,
-      /** The message to continue from; absent: the last one of the visible branch. null: a new first message. */
-      parentId: IdSchema.nullable().optional(),
-    }),
-    Sent,
-  ),
+  'chat.send': procedure(z.object({ conversationId: IdSchema, text: Question }), Sent),
   /**
    * Sends the question being typed, so that likely passages are already in memory when it is asked. Resolves
    * immediately; each call cancels the previous one. A new conversation has no id yet, but options.

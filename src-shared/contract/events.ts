@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { AnalysisStateSchema } from './analysis.ts';
 import { FailureSchema, IdSchema } from './common.ts';
 import { AnswerStatsSchema, CitationSchema, ThinkingSchema } from './chat.ts';
 import { PackOffersSchema } from './devices.ts';
@@ -7,6 +6,7 @@ import { FoundModelsSchema } from './found-models.ts';
 import { QueueStatusSchema } from './libraries.ts';
 import { DownloadSchema } from './models.ts';
 import { NoticeSchema } from '../answer.ts';
+import { LibraryProgressSchema } from '../library.ts';
 import { SettingsSchema } from '../settings.ts';
 
 const OfStep = z.object({ id: IdSchema, stepId: IdSchema });
@@ -40,6 +40,8 @@ export const events = {
   'queue.status': QueueStatusSchema,
   /** Libraries, documents or chunks; without an id, the list of libraries. At most twice a second per library. */
   'library.changed': z.object({ libraryId: IdSchema.optional() }),
+  /** Of 'libraries.read'. */
+  'library.progress': LibraryProgressSchema,
   'models.changed': z.object({}),
   /** Loading or reading a model file; 0 to 1. */
   'models.progress': z.object({ id: IdSchema, fraction: z.number() }),
@@ -78,7 +80,6 @@ export const events = {
    * step and it restarts.
    */
   'analysis.text': OfStep.extend({ offset: z.int(), text: z.string() }),
-  'analysis.done': z.object({ id: IdSchema, state: AnalysisStateSchema, failure: FailureSchema.nullable() }),
   /** Bytes processed by the running backup, and in total. */
   'backups.progress': z.object({ done: z.number(), total: z.number() }),
   /** A backup was created or has failed: none is running now. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PrecomputeReportSchema, SyncReportSchema } from '../library.ts';
 import { procedure } from './define.ts';
 import {
   CacheStateSchema,
@@ -177,6 +178,30 @@ export const librariesContract = {
   /** Scans for new, changed and deleted files now. */
   'libraries.rescan': procedure(ById, NothingSchema),
 
+  /**
+   * Reads a folder's library now, whether the queue is paused or not, for the model in use: creates it if missing, scans,
+   * reads, chunks, and with `precompute` computes the KV. Progress is sent as 'library.progress'. Documents that cannot
+   * be used are part of the report. LIBRARY_NOT_FOUND, LIBRARY_EMPTY, DISK_FULL, STORE_READ_ONLY, OUT_OF_MEMORY; ABORTED
+   * by libraries.stopReading.
+   */
+  'libraries.read': procedure(
+    z.object({
+      /** Absent: the sample library. */
+      path: z.string().min(1).optional(),
+      precompute: z.boolean().default(true),
+    }),
+    z.object({
+      libraryId: IdSchema,
+      /** The folder, with links resolved. */
+      root: z.string(),
+      sync: SyncReportSchema,
+      /** null if it was not requested, or the model's passages cannot be blended. */
+      precompute: PrecomputeReportSchema.nullable(),
+    }),
+  ),
+  /** Finished work is kept. */
+  'libraries.stopReading': procedure(NothingSchema, NothingSchema),
+
   'documents.list': procedure(
     WindowSchema.extend({
       /** Absent: all libraries. */
@@ -221,12 +246,9 @@ export const librariesContract = {
   'queue.resume': procedure(NothingSchema, QueueStatusSchema),
   'queue.retryFailed': procedure(z.object({ libraryId: IdSchema.optional() }), QueueStatusSchema),
 
-  /** Chunk boundaries of a text for a chunk size, without storing anything. Text: at most 200,000 UTF-16 units. */
+  /** Chunk boundaries of a document's first 200,000 UTF-16 units for a chunk size, without storing anything. */
   'chunking.preview': procedure(
-    z.object({
-      chunkTokens: z.int().min(16).max(8192),
-      source: z.union([z.object({ documentId: IdSchema }), z.object({ text: z.string().max(200_000) })]),
-    }),
+    z.object({ chunkTokens: z.int().min(16).max(8192), documentId: IdSchema }),
     z.object({
       text: z.string(),
       chunks: z.array(RangeSchema.extend({ tokens: z.int(), headings: z.array(z.string()) })),

@@ -107,10 +107,31 @@ export const DownloadSchema = z.object({
   modelId: IdSchema.nullable(),
 });
 
+/** The loaded chat model. */
+const ModelInUseSchema = z.object({
+  /** In the file's header; may be empty. */
+  name: z.string(),
+  path: z.string(),
+  adapter: z.string().optional(),
+  fingerprint: z.string(),
+  architecture: z.string(),
+  layers: z.int(),
+  /** Layers with their own keys and values. */
+  kvLayers: z.int(),
+  fileBytes: z.number(),
+  threads: z.int(),
+  /** Why its passages cannot be blended; null if they can. */
+  obstacle: z.enum(BLENDING_OBSTACLES).nullable(),
+  /** Maximum tokens of a chunk. */
+  chunkTokens: z.int(),
+});
+
 const ById = z.object({ id: IdSchema });
 
 export const modelsContract = {
   'models.list': procedure(NothingSchema, z.array(ModelEntrySchema)),
+  /** The model in use; waits while it is loading. Error codes as models.activate. */
+  'models.current': procedure(NothingSchema, ModelInUseSchema),
   'models.detail': procedure(ById, ModelDetailSchema),
   /** A GGUF header's facts about running it here; adds nothing. MODEL_NOT_FOUND, MODEL_INVALID. */
   'models.inspect': procedure(z.object({ path: z.string() }), InspectedModelSchema),
@@ -170,6 +191,7 @@ export const modelsContract = {
 };
 
 export type Fit = z.infer<typeof FitSchema>;
+export type ModelInUse = z.infer<typeof ModelInUseSchema>;
 export type ModelEntry = z.infer<typeof ModelEntrySchema>;
 export type InspectedModel = z.infer<typeof InspectedModelSchema>;
 export type ModelDetail = z.infer<typeof ModelDetailSchema>;

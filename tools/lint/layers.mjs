@@ -88,7 +88,7 @@ export const LAYERS = [
   // Test doubles; only tests import them.
   { path: 'src-main/testing', imports: [...FOUNDATION, ...SERVICES] },
 
-  { path: 'src-main/workspaces.ts', imports: [...FOUNDATION, ...SERVICES] },
+  { path: 'src-main/profile.ts', imports: [...FOUNDATION, ...SERVICES] },
   // Which migrations create which database.
   { path: 'src-main/databases.ts', imports: [...FOUNDATION, ...SERVICES] },
   { path: 'src-main/leftovers.ts', imports: [...FOUNDATION, inCore('backup')] },
@@ -99,11 +99,14 @@ export const LAYERS = [
     imports: [
       ...FOUNDATION,
       ...SERVICES,
-      ...['composition', 'databases.ts', 'leftovers.ts', 'workspaces.ts'].map(inCore),
+      ...['composition', 'databases.ts', 'leftovers.ts', 'profile.ts'].map(inCore),
     ],
   },
   // Maps the contract's procedures to the services.
-  { path: 'src-main/api', imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts'] },
+  {
+    path: 'src-main/api',
+    imports: ['src-shared', 'src-main/platform', ...SERVICES, 'src-main/app.ts', 'src-main/profile.ts'],
+  },
   // Shared by both window hosts; neither imports the other.
   { path: 'src-main/hosts/window', imports: BELOW_HOSTS },
   { path: 'src-main/hosts/mcp', imports: BELOW_HOSTS },
@@ -112,11 +115,16 @@ export const LAYERS = [
     path: 'src-main/hosts/http',
     imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/mcp'],
   },
+  // The contract's typed client.
+  { path: 'src-main/hosts/client', imports: [...BELOW_HOSTS, 'src-main/profile.ts'] },
   // Transport for commands from other processes, not the commands themselves.
   { path: 'src-main/hosts/guests', imports: ['src-shared', 'src-main/platform'] },
   {
     path: 'src-main/hosts/command-line',
-    imports: [...BELOW_HOSTS, ...['window', 'http', 'mcp', 'guests'].map((name) => `src-main/hosts/${name}`)],
+    imports: [
+      ...BELOW_HOSTS,
+      ...['window', 'http', 'mcp', 'guests', 'client'].map((name) => `src-main/hosts/${name}`),
+    ],
   },
   {
     path: 'src-main/hosts/electron',
@@ -157,6 +165,8 @@ export const LAYERS = [
       'src-main/leftovers.ts',
       'src-main/hosts/electron',
       'src-main/hosts/guests',
+      'src-main/hosts/client',
+      'src-main/profile.ts',
       'src-renderer/i18n',
       'tools',
     ],

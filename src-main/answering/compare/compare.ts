@@ -21,8 +21,8 @@ import { REUSE, sameWay, waysFor, type Way } from './way.ts';
 export interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' | 'behind' | 'onProgress'> {
   /** The model's display name. */
   name: string;
-  /** How the answer was made, where there is one, and what else to compare. */
-  answered: StrategyChoice | undefined;
+  /** How the answer was made, and what else to compare. */
+  answered: StrategyChoice;
   strategies: readonly StrategyChoice[];
   deep: boolean;
   /** A session with room for this many tokens; disposed here. OUT_OF_MEMORY. */
@@ -213,7 +213,7 @@ interface Made {
 
 /** The first strategy that takes a ratio. */
 function sweptStrategy({ answered, strategies }: CompareOptions): Omit<StrategyChoice, 'ratio'> {
-  const choices = [answered, ...strategies].filter((choice) => choice !== undefined);
+  const choices = [answered, ...strategies];
   return choices.find(({ name }) => takesRatio(name)) ?? { name: 'deviation' };
 }
 

@@ -11,13 +11,13 @@ const FULL: StrategyChoice = { name: 'full', ratio: 1 };
 export const REUSE: Way = { kind: 'reuse', strategy: { name: 'none', ratio: 0 }, answered: false };
 
 /** Full prefill, prefix caching, full reuse, then the way the answer was made and the requested ones; each once. */
-export function waysFor(answered: StrategyChoice | undefined, asked: readonly StrategyChoice[]): Way[] {
+export function waysFor(answered: StrategyChoice, asked: readonly StrategyChoice[]): Way[] {
   const ways: Way[] = [
-    { kind: 'full', strategy: FULL, answered: answered?.name === 'full' },
+    { kind: 'full', strategy: FULL, answered: answered.name === 'full' },
     { kind: 'prefix', strategy: FULL, answered: false },
-    { ...REUSE, answered: answered?.name === 'none' },
+    { ...REUSE, answered: answered.name === 'none' },
   ];
-  for (const strategy of answered ? [answered, ...asked] : asked) {
+  for (const strategy of [answered, ...asked]) {
     const way: Way = { kind: 'blend', strategy, answered: strategy === answered };
     if (takesRatio(strategy.name) && !ways.some((known) => sameWay(known, way))) ways.push(way);
   }

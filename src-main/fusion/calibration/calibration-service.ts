@@ -5,13 +5,12 @@ import type {
   TextKind,
 } from '../../../src-shared/contract/calibration.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { KvDtype } from '../../engine/engine.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { throttled, type EventBus } from '../../platform/event-bus.ts';
 import type { Gate } from '../../platform/gate.ts';
 import type { SettingsService } from '../../platform/settings-service.ts';
 import { calibrate, strategiesAt, subjectOf, type TextSet } from './calibrate.ts';
-import { CalibrationFile } from './calibration-file.ts';
+import type { CalibrationFile } from './calibration-file.ts';
 import { requireBlending } from '../model.ts';
 import type { CalibrationModel } from './measure.ts';
 
@@ -29,8 +28,7 @@ interface CalibratedModels<M extends CalibratedModel> {
 }
 
 interface CalibrationServiceOptions<M extends CalibratedModel> {
-  /** Path of the calibration file. */
-  path: string;
+  file: CalibrationFile;
   models: CalibratedModels<M>;
   /** Prompts for a model. NOT_FOUND when there is no text for them. */
   texts: (model: M, request: CalibrationRequest) => TextSet;
@@ -41,25 +39,16 @@ interface CalibrationServiceOptions<M extends CalibratedModel> {
   nowMs?: () => number;
 }
 
-export interface CalibrationRun {
-  /** How chunk KV is stored in the measured prompts. Default: the setting. */
-  dtype?: KvDtype | undefined;
-  signal?: AbortSignal | undefined;
-  onProgress?: ((progress: { done: number; total: number }) => void) | undefined;
-}
-
 const PROGRESS_MS = 250;
 
 /** Measures answer quality under blending, and stores the results for the controller (src-main/fusion/planning/). */
 export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   readonly #options: CalibrationServiceOptions<M>;
-  readonly #file: CalibrationFile;
   readonly #unsubscribe: (() => void)[];
   #running: { controller: AbortController; ended: Promise<unknown> } | undefined;
 
   constructor(options: CalibrationServiceOptions<M>) {
     this.#options = options;
-    this.#file = new CalibrationFile(options.path);
     this.#unsubscribe = [
       options.models.onChange(() => this.#changed()),
       options.settings.onChange((now, before) => {
@@ -78,66 +67,36 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
     };
   }
 
-  /** The measurements of a model on its device with a kind of text, for the number formats in use, or for another format of chunk KV. */
-  of(
-    model: Pick<CalibrationModel, 'info'> | undefined,
-    kind: TextKind,
-    dtype?: KvDtype,
-  ): Calibration | undefined {
-    return this.all(model, dtype).find(({ textKind }) => textKind === kind);
+  /** The measurements of a model on its device with a kind of text, for the number formats in use. */
+  of(model: Pick<CalibrationModel, 'info'> | undefined, kind: TextKind): Calibration | undefined {
+    return this.all(model).find(({ textKind }) => textKind === kind);
   }
 
   /** As `of`, for every kind of text: newest first. */
-  all(
-    model: Pick<CalibrationModel, 'info'> | undefined,
-    dtype: KvDtype = this.#options.settings.current.dtype,
-  ): Calibration[] {
-    return model ? this.#file.find(subjectOf(model.info, dtype)) : [];
+  all(model: Pick<CalibrationModel, 'info'> | undefined): Calibration[] {
+    const { file, settings } = this.#options;
+    return model ? file.find(subjectOf(model.info, settings.current.dtype)) : [];
   }
 
-  /** Measures the model in use. CONFLICT, NOT_FOUND, ABORTED, OUT_OF_MEMORY, STORE_READ_ONLY, DISK_FULL. */
+  /**
+   * Measures the model in use. CONFLICT, NOT_FOUND, MODEL_UNSUPPORTED, ABORTED, OUT_OF_MEMORY, STORE_READ_ONLY,
+   * DISK_FULL.
+   */
   async run(request: CalibrationRequest, signal?: AbortSignal): Promise<Calibration> {
+    const { models, texts } = this.#options;
+    const active = await models.current();
     this.#refuseSecond();
-    const { events, models, texts } = this.#options;
-    let progress = { done: 0, total: 0 };
-    const tell = throttled(PROGRESS_MS, () => events.emit('calibration.progress', progress));
-    try {
-      const model = await models.current();
-      return await this.measure(model, texts(model, request), request, {
-        signal,
-        onProgress: (now) => {
-          progress = now;
-          tell();
-        },
-        stillInUse: () => models.active?.model === model.model,
-      });
-    } finally {
-      tell.cancel();
-    }
-  }
-
-  /** Measures a model on prompts and stores the results. Errors as `run`; MODEL_UNSUPPORTED. */
-  async measure(
-    model: CalibratedModel,
-    texts: TextSet,
-    request: Pick<CalibrationRequest, 'strategies' | 'ratios'>,
-    run: CalibrationRun & { stillInUse?: () => boolean } = {},
-  ): Promise<Calibration> {
-    this.#refuseSecond();
-    requireBlending(model.name, model.model);
+    const set = texts(active, request);
+    requireBlending(active.name, active.model);
     const controller = new AbortController();
-    const stop = (): void => controller.abort();
-    run.signal?.addEventListener('abort', stop, { once: true });
-    if (run.signal?.aborted === true) stop();
-    const { signal } = controller;
+    const stopped = AbortSignal.any([controller.signal, ...(signal ? [signal] : [])]);
     // Started a moment later, so that it can be stopped from its first progress event on.
-    const ended = Promise.resolve().then(() => this.#measure(model, texts, request, { ...run, signal }));
+    const ended = Promise.resolve().then(() => this.#measure(active, set, request, stopped));
     this.#running = { controller, ended: ended.catch(() => undefined) };
     this.#changed();
     try {
       return await ended;
     } finally {
-      run.signal?.removeEventListener('abort', stop);
       this.#running = undefined;
       this.#changed();
     }
@@ -157,29 +116,37 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   async #measure(
     { name, model }: CalibratedModel,
     texts: TextSet,
-    request: Pick<CalibrationRequest, 'strategies' | 'ratios'>,
-    run: CalibrationRun & { stillInUse?: () => boolean },
+    { strategies, ratios }: CalibrationRequest,
+    stopped: AbortSignal,
   ): Promise<Calibration> {
-    const { gate, settings, nowMs = Date.now } = this.#options;
-    const calibration = await calibrate({
-      name,
-      model,
-      texts,
-      nowMs,
-      dtype: run.dtype ?? settings.current.dtype,
-      strategies: strategiesAt(request.strategies, request.ratios, model.info.kvLayers),
-      onProgress: run.onProgress,
-      step: (work) =>
-        gate.background((signal) => {
-          throwIfAborted(signal);
-          // A change of model is foreground work: during this step, the model in use stays loaded.
-          if (run.stillInUse?.() === false) throw modelChanged(name);
-          return work({ signal });
-        }, run.signal),
-    });
-    this.#file.save(calibration);
-    this.#changed();
-    return calibration;
+    const { events, gate, models, settings, file, nowMs = Date.now } = this.#options;
+    let progress = { done: 0, total: 0 };
+    const tell = throttled(PROGRESS_MS, () => events.emit('calibration.progress', progress));
+    try {
+      const calibration = await calibrate({
+        name,
+        model,
+        texts,
+        nowMs,
+        dtype: settings.current.dtype,
+        strategies: strategiesAt(strategies, ratios, model.info.kvLayers),
+        onProgress: (now) => {
+          progress = now;
+          tell();
+        },
+        step: (work) =>
+          gate.background((signal) => {
+            throwIfAborted(signal);
+            // A change of model is foreground work: during this step, the model in use stays loaded.
+            if (models.active?.model !== model) throw modelChanged(name);
+            return work({ signal });
+          }, stopped),
+      });
+      file.save(calibration);
+      return calibration;
+    } finally {
+      tell.cancel();
+    }
   }
 
   #refuseSecond(): void {

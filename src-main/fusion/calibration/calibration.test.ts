@@ -10,6 +10,7 @@ import { Gate } from '../../platform/gate.ts';
 import { SettingsService } from '../../platform/settings-service.ts';
 import { FakeModel, type FakeSession } from '../../testing/fusion.ts';
 import { strategiesAt, type TextSet } from './calibrate.ts';
+import { CalibrationFile } from './calibration-file.ts';
 import { CalibrationService } from './calibration-service.ts';
 import { chooseStrategy } from './choose.ts';
 import { klDivergence, likeliest, wordF1 } from '../quality.ts';
@@ -191,7 +192,7 @@ function fixture({
   };
   const path = join(dir, 'calibrations.json');
   const service = new CalibrationService({
-    path,
+    file: new CalibrationFile(path),
     models,
     texts: () => texts,
     settings,

@@ -56,10 +56,10 @@ export class Planner {
   }
 
   /** The controller's form of a requested strategy. Where passages cannot be blended, every request is a full prefill. BAD_ARGUMENT. */
-  resolve(model: PlannedModel, { name, ratio }: StrategyRequest): StrategyOrAuto {
+  resolve(model: PlannedModel, { name, ...parts }: StrategyRequest): StrategyOrAuto {
     if (!canBlend(model)) return { kind: 'full' };
     if (name === 'auto') return { kind: 'auto' };
-    return engineStrategy({ name, ratio }, model.info.kvLayers);
+    return engineStrategy({ name, ...parts }, model.info.kvLayers);
   }
 
   /** Whether cached chunks are used at all: not if a full prefill is requested, or calibration found it to be better. */

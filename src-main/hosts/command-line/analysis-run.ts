@@ -1,41 +1,38 @@
 import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { AnalysisService } from '../../analysis/analysis-service.ts';
-import type { EventBus } from '../../platform/event-bus.ts';
 import { formatBytes } from '../../platform/format-bytes.ts';
+import type { CoreClient } from '../client/client.ts';
+import { stoppable } from '../client/stoppable.ts';
 
 /**
  * Follows an analysis to its end and prints each step's answer when it is done. ABORTED if the user stops it; its own
  * failure if it failed.
  */
 export async function follow(
-  events: EventBus,
-  analyses: AnalysisService,
+  client: CoreClient,
   id: string,
   { signal, onStep }: { signal: AbortSignal; onStep: (step: Step, all: readonly Step[]) => void },
 ): Promise<Analysis> {
+  const ended = Promise.withResolvers<Analysis>();
   const told = new Set<string>();
-  const tell = (): void => {
-    const { steps } = analyses.get(id);
+  const look = async (): Promise<void> => {
+    const analysis = await client.call('analysis.get', { id });
+    const { state, steps } = analysis;
     for (const step of steps) {
       if (told.has(step.id) || (step.state !== 'done' && step.state !== 'failed')) continue;
       told.add(step.id);
       onStep(step, steps);
     }
+    if (state !== 'waiting' && state !== 'running') ended.resolve(analysis);
   };
-  const end = events.on((event) => {
-    if (event.topic === 'analysis.changed' && event.payload.id === id) tell();
-  });
-  const stop = (): void => analyses.stop(id);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    await analyses.idle();
-  } finally {
-    signal.removeEventListener('abort', stop);
-    end();
-  }
-  const analysis = analyses.get(id);
+  let looking = Promise.resolve();
+  const lookAgain = (): void => {
+    looking = looking.then(look).catch(ended.reject);
+  };
+  const end = client.on('analysis.changed', (changed) => changed.id === id && lookAgain());
+  lookAgain();
+  const stop = (): Promise<unknown> => client.call('analysis.stop', { id });
+  const analysis = await stoppable(signal, stop, () => ended.promise).finally(end);
   if (analysis.state === 'stopped') throw new KvasirError('ABORTED', 'It was stopped.');
   if (analysis.failure) {
     const { code, message, advice } = analysis.failure;

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
+import type { ProfileInput } from '../../../src-shared/contract/profile.ts';
 import type { App } from '../../app.ts';
+import type { CoreClient } from '../client/client.ts';
 import type { GlobalFlags } from './options.ts';
 import type { OutputStream, Terminal } from './terminal.ts';
 
@@ -20,4 +22,9 @@ export interface CommandContext {
   setExitCode: (code: number) => void;
   /** Runs work with Kvasir on the data folder given by `--data`. Errors as App.open. */
   withApp: (work: (app: App) => Promise<void>) => Promise<void>;
+  /** Runs work of a client of the core on that folder. Errors as App.open and Profile.open. */
+  withClient: (
+    profile: ProfileInput | undefined,
+    work: (client: CoreClient) => Promise<void>,
+  ) => Promise<void>;
 }

@@ -45,18 +45,11 @@ export function addModelFlags(command: Command, context: WorkingDirectory): Comm
       model(context),
     )
     .option('--adapter <file>', 'LoRA adapter (GGUF) to put on the model', path(context))
-    .option('--top-k <n>', 'chunks in the prompt (default: 6, or more small ones)', integer(1))
     .option(
       '--chunk-tokens <n>',
       'tokens in a chunk at most (default: 512, or what suits the model)',
       integer(16),
     )
-    .option('--max-tokens <n>', 'tokens of an answer at most', integer(1))
-    .option(
-      '--strict',
-      'tell the model to answer from the passages alone (default, except for the demo model)',
-    )
-    .option('--no-strict', 'let the model answer from what it knows as well')
     .addOption(new Option('--dtype <type>', 'how chunk KV is stored').choices(['f16', 'q8_0']))
     .option(
       '--threads <n>',
@@ -65,25 +58,27 @@ export function addModelFlags(command: Command, context: WorkingDirectory): Comm
     );
 }
 
+/** For commands that retrieve passages. */
+export function addTopKFlag(command: Command): Command {
+  return command.option('--top-k <n>', 'chunks in the prompt (default: 6, or more small ones)', integer(1));
+}
+
+/** For commands that answer. */
+export function addAnswerFlags(command: Command): Command {
+  return command
+    .option('--max-tokens <n>', 'tokens of an answer at most', integer(1))
+    .option(
+      '--strict',
+      'tell the model to answer from the passages alone (default, except for the demo model)',
+    )
+    .option('--no-strict', 'let the model answer from what it knows as well');
+}
+
 /** The settings that flags override for one run. */
-export function settingsOf({
-  chunkTokens,
-  topK,
-  maxTokens,
-  strict,
-  thinking,
-  dtype,
-  threads,
-}: ModelFlags): Partial<SettingsInput> {
-  return {
-    ...(chunkTokens !== undefined && { chunkTokens }),
-    ...(topK !== undefined && { topK }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(strict !== undefined && { strict }),
-    ...(thinking && { think: true }),
-    ...(dtype !== undefined && { dtype }),
-    ...(threads !== undefined && { threads }),
-  };
+export function settingsOf(flags: ModelFlags): Partial<SettingsInput> {
+  const { chunkTokens, topK, maxTokens, strict, dtype, threads, thinking: think } = flags;
+  const given = { chunkTokens, topK, maxTokens, strict, dtype, threads, think };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 /** A parser for paths, relative to the folder in which the command was given. */

@@ -1,35 +1,50 @@
 import type { Notice } from '../../../src-shared/answer.ts';
 import { whyNotBlended } from '../../../src-shared/blending.ts';
+import type { OutputOf } from '../../../src-shared/contract/contract.ts';
+import type { ModelInUse } from '../../../src-shared/contract/models.ts';
 import type { PrecomputeReport, SyncReport } from '../../../src-shared/library.ts';
-import type { Workspace } from '../../app.ts';
-import type { DrainReport } from '../../library/folder-library.ts';
 import { formatBytes } from '../../platform/format-bytes.ts';
+import type { CoreClient } from '../client/client.ts';
+import { stoppable } from '../client/stoppable.ts';
 import type { Terminal } from './terminal.ts';
 
-interface Prepared extends DrainReport {
+export interface Prepared extends OutputOf<'libraries.read'> {
   notices: Notice[];
+}
+
+interface PrepareOptions {
+  model: ModelInUse;
+  /** Absent: the sample library. */
+  library?: string | undefined;
+  precompute: boolean;
+  terminal: Terminal;
+  signal: AbortSignal;
 }
 
 /** Updates a library and its cache, with progress; lists documents that could not be read. */
 export async function prepare(
-  { library, model: { info } }: Workspace,
-  options: { terminal: Terminal; signal: AbortSignal; precompute: boolean },
+  client: CoreClient,
+  { model, library: path, precompute, terminal, signal }: PrepareOptions,
 ): Promise<Prepared> {
-  const { terminal, signal, precompute: precomputed } = options;
   const display = terminal.progress();
+  const end = client.on('library.progress', display.update);
   try {
-    const run = { precompute: precomputed, signal, onProgress: display.update };
-    const { sync, precompute } = await library.drain(run);
+    const report = await stoppable(
+      signal,
+      () => client.call('libraries.stopReading'),
+      () => client.call('libraries.read', { path, precompute }),
+    );
     display.stop();
     const notices = [
-      ...failureNotices(sync),
-      ...skippedNotices(sync),
-      ...blendingNotices(info),
-      ...budgetNotices(precompute),
+      ...failureNotices(report.sync),
+      ...skippedNotices(report.sync),
+      ...blendingNotices(model),
+      ...budgetNotices(report.precompute),
     ];
     for (const { message } of notices) terminal.err(`Note: ${message}`);
-    return { sync, precompute, notices };
+    return { ...report, notices };
   } finally {
+    end();
     display.stop();
   }
 }
@@ -51,11 +66,11 @@ function skippedNotices({ skipped }: SyncReport): Notice[] {
   return [{ kind: 'kinds-skipped', message }];
 }
 
-function blendingNotices({ name, obstacle }: Workspace['model']['info']): Notice[] {
-  return obstacle === '' ? [] : [{ kind: 'not-blended', message: whyNotBlended(name, obstacle) }];
+function blendingNotices({ name, obstacle }: ModelInUse): Notice[] {
+  return obstacle === null ? [] : [{ kind: 'not-blended', message: whyNotBlended(name, obstacle) }];
 }
 
-function budgetNotices(report: PrecomputeReport | undefined): Notice[] {
+function budgetNotices(report: PrecomputeReport | null): Notice[] {
   if (!report || report.overBudgetBytes <= 0) return [];
   const message =
     `The disk budget cannot hold ${formatBytes(report.overBudgetBytes)} of the library's cache: ` +

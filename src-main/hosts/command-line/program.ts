@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { App } from '../../app.ts';
+import { clientOf } from '../client/client.ts';
 import { addGlobalFlags, type GlobalFlags } from './options.ts';
 import { addAnalyseCommand } from './commands/analyse/analyse.ts';
 import { addAskCommand } from './commands/ask/ask.ts';
@@ -14,7 +15,7 @@ import type { CommandContext } from './context.ts';
 import { describeFailure, EXIT, FolderInUse } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withApp'> {
+export interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withApp' | 'withClient'> {
   /** CommandContext.withApp, with the value of `--data`. */
   withApp: (data: string | undefined, work: (app: App) => Promise<void>) => Promise<void>;
 }
@@ -25,10 +26,20 @@ export interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode'
  */
 export async function runCommandLine(argv: readonly string[], run: CommandRun): Promise<number> {
   let exitCode: number = EXIT.ok;
+  const withApp: CommandContext['withApp'] = (work) => run.withApp(program.opts<GlobalFlags>().data, work);
   const program = buildProgram({
     ...run,
     setExitCode: (code) => (exitCode = code),
-    withApp: (work) => run.withApp(program.opts<GlobalFlags>().data, work),
+    withApp,
+    withClient: (profile, work) =>
+      withApp(async (app) => {
+        const client = await clientOf(app, profile);
+        try {
+          await work(client);
+        } finally {
+          await client.close();
+        }
+      }),
   });
   try {
     await program.parseAsync([...argv]);

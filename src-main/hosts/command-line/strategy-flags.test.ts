@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { STRATEGIES, type StrategyOrAuto } from '../../fusion/strategy.ts';
-import { strategyList, strategyOf, strategyRequestOf, type StrategyFlags } from './strategy-flags.ts';
+import { engineStrategy, STRATEGIES, type StrategyOrAuto } from '../../fusion/strategy.ts';
+import { strategyList, strategyOf, type StrategyFlags } from './strategy-flags.ts';
+
+/** As the core understands the request. */
+function builtFrom(flags: StrategyFlags, layers: number): StrategyOrAuto {
+  const { name = 'auto', ...parts } = strategyOf(flags, layers) ?? { ratio: 0 };
+  return name === 'auto' ? { kind: 'auto' } : engineStrategy({ name, ...parts }, layers);
+}
 
 describe('strategies in words', () => {
   test.each<[StrategyFlags, StrategyOrAuto]>([
@@ -40,14 +46,14 @@ describe('strategies in words', () => {
       },
     ],
   ])('%j', (options, expected) => {
-    expect(strategyOf(options, 8)).toEqual(expected);
+    expect(builtFrom(options, 8)).toEqual(expected);
   });
 
   test('one ratio for several check layers is gradual filtering: a little above at first, then falling, right on average', () => {
     const layers = 28;
     const checkLayers = [1, 4, 10];
     for (const mean of [0, 0.05, 0.15, 0.6, 1]) {
-      const strategy = strategyOf(
+      const strategy = builtFrom(
         { strategy: 'deviation', ratio: String(mean), checkLayers: checkLayers.join(',') },
         layers,
       );
@@ -98,7 +104,7 @@ describe('strategies in words', () => {
 
   test('every strategy works with its defaults on a model of any size', () => {
     for (const { name } of STRATEGIES)
-      for (const layers of [2, 3, 6, 28]) expect(strategyOf({ strategy: name }, layers).kind).toBe(name);
+      for (const layers of [2, 3, 6, 28]) expect(builtFrom({ strategy: name }, layers).kind).toBe(name);
   });
 
   test('each has a summary', () => {
@@ -106,19 +112,10 @@ describe('strategies in words', () => {
   });
 });
 
-test('windows and analyses are asked by name and one ratio', () => {
-  expect(strategyRequestOf({})).toBeUndefined();
-  expect(strategyRequestOf({ ratio: '0.3' })).toEqual({ name: 'query', ratio: 0.3 });
-  expect(strategyRequestOf({ strategy: 'auto' })).toEqual({ name: 'auto', ratio: 0.15 });
-  for (const flags of [
-    { ratio: '2' },
-    { ratio: '0.3,0.2' },
-    { ratio: 'x' },
-    { strategy: 'magic' },
-    { strategy: 'union' },
-    { cover: '0.5' },
-  ])
-    expect(() => strategyRequestOf(flags)).toThrow(expect.objectContaining({ code: 'BAD_ARGUMENT' }));
+test('without flags, the core decides', () => {
+  expect(strategyOf({}, 8)).toBeUndefined();
+  expect(strategyOf({ strategy: 'auto' }, 8)).toEqual({ name: 'auto', ratio: 0.15 });
+  expect(strategyOf({ ratio: '0.3' }, 8)).toEqual({ name: 'query', ratio: 0.3, ratios: [0.3] });
 });
 
 test('a list of strategies takes names and ratios, but no retired names', () => {

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { firstIssue } from '../../../src-shared/settings.ts';
 import {
   DEFAULT_RATIO,
   STRATEGY_NAMES,
@@ -9,13 +8,7 @@ import {
   type StrategyChoice,
   type StrategyRequest,
 } from '../../../src-shared/strategy.ts';
-import {
-  strategyOrAuto,
-  STRATEGIES,
-  type PartNames,
-  type StrategyOrAuto,
-  type StrategyParts,
-} from '../../fusion/strategy.ts';
+import { strategyOrAuto, STRATEGIES, type PartNames, type StrategyParts } from '../../fusion/strategy.ts';
 
 /** The user's strategy flags, all optional. The only grammar for strategies as text. */
 export interface StrategyFlags {
@@ -64,27 +57,12 @@ export function addStrategyFlags(command: Command): Command {
     .option('--deviation-of <kv>', 'what check layers compare: v, k or kv (default: v)');
 }
 
-/** The strategy from the flags, for a model with `layers` layers; 'auto' without flags. BAD_ARGUMENT names the flag. */
-export function strategyOf(flags: StrategyFlags, layers: number): StrategyOrAuto {
-  return strategyOrAuto(flags.strategy, partsOf(flags), layers, FLAGS);
-}
-
-/**
- * The same in the contract's format, by name and ratio; undefined without flags. BAD_ARGUMENT also for any other flag.
- */
-export function strategyRequestOf(flags: StrategyFlags): StrategyRequest | undefined {
-  const { strategy: name = STRATEGY_NAMES[0], ratio } = flags;
-  const { ratios, ...fine } = partsOf(flags);
-  if (Object.values(fine).some((part) => part !== undefined)) {
-    const message = '--check-layers, --cover, --question-layers and --deviation-of are for single questions.';
-    throw new KvasirError('BAD_ARGUMENT', message, 'Use --strategy and --ratio.');
-  }
-  if (flags.strategy === undefined && ratio === undefined) return undefined;
-  if (ratios && ratios.length > 1) throw badFlag('--ratio', ratio ?? '', 'must be one number here');
-  const request = NewStrategyRequestSchema.safeParse({ name, ratio: ratios?.[0] });
-  if (request.success) return request.data;
-  const message = `The strategy cannot be used: ${firstIssue(request.error)}.`;
-  throw new KvasirError('BAD_ARGUMENT', message, 'See --help.');
+/** The strategy from the flags, for a model with `layers` layers; undefined without flags. BAD_ARGUMENT names the flag. */
+export function strategyOf(flags: StrategyFlags, layers: number): StrategyRequest | undefined {
+  const parts = partsOf(flags);
+  if (Object.values({ ...parts, name: flags.strategy }).every((part) => part === undefined)) return undefined;
+  const { kind: name } = strategyOrAuto(flags.strategy, parts, layers, FLAGS);
+  return NewStrategyRequestSchema.parse({ name, ratio: parts.ratios?.[0], ...parts });
 }
 
 /** "deviation,query:0.3": strategies by name, each with a ratio unless it is the default, for commander. */

@@ -33,6 +33,7 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   readonly #unsubscribe: (() => void)[];
   #active: ActiveModel | undefined;
   #row: ModelRow | undefined;
+  #firstEmbedder: Promise<void> | undefined;
   #starting: Promise<ActiveModel> | undefined;
   /** Serialises loading, replacing and disposing of the chat model. */
   readonly #queue = new SerialQueue();
@@ -54,11 +55,21 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   /** Loads the selected models in the background; a failure is reported as a notice and on the model's entry. */
   start(): void {
     this.current().catch(() => undefined); // reported by #install
+    void this.useEmbedder();
+  }
+
+  /** Loads the selected embedding model, if there is one; a failure is reported as a notice. */
+  useEmbedder(): Promise<void> {
+    this.#firstEmbedder ??= this.#startEmbedder();
+    return this.#firstEmbedder;
+  }
+
+  async #startEmbedder(): Promise<void> {
     const { settings, registry } = this.#options;
     const id = settings.current.embeddingModel;
     const row = id === undefined ? undefined : registry.get(id);
     if (row?.loading === 1) this.#leaveOut(row, 'so search goes by words alone');
-    else if (row) this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
+    else if (row) await this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
   }
 
   get active(): ActiveModel | undefined {

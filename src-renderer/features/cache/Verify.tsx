@@ -57,8 +57,8 @@ function Result({ result }: { result: VerifyResult }) {
   const { checked, corrupt, missing, newerFormat, ms } = result;
   const problems = [
     corrupt.length > 0 && t('verify.bad', { count: corrupt.length }),
-    missing > 0 && t('verify.missing', { count: missing }),
-    newerFormat > 0 && t('verify.newer', { count: newerFormat }),
+    missing.length > 0 && t('verify.missing', { count: missing.length }),
+    newerFormat.length > 0 && t('verify.newer', { count: newerFormat.length }),
   ].filter((sentence) => sentence !== false);
   if (problems.length === 0) {
     return (

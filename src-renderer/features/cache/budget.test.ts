@@ -21,6 +21,9 @@ const stats: CacheStats = {
   bytesByDtype: { f16: 10e9, q8_0: 5.3e9 },
   otherModelChunks: 0,
   otherModelBytes: 0,
+  folder: '',
+  evictions: 0,
+  quarantine: { files: 0, bytes: 0 },
 };
 
 describe('budgetFacts', () => {

@@ -16,7 +16,7 @@ export const killedAtWork: Fault = {
         taken.push(`more-${i}.txt`);
         if (i % 4 === 0)
           await app
-            .call('chat.send', { conversationId: known.conversationId, text: 'Where?', parentId: null })
+            .call('chat.send', { conversationId: known.conversationId, text: 'Where?' })
             .catch(() => undefined);
       }
     })().catch(() => undefined);

@@ -27,7 +27,7 @@ export function ChunkSizes({ document }: { document: DocumentInfo }) {
   const [chunkTokens] = useDebouncedValue(tokens, MOVING_MS);
   const preview = useCall(
     'chunking.preview',
-    { chunkTokens, source: { documentId: document.id } },
+    { chunkTokens, documentId: document.id },
     { keepPrevious: true, enabled: settings !== undefined },
   );
   const askUse = useChunkSize();

@@ -2,17 +2,15 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { Command } from 'commander';
 import type { Analysis, Step } from '../../../../../src-shared/contract/analysis.ts';
-import { DocumentAnalysisSchema } from '../../../../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { resultOf } from '../../../../analysis/export.ts';
-import type { Workspace } from '../../../../app.ts';
+import type { CoreClient } from '../../../client/client.ts';
 import { follow, sharingLine, stepLine } from '../../analysis-run.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, integer, path, type ModelFlags } from '../../options.ts';
-import { addStrategyFlags, strategyRequestOf, type StrategyFlags } from '../../strategy-flags.ts';
-import { prepare } from '../../prepare.ts';
-import { withWorkspace } from '../../with-workspace.ts';
+import { addAnswerFlags, addModelFlags, integer, path, type ModelFlags } from '../../options.ts';
+import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
+import { prepare, type Prepared } from '../../prepare.ts';
+import { withProfile } from '../../with-profile.ts';
 
 interface AnalyseFlags extends ModelFlags, StrategyFlags {
   library?: string;
@@ -42,7 +40,7 @@ export function addAnalyseCommand(program: Command, context: CommandContext): vo
     )
     .option('--json', 'print one JSON object instead of the answers')
     .copyInheritedSettings(program);
-  addStrategyFlags(addModelFlags(command, context));
+  addStrategyFlags(addAnswerFlags(addModelFlags(command, context)));
   command.action((document: string, instruction: string, flags: AnalyseFlags) =>
     analyse(document, instruction, flags, context),
   );
@@ -54,23 +52,17 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
   const file = path(context)(document);
   const ownFolder = flags.library === undefined && existsSync(file);
   const library = ownFolder ? dirname(file) : flags.library;
-  await withWorkspace(context, { ...flags, library }, async (app, workspace) => {
-    const strategy = strategyRequestOf(flags);
-    await prepare(workspace, { terminal, signal, precompute: false });
-    const documentId = idOf(workspace, ownFolder ? basename(document) : document);
-    const request = DocumentAnalysisSchema.safeParse({
-      documentId,
+  await withProfile(context, flags, async (client, model) => {
+    const strategy = strategyOf(flags, model.kvLayers);
+    const prepared = await prepare(client, { model, library, precompute: false, terminal, signal });
+    const { id } = await client.call('analysis.document', {
+      documentId: await idOf(client, prepared, ownFolder ? basename(document) : document),
       instruction,
       strategy,
       size: flags.window,
       overlap: flags.overlap,
-      maxTokens: workspace.settings.current.maxTokens,
     });
-    if (!request.success)
-      throw new KvasirError('BAD_ARGUMENT', `The analysis cannot be started: ${firstIssue(request.error)}.`);
-    const analyses = app.workspaces.analysesOf(workspace);
-    const { id } = await analyses.analyse(request.data);
-    const analysis = await follow(workspace.events, analyses, id, {
+    const analysis = await follow(client, id, {
       signal,
       onStep: (step, all) => {
         if (flags.json) return;
@@ -84,12 +76,14 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
   });
 }
 
-function idOf({ library }: Workspace, path: string): string {
-  const id = library.documentId(path);
-  if (id !== undefined) return String(id);
+async function idOf(client: CoreClient, { libraryId, root }: Prepared, path: string): Promise<string> {
+  const search = path.slice(0, 500);
+  const { items } = await client.call('documents.list', { libraryId, search, limit: 1000 });
+  const found = items.find((item) => item.path === path);
+  if (found) return found.id;
   throw new KvasirError(
     'NOT_FOUND',
-    `The library ${library.root} has no document ${path}.`,
+    `The library ${root} has no document ${path}.`,
     'Give its path relative to the folder, with forward slashes.',
   );
 }

@@ -1,17 +1,19 @@
 import { Command } from 'commander';
-import type { Answer, Notice, Source } from '../../../../../src-shared/answer.ts';
+import type { Answer, Source } from '../../../../../src-shared/answer.ts';
+import type { ModelInUse } from '../../../../../src-shared/contract/models.ts';
 import type { FusionPlan, PlanReason } from '../../../../../src-shared/plan.ts';
 import { besideFullPrefill, wasFullPrefill, type Ttft } from '../../../../../src-shared/ttft.ts';
-import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import type { Workspace } from '../../../../app.ts';
-import type { Answered } from '../../../../answering/single-answers.ts';
+import type { StrategyRequest } from '../../../../../src-shared/strategy.ts';
+import { engineStrategy } from '../../../../fusion/strategy.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
+import { ask, type Answered } from '../../../client/ask.ts';
+import type { CoreClient } from '../../../client/client.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, path, type ModelFlags } from '../../options.ts';
+import { addAnswerFlags, addModelFlags, addTopKFlag, path, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
-import { prepare } from '../../prepare.ts';
-import { withWorkspace } from '../../with-workspace.ts';
+import { prepare, type Prepared } from '../../prepare.ts';
+import { withProfile } from '../../with-profile.ts';
 import { askMany } from './ask-many.ts';
 
 interface AskFlags extends ModelFlags, StrategyFlags {
@@ -19,6 +21,14 @@ interface AskFlags extends ModelFlags, StrategyFlags {
   library?: string;
   json?: boolean;
   precompute: boolean;
+}
+
+interface OneQuestion {
+  flags: AskFlags;
+  strategy: StrategyRequest | undefined;
+  model: ModelInUse;
+  prepared: Prepared;
+  context: CommandContext;
 }
 
 export function addAskCommand(program: Command, context: CommandContext): void {
@@ -38,79 +48,78 @@ export function addAskCommand(program: Command, context: CommandContext): void {
       "do not compute the whole library's cache first; what the answer needs is computed and kept",
     )
     .copyInheritedSettings(program);
-  addStrategyFlags(addModelFlags(command, context));
-  command.action((question: string | undefined, flags: AskFlags) => ask(question, flags, context));
+  addStrategyFlags(addAnswerFlags(addTopKFlag(addModelFlags(command, context))));
+  command.action((question: string | undefined, flags: AskFlags) => run(question, flags, context));
   program.addCommand(command);
 }
 
-async function ask(question: string | undefined, flags: AskFlags, context: CommandContext): Promise<void> {
-  const { terminal, signal } = context;
+async function run(question: string | undefined, flags: AskFlags, context: CommandContext): Promise<void> {
   if ((question === undefined) === (flags.questions === undefined)) {
     const message = 'There must be either a question or --questions with a file.';
     throw new KvasirError('BAD_ARGUMENT', message, 'See ask --help.');
   }
-  await withWorkspace(context, flags, async (app, workspace) => {
-    if (question === undefined) {
-      await prepare(workspace, { terminal, signal, precompute: flags.precompute });
-      await askMany(flags.questions ?? '', flags, { app, workspace, context });
-      return;
-    }
-    const strategy = strategyOf(flags, workspace.model.info.kvLayers);
-    const prepared = await prepare(workspace, { terminal, signal, precompute: flags.precompute });
-    const { topK, maxTokens } = workspace.settings.current;
-    let thought = '';
-    const tellThought = (): void => {
-      if (flags.thinking && !flags.json && thought !== '') terminal.err(`Thought: ${thought.trimEnd()}\n`);
-      thought = '';
-    };
-    const answered = await workspace.answers.answer(
-      { question, strategy, topK, maxTokens },
-      {
-        signal,
-        onThought: (text) => {
-          thought += text;
-        },
-        onText: (text) => {
-          tellThought();
-          if (!flags.json) terminal.out(text);
-        },
-        onNotice: ({ message }) => terminal.err(`Note: ${message}`),
-      },
-    );
-    tellThought();
-    if (flags.json)
-      terminal.out(`${JSON.stringify(jsonOf(answered, prepared, workspace, flags), null, 2)}\n`);
-    else {
-      terminal.out('\n');
-      summaryLines(answered).forEach((line) => terminal.err(line));
-    }
-    await workspace.answers.idle();
+  await withProfile(context, flags, async (client, model) => {
+    const strategy = strategyOf(flags, model.kvLayers);
+    const prepared = await prepare(client, { ...context, ...flags, model });
+    if (question !== undefined)
+      return askOne(client, question, { flags, strategy, model, prepared, context });
+    const { questions: file = '', json = false } = flags;
+    return askMany(client, { file, libraryId: prepared.libraryId, strategy, json }, context);
   });
+}
+
+async function askOne(
+  client: CoreClient,
+  question: string,
+  { flags, strategy, model, prepared, context: { terminal, signal } }: OneQuestion,
+): Promise<void> {
+  let thought = '';
+  const tellThought = (): void => {
+    if (flags.thinking && !flags.json && thought !== '') terminal.err(`Thought: ${thought.trimEnd()}\n`);
+    thought = '';
+  };
+  const { sampling } = await client.call('settings.get');
+  const answered = await ask(client, {
+    question,
+    scope: { libraryIds: [prepared.libraryId] },
+    strategy: strategy ?? { name: 'auto' },
+    seed: sampling[model.path]?.seed ?? 0, // so that an answer can be reproduced
+    signal,
+    onThought: (text) => {
+      thought += text;
+    },
+    onText: (text) => {
+      tellThought();
+      if (!flags.json) terminal.out(text);
+    },
+    onNotice: ({ message }) => terminal.err(`Note: ${message}`),
+  });
+  tellThought();
+  if (flags.json) {
+    const json = jsonOf(answered, { flags, strategy, model, prepared });
+    terminal.out(`${JSON.stringify(json, null, 2)}\n`);
+  } else {
+    terminal.out('\n');
+    summaryLines(answered).forEach((line) => terminal.err(line));
+  }
 }
 
 /** The output of --json: the answer, and what was done to the library before. */
 function jsonOf(
   { report, thinking, ...answer }: Answered,
-  {
-    sync,
-    precompute,
-    notices,
-  }: { sync: SyncReport; precompute: PrecomputeReport | undefined; notices: Notice[] },
-  { model, chunkTokens }: Workspace,
-  flags: AskFlags,
+  { flags, strategy, model, prepared }: Omit<OneQuestion, 'context'>,
 ): Answer & Record<string, unknown> {
+  const { name, path, adapter, fingerprint, chunkTokens, kvLayers } = model;
+  const { sync, precompute, notices } = prepared;
+  const used = answer.strategy;
   return {
     ...answer,
     ...(flags.thinking && { thinking }),
+    strategy: engineStrategy(used.name === strategy?.name ? { ...strategy, ...used } : used, kvLayers),
     notices: [...notices, ...answer.notices],
-    model: {
-      name: model.info.name,
-      path: model.path,
-      adapter: model.adapter,
-      fingerprint: model.info.fingerprint,
-    },
-    library: { ...sync, chunkTokens, precomputed: precompute ?? null },
-    stages: report.stages,
+    model: { name, path, adapter, fingerprint },
+    library: { ...sync, chunkTokens, precomputed: precompute },
+    stages: report?.stages,
   };
 }
 
@@ -203,8 +212,8 @@ function sourceLine({ document, chunk, score, reason, tier }: Source): string {
   return `${document}, part ${chunk + 1} (score ${score.toFixed(2)}: ${reason}; ${kv})`;
 }
 
-function stagesOf(ttft: Ttft): string {
-  return Object.entries(ttft)
+function stagesOf({ wait, ...stages }: Ttft): string {
+  return Object.entries({ ...stages, wait })
     .filter(([stage, value]) => stage !== 'total' && value >= 0.05)
     .map(([stage, value]) => `${stage === 'firstToken' ? 'first token' : stage} ${ms(value)}`)
     .join(', ');

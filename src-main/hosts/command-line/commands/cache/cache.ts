@@ -1,16 +1,15 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import type { App } from '../../../../app.ts';
+import type { CacheEntry } from '../../../../../src-shared/contract/cache.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
-import { TimeSlice } from '../../../../platform/time-slice.ts';
+import { throwIfAborted } from '../../../../platform/abort.ts';
+import type { CoreClient } from '../../../client/client.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../failure.ts';
 import { addArchiveCommands } from './archive.ts';
 import { columns } from './columns.ts';
 
 const ALIGNED = ['left', 'left', 'right', 'right', 'left', 'right', 'left'] as const;
-/** Lines printed before checking for an interrupt. */
-const LINES_AT_ONCE = 200;
 
 export function addCacheCommand(program: Command, context: CommandContext): void {
   const cache = program.command('cache').description('look after the chunk store');
@@ -18,55 +17,74 @@ export function addCacheCommand(program: Command, context: CommandContext): void
     .command('ls')
     .description('what is stored, most recently used first')
     .option('--json', 'print one JSON object')
-    .action(({ json }: { json?: boolean }) => context.withApp((app) => list(app, context, json === true)));
+    .action(({ json }: { json?: boolean }) =>
+      context.withClient(undefined, (client) => list(client, context, json === true)),
+    );
   cache
     .command('verify')
     .description(
       'read every chunk file and check its checksums; damaged ones are set aside (exit status 1 if there are any)',
     )
     .option('--json', 'print one JSON object')
-    .action(({ json }: { json?: boolean }) => context.withApp((app) => verify(app, context, json === true)));
+    .action(({ json }: { json?: boolean }) =>
+      context.withClient(undefined, (client) => verify(client, context, json === true)),
+    );
   cache
     .command('evict')
     .description('remove chunks: least recently used first, or all')
     .option('--all', 'remove everything that is not pinned')
     .option('--bytes <n>', 'free at least this many bytes, e.g. 500000000 or 500MB', parseBytes)
     .action((flags: { all?: boolean; bytes?: number }) =>
-      context.withApp((app) => evict(app, context, flags)),
+      context.withClient(undefined, (client) => evict(client, context, flags)),
     );
   addArchiveCommands(cache, context);
 }
 
-async function list(app: App, { terminal, signal }: CommandContext, json: boolean): Promise<void> {
-  const entries = app.store.list();
-  const stats = app.store.stats();
+async function list(client: CoreClient, { terminal, signal }: CommandContext, json: boolean): Promise<void> {
+  const stats = await client.call('cache.stats');
+  const entries = await allEntries(client, signal);
   if (json) {
-    terminal.out(`${JSON.stringify({ folder: app.paths.store, stats, entries }, null, 2)}\n`);
+    const listed = entries.map(({ document: label, ...entry }) => ({ ...entry, label }));
+    const all = { folder: stats.folder, stats: { ...stats, entries: stats.chunks }, entries: listed };
+    terminal.out(`${JSON.stringify(all, null, 2)}\n`);
     return;
   }
   if (entries.length > 0) {
-    const rows = entries.map(({ key, label, tokens, bytes, dtype, hits, lastUsedAt }) => {
-      const lastUsed = new Date(lastUsedAt).toISOString().slice(0, 19);
-      return [key.slice(0, 12), label, String(tokens), formatBytes(bytes), dtype, String(hits), lastUsed];
+    const rows = entries.map(({ key, document, tokens, bytes, dtype, hits, lastUsedMs }) => {
+      const lastUsed = lastUsedMs === null ? '' : new Date(lastUsedMs).toISOString().slice(0, 19);
+      return [key.slice(0, 12), document, String(tokens), formatBytes(bytes), dtype, String(hits), lastUsed];
     });
     const lines = columns(
       [['key', 'from', 'tokens', 'size', 'dtype', 'hits', 'last used'], ...rows],
       ALIGNED,
     );
-    const slice = new TimeSlice();
-    for (let start = 0; start < lines.length; start += LINES_AT_ONCE) {
-      terminal.out(`${lines.slice(start, start + LINES_AT_ONCE).join('\n')}\n`);
-      await slice.step(signal);
-    }
+    terminal.out(`${lines.join('\n')}\n`);
   }
-  const total = `${formatBytes(stats.bytes)} of ${formatBytes(stats.diskBudgetBytes)}`;
-  terminal.out(`${stats.entries} chunks, ${total}, in ${app.paths.store}\n`);
+  const total = `${formatBytes(stats.diskBytes)} of ${formatBytes(stats.diskBudgetBytes)}`;
+  terminal.out(`${stats.chunks} chunks, ${total}, in ${stats.folder}\n`);
   const { files, bytes } = stats.quarantine;
   if (files > 0) terminal.out(`${files} damaged files set aside (${formatBytes(bytes)})\n`);
 }
 
-async function verify(app: App, { terminal, setExitCode }: CommandContext, json: boolean): Promise<void> {
-  const report = await app.cache.check();
+async function allEntries(client: CoreClient, signal: AbortSignal): Promise<CacheEntry[]> {
+  const entries: CacheEntry[] = [];
+  for (let total = 1; entries.length < total;) {
+    throwIfAborted(signal);
+    const page = { sort: 'lastUsed', descending: true, offset: entries.length, limit: 1000 } as const;
+    const listed = await client.call('cache.entries', page);
+    if (listed.items.length === 0) break; // evicted meanwhile
+    entries.push(...listed.items);
+    total = listed.total;
+  }
+  return entries;
+}
+
+async function verify(
+  client: CoreClient,
+  { terminal, setExitCode }: CommandContext,
+  json: boolean,
+): Promise<void> {
+  const report = await client.call('cache.verify');
   const bad = report.corrupt.length + report.missing.length + report.newerFormat.length;
   if (bad > 0) setExitCode(EXIT.failure);
   if (json) {
@@ -83,20 +101,21 @@ async function verify(app: App, { terminal, setExitCode }: CommandContext, json:
 }
 
 async function evict(
-  app: App,
+  client: CoreClient,
   { terminal }: CommandContext,
-  flags: { all?: boolean; bytes?: number },
+  { all = false, bytes: freeBytes }: { all?: boolean; bytes?: number },
 ): Promise<void> {
-  if ((flags.all === true) === (flags.bytes !== undefined)) {
+  if (all === (freeBytes !== undefined)) {
     throw new KvasirError(
       'BAD_ARGUMENT',
       'cache evict needs either --all or --bytes.',
       'See cache evict --help.',
     );
   }
-  const report = await app.store.evict(flags.bytes === undefined ? { all: true } : { bytes: flags.bytes });
-  const kept = report.kept > 0 ? `; ${report.kept} pinned or in use stay` : '';
-  terminal.out(`Removed ${report.entries} chunks, ${formatBytes(report.bytes)}${kept}.\n`);
+  const selection = freeBytes === undefined ? { all: true as const } : { freeBytes };
+  const { chunks, bytes, kept } = await client.call('cache.evict', { selection });
+  const stay = kept > 0 ? `; ${kept} pinned or in use stay` : '';
+  terminal.out(`Removed ${chunks} chunks, ${formatBytes(bytes)}${stay}.\n`);
 }
 
 function parseBytes(value: string): number {

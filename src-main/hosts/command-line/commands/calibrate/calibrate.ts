@@ -11,9 +11,10 @@ import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { sameStrategy, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, integer, path, type ModelFlags } from '../../options.ts';
+import { addModelFlags, addTopKFlag, integer, path, type ModelFlags } from '../../options.ts';
 import { prepare } from '../../prepare.ts';
-import { withWorkspace } from '../../with-workspace.ts';
+import { withProfile } from '../../with-profile.ts';
+import { stoppable } from '../../../client/stoppable.ts';
 
 interface CalibrateFlags extends ModelFlags {
   library?: string;
@@ -42,27 +43,30 @@ export function addCalibrateCommand(program: Command, context: CommandContext): 
     .option('--questions <n>', 'prompts at most (default: 12)', integer(1))
     .option('--json', 'print one JSON object instead of the table')
     .copyInheritedSettings(program);
-  addModelFlags(command, context);
+  addTopKFlag(addModelFlags(command, context));
   command.action((flags: CalibrateFlags) => run(flags, context));
   program.addCommand(command);
 }
 
 async function run(flags: CalibrateFlags, context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
-  const { strategies, ratios, questions: prompts } = flags;
+  const { library, strategies, ratios, questions: prompts } = flags;
   const request = CalibrationRequestSchema.safeParse({ strategies, ratios, prompts });
   if (!request.success) {
     const message = `Invalid calibration options: ${firstIssue(request.error)}.`;
     throw new KvasirError('BAD_ARGUMENT', message, 'See calibrate --help.');
   }
   const display = terminal.progress();
-  await withWorkspace(context, flags, async (app, workspace) => {
-    await prepare(workspace, { terminal, signal, precompute: false });
-    const calibration = await app.workspaces.calibrate(workspace, request.data, {
+  await withProfile(context, flags, async (client, model) => {
+    const { libraryId } = await prepare(client, { model, library, precompute: false, terminal, signal });
+    client.on('calibration.progress', ({ done, total }) =>
+      display.update({ phase: 'measuring', done, total, tokens: 0 }),
+    );
+    const calibration = await stoppable(
       signal,
-      onProgress: ({ done, total }) =>
-        display.update({ phase: 'measuring', done, total, tokens: 0, secondsLeft: undefined }),
-    });
+      () => client.call('calibration.stop'),
+      () => client.call('calibration.run', { ...request.data, libraryId }),
+    );
     display.stop();
     if (flags.json === true) terminal.out(`${JSON.stringify(calibration, null, 2)}\n`);
     else terminal.out(`${tableOf(calibration)}\n\n${heading(calibration)}\n${verdict(calibration)}\n`);

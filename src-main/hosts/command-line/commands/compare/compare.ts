@@ -1,12 +1,13 @@
 import { Command } from 'commander';
-import { CompareRequestSchema } from '../../../../../src-shared/contract/chat.ts';
 import { DEFAULT_RATIO, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
 import { comparedTables } from './compared-tables.ts';
 import type { CommandContext } from '../../context.ts';
-import { addModelFlags, path, type ModelFlags } from '../../options.ts';
+import { withAnswer } from '../../../client/ask.ts';
+import { stoppable } from '../../../client/stoppable.ts';
+import { addAnswerFlags, addModelFlags, addTopKFlag, path, type ModelFlags } from '../../options.ts';
 import { strategyList } from '../../strategy-flags.ts';
 import { prepare } from '../../prepare.ts';
-import { withWorkspace } from '../../with-workspace.ts';
+import { withProfile } from '../../with-profile.ts';
 
 interface CompareFlags extends ModelFlags {
   library?: string;
@@ -35,35 +36,32 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
     .option('--deep', 'also how far keys, values and attention are from the full prefill, and over ratios')
     .option('--json', 'print one JSON object instead of tables')
     .copyInheritedSettings(program);
-  addModelFlags(command, context);
+  addAnswerFlags(addTopKFlag(addModelFlags(command, context)));
   command.action((question: string, flags: CompareFlags) => run(question, flags, context));
   program.addCommand(command);
 }
 
 async function run(question: string, flags: CompareFlags, context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
+  const { library, strategies = DEFAULT_STRATEGIES, deep = false, maxTokens: answerTokens } = flags;
   const display = terminal.progress();
-  await withWorkspace(context, flags, async (app, workspace) => {
-    await prepare(workspace, { terminal, signal, precompute: true });
-    const { answerTokens } = CompareRequestSchema.parse({ answerId: 'none', answerTokens: flags.maxTokens });
-    const compared = await workspace.answers.compare({
-      question,
-      answerTokens,
-      signal,
-      topK: workspace.settings.current.topK,
-      strategies: flags.strategies ?? DEFAULT_STRATEGIES,
-      deep: flags.deep === true,
-      onProgress: ({ done, total }) =>
-        display.update({
-          phase: 'measuring',
-          done: Math.floor(done),
-          total,
-          tokens: 0,
-          secondsLeft: undefined,
-        }),
-    });
+  await withProfile(context, flags, async (client, model) => {
+    const { libraryId } = await prepare(client, { model, library, precompute: true, terminal, signal });
+    client.on('compare.progress', ({ done, total }) =>
+      display.update({ phase: 'measuring', done: Math.floor(done), total, tokens: 0 }),
+    );
+    const scope = { libraryIds: [libraryId] };
+    const asked = { question, scope, strategy: { name: 'full' as const }, maxTokens: 1, signal };
+    const comparison = await withAnswer(client, asked, ({ id: answerId }) =>
+      stoppable(
+        signal,
+        () => client.call('chat.stopCompare'),
+        () => client.call('chat.compare', { answerId, strategies, deep, answerTokens }),
+      ),
+    );
     display.stop();
-    if (flags.json === true) terminal.out(`${JSON.stringify({ question, ...compared }, null, 2)}\n`);
-    else terminal.out(`${comparedTables(compared)}\n`);
+    terminal.out(
+      `${flags.json === true ? JSON.stringify(comparison, null, 2) : comparedTables(comparison)}\n`,
+    );
   }).finally(() => display.stop());
 }

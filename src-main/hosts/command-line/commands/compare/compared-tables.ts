@@ -1,7 +1,6 @@
 import Table from 'cli-table3';
-import type { ComparedMethod, DeepPrompt } from '../../../../../src-shared/comparison.ts';
+import type { ComparedMethod, Comparison, DeepPrompt } from '../../../../../src-shared/comparison.ts';
 import { takesRatio } from '../../../../../src-shared/strategy.ts';
-import type { Compared } from '../../../../answering/compare/compare.ts';
 
 const PLAIN = {
   style: { head: [], border: [] },
@@ -9,7 +8,7 @@ const PLAIN = {
 };
 
 /** The results of a comparison as tables; deviations only for a deep one. */
-export function comparedTables(compared: Compared): string {
+export function comparedTables(compared: Comparison): string {
   const { model, device, dtype, promptTokens, answerTokens, methods, deep } = compared;
   const heading =
     `${model || 'The model'} on ${device} with ${dtype} chunks; a prompt of ${promptTokens} tokens, ` +

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import type { Workspace } from '../../../../app.ts';
-import type { Answered, SingleRequest } from '../../../../answering/single-answers.ts';
+import type { StrategyRequest } from '../../../../../src-shared/strategy.ts';
 import { median } from '../../../../fusion/averages.ts';
+import { ask, type Answered } from '../../../client/ask.ts';
+import type { CoreClient } from '../../../client/client.ts';
 
 const QuestionsSchema = z.array(
   z.object({
@@ -27,8 +28,10 @@ export interface Comparison {
   blendedTtftMs: number;
 }
 
-interface ComparisonOptions extends Pick<SingleRequest, 'topK'> {
-  blend: SingleRequest['strategy'];
+interface ComparedLibrary {
+  client: CoreClient;
+  libraryId: string;
+  signal?: AbortSignal;
 }
 
 /** The longest sentence is an answer that compares two. */
@@ -53,44 +56,29 @@ export function readQuestions(path: string, count: number): SampleQuestion[] {
 
 /** Answers every question by full prefill and by blending, alternating which goes first. */
 export async function compareAll(
-  workspace: Workspace,
+  library: ComparedLibrary,
   questions: readonly SampleQuestion[],
-  options: ComparisonOptions,
-  signal: AbortSignal,
 ): Promise<Comparison[]> {
-  await warmUp(workspace, options, signal);
+  // The first prefill of a process includes one-time costs; it must not count against either way.
+  await answer(library, 'Where is it?', 'full', 2);
   const rows: Comparison[] = [];
-  for (const [i, question] of questions.entries())
-    rows.push(await compare(workspace, question, { ...options, blendFirst: i % 2 === 1 }, signal));
+  for (const [i, question] of questions.entries()) rows.push(await compare(library, question, i % 2 === 1));
   return rows;
-}
-
-/** The first prefill of a process includes one-time costs; it must not count against either way. */
-async function warmUp(
-  { answers }: Workspace,
-  { topK }: Pick<SingleRequest, 'topK'>,
-  signal: AbortSignal,
-): Promise<void> {
-  await answers.answer(
-    { topK, question: 'Where is it?', strategy: { kind: 'full' }, maxTokens: 2 },
-    { signal },
-  );
 }
 
 /** Answers one question by full prefill and by blending, in alternating runs on the same prompt. */
 async function compare(
-  { answers }: Workspace,
+  library: ComparedLibrary,
   question: SampleQuestion,
-  { topK, blend, blendFirst }: ComparisonOptions & { blendFirst: boolean },
-  signal: AbortSignal,
+  blendFirst: boolean,
 ): Promise<Comparison> {
   const full: Answered[] = [];
   const blended: Answered[] = [];
   for (let run = 0; run < RUNS; run++) {
-    const request = { question: question.question, topK, maxTokens: run === 0 ? ANSWER_TOKENS : 1 };
+    const maxTokens = run === 0 ? ANSWER_TOKENS : 1;
     const turns = [
-      async () => full.push(await answers.answer({ ...request, strategy: { kind: 'full' } }, { signal })),
-      async () => blended.push(await answers.answer({ ...request, strategy: blend }, { signal })),
+      async () => full.push(await answer(library, question.question, 'full', maxTokens)),
+      async () => blended.push(await answer(library, question.question, 'auto', maxTokens)),
     ];
     for (const turn of blendFirst === (run % 2 === 0) ? turns.reverse() : turns) await turn();
   }
@@ -101,6 +89,16 @@ async function compare(
     fullTtftMs: median(full.map(({ ttftMs }) => ttftMs.total)),
     blendedTtftMs: median(blended.map(({ ttftMs }) => ttftMs.total)),
   };
+}
+
+function answer(
+  { client, libraryId, signal }: ComparedLibrary,
+  question: string,
+  name: StrategyRequest['name'],
+  maxTokens: number,
+): Promise<Answered> {
+  const scope = { libraryIds: [libraryId] };
+  return ask(client, { question, scope, strategy: { name }, maxTokens, seed: 0, signal });
 }
 
 function first(answers: readonly Answered[]): Answered {

@@ -1,14 +1,14 @@
 import { relative } from 'node:path';
 import type { Command } from 'commander';
-import type { PrecomputeReport, SyncReport } from '../../../../../src-shared/library.ts';
-import type { Workspace } from '../../../../app.ts';
+import type { ModelInUse } from '../../../../../src-shared/contract/models.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
+import { resolvePaths } from '../../../../platform/paths.ts';
 import type { CommandContext } from '../../context.ts';
 import { compareAll, readQuestions } from './comparison.ts';
 import { comparisonSummary, comparisonTable } from './comparison-table.ts';
-import { prepare } from '../../prepare.ts';
+import { prepare, type Prepared } from '../../prepare.ts';
 import type { Terminal } from '../../terminal.ts';
-import { withWorkspace } from '../../with-workspace.ts';
+import { withProfile } from '../../with-profile.ts';
 
 const QUESTIONS = 16;
 
@@ -22,18 +22,17 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
 /** Precomputes the sample library's cache, then answers the sample's questions twice: by full prefill and by blending. */
 async function demonstrate(context: CommandContext): Promise<void> {
   const { terminal, signal } = context;
-  await withWorkspace(context, {}, async (app, workspace) => {
+  await withProfile(context, {}, async (client, model) => {
     terminal.out(`${terminal.bold('Kvasir: documents in, blended answer out')}\n\n`);
-    introduce(workspace, context);
-    const prepared = await prepare(workspace, { terminal, signal, precompute: true });
-    tellPrecompute(prepared.sync, prepared.precompute, terminal);
+    const prepared = await prepare(client, { model, precompute: true, terminal, signal });
+    introduce(model, prepared, context);
+    tellPrecompute(prepared, terminal);
 
-    const questions = readQuestions(app.paths.sampleQuestions, QUESTIONS);
+    const questions = readQuestions(resolvePaths().sampleQuestions, QUESTIONS);
     terminal.out(
       `Questions     ${questions.length}, each answered twice: by a full prefill of the prompt, and by blending\n\n`,
     );
-    const { topK } = workspace.settings.current;
-    const rows = await compareAll(workspace, questions, { topK, blend: { kind: 'auto' } }, signal);
+    const rows = await compareAll({ client, libraryId: prepared.libraryId, signal }, questions);
     terminal.out(`${comparisonTable(rows, terminal.width)}\n\n`);
     terminal.out(`${comparisonSummary(rows)}\n\n`);
     terminal.out(HINTS);
@@ -49,19 +48,17 @@ const HINTS = `Try next:
 `;
 
 function introduce(
-  { model: { info, path }, library, chunkTokens }: Workspace,
+  { name, path, architecture, layers, fileBytes, threads, chunkTokens }: ModelInUse,
+  { root }: Prepared,
   { terminal, cwd }: CommandContext,
 ): void {
-  const name = info.name || relative(cwd, path);
   terminal.out(
-    `Model         ${name}: ${info.architecture}, ${info.layers} layers, ${formatBytes(info.fileBytes)}, ${info.threads} ${info.threads === 1 ? 'thread' : 'threads'}\n`,
+    `Model         ${name || relative(cwd, path)}: ${architecture}, ${layers} layers, ${formatBytes(fileBytes)}, ${threads} ${threads === 1 ? 'thread' : 'threads'}\n`,
   );
-  terminal.out(
-    `Library       ${relative(cwd, library.root)}, cut into chunks of at most ${chunkTokens} tokens\n`,
-  );
+  terminal.out(`Library       ${relative(cwd, root)}, cut into chunks of at most ${chunkTokens} tokens\n`);
 }
 
-function tellPrecompute(sync: SyncReport, report: PrecomputeReport | undefined, terminal: Terminal): void {
+function tellPrecompute({ sync, precompute: report }: Prepared, terminal: Terminal): void {
   terminal.out(`              ${sync.documents} documents, ${sync.chunks} chunks\n`);
   if (!report) return;
   const shared = report.fetched > 0 ? `; ${report.fetched} came from the shared cache` : '';

@@ -25,14 +25,13 @@ export function addModelCommand(program: Command, context: CommandContext): void
     });
 }
 
-async function list({ terminal, withApp }: CommandContext, json: boolean): Promise<void> {
-  await withApp((app) => {
-    const models = app.models.list();
+async function list({ terminal, withClient }: CommandContext, json: boolean): Promise<void> {
+  await withClient(undefined, async (client) => {
+    const models = await client.call('models.list');
     const lines = models.map(
       ({ name, server, path }) =>
         `${terminal.bold(name)}\n  ${server ? `${server.model} on ${server.host}` : path}\n`,
     );
     terminal.out(json ? `${JSON.stringify({ models }, null, 2)}\n` : lines.join(''));
-    return Promise.resolve();
   });
 }

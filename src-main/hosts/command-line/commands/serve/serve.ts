@@ -27,7 +27,12 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option('--api', "serve other programs by OpenAI's API, and no window")
     .copyInheritedSettings(program);
   addApiFlags(command, context);
-  command.action((flags: ServeFlags) => (flags.api ? serveApi(flags, context) : serve(flags, context)));
+  command.action((flags: ServeFlags) => {
+    if (!flags.api) return serve(flags, context);
+    if (!flags.open)
+      throw new KvasirError('BAD_ARGUMENT', '--no-open is only for the window.', 'Leave it out.');
+    return serveApi(flags, context);
+  });
   program.addCommand(command, { isDefault: true });
 }
 

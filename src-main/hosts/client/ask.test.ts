@@ -1,23 +1,28 @@
 import { expect, test } from 'vitest';
-import { AnswerSchema, type Answer, type Notice } from '../../src-shared/answer.ts';
-import type { SettingsInput } from '../../src-shared/settings.ts';
-import type { Strategy } from '../engine/engine.ts';
-import { keyFor } from '../fusion/model.ts';
-import type { PassingAnswer } from '../fusion/watching/watch-service.ts';
-import { singleAnswers } from '../testing/answers.ts';
-import type { FakeModelOptions } from '../testing/fusion.ts';
+import { AnswerSchema, type Answer, type Notice } from '../../../src-shared/answer.ts';
+import type { SettingsInput } from '../../../src-shared/settings.ts';
+import { keyFor } from '../../fusion/model.ts';
+import type { PassingAnswer } from '../../fusion/watching/watch-service.ts';
+import type { FakeModelOptions } from '../../testing/fusion.ts';
+import { ask, withAnswer } from './ask.ts';
+import { chatClient } from './ask.test-support.ts';
 
-const DEVIATION: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.15] };
-const REQUEST = { question: 'Where does Mara live?', strategy: DEVIATION, topK: 3, maxTokens: 50 };
+const REQUEST = {
+  question: 'Where does Mara live?',
+  strategy: { name: 'deviation' as const },
+  topK: 3,
+  maxTokens: 50,
+};
 
 const fixture = (model: FakeModelOptions = {}, settings: Partial<SettingsInput> = {}) =>
-  singleAnswers({ model, settings });
+  chatClient({ model, settings });
 
 test('an answer with its sources, times and events', async () => {
-  const { service, session, store } = await fixture({ says: ' Oslo, où 中文 👩‍👩‍👧.' });
+  const { client, session, store } = await fixture({ says: ' Oslo, où 中文 👩‍👩‍👧.' });
   const notices: Notice[] = [];
   let text = '';
-  const answered = await service.answer(REQUEST, {
+  const answered = await ask(client, {
+    ...REQUEST,
     onNotice: (notice) => notices.push(notice),
     onText: (more) => (text += more),
   });
@@ -30,14 +35,18 @@ test('an answer with its sources, times and events', async () => {
   expect(answered.ttftMs.total).toBeGreaterThan(0);
   expect(text).toBe(answered.answer);
   expect(notices).toEqual(answered.notices);
-  expect(session()).toMatchObject({ disposed: true, strategy: DEVIATION });
+  expect(session()).toMatchObject({
+    disposed: true,
+    strategy: { kind: 'deviation', checkLayers: [1], ratios: [0.15] },
+  });
   expect(store.leases).toBe(0);
 });
 
 test('thoughts are separated from the answer', async () => {
-  const { service } = await fixture({ says: '<think>\nIn Oslo?\n</think>\n\nOslo.' });
+  const { client } = await fixture({ says: '<think>\nIn Oslo?\n</think>\n\nOslo.' });
   const told = { thought: '', text: '' };
-  const { answer, thinking } = await service.answer(REQUEST, {
+  const { answer, thinking } = await ask(client, {
+    ...REQUEST,
     onThought: (more) => (told.thought += more),
     onText: (more) => (told.text += more),
   });
@@ -46,8 +55,8 @@ test('thoughts are separated from the answer', async () => {
 });
 
 test('the ids in the prompt are those stored, never tokenised again', async () => {
-  const { service, session, chunks } = await fixture();
-  await service.answer(REQUEST);
+  const { client, session, chunks } = await fixture();
+  await ask(client, REQUEST);
   const known = new Set(chunks.map(({ tokens }) => tokens.join()));
   const placed =
     session()?.segments.flatMap((segment) =>
@@ -57,79 +66,78 @@ test('the ids in the prompt are those stored, never tokenised again', async () =
   expect(placed.every((tokens) => known.has(tokens))).toBe(true);
 });
 
-test('without a match the model is asked only when it may guess, with a notice', async () => {
-  const { service } = await fixture();
-  const question = 'xylophone?';
-  await expect(service.answer({ ...REQUEST, question })).rejects.toMatchObject({ code: 'NO_MATCH' });
-  const answered = await service.answer({ ...REQUEST, question, mayGuess: true });
-  expect(answered.sources).toEqual([]);
-  expect(answered.notices).toContainEqual({
-    kind: 'no-match',
-    message: expect.stringContaining('none of your documents') as string,
+test('without a match the model is not asked', async () => {
+  const { client } = await fixture();
+  await expect(ask(client, { ...REQUEST, question: 'xylophone?' })).rejects.toMatchObject({
+    code: 'NO_MATCH',
   });
 });
 
 test('what does not fit the context is left out, and named', async () => {
-  const { service } = await fixture({}, { contextTokens: 64 });
-  const answered = await service.answer({ ...REQUEST, maxTokens: 16 });
+  const { client } = await fixture({}, { contextTokens: 64 });
+  const answered = await ask(client, { ...REQUEST, maxTokens: 16 });
   const left = answered.notices.find(({ kind }) => kind === 'left-out');
   expect(left?.message).toMatch(/context of 64 tokens .*left out: .+\(chunk \d\)/);
   expect(answered.sources.length).toBeGreaterThan(0);
 });
 
 test("the model's own context limits too", async () => {
-  const { service } = await fixture({ contextTrain: 32 });
-  await expect(service.answer({ ...REQUEST, question: 'why not '.repeat(50) })).rejects.toMatchObject({
+  const { client } = await fixture({ contextTrain: 32 });
+  await expect(ask(client, { ...REQUEST, question: 'why not '.repeat(50) })).rejects.toMatchObject({
     code: 'QUESTION_TOO_LONG',
   });
 });
 
 test('a miss is computed, reported as such, and stored afterwards', async () => {
-  const { service, store, model, chunks } = await fixture();
+  const { client, chat, store, model, chunks } = await fixture();
   const lost = chunks.map((chunk) => keyFor(model, 'f16', chunk))[1] ?? '';
   store.chunks.delete(lost);
-  const answered = await service.answer(REQUEST);
+  const answered = await ask(client, REQUEST);
   expect(answered.sources.map(({ tier }) => tier).sort()).toEqual(['computed', 'disk', 'disk']);
-  await service.idle();
+  await chat.idle();
   expect(store.has(lost)).toBe(true);
 });
 
 test('misses are not stored when that is switched off', async () => {
-  const { service, store } = await fixture({}, { storeMisses: false });
+  const { client, chat, store } = await fixture({}, { storeMisses: false });
   store.chunks.clear();
-  await service.answer(REQUEST);
-  await service.idle();
+  await ask(client, REQUEST);
+  await chat.idle();
   expect(store.chunks.size).toBe(0);
 });
 
 test('a damaged chunk is computed instead, and reported', async () => {
-  const { service, store, session } = await fixture();
-  const before = await service.answer(REQUEST);
+  const { client, store, session } = await fixture();
+  const before = await ask(client, REQUEST);
   const prompt = session()?.tokens;
   for (const key of store.chunks.keys()) store.damage(key);
-  const answered = await service.answer(REQUEST);
+  const answered = await ask(client, REQUEST);
   expect(answered.notices.map(({ kind }) => kind)).toContain('quarantined');
   expect(answered.answer).toBe(before.answer);
   expect(session()?.tokens).toEqual(prompt);
 });
 
 test('a full prefill reads nothing from the store and stores nothing', async () => {
-  const { service, store, model } = await fixture();
+  const { client, chat, store, model } = await fixture();
   const encoded = model.encoded;
-  const answered = await service.answer({ ...REQUEST, strategy: { kind: 'full' } });
-  await service.idle();
+  const answered = await ask(client, { ...REQUEST, strategy: { name: 'full' } });
+  await chat.idle();
   expect(answered.sources.every(({ tier }) => tier === 'computed')).toBe(true);
   expect([model.encoded, store.quarantined.length]).toEqual([encoded, 0]);
 });
 
 test('one prompt made in several ways, which leaves nothing behind', async () => {
-  const { service, store, model } = await fixture();
+  const { client, store, model } = await fixture();
   const strategies = [{ name: 'query' as const, ratio: 0.3 }];
-  const request = { question: 'Where does Mara live?', topK: 2, answerTokens: 8, strategies, deep: true };
+  const request = { answerTokens: 8, strategies, deep: true };
   const chunks = store.chunks.size;
-  const { methods, deep } = await service.compare(request);
+  const { methods, deep } = await withAnswer(
+    client,
+    { ...REQUEST, topK: 2, strategy: { name: 'full' } },
+    ({ id: answerId }) => client.call('chat.compare', { answerId, ...request }),
+  );
   expect(methods.map(({ kind, answered }) => [kind, answered])).toEqual([
-    ['full', false],
+    ['full', true],
     ['prefix', false],
     ['reuse', false],
     ['blend', false],
@@ -140,8 +148,8 @@ test('one prompt made in several ways, which leaves nothing behind', async () =>
 });
 
 test('an aborted answer throws ABORTED and frees its session', async () => {
-  const { service, model, store } = await fixture();
-  await expect(service.answer(REQUEST, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+  const { client, model, store } = await fixture();
+  await expect(ask(client, { ...REQUEST, signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: 'ABORTED',
   });
   expect(model.sessions.every(({ disposed }) => disposed)).toBe(true);
@@ -151,27 +159,27 @@ test('an aborted answer throws ABORTED and frees its session', async () => {
 test('an answer that repeats itself is stopped, and says why', async () => {
   const says = 'Mara lives in Oslo, where she builds bridges. '.repeat(40);
   const beforeToken = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const { service } = await fixture({ says, beforeToken });
-  const { stop, answer, notices } = await service.answer({ ...REQUEST, maxTokens: 4000 });
+  const { client } = await fixture({ says, beforeToken });
+  const { stop, answer, notices } = await ask(client, { ...REQUEST, maxTokens: 4000 });
   expect(stop).toBe('repetition');
   expect(answer.length).toBeLessThan(says.length / 4);
   expect(notices.map(({ kind }) => kind)).toContain('repeats');
 });
 
 test('names and numbers in an answer that no passage contains are reported', async () => {
-  const { service } = await fixture({ says: 'Mara Lind moved to Bergen in 1987.' });
-  const { notices } = await service.answer(REQUEST);
+  const { client } = await fixture({ says: 'Mara Lind moved to Bergen in 1987.' });
+  const { notices } = await ask(client, REQUEST);
   const told = notices.find(({ kind }) => kind === 'unsupported');
   expect(told?.message).toMatch(/^Not in the passages: “Bergen”, “1987”\./);
-  const asked = await service.answer({ ...REQUEST, question: 'Did Mara live in Bergen in 1987?' });
+  const asked = await ask(client, { ...REQUEST, question: 'Did Mara live in Bergen in 1987?' });
   expect(asked.notices.map(({ kind }) => kind)).not.toContain('unsupported');
 });
 
 test('the log gets a line about how an answer was made, with nothing that was asked or said', async () => {
   const lines: [string, Record<string, unknown>][] = [];
   const log = { debug: (event: string, fields = {}) => void lines.push([event, fields]) };
-  const { service } = await singleAnswers({ log });
-  await service.answer(REQUEST);
+  const { client } = await chatClient({ log });
+  await ask(client, REQUEST);
   expect(lines).toEqual([
     [
       'answer',
@@ -189,12 +197,15 @@ test('the log gets a line about how an answer was made, with nothing that was as
   expect(JSON.stringify(lines)).not.toMatch(/Mara|Oslo|answer\b.*An/);
 });
 
-test('watching gets each answer, with the data to recompute a blended one', async () => {
+test('watching gets what it needs to recompute an answer that the controller blended', async () => {
   const told: (PassingAnswer | undefined)[] = [];
-  const { service, model } = await singleAnswers({ watch: (answer) => told.push(answer) });
-  await service.answer(REQUEST);
+  const { client, chat, events, model } = await chatClient({});
+  events.on(({ topic, payload }) => {
+    if (topic === 'chat.done') told.push(chat.remade.passing(payload.answerId));
+  });
+  await ask(client, REQUEST);
   expect(told).toEqual([undefined]); // people chose the strategy
-  await service.answer({ ...REQUEST, strategy: { kind: 'auto' } });
+  await ask(client, { ...REQUEST, strategy: { name: 'auto' } });
   const { fingerprint } = model.info;
   expect(told[1]).toMatchObject({
     fingerprint,

@@ -1,13 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type {
-  DocumentFailure,
-  LibraryProgress,
-  PrecomputeReport,
-  SyncReport,
-} from '../../src-shared/library.ts';
-import type { ChunkRow } from '../catalogue/catalogue.ts';
+import type { DocumentFailure, LibraryProgress, PrecomputeReport } from '../../src-shared/library.ts';
+import type { OutputOf } from '../../src-shared/contract/contract.ts';
 import type { KvDtype } from '../engine/engine.ts';
 import { chunkKey } from '../kvstore/store.ts';
 import { throwIfAborted, unlessAborted } from '../platform/abort.ts';
@@ -18,99 +13,97 @@ import { putBack, targetOf, type ChunkModel, type Target } from './queue/targets
 import { scanRoot, type RootChanges } from './sources/root-scan.ts';
 import { requireFolder } from './sources/scan.ts';
 
-export interface FolderLibraryOptions extends StepParts, ChunkModel {
+export interface ReadFolderOptions extends StepParts, ChunkModel {
   dtype: KvDtype;
+  /** The name of a new library. Default: the folder's. */
+  name?: string | undefined;
+  /** Whether a new library is the sample library. */
+  sample?: boolean | undefined;
   /** Where others work on libraries concurrently: runs work on one exclusively. As `work`. */
   alone?: <T>(libraryId: number, work: () => Promise<T>) => Promise<T>;
   /** Where others scan folders concurrently: runs work between their scans. */
   between?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-interface DrainRun {
+export interface ReadFolderRun {
+  /** Whether to compute the chunks' KV, too. */
+  precompute: boolean;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: LibraryProgress) => void) | undefined;
 }
 
-export interface DrainReport {
-  sync: SyncReport;
-  /** undefined when precomputing was not requested. */
-  precompute: PrecomputeReport | undefined;
+type ProgressRun = Pick<ReadFolderRun, 'signal' | 'onProgress'>;
+
+export type FolderReport = OutputOf<'libraries.read'>;
+
+/**
+ * Creates the library of a folder if it is missing, scans for new, edited and deleted files, and runs the queue's steps for this library
+ * and a model of the caller's choice until nothing is left to do, whether the queue is paused or not; without `precompute` all steps but
+ * the last. A document that cannot be used is reported and the others continue; when none can be used, the first failure is thrown. A
+ * failure that makes queue workers wait ends the run; finished work stays. LIBRARY_NOT_FOUND, LIBRARY_EMPTY, ABORTED, DISK_FULL,
+ * STORE_READ_ONLY, OUT_OF_MEMORY, every DOCUMENT_… code.
+ */
+export async function readFolder(
+  path: string,
+  options: ReadFolderOptions,
+  run: ReadFolderRun,
+): Promise<FolderReport> {
+  await requireFolder(path);
+  return new FolderReading(await realpath(path), options).read(run);
 }
 
-/** A library that consists of one folder, with its chunks for a model of the caller's choice; for the command line. */
-export class FolderLibrary {
-  /** The folder, with links resolved. */
-  readonly root: string;
-  readonly chunkSetId: number;
-  readonly #options: FolderLibraryOptions;
+class FolderReading {
+  readonly #root: string;
+  readonly #options: ReadFolderOptions;
   readonly #id: number;
   readonly #rootId: number;
   readonly #target: Target;
+  readonly #chunkSetId: number;
 
-  /** The library of that folder; created if missing. LIBRARY_NOT_FOUND when `path` is not a folder. */
-  static async open(path: string, options: FolderLibraryOptions): Promise<FolderLibrary> {
-    await requireFolder(path);
-    return new FolderLibrary(await realpath(path), options);
-  }
-
-  private constructor(root: string, options: FolderLibraryOptions) {
+  constructor(root: string, options: ReadFolderOptions) {
     const { libraries, chunkTable } = options.catalogue;
-    this.root = root;
+    const { name = basename(root) || root, sample } = options;
+    this.#root = root;
     this.#options = options;
-    this.#id = libraries.ofFolder(root) ?? libraries.create(basename(root) || root);
+    this.#id = libraries.ofFolder(root) ?? libraries.create(name, sample);
     this.#rootId = libraries.addRoot(this.#id, { kind: 'folder', path: root, watched: false });
     this.#target = targetOf(options, options.dtype);
-    this.chunkSetId = chunkTable.setId({ libraryId: this.#id, ...this.#target });
+    this.#chunkSetId = chunkTable.setId({ libraryId: this.#id, ...this.#target });
   }
 
-  /** Id of the document at a path relative to the root; undefined when the folder has no readable one there. */
-  documentId(path: string): number | undefined {
-    return this.#options.catalogue.documents.ofPath(this.#rootId, path)?.id;
-  }
-
-  /** In reading order. */
-  chunks(): Iterable<ChunkRow> {
-    return this.#options.catalogue.chunks(this.chunkSetId);
-  }
-
-  /**
-   * Scans for new, edited and deleted files, and runs the queue's steps for this library until nothing is left to do, whether the queue is
-   * paused or not; without `precompute` all steps but the last. A document that cannot be used is reported and the others continue; when
-   * none can be used, the first failure is thrown. A failure that makes queue workers wait ends the run; finished work stays.
-   * LIBRARY_NOT_FOUND, LIBRARY_EMPTY, ABORTED, DISK_FULL, STORE_READ_ONLY, OUT_OF_MEMORY, every DOCUMENT_… code.
-   */
-  async drain({ precompute = true, ...run }: DrainRun & { precompute?: boolean } = {}): Promise<DrainReport> {
+  async read(run: ReadFolderRun): Promise<FolderReport> {
     const turn = { begun: false };
-    const work = (): Promise<DrainReport> => {
+    const { alone = <T>(_: number, work: () => Promise<T>) => work() } = this.#options;
+    const reading = alone(this.#id, async () => {
       throwIfAborted(run.signal);
       turn.begun = true;
-      return this.#drain(precompute, run);
-    };
-    const { alone } = this.#options;
-    const drained = alone ? alone(this.#id, async () => work()) : work();
+      return this.#read(run);
+    });
     try {
-      return await unlessAborted(drained, run.signal);
+      return await unlessAborted(reading, run.signal);
     } catch (error) {
-      drained.catch(() => undefined); // its turn comes, and it ends immediately
+      reading.catch(() => undefined); // its turn comes, and it ends immediately
       if (!turn.begun) throw error;
-      return drained; // the model is in use until it has ended
+      return reading; // the model is in use until it has ended
     }
   }
 
-  async #drain(precompute: boolean, run: DrainRun): Promise<DrainReport> {
+  async #read({ precompute, ...run }: ReadFolderRun): Promise<FolderReport> {
     const { catalogue } = this.#options;
     run.onProgress?.({ phase: 'scanning', done: 0, total: 0, tokens: 0, secondsLeft: undefined });
     const changes = await this.#scan(run.signal);
     await putBack(catalogue, this.#id, this.#target, precompute);
     const updated = await this.#readAndCut(changes.files, run);
-    const { chunks } = catalogue.chunkTable.counts(this.chunkSetId);
-    if (chunks === 0) throw nothingToRead(this.root, [...changes.failures, ...this.#failures()]);
-    const precomputed = precompute && this.#target.blends ? await this.#precompute(run) : undefined;
+    const { chunks } = catalogue.chunkTable.counts(this.#chunkSetId);
+    if (chunks === 0) throw nothingToRead(this.#root, [...changes.failures, ...this.#failures()]);
+    const precomputed = precompute && this.#target.blends ? await this.#precompute(run) : null;
     const failed = this.#failures();
     const documents = changes.files - failed.length;
     const failures = [...changes.failures, ...failed];
     const skipped = changes.skipped.flatMap(({ path, reason }) => (reason === 'kind' ? [path] : []));
     return {
+      libraryId: String(this.#id),
+      root: this.#root,
       sync: { documents, updated, removed: changes.removed, chunks, failures, skipped },
       precompute: precomputed,
     };
@@ -119,16 +112,15 @@ export class FolderLibrary {
   async #scan(signal: AbortSignal | undefined): Promise<RootChanges> {
     const { catalogue } = this.#options;
     const root = catalogue.libraries.root(this.#rootId);
-    if (!root) throw new KvasirError('LIBRARY_NOT_FOUND', `The library of ${this.root} was deleted.`);
-    const { between } = this.#options;
-    const look = (): Promise<RootChanges> => scanRoot(catalogue, root, { signal, retryFailed: true });
-    const changes = await (between ? between(look) : look());
+    if (!root) throw new KvasirError('LIBRARY_NOT_FOUND', `The library of ${this.#root} was deleted.`);
+    const { between = <T>(work: () => Promise<T>) => work() } = this.#options;
+    const changes = await between(() => scanRoot(catalogue, root, { signal, retryFailed: true }));
     catalogue.libraries.setFailure(root.id, null);
     return changes;
   }
 
   /** Returns how many documents have a new text. */
-  async #readAndCut(total: number, { signal, onProgress }: DrainRun): Promise<number> {
+  async #readAndCut(total: number, { signal, onProgress }: ProgressRun): Promise<number> {
     let updated = 0;
     const steps = this.#steps({ onRead: (outcome) => (updated += outcome === 'new' ? 1 : 0) });
     for (let done = 0, more = true; more;) {
@@ -145,7 +137,7 @@ export class FolderLibrary {
     return updated;
   }
 
-  async #precompute({ signal, onProgress }: DrainRun): Promise<PrecomputeReport> {
+  async #precompute({ signal, onProgress }: ProgressRun): Promise<PrecomputeReport> {
     const { store, model, dtype } = this.#options;
     const distinct = await this.#distinctChunks(signal);
     const missing = [...distinct].filter(([key]) => !store.has(key));
@@ -191,7 +183,7 @@ export class FolderLibrary {
   async #distinctChunks(signal: AbortSignal | undefined): Promise<Map<string, number>> {
     const chunks = new Map<string, number>();
     const slice = new TimeSlice();
-    for (const { tokens, lead } of this.chunks()) {
+    for (const { tokens, lead } of this.#options.catalogue.chunks(this.#chunkSetId)) {
       chunks.set(chunkKey({ ...this.#target, tokens, lead }), tokens.length);
       await slice.step(signal);
     }

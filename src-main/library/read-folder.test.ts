@@ -2,6 +2,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -14,11 +15,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LibraryProgress, SyncReport } from '../../src-shared/library.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { FakeModel } from '../testing/fusion.ts';
-import { LibraryFakeStore, openFolder, ServiceFixture } from '../testing/library.ts';
+import { folderOf, LibraryFakeStore, ServiceFixture } from '../testing/library.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
 import { openDatabase } from '../platform/database.ts';
-import type { FolderLibrary } from './folder-library.ts';
+
+type Folder = ReturnType<typeof folderOf>;
 
 /** A folder of files, a catalogue, a fake model and store. */
 class Fixture {
@@ -46,17 +48,16 @@ class Fixture {
     utimesSync(file, then, then);
   }
 
-  open({ root = this.root, chunkTokens = 24, model = this.model } = {}): Promise<FolderLibrary> {
+  open({ root = this.root, chunkTokens = 24, model = this.model } = {}): Folder {
     const { catalogue, store } = this;
-    return openFolder(root, { catalogue, store, model, chunkTokens });
+    return folderOf(root, { catalogue, store, model, chunkTokens });
   }
 }
 
 /** Reads and chunks, and leaves the KV for later. */
-const sync = async (library: FolderLibrary): Promise<SyncReport> =>
-  (await library.drain({ precompute: false })).sync;
+const sync = async (library: Folder): Promise<SyncReport> => (await library.read({ precompute: false })).sync;
 
-const texts = (library: FolderLibrary): string[] =>
+const texts = (library: Folder): string[] =>
   [...library.chunks()].map((chunk) => `${chunk.path}: ${chunk.text}`);
 
 test('reads the documents of all subfolders in a fixed order, and nothing hidden or else', async () => {
@@ -69,7 +70,7 @@ test('reads the documents of all subfolders in a fixed order, and nothing hidden
     '.h.md': 'no',
     '.git/x.md': 'no',
   });
-  const library = await fixture.open();
+  const library = fixture.open();
   expect(await sync(library)).toEqual({
     documents: 3,
     updated: 3,
@@ -90,7 +91,7 @@ test.each([
   ['notes.old.txt', 'A long first line goes on\nin a second one.\n\nMore.', 'notes.old'],
   ['a.txt', `${'x'.repeat(81)}\n\nMore.`, 'a'],
 ])('the title of %s with %j is %j', async (path, text, title) => {
-  const library = await new Fixture({ [path]: text }).open();
+  const library = new Fixture({ [path]: text }).open();
   await sync(library);
   expect([...library.chunks()][0]?.documentTitle).toBe(title);
 });
@@ -99,7 +100,7 @@ test('a link to a parent folder ends, a dangling link is reported', async () => 
   const fixture = new Fixture({ 'sub/a.md': 'text' });
   symlinkSync(fixture.root, join(fixture.root, 'sub', 'loop'));
   symlinkSync('/nowhere', join(fixture.root, 'gone.md'));
-  const report = await sync(await fixture.open());
+  const report = await sync(fixture.open());
   expect(report.documents).toBe(1);
   expect(report.failures).toEqual([
     { path: 'gone.md', code: 'DOCUMENT_UNREADABLE', message: 'It cannot be read (ENOENT): gone.md.' },
@@ -108,7 +109,7 @@ test('a link to a parent folder ends, a dangling link is reported', async () => 
 
 test('unchanged files are not read again; edited ones are chunked again; removed ones disappear', async () => {
   const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' });
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   fixture.write('b.md', 'two and a half', 60);
   rmSync(join(fixture.root, 'c.md'));
@@ -120,7 +121,7 @@ test('unchanged files are not read again; edited ones are chunked again; removed
 test('a file edited within its time stamp is noticed when it was read right after it was written', async () => {
   const fixture = new Fixture({});
   fixture.write('a.md', 'one', 0);
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   const { atime, mtime } = statSync(join(fixture.root, 'a.md'));
   writeFileSync(join(fixture.root, 'a.md'), 'two');
@@ -133,7 +134,7 @@ test('a file dated ahead is trusted like any other, and not read at every scan',
   const fixture = new Fixture({});
   const years = 2 * 365 * 24 * 3600;
   fixture.write('a.md', 'one', -years);
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   const { atime, mtime } = statSync(join(fixture.root, 'a.md'));
   writeFileSync(join(fixture.root, 'a.md'), 'two');
@@ -144,7 +145,7 @@ test('a file dated ahead is trusted like any other, and not read at every scan',
 
 test('a touched file with the same bytes keeps its chunks', async () => {
   const fixture = new Fixture({ 'a.md': 'one' });
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   const before = [...library.chunks()].map((chunk) => chunk.id);
   fixture.write('a.md', 'one', 10);
@@ -154,9 +155,9 @@ test('a touched file with the same bytes keeps its chunks', async () => {
 
 test('each model and chunk size has its own chunks, and an edit reaches all of them', async () => {
   const fixture = new Fixture({ 'a.md': 'One two three. '.repeat(6) });
-  const small = await fixture.open({ chunkTokens: 16 });
-  const large = await fixture.open({ chunkTokens: 64 });
-  const other = await fixture.open({
+  const small = fixture.open({ chunkTokens: 16 });
+  const large = fixture.open({ chunkTokens: 64 });
+  const other = fixture.open({
     chunkTokens: 64,
     model: new FakeModel({ fingerprint: 'e'.repeat(64) }),
   });
@@ -175,7 +176,7 @@ test('a document that cannot be used is named, and the others continue', async (
     'big.txt': 'x'.repeat(1001),
     'mixed.txt': Buffer.from([0x61, 0, 0x62]),
   });
-  const library = await fixture.open();
+  const library = fixture.open();
   const { documents, failures } = await sync(library);
   expect(documents).toBe(1);
   expect(failures.map(({ path, code }) => [path, code])).toEqual([
@@ -189,7 +190,7 @@ test('a document that cannot be used is named, and the others continue', async (
 
 test('a document that turns bad loses its chunks', async () => {
   const fixture = new Fixture({ 'a.md': 'fine', 'b.md': 'fine' });
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   fixture.write('b.md', Buffer.from([0xff, 0]), 60);
   expect(await sync(library)).toMatchObject({ documents: 1, chunks: 1 });
@@ -203,27 +204,27 @@ test.each([
   ['DOCUMENT_TOO_LARGE', { 'a.txt': 'x'.repeat(2000) }],
   ['DOCUMENT_UNSUPPORTED', { 'a.txt': Buffer.from([1, 0]), 'b.txt': Buffer.from([2, 0]) }],
 ])('%s when nothing can be read', async (code, files: Record<string, string | Buffer>) => {
-  const library = await new Fixture(files).open();
+  const library = new Fixture(files).open();
   await expect(sync(library)).rejects.toMatchObject({ code });
 });
 
 test('LIBRARY_NOT_FOUND for no folder, and for a file', async () => {
   const fixture = new Fixture({ 'a.md': 'x' });
   for (const root of [join(fixture.dir, 'none'), join(fixture.root, 'a.md')]) {
-    await expect(fixture.open({ root })).rejects.toMatchObject({ code: 'LIBRARY_NOT_FOUND' });
+    await expect(fixture.open({ root }).read()).rejects.toMatchObject({ code: 'LIBRARY_NOT_FOUND' });
   }
 });
 
 test('precompute stores what is missing once, and reports progress', async () => {
   const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two', 'same.md': 'one' });
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   const seen: LibraryProgress[] = [];
-  const { precompute } = await library.drain({ onProgress: (progress) => seen.push(progress) });
+  const { precompute } = await library.read({ onProgress: (progress) => seen.push(progress) });
   expect(precompute).toMatchObject({ chunks: 2, computed: 2, stored: 0, overBudgetBytes: 0 });
   const computing = seen.filter(({ phase }) => phase === 'precomputing');
   expect(computing.map(({ done, total }) => `${done}/${total}`)).toEqual(['0/2', '1/2', '2/2']);
-  expect((await library.drain()).precompute).toMatchObject({ chunks: 2, computed: 0, stored: 2, tokens: 0 });
+  expect((await library.read()).precompute).toMatchObject({ chunks: 2, computed: 0, stored: 2, tokens: 0 });
   expect(fixture.model.encoded).toBe(2);
 });
 
@@ -231,25 +232,25 @@ test('an aborted precompute keeps what it has done and continues from there', as
   const fixture = new Fixture(
     Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`${i}.md`, `document ${i}`])),
   );
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   const abort = new AbortController();
   const stopAtFour = ({ phase, done }: LibraryProgress): void => {
     if (phase === 'precomputing' && done === 4) abort.abort();
   };
-  await expect(library.drain({ signal: abort.signal, onProgress: stopAtFour })).rejects.toMatchObject({
+  await expect(library.read({ signal: abort.signal, onProgress: stopAtFour })).rejects.toMatchObject({
     code: 'ABORTED',
   });
-  expect((await library.drain()).precompute).toMatchObject({ computed: 6, stored: 4 });
+  expect((await library.read()).precompute).toMatchObject({ computed: 6, stored: 4 });
 });
 
 test('precompute stops at the disk budget instead of evicting what it has just stored', async () => {
   const fixture = new Fixture({ 'a.md': 'one two', 'b.md': 'six ten', 'c.md': 'red blue' });
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   const [first] = library.chunks();
   fixture.store.diskBudgetBytes = (first?.tokens.length ?? 0) * fixture.model.bytesPerToken() * 2;
-  expect((await library.drain()).precompute).toMatchObject({
+  expect((await library.read()).precompute).toMatchObject({
     computed: 2,
     overBudgetBytes: fixture.store.diskBudgetBytes / 2,
   });
@@ -257,19 +258,19 @@ test('precompute stops at the disk budget instead of evicting what it has just s
 
 test('a full disk ends precompute with its own error', async () => {
   const fixture = new Fixture({ 'a.md': 'one' });
-  const library = await fixture.open();
+  const library = fixture.open();
   await sync(library);
   fixture.store.putFails = new KvasirError('DISK_FULL', 'full');
-  await expect(library.drain()).rejects.toMatchObject({ code: 'DISK_FULL' });
+  await expect(library.read()).rejects.toMatchObject({ code: 'DISK_FULL' });
 });
 
 test('what was evicted is computed again', async () => {
   const fixture = new Fixture({ 'a.md': 'one', 'b.md': 'two' });
-  const library = await fixture.open();
-  await library.drain();
+  const library = fixture.open();
+  await library.read();
   const [key = ''] = fixture.store.chunks.keys();
   await fixture.store.evict({ keys: [key] });
-  expect(await library.drain()).toMatchObject({
+  expect(await library.read()).toMatchObject({
     sync: { updated: 0 },
     precompute: { computed: 1, stored: 1 },
   });
@@ -277,14 +278,14 @@ test('what was evicted is computed again', async () => {
 
 test('a folder that was marked as gone is read when it is there', async () => {
   const fixture = new Fixture({ 'a.md': 'one' });
-  const library = await fixture.open();
-  const [root] = fixture.catalogue.libraries.roots();
-  fixture.catalogue.libraries.setFailure(root!.id, {
+  const { libraries } = fixture.catalogue;
+  const root = { kind: 'folder' as const, path: realpathSync(fixture.root), watched: false };
+  libraries.setFailure(libraries.addRoot(libraries.create('docs'), root), {
     code: 'LIBRARY_NOT_FOUND',
     message: 'gone',
     advice: '',
   });
-  expect(await sync(library)).toMatchObject({ updated: 1, chunks: 1 });
+  expect(await sync(fixture.open())).toMatchObject({ updated: 1, chunks: 1 });
 });
 
 describe('beside what a window does', () => {
@@ -296,8 +297,9 @@ describe('beside what a window does', () => {
     await fixture.service.addPaths({ id, paths: [join(fixture.dir, 'others')], watch: false });
     await fixture.service.rescan(id);
     fixture.service.queue.pause();
-    const library = await fixture.service.openFolder(fixture.root, fixture.models.active!);
-    expect((await library.drain()).precompute).toMatchObject({ computed: 2 });
+    const target = { ...fixture.models.active!, dtype: 'f16' as const };
+    const { precompute } = await fixture.service.read(fixture.root, target, { precompute: true });
+    expect(precompute).toMatchObject({ computed: 2 });
     expect(fixture.info(id)).toMatchObject({ pending: 1, chunks: 0 });
     expect(fixture.service.queue.status().paused).toBe(true);
   });
@@ -314,8 +316,8 @@ describe('beside what a window does', () => {
       fixture.write('b.md', 'two and a half', 60);
       const { catalogue, store } = fixture;
       const model = new FakeModel({ fingerprint: 'e'.repeat(64) });
-      const library = await openFolder(fixture.root, { catalogue, store, model, chunkTokens: 64 });
-      expect(await library.drain()).toMatchObject({
+      const library = folderOf(fixture.root, { catalogue, store, model, chunkTokens: 64 });
+      expect(await library.read()).toMatchObject({
         sync: { updated: 1, chunks: 2 },
         precompute: { computed: 2 },
       });

@@ -1,0 +1,43 @@
+import type { ChunkRow } from '../../src-main/catalogue/catalogue.ts';
+import type { App } from '../../src-main/app.ts';
+import { ask, type Answered, type Question } from '../../src-main/hosts/client/ask.ts';
+import { clientOf, type CoreClient } from '../../src-main/hosts/client/client.ts';
+import type { FolderReport } from '../../src-main/library/read-folder.ts';
+import type { Profile } from '../../src-main/profile.ts';
+
+/** A folder's library, read for a client with its own model, as a command does. */
+export interface ReadLibrary extends FolderReport {
+  client: CoreClient;
+  profile: Profile;
+  model: Profile['active']['model'];
+  chunkSetId: number;
+  chunks: () => Iterable<ChunkRow>;
+  /** Reads it again. */
+  read: (options?: { precompute?: boolean | undefined }) => Promise<FolderReport>;
+  ask: (question: Question) => Promise<Answered>;
+}
+
+/** Default: the sample library and the demo model. */
+export async function readLibrary(
+  app: App,
+  { path, model: name, precompute }: { path?: string; model?: string; precompute?: boolean } = {},
+): Promise<ReadLibrary> {
+  const client = await clientOf(app, { model: name });
+  const profile = [...app.profiles].at(-1);
+  if (!profile) throw new Error('no profile');
+  const read: ReadLibrary['read'] = (options = {}) => client.call('libraries.read', { path, ...options });
+  const report = await read({ precompute });
+  const { model, chunkTokens } = profile.active;
+  const { chunkTable } = app.catalogue;
+  const chunkSetId = chunkTable.findSet(Number(report.libraryId), model.info.fingerprint, chunkTokens) ?? -1;
+  return {
+    ...report,
+    client,
+    profile,
+    model,
+    chunkSetId,
+    chunks: () => app.catalogue.chunks(chunkSetId),
+    read,
+    ask: (question) => ask(client, { scope: { libraryIds: [report.libraryId] }, seed: 0, ...question }),
+  };
+}

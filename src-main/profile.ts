@@ -1,0 +1,155 @@
+import type { Failure } from '../src-shared/contract/common.ts';
+import type { ProfileInput } from '../src-shared/contract/profile.ts';
+import type { StrategyChoice } from '../src-shared/strategy.ts';
+import { AnalysisService } from './analysis/analysis-service.ts';
+import { libraryDocuments } from './analysis/library-documents.ts';
+import { libraryTexts } from './answering/calibration-prompts.ts';
+import { libraryPassages } from './answering/library-passages.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import { ChatService } from './chat/chat-service.ts';
+import type { Model } from './engine/engine.ts';
+import type { CalibrationFile } from './fusion/calibration/calibration-file.ts';
+import { CalibrationService } from './fusion/calibration/calibration-service.ts';
+import { Planner } from './fusion/planning/planner.ts';
+import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
+import type { WatchService } from './fusion/watching/watch-service.ts';
+import type { WatchTable } from './fusion/watching/watch-table.ts';
+import type { ChunkStore } from './kvstore/store.ts';
+import type { ActiveModel, EmbedderSource, ModelSource } from './models/active-model.ts';
+import type { ChosenModels } from './models/chosen-models.ts';
+import type { ModelLoader } from './models/loader/model-loader.ts';
+import type { Core } from './platform/core.ts';
+import { EventBus } from './platform/event-bus.ts';
+import { traceOf } from './platform/failure.ts';
+import type { Paths } from './platform/paths.ts';
+import { adjustedFailure } from './platform/settings.ts';
+import type { SettingsService } from './platform/settings-service.ts';
+import { activeChunkSets } from './retrieval/active-sets.ts';
+import { SearchService } from './retrieval/search-service.ts';
+
+/** The parts of the app that profiles share with it. */
+interface SharedParts extends Core {
+  paths: Paths;
+  catalogue: Catalogue;
+  store: ChunkStore;
+  loader: ModelLoader;
+  chosenModels: ChosenModels;
+  /** All that are open. */
+  profiles: Set<Profile>;
+  planner: Planner;
+  prefixes: StoredPrefixes;
+  calibrationFile: CalibrationFile;
+  watching: Pick<WatchService, 'answered'>;
+  watched: WatchTable;
+  unmeasured(model: Pick<Model, 'info' | 'path'>): StrategyChoice | undefined;
+}
+
+/**
+ * The services of a client with its own model and settings. Nobody else sees its conversations, analyses and events, which last as long as
+ * the profile; libraries, stored chunks, costs and calibrations are the app's.
+ */
+export class Profile {
+  readonly settings: SettingsService;
+  readonly events: EventBus;
+  readonly active: ActiveModel;
+  readonly models: ModelSource & EmbedderSource;
+  readonly search: SearchService;
+  readonly chat: ChatService;
+  readonly analysis: AnalysisService;
+  readonly calibration: CalibrationService<ActiveModel>;
+  /** Settings that cannot be used as given. */
+  readonly found: readonly Failure[];
+  readonly #app: SharedParts;
+  readonly #giveBack: () => Promise<void>;
+  #closing: Promise<void> | undefined;
+
+  /** BAD_ARGUMENT, and the errors of Engine.loadModel. */
+  static async open(
+    app: SharedParts,
+    { settings: overrides = {}, ...choice }: ProfileInput,
+  ): Promise<Profile> {
+    const settings = app.settings.with(overrides);
+    const found = settings.adjusted.filter(({ name }) => name in overrides).map(adjustedFailure);
+    const { active, giveBack } = await app.chosenModels.take(choice, settings);
+    await app.loader.useEmbedder();
+    const profile = new Profile(app, { settings, found, active, giveBack });
+    app.profiles.add(profile);
+    return profile;
+  }
+
+  private constructor(
+    app: SharedParts,
+    own: Pick<Profile, 'settings' | 'found' | 'active'> & { giveBack: () => Promise<void> },
+  ) {
+    const { catalogue, store, prefixes, gate, log } = app;
+    const { settings, active } = own;
+    this.#app = app;
+    this.#giveBack = own.giveBack;
+    this.settings = settings;
+    this.found = own.found;
+    this.active = active;
+    this.events = new EventBus((error) => log.error('listener-failed', { error: traceOf(error) }));
+    this.models = {
+      active,
+      current: () => Promise.resolve(active),
+      onChange: () => () => undefined,
+      get embedder() {
+        return app.loader.embedder;
+      },
+      onEmbedderChange: (listener) => app.loader.onEmbedderChange(listener),
+    };
+    const core: Core = { settings, events: this.events, gate, log };
+    const { models } = this;
+    const sets = activeChunkSets(catalogue, models);
+    this.search = new SearchService({ catalogue, sets, models, gate, log });
+    this.calibration = new CalibrationService({
+      ...core,
+      models,
+      file: app.calibrationFile,
+      texts: libraryTexts({ catalogue, settings, sampleQuestions: app.paths.sampleQuestions }),
+    });
+    const shared = {
+      ...core,
+      path: ':memory:',
+      models,
+      store,
+      retrieval: this.search,
+      passages: libraryPassages(catalogue, models),
+      planner: new Planner({
+        costs: app.planner.costs,
+        store,
+        calibration: (model, kind) => this.calibration.of(model, kind),
+        unmeasured: (model) => app.unmeasured(model),
+        leastRatio: (model, libraryIds) => app.watched.leastRatio(model, libraryIds),
+      }),
+    };
+    this.chat = new ChatService({ ...shared, prefixes });
+    this.analysis = new AnalysisService({
+      ...shared,
+      documents: libraryDocuments(catalogue),
+      openSession: this.chat.openSession.bind(this.chat),
+    });
+    this.events.on(({ topic, payload }) => {
+      if (topic === 'chat.done' && payload.state === 'done')
+        app.watching.answered(this.chat.remade.passing(payload.answerId));
+      if (topic === 'calibration.changed') app.events.emit(topic, payload);
+    });
+  }
+
+  /** Stops its work, and gives the model back once what its answers computed is stored. REQUIRES: no folder is being read for it. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.calibration.close();
+    await this.analysis.close();
+    for (const { id, busy } of this.chat.list()) if (busy) this.chat.stop(id);
+    await this.chat.idle();
+    await this.chat.close();
+    await this.search.close();
+    await this.#giveBack();
+    this.#app.profiles.delete(this);
+  }
+}
