@@ -59,7 +59,7 @@ async function answered(id: string, answerId: string): Promise<Message> {
 }
 
 test('appending turn by turn gives the same KV as one prompt', async () => {
-  const { model } = await app.loader.current();
+  const { model } = await app.localModels.current();
   const parts = ['Mara Lind works in Riga. ', 'Where? In Riga. ', 'She likes tea and lives in'].map((text) =>
     model.tokenize(text),
   );

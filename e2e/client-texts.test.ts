@@ -7,8 +7,8 @@ import type { Calibration } from '../src-shared/contract/calibration.ts';
 import type { StrategyChoice, StrategyRequest } from '../src-shared/strategy.ts';
 import { App } from '../src-main/app.ts';
 import { remakePrompt } from '../src-main/answering/remade-prompt.ts';
-import { laid } from '../src-main/completions/asked.ts';
-import { layOutMessages } from '../src-main/completions/layout.ts';
+import { clientPrompt } from '../src-main/completions/ask.ts';
+import { tokenPrompt } from '../src-main/answering/backends/token-prompt.ts';
 import type { CompletionMessage, CompletionResult } from '../src-main/completions/types.ts';
 import type { FusionModel as Model } from '../src-main/fusion/model.ts';
 import { nearestAt } from '../src-main/fusion/calibration/choose.ts';
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 test("auto is as close to the full prefill as the model's best strategy", async () => {
   expect(calibration.textKind).toBe('headings');
-  const model = app.loader.active?.model;
+  const model = app.localModels.active?.model;
   if (!model) throw new Error('no model');
   const usual = nearestAt([calibration], UNCALIBRATED.ratio) ?? UNCALIBRATED;
   const rows = [];
@@ -99,7 +99,8 @@ function answer(message: CompletionMessage, strategy?: StrategyRequest): Promise
 
 /** Measures how far a prompt by one strategy is from its full prefill. */
 async function driftOf(message: CompletionMessage, strategy: StrategyChoice, model: Model): Promise<Drift> {
-  const { parts, behind } = layOutMessages(model, [message].map(laid(model)), {});
+  const asked = { ...clientPrompt({ messages: [message] }), think: false, contextTokens: 100_000 };
+  const { parts, behind } = tokenPrompt(model, asked);
   const { dtype } = app.settings.current;
   const options = { model, store: app.store, clock: systemClock, dtype, signal };
   const drift = await remakePrompt({ parts, behind, strategy }, options);

@@ -16,7 +16,7 @@ test("a first start measures the model's costs, and calibrates it once the libra
     rmSync(dir, { recursive: true, force: true });
   });
   app.start();
-  const { model } = await app.loader.current();
+  const { model } = await app.localModels.current();
   await expect.poll(() => app.planner.costs.knows(model.info, 'disk'), { timeout: WAIT_MS }).toBe(true);
   const { id } = app.chat.create({ scope: { libraryIds: [], documentIds: [] } });
   const { answerId } = app.chat.send(id, 'Where was Mara born?');

@@ -56,7 +56,7 @@ test('a person is answered while programs occupy the model and more of them wait
 });
 
 test("a person's prompt is computed before a program's earlier, shorter one", async () => {
-  const { model } = await app.loader.current();
+  const { model } = await app.localModels.current();
   const capacity = 2048;
   const [program, person] = [model.createSession(capacity), model.createSession(capacity)];
   const tokens = (count: number): Int32Array => Int32Array.from({ length: count }, (_, i) => 100 + (i % 400));
@@ -73,7 +73,7 @@ test("a person's prompt is computed before a program's earlier, shorter one", as
 });
 
 test("a chunk for a program's prompt is encoded while others are answered", async () => {
-  const { model } = await app.loader.current();
+  const { model } = await app.localModels.current();
   const session = model.createSession(2048);
   const tokens = Int32Array.from({ length: 96 }, (_, i) => 100 + i);
   await session.append([{ kind: 'compute', tokens }], FULL);

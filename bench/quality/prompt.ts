@@ -1,7 +1,7 @@
 /** Lays out questions' prompts as the app does: by the model's chat template, each passage tokenised separately. */
 import type { ChunkKv, KvDtype, Model, Segment } from '../../src-main/engine/engine.ts';
-import { withOneBos } from '../../src-main/answering/prompt.ts';
-import { conversationFrame } from '../../src-main/answering/template.ts';
+import { withOneBos } from '../../src-main/answering/backends/token-prompt.ts';
+import { messagesFrame } from '../../src-main/answering/template.ts';
 import type { Question } from './question.ts';
 
 export interface Prompt {
@@ -33,8 +33,6 @@ export interface PromptOptions {
   chunkTokens: number;
 }
 
-const BARE = { before: '', after: '' };
-
 /** Makes prompts, and keeps the chunks of the current context, since consecutive questions often share it. */
 export class PromptMaker {
   readonly #model: Model;
@@ -60,13 +58,10 @@ export class PromptMaker {
 
   /** Token ids only. */
   layout({ passages, leads, before, ask, bare }: Question, lead = this.#options.lead): Layout {
-    const frame = bare === true ? BARE : conversationFrame(this.#model.info, { turns: 1 }).turns[0];
-    if (!frame) throw new Error('the conversation has no turn');
-    const head = this.#join(
-      this.#model.tokenize(frame.before, { special: true }),
-      this.#model.tokenize(before),
-    );
-    const tail = this.#join(this.#model.tokenize(ask), this.#model.tokenize(frame.after, { special: true }));
+    const { texts: frame } = messagesFrame(this.#model.info, [{ role: 'user' }], { turns: true });
+    const [opening = '', closing = ''] = bare === true ? [] : frame;
+    const head = this.#join(this.#model.tokenize(opening, { special: true }), this.#model.tokenize(before));
+    const tail = this.#join(this.#model.tokenize(ask), this.#model.tokenize(closing, { special: true }));
     const texts = passages.filter((passage) => passage !== '');
     const cut = this.#cut(texts);
     const ledBy = cut.map((_, i) => this.#lead(lead, cut[i - 1], leads?.get(texts[i] ?? '')));

@@ -21,7 +21,7 @@ async function makeReady(ready: string): Promise<void> {
   const app = await App.open({ dataDir });
   try {
     app.start();
-    const { model } = await app.loader.current();
+    const { model } = await app.localModels.current();
     const isCalibrated = () => app.calibration.of(model, 'headings') !== undefined;
     await vi.waitUntil(isCalibrated, { timeout: READY_MS, interval: 200 });
   } finally {

@@ -1,6 +1,8 @@
 import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { AnswerMaker } from '../answering/answer.ts';
+import { readAnswer, type AnswerMaker } from '../answering/answer.ts';
+import { conversation } from '../answering/ask.ts';
+import { requireLocal } from '../answering/backends/backend-of.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
 import { encodeMissing } from '../answering/encode-missing.ts';
 import { cutOffNotice, endingNotices } from '../answering/notices.ts';
@@ -8,7 +10,6 @@ import type { FoundPassage, Passages } from '../answering/passages.ts';
 import { unsupportedNotice } from '../answering/unsupported.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
-import type { Progress } from '../engine/engine.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import type { ChunkStore, LeaseSet } from '../kvstore/store.ts';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';
@@ -106,7 +107,7 @@ export class AnalysisRun {
     const { store } = this.options;
     await this.work(async (signal) => {
       this.#held?.release();
-      this.#held = await store.acquireMany(keys, this.active.model, signal);
+      this.#held = await store.acquireMany(keys, requireLocal(this.active), signal);
     });
   }
 
@@ -150,16 +151,15 @@ export class AnalysisRun {
   /** Sends the model a question with passages before it; chunks that the store lacks are computed and stored first. */
   async ask(
     question: string,
-    offered: readonly FoundPassage[],
+    passages: readonly FoundPassage[],
     { signal, live, lane = 0, retrieveMs = 0, begun = '', mayGuess = false }: AskedOf,
   ): Promise<StepResult> {
     const { active, choices, options } = this;
     const { model } = active;
     const { store, planner, clock, log, maker, sessions } = options;
     const session = sessions.of(lane);
-    const chunks = offered.map((each) => ({ ...each, label: each.passage.path }));
-    const encoded = await encodeMissing(chunks, {
-      model,
+    const encoded = await encodeMissing(passages, {
+      model: active,
       store,
       choices,
       costs: planner.costs,
@@ -167,25 +167,27 @@ export class AnalysisRun {
       signal,
       onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
     });
+    if (begun !== '') live.addText(begun);
     try {
-      const request = {
-        ...active,
-        question,
-        choices,
-        signal,
-        requestClass: 'analysis',
-        passages: offered,
-        begun,
-        mayGuess,
-        stopwatch: new Stopwatch(clock),
-        before: { retrieve: retrieveMs },
-        onProgress: (progress: Progress) => live.progress(progress),
-        onText: (text: string) => live.addText(text),
-      };
-      if (begun !== '') live.addText(begun);
-      const laidOut = maker.layOut(request);
-      const { need } = laidOut;
-      const made = await maker.make(request, laidOut, session.open({ model, question, choices, need }));
+      const made = await readAnswer(
+        maker.answer({
+          ...active,
+          ...conversation(question, passages, choices),
+          question,
+          choices,
+          mayGuess,
+          signal,
+          begun: begun === '' ? undefined : { text: begun },
+          requestClass: 'analysis',
+          stopwatch: new Stopwatch(clock),
+          before: { retrieve: retrieveMs },
+          openSession: (wanted) => session.open({ ...wanted, question, choices }),
+        }),
+        (event) => {
+          if (event.kind === 'progress') live.progress(event.progress);
+          else if (event.kind === 'text') live.addText(event.text);
+        },
+      );
       if (made.stop === 'aborted')
         throw new KvasirError('ABORTED', 'It was stopped while it was being written.');
       const sources = made.citations.map((citation) =>

@@ -1,10 +1,10 @@
 import type { AnalysisPlan, DocumentAnalysis, Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { answerReserve } from '../answering/limits.ts';
 import { findPassages, type FoundPassage } from '../answering/passages.ts';
-import { PromptAssembler } from '../answering/prompt.ts';
-import type { ChunkCache, FusionModel } from '../fusion/model.ts';
-import { keyFor } from '../fusion/model.ts';
+import { conversation } from '../answering/ask.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import { backendOf } from '../answering/backends/backend-of.ts';
+import { keyFor, type ChunkCache } from '../fusion/model.ts';
 import type { StepResult } from './analysis-table.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
 import type { AnalysedDocument } from './library-documents.ts';
@@ -18,7 +18,7 @@ import type { RunningStep } from './running-analysis.ts';
 export function windowsOf(
   document: AnalysedDocument,
   { instruction, size, overlap }: Pick<DocumentAnalysis, 'instruction' | 'size' | 'overlap'>,
-  model: FusionModel,
+  model: NamedModel['model'],
   choices: AnswerChoices,
 ): Span[] {
   if (document.lengths.length === 0) throw noText(document);
@@ -30,7 +30,7 @@ export function windowsOf(
 export function planOf(
   document: AnalysedDocument,
   request: DocumentAnalysis,
-  { model, choices, store }: { model: FusionModel; choices: AnswerChoices; store: ChunkCache },
+  { model, choices, store }: { model: NamedModel['model']; choices: AnswerChoices; store: ChunkCache },
 ): AnalysisPlan {
   const windows = windowsOf(document, request, model, choices);
   const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
@@ -135,11 +135,10 @@ async function combineNotes(
 ): Promise<StepResult> {
   const { active, choices } = run;
   const { model } = active;
-  const { notes, cut } = fitNotes(all, {
-    tokenize: (text) => model.tokenize(text),
-    detokenize: (tokens) => model.detokenize(tokens),
-    fits: (some) => roomBeside(combiningQuestion(instruction, some), model, choices) >= 0,
-  });
+  const { notes, cut } = fitNotes(
+    all,
+    (some) => roomBeside(combiningQuestion(instruction, some), model, choices) >= 0,
+  );
   const made = await run.ask(combiningQuestion(instruction, notes), [], { ...taken, mayGuess: true });
   const notices = made.notices.filter(({ kind }) => kind !== 'no-match'); // it is not meant to rest on passages
   const unfinished = all.filter((note) => note.cut).map(({ number }) => number);
@@ -162,12 +161,11 @@ function wasCut(stats: Step['stats']): boolean {
 }
 
 /** Tokens left for chunks in a prompt with this question; negative when the question alone does not fit. */
-function roomBeside(question: string, model: FusionModel, choices: AnswerChoices): number {
-  const { contextTokens, maxTokens } = choices;
-  const answer = answerReserve({ contextTokens, answerTokens: maxTokens });
-  const unlimited = { contextTokens: Number.MAX_SAFE_INTEGER, answerTokens: 0 };
-  const bare = new PromptAssembler(model, choices).assemble(question, [], unlimited).tokens;
-  return contextTokens - answer - bare;
+function roomBeside(question: string, model: NamedModel['model'], choices: AnswerChoices): number {
+  const { contextTokens } = choices;
+  const request = conversation(question, [], choices);
+  const { tokens } = backendOf(model).layOut({ ...request, contextTokens: Number.MAX_SAFE_INTEGER });
+  return contextTokens - request.reserve - tokens;
 }
 
 function changed(title: string): KvasirError {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { FusionModel } from '../fusion/model.ts';
 import { inLanes } from './lanes.ts';
 
-const model = (engine: string) => ({ info: { engine } }) as Pick<FusionModel, 'info'>;
+const model = (engine: string) => ({ answersAtOnce: engine === 'llama' ? 1 : 8 });
 const steps = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

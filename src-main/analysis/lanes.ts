@@ -1,4 +1,4 @@
-import { answersAtOnce, type FusionModel } from '../fusion/model.ts';
+import type { ChatModel } from '../fusion/model.ts';
 
 /** Concurrent steps. Each lane has its own session and recomputes the beginning of its prompts. */
 const MOST_LANES = 4;
@@ -11,12 +11,12 @@ const LEAST_STEPS = 4;
  */
 export async function inLanes<T>(
   steps: readonly T[],
-  model: Pick<FusionModel, 'info'>,
+  model: Pick<ChatModel, 'answersAtOnce'>,
   take: (step: T, lane: number, left: number) => Promise<void>,
 ): Promise<void> {
   const lanes = Math.max(
     1,
-    Math.min(MOST_LANES, answersAtOnce(model), Math.floor(steps.length / LEAST_STEPS)),
+    Math.min(MOST_LANES, model.answersAtOnce, Math.floor(steps.length / LEAST_STEPS)),
   );
   let left = steps.length;
   const failures: unknown[] = [];

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { FusionModel, LedTokens } from '../fusion/model.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import type { LedTokens } from '../fusion/model.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 
 /** The model that answers, and its chunk settings. */
-export interface AnalysisModel {
-  name: string;
-  model: FusionModel;
+export interface AnalysisModel extends NamedModel {
   /** Tokens in a chunk. */
   chunkTokens: number;
 }

@@ -37,35 +37,25 @@ function wordsFor(instruction: string): typeof ENGLISH {
 }
 
 /**
- * Shortens notes until one prompt can hold them: cuts as few tokens as needed, from the ends of the longest. `fits` tells whether these
- * notes fit. Returns how many tokens were cut.
+ * Shortens notes until one prompt can hold them: cuts as little as needed, from the ends of the longest. `fits` tells whether these notes
+ * fit. Returns how many of them were cut.
  */
 export function fitNotes(
   notes: readonly Note[],
-  {
-    tokenize,
-    detokenize,
-    fits,
-  }: {
-    tokenize: (text: string) => Int32Array;
-    detokenize: (tokens: Int32Array) => string;
-    fits: (notes: readonly Note[]) => boolean;
-  },
+  fits: (notes: readonly Note[]) => boolean,
 ): { notes: readonly Note[]; cut: number } {
   if (fits(notes)) return { notes, cut: 0 };
-  const tokens = notes.map(({ text }) => tokenize(text));
   const cutTo = (most: number): Note[] =>
-    notes.map((note, i) => {
-      const ids = tokens[i];
-      return ids && ids.length > most
-        ? { ...note, text: `${detokenize(ids.subarray(0, most)).trim()} …` }
-        : note;
-    });
-  let [shortest, longest] = [0, Math.max(...tokens.map(({ length }) => length))];
+    notes.map((note) =>
+      note.text.length > most
+        ? { ...note, text: `${note.text.slice(0, most).toWellFormed().trim()} …` }
+        : note,
+    );
+  let [shortest, longest] = [0, Math.max(...notes.map(({ text }) => text.length))];
   while (longest - shortest > 1) {
     const middle = Math.floor((shortest + longest) / 2);
     if (fits(cutTo(middle))) shortest = middle;
     else longest = middle;
   }
-  return { notes: cutTo(shortest), cut: tokens.filter(({ length }) => length > shortest).length };
+  return { notes: cutTo(shortest), cut: notes.filter(({ text }) => text.length > shortest).length };
 }

@@ -1,110 +1,49 @@
 import type { Notice } from '../../src-shared/answer.ts';
 import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
-import type { Progress } from '../engine/engine.ts';
-import type { PromptPart } from '../fusion/blender.ts';
-import { keyFor, type ChunkCache, type FusionModel } from '../fusion/model.ts';
-import type { Planner } from '../fusion/planning/planner.ts';
-import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { throwIfAborted } from '../platform/abort.ts';
-import type { Logger } from '../platform/logger.ts';
 import type { Retrieval } from '../retrieval/types.ts';
-import type { AnswerChoices } from './choices.ts';
-import type { Miss, MissWriter } from './miss-writer.ts';
-import {
-  fallbackNotice,
-  nothingMatches,
-  promptNotices,
-  lostNotice,
-  missingNotice,
-  quarantineNotice,
-  requireRead,
-  unreadyNotice,
-} from './notices.ts';
-import { citationsOf, findPassages, type FoundPassage, type Passages, type Unready } from './passages.ts';
-import { concat, PromptAssembler, type History, type Offered, type Prompt } from './prompt.ts';
-import { headOf, type SessionTokens } from './session-tokens.ts';
-import { endOfThought, ThoughtStream } from './thoughts.ts';
-import { answerStats } from './stats.ts';
-import type { Stopwatch } from './stopwatch.ts';
-import { runTurn, type TurnResult } from './turn.ts';
+import type { Ask } from './ask.ts';
+import { backendOf } from './backends/backend-of.ts';
+import type { AnswerEvent, AnswerParts, Turn } from './backends/backend.ts';
+import { noticesOf, nothingMatches, requireRead, unreadyNotice } from './notices.ts';
+import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
+import type { Prompt, PromptRequest } from './prompt.ts';
 import { unsupportedIn } from './unsupported.ts';
 import { wholeDocuments, type WholeRequest } from './whole-documents.ts';
 
-export interface AnswerMakerOptions {
-  store: ChunkCache;
-  planner: Planner;
+export interface AnswerMakerOptions extends AnswerParts {
   retrieval: Retrieval;
   passages: Passages;
-  /** Prompt prefixes that survive a restart; absent: none are read or stored. */
-  prefixes?: StoredPrefixes | undefined;
-  /** Logs a line about each answer. */
-  log?: Pick<Logger, 'debug'> | undefined;
-  /** Stores passages that an answer had to compute; absent: they are a miss again next time. */
-  misses?: MissWriter | undefined;
-}
-
-/** A model and its display name. */
-export interface NamedModel {
-  name: string;
-  model: FusionModel;
-}
-
-/** A request for one answer. */
-export interface AnswerRequest extends NamedModel {
-  question: string;
-  /** In prompt order. */
-  passages: readonly FoundPassage[];
-  choices: AnswerChoices;
-  /** Whether to ask the model even if no passage was found. */
-  mayGuess: boolean;
-  /** The text of the answer so far, to be continued. */
-  begun?: string | undefined;
-  /** The previous turns of a conversation. */
-  history?: History | undefined;
-  /** Documents in scope that cannot be searched yet; the answer does not cover them. */
-  unready?: Unready;
-  /** The kind of request, for the eviction policy to learn from. */
-  requestClass: string;
-  /** Started when the question was asked. */
-  stopwatch: Stopwatch;
-  /** Milliseconds of that time already spent. */
-  before: { wait?: number; retrieve: number };
-  signal?: AbortSignal | undefined;
-  onNotice?: ((notice: Notice) => void) | undefined;
-  onProgress?: ((progress: Progress) => void) | undefined;
-  /** Called with the source of each passage's KV before the prompt is processed, and again if damaged files change it. */
-  onPlaced?: ((citations: Citation[], prompt: Prompt<FoundPassage>) => void) | undefined;
-  /** More thinking text before the answer, and the number of thinking tokens so far. */
-  onThought?: ((text: string, tokens: number) => void) | undefined;
-  /** More text of the answer. */
-  onText?: ((text: string) => void) | undefined;
-}
-
-/** A request's prompt. */
-export interface LaidOut {
-  prompt: Prompt<FoundPassage>;
-  /** Tokens of prompt and answer that the session needs room for. */
-  need: number;
-  /** Milliseconds spent laying it out. */
-  assembleMs: number;
 }
 
 /** An answer, and how it was made. */
-export interface MadeAnswer {
-  text: string;
-  /** The model's thinking; '' when none. Neither shown as the answer nor cited. */
-  thought: string;
-  /** 'aborted' when it was stopped while being written. */
-  stop: TurnResult['stop'];
+export interface Answer extends Omit<Turn, 'stats'> {
   citations: Citation[];
   notices: Notice[];
   stats: AnswerStats;
-  prompt: Prompt<FoundPassage>;
-  turn: TurnResult;
+  prompt: Prompt;
+  /** Thought and text with the white space at their ends, which an answer continues after. */
+  written: { thought: string; text: string };
 }
 
-/** The single way to make an answer: retrieve passages, lay out the prompt, blend it, generate. */
+interface AnswerDone {
+  kind: 'done';
+  answer: Answer;
+}
+
+/** Tells the events of an answer as they come, and resolves with the answer. */
+export async function readAnswer(
+  events: AsyncIterable<AnswerEvent | AnswerDone>,
+  tell: (event: AnswerEvent) => void,
+): Promise<Answer> {
+  for await (const event of events) {
+    if (event.kind === 'done') return event.answer;
+    tell(event);
+  }
+  throw new Error('an answer ended without its last event');
+}
+
+/** The single way to make an answer: retrieve passages, lay out the prompt, process it, generate. */
 export class AnswerMaker {
   readonly #options: AnswerMakerOptions;
 
@@ -128,141 +67,66 @@ export class AnswerMaker {
     return findPassages(found.chunks, this.#options.passages);
   }
 
-  /** NO_MATCH, DOCUMENT_WAITING, QUESTION_TOO_LONG. */
-  layOut({
-    model,
-    question,
-    passages,
-    choices,
-    history,
-    begun,
-    stopwatch,
-    ...request
-  }: AnswerRequest): LaidOut {
-    const { contextTokens, maxTokens } = choices;
-    const budget = { contextTokens, answerTokens: maxTokens };
-    const assembler = new PromptAssembler(model, choices);
-    const asked = assembler.assemble(question, passages, budget, history?.turns);
-    const prompt = begun ? withBegun(asked, begun, model) : asked;
-    if (prompt.tokens >= contextTokens) throw nothingFollows();
-    if (request.unready && !request.mayGuess) requireRead(request.unready, question, passages);
-    const hasPassages = prompt.parts.some(({ kind }) => kind === 'chunk') || prompt.leftOut.length > 0;
-    if (!hasPassages && !request.mayGuess) {
-      for (const notice of unreadyNotice(request.unready)) request.onNotice?.(notice);
-      throw nothingMatches(request.unready, question);
-    }
-    const need = Math.min(contextTokens, prompt.tokens + maxTokens);
-    return { prompt, need, assembleMs: stopwatch.lap() };
-  }
-
   /**
-   * Makes the answer in a session that its owner disposes. Call only while nobody else uses the model. ABORTED when stopped before the
-   * first token, OUT_OF_MEMORY, ENGINE_FAILED.
+   * Makes an answer; the last event has all of it. Call only while nobody else uses the model; stopping to read ends the answer. NO_MATCH,
+   * DOCUMENT_WAITING, CONFLICT where nothing more fits, ABORTED when stopped before the first token, and the errors of Backend.
    */
-  async make(
-    request: AnswerRequest,
-    { prompt, assembleMs }: LaidOut,
-    session: SessionTokens,
-  ): Promise<MadeAnswer> {
-    const { model, name, question, choices, stopwatch, signal } = request;
-    const { store, planner, prefixes, log } = this.#options;
-    throwIfAborted(signal);
-    const before = { ...request.before, assemble: assembleMs };
-    const notices: Notice[] = [];
-    const tell = (...more: Notice[]): void => {
-      notices.push(...more);
-      for (const notice of more) request.onNotice?.(notice);
-    };
-    tell(...noticesOf(prompt, request));
-    const { begun = '' } = request;
-    let text = begun;
-    let thought = '';
-    const writing = new ThoughtStream(model, begun === '' ? prompt.behind : '');
-    if (begun !== '') await writing.pushAll(model.tokenize(begun));
-    const turn = await runTurn(prompt, session, {
-      model,
-      store,
-      planner,
-      prefixes,
-      log,
-      stopwatch,
-      before,
-      signal,
-      dtype: choices.dtype,
-      strategy: choices.strategy,
-      requestClass: request.requestClass,
-      writing,
-      maxTokens: choices.maxTokens,
-      sampling: choices.sampling,
-      onProgress: request.onProgress,
-      onDecided: (decision) => tell(...fallbackNotice(decision)),
-      onPlaced: (tiers) => request.onPlaced?.(citationsOf(prompt, tiers), prompt),
-      onThought: (more, tokens) => {
-        thought += more;
-        request.onThought?.(more, tokens);
-      },
-      onText: (more) => {
-        text += more;
-        request.onText?.(more);
-      },
-    });
-    tell(...quarantineNotice(turn.blended.quarantined.length), ...lostNotice(turn.blended.lost.length));
-    this.#options.misses?.write(model, this.#missesOf(request, prompt, turn));
-    prefixes?.keep(model, headOf(prompt.parts));
-    text = text.trimEnd();
-    const titles = prompt.cited.map(({ chunk }) => `${chunk.passage.title} ${chunk.passage.path}`);
-    const unsupported = unsupportedIn(text, prompt, model, { titles });
-    return {
+  async *answer(ask: Ask): AsyncGenerator<AnswerEvent | AnswerDone, void, void> {
+    const { model, name, question } = ask;
+    throwIfAborted(ask.signal);
+    const backend = backendOf(model);
+    const prompt = backend.layOut(promptRequest(ask));
+    const notices = noticesOf(ask, prompt);
+    const isEmpty = !prompt.parts.some(({ kind }) => kind === 'chunk') && prompt.leftOut.length === 0;
+    if (!ask.mayGuess) {
+      requireRead(ask, [...prompt.cited.map(({ chunk }) => chunk), ...prompt.leftOut]);
+      if (isEmpty) notices.splice(0, notices.length, ...unreadyNotice(ask.unready));
+    }
+    for (const notice of notices) yield { kind: 'notice', notice };
+    if (isEmpty && !ask.mayGuess) throw nothingMatches(ask.unready, question);
+    const { stats, ...turn } = yield* backend.answer(ask, prompt, this.#options);
+    const text = ask.raw ? turn.text : turn.text.trimEnd();
+    const answer: Answer = {
+      ...turn,
       text,
-      thought: thought.trimEnd(),
-      notices,
+      thought: turn.thought.trimEnd(),
+      written: { thought: turn.thought, text: turn.text },
       prompt,
-      turn,
-      stop: turn.stop,
+      notices: [...notices, ...turn.notices],
       citations: citationsOf(prompt, turn.tiers, { question, text }),
-      stats: { ...answerStats({ prompt, turn, name, model }, planner.costs), unsupported },
+      stats: { ...stats, stop: turn.stop, model: name, unsupported: unsupportedIn(text, prompt, backend) },
     };
-  }
-
-  /** Passages whose KV is not stored, or only in part. A full prefill is the baseline for blending: it stores nothing. */
-  #missesOf({ choices, model }: AnswerRequest, prompt: Prompt<FoundPassage>, { tiers }: TurnResult): Miss[] {
-    const { dtype, storeMisses, strategy } = choices;
-    if (!storeMisses || strategy.kind === 'full') return [];
-    return prompt.cited
-      .filter(({ chunk, part }) => tiers.get(part) !== 'resident' && chunk.passage.standsIn !== true)
-      .filter(({ chunk }) => !this.#options.store.has(keyFor(model, dtype, chunk)))
-      .map(({ chunk: { tokens, lead, passage } }) => ({ tokens, lead, dtype, label: passage.path }));
+    this.#options.log?.debug('answer', logLine(ask, answer));
+    yield { kind: 'done', answer };
   }
 }
 
-/** A prompt followed by the beginning of its answer; a thought that the template opened is over. */
-function withBegun<C extends Offered>(prompt: Prompt<C>, begun: string, model: FusionModel): Prompt<C> {
-  const end = endOfThought(prompt.behind);
-  const tokens = concat(
-    end === '' ? new Int32Array(0) : model.tokenize(end, { special: true }),
-    model.tokenize(begun),
-  );
-  const written: PromptPart = { kind: 'text', tokens, turn: prompt.parts.at(-1)?.turn ?? 0 };
-  return { ...prompt, parts: [...prompt.parts, written], tokens: prompt.tokens + tokens.length };
+function promptRequest({ messages, form, reserve, choices: { think, contextTokens } }: Ask): PromptRequest {
+  return { messages, form, reserve, think, contextTokens };
 }
 
-/** CONFLICT when an answer cannot be continued. */
-export function nothingFollows(): KvasirError {
-  const message = 'This answer cannot be continued: the context is full.';
-  const advice = 'Allow a larger context in Settings, or ask for the rest in a new conversation.';
-  return new KvasirError('CONFLICT', message, advice);
+/** The log entry of an answer: it contains no text from documents or people. */
+function logLine(
+  { requestClass }: Ask,
+  { stats, figures, local, stop, tiers }: Answer,
+): Record<string, unknown> {
+  const { ttftMs, tokensPerSecond, answerTokens, strategy } = stats;
+  return {
+    requestClass,
+    strategy: local?.decision.strategy.kind ?? strategy.name,
+    reason: local?.decision.reason,
+    ...figures,
+    tiers: countsOf(tiers.values()),
+    promptMs: local && Math.round(local.blended.report.totalMs),
+    ttftMs: Math.round(ttftMs.total),
+    answerTokens,
+    tokensPerSecond: Math.round(tokensPerSecond * 10) / 10,
+    stop,
+  };
 }
 
-/** What a reader must know before trusting the answer. */
-function noticesOf(
-  prompt: Prompt<FoundPassage>,
-  { question, choices, history, unready }: AnswerRequest,
-): Notice[] {
-  const { contextTokens } = choices;
-  const name = ({ passage }: FoundPassage): string => `${passage.path} (chunk ${passage.ordinal + 1})`;
-  return [
-    ...promptNotices(prompt, { contextTokens, name, turnsLeftOutBefore: history?.turnsLeftOut, unready }),
-    ...missingNotice(question, prompt),
-    ...unreadyNotice(unready),
-  ];
+function countsOf(tiers: Iterable<string>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const tier of tiers) counts[tier] = (counts[tier] ?? 0) + 1;
+  return counts;
 }

@@ -6,6 +6,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { TextSet } from '../fusion/calibration/calibrate.ts';
 import type { PromptPart } from '../fusion/blender.ts';
+import type { Model } from '../engine/engine.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import type { ActiveModel } from '../models/active-model.ts';
@@ -13,7 +14,8 @@ import { retrieve } from '../retrieval/retriever.ts';
 import { SearchIndex } from '../retrieval/search-index.ts';
 import { usualTopK } from '../retrieval/usual-top-k.ts';
 import { contextLimit } from './limits.ts';
-import { PromptAssembler } from './prompt.ts';
+import { conversation } from './ask.ts';
+import { tokenPrompt } from './backends/token-prompt.ts';
 import { questionAbout, topicsOf } from './topic-questions.ts';
 
 interface CalibrationTextOptions {
@@ -53,7 +55,7 @@ export function libraryTexts(parts: {
   catalogue: Pick<Catalogue, 'words' | 'chunk' | 'chunks' | 'chunkTable' | 'libraries'>;
   settings: { readonly current: Settings };
   sampleQuestions: string;
-}): (active: Pick<ActiveModel, 'model' | 'chunkTokens'>, request: CalibrationRequest) => TextSet {
+}): (active: Pick<ActiveModel<Model>, 'model' | 'chunkTokens'>, request: CalibrationRequest) => TextSet {
   const { catalogue, settings, sampleQuestions } = parts;
   return ({ model, chunkTokens }, { libraryId, prompts }) => {
     const all = catalogue.libraries.list(); // the sample library first
@@ -70,15 +72,17 @@ export function libraryTexts(parts: {
     };
     const items = library.sample ? asked(options, sampleQuestions) : aboutTopics(options);
     if (items.length === 0) throw noText(library.name);
-    const { current } = settings;
-    const assembler = new PromptAssembler(model, current);
-    const budget = { contextTokens: contextLimit(model, current.contextTokens), answerTokens: ANSWER_TOKENS };
+    const { systemPrompt } = settings.current;
+    const contextTokens = contextLimit(model, settings.current.contextTokens);
+    const how = { systemPrompt, think: false, contextTokens, maxTokens: ANSWER_TOKENS };
     return {
       library: library.name,
       kind: library.sample ? 'questions' : 'topics',
       prompts: items.map(({ question, chunks }): PromptPart[] => {
-        const offered = chunks.map(({ tokens, lead }, i) => ({ tokens, lead, score: -i }));
-        return assembler.assemble(question, offered, budget).parts;
+        const offered = chunks.map(({ text, path, tokens, lead }, i) => {
+          return { text, label: path, tokens, lead, score: -i };
+        });
+        return tokenPrompt(model, conversation(question, offered, how)).parts;
       }),
     };
   };

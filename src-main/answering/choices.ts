@@ -2,10 +2,10 @@ import type { TextKind } from '../../src-shared/contract/calibration.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
 import type { KvDtype, Sampling } from '../engine/engine.ts';
-import type { FusionModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { contextLimit } from './limits.ts';
+import type { AnsweringModel } from './named-model.ts';
 import { samplingOf } from './sampling.ts';
 
 /** How to make an answer. */
@@ -53,20 +53,22 @@ const STRICT =
 export function choicesOf(
   asked: AskedChoices,
   settings: Settings,
-  model: FusionModel,
+  model: AnsweringModel,
   planner: Planner,
 ): AnswerChoices {
   const { dtype, storeMisses } = settings;
   const strict = (asked.strict ?? settings.strict ?? model.info.name !== DEMO_NAME) ? STRICT : '';
   const kind = asked.textKind ?? 'headings';
-  const strategy = planner.resolve(model, asked.strategy ?? settings.strategy);
+  const strategy: StrategyOrAuto = model.blends
+    ? planner.resolve(model, asked.strategy ?? settings.strategy)
+    : { kind: 'full' };
   return {
     strategy,
     dtype,
     storeMisses,
     think: asked.think ?? settings.think,
     systemPrompt: [settings.systemPrompt, strict].filter((text) => text !== '').join('\n\n'),
-    blends: planner.blends(model, strategy, kind),
+    blends: model.blends && planner.blends(model, strategy, kind),
     topK: asked.topK ?? settings.topK,
     maxTokens: asked.maxTokens ?? settings.maxTokens,
     contextTokens: contextLimit(model, settings.contextTokens),

@@ -1,7 +1,7 @@
-import type { FusionModel } from '../fusion/model.ts';
+import type { ChatModel } from '../fusion/model.ts';
 
 /** Tokens of prompt and answer at most: the user's limit, or the model's training length when that is lower. */
-export function contextLimit({ info }: Pick<FusionModel, 'info'>, contextTokens: number): number {
+export function contextLimit({ info }: Pick<ChatModel, 'info'>, contextTokens: number): number {
   return info.contextTrain > 0 ? Math.min(info.contextTrain, contextTokens) : contextTokens;
 }
 

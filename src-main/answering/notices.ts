@@ -3,36 +3,36 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { Decision } from '../fusion/planning/planner.ts';
 import { termsOf } from '../catalogue/words.ts';
 import { missingFacts, type Fact } from './facts/facts.ts';
-import type { FoundPassage, Unready } from './passages.ts';
-import type { Offered, Prompt } from './prompt.ts';
+import type { Ask } from './ask.ts';
+import { isFound, type PromptChunk, type Unready } from './passages.ts';
+import type { Prompt } from './prompt.ts';
 import { obviousMatch } from './waiting-documents.ts';
 
-/** What a reader must know about a prompt before trusting its answer. `name` is the passage's display name. */
-export function promptNotices<C extends Offered>(
-  prompt: Prompt<C>,
-  options: {
-    contextTokens: number;
-    name: (chunk: C) => string;
-    /** Turns that an earlier question had already dropped. */
-    turnsLeftOutBefore?: number | undefined;
-    unready?: Unready | undefined;
-  },
+/** What a reader must know about a prompt before trusting its answer. */
+export function noticesOf(
+  { question, choices: { contextTokens }, turnsLeftOut = 0, unready }: Ask,
+  prompt: Prompt,
 ): Notice[] {
-  const notices: Notice[] = [];
-  const { contextTokens, name, turnsLeftOutBefore = 0, unready } = options;
-  if (prompt.plainBecause !== undefined) notices.push({ kind: 'plain-prompt', message: prompt.plainBecause });
-  if (prompt.cited.length + prompt.leftOut.length === 0)
+  const { plainBecause, leftOut } = prompt;
+  const plain: Notice[] = plainBecause === undefined ? [] : [{ kind: 'plain-prompt', message: plainBecause }];
+  if (question === '') return plain;
+  const notices = plain;
+  if (prompt.cited.length + leftOut.length === 0)
     notices.push({ kind: 'no-match', message: noMatch(prompt, unready) });
-  if (prompt.leftOut.length > 0) {
-    const message = `The context of ${contextTokens} tokens cannot hold all matches; left out: ${prompt.leftOut.map(name).join(', ')}.`;
+  if (leftOut.length > 0) {
+    const message = `The context of ${contextTokens} tokens cannot hold all matches; left out: ${leftOut.map(nameOf).join(', ')}.`;
     notices.push({ kind: 'left-out', message });
   }
-  const turns = turnsLeftOutBefore + prompt.turnsLeftOut;
+  const turns = turnsLeftOut + prompt.turnsLeftOut;
   if (turns > 0) {
     const message = `The context of ${contextTokens} tokens cannot hold the whole conversation: the model no longer sees its first ${plural(turns, 'question')}.`;
     notices.push({ kind: 'turns-left-out', message });
   }
-  return notices;
+  return [...notices, ...missingNotice(question, prompt), ...unreadyNotice(unready)];
+}
+
+function nameOf({ label, passage }: PromptChunk): string {
+  return passage ? `${passage.path} (chunk ${passage.ordinal + 1})` : label;
 }
 
 /** Maximum number of documents named. */
@@ -51,10 +51,12 @@ const MOST_WORDS = 6;
  * Names, numbers and dates of the question that its passages do not contain: the model makes up the rest. None are reported when the prompt
  * has passages of earlier questions, whose texts are not available here.
  */
-export function missingNotice(question: string, { cited, parts }: Prompt<FoundPassage>): Notice[] {
+function missingNotice(question: string, { cited, parts }: Prompt): Notice[] {
   const placed = new Set(cited.map(({ part }) => part));
   if (cited.length === 0 || parts.some(({ kind }, i) => kind === 'chunk' && !placed.has(i))) return [];
-  const texts = cited.map(({ chunk: { passage } }) => `${passage.path}\n${passage.title}\n${passage.text}`);
+  const texts = cited.map(
+    ({ chunk: { label, source, text } }) => `${label}\n${source?.title ?? ''}\n${text}`,
+  );
   const missing = missingFacts(question, texts).filter(
     ({ sure, kind, forms }) => sure && !(kind === 'number' && Number(forms[0]) < LEAST_NUMBER),
   );
@@ -165,12 +167,9 @@ function thoughtNotice({ text, thought, stop, stats }: Ended): Notice[] {
 }
 
 /** DOCUMENT_WAITING where a question is most likely about a document that was not read yet. */
-export function requireRead(
-  unready: Unready,
-  question: string,
-  found: readonly Pick<FoundPassage, 'passage'>[],
-): void {
-  const path = obviousMatch(unready, question, found);
+export function requireRead({ unready, question }: Ask, found: readonly PromptChunk[]): void {
+  if (!unready) return;
+  const path = obviousMatch(unready, question, found.filter(isFound));
   if (path === undefined) return;
   throw new KvasirError(
     'DOCUMENT_WAITING',
@@ -202,7 +201,7 @@ export function nothingMatches(unready: Unready | undefined, question: string): 
   return new KvasirError('NO_MATCH', message, advice);
 }
 
-function noMatch({ parts }: Prompt<Offered>, unready: Unready | undefined): string {
+function noMatch({ parts }: Prompt, unready: Unready | undefined): string {
   if (unready && unready.reading + unready.uncut > 0)
     return "None of the documents that are ready matches the question: this answer is the model's own.";
   return parts.some(({ kind }) => kind === 'chunk')

@@ -48,13 +48,22 @@ export interface Unready {
   paused: boolean;
 }
 
-/** A passage offered for the prompt, and why. */
-export interface FoundPassage extends LedTokens {
-  passage: Passage;
+/** A chunk for a prompt: a passage of a library, or text that a client marks. */
+export interface PromptChunk extends LedTokens {
+  text: string;
+  /** In lists of stored chunks. */
+  label: string;
   /** Where it comes from, for reports. */
   source?: PassageSource | undefined;
-  /** Decides which passages to drop when not all fit. */
+  /** Decides which chunks to drop when not all fit. */
   score: number;
+  /** Set for a passage, which is then a FoundPassage. */
+  passage?: Passage | undefined;
+}
+
+/** A passage offered for the prompt, and why. */
+export interface FoundPassage extends PromptChunk {
+  passage: Passage;
   /** The page of its first match; a passage may begin a page earlier. */
   page: string | null;
   reason: string;
@@ -73,16 +82,22 @@ export function findPassages(found: readonly Chosen[], passages: Passages): Foun
     const { path: document, title, ordinal } = passage;
     const [documentId, libraryId] = [String(passage.documentId), String(passage.libraryId)];
     const source = { document, documentId, libraryId, title, ordinal };
-    return [{ passage, tokens: passage.tokens, lead: passage.lead, source, score, reason, highlights, page }];
+    const { text, tokens, lead } = passage;
+    return [{ passage, text, label: document, tokens, lead, source, score, reason, highlights, page }];
   });
+}
+
+export function isFound(chunk: PromptChunk): chunk is FoundPassage {
+  return chunk.passage !== undefined;
 }
 
 /** The passages of a prompt for display; once there is an answer, the sentences that support it are marked. */
 export function citationsOf(
-  { cited }: { cited: readonly { chunk: FoundPassage; part: number }[] },
+  prompt: { cited: readonly { chunk: PromptChunk; part: number }[] },
   tiers: PartTiers,
   answer?: { question: string; text: string },
 ): Citation[] {
+  const cited = prompt.cited.flatMap(({ chunk, part }) => (isFound(chunk) ? [{ chunk, part }] : []));
   return cited.map(({ chunk: { passage, ...found }, part }) => {
     const supporting = answer ? supportingRanges(passage.text, answer) : [];
     return {

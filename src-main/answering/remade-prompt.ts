@@ -1,4 +1,3 @@
-import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import { ANSWER_TOKENS } from '../fusion/calibration/calibrate.ts';
 import { compareAlong, followAlong, writeAlong } from '../fusion/along.ts';
 import { mean } from '../fusion/averages.ts';
@@ -8,10 +7,9 @@ import type { WatchedPrompt } from '../fusion/watching/memory-prompts.ts';
 import type { Drift, PassingAnswer } from '../fusion/watching/watch-service.ts';
 import type { KvDtype } from '../engine/engine.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Answer } from './answer.ts';
 import { makePrompt } from './compare/run.ts';
-import type { Offered, Prompt } from './prompt.ts';
 import { partsFrom } from './session-tokens.ts';
-import type { TurnResult } from './turn.ts';
 
 interface RemakeOptions {
   model: FusionModel;
@@ -22,17 +20,13 @@ interface RemakeOptions {
 }
 
 /** What watching needs of an answer that no conversation keeps; undefined where the controller blended nothing. */
-export function passingAnswer(
-  prompt: Prompt<Offered>,
-  { plan, tiers }: Pick<TurnResult, 'plan' | 'tiers'>,
-  { reusedTokens, strategy }: Pick<AnswerStats, 'reusedTokens' | 'strategy'>,
-  { info }: Pick<FusionModel, 'info'>,
-): PassingAnswer | undefined {
-  if (plan.wish !== 'auto' || reusedTokens === 0 || strategy.name === 'full') return undefined;
-  const blended = prompt.parts.filter((_, part) => tiers.has(part) && tiers.get(part) !== 'computed');
-  const { parts, behind } = prompt;
+export function passingAnswer({ local, tiers, stats }: Answer): PassingAnswer | undefined {
+  const { reusedTokens, strategy } = stats;
+  if (local?.plan.wish !== 'auto' || reusedTokens === 0 || strategy.name === 'full') return undefined;
+  const { parts, behind } = local.prompt;
+  const blended = parts.filter((_, part) => tiers.has(part) && tiers.get(part) !== 'computed');
   return {
-    fingerprint: info.fingerprint,
+    fingerprint: local.model.info.fingerprint,
     libraryIds: libraryIdsOf(blended),
     prompt: { parts, behind, strategy },
   };

@@ -1,19 +1,18 @@
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { fusionReport } from '../fusion/report.ts';
-import type { AnswerRequest, MadeAnswer } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { Ask } from './ask.ts';
+import type { LocalTurn } from './backends/backend.ts';
 import { tokenTexts } from './detokenizer.ts';
 
-/** How an answer was made, as the fusion panel shows it. */
+/** How an answer was made here, as the fusion panel shows it. */
 export async function answerReport(
   answerId: string,
-  { turn, stats }: MadeAnswer,
-  {
-    name,
-    model,
-    question,
-    choices: { dtype },
-  }: Pick<AnswerRequest, 'name' | 'model' | 'question' | 'choices'>,
+  { question, choices: { dtype } }: Pick<Ask, 'question' | 'choices'>,
+  { stats, figures }: Pick<Answer, 'stats' | 'figures'>,
+  turn: LocalTurn,
 ): Promise<FusionReport> {
+  const { model } = turn;
   const reused = turn.blended.reuse.values();
   const appended = turn.appended.map(({ kind, tokens, source }) => {
     const reuse = kind === 'chunk' ? reused.next().value : undefined;
@@ -25,7 +24,7 @@ export async function answerReport(
     question,
     dtype,
     appended,
-    model: name,
+    model: stats.model,
     layerCount: model.info.layers,
     tokenTexts: await tokenTexts(tokens, (ids) => model.detokenize(ids, { special: true })),
     tokenBytes: model.bytesPerToken(dtype),
@@ -33,7 +32,7 @@ export async function answerReport(
     ttftMs: stats.ttftMs,
     fullPrefillMs: stats.fullPrefillMs,
     fullPrefillMeasured: stats.fullPrefillMeasured,
-    figures: turn.figures,
+    figures,
     append: turn.blended.report,
     plan: turn.plan,
   });

@@ -1,7 +1,7 @@
 import { recommendedSampling, type ModelSampling } from '../../src-shared/sampling.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { Sampling } from '../engine/engine.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import type { ChatModel } from '../fusion/model.ts';
 
 interface AskedSampling {
   temperature?: number | undefined;
@@ -21,7 +21,7 @@ const LEAST_VARIED = { temperature: 0.8, repeatPenalty: 1.15 };
 export function samplingOf(
   asked: AskedSampling,
   { temperature, sampling }: Pick<Settings, 'temperature' | 'sampling'>,
-  { path, info }: Pick<FusionModel, 'path' | 'info'>,
+  { path, info }: Pick<ChatModel, 'path' | 'info'>,
 ): Partial<Sampling> {
   const chosen: ModelSampling = {
     ...(info.parameterCount < SMALL_PARAMETERS && { repeatPenalty: SMALL_PENALTY }),

@@ -1,9 +1,27 @@
 import { describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATES } from '../testing/chat-templates.ts';
 import { FakeModel } from '../testing/fusion.ts';
-import { conversationFrame, SYSTEM_EDGE, templateFailure } from './template.ts';
+import { messagesFrame, SYSTEM_EDGE, templateFailure, type FrameMessage } from './template.ts';
 
 const SYSTEM = 'Be brief.';
+
+/** The texts before each question, and between it and its answer: where that was generated, and where it is shown later. */
+function turnsOf(
+  info: FakeModel['info'],
+  { turns, systemPrompt, think }: { turns: number; systemPrompt?: string; think?: boolean },
+) {
+  const asked = Array.from({ length: turns }, (): FrameMessage[] => [
+    { role: 'user' },
+    { role: 'assistant' },
+  ]);
+  const messages = asked.flat().slice(0, -1);
+  if (systemPrompt !== undefined) messages.unshift({ role: 'system', text: systemPrompt });
+  const { texts, plainBecause } = messagesFrame(info, messages, { think, turns: true });
+  const after = texts.at(-1);
+  const shown = asked.map((_, i) => ({ before: texts[2 * i] ?? '', after, answered: texts[2 * i + 1] }));
+  return { turns: shown, plainBecause };
+}
+
 const CHATML = { after: '<|im_end|>\n<|im_start|>assistant\n', next: '<|im_end|>\n<|im_start|>user\n' };
 const NO_THOUGHT = '<think>\n\n</think>\n';
 const MISTRAL = { after: '[/INST]', next: '</s>[INST]' };
@@ -120,16 +138,16 @@ describe.each(families)('%s', (family, { after, next, system, thinking = after, 
   const { info } = new FakeModel({ chatTemplate: CHAT_TEMPLATES[family] });
 
   test('is rendered as published, for every turn', () => {
-    const [first, ...others] = conversationFrame(info, { turns: 3 }).turns;
-    expect(first).toMatchObject({ between: 'Question: ', after });
+    const [first, ...others] = turnsOf(info, { turns: 3 }).turns;
+    expect(first).toMatchObject({ after });
     expect(others).toHaveLength(2);
-    for (const turn of others) expect(turn).toMatchObject({ before: next, between: 'Question: ', after });
-    expect(conversationFrame(info, { turns: 1 }).turns[0]).toEqual({ ...first, answered: after });
+    for (const turn of others) expect(turn).toMatchObject({ before: next, after });
+    expect(turnsOf(info, { turns: 1 }).turns[0]).toEqual({ ...first, answered: after });
   });
 
   test('takes a system prompt, which comes first however many turns there are', () => {
     for (const turns of [1, 2, 3]) {
-      const frame = conversationFrame(info, { turns, systemPrompt: SYSTEM });
+      const frame = turnsOf(info, { turns, systemPrompt: SYSTEM });
       expect(frame.plainBecause).toBeUndefined();
       expect(frame.turns[0]?.before.replaceAll(SYSTEM_EDGE, '').endsWith(system)).toBe(true);
       expect(frame.turns[0]?.before.split(SYSTEM_EDGE)[1]).toBe(SYSTEM);
@@ -140,12 +158,12 @@ describe.each(families)('%s', (family, { after, next, system, thinking = after, 
   });
 
   test('thinks before an answer where that is wished and can be, and leaves it out of past turns', () => {
-    const { turns } = conversationFrame(info, { turns: 2, think: true });
+    const { turns } = turnsOf(info, { turns: 2, think: true });
     expect(turns[0]).toMatchObject({ after: thinking, answered });
   });
 
   test('gets no tools', () => {
-    const { turns } = conversationFrame(info, { turns: 2, systemPrompt: SYSTEM, think: true });
+    const { turns } = turnsOf(info, { turns: 2, systemPrompt: SYSTEM, think: true });
     expect(JSON.stringify(turns)).not.toMatch(/tool/i);
   });
 });
@@ -153,7 +171,7 @@ describe.each(families)('%s', (family, { after, next, system, thinking = after, 
 test('gpt-oss thinks little where it need not think', () => {
   const { info } = new FakeModel({ chatTemplate: CHAT_TEMPLATES.gptOss });
   const effort = (think: boolean) =>
-    /Reasoning: (\w+)/.exec(conversationFrame(info, { turns: 1, think }).turns[0]?.before ?? '')?.[1];
+    /Reasoning: (\w+)/.exec(turnsOf(info, { turns: 1, think }).turns[0]?.before ?? '')?.[1];
   expect([effort(false), effort(true)]).toEqual(['low', 'medium']);
 });
 

@@ -6,36 +6,7 @@ import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import { renderBounded } from './bounded-jinja.ts';
 
-/** One turn of a conversation with its placeholders: `before` + documents + `between` + question + `after` + answer. */
-interface TurnFrame {
-  /**
-   * From the model's template: its control tokens are intended. For the first turn, everything before it; the system prompt is enclosed in
-   * two SYSTEM_EDGE and is plain text.
-   */
-  before: string;
-  /** Kvasir's text inside the user's message. */
-  between: string;
-  /** Up to the position of the answer. */
-  after: string;
-  /** The same as templates render it later, for an answer whose thought is dropped. */
-  answered: string;
-}
-
-interface ConversationFrame {
-  turns: TurnFrame[];
-  /** Why the model's own template could not be used, in one sentence. */
-  plainBecause: string | undefined;
-}
-
 type TemplateInfo = Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>;
-
-interface FrameRequest {
-  /** The number of questions; the last one is unanswered. */
-  turns: number;
-  systemPrompt?: string | undefined;
-  /** Whether to think before answering, where the template offers the choice. */
-  think?: boolean | undefined;
-}
 
 /** The role of a message. */
 export type Role = 'system' | 'user' | 'assistant';
@@ -46,10 +17,27 @@ interface HoledMessage {
   content: readonly (string | number)[];
 }
 
-/** Messages with one placeholder each: `texts[i]` precedes the content of message i, the last text follows all of them. */
+/** A message to render around: with a placeholder for its content, unless the template is to read its text. */
+export interface FrameMessage {
+  role: Role;
+  text?: string | undefined;
+}
+
+interface FrameOptions {
+  /** Whether to think before answering, where the template offers the choice. */
+  think?: boolean | undefined;
+  /** The form where the template cannot be used: question and answer in turn, else each message under its role. */
+  turns?: boolean | undefined;
+}
+
+/**
+ * Messages around their placeholders: `texts[i]` precedes placeholder i, the last text follows all of them. A message
+ * with a text is in the text that it precedes, enclosed in two SYSTEM_EDGE, and is plain text.
+ */
 interface MessagesFrame {
+  /** From the model's template: its control tokens are intended. */
   texts: string[];
-  /** As in ConversationFrame. */
+  /** Why the model's own template could not be used, in one sentence. */
   plainBecause: string | undefined;
 }
 
@@ -66,7 +54,6 @@ export const SYSTEM_EDGE = '\uE001';
 const HOLE = /\uE000([\uE010-\uF00F])([\uE010-\uF00F])\uE000/u;
 const FIRST_DIGIT = 0xe010;
 const DIGITS = 0x1000;
-const MAX_TURNS = 0x18f0;
 
 /** Templates come from untrusted models and may loop forever. Valid ones take a few milliseconds. */
 const MAX_RENDER_MS = 2000;
@@ -80,33 +67,45 @@ const timed = { script: new Script('work()'), context: createContext({}) };
 const MAX_FRAME_UNITS = 2 * 1024 * 1024;
 
 /** Frames by what they were rendered from, the latest last: a question asks for the previous question's frame, or for one more turn. */
-const rendered = new Map<string, ConversationFrame | MessagesFrame>();
+const rendered = new Map<string, MessagesFrame>();
 const MOST_RENDERED = 4;
 /** Templates that insert the current time render differently each time. */
 const TELLS_TIME = /strftime_now/;
 
 /**
- * Renders the model's chat template for a conversation around placeholders for documents, questions and answers, so that these can be
+ * Renders the model's chat template around placeholders for the content of messages, so that passages, questions and answers can be
  * tokenised separately: nothing in a document can then become a control token, and an answer keeps exactly the tokens that were sampled.
- * Falls back to a plain prompt when the model has no template or it cannot be rendered in time.
+ * Where the template rejects or drops messages in this order, a system message is prepended to the next user message, and consecutive
+ * messages of one role are merged. Falls back to a plain prompt when the model has no template or it cannot be rendered in time.
  */
-export function conversationFrame(
+export function messagesFrame(
   info: TemplateInfo,
-  { turns, systemPrompt = '', think = false }: FrameRequest,
-): ConversationFrame {
-  if (turns < 1 || turns > MAX_TURNS) throw new TypeError(`turns must be between 1 and ${MAX_TURNS}`);
-  return frameOf<ConversationFrame>(info, ['turns', systemPrompt, turns, think], {
-    render: () => {
-      const texts = turnTexts(info, { turns, systemPrompt, think });
-      return texts && { turns: splitIntoTurns(texts, turns), plainBecause: undefined };
-    },
-    plain: (plainBecause) => ({ turns: plainTurns(systemPrompt, turns), plainBecause }),
+  messages: readonly FrameMessage[],
+  { think = false, turns = false }: FrameOptions = {},
+): MessagesFrame {
+  const plain = (plainBecause: string): MessagesFrame => ({
+    texts: turns ? plainTurns(messages) : plainTexts(messages),
+    plainBecause,
   });
+  const { chatTemplate, bosText, eosText } = info;
+  if (chatTemplate.trim() === '') return plain('The model has no chat template, so a plain prompt is used.');
+  const what = messages.map(({ role, text }) => [role, text]);
+  const key = JSON.stringify([chatTemplate, bosText, eosText, what, think]);
+  const known = rendered.get(key);
+  if (known) return known;
+  try {
+    const texts = firstThatKeeps(info, messages, think);
+    if (texts) return kept(key, info, { texts, plainBecause: undefined });
+    return plain("The model's chat template does not keep the message as it is, so a plain prompt is used.");
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    return plain(`The model's chat template cannot be rendered (${why}), so a plain prompt is used.`);
+  }
 }
 
 /** Why the model's own template cannot be used, tested with a first question; undefined when it can, or when there is none. */
 export function templateFailure(info: TemplateInfo & Pick<ModelInfo, 'name'>): Failure | undefined {
-  const { plainBecause } = conversationFrame(info, { turns: 1 });
+  const { plainBecause } = messagesFrame(info, [{ role: 'user' }]);
   if (plainBecause === undefined || info.chatTemplate.trim() === '') return undefined;
   const what = info.name === '' ? 'The model' : info.name;
   const advice =
@@ -120,86 +119,12 @@ export function templateFailure(info: TemplateInfo & Pick<ModelInfo, 'name'>): F
   );
 }
 
-/**
- * The frame of messages in any order that a client sends. Where the template rejects or drops that order, a system message is prepended to
- * the next user message, and consecutive messages of one role are merged.
- */
-export function messagesFrame(
-  info: TemplateInfo,
-  roles: readonly Role[],
-  { think = false }: Pick<FrameRequest, 'think'> = {},
-): MessagesFrame {
-  const asSent = roles.map((role, i): HoledMessage => ({ role, content: [i] }));
-  return frameOf<MessagesFrame>(info, ['messages', roles, think], {
-    render: () => {
-      const texts = firstThatKeeps(info, [asSent, folded(asSent)], { think, holes: roles.length });
-      return texts && { texts, plainBecause: undefined };
-    },
-    plain: (plainBecause) => ({ texts: plainTexts(roles), plainBecause }),
-  });
-}
-
-/** A frame from the model's template, cached where the result can only be the same; else a plain one. */
-function frameOf<F extends ConversationFrame | MessagesFrame>(
-  info: TemplateInfo,
-  what: readonly unknown[],
-  { render, plain }: { render: () => F | undefined; plain: (plainBecause: string) => F },
-): F {
-  const { chatTemplate, bosText, eosText } = info;
-  if (chatTemplate.trim() === '') return plain('The model has no chat template, so a plain prompt is used.');
-  const key = JSON.stringify([chatTemplate, bosText, eosText, ...what]);
-  const known = rendered.get(key);
-  if (known) return known as F;
-  try {
-    const frame = render();
-    if (frame) return kept(key, info, frame);
-    return plain("The model's chat template does not keep the message as it is, so a plain prompt is used.");
-  } catch (error) {
-    const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    return plain(`The model's chat template cannot be rendered (${why}), so a plain prompt is used.`);
-  }
-}
-
-function kept<F extends ConversationFrame | MessagesFrame>(
-  key: string,
-  { chatTemplate }: TemplateInfo,
-  frame: F,
-): F {
+function kept(key: string, { chatTemplate }: TemplateInfo, frame: MessagesFrame): MessagesFrame {
   if (TELLS_TIME.test(chatTemplate)) return frame;
   rendered.set(key, frame);
   const [oldest] = rendered.keys();
   if (rendered.size > MOST_RENDERED && oldest !== undefined) rendered.delete(oldest);
   return frame;
-}
-
-/**
- * With the system prompt as a separate message; where the template rejects or drops that, or moves it from turn to turn, at the beginning
- * of the first question. undefined when the template does not keep messages as they are.
- */
-function turnTexts(
-  info: TemplateInfo,
-  { turns, systemPrompt = '', think = false }: FrameRequest,
-): string[] | undefined {
-  const wanted = systemPrompt.trim();
-  const holes = turns * HOLES_PER_TURN - 1;
-  if (wanted === '') return firstThatKeeps(info, [turnMessages(turns, '')], { think, holes });
-  // Templates read the content of a system message: it is rendered as text, not as a placeholder.
-  const edged = SYSTEM_EDGE + wanted.replaceAll(SYSTEM_EDGE, '') + SYSTEM_EDGE;
-  const apart: HoledMessage = { role: 'system', content: [edged] };
-  const ways = [[apart, ...turnMessages(turns, '')], turnMessages(turns, `${edged}\n\n`)];
-  return firstThatKeeps(info, ways, { think, holes, edged: true });
-}
-
-/** Documents, question, answer: the last turn has no answer yet. */
-const HOLES_PER_TURN = 3;
-
-function turnMessages(turns: number, head: string): HoledMessage[] {
-  return Array.from({ length: turns }, (_, turn): HoledMessage[] => {
-    const hole = turn * HOLES_PER_TURN;
-    const content = [turn === 0 ? head : '', hole, QUESTION_MARK, hole + 1];
-    const asked: HoledMessage = { role: 'user', content };
-    return turn + 1 < turns ? [asked, { role: 'assistant', content: [hole + 2] }] : [asked];
-  }).flat();
 }
 
 /** Prepends a system message to the user's next message, and merges consecutive messages of one role. */
@@ -217,33 +142,35 @@ function folded(messages: readonly HoledMessage[]): HoledMessage[] {
   return all;
 }
 
-/** The text before a system prompt, the prompt, and the text after it. */
+/** The text before a text that the template reads, that text, and the text after it. */
 const EDGED_PIECES = 3;
 
-interface Kept {
-  think: boolean;
-  holes: number;
-  /** Whether a system prompt must be in the text before the first placeholder. */
-  edged?: boolean;
-}
-
-/** The texts around placeholders, from the first variant that the template accepts; throws its error for the last variant. */
+/** The texts around placeholders, in the first form that the template keeps; throws its error for the last form. */
 function firstThatKeeps(
   info: TemplateInfo,
-  ways: readonly (readonly HoledMessage[])[],
-  { think, holes, edged = false }: Kept,
+  messages: readonly FrameMessage[],
+  think: boolean,
 ): string[] | undefined {
-  for (const [i, messages] of ways.entries()) {
-    const isLast = i === ways.length - 1;
+  let holes = 0;
+  const asGiven = messages.map(({ role, text }): HoledMessage => {
+    return { role, content: [text === undefined ? holes++ : edged(text)] };
+  });
+  const isEdged = holes < messages.length;
+  const forms = [asGiven, folded(asGiven)];
+  for (const [i, form] of forms.entries()) {
     try {
-      const text = renderInTime(info, messages, think);
+      const text = renderInTime(info, form, think);
       const texts = text.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(text, holes);
-      if (texts && (!edged || texts[0]?.split(SYSTEM_EDGE).length === EDGED_PIECES)) return texts;
+      if (texts && (!isEdged || texts[0]?.split(SYSTEM_EDGE).length === EDGED_PIECES)) return texts;
     } catch (error) {
-      if (isLast || endless.has(info.chatTemplate)) throw error;
+      if (i === forms.length - 1 || endless.has(info.chatTemplate)) throw error;
     }
   }
   return undefined;
+}
+
+function edged(text: string): string {
+  return SYSTEM_EDGE + text.trim().replaceAll(SYSTEM_EDGE, '') + SYSTEM_EDGE;
 }
 
 function hole(number: number): string {
@@ -294,30 +221,23 @@ function splitAtHoles(text: string, holes: number): string[] | undefined {
   return found.join('') === wanted.join('') ? pieces.filter((_, i) => i % 3 === 0) : undefined;
 }
 
-/**
- * Puts the same text before every answer as when it was written: templates render past answers slightly differently (after a space), but
- * the sampled tokens continue the former.
- */
-function splitIntoTurns(texts: readonly string[], turns: number): TurnFrame[] {
-  return Array.from({ length: turns }, (_, turn) => {
-    const [before = '', between = '', answered = ''] = texts.slice(turn * HOLES_PER_TURN);
-    return { before, between, after: texts.at(-1) ?? '', answered };
-  });
+/** Question and answer in turn, as the demo model was trained. */
+function plainTurns(messages: readonly FrameMessage[]): string[] {
+  const texts: string[] = [];
+  let head = '';
+  for (const { role, text } of messages) {
+    if (text !== undefined) head = `${text}\n\n`;
+    else if (role === 'assistant') texts.push(PLAIN_ANSWER);
+    else texts.push(texts.length === 0 ? head : '\n\n');
+  }
+  return [...texts, PLAIN_ANSWER];
 }
 
-function plainTurns(systemPrompt: string, turns: number): TurnFrame[] {
-  const head = systemPrompt === '' ? '' : `${systemPrompt}\n\n`;
-  return Array.from({ length: turns }, (_, turn) => ({
-    before: turn === 0 ? head : '\n\n',
-    between: QUESTION_MARK,
-    after: '\nAnswer:',
-    answered: '\nAnswer:',
-  }));
-}
+const PLAIN_ANSWER = '\nAnswer:';
 
 const PLAIN_NAMES: Record<Role, string> = { system: '', user: 'User: ', assistant: 'Assistant: ' };
 
-function plainTexts(roles: readonly Role[]): string[] {
-  const before = roles.map((role, i) => (i === 0 ? '' : '\n\n') + PLAIN_NAMES[role]);
+function plainTexts(messages: readonly FrameMessage[]): string[] {
+  const before = messages.map(({ role }, i) => (i === 0 ? '' : '\n\n') + PLAIN_NAMES[role]);
   return [...before, '\n\nAssistant:'];
 }

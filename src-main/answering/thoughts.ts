@@ -13,9 +13,14 @@ export interface Writing {
   /** How many of the first tokens do not belong to the answer. */
   readonly tokensBefore: number;
   push(token: number): AnswerDelta;
+  /** Text of tokens that were generated before. */
+  pushAll(tokens: Int32Array): Promise<AnswerDelta>;
   /** The remaining text at the end of the stream. */
   flush(): AnswerDelta;
 }
+
+/** The part of a model that turns tokens into text. */
+type Detokenizer = Pick<FusionModel, 'detokenize'>;
 
 /** The text of some consecutive tokens; `shown` lacks control tokens. */
 interface Piece {
@@ -41,7 +46,7 @@ const ANSWERS = new Map([
 ]);
 
 /** An end mark without a start mark is not shown: the model closes a thought that the prompt had closed, or one that it never opened. */
-const STRAY = { begin: '<think>', end: '</think>' };
+export const STRAY = { begin: '<think>', end: '</think>' };
 
 const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
 
@@ -50,7 +55,7 @@ const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
  * after a thought; within an answer they are ordinary text.
  */
 export class ThoughtStream implements Writing {
-  readonly #model: Pick<FusionModel, 'detokenize'>;
+  readonly #model: Detokenizer;
   readonly #detokenizer: StreamDetokenizer;
   #within: 'nothing' | 'thought' | 'answer' = 'nothing';
   /** The mark that ends it; '' when none does. */
@@ -71,7 +76,7 @@ export class ThoughtStream implements Writing {
   #begun = { thought: false, answer: false };
 
   /** `behind`: the end of the prompt. Some templates open the thought. */
-  constructor(model: Pick<FusionModel, 'detokenize'>, behind: string) {
+  constructor(model: Detokenizer, behind: string) {
     this.#model = model;
     this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
     const end = endOfThought(behind);
@@ -93,6 +98,19 @@ export class ThoughtStream implements Writing {
     return this.#take(false);
   }
 
+  /** More text from a model whose tokens are unknown; `tokens`: how many it is estimated to have. */
+  pushText(text: string, tokens: number): AnswerDelta {
+    if (text !== '') this.#hold(text, text);
+    this.#tokens += tokens;
+    return this.#take(false);
+  }
+
+  /** A mark that counts as a control token, so that an answer does not show it. */
+  pushMark(mark: string): AnswerDelta {
+    if (this.#within !== 'answer') this.#hold(mark, '');
+    return this.#take(false);
+  }
+
   /** The remaining text at the end of the stream. */
   flush(): AnswerDelta {
     const shown = this.#detokenizer.flush();
@@ -105,17 +123,8 @@ export class ThoughtStream implements Writing {
     this.#pending = undefined;
   }
 
-  /** Text of tokens that were generated before. */
-  async pushAll(tokens: Int32Array): Promise<AnswerDelta> {
-    const all: AnswerDelta = { thought: '', answer: '' };
-    const slice = new TimeSlice();
-    for (const token of tokens) {
-      const more = this.push(token);
-      all.thought += more.thought;
-      all.answer += more.answer;
-      await slice.step();
-    }
-    return all;
+  pushAll(tokens: Int32Array): Promise<AnswerDelta> {
+    return pushAll(this, tokens);
   }
 
   /** '' for a token that is part of a character. */
@@ -229,4 +238,38 @@ function overlap(text: string, mark: string): number {
   for (let length = Math.min(text.length, mark.length - 1); length > 0; length--)
     if (text.endsWith(mark.slice(0, length))) return length;
   return 0;
+}
+
+/** Raw text as sampled, without recognising thoughts or trimming: the continuation of a text. */
+export class PlainWriting implements Writing {
+  readonly tokensBefore = 0;
+  readonly #detokenizer: StreamDetokenizer;
+
+  constructor(model: Detokenizer) {
+    this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
+  }
+
+  push(token: number): AnswerDelta {
+    return { thought: '', answer: this.#detokenizer.push(token) };
+  }
+
+  pushAll(tokens: Int32Array): Promise<AnswerDelta> {
+    return pushAll(this, tokens);
+  }
+
+  flush(): AnswerDelta {
+    return { thought: '', answer: this.#detokenizer.flush() };
+  }
+}
+
+async function pushAll(writing: Pick<Writing, 'push'>, tokens: Int32Array): Promise<AnswerDelta> {
+  const all: AnswerDelta = { thought: '', answer: '' };
+  const slice = new TimeSlice();
+  for (const token of tokens) {
+    const { thought, answer } = writing.push(token);
+    all.thought += thought;
+    all.answer += answer;
+    await slice.step();
+  }
+  return all;
 }

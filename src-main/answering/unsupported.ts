@@ -1,30 +1,17 @@
 import type { Notice } from '../../src-shared/answer.ts';
 import type { Range } from '../../src-shared/contract/common.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import type { Backend } from './backends/backend.ts';
 import { missingFacts } from './facts/facts.ts';
-import type { Offered, Prompt } from './prompt.ts';
-
-/** The texts other than the prompt from which an answer could know a fact. */
-interface Beside {
-  titles: readonly string[];
-}
+import type { Prompt } from './prompt.ts';
 
 /**
- * Finds names, numbers and dates of an answer that appear nowhere in its prompt: in no passage, question or earlier turn. undefined when
- * there was no passage to compare it with.
+ * Finds names, numbers and dates of an answer that appear nowhere in its prompt: in no passage or its title, question or earlier turn.
+ * undefined when there was no passage to compare it with.
  */
-export function unsupportedIn(
-  text: string,
-  { parts }: Prompt<Offered>,
-  model: Pick<FusionModel, 'detokenize'>,
-  { titles }: Beside,
-): Range[] | undefined {
-  if (text === '' || !parts.some(({ kind }) => kind === 'chunk')) return undefined;
-  const said = parts.flatMap(({ lead, tokens }) => [
-    ...(lead ? [model.detokenize(lead)] : []),
-    model.detokenize(tokens),
-  ]);
-  return missingFacts(text, [...said, ...titles])
+export function unsupportedIn(text: string, prompt: Prompt, backend: Backend): Range[] | undefined {
+  if (text === '' || !prompt.parts.some(({ kind }) => kind === 'chunk')) return undefined;
+  const titles = prompt.cited.map(({ chunk: { label, source } }) => `${source?.title ?? ''} ${label}`);
+  return missingFacts(text, [...backend.textsOf(prompt), ...titles])
     .filter(({ sure }) => sure)
     .map(({ start, end }) => ({ start, end }));
 }

@@ -1,13 +1,14 @@
 import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype, Segment, Strategy } from '../engine/engine.ts';
 import type { PromptPart } from '../fusion/blender.ts';
-import { canBlend, type FusionModel, type FusionSession } from '../fusion/model.ts';
+import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { AnswerMaker, type AnswerMakerOptions } from './answer.ts';
 import { choicesOf } from './choices.ts';
-import { PromptAssembler } from './prompt.ts';
+import { conversation } from './ask.ts';
+import { begin } from './backends/local.ts';
+import { tokenPrompt } from './backends/token-prompt.ts';
 import { partsFrom, SessionTokens } from './session-tokens.ts';
-import { begin } from './turn.ts';
 
 /** Everyday words, so that most libraries have passages for them. */
 const QUESTION = 'What is this about, and who was there first?';
@@ -28,10 +29,9 @@ interface WarmUpOptions extends AnswerMakerOptions {
 export async function warmUp(options: WarmUpOptions): Promise<boolean> {
   const { model, settings, planner, prefixes, signal } = options;
   const choices = choicesOf({}, settings, model, planner);
-  const { strategy, topK, contextTokens, dtype } = choices;
+  const { strategy, topK, dtype } = choices;
   const passages = await new AnswerMaker(options).find(QUESTION, { scope: ANYWHERE, topK, signal });
-  const budget = { contextTokens, answerTokens: 1 };
-  const prompt = new PromptAssembler(model, choices).assemble(QUESTION, passages, budget);
+  const prompt = tokenPrompt(model, conversation(QUESTION, passages, { ...choices, maxTokens: 1 }));
   const held = new SessionTokens(options.openSession(model, prompt.tokens + 1));
   try {
     const { session } = held;
@@ -84,7 +84,7 @@ async function blendShort(parts: readonly PromptPart[], options: ShortBlend): Pr
   const { model, session, dtype, strategy, signal } = options;
   const passage = parts.find(({ kind }) => kind === 'chunk');
   const tokens = passage?.tokens.slice(0, PASSAGE);
-  const chunk = tokens && canBlend(model) ? await model.encodeChunk(tokens, dtype, { signal }) : undefined;
+  const chunk = tokens && model.blends ? await model.encodeChunk(tokens, dtype, { signal }) : undefined;
   try {
     const segments = parts.flatMap((part): Segment[] => {
       if (part.kind === 'text') return [{ kind: 'compute', tokens: part.tokens }];

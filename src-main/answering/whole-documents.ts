@@ -1,14 +1,15 @@
-import type { FusionModel } from '../fusion/model.ts';
+import { conversation } from './ask.ts';
+import type { NamedModel } from './named-model.ts';
+import { backendOf } from './backends/backend-of.ts';
 import type { AnswerChoices } from './choices.ts';
 import { findPassages, type FoundPassage, type Passages } from './passages.ts';
-import { PromptAssembler } from './prompt.ts';
 
 /** Reason of a passage that is included because its whole document is. */
 const WHOLE_DOCUMENT = 'whole-document';
 
 /** What has to fit into the context together with the passages. */
 export interface WholeRequest {
-  model: FusionModel;
+  model: NamedModel['model'];
   question: string;
   choices: AnswerChoices;
 }
@@ -24,12 +25,11 @@ export function wholeDocuments(
   passages: Passages,
 ): FoundPassage[] | undefined {
   if (documentIds.length === 0) return undefined;
-  const { contextTokens, maxTokens, topK = Infinity } = choices;
+  const { contextTokens, topK = Infinity } = choices;
   const ids = passages.whole(documentIds, contextTokens);
   if (!ids || ids.length > topK) return undefined;
   const chosen = ids.map((chunkId) => ({ chunkId, score: 1, reason: WHOLE_DOCUMENT, highlights: [] }));
   const found = findPassages(chosen, passages);
-  const budget = { contextTokens, answerTokens: maxTokens };
-  const { leftOut } = new PromptAssembler(model, choices).assemble(question, found, budget);
+  const { leftOut } = backendOf(model).layOut(conversation(question, found, choices));
   return leftOut.length === 0 ? found : undefined;
 }

@@ -7,7 +7,7 @@ import type { KvDtype, Model } from '../engine/engine.ts';
 import type { ChunkStore, KindTotals } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/registry/impact.ts';
-import type { ModelSource } from '../models/active-model.ts';
+import type { ActiveModel, ModelSource } from '../models/active-model.ts';
 import type { KnownModels } from '../models/registry/known-models.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
@@ -208,7 +208,7 @@ export class CacheService {
     this.#hits.update({ ...hits, misses });
   }
 
-  get #active(): Model | undefined {
+  get #active(): ActiveModel['model'] | undefined {
     return this.#options.models.active?.model;
   }
 

@@ -1,6 +1,6 @@
 import type { CacheEntry } from '../../src-shared/contract/cache.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
-import type { FusionModel } from '../fusion/model.ts';
+import type { ChatModel } from '../fusion/model.ts';
 import type { ListedEntry } from '../kvstore/store.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { forEachEntry, forEachPage, type ListingSources } from './listing-sources.ts';
@@ -25,7 +25,7 @@ interface Holder {
 /** Shared by all chunks that have no place yet: there are tens of thousands. */
 const NOWHERE: readonly Place[] = [];
 
-type ListedFor = Pick<FusionModel, 'info' | 'onDevice'>;
+type ListedFor = Pick<ChatModel, 'info' | 'onDevice'>;
 
 type EntryQuery = ParsedInputOf<'cache.entries'>;
 

@@ -1,7 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { ChunkEntry, ListFilter } from '../kvstore/store.ts';
-import type { ActiveModel } from '../models/active-model.ts';
+import type { Model } from '../engine/engine.ts';
+import type { ActiveModel as Active } from '../models/active-model.ts';
+
+type ActiveModel = Active<Model>;
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { WarmStart } from './warm-start.ts';

@@ -1,4 +1,5 @@
 import type { ChunkEntry, ChunkStore } from '../kvstore/store.ts';
+import type { Model } from '../engine/engine.ts';
 import type { ActiveModel, ModelSource } from '../models/active-model.ts';
 import { yieldToEventLoop } from '../platform/abort.ts';
 import type { EventBus } from '../platform/event-bus.ts';
@@ -9,7 +10,7 @@ import type { SettingsService } from '../platform/settings-service.ts';
 
 interface WarmStartOptions {
   store: Pick<ChunkStore, 'list' | 'prefetch'>;
-  models: Pick<ModelSource, 'active' | 'onChange'>;
+  models: Pick<ModelSource<Model>, 'active' | 'onChange'>;
   settings: Pick<SettingsService, 'current'>;
   events: EventBus;
   gate: Gate;
@@ -65,7 +66,7 @@ export class WarmStart {
   }
 
   /** Ends when memory is full, or at a page with nothing new: everything after it was loaded before. */
-  async #fillMemory(active: ActiveModel, ended: AbortSignal): Promise<void> {
+  async #fillMemory(active: ActiveModel<Model>, ended: AbortSignal): Promise<void> {
     const { store, settings } = this.#options;
     const { fingerprint } = active.model.info;
     for (let offset = 0; ; offset += PAGE) {
@@ -77,14 +78,14 @@ export class WarmStart {
     }
   }
 
-  async #warmUp({ model }: ActiveModel, ended: AbortSignal): Promise<void> {
+  async #warmUp({ model }: ActiveModel<Model>, ended: AbortSignal): Promise<void> {
     if (this.#rehearsed === model) return;
     const { gate, warmUp } = this.#options;
     if (await gate.background(warmUp, ended)) this.#rehearsed = model;
   }
 
   /** False when there is no room, or another model is in use. */
-  #bring({ key }: ChunkEntry, active: ActiveModel, ended: AbortSignal): Promise<boolean> {
+  #bring({ key }: ChunkEntry, active: ActiveModel<Model>, ended: AbortSignal): Promise<boolean> {
     const { gate, models, store } = this.#options;
     return gate.background(async () => {
       if (models.active?.model !== active.model) return false;

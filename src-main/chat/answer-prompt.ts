@@ -1,20 +1,29 @@
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
-import type { FusionModel } from '../fusion/model.ts';
-import { historyBefore, sourceOf } from './history.ts';
+import { conversation } from '../answering/ask.ts';
 import { contextLimit } from '../answering/limits.ts';
+import type { PromptRequest } from '../answering/prompt.ts';
+import type { ChatModel } from '../fusion/model.ts';
+import { chunkOf, historyBefore } from './history.ts';
 import type { MessageStore } from './messages.ts';
-import { PromptAssembler, type Offered, type Prompt } from '../answering/prompt.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
+
+/** How an answer was asked for. */
+interface AnswerPrompt {
+  request: PromptRequest;
+  question: string;
+  stats: AnswerStats;
+  context: TurnContext;
+}
 
 /** Rebuilds the prompt of an answer, together with the answer's numbers. CONFLICT when that is no longer possible. */
 export function answerPrompt(
   answer: MessageRecord,
-  model: FusionModel,
+  model: ChatModel,
   messages: MessageStore,
   settings: Settings,
-): { prompt: Prompt<Offered>; stats: AnswerStats; context: TurnContext } {
+): AnswerPrompt {
   const { stats } = answer;
   const context = messages.context(answer.id);
   if (!stats || !context || context.fingerprint !== model.info.fingerprint) {
@@ -24,16 +33,15 @@ export function answerPrompt(
       'Choose that model again, or ask again.',
     );
   }
-  const question = messages.require(answer.parentId ?? -1);
-  const { turns, turnsLeftOut } = historyBefore(question, messages, model);
-  const offered = context.chunks.map(({ citation, tokens, lead }) => {
-    const cited = answer.citations[citation];
-    const ids = { tokens: Int32Array.from(tokens), lead: Int32Array.from(lead) };
-    return { ...ids, score: 0, source: cited && sourceOf(cited) };
-  });
-  const budget = { contextTokens: contextLimit(model, settings.contextTokens), answerTokens: 0 };
+  const asked = messages.require(answer.parentId ?? -1);
+  const { turns, turnsLeftOut } = historyBefore(asked, messages, model);
+  const passages = context.chunks.map(({ citation, tokens, lead }) =>
+    chunkOf(answer.citations[citation], { tokens: Int32Array.from(tokens), lead: Int32Array.from(lead) }),
+  );
+  const { systemPrompt = settings.systemPrompt, think = false } = context;
+  const contextTokens = contextLimit(model, settings.contextTokens);
+  const how = { systemPrompt, think, contextTokens, maxTokens: 0 };
   const history = turns.slice(context.turnsLeftOut - turnsLeftOut);
-  const { systemPrompt = settings.systemPrompt, think } = context;
-  const assembler = new PromptAssembler(model, { systemPrompt, think });
-  return { prompt: assembler.assemble(question.text, offered, budget, history), stats, context };
+  const request = conversation(asked.text, passages, how, history);
+  return { request, question: asked.text, stats, context };
 }

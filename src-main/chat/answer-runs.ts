@@ -2,7 +2,8 @@ import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
-import type { NamedModel } from '../answering/answer.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import type { FusionModel } from '../fusion/model.ts';
 import { withModel } from '../answering/with-model.ts';
 import type { Answerer, ConversationAnswer } from './answerer.ts';
 import { LiveAnswer } from './live-answer.ts';
@@ -13,14 +14,18 @@ import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Core } from '../platform/core.ts';
 
 /** The source of chat's model; ModelSource implements it. */
-export interface ChatModels {
-  current(): Promise<NamedModel>;
-  readonly active: NamedModel | undefined;
-  onChange(listener: (active: NamedModel) => void): () => void;
+export interface ChatModels<M = NamedModel> {
+  current(): Promise<M>;
+  readonly active: M | undefined;
+  onChange(listener: (active: M) => void): () => void;
 }
+
+/** The same for work that needs the model's engine. */
+export type LocalChatModels = ChatModels<NamedModel<FusionModel>>;
 
 interface AnswerRunsOptions extends Core {
   models: ChatModels;
+  localModels: LocalChatModels;
   messages: MessageStore;
   sessions: ConversationSessions;
   answerer: Answerer;
@@ -78,10 +83,10 @@ export class AnswerRuns {
     const live = this.#newLive(question.conversationId, answerId, true);
     const stopwatch = new Stopwatch(clock);
     const task = { live, question, options, mayGuess, variety, settings: settings.current, stopwatch };
-    const made = this.#withModel(live, (model) => this.#options.answerer.answer(model, task));
+    const made = this.#withModel(this.#options, live, (model) => this.#options.answerer.answer(model, task));
     const done = made.then(
-      (answer) => this.#end(live, endOf(live, answer), answer),
-      (error: unknown) => this.#end(live, this.#failedEnd(live, error)),
+      (answer) => this.#end(live, answer),
+      (error: unknown) => this.#end(live, { end: this.#failedEnd(live, error) }),
     );
     this.#runs.set(question.conversationId, { live, done });
   }
@@ -93,27 +98,28 @@ export class AnswerRuns {
     live.goOnFrom(answer);
     messages.reopen(answer.id);
     const task = { live, answer, options, settings: settings.current, stopwatch: new Stopwatch(clock) };
-    const made = this.#withModel(live, (model) => answerer.continue(model, task));
+    const made = this.#withModel(this.#options, live, (model) => answerer.continue(model, task));
     const done = made.then(
-      (end) => this.#end(live, end),
+      (answer) => this.#end(live, answer),
       (error: unknown) => {
         const { state, citations, stats } = answer;
         const kept = state === 'waiting' ? 'stopped' : state;
-        this.#end(live, { ...this.#failedEnd(live, error), state: kept, citations, stats });
+        this.#end(live, { end: { ...this.#failedEnd(live, error), state: kept, citations, stats } });
       },
     );
     this.#runs.set(answer.conversationId, { live, done });
   }
 
-  /** Runs other work on a conversation, exclusively; stop() ends it. CONFLICT. */
+  /** Runs other work on a conversation with a model that runs here, exclusively; stop() ends it. CONFLICT, MODEL_UNSUPPORTED. */
   async alone<T>(
     conversationId: number,
     answerId: number,
-    work: (model: NamedModel, live: LiveAnswer) => Promise<T>,
+    work: (model: NamedModel<FusionModel>, live: LiveAnswer) => Promise<T>,
   ): Promise<T> {
     this.requireFree(conversationId);
     const live = this.#newLive(conversationId, answerId, false);
-    const done = this.#withModel(live, (model) => work(model, live));
+    const { gate, localModels: models } = this.#options;
+    const done = this.#withModel({ gate, models }, live, (model) => work(model, live));
     this.#runs.set(conversationId, { live, done: done.catch(() => undefined) });
     try {
       return await done;
@@ -149,8 +155,12 @@ export class AnswerRuns {
   }
 
   /** Runs `work` when its turn comes; stopping ends the wait immediately. */
-  #withModel<T>(live: LiveAnswer, work: (model: NamedModel) => Promise<T>): Promise<T> {
-    return withModel(this.#options, { signal: live.signal }, (model) => {
+  #withModel<M, T>(
+    from: Parameters<typeof withModel<M, T>>[0],
+    live: LiveAnswer,
+    work: (model: M) => Promise<T>,
+  ): Promise<T> {
+    return withModel(from, { signal: live.signal }, (model) => {
       live.begin();
       return work(model);
     });
@@ -179,13 +189,13 @@ export class AnswerRuns {
     return { ...live.written, state, failure, citations, notices, stats: null, context: undefined };
   }
 
-  #end(live: LiveAnswer, end: AnswerEnd, made?: ConversationAnswer): void {
+  #end(live: LiveAnswer, { end, report }: ConversationAnswer): void {
     const { messages, sessions, events, log } = this.#options;
     live.end();
     let { state, failure } = end;
     try {
       messages.finish(live.answerId, end);
-      if (made?.report) messages.saveReport(live.answerId, made.report);
+      if (report) messages.saveReport(live.answerId, report);
     } catch (error) {
       log.error('answer-not-saved', { error: traceOf(error) });
       state = 'failed';
@@ -199,11 +209,4 @@ export class AnswerRuns {
     events.emit('chat.done', { ...ids, state, failure, stats: end.stats });
     events.emit('chat.changed', { conversationId });
   }
-}
-
-function endOf(live: LiveAnswer, { made, context }: ConversationAnswer): AnswerEnd {
-  const { citations, stats } = made;
-  const state = made.stop === 'aborted' ? 'stopped' : 'done';
-  const { written, notices } = live;
-  return { ...written, state, failure: null, citations, notices, stats, context };
 }

@@ -1,27 +1,17 @@
 import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
-import {
-  AnswerMaker,
-  nothingFollows,
-  type AnswerRequest,
-  type AnswerMakerOptions,
-  type MadeAnswer,
-  type NamedModel,
-} from '../answering/answer.ts';
+import { AnswerMaker, readAnswer, type Answer, type AnswerMakerOptions } from '../answering/answer.ts';
+import { conversation, type Ask } from '../answering/ask.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import type { AnswerEvent } from '../answering/backends/backend.ts';
 import { choicesOf } from '../answering/choices.ts';
-import type { FoundPassage } from '../answering/passages.ts';
-import type { History, Offered, Prompt } from '../answering/prompt.ts';
+import { searchText } from '../answering/follow-up.ts';
+import type { Prompt } from '../answering/prompt.ts';
 import { answerReport } from '../answering/report.ts';
 import type { SessionTokens } from '../answering/session-tokens.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
-import { isRemote, type FusionModel } from '../fusion/model.ts';
-import { ThoughtStream } from '../answering/thoughts.ts';
-import { runTurn, type TurnResult } from '../answering/turn.ts';
-import { unsupportedIn } from '../answering/unsupported.ts';
-import type { PromptPart } from '../fusion/blender.ts';
 import { answerPrompt } from './answer-prompt.ts';
-import { searchText } from '../answering/follow-up.ts';
 import { historyBefore } from './history.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { AnswerEnd, MessageStore } from './messages.ts';
@@ -33,29 +23,27 @@ interface AnswererOptions extends AnswerMakerOptions {
   sessions: ConversationSessions;
 }
 
-interface AnswerTask {
+interface ContinueTask {
   live: LiveAnswer;
-  question: MessageRecord;
+  answer: MessageRecord;
   options: ConversationOptions;
   settings: Settings;
+  /** Started when it was asked for. */
+  stopwatch: Stopwatch;
+}
+
+interface AnswerTask extends Omit<ContinueTask, 'answer'> {
+  question: MessageRecord;
   /** Whether to ask the model even if no passage was found. */
   mayGuess: boolean;
   /** Whether the answer should differ from an earlier one that repeated itself. */
   variety: boolean;
-  /** Started when the question was asked. */
-  stopwatch: Stopwatch;
 }
 
-/** An answer, and the data that its conversation stores. */
+/** How an answer ended, and how a model that runs here made it. */
 export interface ConversationAnswer {
-  made: MadeAnswer;
-  context: TurnContext;
-  /** undefined for a remote model: its processing is unknown. */
-  report: FusionReport | undefined;
-}
-
-interface ContinueTask extends Omit<AnswerTask, 'question' | 'mayGuess' | 'variety'> {
-  answer: MessageRecord;
+  end: AnswerEnd;
+  report?: FusionReport | undefined;
 }
 
 /** Makes the answers of conversations, in the session that holds the earlier turns, and streams them to windows. */
@@ -68,62 +56,50 @@ export class Answerer {
     this.#maker = new AnswerMaker(options);
   }
 
-  /** As AnswerMaker.make. */
+  /** As AnswerMaker.answer. */
   async answer(active: NamedModel, task: AnswerTask): Promise<ConversationAnswer> {
-    const { live, question, stopwatch } = task;
-    const { messages, sessions, passages, planner } = this.#options;
+    const { live, question, stopwatch, settings, variety } = task;
+    const { messages, passages, planner } = this.#options;
     const { model } = active;
     const { scope, ...asked } = task.options;
-    const { variety } = task;
-    const choices = choicesOf({ ...asked, variety }, task.settings, model, planner);
+    const choices = choicesOf({ ...asked, variety }, settings, model, planner);
     const wait = stopwatch.lap();
-    const history = historyBefore(question, messages, model);
-    const text = searchText(question.text, history.turns.at(-1)?.question);
+    const { turns, turnsLeftOut } = historyBefore(question, messages, model);
+    const text = searchText(question.text, turns.at(-1)?.question);
     const whole = { model, question: question.text, choices };
     const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal, whole });
-    const retrieve = stopwatch.lap();
     const { systemPrompt, think } = choices;
-    const context = (prompt: Prompt<FoundPassage>): TurnContext => ({
-      ...contextOf(prompt, history, model),
-      systemPrompt,
-      think,
+    const { fingerprint } = model.info;
+    const context = (prompt: Prompt): TurnContext => ({
+      ...{ fingerprint, systemPrompt, think },
+      turnsLeftOut: turnsLeftOut + prompt.turnsLeftOut,
+      chunks: chunksOf(prompt),
+      answer: null,
+      tokensBefore: 0,
     });
-    const request: AnswerRequest = {
+    const ask: Omit<Ask, 'openSession'> = {
       ...active,
-      question: question.text,
-      passages: found,
+      ...conversation(question.text, found, choices, turns),
       choices,
-      mayGuess: task.mayGuess,
-      history,
       stopwatch,
+      turnsLeftOut,
+      question: question.text,
+      mayGuess: task.mayGuess,
       unready: passages.unready(scope, text),
-      requestClass: history.turns.length > 0 ? 'follow-up' : 'question',
-      before: { wait, retrieve },
+      requestClass: turns.length > 0 ? 'follow-up' : 'question',
+      before: { wait, retrieve: stopwatch.lap() },
       signal: live.signal,
-      onNotice: (notice) => live.addNotice(notice),
-      onProgress: (progress) => live.progress(progress),
-      onPlaced: (citations, prompt) => {
-        live.setCitations(citations);
-        messages.savePlaced(live.answerId, citations, context(prompt));
-      },
-      onThought: (more, tokens) => live.addThought(more, tokens),
-      onText: (more) => live.addText(more),
     };
-    const laidOut = this.#maker.layOut(request);
-    const session = await sessions.open(live.conversationId, {
-      model,
-      parts: laidOut.prompt.parts,
-      need: laidOut.need,
-      strategy: choices.strategy,
-      limit: choices.contextTokens,
+    const made = await this.#make(ask, live, (event) => {
+      if (event.kind === 'notice') live.addNotice(event.notice);
+      if (event.kind !== 'placed') return;
+      live.setCitations(event.citations);
+      messages.savePlaced(live.answerId, event.citations, context(event.prompt));
     });
-    const made = await this.#maker.make(request, laidOut, session);
-    const { answer, tokensBefore } = made.turn;
-    if (made.thought !== '') forgetThought(session, made.prompt, made.turn);
+    const { citations, stats, local } = made;
     return {
-      made,
-      context: { ...context(made.prompt), answer: [...answer], tokensBefore },
-      report: isRemote(model) ? undefined : await answerReport(String(live.answerId), made, request),
+      end: { ...endOf(live, made), citations, stats, context: contextAfter(context(made.prompt), made) },
+      report: local && (await answerReport(String(live.answerId), ask, made, local)),
     };
   }
 
@@ -131,78 +107,87 @@ export class Answerer {
    * Continues an answer: its prompt is laid out as before, followed by the text so far, most of which is usually still in the session. The
    * time to first token stays that of the first part. CONFLICT when that is no longer possible, or nothing more fits; else as answer().
    */
-  async continue({ model }: NamedModel, task: ContinueTask): Promise<AnswerEnd> {
+  async continue(active: NamedModel, task: ContinueTask): Promise<ConversationAnswer> {
     const { live, answer, settings, stopwatch } = task;
-    const { messages, sessions, planner, store, prefixes, log } = this.#options;
-    const before = { wait: stopwatch.lap(), retrieve: 0 };
-    const { prompt, stats, context } = answerPrompt(answer, model, messages, settings);
-    const choices = choicesOf(task.options, settings, model, planner);
-    const { dtype, strategy, sampling, maxTokens, contextTokens: limit } = choices;
-    const begun = Int32Array.from(context.answer ?? []);
-    const tokens = prompt.tokens + begun.length;
-    if (tokens >= limit) throw nothingFollows();
-    const written: PromptPart = { kind: 'text', tokens: begun, turn: prompt.parts.at(-1)?.turn ?? 0 };
-    const whole = { ...prompt, tokens, parts: [...prompt.parts, written] };
-    const writing = new ThoughtStream(model, prompt.behind);
-    live.restore(await writing.pushAll(begun));
-    const need = Math.min(limit, tokens + maxTokens);
-    const session = await sessions.open(live.conversationId, {
-      model,
-      parts: whole.parts,
-      need,
-      strategy,
-      limit,
-    });
-    const turn = await runTurn(whole, session, {
-      model,
-      store,
-      planner,
-      prefixes,
-      log,
-      stopwatch,
-      dtype,
-      strategy,
-      sampling,
-      maxTokens,
-      writing,
-      before: { ...before, assemble: stopwatch.lap() },
-      requestClass: 'follow-up',
-      signal: live.signal,
-      onProgress: (progress) => live.progress(progress),
-      onThought: (more, tokens) => live.addThought(more, tokens),
-      onText: (more) => live.addText(more),
-    });
-    if (live.thinking) forgetThought(session, prompt, turn);
-    const { stop, tokensBefore } = turn;
-    // A run of a single token has no measurable speed.
-    const { tokensPerSecond } = turn.answer.length > 1 ? turn : stats;
-    const all = [...begun, ...turn.answer];
-    const titles = answer.citations.map(({ title, path }) => `${title} ${path}`);
-    const unsupported = unsupportedIn(live.written.text, prompt, model, { titles });
-    return {
-      ...live.written,
-      state: stop === 'aborted' ? 'stopped' : 'done',
-      failure: null,
-      citations: answer.citations,
-      notices: live.notices,
-      stats: { ...stats, stop, tokensPerSecond, unsupported, answerTokens: all.length },
-      context: { ...context, answer: all, tokensBefore },
+    const { messages, planner } = this.#options;
+    const wait = stopwatch.lap();
+    const { request, question, stats, context } = answerPrompt(answer, active.model, messages, settings);
+    const begun = {
+      tokens: context.written ? undefined : Int32Array.from(context.answer ?? []),
+      text: context.written?.text ?? answer.text,
+      thought: context.written?.thought ?? answer.thinking?.text,
     };
+    const ask: Omit<Ask, 'openSession'> = {
+      ...active,
+      ...request,
+      choices: choicesOf(task.options, settings, active.model, planner),
+      begun,
+      question,
+      stopwatch,
+      mayGuess: true,
+      requestClass: 'follow-up',
+      before: { wait, retrieve: 0 },
+      signal: live.signal,
+    };
+    const made = await this.#make(ask, live, (event) => {
+      if (event.kind === 'begun') live.restore(event.written);
+    });
+    const { answer: more, stats: now } = made;
+    const answerTokens = (begun.tokens?.length ?? stats.answerTokens) + now.answerTokens;
+    // A run of a single token has no measurable speed.
+    const { tokensPerSecond } = now.answerTokens > 1 ? now : stats;
+    const { stop, unsupported } = now;
+    return {
+      end: {
+        ...endOf(live, made),
+        citations: answer.citations,
+        stats: { ...stats, stop, unsupported, tokensPerSecond, answerTokens },
+        context: contextAfter({ ...context, answer: null }, made, begun.tokens),
+      },
+    };
+  }
+
+  async #make(
+    ask: Omit<Ask, 'openSession'>,
+    live: LiveAnswer,
+    tell: (event: AnswerEvent) => void,
+  ): Promise<Answer> {
+    const { strategy, contextTokens: limit } = ask.choices;
+    let session: SessionTokens | undefined;
+    const openSession: Ask['openSession'] = async (wanted) => {
+      session = await this.#options.sessions.open(live.conversationId, { ...wanted, strategy, limit });
+      return session;
+    };
+    const made = await readAnswer(this.#maker.answer({ ...ask, openSession }), (event) => {
+      if (event.kind === 'progress') live.progress(event.progress);
+      else if (event.kind === 'thought') live.addThought(event.text, event.tokens);
+      else if (event.kind === 'text') live.addText(event.text);
+      else tell(event);
+    });
+    // Later turns follow only the answer: its thought is dropped immediately, unless the answer may be continued.
+    if (live.thinking && made.stop === 'eos') session?.truncate(made.prompt.tokens);
+    return made;
   }
 }
 
-/** Later turns follow only the answer: its thought is dropped immediately, unless the answer may be continued. */
-function forgetThought(session: SessionTokens, { tokens }: Prompt<Offered>, { stop }: TurnResult): void {
-  if (stop === 'eos') session.truncate(tokens);
+function endOf(live: LiveAnswer, { stop }: Answer): Omit<AnswerEnd, 'citations' | 'stats' | 'context'> {
+  const { written, notices } = live;
+  return { ...written, notices, state: stop === 'aborted' ? 'stopped' : 'done', failure: null };
 }
 
-function contextOf(prompt: Prompt<FoundPassage>, history: History, { info }: FusionModel): TurnContext {
-  const lastTurn = prompt.parts.at(-1)?.turn;
-  const chunks = prompt.cited.flatMap(({ chunk, part }, citation) =>
-    prompt.parts[part]?.turn === lastTurn
-      ? [{ citation, tokens: [...chunk.tokens], lead: [...(chunk.lead ?? [])] }]
-      : [],
+/** The tokens of the passages that the last turn of a prompt placed. */
+function chunksOf({ parts, cited }: Prompt): TurnContext['chunks'] {
+  const lastTurn = parts.at(-1)?.turn;
+  return cited.flatMap(({ chunk: { tokens, lead }, part }, citation) =>
+    parts[part]?.turn === lastTurn ? [{ citation, tokens: [...tokens], lead: [...(lead ?? [])] }] : [],
   );
-  const turnsLeftOut = history.turnsLeftOut + prompt.turnsLeftOut;
-  return { fingerprint: info.fingerprint, turnsLeftOut, chunks, answer: null, tokensBefore: 0 };
+}
+
+function contextAfter(
+  context: TurnContext,
+  { local, answer, tokensBefore, written }: Answer,
+  begun: Int32Array = new Int32Array(0),
+): TurnContext {
+  if (!local) return { ...context, answer: [], tokensBefore: 0, written };
+  return { ...context, answer: [...begun, ...answer], tokensBefore };
 }

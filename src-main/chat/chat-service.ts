@@ -10,13 +10,13 @@ import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
-import { isRemote, type ChunkCache, type FusionModel, type FusionSession } from '../fusion/model.ts';
+import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { SetAside } from '../platform/database.ts';
 import { rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Answerer } from './answerer.ts';
-import { AnswerRuns, type ChatModels, type AskedHow } from './answer-runs.ts';
+import { AnswerRuns, type AskedHow, type ChatModels, type LocalChatModels } from './answer-runs.ts';
 import { CompareService } from './compare-service.ts';
 import { ConversationStore, titleFrom } from './conversations.ts';
 import { exportConversation, type Exported } from './export.ts';
@@ -34,6 +34,8 @@ interface ChatServiceOptions extends Core {
   /** Path of the conversation database. */
   path: string;
   models: ChatModels;
+  /** For what needs the model's engine. */
+  localModels: LocalChatModels;
   retrieval: Retrieval;
   passages: Passages;
   store: ChunkCache;
@@ -73,7 +75,7 @@ export class ChatService {
   /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
   constructor(options: ChatServiceOptions) {
     this.#options = options;
-    const { models, settings, events, gate, log, clock = systemClock } = options;
+    const { models, localModels, settings, events, gate, log, clock = systemClock } = options;
     this.#store = ConversationStore.open(options.path, clock, options.onSetAside);
     this.#sessions = new ConversationSessions(() => settings.current.conversationBudgetBytes);
     this.#misses = new MissWriter({
@@ -90,8 +92,8 @@ export class ChatService {
     this.comparisons = new CompareService({ ...options, ...shared, transaction });
     this.remade = new RemadeAnswers({ ...options, ...shared });
     this.#unsubscribe = [
-      models.onChange(({ model }) => {
-        this.#sessions.keepOnly(model);
+      models.onChange(({ model }) => this.#sessions.keepOnly(model)),
+      localModels.onChange(({ model }) => {
         const failure = templateFailure(model.info);
         if (failure) events.emit('app.notice', { level: 'warning', failure });
       }),
@@ -128,11 +130,10 @@ export class ChatService {
 
   /** Prepares for the first question with the model in use, as background work; false when there were no passages for it. */
   async warmUp(signal: AbortSignal): Promise<boolean> {
-    const { models, settings } = this.#options;
-    if (!models.active) return false;
-    if (isRemote(models.active.model)) return true; // nothing is sent to a server without a request
+    const { localModels, settings } = this.#options;
+    if (!localModels.active) return false;
     const openSession = this.openSession.bind(this);
-    const { model } = models.active;
+    const { model } = localModels.active;
     return warmUp({ ...this.#options, model, settings: settings.current, openSession, signal });
   }
 
@@ -245,7 +246,7 @@ export class ChatService {
     const { messages } = this.#store;
     const answer = messages.require(rowId(answerId, 'message'));
     const { settings, planner } = this.#options;
-    return this.#runs.alone(answer.conversationId, answer.id, (model, live) => {
+    return this.#runs.alone(answer.conversationId, answer.id, ({ model }, live) => {
       const shared = { messages, sessions: this.#sessions, planner, settings: settings.current };
       return measureFullPrefill(answer, { ...this.#options, ...shared, model, live });
     });

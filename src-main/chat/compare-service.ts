@@ -7,8 +7,9 @@ import type { Clock } from '../platform/clock.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { rowId } from '../platform/ids.ts';
 import { answerPrompt } from './answer-prompt.ts';
-import type { ChatModels } from './answer-runs.ts';
-import type { NamedModel } from '../answering/answer.ts';
+import type { LocalChatModels } from './answer-runs.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import { tokenPrompt } from '../answering/backends/token-prompt.ts';
 import type { MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
@@ -16,7 +17,7 @@ import { comparePrompt } from '../answering/compare/compare.ts';
 import type { Core } from '../platform/core.ts';
 
 interface CompareServiceOptions extends Omit<Core, 'log'> {
-  models: ChatModels;
+  localModels: LocalChatModels;
   messages: MessageStore;
   /** Runs `work` in one transaction of the conversation database and converts its failures to KvasirErrors. */
   transaction: <T>(work: () => T) => T;
@@ -76,18 +77,18 @@ export class CompareService {
   }
 
   async #compare(answer: MessageRecord, request: CompareRequest, signal: AbortSignal): Promise<Comparison> {
-    const { models, messages, sessions, settings, events, gate, clock, store } = this.#options;
+    const { localModels: models, messages, sessions, settings, events, gate, clock, store } = this.#options;
     await models.current(); // outside of the gate, which loading a model needs itself
     const active = models.active;
     if (!active) throw new KvasirError('CONFLICT', 'No model is loaded.', 'Choose a model.');
     const { model, name } = active;
-    const { prompt, stats } = answerPrompt(answer, model, messages, settings.current);
+    const { request: asked, stats } = answerPrompt(answer, model, messages, settings.current);
     let progress = { done: 0, total: 0 };
     const tell = throttled(PROGRESS_MS, () =>
       events.emit('compare.progress', { answerId: String(answer.id), ...progress }),
     );
     try {
-      const compared = await comparePrompt(prompt, {
+      const compared = await comparePrompt(tokenPrompt(model, asked), {
         model,
         name,
         store,

@@ -2,9 +2,9 @@ import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { blend } from '../fusion/blender.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
-import { requireHere, type ChunkCache } from '../fusion/model.ts';
+import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import { answerPrompt } from './answer-prompt.ts';
-import type { NamedModel } from '../answering/answer.ts';
+import { tokenPrompt } from '../answering/backends/token-prompt.ts';
 import type { LiveAnswer } from './live-answer.ts';
 import type { MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
@@ -12,7 +12,7 @@ import { partsFrom } from '../answering/session-tokens.ts';
 import type { ConversationSessions } from './sessions.ts';
 
 interface FullPrefillOptions {
-  model: NamedModel;
+  model: FusionModel;
   store: ChunkCache;
   messages: MessageStore;
   sessions: ConversationSessions;
@@ -29,10 +29,9 @@ export async function measureFullPrefill(
   answer: MessageRecord,
   options: FullPrefillOptions,
 ): Promise<AnswerStats> {
-  const { messages, sessions, planner, store, settings, live } = options;
-  const { model, name } = options.model;
-  requireHere(name, model);
-  const { prompt, stats: before } = answerPrompt(answer, model, messages, settings);
+  const { model, messages, sessions, planner, store, settings, live } = options;
+  const { request, stats: before } = answerPrompt(answer, model, messages, settings);
+  const prompt = tokenPrompt(model, request);
   const session = sessions.borrow(model, prompt.tokens);
   try {
     const strategy = { kind: 'full' } as const;

@@ -1,19 +1,27 @@
 import type { Citation } from '../../src-shared/contract/chat.ts';
-import type { FusionModel } from '../fusion/model.ts';
-import type { PassageSource } from '../fusion/blender.ts';
+import type { PastTurn } from '../answering/ask.ts';
+import type { PromptChunk } from '../answering/passages.ts';
+import type { ChatModel, LedTokens } from '../fusion/model.ts';
 import type { MessageStore } from './messages.ts';
-import type { History, PastTurn } from '../answering/prompt.ts';
 import type { MessageRecord } from './records.ts';
 
+/** The earlier part of a conversation. */
+interface History {
+  /** The turns that may still be in the context, oldest first. */
+  turns: PastTurn[];
+  /** How many older ones were dropped permanently. */
+  turnsLeftOut: number;
+}
+
 /**
- * The turns before a question, as token ids. Turns of the model in use have the ids that were in its context; answers of another model are
+ * The turns before a question. Turns of the model in use have the token ids that were in its context; answers of another model are
  * tokenised from their text. Questions without an answer are not turns. Turns that were dropped before stay dropped; their content is not
  * even read.
  */
 export function historyBefore(
   question: MessageRecord,
   messages: MessageStore,
-  model: Pick<FusionModel, 'info' | 'tokenize'>,
+  model: Pick<ChatModel, 'info' | 'tokenize'>,
 ): History {
   const branch = question.parentId === null ? [] : messages.branch(question.parentId);
   const answers = [...branch.entries()].filter(([, { role, text }]) => role === 'assistant' && text !== '');
@@ -28,12 +36,13 @@ export function historyBefore(
     const chunks = (context?.chunks ?? []).map(({ citation, tokens, lead }) => {
       const cited = answer.citations[citation];
       const ids = ours ? Int32Array.from(tokens) : model.tokenize(cited?.text ?? '');
-      return { tokens: ids, lead: Int32Array.from(ours ? lead : []), source: cited && sourceOf(cited) };
+      return chunkOf(cited, { tokens: ids, lead: Int32Array.from(ours ? lead : []) });
     });
     const sampled = ours ? context.answer?.slice(context.tokensBefore) : undefined;
     turns.unshift({
       question: branch[i - 1]?.text ?? '',
       chunks: chunks.filter(({ tokens }) => tokens.length > 0),
+      text: answer.text,
       answer: sampled ? Int32Array.from(sampled) : model.tokenize(answer.text),
       thought: ours && context.tokensBefore > 0,
     });
@@ -41,6 +50,10 @@ export function historyBefore(
   return { turns, turnsLeftOut: turnsLeftOut ?? 0 };
 }
 
-export function sourceOf({ path, documentId, libraryId, title, ordinal }: Citation): PassageSource {
-  return { document: path, documentId, libraryId, title, ordinal };
+/** A passage that was cited, with the token ids that were in a context. */
+export function chunkOf(cited: Citation | undefined, ids: LedTokens): PromptChunk {
+  if (!cited) return { ...ids, text: '', label: '', score: 0 };
+  const { path, documentId, libraryId, title, ordinal, text } = cited;
+  const source = { document: path, documentId, libraryId, title, ordinal };
+  return { ...ids, text, label: path, score: 0, source };
 }

@@ -219,7 +219,7 @@ test('nothing is loaded that would evict others from disk, nor more than its sha
 
 test('nothing is asked for a model whose chunks are not kept', async () => {
   const model = new FakeModel();
-  model.info.engine = 'remote';
+  model.info.engine = 'llama';
   const { prefetcher, type, asked } = fixture({ model, elsewhere: [3] });
   type('What of 3?');
   await prefetcher.idle();

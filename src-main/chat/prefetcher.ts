@@ -1,5 +1,5 @@
 import type { Conversation, ConversationOptions } from '../../src-shared/contract/chat.ts';
-import { canBlend, keyFor, type FusionModel } from '../fusion/model.ts';
+import { keyFor, type FusionModel } from '../fusion/model.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
 import { throwIfAborted, unlessAborted, yieldToEventLoop } from '../platform/abort.ts';
 import type { EventBus } from '../platform/event-bus.ts';
@@ -125,7 +125,7 @@ export class Prefetcher {
   async #bring(chunkIds: readonly number[], signal: AbortSignal): Promise<void> {
     const { models, store } = this.#options;
     const model = models.active?.model;
-    if (!model || !canBlend(model)) return; // no chunks of remote models are stored
+    if (!model || !model.blends) return;
     const wanted = await this.#wanted(chunkIds, model, signal);
     const keys = wanted.map(({ key }) => key);
     const elsewhere = await unlessAborted(store.shared?.locate(keys) ?? NOWHERE, signal);

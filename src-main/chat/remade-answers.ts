@@ -1,15 +1,16 @@
 import type { Settings } from '../../src-shared/settings.ts';
+import { tokenPrompt } from '../answering/backends/token-prompt.ts';
 import { remakePrompt } from '../answering/remade-prompt.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import type { BlendedAnswer, Drift, PassingAnswer } from '../fusion/watching/watch-service.ts';
 import type { Clock } from '../platform/clock.ts';
 import { rowId } from '../platform/ids.ts';
 import { answerPrompt } from './answer-prompt.ts';
-import type { ChatModels } from './answer-runs.ts';
+import type { LocalChatModels } from './answer-runs.ts';
 import type { MessageStore } from './messages.ts';
 
 interface RemadeAnswersOptions {
-  models: ChatModels;
+  localModels: LocalChatModels;
   messages: MessageStore;
   store: ChunkCache;
   settings: { readonly current: Settings };
@@ -49,12 +50,15 @@ export class RemadeAnswers {
 
   /** As remakePrompt. NOT_FOUND, CONFLICT when the prompt can no longer be reproduced. */
   async remake(answerId: string, signal: AbortSignal): Promise<Drift | undefined> {
-    const { models, messages, store, settings, clock } = this.#options;
-    const model = models.active?.model;
+    const { localModels, messages, store, settings, clock } = this.#options;
+    const model = localModels.active?.model;
     if (!model) return undefined;
     const answer = messages.require(rowId(answerId, 'message'));
-    const { prompt, stats } = answerPrompt(answer, model, messages, settings.current);
+    const { request, stats } = answerPrompt(answer, model, messages, settings.current);
     const { dtype } = settings.current;
-    return remakePrompt({ ...prompt, strategy: stats.strategy }, { model, store, clock, signal, dtype });
+    return remakePrompt(
+      { ...tokenPrompt(model, request), strategy: stats.strategy },
+      { model, store, clock, signal, dtype },
+    );
   }
 }

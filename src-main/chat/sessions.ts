@@ -1,6 +1,6 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
-import { isRemote, type FusionModel, type FusionSession } from '../fusion/model.ts';
+import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 
@@ -53,7 +53,7 @@ export class ConversationSessions {
   /** Tokens a conversation has in memory now, on its most recent branch. */
   tokens(conversationId: number): number {
     const entry = this.#entries.findLast((each) => each.conversationId === conversationId);
-    return entry && !isRemote(entry.model) ? entry.tokens.count : 0;
+    return entry?.tokens.count ?? 0;
   }
 
   /**

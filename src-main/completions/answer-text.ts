@@ -1,17 +1,11 @@
-import type { AnswerDelta, Writing } from '../answering/thoughts.ts';
-import type { FusionModel } from '../fusion/model.ts';
-import type { TokenChances } from '../engine/engine.ts';
-import { StreamDetokenizer } from '../answering/detokenizer.ts';
-import type { CitationMarks } from './citation-marks.ts';
+import type { Citation } from '../../src-shared/contract/chat.ts';
+import type { TokenLogprobs } from '../answering/backends/backend.ts';
+import { CitationMarks } from './citation-marks.ts';
 import { StopTexts } from './stop-texts.ts';
-import type { CompletionRun, TokenLogprobs } from './types.ts';
+import type { CompletionRun } from './types.ts';
 
 interface AnswerTextOptions extends Pick<CompletionRun, 'onDelta' | 'onThought'> {
-  model: Pick<FusionModel, 'detokenize'>;
-  /** Turns tokens into text; knows how many tokens are thoughts. */
-  writing: Pick<Writing, 'tokensBefore'>;
   stops: readonly string[];
-  marks?: CitationMarks | undefined;
   /** Called when a stop text is complete: no more tokens are needed. */
   onStop: () => void;
 }
@@ -24,6 +18,7 @@ export class AnswerText {
   readonly logprobs: TokenLogprobs[] = [];
   readonly #options: AnswerTextOptions;
   readonly #stops: StopTexts;
+  #marks: CitationMarks | undefined;
   /** Tokens whose text has not been emitted yet. */
   #pending: { index: number; logprobs: TokenLogprobs }[] = [];
   #tokens = 0;
@@ -38,10 +33,18 @@ export class AnswerText {
     return this.#tokens;
   }
 
-  token(token: number, chances: TokenChances | undefined): void {
+  /** Inserts the numbers of passages that support its sentences. */
+  mark(citations: readonly Citation[], question: string): void {
+    this.#marks ??= new CitationMarks(
+      citations.map(({ text }) => text),
+      question,
+    );
+  }
+
+  token(logprobs: TokenLogprobs | undefined): void {
     if (this.stoppedBy !== undefined) return;
     const index = this.#tokens++;
-    if (chances) this.#pending.push({ index, logprobs: this.#logprobsOf(token, chances) });
+    if (logprobs) this.#pending.push({ index, logprobs });
   }
 
   think(more: string): void {
@@ -50,61 +53,33 @@ export class AnswerText {
     this.#options.onThought?.(more);
   }
 
-  write(more: string): void {
+  /** `tokensBefore`: how many tokens do not belong to the answer. */
+  write(more: string, tokensBefore: number): void {
     if (this.stoppedBy !== undefined) return;
     const { text, stoppedBy } = this.#stops.push(more);
-    this.#tell(this.#options.marks?.push(text) ?? text);
+    this.#tell(this.#marks?.push(text) ?? text, tokensBefore);
     if (stoppedBy === undefined) return;
     this.stoppedBy = stoppedBy;
     this.#options.onStop();
   }
 
   /** Emits the text that was held back. */
-  end(): void {
-    const { marks } = this.#options;
+  end(tokensBefore: number): void {
+    const marks = this.#marks;
     const rest = this.stoppedBy === undefined ? this.#stops.flush() : '';
-    this.#tell(marks ? marks.push(rest) + marks.flush() : rest);
-    if (this.stoppedBy === undefined && this.#pending.length > 0) this.#deliver('');
+    this.#tell(marks ? marks.push(rest) + marks.flush() : rest, tokensBefore);
+    if (this.stoppedBy === undefined && this.#pending.length > 0) this.#deliver('', tokensBefore);
   }
 
-  #tell(text: string): void {
-    if (text !== '') this.#deliver(text);
+  #tell(text: string, tokensBefore: number): void {
+    if (text !== '') this.#deliver(text, tokensBefore);
   }
 
-  #deliver(text: string): void {
-    const from = this.#options.writing.tokensBefore;
+  #deliver(text: string, from: number): void {
     const logprobs = this.#pending.flatMap((each) => (each.index >= from ? [each.logprobs] : []));
     this.#pending = [];
     this.logprobs.push(...logprobs);
     this.text += text;
     this.#options.onDelta?.({ text, ...(logprobs.length > 0 && { logprobs }) });
-  }
-
-  #logprobsOf(token: number, { logprob, top }: TokenChances): TokenLogprobs {
-    const text = (id: number): string => this.#options.model.detokenize([id], { special: true });
-    return {
-      token,
-      text: text(token),
-      logprob,
-      top: top.map((each) => ({ ...each, text: text(each.token) })),
-    };
-  }
-}
-
-/** Raw text as sampled, without recognising thoughts or trimming: the continuation of a text. */
-export class PlainWriting implements Writing {
-  readonly tokensBefore = 0;
-  readonly #detokenizer: StreamDetokenizer;
-
-  constructor(model: Pick<FusionModel, 'detokenize'>) {
-    this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
-  }
-
-  push(token: number): AnswerDelta {
-    return { thought: '', answer: this.#detokenizer.push(token) };
-  }
-
-  flush(): AnswerDelta {
-    return { thought: '', answer: this.#detokenizer.flush() };
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SharedChunks } from '../kvstore/shared-chunks.ts';
+import { serverModel } from '../testing/server-model.ts';
 import { completionFixture, question } from '../testing/completions.ts';
 import type { FakeStore } from '../testing/fusion.ts';
 import type { CompletionDelta } from './types.ts';
@@ -67,7 +68,7 @@ describe('a model', () => {
   });
 
   test('on a server does not continue raw text, which no message could carry', async () => {
-    const { service, model } = completionFixture({ obstacle: 'remote' });
+    const { service, model } = completionFixture({ server: serverModel() });
     await expect(
       service.complete({ model: 'Fake', prompt: { text: [{ text: 'Once' }] } }, RUN),
     ).rejects.toMatchObject({
@@ -143,7 +144,7 @@ describe('tokens', () => {
   });
 
   test('of a model on a server are not known, nor reported where a prompt is too long', async () => {
-    const { service } = completionFixture({ obstacle: 'remote', contextTrain: 128 });
+    const { service } = completionFixture({ server: serverModel({ contextTokens: 128 }) });
     await expect(service.tokenize({ model: 'Fake', prompt }, true)).rejects.toMatchObject({
       code: 'BAD_ARGUMENT',
       message: expect.stringContaining('tokenizer') as string,
@@ -206,7 +207,7 @@ describe('chunks that a client marks', () => {
     const { text, usage, made } = await service.complete(first, RUN);
     expect(text).toBe('She lives in Oslo.');
     expect([store.chunks.size, usage.cachedTokens, usage.storedTokens]).toEqual([0, 0, 0]);
-    expect(made.plan.reason).toBe('not-blended');
+    expect(made.plan?.reason).toBe('not-blended');
   });
 
   test('are neither read nor stored where everything is to be computed', async () => {

@@ -2,9 +2,14 @@ import type { ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { AnswerMaker } from '../answering/answer.ts';
+import type { Ask } from '../answering/ask.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import { backendOf } from '../answering/backends/backend-of.ts';
 import { contextLimit } from '../answering/limits.ts';
 import type { Passages } from '../answering/passages.ts';
-import { isRemote, type ChunkCache, type FusionModel, type FusionSession } from '../fusion/model.ts';
+import { passingAnswer } from '../answering/remade-prompt.ts';
+import { SessionTokens } from '../answering/session-tokens.ts';
+import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { PassingAnswer } from '../fusion/watching/watch-service.ts';
@@ -12,19 +17,11 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Core } from '../platform/core.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
-import { askLibrary, askModel, laid, tooLong } from './asked.ts';
-import { completeTurn } from './complete-turn.ts';
-import { layOutMessages, layOutText, piecesOf } from './layout.ts';
-import { isFarTooLong } from './length-check.ts';
+import { askLibrary, askModel, clientPrompt } from './ask.ts';
+import { complete } from './completion.ts';
 import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
 import { RequestQueue } from './request-queue.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
-
-/** The model that answers, with only the fields that completions need. */
-export interface CompletionModel {
-  name: string;
-  model: FusionModel;
-}
 
 /** A prompt's token ids, and how many may be in the context together with the answer. */
 interface Tokenized {
@@ -34,8 +31,8 @@ interface Tokenized {
 
 interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
   models: {
-    current(): Promise<CompletionModel>;
-    readonly active: CompletionModel | undefined;
+    current(): Promise<NamedModel>;
+    readonly active: NamedModel | undefined;
   };
   listed: () => Pick<ModelEntry, 'name' | 'role' | 'active'>[];
   settings: { readonly current: Settings };
@@ -56,7 +53,7 @@ interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
 export class CompletionService {
   readonly #options: CompletionServiceOptions;
   readonly #maker: AnswerMaker;
-  readonly #requests: RequestQueue<CompletionModel>;
+  readonly #requests: RequestQueue<NamedModel>;
   readonly #clock: Clock;
   readonly #listeners = new Set<(result: CompletionResult) => void>();
 
@@ -116,24 +113,18 @@ export class CompletionService {
       const wait = stopwatch.lap();
       run.onBegin?.();
       const context = { ...active, settings: settings.current, planner };
-      await this.#requireFit(request.prompt, active.model);
+      await this.#requireFits(request.prompt, active.model);
       const asked = library
         ? await askLibrary(request, library, {
-            ...this.#options,
             ...context,
             maker: this.#maker,
+            passages: this.#options.passages,
             signal,
           })
         : askModel(request, context);
       const retrieve = library ? stopwatch.lap() : 0;
-      return completeTurn(asked, {
-        ...this.#options,
-        ...context,
-        request,
-        run: { ...run, signal },
-        stopwatch,
-        before: { wait, retrieve },
-      });
+      const before = { wait, retrieve };
+      return this.#answer(request, { ...asked, ...active, stopwatch, before, signal }, { ...run, signal });
     });
     for (const listener of this.#listeners) listener(result);
     return result;
@@ -148,36 +139,60 @@ export class CompletionService {
     bos: boolean,
   ): Promise<Tokenized> {
     const { models, listed, settings, libraries } = this.#options;
-    if (libraryNamed(name, libraries()))
-      throw notCounted('A library’s prompt is known only after its search');
+    if (libraryNamed(name, libraries())) throw notCounted();
     const { model } = requireInUse(name, await models.current(), listed());
-    if (isRemote(model)) throw notCounted('The tokenizer of this remote model is unknown');
-    const contextTokens = contextLimit(model, settings.current.contextTokens);
-    await this.#requireFit(prompt, model, MOST_COUNTED);
-    if ('text' in prompt) {
-      const { parts } = layOutText(model, piecesOf(model, prompt.text));
-      const tokens = parts.flatMap((part) => [...part.tokens]);
-      const from = !bos && tokens[0] === model.info.bosToken ? 1 : 0;
-      return { tokens: tokens.slice(from), contextTokens };
-    }
-    const { parts } = layOutMessages(model, prompt.messages.map(laid(model)), {
+    const backend = backendOf(model);
+    await this.#requireFits(prompt, model, MOST_COUNTED);
+    const laidOut = backend.layOut({
+      ...clientPrompt(prompt),
       think: think ?? settings.current.think,
+      contextTokens: Infinity,
     });
-    return { tokens: parts.flatMap((part) => [...part.tokens]), contextTokens };
+    const tokens = backend.tokensOf(laidOut, bos || !('text' in prompt));
+    return { tokens, contextTokens: contextLimit(model, settings.current.contextTokens) };
+  }
+
+  /** In a session of its own. */
+  async #answer(
+    request: CompletionRequest,
+    asked: Omit<Ask, 'openSession' | 'requestClass'>,
+    run: CompletionRun,
+  ): Promise<CompletionResult> {
+    let session: SessionTokens | undefined;
+    const openSession: Ask['openSession'] = ({ model, need }) =>
+      (session = new SessionTokens(this.#options.openSession(model, need)));
+    const how = { requestClass: 'api', priority: BEHIND_PEOPLE, storesFirst: true, openSession };
+    try {
+      const { result, made } = await complete(request, { ...asked, ...how }, this.#maker, run);
+      // Without an answer it only filled the cache.
+      if (request.maxTokens !== 0) this.#options.watch?.(passingAnswer(made));
+      return result;
+    } finally {
+      session?.dispose();
+    }
   }
 
   /** CONTEXT_OVERFLOW for a prompt that is far too long, without tokenising all of it. */
-  async #requireFit(prompt: CompletionRequest['prompt'], model: FusionModel, least = 0): Promise<void> {
-    const contextTokens = contextLimit(model, this.#options.settings.current.contextTokens);
-    const limit = Math.max(contextTokens, least);
-    if (await isFarTooLong(prompt, model, limit)) throw tooLong(model, undefined, { contextTokens });
+  #requireFits(prompt: CompletionRequest['prompt'], model: NamedModel['model'], least = 0): Promise<void> {
+    const parts = 'text' in prompt ? prompt.text : prompt.messages.flatMap((message) => message.parts);
+    const limit = contextLimit(model, this.#options.settings.current.contextTokens);
+    return backendOf(model).requireFits(
+      parts.map(({ text }) => text),
+      Math.max(limit, least),
+    );
   }
 }
 
 /** A prompt of at most this many tokens is counted, whatever the context. */
 const MOST_COUNTED = 131_072;
 
-function notCounted(why: string): KvasirError {
-  const advice = 'The usage of an answer contains the token counts.';
-  return new KvasirError('BAD_ARGUMENT', `${why}: its tokens cannot be counted in advance.`, advice);
+/** Priority among concurrent appends: a person's have 0. */
+const BEHIND_PEOPLE = 1;
+
+function notCounted(): KvasirError {
+  return new KvasirError(
+    'BAD_ARGUMENT',
+    'A library’s prompt is known only after its search: its tokens cannot be counted in advance.',
+    'The usage of an answer contains the token counts.',
+  );
 }

@@ -2,6 +2,7 @@ import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
 import type { Notice } from '../../src-shared/answer.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
+import type { PromptUsage, TokenLogprobs } from '../answering/backends/backend.ts';
 import type { Role } from '../answering/template.ts';
 
 /** A piece of a message. */
@@ -54,17 +55,6 @@ export interface CompletionRequest {
   mayGuess?: boolean | undefined;
 }
 
-interface Logprob {
-  token: number;
-  text: string;
-  logprob: number;
-}
-
-/** A token of an answer with the most likely ones at its position. From the model's unmodified distribution, before any sampling filter. */
-export interface TokenLogprobs extends Logprob {
-  top: Logprob[];
-}
-
 /** More of an answer. */
 export interface CompletionDelta {
   text: string;
@@ -83,15 +73,6 @@ export interface CompletionRun {
   onThought?: ((text: string) => void) | undefined;
 }
 
-/** Tokens of a prompt, by source. */
-export interface PromptUsage {
-  promptTokens: number;
-  /** Of these, those that were not computed for this request: known prefixes, and tokens of chunks that were reused as stored. */
-  cachedTokens: number;
-  /** Of the prompt's tokens, those that were encoded and stored for this request, to be reused by the next. */
-  storedTokens: number;
-}
-
 /** Token counts of a finished request. */
 interface CompletionUsage extends PromptUsage {
   completionTokens: number;
@@ -102,7 +83,8 @@ interface CompletionUsage extends PromptUsage {
 /** How an answer was made. */
 interface HowMade {
   stats: AnswerStats;
-  plan: FusionPlan;
+  /** Absent for a model on a server. */
+  plan: FusionPlan | undefined;
   notices: Notice[];
 }
 

@@ -33,7 +33,7 @@ import type { Models } from './models.ts';
 export type Answers = ReturnType<typeof openAnswers>;
 
 /** Search, blending, and what answers: conversations, analyses and requests of other programs. */
-export function openAnswers(base: Base, catalogue: Catalogue, { loader, models }: Models, own: Disposables) {
+export function openAnswers(base: Base, catalogue: Catalogue, { loader, localModels, models }: Models, own: Disposables) {
   const { paths, host, core, store, onSetAside } = base;
   const { settings, events, gate, log } = core;
   const sets = activeChunkSets(catalogue, loader);
@@ -43,7 +43,7 @@ export function openAnswers(base: Base, catalogue: Catalogue, { loader, models }
     new CalibrationService({
       file: calibrationFile,
       texts: libraryTexts({ catalogue, settings, sampleQuestions: paths.sampleQuestions }),
-      models: loader,
+      models: localModels,
       settings,
       events,
       gate,
@@ -71,6 +71,7 @@ export function openAnswers(base: Base, catalogue: Catalogue, { loader, models }
       ...core,
       path: paths.conversations,
       models: loader,
+      localModels,
       retrieval: search,
       passages,
       planner,
@@ -107,12 +108,12 @@ export function openAnswers(base: Base, catalogue: Catalogue, { loader, models }
     new WatchService({
       ...core,
       table: watched,
-      models: loader,
+      models: localModels,
       known: { modelIds: () => models.list().map(({ id }) => id), libraries },
       answers: chat.remade,
       remakePrompt: async (prompt, signal) => {
         const { dtype } = settings.current;
-        const model = loader.active?.model;
+        const model = localModels.active?.model;
         return model && remakePrompt(prompt, { model, store, dtype, signal, clock: systemClock });
       },
       onBattery: host.onBattery ?? onBattery,
@@ -139,17 +140,17 @@ export function openAnswers(base: Base, catalogue: Catalogue, { loader, models }
     new Prefetcher({
       ...core,
       store,
-      models: loader,
+      models: localModels,
       conversation: (id) => chat.get(id),
       retrieval: search,
       passages,
     }),
   );
   const warmStart = own.add(
-    new WarmStart({ ...core, store, models: loader, warmUp: (signal) => chat.warmUp(signal) }),
+    new WarmStart({ ...core, store, models: localModels, warmUp: (signal) => chat.warmUp(signal) }),
   );
   const firstUse = own.add(
-    new FirstUse({ ...core, models: loader, costs: planner.costs, calibration, dir: paths.data }),
+    new FirstUse({ ...core, models: localModels, costs: planner.costs, calibration, dir: paths.data }),
   );
   return {
     ...{ search, calibration, calibrationFile, watched, unmeasured, planner, prefixes },

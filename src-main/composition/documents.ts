@@ -8,6 +8,7 @@ import { ParserProcess } from '../library/parser/parser-process.ts';
 import { SentDocuments } from '../library/sent-documents.ts';
 import { WeightsCheck } from '../models/loader/weights-check.ts';
 import { WeightsTable } from '../models/loader/weights-table.ts';
+import type { Model } from '../engine/engine.ts';
 import type { ActiveModel } from '../models/active-model.ts';
 import type { Disposables } from '../platform/disposables.ts';
 import type { Answers } from './answers.ts';
@@ -18,7 +19,7 @@ import type { Models } from './models.ts';
 export function openDocuments(
   base: Base,
   catalogue: Catalogue,
-  { loader, known, registry }: Models,
+  { loader, localModels, known, registry }: Models,
   { search, planner }: Answers,
   own: Disposables,
 ) {
@@ -46,7 +47,7 @@ export function openDocuments(
   const parser = new ParserProcess({}, host.spawnParser);
   const sentDocuments = own.add(new SentDocuments({ parser, settings, models: loader }));
   const weights = own.add(
-    new WeightsCheck<ActiveModel>({
+    new WeightsCheck<ActiveModel<Model>>({
       table: new WeightsTable(registry.database),
       gate,
       log,
@@ -58,8 +59,6 @@ export function openDocuments(
       },
     }),
   );
-  loader.onChange((active) => {
-    if (active.model.info.engine !== 'remote') void weights.check(active);
-  });
+  localModels.onChange((active) => void weights.check(active));
   return { cache, archive, backups, libraries, sentDocuments };
 }

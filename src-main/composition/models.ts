@@ -5,7 +5,7 @@ import { readPins } from '../devices/packs/pins.ts';
 import { packageRegistry } from '../devices/packs/registry.ts';
 import { askDevices } from '../devices/trial/ask-devices.ts';
 import { packFiles } from '../engine/packs.ts';
-import { answersAtOnce } from '../fusion/model.ts';
+import { LocalModels } from '../models/active-model.ts';
 import { openModels } from '../models/open-models.ts';
 import type { Disposables } from '../platform/disposables.ts';
 import type { Base } from './base.ts';
@@ -43,7 +43,7 @@ export function openDevicesAndModels(base: Base, own: Disposables) {
   );
   const { tryFile, keyring } = host;
   const models = openModels({ ...core, engine, devices, paths, tryFile, keyring, onSetAside }, own);
-  models.loader.onChange(({ model }) => (gate.atOnce = answersAtOnce(model)));
+  models.loader.onChange(({ model }) => (gate.atOnce = model.answersAtOnce));
   models.loader.beforeDispose((model) => store.forget(model));
-  return { devices, packs, ...models };
+  return { devices, packs, ...models, localModels: new LocalModels(models.loader) };
 }

@@ -14,6 +14,9 @@ import { Session } from './session.ts';
 /** Must match native/llama/llama_session.cc. */
 const KEPT_STATES = 4;
 
+/** Each has its own session: more would take memory without being answered sooner. */
+const MOST_AT_ONCE = 8;
+
 interface EncodeOptions extends CallOptions {
   lead?: Int32Array | undefined;
   priority?: number | undefined;
@@ -38,6 +41,16 @@ export class Model {
     this.path = path;
     this.adapter = adapter;
     this.#marks = new Marks((text) => native.tokenize(text, false, false));
+  }
+
+  /** Whether passages' KV is computed separately and blended; otherwise every prompt is prefilled in full. */
+  get blends(): boolean {
+    return this.info.engine === 'blending';
+  }
+
+  /** How many answers it generates concurrently; libllama's turns do not interleave. */
+  get answersAtOnce(): number {
+    return this.blends ? MOST_AT_ONCE : 1;
   }
 
   /**

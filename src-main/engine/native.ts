@@ -65,7 +65,7 @@ export interface NativeGgufInfo {
   reranker: boolean;
   /**
    * The engine that runs it as a chat model: ours, which blends, libllama, which prefills every prompt, or none.
-   * Determined from header and tensor list alone. 'remote' is not a file but a model on a server (remote/).
+   * Determined from header and tensor list alone.
    */
   engine: EngineName;
   /** Why its passages cannot be blended; empty if they can, or if no engine runs it. */
@@ -77,7 +77,7 @@ export interface NativeGgufInfo {
   stateValues: number;
 }
 
-export type EngineName = 'blending' | 'llama' | 'remote' | 'none';
+export type EngineName = 'blending' | 'llama' | 'none';
 
 interface NativeModelOptions {
   threads: number;
@@ -116,12 +116,7 @@ export interface NativeModelInfo extends NativeGgufInfo {
 
 export type NativeSegment =
   /** Tokens to compute in full: prefix, cache misses, history, question. */
-  | {
-      kind: 'compute';
-      tokens: Int32Array;
-      /** Whether it is a separate passage; only used by remote models, which join passages as text. */
-      passage?: boolean | undefined;
-    }
+  | { kind: 'compute'; tokens: Int32Array }
   /** A cached chunk, or a range of its tokens, placed where it stands in the list. */
   | { kind: 'chunk'; chunk: NativeChunk; range?: NativeTokenRange | undefined };
 
@@ -285,8 +280,6 @@ export interface NativeGenerateResult {
   tokens: Int32Array;
   stop: 'eos' | 'length' | 'aborted' | 'context';
   ms: number;
-  /** Token counts from the server, for a remote model; null where the server did not send them. */
-  usage?: { promptTokens: number | null; cachedTokens: number | null; answerTokens: number | null };
 }
 
 /** A flag native code polls at least once a layer. */

@@ -17,7 +17,7 @@ import type {
 
 /** A prompt segment: tokens to compute, a cached chunk to place, or part of its tokens. */
 export type Segment =
-  | { kind: 'compute'; tokens: Int32Array; passage?: boolean | undefined }
+  | { kind: 'compute'; tokens: Int32Array }
   | { kind: 'chunk'; chunk: ChunkKv; range?: NativeTokenRange | undefined };
 
 export interface AppendOptions extends CallOptions {

@@ -183,8 +183,7 @@ interface PlacedSegment extends SourcedSegment {
 function segmentsOf(parts: readonly PromptPart[], sources: ReadonlyMap<number, Source>): PlacedSegment[] {
   return parts.flatMap(({ kind, tokens }, part) => {
     const source = sources.get(part);
-    if (kind === 'chunk' && !source)
-      return [{ segment: { kind: 'compute' as const, tokens, passage: true }, part }];
+    if (kind === 'chunk' && !source) return [{ segment: { kind: 'compute' as const, tokens }, part }];
     return segmentsFor(tokens, source).map((segment) => ({ ...segment, part }));
   });
 }

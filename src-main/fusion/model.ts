@@ -1,4 +1,4 @@
-import type { Model, Session, SessionDeviation } from '../engine/engine.ts';
+import type { GgufInfo, Model, Session, SessionDeviation } from '../engine/engine.ts';
 import { whyNotBlended } from '../../src-shared/blending.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { chunkKey, type ChunkStore } from '../kvstore/store.ts';
@@ -24,11 +24,22 @@ export type FusionSession = Pick<
   fork(length: number): Promise<FusionSession>;
 };
 
+/** A chat model as libraries, settings and lists need it, wherever it runs; `tokenize` may only estimate the count. */
+export type ChatModel = Pick<
+  Model,
+  'path' | 'encodingPrefix' | 'blends' | 'answersAtOnce' | 'bytesPerToken' | 'onDevice'
+> & {
+  readonly info: GgufInfo & Pick<Model['info'], 'fingerprint'>;
+  tokenize(text: string): Int32Array;
+};
+
 /** The part of a model that services need; the engine's Model implements it. */
 export type FusionModel = Pick<
   Model,
   | 'info'
   | 'path'
+  | 'blends'
+  | 'answersAtOnce'
   | 'tokenize'
   | 'detokenize'
   | 'encodingPrefix'
@@ -52,37 +63,14 @@ export type ChunkCache = Pick<
   'has' | 'entry' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'
 > & { readonly shared?: ChunkStore['shared'] };
 
-/** Whether passages' KV is computed separately and blended; otherwise every prompt is prefilled in full. */
-export function canBlend({ info }: Pick<FusionModel, 'info'>): boolean {
-  return info.engine !== 'llama' && info.engine !== 'remote';
-}
-
-/** Whether the model is remote and receives text: no part of a prompt is computed or stored here. */
-export function isRemote({ info }: Pick<FusionModel, 'info'>): boolean {
-  return info.engine === 'remote';
-}
-
-/** Each has its own session: more would take memory without being answered sooner. */
-const MOST_AT_ONCE = 8;
-
-/** How many answers this model generates concurrently: turns are a concept of the local engine; a server has its own queue. */
-export function answersAtOnce(model: Pick<FusionModel, 'info'> | undefined): number {
-  return model && (canBlend(model) || isRemote(model)) ? MOST_AT_ONCE : 1;
-}
-
 /** MODEL_UNSUPPORTED, for features that only concern blending. */
 export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'>): void {
-  if (info.obstacle === '' || canBlend({ info })) return;
+  if (info.obstacle === '') return;
   throw new KvasirError(
     'MODEL_UNSUPPORTED',
     whyNotBlended(name, info.obstacle),
     'Choose a model that blends.',
   );
-}
-
-/** MODEL_UNSUPPORTED, for measurements that are only possible where the model is computed. */
-export function requireHere(name: string, model: Pick<FusionModel, 'info'>): void {
-  if (isRemote(model)) requireBlending(name, model);
 }
 
 /** A chunk's token ids, and its lead: those of the headings above it, which it is encoded with. */
@@ -93,7 +81,7 @@ export interface LedTokens {
 
 /** The store's key for a chunk encoded by this model. */
 export function keyFor(
-  model: Pick<FusionModel, 'info' | 'encodingPrefix'>,
+  model: Pick<ChatModel, 'info' | 'encodingPrefix'>,
   dtype: KvDtype,
   { tokens, lead }: LedTokens,
 ): string {

@@ -211,7 +211,7 @@ export class RamTier {
   }
 
   /** Drops everything an opener opened; resolves when no read for it is in progress. */
-  async forget(opener: ChunkOpener): Promise<void> {
+  async forget(opener: object): Promise<void> {
     await this.#dropWhere((openChunk) => openChunk.opener === opener);
   }
 

@@ -108,7 +108,7 @@ export class Serving {
     return work.finally(() => this.#prefetches.delete(work));
   }
 
-  async forget(opener: ChunkOpener): Promise<void> {
+  async forget(opener: object): Promise<void> {
     if (this.#parts.shared) await this.#parts.shared.forget(opener);
     await Promise.allSettled(this.#prefetches);
     await this.#parts.ramTier.forget(opener);

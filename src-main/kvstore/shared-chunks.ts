@@ -166,7 +166,7 @@ export class SharedChunks {
   }
 
   /** Resolves when no transfer uses this opener, so that it may be disposed. Its leases must be released. */
-  async forget(opener: ChunkOpener): Promise<void> {
+  async forget(opener: object): Promise<void> {
     const mine = [...this.#arriving.values()].filter((arriving) => arriving.opener === opener);
     for (const arriving of mine) arriving.stopped = true;
     await Promise.all(mine.map(async ({ ended }) => ended));

@@ -207,7 +207,7 @@ export class ChunkStore {
   }
 
   /** Drops the KV that an opener read into memory; call before disposing a model. Its leases must be released. */
-  forget(opener: ChunkOpener): Promise<void> {
+  forget(opener: object): Promise<void> {
     return this.#call('forget', () => this.#serving.forget(opener));
   }
 

@@ -1,12 +1,15 @@
+import { whyNotBlended } from '../../src-shared/blending.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
 import type { Embedder, Model } from '../engine/engine.ts';
+import { ServerModel } from './sources/servers/server-model.ts';
 
-/** The loaded chat model. */
-export interface ActiveModel {
+/** The chat model in use. */
+export interface ActiveModel<M = Model | ServerModel> {
   /** Id in the model list. */
   id: string;
   name: string;
   path: string;
-  model: Model;
+  model: M;
   /** Chunk size in tokens: from the settings, else the model's default. */
   chunkTokens: number;
 }
@@ -16,13 +19,48 @@ export interface ActiveModel {
  * obtained within gate.foreground or gate.background stays loaded until that work ends; one obtained earlier may be
  * gone.
  */
-export interface ModelSource {
+export interface ModelSource<M = Model | ServerModel> {
   /** Waits while the model is loading. Rejects with the load error (MODEL_NOT_FOUND, MODEL_INVALID, OUT_OF_MEMORY…). */
-  current(): Promise<ActiveModel>;
+  current(): Promise<ActiveModel<M>>;
   /** The model if it is loaded now. */
-  readonly active: ActiveModel | undefined;
+  readonly active: ActiveModel<M> | undefined;
   /** Called after the model or its chunk size has changed. Returns a function that ends the subscription. */
-  onChange(listener: (active: ActiveModel) => void): () => void;
+  onChange(listener: (active: ActiveModel<M>) => void): () => void;
+}
+
+/** The chat model for work that needs its engine: none while it is on a server. */
+export class LocalModels implements ModelSource<Model> {
+  readonly #models: ModelSource;
+
+  constructor(models: ModelSource) {
+    this.#models = models;
+  }
+
+  /** As ModelSource.current(); MODEL_UNSUPPORTED for a model on a server. */
+  async current(): Promise<ActiveModel<Model>> {
+    const active = await this.#models.current();
+    if (isLocal(active)) return active;
+    throw new KvasirError(
+      'MODEL_UNSUPPORTED',
+      whyNotBlended(active.name, 'remote'),
+      'Choose a model that blends.',
+    );
+  }
+
+  get active(): ActiveModel<Model> | undefined {
+    const { active } = this.#models;
+    return active && isLocal(active) ? active : undefined;
+  }
+
+  onChange(listener: (active: ActiveModel<Model>) => void): () => void {
+    return this.#models.onChange((active) => {
+      if (isLocal(active)) listener(active);
+    });
+  }
+}
+
+function isLocal(active: ActiveModel): active is ActiveModel<Model> {
+  return !(active.model instanceof ServerModel);
 }
 
 /** The loaded embedding model. */

@@ -16,7 +16,8 @@ import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { ChatService } from '../chat/chat-service.ts';
-import type { NamedModel } from '../answering/answer.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import type { FusionModel } from '../fusion/model.ts';
 import type { Unready } from '../answering/passages.ts';
 import { listedLibrary } from './passages.ts';
 
@@ -68,16 +69,16 @@ export async function fixture({
     for (const { tokens } of passages)
       await encodeAndStore(model, store, { tokens, dtype: 'f16', label: '' });
   }
-  const active: NamedModel = { name: 'Fake', model };
-  const listeners: ((now: NamedModel) => void)[] = [];
+  const active: NamedModel<FusionModel> = { name: 'Fake', model };
+  const listeners: ((now: NamedModel<FusionModel>) => void)[] = [];
   const models = {
     active,
     current: () => Promise.resolve(models.active),
-    onChange: (listener: (now: NamedModel) => void) => {
+    onChange: (listener: (now: NamedModel<FusionModel>) => void) => {
       listeners.push(listener);
       return () => undefined;
     },
-    change: (now: NamedModel) => {
+    change: (now: NamedModel<FusionModel>) => {
       models.active = now;
       for (const listener of listeners) listener(now);
     },
@@ -94,6 +95,7 @@ export async function fixture({
   const chat = new ChatService({
     path: join(dir, 'conversations.sqlite'),
     models,
+    localModels: models,
     retrieval,
     passages: library,
     store,

@@ -9,6 +9,7 @@ import type { CompletionRequest } from '../completions/types.ts';
 import { CostModel } from '../fusion/planning/cost-model.ts';
 import { Planner } from '../fusion/planning/planner.ts';
 import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+import type { ServerModel } from '../models/sources/servers/server-model.ts';
 import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { TEXTS } from './chat.ts';
@@ -21,19 +22,26 @@ const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefin
 type CompletionFixtureOptions = Pick<ConstructorParameters<typeof Planner>[0], 'leastRatio'> &
   Pick<ConstructorParameters<typeof CompletionService>[0], 'watch'>;
 
+interface CompletionFixtureModel {
+  settings?: Partial<SettingsInput>;
+  /** Answers in place of the model. */
+  server?: ServerModel;
+}
+
 export function completionFixture({
   settings: overrides,
   leastRatio,
   watch,
+  server,
   ...options
-}: FakeModelOptions & CompletionFixtureOptions & { settings?: Partial<SettingsInput> } = {}) {
+}: FakeModelOptions & CompletionFixtureOptions & CompletionFixtureModel = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-completions-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const model = new FakeModel({ chatTemplate: CHAT_TEMPLATES.qwen2, says: 'She lives in Oslo.', ...options });
   const store = new FakeStore();
   const { retrieval, passages } = listedLibrary(model, TEXTS);
   const gate = new Gate();
-  const active = { name: 'Fake', model };
+  const active = { name: 'Fake', model: server ?? model };
   const settings = new SettingsService(join(dir, 'settings.json'), overrides ?? {});
   const service = new CompletionService({
     gate,

@@ -99,7 +99,7 @@ export interface FakeModelOptions {
   /** The text of every answer; may contain control tokens. */
   says?: string;
   fingerprint?: string;
-  /** Why its passages cannot be blended: it then acts as a libllama or remote model. */
+  /** Why its passages cannot be blended: it then acts as a libllama model. */
   obstacle?: BlendingObstacle;
   /** Awaited before each token of an answer. */
   beforeToken?: (index: number) => Promise<void>;
@@ -133,7 +133,7 @@ export class FakeModel implements FusionModel {
       chatTemplate,
       contextTrain,
       fingerprint,
-      engine: obstacle === 'remote' ? 'remote' : obstacle ? 'llama' : 'blending',
+      engine: obstacle ? 'llama' : 'blending',
       obstacle: obstacle ?? '',
       stateValues: 0,
       layers: 4,
@@ -150,6 +150,14 @@ export class FakeModel implements FusionModel {
       eosText: '</s>',
     };
     this.info = known as ModelInfo;
+  }
+
+  get blends(): boolean {
+    return this.info.engine === 'blending';
+  }
+
+  get answersAtOnce(): number {
+    return this.blends ? 8 : 1;
   }
 
   tokenize(text: string, options: { addBos?: boolean; special?: boolean } = {}): Int32Array {
@@ -328,8 +336,7 @@ export class FakeSession implements FusionSession {
       this.ids.push(token);
     }
     const stop = signal?.aborted ? 'aborted' : stopAt < says.length ? 'length' : 'eos';
-    const there = this.#model.info.engine === 'remote';
-    return { tokens: says.slice(0, written), stop, ms: 1, ...(there && { usage: COUNTED_THERE }) };
+    return { tokens: says.slice(0, written), stop, ms: 1 };
   }
 
   /** The rest of the answer if the session ends with its beginning. */
@@ -378,9 +385,6 @@ export class FakeSession implements FusionSession {
     this.disposed = true;
   }
 }
-
-/** A server's token counts of any answer. */
-const COUNTED_THERE = { promptTokens: 70, cachedTokens: 30, answerTokens: 5 };
 
 function placedTokens({ chunk: { tokens }, range }: Extract<Segment, { kind: 'chunk' }>): Int32Array {
   return range ? tokens.slice(range.begin, range.begin + range.count) : tokens;

@@ -5,8 +5,8 @@ import type { Message, ConversationOptions } from '../../src-shared/contract/cha
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
 import { remakePrompt } from '../answering/remade-prompt.ts';
-import type { NamedModel } from '../answering/answer.ts';
-import type { ChunkCache } from '../fusion/model.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import { WatchService } from '../fusion/watching/watch-service.ts';
 import { WatchTable } from '../fusion/watching/watch-table.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -53,7 +53,7 @@ function newWorld() {
 
 interface WatchedParts extends Omit<Core, 'log'> {
   dir: string;
-  models: { active: NamedModel; onChange: (listener: () => void) => () => void };
+  models: { active: NamedModel<FusionModel>; onChange: (listener: () => void) => () => void };
   store: ChunkCache;
   answers: ConstructorParameters<typeof WatchService>[0]['answers'];
   world: ReturnType<typeof newWorld>;

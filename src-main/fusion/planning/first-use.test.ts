@@ -38,6 +38,7 @@ function machineModel(fingerprint = 'f'): { model: ProfiledModel; appends: Strat
   let next = 0;
   const model: ProfiledModel = {
     info: { ...machine.info, fingerprint, contextTrain: 4096, vocabSize: 100 },
+    blends: true,
     bytesPerToken: () => 2000,
     encodeChunk: (tokens) => Promise.resolve(chunk(tokens)),
     openChunk: (path) => {

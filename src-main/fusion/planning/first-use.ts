@@ -6,7 +6,6 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import type { CalibratedModel, CalibrationService } from '../calibration/calibration-service.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { RecurringTask } from '../../platform/recurring-task.ts';
-import { canBlend } from '../model.ts';
 import type { CostModel } from './cost-model.ts';
 import { profile, type ProfiledModel, type ProfileOptions } from './profile.ts';
 import type { Core } from '../../platform/core.ts';
@@ -80,7 +79,7 @@ export class FirstUse {
 
   async #round(signal: AbortSignal): Promise<void> {
     const { models } = this.#options;
-    if (models.active && !canBlend(models.active.model)) return;
+    if (models.active && !models.active.model.blends) return;
     if (models.active) await this.#profile(models.active.model, signal);
     if (models.active && !this.#busy) await this.#calibrate(models.active.model, signal);
   }

@@ -6,7 +6,7 @@ import { engineStrategy, type StrategyOrAuto } from '../strategy.ts';
 import type { BlendResult, PromptPart } from '../blender.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 import { findRuns, type ChunkReuse } from '../sources.ts';
-import { canBlend, keyFor, type ChunkCache, type FusionModel } from '../model.ts';
+import { keyFor, type ChunkCache, type FusionModel } from '../model.ts';
 import { libraryIdsOf, textKindOf } from '../text-kind.ts';
 import { decide, type Decision } from './controller.ts';
 import type { CostModel } from './cost-model.ts';
@@ -55,9 +55,8 @@ export class Planner {
     this.costs = options.costs;
   }
 
-  /** The controller's form of a requested strategy. Where passages cannot be blended, every request is a full prefill. BAD_ARGUMENT. */
+  /** The controller's form of a requested strategy, for a model that blends. BAD_ARGUMENT. */
   resolve(model: PlannedModel, { name, ...parts }: StrategyRequest): StrategyOrAuto {
-    if (!canBlend(model)) return { kind: 'full' };
     if (name === 'auto') return { kind: 'auto' };
     return engineStrategy({ name, ...parts }, model.info.kvLayers);
   }

@@ -17,7 +17,10 @@ import { computedOnly } from './cost-model.ts';
 import type { Piece, Tier, Work } from './work.ts';
 
 /** The part of a model that profiling needs; the engine's Model implements it. */
-export type ProfiledModel = Pick<FusionModel, 'info' | 'encodeChunk' | 'openChunk' | 'bytesPerToken'> & {
+export type ProfiledModel = Pick<
+  FusionModel,
+  'info' | 'blends' | 'encodeChunk' | 'openChunk' | 'bytesPerToken'
+> & {
   createSession(capacity: number): Pick<Session, 'append' | 'truncate' | 'dispose'>;
 };
 

@@ -11,7 +11,7 @@ import { isAborted, throwIfAborted } from '../../platform/abort.ts';
 import type { Core } from '../../platform/core.ts';
 import { RecurringTask } from '../../platform/recurring-task.ts';
 import { DEFAULT_FLOOR } from '../calibration/choose.ts';
-import { canBlend, type FusionModel } from '../model.ts';
+import type { FusionModel } from '../model.ts';
 import { MemoryPrompts, type WatchedPrompt } from './memory-prompts.ts';
 import { intervalOf } from '../averages.ts';
 import { breaksFloor, FEWEST, LATEST, nextLeastRatio } from './judge.ts';
@@ -35,7 +35,7 @@ export type Drift = Omit<WatchedAnswer, 'measuredMs'>;
 interface WatchedModel {
   id: string;
   name: string;
-  model: Pick<FusionModel, 'info'>;
+  model: Pick<FusionModel, 'info' | 'blends'>;
 }
 
 interface WatchServiceOptions extends Core {
@@ -223,7 +223,7 @@ export class WatchService {
   #ready(): WatchedModel | undefined {
     const { settings, models, onBattery, measuring } = this.#options;
     const { active } = models;
-    if (!settings.current.watchAnswers || this.#busy || !active || !canBlend(active.model)) return undefined;
+    if (!settings.current.watchAnswers || this.#busy || !active || !active.model.blends) return undefined;
     return measuring() || onBattery() ? undefined : active;
   }
 

@@ -96,7 +96,7 @@ export class DocumentPrecomputer {
   ): Promise<boolean> {
     const { store, models, costs } = this.#options;
     const model = models.active?.model;
-    return model !== undefined && fetchChunk({ ...chunk, dtype, label }, { model, store, costs, signal });
+    return model?.blends === true && fetchChunk({ ...chunk, dtype, label }, { model, store, costs, signal });
   }
 
   async #compute(
@@ -108,7 +108,7 @@ export class DocumentPrecomputer {
     const { gate, models, store } = this.#options;
     await gate.background(async (each) => {
       const { active } = models;
-      if (!active || !isSameTarget(target, targetOf(active, target.dtype))) {
+      if (!active?.model.blends || !isSameTarget(target, targetOf(active, target.dtype))) {
         throw new KvasirError('ABORTED', 'Another model is in use.');
       }
       await encodeAndStore(active.model, store, { ...chunk, dtype: target.dtype, label }, each);

@@ -1,11 +1,11 @@
 import type { KvDtype } from '../../engine/engine.ts';
-import { canBlend, type FusionModel } from '../../fusion/model.ts';
+import type { ChatModel, FusionModel } from '../../fusion/model.ts';
 import { yieldToEventLoop } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 
 /** A model with the size of its chunks. */
 export interface ChunkModel {
-  model: FusionModel;
+  model: FusionModel | (ChatModel & { readonly blends: false });
   /** Tokens in a chunk at most. */
   chunkTokens: number;
 }
@@ -30,7 +30,7 @@ export function targetOf({ model, chunkTokens }: ChunkModel, dtype: KvDtype): Ta
     chunkTokens,
     prefix: model.encodingPrefix,
     dtype,
-    blends: canBlend(model),
+    blends: model.blends,
   };
 }
 

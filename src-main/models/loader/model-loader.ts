@@ -1,7 +1,6 @@
 import type { Settings } from '../../../src-shared/settings.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { DeviceService } from '../../devices/device-service.ts';
-import type { Model } from '../../engine/engine.ts';
 import type { Core } from '../../platform/core.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { SerialQueue } from '../../platform/serial-queue.ts';
@@ -12,6 +11,8 @@ import { DEMO_MODEL_ID, type ModelRegistry, type ModelRow } from '../registry/mo
 import { isOnServer, type ServerModels } from '../sources/servers/server-models.ts';
 import { EmbeddingModel } from './embedding-model.ts';
 import type { FileLoader } from './file-loader.ts';
+
+type LoadedModel = ActiveModel['model'];
 
 interface ModelLoaderOptions extends Core {
   files: FileLoader;
@@ -28,7 +29,7 @@ interface ModelLoaderOptions extends Core {
 export class ModelLoader implements ModelSource, EmbedderSource {
   readonly #options: ModelLoaderOptions;
   readonly #listeners = new Set<(active: ActiveModel) => void>();
-  readonly #releases: ((model: Model) => unknown)[] = [];
+  readonly #releases: ((model: LoadedModel) => unknown)[] = [];
   readonly #embedding: EmbeddingModel;
   readonly #unsubscribe: (() => void)[];
   #active: ActiveModel | undefined;
@@ -96,12 +97,12 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   }
 
   /** Registers what releases memory of a chat model before it is disposed; called in reverse order. */
-  beforeDispose(release: (model: Model) => unknown): void {
+  beforeDispose(release: (model: LoadedModel) => unknown): void {
     this.#releases.unshift(release);
   }
 
   /** Releases what services hold of a chat model's memory. */
-  async release(model: Model): Promise<void> {
+  async release(model: LoadedModel): Promise<void> {
     for (const release of this.#releases) await release(model);
   }
 
@@ -235,7 +236,7 @@ export class ModelLoader implements ModelSource, EmbedderSource {
     }
   }
 
-  async #load(row: ModelRow): Promise<Model> {
+  async #load(row: ModelRow): Promise<LoadedModel> {
     const { files, servers, registry, known } = this.#options;
     if (!isOnServer(row)) return files.chat(row);
     const model = servers.load(row);
@@ -244,14 +245,14 @@ export class ModelLoader implements ModelSource, EmbedderSource {
     return model;
   }
 
-  #use(row: ModelRow, model: Model): ActiveModel {
+  #use(row: ModelRow, model: LoadedModel): ActiveModel {
     this.#row = row;
     const active = this.#activeOf(row, model);
     this.#tell(active);
     return active;
   }
 
-  #activeOf(row: ModelRow, model: Model): ActiveModel {
+  #activeOf(row: ModelRow, model: LoadedModel): ActiveModel {
     const name = withAdapter(modelName(row), row.adapter);
     return { id: row.id, path: row.path, model, name, chunkTokens: this.#options.known.chunkTokens(row) };
   }

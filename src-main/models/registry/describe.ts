@@ -4,7 +4,7 @@ import { formatBytes } from '../../platform/format-bytes.ts';
 
 /** The contents of a GGUF header as display labels and values. */
 export function describeModel(info: GgufInfo): [label: string, value: string][] {
-  if (info.engine === 'remote') {
+  if (info.obstacle === 'remote') {
     const context = info.contextTrain > 0 ? `${info.contextTrain} tokens` : 'not told';
     return [
       ['Name', info.name],

@@ -18,8 +18,7 @@ export function impactOf(
   dtype: KvDtype,
 ): ModelImpact {
   const { header } = row;
-  const tokensToCompute =
-    header.engine === 'llama' || header.engine === 'remote' ? 0 : Math.max(0, tokens - cachedTokens);
+  const tokensToCompute = header.obstacle === '' ? Math.max(0, tokens - cachedTokens) : 0;
   return {
     chunks,
     cachedChunks: Math.min(chunks, cachedChunks),

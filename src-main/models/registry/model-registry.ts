@@ -1,7 +1,7 @@
 import type { HubSource } from '../../../src-shared/contract/hub.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { GgufInfo } from '../../engine/engine.ts';
-import type { RemoteServer } from '../../engine/remote/server-address.ts';
+import type { RemoteServer } from '../sources/servers/server-address.ts';
 import { openOrSetAside, type Database, type SetAside } from '../../platform/database.ts';
 
 export const DEMO_MODEL_ID = 'demo';

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { completionFixture } from '../../../testing/completions.ts';
 import type { FakeModelOptions } from '../../../testing/fusion.ts';
+import type { ServerModel } from '../../../models/sources/servers/server-model.ts';
 import { VectorService } from '../../../completions/vector-service.ts';
 import { createApp } from '../app.ts';
 import type { ErrorBody } from '../errors.ts';
@@ -53,6 +54,8 @@ export function api({
   keepAliveMs,
   ...model
 }: FakeModelOptions & {
+  /** A model on a server, in place of the fake one. */
+  server?: ServerModel;
   keys?: string[];
   hosts?: string[];
   origins?: string[];

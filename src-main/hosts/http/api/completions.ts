@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
-import type { CompletionRequest, CompletionResult, TokenLogprobs } from '../../../completions/types.ts';
+import type { TokenLogprobs } from '../../../answering/backends/backend.ts';
+import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
 import { only } from './client-fields.ts';
 import { seconds, streamed, type ApiCore } from './core.ts';
 import {

@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { serverModel } from '../../../testing/server-model.ts';
 import { api, refused } from './api.test-support.ts';
 
 const TEXT = { type: 'text', text: 'x' };
@@ -81,7 +82,7 @@ test.each([
 test('top_k is refused of a model on a server, which is not told of it', async () => {
   const body = { ...GOOD['/v1/messages'], top_k: 5 };
   expect((await api().post('/v1/messages', body)).status).toBe(200);
-  const [status, , message] = await refused(api({ obstacle: 'remote' }).post('/v1/messages', body));
+  const [status, , message] = await refused(api({ server: serverModel() }).post('/v1/messages', body));
   expect([status, message]).toEqual([400, expect.stringContaining('top_k')]);
 });
 

@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi';
+import type { TokenLogprobs } from '../../../answering/backends/backend.ts';
 import type {
   CompletionMessage,
   CompletionRequest,
   CompletionResult,
   CompletionText,
-  TokenLogprobs,
 } from '../../../completions/types.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../../completions/json-grammar.ts';
@@ -135,8 +135,8 @@ export function usageOf({ usage }: CompletionResult): z.infer<typeof UsageSchema
 export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMadeSchema> {
   const { stats, plan, notices } = made;
   return {
-    strategy: { name: plan.strategy.name, ratio: plan.strategy.ratio },
-    reason: plan.reason,
+    strategy: { name: stats.strategy.name, ratio: stats.strategy.ratio },
+    reason: plan?.reason ?? 'asked',
     prefix_tokens: stats.prefixTokens,
     reused_tokens: stats.reusedTokens,
     recomputed_tokens: stats.recomputedTokens,

@@ -2,17 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { AddedServer, ListedServer, ServerFacts } from '../../../../src-shared/contract/servers.ts';
 import { reachOf } from '../../../../src-shared/reach.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
-import type { Model } from '../../../engine/engine.ts';
-import { RemoteClient } from '../../../engine/remote/client.ts';
-import { remoteHeader, remoteModel } from '../../../engine/remote/remote-model.ts';
-import type { RemoteOutcome } from '../../../engine/remote/remote-session.ts';
-import { serverAddress, type RemoteServer } from '../../../engine/remote/server-address.ts';
 import { failureOf } from '../../../platform/failure.ts';
 import type { Keyring } from '../../../platform/keyring.ts';
 import { modelName } from '../../registry/entry.ts';
 import type { KnownModels } from '../../registry/known-models.ts';
 import type { ModelRegistry, ModelRow } from '../../registry/model-registry.ts';
+import { RemoteClient } from './client.ts';
+import { serverAddress, type RemoteServer } from './server-address.ts';
 import { requireKey, ServerKeys } from './server-keys.ts';
+import { serverHeader, ServerModel, type RemoteOutcome } from './server-model.ts';
 
 /** A row of the list for a model on a server. */
 export type ServerRow = ModelRow & { server: RemoteServer };
@@ -58,7 +56,7 @@ export class ServerModels {
     const path = `${row.address}#${row.model}`;
     const id = registry.byPath(path)?.id ?? randomUUID();
     if (key !== '') await this.#keys.set(id, row.address, key);
-    registry.put({ id, path, origin: 'imported', mtimeMs: 0, header: remoteHeader(row) });
+    registry.put({ id, path, origin: 'imported', mtimeMs: 0, header: serverHeader(row) });
     registry.setServer(id, row);
     this.#options.known.changed();
     return id;
@@ -90,8 +88,8 @@ export class ServerModels {
     await this.#keys.set(id, address, '');
   }
 
-  load({ id, server }: ServerRow): Model {
-    return remoteModel(server, {
+  load({ id, server }: ServerRow): ServerModel {
+    return new ServerModel(server, {
       key: () => this.#keys.get(id, server.address),
       onOutcome: (outcome) => this.#note(id, outcome),
     });

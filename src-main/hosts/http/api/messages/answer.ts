@@ -1,5 +1,6 @@
 import { CitedSentences } from '../../../../completions/cited-sentences.ts';
-import type { CompletionResult, PromptUsage } from '../../../../completions/types.ts';
+import type { PromptUsage } from '../../../../answering/backends/backend.ts';
+import type { CompletionResult } from '../../../../completions/types.ts';
 import type { Send } from '../events.ts';
 import { citationsOf, howMade } from '../told.ts';
 import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { serverModel } from '../../../../testing/server-model.ts';
 import { api } from '../api.test-support.ts';
 import { usageOf } from './answer.ts';
 import { citablesOf } from './prompt.ts';
@@ -164,7 +165,7 @@ test('a stream begins with what the prompt took; of a model on a server that is 
     const { cache_creation_input_tokens, cache_read_input_tokens } = begun as MessageBody['usage'];
     expect([cache_creation_input_tokens > 0, cache_read_input_tokens > 0]).toEqual([stored, !stored]);
   }
-  const [begun, ended] = await begunWith(api({ obstacle: 'remote' }), HELLO);
+  const [begun, ended] = await begunWith(api({ server: serverModel() }), HELLO);
   expect(Object.values(begun)).toEqual([0, 0, 0, 0]);
   expect(ended).toMatchObject({ input_tokens: 40, cache_read_input_tokens: 30, output_tokens: 5 });
 });
@@ -324,7 +325,7 @@ describe('no tokens at all', () => {
 
   test('are refused of a model on a server, which has no cache here', async () => {
     const [status, type, message] = await failed(
-      api({ obstacle: 'remote' }).post(PATH, { ...HELLO, max_tokens: 0 }),
+      api({ server: serverModel() }).post(PATH, { ...HELLO, max_tokens: 0 }),
     );
     expect([status, type]).toEqual([400, 'invalid_request_error']);
     expect(message).toMatch(/no cache to fill/);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
-import type { CompletionRequest, PromptUsage } from '../../../../completions/types.ts';
+import type { PromptUsage } from '../../../../answering/backends/backend.ts';
+import type { CompletionRequest } from '../../../../completions/types.ts';
 import { abortOf, once, type ApiCore } from '../core.ts';
 import { failureOf, Refusal } from '../../errors.ts';
 import { eventStream } from '../events.ts';

@@ -1,4 +1,4 @@
-import { KvasirError } from '../../../src-shared/errors.ts';
+import { KvasirError } from '../../../../src-shared/errors.ts';
 
 /** A model on a server with an OpenAI-compatible API. */
 export interface RemoteServer {

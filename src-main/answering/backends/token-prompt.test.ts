@@ -1,15 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { CHAT_TEMPLATES } from '../testing/chat-templates.ts';
-import { FakeModel } from '../testing/fusion.ts';
-import type { Role } from '../answering/template.ts';
-import { layOutMessages, layOutText, piecesOf } from './layout.ts';
+import { CHAT_TEMPLATES } from '../../testing/chat-templates.ts';
+import { FakeModel } from '../../testing/fusion.ts';
+import type { Message, PromptRequest } from '../prompt.ts';
+import type { Role } from '../template.ts';
+import { tokenPrompt } from './token-prompt.ts';
 
 const [BOS, IM_START] = [1, 3];
 const modelOf = (chatTemplate: string): FakeModel => new FakeModel({ chatTemplate });
 
+const layOut = (model: FakeModel, form: PromptRequest['form'], messages: Message[]) =>
+  tokenPrompt(model, { messages, form, think: false, contextTokens: 100_000, reserve: 1 });
+
+const marked = (text: string, position: number, title = 'text of a client') => ({ text, title, position });
+
 function laidOut(model: FakeModel, messages: [role: Role, text: string][]) {
   const laid = messages.map(([role, text]) => ({ role, pieces: [text] }));
-  const { parts, plainBecause } = layOutMessages(model, laid);
+  const { parts, plainBecause } = layOut(model, 'messages', laid);
   const ids = parts.flatMap(({ tokens }) => [...tokens]);
   return { ids, plainBecause, text: model.detokenize(ids, { special: true }) };
 }
@@ -78,13 +84,8 @@ describe('messages', () => {
 
   test('keep their chunks separate, and adjacent text is one part', () => {
     const model = modelOf(CHAT_TEMPLATES.qwen2);
-    const pieces = piecesOf(model, [
-      { text: 'Before. ' },
-      { text: 'A passage.', cache: true, title: 'Notes' },
-      { text: ' Behind.' },
-      { text: ' More.' },
-    ]);
-    const { parts, cited } = layOutMessages(model, [{ role: 'user', pieces }]);
+    const pieces = ['Before. ', marked('A passage.', 1, 'Notes'), ' Behind.', ' More.'];
+    const { parts, cited } = layOut(model, 'messages', [{ role: 'user', pieces }]);
     expect(parts.map(({ kind, tokens }) => [kind, model.detokenize(tokens)])).toEqual([
       ['text', expect.stringMatching(/user\nBefore\. $/)],
       ['chunk', 'A passage.'],
@@ -97,10 +98,7 @@ describe('messages', () => {
 describe('text', () => {
   test('follows one BOS, even where it begins with a chunk', () => {
     const model = modelOf('');
-    const { parts } = layOutText(
-      model,
-      piecesOf(model, [{ text: 'A passage.', cache: true }, { text: 'On' }]),
-    );
+    const { parts } = layOut(model, 'text', [{ role: 'user', pieces: [marked('A passage.', 0), 'On'] }]);
     expect(parts.map(({ kind, tokens }) => [kind, model.detokenize(tokens, { special: true })])).toEqual([
       ['text', '<s>'],
       ['chunk', 'A passage.'],
@@ -110,9 +108,7 @@ describe('text', () => {
 
   test('over the chunk limit is split', () => {
     const model = modelOf('');
-    const pieces = piecesOf(model, [{ text: '.'.repeat(20_000), cache: true }]);
-    expect(pieces.map((piece) => typeof piece !== 'string' && piece.tokens.length)).toEqual([
-      8192, 8192, 3616,
-    ]);
+    const { cited } = layOut(model, 'text', [{ role: 'user', pieces: [marked('.'.repeat(20_000), 0)] }]);
+    expect(cited.map(({ chunk }) => chunk.tokens.length)).toEqual([8192, 8192, 3616]);
   });
 });

@@ -1,11 +1,15 @@
 import tls from 'node:tls';
 import type OpenAI from 'openai';
 import { z } from 'zod';
-import { KvasirError } from '../../../src-shared/errors.ts';
+import { KvasirError } from '../../../../src-shared/errors.ts';
 import { cut, notTheProtocol, remoteFailure, tooSlow, type Asked } from './failures.ts';
 import { httpFetch } from './http-fetch.ts';
-import type { ChatMessage } from './messages.ts';
 import type { RemoteServer } from './server-address.ts';
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
 
 /** Token counts from the server; null if it sent none. */
 export interface RemoteUsage {

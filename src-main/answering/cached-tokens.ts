@@ -1,11 +1,12 @@
-import type { BlendedPrompt } from '../answering/turn.ts';
+import type { PromptFigures } from '../../src-shared/figures.ts';
+import type { LocalTurn } from './backends/backend.ts';
 
 /**
  * Tokens of a prompt that were not computed for it: its known prefix, and those chunk tokens that were reused as stored. Chunks of the
  * parts in `storedNow` were computed for this very prompt.
  */
 export function cachedTokens(
-  { figures, appended, blended }: BlendedPrompt,
+  { figures, appended, blended }: Pick<LocalTurn, 'appended' | 'blended'> & { figures: PromptFigures },
   storedNow: ReadonlySet<number>,
 ): number {
   const recomputed = new Set(blended.report.selected);

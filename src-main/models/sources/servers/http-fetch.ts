@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
-import { reachOf } from '../../../src-shared/reach.ts';
+import { reachOf } from '../../../../src-shared/reach.ts';
 
 /** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cachedTokens } from './usage.ts';
+import { cachedTokens } from './cached-tokens.ts';
 
 type Turn = Parameters<typeof cachedTokens>[0];
 

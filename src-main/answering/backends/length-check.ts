@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FusionModel } from '../fusion/model.ts';
-import type { CompletionRequest } from './types.ts';
+import type { FusionModel } from '../../fusion/model.ts';
 
 /** UTF-16 units per token, more in hardly any text; prompts under the limit by this measure are tokenised whole. */
 const CHARACTERS_PER_TOKEN = 8;
@@ -9,19 +8,18 @@ const SLICE_CHARACTERS = 64 * 1024;
 const CUT_TOKENS = 16;
 
 /**
- * Whether a prompt has more tokens than `limit`, judged from its beginning. Tokenising takes about a second for three megabytes, on the
+ * Whether texts have more tokens than `limit`, judged from its beginning. Tokenising takes about a second for three megabytes, on the
  * only thread, so a prompt that is far too long is not tokenised to its end. Yields between slices.
  */
 export async function isFarTooLong(
-  prompt: CompletionRequest['prompt'],
+  texts: readonly string[],
   model: Pick<FusionModel, 'tokenize'>,
   limit: number,
 ): Promise<boolean> {
-  const parts = 'text' in prompt ? prompt.text : prompt.messages.flatMap((message) => message.parts);
-  const characters = parts.reduce((sum, { text }) => sum + text.length, 0);
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
   if (characters <= limit * CHARACTERS_PER_TOKEN) return false;
   let room = limit;
-  for (const { text } of parts)
+  for (const text of texts)
     for (let at = 0; at < text.length; at += SLICE_CHARACTERS) {
       const end = at + SLICE_CHARACTERS;
       room -= model.tokenize(text.slice(at, end)).length - (end < text.length ? CUT_TOKENS : 0);

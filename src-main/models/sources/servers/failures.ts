@@ -1,4 +1,4 @@
-import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
+import { KvasirError, type ErrorCode } from '../../../../src-shared/errors.ts';
 
 /** The request that failed. */
 export interface Asked {

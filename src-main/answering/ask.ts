@@ -1,0 +1,106 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { FusionModel } from '../fusion/model.ts';
+import type { PromptPart } from '../fusion/blender.ts';
+import type { AnswerChoices } from './choices.ts';
+import { answerReserve } from './limits.ts';
+import type { NamedModel } from './named-model.ts';
+import type { PromptChunk, Unready } from './passages.ts';
+import type { Message, PromptRequest } from './prompt.ts';
+import type { SessionTokens } from './session-tokens.ts';
+import type { Stopwatch } from './stopwatch.ts';
+import { QUESTION_MARK } from './template.ts';
+
+/** An answer to continue: its tokens if a model here sampled them, else its text. */
+export interface BegunAnswer {
+  thought?: string | undefined;
+  text: string;
+  tokens?: Int32Array | undefined;
+}
+
+/** A request for one answer, whoever asks: a conversation, an analysis, another program, or the command line. */
+export interface Ask extends NamedModel, Pick<PromptRequest, 'messages' | 'form' | 'reserve'> {
+  /** What the passages were retrieved for; '' for a client's own messages, which are answered whatever they contain. */
+  question: string;
+  choices: AnswerChoices;
+  /** Whether to ask the model even if no passage was found. */
+  mayGuess: boolean;
+  begun?: BegunAnswer | undefined;
+  /** How many turns of the conversation an earlier question dropped. */
+  turnsLeftOut?: number | undefined;
+  /** Documents in scope that cannot be searched yet; the answer does not cover them. */
+  unready?: Unready | undefined;
+  /** The kind of request, for the eviction policy to learn from. */
+  requestClass: string;
+  /** The priority of its computation, as in AppendOptions. Default: a person's. */
+  priority?: number | undefined;
+  /** Whether the answer is text as sampled, which may repeat itself and has no thoughts: it continues text or follows a grammar. */
+  raw?: boolean | undefined;
+  /** Whether chunks that the store lacks are computed and stored before the prompt places them. */
+  storesFirst?: boolean | undefined;
+  /** A sampling filter, by its name in requests, without which the request must not be answered. */
+  filter?: string | undefined;
+  /** Started when the question was asked. */
+  stopwatch: Stopwatch;
+  /** Milliseconds of that time already spent. */
+  before: { wait?: number; retrieve: number };
+  signal?: AbortSignal | undefined;
+  /** The session to answer in, for a model that runs here; its owner disposes it. OUT_OF_MEMORY. */
+  openSession: (wanted: WantedSession) => SessionTokens | Promise<SessionTokens>;
+}
+
+export interface WantedSession {
+  model: FusionModel;
+  /** The whole prompt. */
+  parts: readonly PromptPart[];
+  /** Tokens of prompt and answer at most. */
+  need: number;
+}
+
+/** An answered turn of a conversation. */
+export interface PastTurn {
+  question: string;
+  /** The passages placed in this turn. */
+  chunks: readonly PromptChunk[];
+  text: string;
+  /** As the model in use would have sampled it. */
+  answer: Int32Array;
+  /** Whether the answer followed a thought, which is dropped. */
+  thought?: boolean | undefined;
+}
+
+/** A question after earlier turns, each question behind its passages. */
+export function conversation(
+  question: string,
+  passages: readonly PromptChunk[],
+  {
+    systemPrompt,
+    think,
+    contextTokens,
+    maxTokens,
+  }: Pick<AnswerChoices, 'systemPrompt' | 'think' | 'contextTokens' | 'maxTokens'>,
+  history: readonly PastTurn[] = [],
+): PromptRequest {
+  const ask = (text: string, chunks: readonly PromptChunk[]): Message => {
+    return { role: 'user', pieces: [...chunks, QUESTION_MARK + text] };
+  };
+  const system: Message = { role: 'system', pieces: [systemPrompt], isRead: true };
+  const earlier = history.flatMap(({ question: asked, chunks, text, answer: tokens, thought = false }) => [
+    ask(asked, chunks),
+    { role: 'assistant', pieces: [text], answer: { tokens, thought } } as const,
+  ]);
+  return {
+    messages: [...(systemPrompt.trim() === '' ? [] : [system]), ...earlier, ask(question, passages)],
+    think,
+    form: 'conversation',
+    contextTokens,
+    reserve: answerReserve({ contextTokens, answerTokens: maxTokens }),
+  };
+}
+
+/** CONFLICT when an answer cannot follow a prompt of this many tokens. */
+export function requireRoom(tokens: number, { choices: { contextTokens } }: Ask): void {
+  if (tokens < contextTokens) return;
+  const message = 'This answer cannot be continued: the context is full.';
+  const advice = 'Allow a larger context in Settings, or ask for the rest in a new conversation.';
+  throw new KvasirError('CONFLICT', message, advice);
+}

@@ -1,0 +1,330 @@
+import type { Ttft } from '../../../src-shared/ttft.ts';
+import type { TokenChances } from '../../engine/engine.ts';
+import { blend, type BlendResult, type ChunkOutcome, type PromptPart } from '../../fusion/blender.ts';
+import { keyFor, type FusionModel } from '../../fusion/model.ts';
+import type { StoredPrefixes } from '../../fusion/stored-prefixes.ts';
+import { throwIfAborted } from '../../platform/abort.ts';
+import { eventsOf } from '../../platform/events-of.ts';
+import { requireRoom, type Ask } from '../ask.ts';
+import { cachedTokens } from '../cached-tokens.ts';
+import { encodeMissing } from '../encode-missing.ts';
+import { promptFigures, type HeldTokens } from '../figures.ts';
+import type { Miss } from '../miss-writer.ts';
+import { fallbackNotice, lostNotice, quarantineNotice } from '../notices.ts';
+import { citationsOf, type PartTiers, type PromptChunk, type Tier } from '../passages.ts';
+import type { PromptRequest } from '../prompt.ts';
+import { headOf, leadingText, partsFrom, type SessionTokens } from '../session-tokens.ts';
+import { localStats } from '../stats.ts';
+import { endOfThought, PlainWriting, ThoughtStream, type Writing } from '../thoughts.ts';
+import { Written } from '../written.ts';
+import type { AnswerEvent, AnswerParts, Backend, LocalTurn, TokenLogprobs, Turn } from './backend.ts';
+import { isFarTooLong } from './length-check.ts';
+import { concat, contextOverflow, tokenPrompt, type TokenPrompt } from './token-prompt.ts';
+
+/** A model that runs here: prompts are token ids, blended from stored KV. */
+export class LocalBackend implements Backend<TokenPrompt> {
+  readonly #model: FusionModel;
+
+  constructor(model: FusionModel) {
+    this.#model = model;
+  }
+
+  layOut(request: PromptRequest): TokenPrompt {
+    return tokenPrompt(this.#model, request);
+  }
+
+  answer(ask: Ask, prompt: TokenPrompt, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void> {
+    return eventsOf((tell, stop) => {
+      const signal = ask.signal ? AbortSignal.any([ask.signal, stop]) : stop;
+      return answer({ model: this.#model, ask, parts, tell, signal }, prompt);
+    });
+  }
+
+  textsOf({ parts }: TokenPrompt): string[] {
+    return parts.flatMap(({ lead, tokens }) => [
+      ...(lead ? [this.#model.detokenize(lead)] : []),
+      this.#model.detokenize(tokens),
+    ]);
+  }
+
+  tokensOf({ parts }: TokenPrompt, bos: boolean): number[] {
+    const tokens = parts.flatMap((part) => [...part.tokens]);
+    return !bos && tokens[0] === this.#model.info.bosToken ? tokens.slice(1) : tokens;
+  }
+
+  async requireFits(texts: readonly string[], contextTokens: number): Promise<void> {
+    if (!(await isFarTooLong(texts, this.#model, contextTokens))) return;
+    throw contextOverflow(
+      `The prompt has many more tokens, but the context holds ${contextTokens}, and the answer needs room as well.`,
+    );
+  }
+}
+
+/** One answer in the making. */
+interface Run {
+  model: FusionModel;
+  ask: Ask;
+  /** As laid out, then what was begun of the answer. */
+  prompt: TokenPrompt;
+  parts: AnswerParts;
+  tell: (event: AnswerEvent) => void;
+  signal: AbortSignal;
+}
+
+/** ABORTED when stopped before the first token; the session then holds the tokens that it shares with the prompt. */
+async function answer(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise<Turn> {
+  const { ask, model, parts, tell } = run;
+  throwIfAborted(run.signal);
+  const storedNow = ask.storesFirst ? await storeChunks(run, laidOut) : NOTHING_STORED;
+  const begun = begunTokens(ask, laidOut, model);
+  const whole: Run = { ...run, prompt: followedBy(laidOut, begun) };
+  requireRoom(whole.prompt.tokens, ask);
+  const writing = ask.raw ? new PlainWriting(model) : new ThoughtStream(model, laidOut.behind);
+  const before = await writing.pushAll(begun);
+  if (begun.length > 0) tell({ kind: 'begun', written: before });
+  const written = new Written({ writing, tell, begun: before, mayRepeat: ask.raw ?? false });
+  const assemble = ask.stopwatch.lap();
+  const { contextTokens, maxTokens } = ask.choices;
+  const need = Math.min(contextTokens, whole.prompt.tokens + maxTokens);
+  const held = await ask.openSession({ model, parts: whole.prompt.parts, need });
+  const processed = await processPrompt(whole, held);
+  const { planned, planMs, tiers, notices, figures, appended, decision, blended } = processed;
+  const usage = {
+    promptTokens: whole.prompt.tokens,
+    cachedTokens: ask.storesFirst ? cachedTokens(processed, storedNow.parts) : 0,
+    storedTokens: storedNow.tokens,
+  };
+  tell({ kind: 'prompt', usage });
+  ask.stopwatch.lap();
+  const { result, firstToken, total } = await generate(whole, held, { writing, written });
+  const plan = parts.planner.done(planned, blended);
+  const local: LocalTurn = { model, prompt: laidOut, appended, decision, blended, plan };
+  parts.misses?.write(model, missesOf(run, laidOut, tiers));
+  // Clients' prompts begin with their own text, which is not stored.
+  if (ask.form === 'conversation') parts.prefixes?.keep(model, headOf(laidOut.parts));
+  const ttftMs = ttftOf(blended, {
+    wait: 0,
+    ...ask.before,
+    assemble,
+    planMs,
+    total,
+    server: 0,
+    firstToken,
+  });
+  return {
+    thought: written.thought,
+    text: written.text,
+    stop: result.stop,
+    tiers,
+    notices,
+    figures,
+    stats: localStats(local, { figures, tiers, ttftMs, result, costs: parts.planner.costs }),
+    usage,
+    answer: result.tokens,
+    tokensBefore: writing.tokensBefore,
+    local,
+  };
+}
+
+/** The chunks of a prompt that were computed and stored for it. */
+interface StoredNow {
+  tokens: number;
+  /** Indices of the prompt's parts. */
+  parts: ReadonlySet<number>;
+}
+
+const NOTHING_STORED: StoredNow = { tokens: 0, parts: new Set() };
+
+/** Stores chunks so that the next prompt finds them, too. */
+async function storeChunks(
+  { ask, parts: { store, planner, log }, signal }: Omit<Run, 'prompt'>,
+  { cited }: TokenPrompt,
+): Promise<StoredNow> {
+  const { choices, stopwatch } = ask;
+  const stored = new Set<PromptChunk>();
+  const encoded = await encodeMissing(
+    cited.map(({ chunk }) => chunk),
+    {
+      model: ask,
+      store,
+      choices,
+      costs: planner.costs,
+      clock: stopwatch.clock,
+      signal,
+      onRefused: (error) => log?.warn?.('chunk-not-stored', { error: String(error) }),
+      onEncoded: (chunk) => stored.add(chunk),
+    },
+  );
+  const placed = cited.filter(({ chunk }) => stored.has(chunk));
+  return { tokens: encoded?.tokens ?? 0, parts: new Set(placed.map(({ part }) => part)) };
+}
+
+/** The tokens of a begun answer; in a text, a thought that the template opened is over. */
+function begunTokens({ begun }: Ask, { behind }: TokenPrompt, model: FusionModel): Int32Array {
+  if (begun?.tokens) return begun.tokens;
+  if (!begun || begun.text === '') return new Int32Array(0);
+  const end = endOfThought(behind);
+  return concat(
+    end === '' ? new Int32Array(0) : model.tokenize(end, { special: true }),
+    model.tokenize(begun.text),
+  );
+}
+
+function followedBy(prompt: TokenPrompt, tokens: Int32Array): TokenPrompt {
+  if (tokens.length === 0) return prompt;
+  const written: PromptPart = { kind: 'text', tokens, turn: prompt.parts.at(-1)?.turn ?? 0 };
+  return { ...prompt, parts: [...prompt.parts, written], tokens: prompt.tokens + tokens.length };
+}
+
+/** Truncates the session to the tokens it shares with the prompt, and appends the rest. */
+async function processPrompt(run: Run, held: SessionTokens) {
+  const { ask, model, prompt, parts, tell, signal } = run;
+  const { store, planner } = parts;
+  const { strategy, dtype } = ask.choices;
+  const { clock } = ask.stopwatch;
+  const kept = held.reusable(prompt.parts, strategy);
+  held.truncate(kept);
+  const { prefixTokens, restoredTokens } =
+    kept === 0 ? await begin(held, prompt.parts, { model, prefixes: parts.prefixes }) : NOTHING_HELD;
+  const residentTokens = kept + prefixTokens;
+  const appended = partsFrom(prompt.parts, residentTokens);
+  const tellPlaced = (outcomes: readonly ChunkOutcome[]): PartTiers => {
+    const tiers = partTiers(prompt.parts, appended, outcomes);
+    tell({ kind: 'placed', citations: citationsOf(prompt, tiers), prompt });
+    return tiers;
+  };
+  const planning = clock.now();
+  const planned = await planner.plan(appended, { model, dtype, past: residentTokens, strategy });
+  const planMs = clock.now() - planning;
+  const { decision } = planned;
+  const notices = fallbackNotice(decision);
+  for (const notice of notices) tell({ kind: 'notice', notice });
+  const blended = await blend(planned.parts, {
+    model,
+    dtype,
+    store,
+    clock,
+    signal,
+    strategy: decision.strategy,
+    session: held.session,
+    requestClass: ask.requestClass,
+    priority: ask.priority,
+    onProgress: (progress) => tell({ kind: 'progress', progress }),
+    onAcquired: tellPlaced,
+  });
+  held.appended(appended, strategy);
+  const isDamaged = blended.quarantined.length + blended.lost.length > 0;
+  const tiers = isDamaged
+    ? tellPlaced(blended.outcomes)
+    : partTiers(prompt.parts, appended, blended.outcomes);
+  const figures = promptFigures(blended.report, { residentTokens, prefixTokens, restoredTokens });
+  const damage = [...quarantineNotice(blended.quarantined.length), ...lostNotice(blended.lost.length)];
+  for (const notice of damage) tell({ kind: 'notice', notice });
+  notices.push(...damage);
+  return { planned, planMs, decision, blended, appended, figures, tiers, notices };
+}
+
+const NOTHING_HELD = { prefixTokens: 0, restoredTokens: 0 };
+
+/** Fills an empty session with KV of the prompt's text that was computed earlier, for another session or before a restart. */
+export async function begin(
+  held: SessionTokens,
+  parts: readonly PromptPart[],
+  { model, prefixes }: { model: FusionModel; prefixes: StoredPrefixes | undefined },
+): Promise<Pick<HeldTokens, 'prefixTokens' | 'restoredTokens'>> {
+  const text = leadingText(parts);
+  let prefixTokens = await held.adopt(text);
+  if (await prefixes?.bring(model, text, prefixTokens)) {
+    held.truncate(0);
+    prefixTokens = await held.adopt(text);
+  }
+  return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
+}
+
+async function generate(
+  { ask: { choices, stopwatch }, model, tell, signal }: Run,
+  held: SessionTokens,
+  { writing, written }: { writing: Writing; written: Written },
+) {
+  const { session } = held;
+  let firstTokenAt: number | undefined;
+  const room = session.capacity - session.length;
+  const result = await session.generate({
+    maxTokens: Math.min(choices.maxTokens, room),
+    signal: AbortSignal.any([signal, written.repeats]),
+    sampling: choices.sampling,
+    onToken: (token, chances) => {
+      firstTokenAt ??= stopwatch.clock.now();
+      tell({ kind: 'token', logprobs: chances && logprobsOf(token, chances, model) });
+      written.add(writing.push(token));
+    },
+  });
+  written.add(writing.flush());
+  held.generated(result.tokens);
+  firstTokenAt ??= stopwatch.clock.now();
+  const atEnd = result.stop === 'length' && room < choices.maxTokens ? 'context' : result.stop;
+  return {
+    result: { ...result, stop: written.repeats.aborted ? ('repetition' as const) : atEnd },
+    firstToken: firstTokenAt - stopwatch.lapStart,
+    total: firstTokenAt - stopwatch.start,
+  };
+}
+
+function logprobsOf(
+  token: number,
+  { logprob, top }: TokenChances,
+  model: Pick<FusionModel, 'detokenize'>,
+): TokenLogprobs {
+  const text = (id: number): string => model.detokenize([id], { special: true });
+  return { token, text: text(token), logprob, top: top.map((each) => ({ ...each, text: text(each.token) })) };
+}
+
+/** Passages whose KV is not stored, or only in part. A full prefill is the baseline for blending: it stores nothing. */
+function missesOf(
+  { ask: { choices }, model, parts: { store } }: Omit<Run, 'prompt'>,
+  { cited }: TokenPrompt,
+  tiers: PartTiers,
+): Miss[] {
+  const { dtype, storeMisses, strategy } = choices;
+  if (!storeMisses || strategy.kind === 'full') return [];
+  return cited
+    .filter(({ chunk, part }) => tiers.get(part) !== 'resident' && chunk.passage && !chunk.passage.standsIn)
+    .filter(({ chunk }) => !store.has(keyFor(model, dtype, chunk)))
+    .map(({ chunk: { tokens, lead, label } }) => ({ tokens, lead, dtype, label }));
+}
+
+function partTiers(
+  parts: readonly PromptPart[],
+  appended: readonly (PromptPart & { index: number })[],
+  outcomes: readonly ChunkOutcome[],
+): PartTiers {
+  const chunks = appended.filter(({ kind }) => kind === 'chunk');
+  const tiers = new Map(chunks.map(({ index }, i): [number, Tier] => [index, outcomes[i] ?? 'computed']));
+  parts.forEach(({ kind }, index) => {
+    if (kind === 'chunk' && !tiers.has(index)) tiers.set(index, 'resident');
+  });
+  return tiers;
+}
+
+/** The parts of the time to first token; the remainder of the total is `other`. */
+export function ttftOf(
+  { report: { stages, totalMs }, acquireMs }: BlendResult,
+  { total, planMs, ...times }: Omit<Ttft, 'acquire' | BlendStage | 'other'> & { planMs: number },
+): Ttft {
+  const blending: Pick<Ttft, BlendStage> = {
+    load: stages.loadWait,
+    place: stages.place,
+    check: stages.question + stages.check + stages.select,
+    recompute: stages.compute + stages.head,
+  };
+  // Rows gathered, layers started: what an append does between its stages.
+  blending.recompute += Math.max(0, totalMs - sum(Object.values(blending)));
+  const parts = { ...times, acquire: planMs + acquireMs, ...blending };
+  return { total, ...parts, other: Math.max(0, total - sum(Object.values(parts))) };
+}
+
+type BlendStage = 'load' | 'place' | 'check' | 'recompute';
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,202 @@
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { ModelInfo } from '../../engine/engine.ts';
+import type { PromptPart } from '../../fusion/blender.ts';
+import type { FusionModel } from '../../fusion/model.ts';
+import { sameTokens } from '../../platform/token-bytes.ts';
+import type { PromptChunk } from '../passages.ts';
+import { fitted, type MarkedText, type Message, type Prompt, type PromptRequest } from '../prompt.ts';
+import { messagesFrame, SYSTEM_EDGE } from '../template.ts';
+
+/** A prompt as token ids, up to the start of the answer. */
+export interface TokenPrompt extends Prompt {
+  parts: PromptPart[];
+  /** The text directly before the answer. */
+  behind: string;
+}
+
+type LayoutModel = Pick<FusionModel, 'info' | 'tokenize'>;
+
+/** The maximum for a library's chunks, too. */
+const MAX_CHUNK_TOKENS = 8192;
+
+/** A prompt for a model that runs here. QUESTION_TOO_LONG for a conversation, else CONTEXT_OVERFLOW. */
+export function tokenPrompt(model: LayoutModel, request: PromptRequest): TokenPrompt {
+  return fitted(
+    request,
+    (messages) => (request.form === 'text' ? layOutText(model, messages) : layOut(model, messages, request)),
+    (tokens) => tooLong(tokens, request),
+  );
+}
+
+/**
+ * Inserts the messages' tokens between the texts of the model's chat template. Control tokens come only from the template: everything else
+ * is tokenised separately.
+ */
+function layOut(
+  model: LayoutModel,
+  messages: readonly Message[],
+  { think, form }: PromptRequest,
+): TokenPrompt {
+  const turns = form === 'conversation';
+  const shown = messages.map(({ role, pieces, isRead }) => ({
+    role,
+    text: isRead ? pieces.join('') : undefined,
+  }));
+  const { texts, plainBecause } = messagesFrame(model.info, shown, { think, turns });
+  const behind = texts.at(-1) ?? '';
+  // Only text from the template may become control tokens. A plain frame has none, and may contain the user's text.
+  const special = plainBecause === undefined;
+  const layout = new Layout(model, turns);
+  for (const [i, { role, pieces, answer }] of messages.filter(({ isRead }) => !isRead).entries()) {
+    if (role === 'user') layout.beginTurn();
+    layout.addFrame((answer && !answer.thought ? behind : texts[i]) ?? '', special);
+    if (role === 'user') layout.endHead();
+    if (answer) layout.addTokens(answer.tokens);
+    else for (const piece of pieces) layout.add(piece);
+  }
+  layout.addFrame(behind, special);
+  return { ...layout.prompt(), plainBecause, behind };
+}
+
+/** Raw text to continue, after the model's BOS. */
+function layOutText(model: LayoutModel, messages: readonly Message[]): TokenPrompt {
+  const layout = new Layout(model, false);
+  for (const piece of messages.flatMap(({ pieces }) => pieces)) layout.add(piece);
+  return { ...layout.prompt(), plainBecause: undefined, behind: '' };
+}
+
+/** A prompt being built: adjacent text becomes one part, within a turn. */
+class Layout {
+  readonly #model: LayoutModel;
+  /** Whether it is a conversation: parts end where turns begin, and a passage of an earlier turn is not repeated. */
+  readonly #turns: boolean;
+  readonly #parts: PromptPart[] = [];
+  readonly #cited: Prompt['cited'] = [];
+  #turn = -1;
+  #open = false;
+
+  constructor(model: LayoutModel, turns: boolean) {
+    this.#model = model;
+    this.#turns = turns;
+  }
+
+  beginTurn(): void {
+    if (!this.#turns) return;
+    this.#turn++;
+    this.#open = false;
+  }
+
+  /** The text before the first turn has no user text: it is stored for other conversations. */
+  endHead(): void {
+    if (!this.#turns) return;
+    if (this.#parts.length === 0) this.addTokens(new Int32Array(0));
+    this.#open = false;
+  }
+
+  /** Text of the template. Nothing in a text that it reads can become a control token. */
+  addFrame(text: string, special: boolean): void {
+    const [before = '', read = '', rest = ''] = text.split(SYSTEM_EDGE);
+    this.#addText(before, special);
+    this.#addText(read, false);
+    this.#addText(rest, special);
+  }
+
+  add(piece: Message['pieces'][number]): void {
+    if (typeof piece === 'string') this.#addText(piece, false);
+    else if ('tokens' in piece) this.#addChunk(piece);
+    else for (const chunk of chunksOf(piece, this.#model)) this.#addChunk(chunk);
+  }
+
+  addTokens(tokens: Int32Array): void {
+    const last = this.#parts.at(-1);
+    if (last?.kind === 'text' && this.#open) last.tokens = concat(last.tokens, tokens);
+    else this.#parts.push({ kind: 'text', tokens, turn: Math.max(0, this.#turn) });
+    this.#open = true;
+  }
+
+  prompt(): Omit<TokenPrompt, 'plainBecause' | 'behind'> {
+    const { info } = this.#model;
+    const parts = this.#parts.map((part, i) =>
+      i === 0 ? { ...part, tokens: withOneBos(part.tokens, info) } : part,
+    );
+    const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
+    return { parts, tokens, cited: this.#cited, leftOut: [], turnsLeftOut: 0 };
+  }
+
+  #addText(text: string, special: boolean): void {
+    if (text === '') return;
+    this.addTokens(this.#model.tokenize(text, { special, begins: this.#parts.length === 0 }));
+  }
+
+  #addChunk(chunk: PromptChunk): void {
+    const { tokens, lead, source } = chunk;
+    const turn = Math.max(0, this.#turn);
+    if (this.#parts.length === 0) this.addTokens(new Int32Array(0)); // the text that gets the BOS
+    const known = this.#turns
+      ? this.#parts.findIndex(
+          (part) => part.kind === 'chunk' && part.turn !== turn && sameTokens(part.tokens, tokens),
+        )
+      : -1;
+    this.#cited.push({ chunk, part: known < 0 ? this.#parts.length : known });
+    if (known < 0) this.#parts.push({ kind: 'chunk', tokens, lead, source, turn });
+  }
+}
+
+/** A client's text as chunks: one that exceeds the limit is split. */
+function chunksOf({ text, title, position }: MarkedText, model: LayoutModel): PromptChunk[] {
+  const tokens = model.tokenize(text);
+  const count = Math.ceil(tokens.length / MAX_CHUNK_TOKENS);
+  return Array.from({ length: count }, (_, ordinal) => ({
+    text,
+    tokens: tokens.slice(ordinal * MAX_CHUNK_TOKENS, (ordinal + 1) * MAX_CHUNK_TOKENS),
+    label: title,
+    score: 0,
+    source: { document: `${title} (${position + 1})`, documentId: null, libraryId: null, title, ordinal },
+  }));
+}
+
+function tooLong(tokens: number, request: PromptRequest): KvasirError {
+  if (request.form === 'conversation') return questionTooLong(tokens, request);
+  return contextOverflow(
+    `The prompt has ${tokens} tokens, but the context holds ${request.contextTokens}, and the answer needs room as well.`,
+  );
+}
+
+export function questionTooLong(
+  tokens: number,
+  { contextTokens, reserve }: Pick<PromptRequest, 'contextTokens' | 'reserve'>,
+): KvasirError {
+  return new KvasirError(
+    'QUESTION_TOO_LONG',
+    `The question has ${tokens} tokens, but the context holds ${contextTokens}, of which ${reserve} are reserved for the answer.`,
+    'Ask a shorter question, or use a model with a larger context.',
+  );
+}
+
+export function contextOverflow(message: string): KvasirError {
+  return new KvasirError(
+    'CONTEXT_OVERFLOW',
+    message,
+    'Send less text, or use a model with a larger context.',
+  );
+}
+
+/** Templates write the BOS or leave it to the tokenizer; either way a prompt starts with exactly one. */
+export function withOneBos(ids: Int32Array, info: Pick<ModelInfo, 'bosToken' | 'addBos'>): Int32Array {
+  if (info.bosToken < 0) return ids;
+  let start = 0;
+  while (ids[start] === info.bosToken) start++;
+  const wanted = start > 0 || info.addBos;
+  return wanted ? concat(Int32Array.of(info.bosToken), ids.subarray(start)) : ids;
+}
+
+/** Concatenates token ids. */
+export function concat(...arrays: readonly Int32Array[]): Int32Array {
+  const joined = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array, at);
+    at += array.length;
+  }
+  return joined;
+}

@@ -1,0 +1,11 @@
+import type { FusionModel } from '../fusion/model.ts';
+import type { ServerModel } from '../models/sources/servers/server-model.ts';
+
+/** A model that answers, here or on a server. */
+export type AnsweringModel = FusionModel | ServerModel;
+
+/** A model that answers, and its display name. */
+export interface NamedModel<M = AnsweringModel> {
+  name: string;
+  model: M;
+}

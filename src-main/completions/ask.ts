@@ -1,0 +1,155 @@
+import { KvasirError } from '../../src-shared/errors.ts';
+import type { TextKind } from '../../src-shared/contract/calibration.ts';
+import type { Settings } from '../../src-shared/settings.ts';
+import type { AnswerMaker } from '../answering/answer.ts';
+import type { Ask } from '../answering/ask.ts';
+import type { NamedModel } from '../answering/named-model.ts';
+import { choicesOf, type AnswerChoices } from '../answering/choices.ts';
+import { searchText } from '../answering/follow-up.ts';
+import { answerReserve } from '../answering/limits.ts';
+import type { Passages } from '../answering/passages.ts';
+import type { Message } from '../answering/prompt.ts';
+import { QUESTION_MARK } from '../answering/template.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import type { NamedLibrary } from './names.ts';
+import type { CompletionMessage, CompletionRequest, CompletionText } from './types.ts';
+
+/** What a request asks; how it is made is added. */
+type RequestAsk = Pick<
+  Ask,
+  'messages' | 'form' | 'reserve' | 'question' | 'choices' | 'mayGuess' | 'unready' | 'raw' | 'filter'
+>;
+
+interface Context extends NamedModel {
+  settings: Settings;
+  planner: Planner;
+}
+
+interface LibraryContext extends Context {
+  maker: Pick<AnswerMaker, 'find'>;
+  passages: Pick<Passages, 'unready'>;
+  signal: AbortSignal;
+}
+
+/** A client's messages or text, unchanged. */
+export function askModel(request: CompletionRequest, context: Context): RequestAsk {
+  const { prompt, grammar } = request;
+  // Chunks that a client marks are stored regardless of the setting for library passages; the model receives only what the client sent.
+  const choices = { ...choicesFor(request, context, Infinity, 'client'), storeMisses: true };
+  return {
+    ...clientPrompt(prompt),
+    choices,
+    question: '',
+    mayGuess: true,
+    raw: 'text' in prompt || grammar !== undefined,
+    filter: filterOf(request),
+  };
+}
+
+/** The messages of a client's prompt, which leaves room for one token at least. */
+export function clientPrompt(
+  prompt: CompletionRequest['prompt'],
+): Pick<Ask, 'messages' | 'form' | 'reserve'> {
+  const isText = 'text' in prompt;
+  const messages = isText ? [{ role: 'user' as const, parts: prompt.text }] : prompt.messages;
+  return { messages: messages.map(messageOf), form: isText ? 'text' : 'messages', reserve: 1 };
+}
+
+/** The last user message is the question, and its passages precede it, as in the window. BAD_ARGUMENT without a question, ABORTED. */
+export async function askLibrary(
+  request: CompletionRequest,
+  library: NamedLibrary,
+  context: LibraryContext,
+): Promise<RequestAsk> {
+  const { settings, maker, passages, signal } = context;
+  const { question, previous, before } = questionOf(request);
+  const choices = choicesFor(request, context, settings.maxTokens);
+  const scope = { libraryIds: [library.id], documentIds: [] };
+  const search = searchText(question, previous);
+  const found = await maker.find(search, { scope, topK: choices.topK, signal });
+  const asked: Message = { role: 'user', pieces: [...found, QUESTION_MARK + question] };
+  const { systemPrompt, contextTokens, maxTokens } = choices;
+  return {
+    messages: [...ledBy(systemPrompt, before.map(messageOf)), asked],
+    form: 'messages',
+    reserve: answerReserve({ contextTokens, answerTokens: maxTokens }),
+    question,
+    choices,
+    mayGuess: request.mayGuess === true,
+    unready: passages.unready(scope, search),
+    raw: request.grammar !== undefined,
+    filter: filterOf(request),
+  };
+}
+
+/** Kvasir's instructions before the messages: prepended to the client's system message, since templates accept only one. */
+function ledBy(systemPrompt: string, messages: Message[]): Message[] {
+  const [first, ...others] = messages;
+  if (systemPrompt === '') return messages;
+  if (first?.role !== 'system') return [{ role: 'system', pieces: [systemPrompt] }, ...messages];
+  return [{ role: 'system', pieces: [`${systemPrompt}\n\n`, ...first.pieces] }, ...others];
+}
+
+/** `maxTokens`: used when the request sets no limit. */
+function choicesFor(
+  request: CompletionRequest,
+  { settings, model, planner }: Context,
+  maxTokens: number,
+  textKind?: TextKind,
+): AnswerChoices {
+  const { strategy, topK, temperature, think, topP, topTokens, minP, repeatPenalty } = request;
+  const { seed, logprobs, grammar } = request;
+  const filtered = (topP ?? topTokens ?? minP) !== undefined;
+  const asked = { strategy, topK, temperature, think, textKind, maxTokens: request.maxTokens ?? maxTokens };
+  const choices = choicesOf(asked, settings, model, planner);
+  const sampling = {
+    ...choices.sampling,
+    ...(seed !== undefined && { seed: unsigned(seed) }),
+    ...(filtered && { topP: topP ?? 1, topK: topTokens ?? 0, minP: minP ?? 0 }),
+    ...(logprobs !== undefined && { chances: logprobs }),
+    // An answer that continues raw text or follows a grammar may have to repeat itself.
+    ...((grammar !== undefined || 'text' in request.prompt) && { repeatPenalty: 1 }),
+    ...(repeatPenalty !== undefined && { repeatPenalty }),
+    ...(grammar !== undefined && { grammar }),
+  };
+  return { ...choices, sampling };
+}
+
+/** The engine's seeds have 32 bits. */
+function unsigned(seed: number): number {
+  return Number(BigInt.asUintN(32, BigInt(seed)));
+}
+
+/** The first sampling filter that has an effect, besides top-p, which all models have. */
+function filterOf({ topTokens = 0, minP = 0, repeatPenalty = 1 }: CompletionRequest): string | undefined {
+  if (topTokens > 0) return 'top_k';
+  if (minP > 0) return 'min_p';
+  return repeatPenalty === 1 ? undefined : 'repeat_penalty';
+}
+
+/** A client's message, with the chunks that it marks. */
+function messageOf({ role, parts }: CompletionMessage): Message {
+  const pieces = parts.map(({ text, cache, title = 'text of a client' }, position) =>
+    cache === true && text !== '' ? { text, title, position } : text,
+  );
+  return { role, pieces };
+}
+
+function questionOf({ prompt }: CompletionRequest): {
+  question: string;
+  previous: string | undefined;
+  before: readonly CompletionMessage[];
+} {
+  const messages: readonly CompletionMessage[] =
+    'text' in prompt ? [{ role: 'user', parts: prompt.text }] : prompt.messages;
+  const last = messages.at(-1);
+  const question = last?.role === 'user' ? textOf(last.parts).trim() : '';
+  if (question === '') throw new KvasirError('BAD_ARGUMENT', 'The last message must have the role “user”.');
+  const before = messages.slice(0, -1);
+  const previous = before.findLast(({ role }) => role === 'user');
+  return { question, previous: previous && textOf(previous.parts), before };
+}
+
+function textOf(parts: readonly CompletionText[]): string {
+  return parts.map(({ text }) => text).join('');
+}
