@@ -84,7 +84,7 @@ export class AnswerMaker {
     }
     for (const notice of notices) yield { kind: 'notice', notice };
     if (isEmpty && !ask.mayGuess) throw nothingMatches(ask.unready, question);
-    const { stats, ...turn } = yield* backend.answer(ask, prompt, this.#options);
+    const { stats, ...turn } = yield* backend.turn(ask, prompt, this.#options);
     const text = ask.raw ? turn.text : turn.text.trimEnd();
     const answer: Answer = {
       ...turn,

@@ -70,10 +70,13 @@ describe("the model's template", () => {
     const past = { question: 'Who?', chunks: [], text: 'Mara.', answer: model.tokenize('Mara.') };
     const shown = (thought: boolean): string => {
       const { parts } = assemble(model, 'Why?', [], ROOMY, [{ ...past, thought }]);
-      return model.detokenize(parts.flatMap(({ tokens }) => [...tokens]));
+      return model.detokenize(
+        parts.flatMap(({ tokens }) => [...tokens]),
+        { special: true },
+      );
     };
-    expect(shown(false)).toBe('[INST] Question: Who? [/INST]Mara.</s>[INST] Question: Why? [/INST]');
-    expect(shown(true)).toBe('[INST] Question: Who? [/INST] Mara.</s>[INST] Question: Why? [/INST]');
+    expect(shown(false)).toBe('<s>[INST] Question: Who? [/INST]Mara.</s>[INST] Question: Why? [/INST]');
+    expect(shown(true)).toBe('<s>[INST] Question: Who? [/INST] Mara.</s>[INST] Question: Why? [/INST]');
   });
 
   test('is rendered once, unless it inserts the time', () => {

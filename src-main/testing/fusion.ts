@@ -2,6 +2,7 @@
  * A model, sessions and a store that only count: token ids come from a small reversible tokenizer, "KV" is the tokens
  * themselves, and a session remembers what was appended to it. The file is long because it fakes the whole engine.
  */
+import { setImmediate as nextTask } from 'node:timers/promises';
 import type {
   AppendOptions,
   AppendReport,
@@ -329,6 +330,7 @@ export class FakeSession implements FusionSession {
     const stopAt = Math.min(maxTokens, says.length);
     let written = 0;
     for (const token of says.subarray(0, stopAt)) {
+      await nextTask(); // as native code, which hands over each token in a task of its own
       await this.#model.beforeToken(written);
       if (signal?.aborted) break;
       written++;

@@ -115,6 +115,25 @@ describe('the import direction rule', () => {
     expect(Object.keys(lint('no-native-addon', files))).toEqual(['src-main/kvstore/store.ts']);
   });
 
+  it('lets only AnswerMaker take a turn with a model', () => {
+    const code = 'declare const backend: { turn(): void }; backend.turn();';
+    const files = { 'src-main/chat/answerer.ts': code, 'src-main/answering/answer.ts': code };
+    expect(Object.keys(lint('one-turn', files))).toEqual(['src-main/chat/answerer.ts']);
+  });
+
+  it.each([
+    'declare class ServerModel {} export const ask = (model: object) => model instanceof ServerModel;',
+    `export const ask = ({ engine }: { engine: string }) => engine === 'remote';`,
+    'declare function canBlend(model: object): boolean; export const ask = () => canBlend({});',
+  ])('lets only the backends and the list of models ask about servers: %s', (code) => {
+    const files = {
+      'src-main/chat/sessions.ts': code,
+      'src-main/answering/backends/backend-of.ts': code,
+      'src-main/models/active-model.ts': code,
+    };
+    expect(Object.keys(lint('no-server-question', files))).toEqual(['src-main/chat/sessions.ts']);
+  });
+
   it('keeps the typed native surface inside engine/', () => {
     expect(importProblem('src-main/kvstore/store.ts', '../engine/native.ts')).toBe(
       'src-main/engine/native.ts belongs to src-main/engine alone: src-main/kvstore imports src-main/engine/engine.ts instead.',

@@ -105,7 +105,7 @@ export interface Backend<P extends Prompt = Prompt> {
    * Makes the answer to a prompt. Call only while nobody else uses the model. ABORTED when stopped before the first token, OUT_OF_MEMORY,
    * ENGINE_FAILED, REMOTE_*.
    */
-  answer(ask: Ask, prompt: P, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void>;
+  turn(ask: Ask, prompt: P, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void>;
   /** The texts that the model reads in a prompt. */
   textsOf(prompt: P): string[];
   /** The token ids of a prompt, with its BOS or without. BAD_ARGUMENT where the tokenizer is unknown. */

@@ -33,10 +33,10 @@ export class LocalBackend implements Backend<TokenPrompt> {
     return tokenPrompt(this.#model, request);
   }
 
-  answer(ask: Ask, prompt: TokenPrompt, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void> {
+  turn(ask: Ask, prompt: TokenPrompt, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void> {
     return eventsOf((tell, stop) => {
       const signal = ask.signal ? AbortSignal.any([ask.signal, stop]) : stop;
-      return answer({ model: this.#model, ask, parts, tell, signal }, prompt);
+      return takeTurn({ model: this.#model, ask, parts, tell, signal }, prompt);
     });
   }
 
@@ -72,7 +72,7 @@ interface Run {
 }
 
 /** ABORTED when stopped before the first token; the session then holds the tokens that it shares with the prompt. */
-async function answer(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise<Turn> {
+async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise<Turn> {
   const { ask, model, parts, tell } = run;
   throwIfAborted(run.signal);
   const storedNow = ask.storesFirst ? await storeChunks(run, laidOut) : NOTHING_STORED;

@@ -40,7 +40,7 @@ async function answered({ messages }: Pick<Ask, 'messages'>, { separator = '', m
     ...more,
   } as Ask;
   const backend = new RemoteBackend(model);
-  const events = backend.answer(ask, backend.layOut({ ...ask, ...CHOICES }));
+  const events = backend.turn(ask, backend.layOut({ ...ask, ...CHOICES }));
   const told: AnswerEvent[] = [];
   let next: IteratorResult<AnswerEvent, Turn>;
   while (!(next = await events.next()).done) told.push(next.value);

@@ -53,7 +53,7 @@ export class RemoteBackend implements Backend<TextPrompt> {
     );
   }
 
-  async *answer(ask: Ask, prompt: TextPrompt): AsyncGenerator<AnswerEvent, Turn, void> {
+  async *turn(ask: Ask, prompt: TextPrompt): AsyncGenerator<AnswerEvent, Turn, void> {
     requireSupported(ask);
     const { choices, begun, stopwatch } = ask;
     const tokens = prompt.tokens + this.#model.tokenize(begun?.text ?? '').length;
@@ -212,7 +212,7 @@ function layOut(messages: readonly Message[], model: Pick<ServerModel, 'tokenize
   const cited: Prompt['cited'] = [];
   const parts: TextPart[] = [];
   let turn = -1;
-  const laidOut = messages.map(({ role, pieces, isRead }) => {
+  const laidOut = messages.map(({ role, pieces, isRead }, i) => {
     if (role === 'user') turn++;
     const own: TextPart[] = [];
     for (const piece of pieces) {
@@ -221,7 +221,8 @@ function layOut(messages: readonly Message[], model: Pick<ServerModel, 'tokenize
         (part) => part.kind === 'chunk' && part.turn < turn && part.text === text,
       );
       const isChunk = typeof piece !== 'string';
-      if (isChunk && 'tokens' in piece) cited.push({ chunk: piece, part: known < 0 ? parts.length : known });
+      if (isChunk && 'tokens' in piece && i === messages.length - 1)
+        cited.push({ chunk: piece, part: known < 0 ? parts.length : known });
       if (isChunk && known >= 0) continue; // the server was sent it before
       const part: TextPart = { kind: isChunk ? 'chunk' : 'text', text: isRead ? text.trim() : text, turn };
       parts.push(part);

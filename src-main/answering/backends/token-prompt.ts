@@ -47,12 +47,14 @@ function layOut(
   // Only text from the template may become control tokens. A plain frame has none, and may contain the user's text.
   const special = plainBecause === undefined;
   const layout = new Layout(model, turns);
-  for (const [i, { role, pieces, answer }] of messages.filter(({ isRead }) => !isRead).entries()) {
+  const written = messages.filter(({ isRead }) => !isRead);
+  for (const [i, { role, pieces, answer }] of written.entries()) {
+    const cites = !turns || i === written.length - 1;
     if (role === 'user') layout.beginTurn();
     layout.addFrame((answer && !answer.thought ? behind : texts[i]) ?? '', special);
     if (role === 'user') layout.endHead();
     if (answer) layout.addTokens(answer.tokens);
-    else for (const piece of pieces) layout.add(piece);
+    else for (const piece of pieces) layout.add(piece, cites);
   }
   layout.addFrame(behind, special);
   return { ...layout.prompt(), plainBecause, behind };
@@ -61,7 +63,7 @@ function layOut(
 /** Raw text to continue, after the model's BOS. */
 function layOutText(model: LayoutModel, messages: readonly Message[]): TokenPrompt {
   const layout = new Layout(model, false);
-  for (const piece of messages.flatMap(({ pieces }) => pieces)) layout.add(piece);
+  for (const piece of messages.flatMap(({ pieces }) => pieces)) layout.add(piece, true);
   return { ...layout.prompt(), plainBecause: undefined, behind: '' };
 }
 
@@ -101,10 +103,11 @@ class Layout {
     this.#addText(rest, special);
   }
 
-  add(piece: Message['pieces'][number]): void {
+  /** `cites`: whether it is of the question, and not of an earlier turn. */
+  add(piece: Message['pieces'][number], cites: boolean): void {
     if (typeof piece === 'string') this.#addText(piece, false);
-    else if ('tokens' in piece) this.#addChunk(piece);
-    else for (const chunk of chunksOf(piece, this.#model)) this.#addChunk(chunk);
+    else if ('tokens' in piece) this.#addChunk(piece, cites);
+    else for (const chunk of chunksOf(piece, this.#model)) this.#addChunk(chunk, cites);
   }
 
   addTokens(tokens: Int32Array): void {
@@ -128,7 +131,7 @@ class Layout {
     this.addTokens(this.#model.tokenize(text, { special, begins: this.#parts.length === 0 }));
   }
 
-  #addChunk(chunk: PromptChunk): void {
+  #addChunk(chunk: PromptChunk, cites: boolean): void {
     const { tokens, lead, source } = chunk;
     const turn = Math.max(0, this.#turn);
     if (this.#parts.length === 0) this.addTokens(new Int32Array(0)); // the text that gets the BOS
@@ -137,7 +140,7 @@ class Layout {
           (part) => part.kind === 'chunk' && part.turn !== turn && sameTokens(part.tokens, tokens),
         )
       : -1;
-    this.#cited.push({ chunk, part: known < 0 ? this.#parts.length : known });
+    if (cites) this.#cited.push({ chunk, part: known < 0 ? this.#parts.length : known });
     if (known < 0) this.#parts.push({ kind: 'chunk', tokens, lead, source, turn });
   }
 }
