@@ -1,6 +1,5 @@
-import type { Ttft } from '../../../src-shared/ttft.ts';
 import type { TokenChances } from '../../engine/engine.ts';
-import { blend, type BlendResult, type ChunkOutcome, type PromptPart } from '../../fusion/blender.ts';
+import { blend, type ChunkOutcome, type PromptPart } from '../../fusion/blender.ts';
 import { keyFor, type FusionModel } from '../../fusion/model.ts';
 import type { StoredPrefixes } from '../../fusion/stored-prefixes.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
@@ -16,6 +15,7 @@ import type { PromptRequest } from '../prompt.ts';
 import { headOf, leadingText, partsFrom, type SessionTokens } from '../session-tokens.ts';
 import { localStats } from '../stats.ts';
 import { endOfThought, PlainWriting, ThoughtStream, type Writing } from '../thoughts.ts';
+import { ttftOf } from '../ttft.ts';
 import { Written } from '../written.ts';
 import type { AnswerEvent, AnswerParts, Backend, LocalTurn, TokenLogprobs, Turn } from './backend.ts';
 import { isFarTooLong } from './length-check.ts';
@@ -304,27 +304,4 @@ function partTiers(
     if (kind === 'chunk' && !tiers.has(index)) tiers.set(index, 'resident');
   });
   return tiers;
-}
-
-/** The parts of the time to first token; the remainder of the total is `other`. */
-export function ttftOf(
-  { report: { stages, totalMs }, acquireMs }: BlendResult,
-  { total, planMs, ...times }: Omit<Ttft, 'acquire' | BlendStage | 'other'> & { planMs: number },
-): Ttft {
-  const blending: Pick<Ttft, BlendStage> = {
-    load: stages.loadWait,
-    place: stages.place,
-    check: stages.question + stages.check + stages.select,
-    recompute: stages.compute + stages.head,
-  };
-  // Rows gathered, layers started: what an append does between its stages.
-  blending.recompute += Math.max(0, totalMs - sum(Object.values(blending)));
-  const parts = { ...times, acquire: planMs + acquireMs, ...blending };
-  return { total, ...parts, other: Math.max(0, total - sum(Object.values(parts))) };
-}
-
-type BlendStage = 'load' | 'place' | 'check' | 'recompute';
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

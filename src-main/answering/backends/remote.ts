@@ -1,36 +1,18 @@
-import type { AnswerStats } from '../../../src-shared/contract/chat.ts';
+import type { Ttft } from '../../../src-shared/ttft.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { isAborted } from '../../platform/abort.ts';
-import type { ChatMessage, RemotePiece, RemoteUsage } from '../../models/sources/servers/client.ts';
+import type { RemotePiece, RemoteUsage } from '../../models/sources/servers/client.ts';
 import type { ServerModel } from '../../models/sources/servers/server-model.ts';
 import { requireRoom, type Ask } from '../ask.ts';
 import { figuresOnServer } from '../figures.ts';
 import { citationsOf } from '../passages.ts';
-import { fitted, type Message, type Prompt, type PromptRequest } from '../prompt.ts';
+import type { PromptRequest } from '../prompt.ts';
 import { NO_HITS } from '../stats.ts';
+import type { Stopwatch } from '../stopwatch.ts';
 import { STRAY, ThoughtStream, type AnswerDelta } from '../thoughts.ts';
 import { Written } from '../written.ts';
 import type { AnswerEvent, Backend, Turn } from './backend.ts';
-import { contextOverflow, questionTooLong } from './token-prompt.ts';
-
-/** Text of a message. */
-interface TextPart {
-  kind: 'text' | 'chunk';
-  text: string;
-  turn: number;
-}
-
-/** A prompt as messages, which the server puts into its model's template. */
-interface TextPrompt extends Prompt {
-  parts: TextPart[];
-  messages: { role: ChatMessage['role']; parts: TextPart[] }[];
-}
-
-/** Sent to a server that cannot continue an assistant message: nearly none can. */
-const GO_ON = 'Go on exactly where your answer stopped. Repeat nothing of it.';
-
-/** Separates passages if no separator is set. */
-const PARAGRAPHS = '\n\n';
+import { messagesOf, textPrompt, type TextPrompt } from './text-prompt.ts';
 
 /** A model on a server: it is sent messages with the passages as text, and the whole conversation each time. */
 export class RemoteBackend implements Backend<TextPrompt> {
@@ -46,11 +28,7 @@ export class RemoteBackend implements Backend<TextPrompt> {
         'Continuing raw text is not supported for remote models.',
         'Send messages to /v1/chat/completions instead.',
       );
-    return fitted(
-      request,
-      (messages) => layOut(messages, this.#model),
-      (tokens) => (request.form === 'conversation' ? questionTooLong(tokens, request) : promptTooLong()),
-    );
+    return textPrompt(this.#model, request);
   }
 
   async *turn(ask: Ask, prompt: TextPrompt): AsyncGenerator<AnswerEvent, Turn, void> {
@@ -58,19 +36,11 @@ export class RemoteBackend implements Backend<TextPrompt> {
     const { choices, begun, stopwatch } = ask;
     const tokens = prompt.tokens + this.#model.tokenize(begun?.text ?? '').length;
     requireRoom(tokens, ask);
-    const room = choices.contextTokens - tokens;
-    const told: AnswerEvent[] = [];
-    const writing = new ThoughtStream(NO_TOKENS, '');
-    const before = begunText(writing, begun);
-    const written = new Written({
-      writing,
-      begun: before,
-      mayRepeat: ask.raw ?? false,
-      tell: (event) => told.push(event),
-    });
-    if (begun) yield { kind: 'begun', written: before };
+    const answer = new ServerAnswer(ask, this.#model);
+    if (begun) yield { kind: 'begun', written: answer.begun };
     yield { kind: 'placed', citations: citationsOf(prompt, new Map()), prompt };
-    const assemble = stopwatch.lap();
+    const times = { wait: 0, ...ask.before, assemble: stopwatch.lap() };
+    const room = choices.contextTokens - tokens;
     const { temperature = 0, topP, seed } = choices.sampling;
     const pieces = this.#model.complete({
       messages: messagesOf(prompt, this.#model.server.separator, begun?.text ?? ''),
@@ -78,64 +48,22 @@ export class RemoteBackend implements Backend<TextPrompt> {
       temperature,
       seed,
       ...(temperature > 0 && { topP }),
-      signal: AbortSignal.any([...(ask.signal ? [ask.signal] : []), written.repeats]),
+      signal: AbortSignal.any([...(ask.signal ? [ask.signal] : []), answer.written.repeats]),
     });
-    const answer = new AnswerPieces(writing, begun?.text === '' && before.thought !== '');
-    const ended: RemoteEnd = { stop: 'aborted', usage: NOTHING_TOLD };
     let firstAt: number | undefined;
-    let estimated = 0;
     try {
       for await (const piece of pieces) {
-        if (piece.kind === 'end') {
-          ended.stop = piece.reason === 'length' ? (room < choices.maxTokens ? 'context' : 'length') : 'eos';
-          ended.usage = piece.usage;
-          continue;
-        }
-        firstAt ??= stopwatch.clock.now();
-        const count = this.#model.tokenize(piece.text).length;
-        estimated += count;
-        for (const delta of answer.push(piece, count)) written.add(delta);
-        yield* told.splice(0);
+        if (piece.kind !== 'end') firstAt ??= stopwatch.clock.now();
+        yield* answer.push(piece);
       }
     } catch (error) {
       if (!isAborted(error) || firstAt === undefined) throw error;
     }
     const now = stopwatch.clock.now();
-    written.add(writing.flush());
-    yield* told.splice(0);
-    firstAt ??= now;
-    const { promptTokens, cachedTokens, answerTokens } = ended.usage;
-    const figures = figuresOnServer(promptTokens ?? prompt.tokens);
-    const times = { wait: 0, ...ask.before, assemble, server: firstAt - stopwatch.lapStart };
-    const total = firstAt - stopwatch.start;
-    const parts = { ...NO_TIME, ...times };
-    return {
-      thought: written.thought,
-      text: written.text,
-      stop: written.repeats.aborted ? 'repetition' : ended.stop,
-      tiers: new Map(),
-      notices: [],
-      figures,
-      stats: {
-        ttftMs: { ...parts, total, other: Math.max(0, total - sum(Object.values(parts))) },
-        fullPrefillMs: null,
-        fullPrefillMeasured: false,
-        tokensPerSecond: now > firstAt ? ((answerTokens ?? 0) * 1000) / (now - firstAt) : 0,
-        server: ended.usage,
-        ...figures,
-        answerTokens: answerTokens ?? estimated,
-        chunkHits: NO_HITS,
-        strategy: { name: 'full', ratio: 1 },
-      },
-      usage: {
-        promptTokens: promptTokens ?? 0,
-        cachedTokens: cachedTokens ?? 0,
-        storedTokens: 0,
-        answerTokens: answerTokens ?? 0,
-      },
-      answer: new Int32Array(0),
-      tokensBefore: writing.tokensBefore,
-    };
+    yield* answer.flush();
+    const ttftMs = ttftOf(times, (firstAt ??= now), stopwatch);
+    const stop = answer.stop === 'length' && room < choices.maxTokens ? 'context' : answer.stop;
+    return turnOf(answer, prompt, { ttftMs, stop, writtenMs: now - firstAt });
   }
 
   textsOf({ parts }: TextPrompt): string[] {
@@ -155,45 +83,114 @@ export class RemoteBackend implements Backend<TextPrompt> {
   }
 }
 
-interface RemoteEnd {
-  stop: Turn['stop'];
-  usage: RemoteUsage;
+/** Its answer arrives as text. */
+const NO_TOKENS = { detokenize: () => '' };
+
+/** An answer as it arrives, with the marks that models write around thoughts. */
+class ServerAnswer {
+  readonly begun: AnswerDelta;
+  readonly written: Written;
+  stop: Turn['stop'] = 'aborted';
+  usage: RemoteUsage = { promptTokens: null, cachedTokens: null, answerTokens: null };
+  /** Estimated, as the prompt's. */
+  tokens = 0;
+  readonly #model: Pick<ServerModel, 'tokenize'>;
+  readonly #writing = new ThoughtStream(NO_TOKENS, '');
+  readonly #told: AnswerEvent[] = [];
+  #thinks: boolean;
+
+  constructor({ begun, raw = false }: Ask, model: Pick<ServerModel, 'tokenize'>) {
+    this.#model = model;
+    this.begun = begunText(this.#writing, begun);
+    this.#thinks = begun?.text === '' && this.begun.thought !== '';
+    this.written = new Written({
+      writing: this.#writing,
+      begun: this.begun,
+      mayRepeat: raw,
+      tell: (event) => this.#told.push(event),
+    });
+  }
+
+  get tokensBefore(): number {
+    return this.#writing.tokensBefore;
+  }
+
+  push(piece: RemotePiece): AnswerEvent[] {
+    if (piece.kind === 'end') {
+      this.stop = piece.reason === 'length' ? 'length' : 'eos';
+      this.usage = piece.usage;
+      return [];
+    }
+    const thinks = piece.kind === 'thought';
+    if (thinks !== this.#thinks) this.written.add(this.#writing.pushMark(thinks ? STRAY.begin : STRAY.end));
+    this.#thinks = thinks;
+    const count = this.#model.tokenize(piece.text).length;
+    this.tokens += count;
+    this.written.add(this.#writing.pushText(piece.text, count));
+    return this.#told.splice(0);
+  }
+
+  /** The remaining text at the end of the stream. */
+  flush(): AnswerEvent[] {
+    this.written.add(this.#writing.flush());
+    if (this.written.repeats.aborted) this.stop = 'repetition';
+    return this.#told.splice(0);
+  }
 }
 
-const NOTHING_TOLD: RemoteUsage = { promptTokens: null, cachedTokens: null, answerTokens: null };
-
-const NO_TIME: Omit<AnswerStats['ttftMs'], 'total' | 'other' | 'server' | 'wait' | 'retrieve' | 'assemble'> =
-  {
+/** The whole wait after the prompt was sent counts as the server's. */
+function ttftOf(
+  times: Pick<Ttft, 'wait' | 'retrieve' | 'assemble'>,
+  firstAt: number,
+  { start, lapStart }: Stopwatch,
+): Ttft {
+  const total = firstAt - start;
+  const server = firstAt - lapStart;
+  const other = Math.max(0, total - server - times.wait - times.retrieve - times.assemble);
+  return {
+    total,
+    ...times,
     acquire: 0,
     load: 0,
     place: 0,
     check: 0,
     recompute: 0,
     firstToken: 0,
+    server,
+    other,
   };
+}
 
-/** Its answer arrives as text. */
-const NO_TOKENS = { detokenize: () => '' };
-
-/** The pieces of an answer as text, with the marks that models write around thoughts. */
-class AnswerPieces {
-  readonly #writing: ThoughtStream;
-  #thinking: boolean;
-
-  constructor(writing: ThoughtStream, thinking: boolean) {
-    this.#writing = writing;
-    this.#thinking = thinking;
-  }
-
-  push({ kind, text }: Exclude<RemotePiece, { kind: 'end' }>, tokens: number): AnswerDelta[] {
-    const thinks = kind === 'thought';
-    const turns = thinks !== this.#thinking;
-    this.#thinking = thinks;
-    return [
-      ...(turns ? [this.#writing.pushMark(thinks ? STRAY.begin : STRAY.end)] : []),
-      this.#writing.pushText(text, tokens),
-    ];
-  }
+function turnOf(
+  { written, usage, tokens, tokensBefore }: ServerAnswer,
+  prompt: TextPrompt,
+  { ttftMs, stop, writtenMs }: Pick<Turn, 'stop'> & { ttftMs: Ttft; writtenMs: number },
+): Turn {
+  const { promptTokens, cachedTokens, answerTokens } = usage;
+  const counted = { promptTokens: promptTokens ?? 0, cachedTokens: cachedTokens ?? 0, storedTokens: 0 };
+  const figures = figuresOnServer(promptTokens ?? prompt.tokens);
+  return {
+    thought: written.thought,
+    text: written.text,
+    stop,
+    tiers: new Map(),
+    notices: [],
+    figures,
+    stats: {
+      ttftMs,
+      fullPrefillMs: null,
+      fullPrefillMeasured: false,
+      tokensPerSecond: writtenMs > 0 ? ((answerTokens ?? 0) * 1000) / writtenMs : 0,
+      server: usage,
+      ...figures,
+      answerTokens: answerTokens ?? tokens,
+      chunkHits: NO_HITS,
+      strategy: { name: 'full', ratio: 1 },
+    },
+    usage: { ...counted, answerTokens: answerTokens ?? 0 },
+    answer: new Int32Array(0),
+    tokensBefore,
+  };
 }
 
 /** Reads what was begun, so that the rest continues it: a thought is unfinished if no answer follows it. */
@@ -206,59 +203,6 @@ function begunText(writing: ThoughtStream, begun: Ask['begun']): AnswerDelta {
     thought: deltas.map(({ thought }) => thought).join(''),
     answer: deltas.map(({ answer }) => answer).join(''),
   };
-}
-
-function layOut(messages: readonly Message[], model: Pick<ServerModel, 'tokenize'>): TextPrompt {
-  const cited: Prompt['cited'] = [];
-  const parts: TextPart[] = [];
-  let turn = -1;
-  const laidOut = messages.map(({ role, pieces, isRead }, i) => {
-    if (role === 'user') turn++;
-    const own: TextPart[] = [];
-    for (const piece of pieces) {
-      const text = typeof piece === 'string' ? piece : piece.text;
-      const known = parts.findIndex(
-        (part) => part.kind === 'chunk' && part.turn < turn && part.text === text,
-      );
-      const isChunk = typeof piece !== 'string';
-      if (isChunk && 'tokens' in piece && i === messages.length - 1)
-        cited.push({ chunk: piece, part: known < 0 ? parts.length : known });
-      if (isChunk && known >= 0) continue; // the server was sent it before
-      const part: TextPart = { kind: isChunk ? 'chunk' : 'text', text: isRead ? text.trim() : text, turn };
-      parts.push(part);
-      own.push(part);
-    }
-    return { role, parts: own };
-  });
-  const tokens = parts.reduce((total, { text }) => total + model.tokenize(text).length, 0);
-  return { parts, messages: laidOut, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause: undefined };
-}
-
-/**
- * A prompt's messages. Passages are joined by the separator, which also comes before the first and after the last of them: LMCache splits
- * prompts there, and a passage has the same text at any position. An answer that has begun is continued.
- */
-function messagesOf(
-  { messages }: Pick<TextPrompt, 'messages'>,
-  separator: string,
-  begun: string,
-): ChatMessage[] {
-  const written = messages.map(({ role, parts }) => ({ role, content: joined(parts, separator) }));
-  if (begun === '') return written;
-  return [...written, { role: 'assistant', content: begun }, { role: 'user', content: GO_ON }];
-}
-
-function joined(parts: readonly TextPart[], separator: string): string {
-  const between = separator === '' ? PARAGRAPHS : separator;
-  let text = '';
-  let apart = false;
-  for (const part of parts) {
-    const isChunk = part.kind === 'chunk';
-    if ((apart || isChunk) && (text !== '' || separator !== '')) text += between;
-    text += isChunk ? part.text.trimEnd() : part.text;
-    apart = isChunk;
-  }
-  return text;
 }
 
 /** A filter with a neutral value is omitted; one that a person set for local models is ignored. */
@@ -279,15 +223,4 @@ function requireSupported({ filter, choices: { sampling, maxTokens } }: Ask): vo
 
 function unsupported(message: string, advice: string): KvasirError {
   return new KvasirError('BAD_ARGUMENT', message, advice);
-}
-
-/** Without a count: it is only estimated. */
-function promptTooLong(): KvasirError {
-  return contextOverflow(
-    'The prompt exceeds the context of this remote model, and the answer needs room as well.',
-  );
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -6,7 +6,7 @@ import type { ChunkCache, FusionModel, FusionSession } from '../../fusion/model.
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ThoughtStream } from '../thoughts.ts';
-import { ttftOf } from '../backends/local.ts';
+import { ttftOf } from '../ttft.ts';
 import { split, type Way } from './way.ts';
 
 export interface RunOptions {
