@@ -68,7 +68,7 @@ export class AnswerMaker {
   }
 
   /**
-   * Makes an answer; the last event has all of it. Call only while nobody else uses the model; stopping to read ends the answer. NO_MATCH,
+   * Makes an answer; the last event has all of it. Call within the gate, which keeps the model loaded. A reader that stops early ends the answer. NO_MATCH,
    * DOCUMENT_WAITING, CONFLICT where nothing more fits, ABORTED when stopped before the first token, and the errors of Backend.
    */
   async *answer(ask: Ask): AsyncGenerator<AnswerEvent | AnswerDone, void, void> {

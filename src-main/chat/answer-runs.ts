@@ -45,7 +45,7 @@ interface Run {
   done: Promise<unknown>;
 }
 
-/** Answers in progress: one at a time per conversation; those of several conversations wait for each other. */
+/** Answers in progress: one per conversation; several conversations share the model, others wait at the gate. */
 export class AnswerRuns {
   readonly #options: AnswerRunsOptions;
   /** By conversation. */

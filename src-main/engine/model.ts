@@ -23,7 +23,8 @@ interface EncodeOptions extends CallOptions {
 }
 
 /**
- * A loaded model. Its calls run one after another; dispose() frees the weights and every session and chunk in memory.
+ * A loaded model. Calls of one session run in call order, those of several sessions in turns; dispose() frees the
+ * weights and every session and chunk in memory.
  */
 export class Model {
   readonly info: NativeModelInfo;

@@ -4,9 +4,9 @@
  * boundary.
  *
  * Conventions: token ids are Int32Array; times are milliseconds; sizes are bytes; positions count from 0. Native
- * failures are Errors with a `code` (see src-shared/errors.ts). Long calls return promises, run one after another, in
- * call order, on the model's native thread, and never block JavaScript. KV bytes pass through JavaScript only from a
- * shared cache to the engine.
+ * failures are Errors with a `code` (see src-shared/errors.ts). Long calls return promises and never block JavaScript:
+ * those of one session run in call order, those of several sessions of a model take turns. KV bytes pass through
+ * JavaScript only from a shared cache to the engine.
  */
 
 import type { BlendingObstacle } from '../../src-shared/blending.ts';

@@ -102,7 +102,7 @@ export interface Backend<P extends Prompt = Prompt> {
   /** QUESTION_TOO_LONG for a conversation, else CONTEXT_OVERFLOW; BAD_ARGUMENT for what the model does not support. */
   layOut(request: PromptRequest): P;
   /**
-   * Makes the answer to a prompt. Call only while nobody else uses the model. ABORTED when stopped before the first token, OUT_OF_MEMORY,
+   * Makes the answer to a prompt. Call within the gate, which keeps the model loaded. ABORTED when stopped before the first token, OUT_OF_MEMORY,
    * ENGINE_FAILED, REMOTE_*.
    */
   turn(ask: Ask, prompt: P, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void>;
