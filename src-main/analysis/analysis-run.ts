@@ -2,7 +2,7 @@ import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { readAnswer, type AnswerMaker } from '../answering/answer.ts';
 import { conversation } from '../answering/ask.ts';
-import { requireLocal } from '../answering/backends/backend-of.ts';
+import { requireLocal } from '../answering/backends/require-local.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
 import { encodeMissing } from '../answering/encode-missing.ts';
 import { cutOffNotice, endingNotices } from '../answering/notices.ts';

@@ -6,7 +6,7 @@ import { encodeAndStore, keyFor, type ChunkCache, type LedTokens } from '../fusi
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NamedModel } from './named-model.ts';
-import { requireLocal } from './backends/backend-of.ts';
+import { requireLocal } from './backends/require-local.ts';
 import type { AnswerChoices } from './choices.ts';
 
 interface EncodeOptions<C> {
