@@ -11,7 +11,7 @@ import type { Stopwatch } from './stopwatch.ts';
 import { QUESTION_MARK } from './template.ts';
 
 /** An answer to continue: its tokens if a model here sampled them, else its text. */
-export interface BegunAnswer {
+interface BegunAnswer {
   thought?: string | undefined;
   text: string;
   tokens?: Int32Array | undefined;
@@ -48,7 +48,7 @@ export interface Ask extends NamedModel, Pick<PromptRequest, 'messages' | 'form'
   openSession: (wanted: WantedSession) => SessionTokens | Promise<SessionTokens>;
 }
 
-export interface WantedSession {
+interface WantedSession {
   model: FusionModel;
   /** The whole prompt. */
   parts: readonly PromptPart[];

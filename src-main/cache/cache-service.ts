@@ -3,7 +3,7 @@ import type { CacheSelection, CacheStats, VerifyResult } from '../../src-shared/
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelImpact } from '../../src-shared/contract/models.ts';
 import type { Settings } from '../../src-shared/settings.ts';
-import type { KvDtype, Model } from '../engine/engine.ts';
+import type { KvDtype } from '../engine/engine.ts';
 import type { ChunkStore, KindTotals } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/registry/impact.ts';

@@ -132,7 +132,7 @@ export class Answerer {
     const made = await this.#make(ask, live, (event) => {
       if (event.kind === 'begun') live.restore(event.written);
     });
-    const { answer: more, stats: now } = made;
+    const { stats: now } = made;
     const answerTokens = (begun.tokens?.length ?? stats.answerTokens) + now.answerTokens;
     // A run of a single token has no measurable speed.
     const { tokensPerSecond } = now.answerTokens > 1 ? now : stats;

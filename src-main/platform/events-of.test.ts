@@ -32,11 +32,12 @@ test('throws the failure of the work after the events before it', async () => {
 
 test('a reader that stops early ends the work, and waits for it', async () => {
   let ended = false;
-  const events = eventsOf<number, void>(async (tell, stop) => {
+  const events = eventsOf<number, undefined>(async (tell, stop) => {
     tell(1);
     await new Promise((resolve) => stop.addEventListener('abort', resolve));
     await new Promise((resolve) => setTimeout(resolve, 5));
     ended = true;
+    return undefined;
   });
   for await (const event of events) {
     expect(event).toBe(1);

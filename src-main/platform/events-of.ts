@@ -7,24 +7,23 @@ export async function* eventsOf<E, R>(
 ): AsyncGenerator<E, R, void> {
   const told: E[] = [];
   const stop = new AbortController();
-  let more = Promise.withResolvers<void>();
-  let ended = false;
+  const state = { more: Promise.withResolvers(), ended: false };
   const tell = (event: E): void => {
     told.push(event);
-    more.resolve();
+    state.more.resolve(undefined);
   };
   const result = work(tell, stop.signal).finally(() => {
-    ended = true;
-    more.resolve();
+    state.ended = true;
+    state.more.resolve(undefined);
   });
   result.catch(() => undefined); // thrown below
   try {
     for (;;) {
       yield* told.splice(0);
       if (told.length > 0) continue;
-      if (ended) return await result;
-      await more.promise;
-      more = Promise.withResolvers();
+      if (state.ended) return await result;
+      await state.more.promise;
+      state.more = Promise.withResolvers();
     }
   } finally {
     stop.abort();

@@ -40,7 +40,7 @@ function layOut(
   const turns = form === 'conversation';
   const shown = messages.map(({ role, pieces, isRead }) => ({
     role,
-    text: isRead ? pieces.join('') : undefined,
+    text: isRead ? pieces.filter((piece) => typeof piece === 'string').join('') : undefined,
   }));
   const { texts, plainBecause } = messagesFrame(model.info, shown, { think, turns });
   const behind = texts.at(-1) ?? '';
