@@ -13,8 +13,6 @@ export interface Writing {
   /** How many of the first tokens do not belong to the answer. */
   readonly tokensBefore: number;
   push(token: number): AnswerDelta;
-  /** Text of tokens that were generated before. */
-  pushAll(tokens: Int32Array): Promise<AnswerDelta>;
   /** The remaining text at the end of the stream. */
   flush(): AnswerDelta;
 }
@@ -121,10 +119,6 @@ export class ThoughtStream implements Writing {
   #hold(text: string, shown: string): void {
     this.#held.push({ text, shown, token: this.#pending ?? this.#tokens });
     this.#pending = undefined;
-  }
-
-  pushAll(tokens: Int32Array): Promise<AnswerDelta> {
-    return pushAll(this, tokens);
   }
 
   /** '' for a token that is part of a character. */
@@ -253,16 +247,13 @@ export class PlainWriting implements Writing {
     return { thought: '', answer: this.#detokenizer.push(token) };
   }
 
-  pushAll(tokens: Int32Array): Promise<AnswerDelta> {
-    return pushAll(this, tokens);
-  }
-
   flush(): AnswerDelta {
     return { thought: '', answer: this.#detokenizer.flush() };
   }
 }
 
-async function pushAll(writing: Pick<Writing, 'push'>, tokens: Int32Array): Promise<AnswerDelta> {
+/** Text of tokens that were generated before. */
+export async function pushAll(writing: Pick<Writing, 'push'>, tokens: Int32Array): Promise<AnswerDelta> {
   const all: AnswerDelta = { thought: '', answer: '' };
   const slice = new TimeSlice();
   for (const token of tokens) {

@@ -42,7 +42,8 @@ export function historyBefore(
     turns.unshift({
       question: branch[i - 1]?.text ?? '',
       chunks: chunks.filter(({ tokens }) => tokens.length > 0),
-      text: answer.text,
+      // As written, so that a server's prefix cache finds it.
+      text: (ours ? context.written?.text : undefined) ?? answer.text,
       answer: sampled ? Int32Array.from(sampled) : model.tokenize(answer.text),
       thought: ours && context.tokensBefore > 0,
     });

@@ -14,7 +14,7 @@ import { citationsOf, type PartTiers, type PromptChunk, type Tier } from '../pas
 import type { PromptRequest } from '../prompt.ts';
 import { headOf, leadingText, partsFrom, type SessionTokens } from '../session-tokens.ts';
 import { localStats } from '../stats.ts';
-import { endOfThought, PlainWriting, ThoughtStream, type Writing } from '../thoughts.ts';
+import { endOfThought, PlainWriting, pushAll, ThoughtStream, type Writing } from '../thoughts.ts';
 import { ttftOf } from '../ttft.ts';
 import { Written } from '../written.ts';
 import type { AnswerEvent, AnswerParts, Backend, LocalTurn, TokenLogprobs, Turn } from './backend.ts';
@@ -80,7 +80,7 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
   const whole: Run = { ...run, prompt: followedBy(laidOut, begun) };
   requireRoom(whole.prompt.tokens, ask);
   const writing = ask.raw ? new PlainWriting(model) : new ThoughtStream(model, laidOut.behind);
-  const before = await writing.pushAll(begun);
+  const before = await pushAll(writing, begun);
   if (begun.length > 0) tell({ kind: 'begun', written: before });
   const written = new Written({ writing, tell, begun: before, mayRepeat: ask.raw ?? false });
   const assemble = ask.stopwatch.lap();

@@ -5,7 +5,7 @@ import { engineStrategy } from '../../fusion/strategy.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../../fusion/model.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { ThoughtStream } from '../thoughts.ts';
+import { pushAll, ThoughtStream } from '../thoughts.ts';
 import { ttftOf } from '../ttft.ts';
 import { split, type Way } from './way.ts';
 
@@ -71,7 +71,7 @@ export async function makePrompt(
   firstTokenAt ??= clock.now();
   const times = { firstToken: firstTokenAt - prefilled, total: firstTokenAt - started };
   const writing = new ThoughtStream(model, options.behind);
-  const written = [await writing.pushAll(tokens), writing.flush()];
+  const written = [await pushAll(writing, tokens), writing.flush()];
   return {
     way,
     logits,
