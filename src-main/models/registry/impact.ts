@@ -18,7 +18,7 @@ export function impactOf(
   dtype: KvDtype,
 ): ModelImpact {
   const { header } = row;
-  const tokensToCompute = header.obstacle === '' ? Math.max(0, tokens - cachedTokens) : 0;
+  const tokensToCompute = header.obstacle ? 0 : Math.max(0, tokens - cachedTokens);
   return {
     chunks,
     cachedChunks: Math.min(chunks, cachedChunks),
