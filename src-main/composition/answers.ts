@@ -33,7 +33,12 @@ import type { Models } from './models.ts';
 export type Answers = ReturnType<typeof openAnswers>;
 
 /** Search, blending, and what answers: conversations, analyses and requests of other programs. */
-export function openAnswers(base: Base, catalogue: Catalogue, { loader, localModels, models }: Models, own: Disposables) {
+export function openAnswers(
+  base: Base,
+  catalogue: Catalogue,
+  { loader, localModels, models }: Models,
+  own: Disposables,
+) {
   const { paths, host, core, store, onSetAside } = base;
   const { settings, events, gate, log } = core;
   const sets = activeChunkSets(catalogue, loader);
