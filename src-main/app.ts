@@ -6,7 +6,6 @@ import { openAnswers } from './composition/answers.ts';
 import { openBase, type AppOptions, type Base } from './composition/base.ts';
 import { openDocuments } from './composition/documents.ts';
 import { openDevicesAndModels } from './composition/models.ts';
-import type { Model } from './engine/engine.ts';
 import { damagedFailure, RECUT, SCHEMAS } from './databases.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { isAborted } from './platform/abort.ts';
@@ -68,8 +67,13 @@ function openServices(base: Base, own: Disposables) {
   const answers = openAnswers(base, catalogue, models, own);
   const documents = openDocuments(base, catalogue, models, answers, own);
   const { core, paths, engine, store } = base;
-  const beforeDispose = (model: Model): Promise<void> => store.forget(model);
-  const chosenModels = new ChosenModels({ ...models, settings: core.settings, paths, engine, beforeDispose });
+  const chosenModels = new ChosenModels({
+    ...models,
+    settings: core.settings,
+    paths,
+    engine,
+    beforeDispose: (model) => store.forget(model),
+  });
   /** All that are open; the app closes what their clients have not. */
   const profiles = new Set<Profile>();
   own.add({ close: () => Promise.all([...profiles].map((profile) => profile.close())) });

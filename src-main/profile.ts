@@ -15,7 +15,12 @@ import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import type { WatchService } from './fusion/watching/watch-service.ts';
 import type { WatchTable } from './fusion/watching/watch-table.ts';
 import type { ChunkStore } from './kvstore/store.ts';
-import type { ActiveModel, EmbedderSource, ModelSource } from './models/active-model.ts';
+import {
+  LocalModels,
+  type ActiveModel,
+  type EmbedderSource,
+  type ModelSource,
+} from './models/active-model.ts';
 import type { ChosenModels } from './models/chosen-models.ts';
 import type { ModelLoader } from './models/loader/model-loader.ts';
 import type { Core } from './platform/core.ts';
@@ -56,7 +61,7 @@ export class Profile {
   readonly search: SearchService;
   readonly chat: ChatService;
   readonly analysis: AnalysisService;
-  readonly calibration: CalibrationService<ActiveModel>;
+  readonly calibration: CalibrationService<ActiveModel<Model>>;
   /** Settings that cannot be used as given. */
   readonly found: readonly Failure[];
   readonly #app: SharedParts;
@@ -100,11 +105,12 @@ export class Profile {
     };
     const core: Core = { settings, events: this.events, gate, log };
     const { models } = this;
+    const localModels = new LocalModels(models);
     const sets = activeChunkSets(catalogue, models);
     this.search = new SearchService({ catalogue, sets, models, gate, log });
     this.calibration = new CalibrationService({
       ...core,
-      models,
+      models: localModels,
       file: app.calibrationFile,
       texts: libraryTexts({ catalogue, settings, sampleQuestions: app.paths.sampleQuestions }),
     });
@@ -112,6 +118,7 @@ export class Profile {
       ...core,
       path: ':memory:',
       models,
+      localModels,
       store,
       retrieval: this.search,
       passages: libraryPassages(catalogue, models),

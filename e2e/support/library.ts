@@ -2,6 +2,8 @@ import type { ChunkRow } from '../../src-main/catalogue/catalogue.ts';
 import type { App } from '../../src-main/app.ts';
 import { ask, type Answered, type Question } from '../../src-main/hosts/client/ask.ts';
 import { clientOf, type CoreClient } from '../../src-main/hosts/client/client.ts';
+import type { Model } from '../../src-main/engine/engine.ts';
+import { LocalModels } from '../../src-main/models/active-model.ts';
 import type { FolderReport } from '../../src-main/library/read-folder.ts';
 import type { Profile } from '../../src-main/profile.ts';
 
@@ -9,7 +11,7 @@ import type { Profile } from '../../src-main/profile.ts';
 export interface ReadLibrary extends FolderReport {
   client: CoreClient;
   profile: Profile;
-  model: Profile['active']['model'];
+  model: Model;
   chunkSetId: number;
   chunks: () => Iterable<ChunkRow>;
   /** Reads it again. */
@@ -27,7 +29,7 @@ export async function readLibrary(
   if (!profile) throw new Error('no profile');
   const read: ReadLibrary['read'] = (options = {}) => client.call('libraries.read', { path, ...options });
   const report = await read({ precompute });
-  const { model, chunkTokens } = profile.active;
+  const { model, chunkTokens } = await new LocalModels(profile.models).current();
   const { chunkTable } = app.catalogue;
   const chunkSetId = chunkTable.findSet(Number(report.libraryId), model.info.fingerprint, chunkTokens) ?? -1;
   return {

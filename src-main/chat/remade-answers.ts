@@ -39,13 +39,14 @@ export class RemadeAnswers {
 
   /** What watching needs of an answer whose conversation does not last. As blended(); CONFLICT. */
   passing(answerId: string): PassingAnswer | undefined {
-    const { models, messages, settings } = this.#options;
+    const { localModels, messages, settings } = this.#options;
     const blended = this.blended(answerId);
-    const model = models.active?.model;
+    const model = localModels.active?.model;
     if (!blended || !model) return undefined;
     const answer = messages.require(rowId(answerId, 'message'));
-    const { prompt, stats } = answerPrompt(answer, model, messages, settings.current);
-    return { ...blended, prompt: { parts: prompt.parts, behind: prompt.behind, strategy: stats.strategy } };
+    const { request, stats } = answerPrompt(answer, model, messages, settings.current);
+    const { parts, behind } = tokenPrompt(model, request);
+    return { ...blended, prompt: { parts, behind, strategy: stats.strategy } };
   }
 
   /** As remakePrompt. NOT_FOUND, CONFLICT when the prompt can no longer be reproduced. */

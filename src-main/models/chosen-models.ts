@@ -8,6 +8,7 @@ import type { ActiveModel } from './active-model.ts';
 import type { Trials } from './loader/trial/trials.ts';
 import { chooseModel } from './model-defaults.ts';
 import { withAdapter } from './registry/entry.ts';
+import type { ServerModel } from './sources/servers/server-model.ts';
 import type { ServerModels } from './sources/servers/server-models.ts';
 
 interface ChosenModelsOptions {
@@ -18,13 +19,13 @@ interface ChosenModelsOptions {
   settings: SettingsService;
   paths: Pick<Paths, 'demoModel'>;
   /** Releases what services hold of a model's memory. */
-  beforeDispose: (model: Model) => Promise<void>;
+  beforeDispose: (model: Model | ServerModel) => Promise<void>;
 }
 
 /** Models that clients choose for themselves, next to the one in use; each is loaded once for all its users. */
 export class ChosenModels {
   readonly #options: ChosenModelsOptions;
-  readonly #loaded = new Map<string, { loading: Promise<Model>; users: number }>();
+  readonly #loaded = new Map<string, { loading: Promise<Model | ServerModel>; users: number }>();
 
   constructor(options: ChosenModelsOptions) {
     this.#options = options;
@@ -66,7 +67,7 @@ export class ChosenModels {
     }
   }
 
-  async #load(path: string, adapter: string | undefined, threads: number): Promise<Model> {
+  async #load(path: string, adapter: string | undefined, threads: number): Promise<Model | ServerModel> {
     const { engine, devices, servers, trials, settings } = this.#options;
     const onServer = servers.find(path);
     if (onServer) return servers.load(onServer);

@@ -41,9 +41,11 @@ export async function chatClient(options: {
   const events = new EventBus();
   const active = { name: 'Fake', model };
   const log = { ...silentLogger, ...options.log };
+  const models = { active, current: () => Promise.resolve(active), onChange: () => () => undefined };
   const chat = new ChatService({
     path: ':memory:',
-    models: { active, current: () => Promise.resolve(active), onChange: () => () => undefined },
+    models,
+    localModels: models,
     store,
     passages,
     retrieval,
