@@ -16,6 +16,7 @@ const PATHS: Readonly<Record<string, object>> = {
 
 /** A stream whose first token waits for `held`, read up to its first piece. */
 async function waiting(path: string, held: Promise<void>) {
+  held.catch(() => undefined); // may be rejected before the answer waits for it
   const { post } = api({ keepAliveMs: 1, beforeToken: () => held });
   const answer = await post(path, { model: 'Fake', stream: true, ...PATHS[path] });
   const pieces = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
