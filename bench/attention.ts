@@ -28,7 +28,7 @@ const { values: args } = parseArgs({
 });
 
 /** Output of native/tools/attention.cc. */
-interface Measured {
+interface KernelMeasurements {
   threads: number;
   shape: { heads: number; group: number; headDim: number };
   /** Sum over all threads. */
@@ -78,7 +78,7 @@ for (const a of accuracy)
   errors.push([a.kernel, a.kv, a.rows, a.largest.toExponential(1), a.mean.toExponential(1)]);
 console.log(errors.toString());
 
-const measured = run('kvasir-attention', ...flags) as Measured;
+const measured = run('kvasir-attention', ...flags) as KernelMeasurements;
 
 const peak = Math.max(...measured.peaks.map((p) => p.gflops));
 console.log(measured.peaks.map((p) => `peak ${p.name}: ${p.gflops.toFixed(0)} GFLOP/s`).join(', '));

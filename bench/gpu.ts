@@ -18,9 +18,9 @@ import { openWithPacks } from '../src-main/engine/packs.ts';
 import { SetupError } from '../tools/setup/errors.mjs';
 import { ROOT } from '../tools/setup/platform.mjs';
 import { missingLibraries, provideBackend, sourceRoot } from './gpu/backend.ts';
-import { look, smi } from './gpu/look.ts';
+import { look, smi } from './gpu/build-environment.ts';
 import { gpuOptionsFrom, type GpuOptions } from './gpu/options.ts';
-import { buildCommands, obstacles, scripts, type Found, type Script } from './gpu/plan.ts';
+import { buildCommands, obstacles, scripts, type BuildEnvironment, type Script } from './gpu/plan.ts';
 import { alreadyDone, readRecord, writeRecord, type GpuRecord } from './gpu/record.ts';
 import { commit, machine, quoted } from './lib/machine.ts';
 
@@ -29,7 +29,7 @@ const shown = ({ name, args }: Script): string => ['npm run', name, '--', ...arg
 
 const recordOf = ({ outDir, shape }: GpuOptions): string => join(outDir, `gpu-${shape}.json`);
 
-function printPlan(options: GpuOptions, found: Found): void {
+function printPlan(options: GpuOptions, found: BuildEnvironment): void {
   const wanted = options.device !== 'cpu' && options.steps.has('backend');
   if (wanted && found.backend) say('The CUDA backend is installed.');
   if (wanted && !found.backend) {

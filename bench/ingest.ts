@@ -88,13 +88,13 @@ function writeDocuments(folder: string, count: number, total: number): void {
 }
 
 /** Exchanges the one-time token for the session's cookie. */
-async function enter({ url }: RunningApp): Promise<Entered> {
+async function enter({ url }: RunningApp): Promise<WindowSession> {
   const response = await fetch(url, { redirect: 'manual' });
   const [name = '', value = ''] = response.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? [];
   return { name, value, home: new URL(response.headers.get('location') ?? '', url).href };
 }
 
-interface Entered {
+interface WindowSession {
   name: string;
   value: string;
   /** The window's URL. */
@@ -106,7 +106,7 @@ interface Core {
   close(): void;
 }
 
-async function connect(running: RunningApp, { name, value, home }: Entered): Promise<Core> {
+async function connect(running: RunningApp, { name, value, home }: WindowSession): Promise<Core> {
   const socket = new WebSocket(new URL('./socket', home.replace('http', 'ws')), {
     headers: { Cookie: `${name}=${value}`, Origin: running.origin },
   });
@@ -143,7 +143,7 @@ async function untilIdle(core: Core): Promise<void> {
 }
 
 /** Presses keys in a screen's field, and measures the time from each key to the frame that shows it. */
-async function typeOn(page: Page, { home }: Entered, screen: string, time: number): Promise<Latency> {
+async function typeOn(page: Page, { home }: WindowSession, screen: string, time: number): Promise<Latency> {
   await page.goto(`${home}#${ROUTE[screen] ?? '/'}`);
   await page.reload();
   const field =

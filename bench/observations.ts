@@ -14,7 +14,7 @@ import Table from 'cli-table3';
 import { Engine } from '../src-main/engine/engine.ts';
 import { resolvePaths } from '../src-main/platform/paths.ts';
 import { writeResult } from './lib/result.ts';
-import { observe, type Observed } from './observations/observe.ts';
+import { observe, type Observations } from './observations/observe.ts';
 import { pictures } from './observations/pictures.ts';
 import { scoreByPassages } from './observations/passages.ts';
 import { loadSet } from './quality/sets.ts';
@@ -34,7 +34,7 @@ const all = loadSet(args.set, args.prompts);
 const set = { ...all, questions: all.questions.slice(0, Number(args.n)) };
 const path = args.model ?? resolvePaths().demoModel;
 const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });
-const observed: Observed = await observe(model, set.questions);
+const observed: Observations = await observe(model, set.questions);
 const passages = await scoreByPassages(model, set);
 
 const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;

@@ -25,8 +25,8 @@ import type { Calibration } from '../src-shared/contract/calibration.ts';
 import { commit } from './lib/machine.ts';
 import { Progress } from './lib/progress.ts';
 import { writeResult } from './lib/result.ts';
-import { calibrationOn } from './quality/calibrated.ts';
-import { matrix, type Asked } from './quality/matrix.ts';
+import { calibrationOn } from './quality/calibration.ts';
+import { matrix, type MatrixOptions } from './quality/matrix.ts';
 import { measure } from './quality/measure.ts';
 import { label, methodsFor } from './quality/methods.ts';
 import type { Lead } from './quality/prompt.ts';
@@ -79,7 +79,7 @@ const about = {
 
 /** Starts the whole app, which no other set needs. */
 async function fromLibrary(): Promise<QuestionSet> {
-  const { withRetriever } = await import('./quality/retrieved.ts');
+  const { withRetriever } = await import('./quality/retriever.ts');
   return withRetriever(path, librarySet);
 }
 
@@ -114,7 +114,7 @@ async function calibrationFor(dtype: KvDtype, lead: Lead): Promise<Calibration |
 const measuredOn = { model: about.model, fingerprint: about.fingerprint, set: about.set };
 const records = new Records(args.out, { ...measuredOn, commit: commit(), shots: args.shots }, args.resume);
 
-async function measured({ ratios, only, ...setting }: Asked): Promise<Row[]> {
+async function measured({ ratios, only, ...setting }: MatrixOptions): Promise<Row[]> {
   const wanted = new RegExp(only);
   const calibration =
     !args.selection && wanted.test('auto') ? await calibrationFor(setting.dtype, setting.lead) : undefined;
@@ -156,7 +156,7 @@ if (args.matrix) {
     if (args.out !== undefined) writeFileSync(args.out.replace(/\.json$/, `-${name}.svg`), svg);
   }
 } else {
-  const setting: Asked = {
+  const setting: MatrixOptions = {
     ratios: args.ratios.split(',').map(Number),
     only: args.only ?? '',
     dtype: args.dtype as KvDtype,

@@ -35,7 +35,7 @@ import {
   MATCHES_PER_CHUNK,
   retrieve,
 } from '../src-main/retrieval/retriever.ts';
-import type { Retrieved } from '../src-main/retrieval/types.ts';
+import type { RetrievedChunk } from '../src-main/retrieval/types.ts';
 import { SearchIndex } from '../src-main/retrieval/search-index.ts';
 import { readLibrary } from '../e2e/support/library.ts';
 import { writeResult } from './lib/result.ts';
@@ -71,7 +71,7 @@ interface Scores {
 const SCORES = ['hit1', 'hit6', 'ndcg6', 'precision', 'passages'] as const;
 const WAYS = ['ours', 'filled', 'plain'] as const;
 
-type Way = (typeof WAYS)[number];
+type RankingMethod = (typeof WAYS)[number];
 
 const dir = args.keep ?? mkdtempSync(join(tmpdir(), 'kvasir-retrieval-'));
 try {
@@ -81,7 +81,7 @@ try {
 }
 
 /** A question, and plain BM25's score on it. */
-interface Asked {
+interface ScoredQuestion {
   question: BenchQuestion;
   right: ReadonlySet<number>;
   plain: Scores;
@@ -92,7 +92,7 @@ function ask(catalogue: Catalogue, set: number) {
   const chunks = [...catalogue.chunks(set)];
   const plain = plainIndex(chunks);
   const rightOf = answersAmong(chunks);
-  const asked = questionsFrom(catalogue, chunks, Number(args.questions)).map((question): Asked => {
+  const asked = questionsFrom(catalogue, chunks, Number(args.questions)).map((question): ScoredQuestion => {
     const right = rightOf(question);
     return { question, right, plain: scoresOf(plain(question.text), right) };
   });
@@ -127,7 +127,7 @@ async function bench(): Promise<void> {
         group === 'all' ||
         (group === 'one right' ? right.size === 1 : group === `${question.language} ${question.kind}`),
     );
-    const meanOf = (way: Way): Scores =>
+    const meanOf = (way: RankingMethod): Scores =>
       Object.fromEntries(
         SCORES.map((score) => [score, some.reduce((sum, row) => sum + row[way][score], 0) / some.length]),
       ) as unknown as Scores;
@@ -160,7 +160,7 @@ async function bench(): Promise<void> {
 }
 
 /** Best first. */
-function ranked(found: readonly Retrieved[]): number[] {
+function ranked(found: readonly RetrievedChunk[]): number[] {
   return found.toSorted((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
 }
 

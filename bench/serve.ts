@@ -19,12 +19,12 @@ import { parseArgs } from 'node:util';
 import { Engine } from '../src-main/engine/engine.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
 import { writeResult } from './lib/result.ts';
-import { alone, closedLoop, openLoop, type Served } from './serve/load.ts';
+import { alone, closedLoop, openLoop, type ServedRequest } from './serve/load.ts';
 import { provideLlamaServer } from './serve/llama-build.ts';
 import { llamaServer } from './serve/llama-server.ts';
 import { methodsOf, promptTokens, type ServeMethod } from './serve/methods.ts';
 import { printServed, summary, type ServedRow } from './serve/summary.ts';
-import { measureTogether } from './serve/together.ts';
+import { measureTogether } from './serve/concurrency.ts';
 import { buildLibrary, drawRequests } from './serve/workload.ts';
 
 const { values: args } = parseArgs({
@@ -90,7 +90,7 @@ async function run(
   load: string,
   rate: number | null,
   idle: number,
-  work: () => Promise<Served[]>,
+  work: () => Promise<ServedRequest[]>,
 ) {
   process.stderr.write(`${method.name}, ${load}\n`);
   await method.forget();

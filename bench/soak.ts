@@ -19,7 +19,7 @@ import { randomFrom } from '../src-main/testing/random.ts';
 import { exponential } from './lib/draws.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
-import { Asker, type Answer } from './soak/asker.ts';
+import { SoakClient, type Answer } from './soak/client.ts';
 import { questions, type SoakQuestion } from './soak/questions.ts';
 import { startServer } from './soak/server.ts';
 import { printTenths, tenths, type Sample } from './soak/tenths.ts';
@@ -39,7 +39,7 @@ const SATURATION_SECONDS = Math.min(60, seconds);
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-soak-'));
 const server = await startServer(dir);
 try {
-  const asker = new Asker(server.baseURL);
+  const asker = new SoakClient(server.baseURL);
   const asked = questions();
   const alone = await allAlone(asker, asked);
   const saturation = await saturationRate(asker, asked, Number(args.clients));
@@ -73,7 +73,7 @@ try {
 
 /** Each request alone, twice: the first pass encodes its passages. */
 async function allAlone(
-  asker: Asker,
+  asker: SoakClient,
   asked: readonly SoakQuestion[],
 ): Promise<{ texts: string[]; ms: number }> {
   const texts: string[] = [];
@@ -88,7 +88,7 @@ async function allAlone(
 }
 
 async function saturationRate(
-  asker: Asker,
+  asker: SoakClient,
   asked: readonly SoakQuestion[],
   clients: number,
 ): Promise<number> {
@@ -109,7 +109,7 @@ async function saturationRate(
 
 /** Sends requests at random times until the time is over, regardless of pending ones. */
 async function openLoop(
-  asker: Asker,
+  asker: SoakClient,
   asked: readonly SoakQuestion[],
   texts: readonly string[],
   rate: number,

@@ -15,10 +15,10 @@ import {
   runCli,
   tempDir,
   writeFiles,
-  type Finished,
+  type CliResult,
 } from './cli-support.ts';
 
-interface Asked {
+interface AskOutput {
   model: { fingerprint: string; adapter?: string };
   library: { precomputed: { computed: number; stored: number } };
 }
@@ -38,15 +38,15 @@ beforeAll(() => {
 afterAll(() => removeDir(dir));
 
 describe('the command line', () => {
-  const ask = (...flags: string[]): Promise<Finished> =>
+  const ask = (...flags: string[]): Promise<CliResult> =>
     runCli([
       ...['ask', '--data', join(dir, 'cli'), '--library', library, '--threads', '1'],
       ...['--max-tokens', '8', '--chunk-tokens', '64', '--json', ...flags, QUESTION],
     ]);
-  const asked = async (...flags: string[]): Promise<Asked> => {
+  const asked = async (...flags: string[]): Promise<AskOutput> => {
     const { stdout, stderr, code } = await ask('--model', model, ...flags);
     expect(code, stderr).toBe(0);
-    return JSON.parse(stdout) as Asked;
+    return JSON.parse(stdout) as AskOutput;
   };
 
   test('KV computed with an adapter is not used without it, and vice versa', async () => {

@@ -26,15 +26,15 @@ beforeAll(() => {
 
 type Content = Anthropic.MessageParam['content'];
 /** The client also sends fields that its types lack: Kvasir's extensions, and `temperature`, which newer types omit. */
-type More = Partial<Anthropic.MessageCreateParamsNonStreaming> & Record<string, unknown>;
+type ExtendedParams = Partial<Anthropic.MessageCreateParamsNonStreaming> & Record<string, unknown>;
 
 /** A request with a deterministic answer. */
-function asking(content: Content, more: More = {}): Anthropic.MessageCreateParamsNonStreaming {
+function asking(content: Content, more: ExtendedParams = {}): Anthropic.MessageCreateParamsNonStreaming {
   const request = { model: DEMO, max_tokens: 24, temperature: 0, ...BLENDED };
   return { ...request, messages: [{ role: 'user', content }], ...more };
 }
 
-const ask = (content: Content, more?: More) => client.messages.create(asking(content, more));
+const ask = (content: Content, more?: ExtendedParams) => client.messages.create(asking(content, more));
 
 function textOf({ content }: Anthropic.Message): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');

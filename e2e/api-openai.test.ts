@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
 /** Kvasir's extensions of an answer. */
-interface Told {
+interface KvasirAnswer {
   kvasir: {
     strategy: { name: string; ratio: number };
     reused_tokens: number;
@@ -41,9 +41,9 @@ const greedy = { model: DEMO, temperature: 0, max_tokens: 24 };
 async function chat(
   messages: OpenAI.ChatCompletionMessageParam[],
   more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> & object = {},
-): Promise<OpenAI.ChatCompletion & Told> {
+): Promise<OpenAI.ChatCompletion & KvasirAnswer> {
   const made = await client.chat.completions.create({ ...greedy, messages, ...more });
-  return made as OpenAI.ChatCompletion & Told;
+  return made as OpenAI.ChatCompletion & KvasirAnswer;
 }
 
 const textOf = ({ choices }: OpenAI.ChatCompletion): string => choices[0]?.message.content ?? '';
@@ -240,7 +240,7 @@ describe('a library', () => {
     });
     const chunks = await all(stream);
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(textOf(whole));
-    expect((chunks.at(-1) as unknown as Told).citations).toEqual(whole.citations);
+    expect((chunks.at(-1) as unknown as KvasirAnswer).citations).toEqual(whole.citations);
   });
 
   test('does not guess', async () => {

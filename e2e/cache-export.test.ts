@@ -19,13 +19,13 @@ function computed({ stdout }: { stdout: string }): number {
     .computed;
 }
 
-interface Stored {
+interface CacheListing {
   entries: { key: string; kind: string }[];
 }
 
 async function chunksOf(data: string): Promise<string[]> {
   const { stdout } = await cache(data, 'ls', '--json');
-  const { entries } = JSON.parse(stdout) as Stored;
+  const { entries } = JSON.parse(stdout) as CacheListing;
   return entries
     .filter(({ kind }) => kind === 'chunk')
     .map(({ key }) => key)

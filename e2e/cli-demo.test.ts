@@ -15,7 +15,7 @@ import {
   startCli,
   tempDir,
   writeFiles,
-  type Finished,
+  type CliResult,
 } from './cli-support.ts';
 import { readLibrary } from './support/library.ts';
 
@@ -26,20 +26,20 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-type AskJson = Answer & {
+type AskOutput = Answer & {
   library: { chunks: number; chunkTokens: number; precomputed: { computed: number; stored: number } | null };
 };
 
-function parse({ code, stdout, stderr }: Finished): AskJson {
+function parse({ code, stdout, stderr }: CliResult): AskOutput {
   expect(code, stderr).toBe(0);
-  const json = JSON.parse(stdout) as AskJson;
+  const json = JSON.parse(stdout) as AskOutput;
   AnswerSchema.parse(json);
   return json;
 }
 
 describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
-  let first: Finished;
-  let second: Finished;
+  let first: CliResult;
+  let second: CliResult;
 
   beforeAll(async () => {
     const data = ['demo', '--data', join(dir, 'demo')];
@@ -64,7 +64,7 @@ describe.skipIf(!existsSync(DEMO_MODEL))('the demonstration', () => {
 
   test('both runs give the same answers by full prefill', () => {
     // Blended answers are not compared: the controller's strategy changes as it learns.
-    const answers = ({ stdout }: Finished): string[] =>
+    const answers = ({ stdout }: CliResult): string[] =>
       stdout.split('\n').flatMap((line) => {
         const cells = line.split('│').map((cell) => cell.trim());
         return cells.length > 4 ? [cells.slice(1, 3).join('|')] : [];
@@ -128,10 +128,10 @@ describe('ask', () => {
     parse(await runCli([...base, '--json', QUESTION]));
   });
 
-  const askJson = async (...flags: string[]): Promise<AskJson> =>
+  const askJson = async (...flags: string[]): Promise<AskOutput> =>
     parse(await runCli([...base, '--json', ...flags, QUESTION]));
   /** With a fixed strategy, independent of the controller's choice on this machine. */
-  const blendJson = (...flags: string[]): Promise<AskJson> => askJson('--strategy', 'deviation', ...flags);
+  const blendJson = (...flags: string[]): Promise<AskOutput> => askJson('--strategy', 'deviation', ...flags);
 
   test('an answer at its limit is reported as cut off', async () => {
     const [{ stop }, { stderr }] = [await blendJson(), await runCli([...base, QUESTION])];

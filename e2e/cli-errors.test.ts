@@ -25,7 +25,7 @@ import {
   runCli,
   tempDir,
   writeFiles,
-  type Finished,
+  type CliResult,
 } from './cli-support.ts';
 
 let dir: string;
@@ -52,7 +52,7 @@ const FEW_TOKENS = [
   '--no-strict',
 ];
 
-function ask(extra: string[] = [], question = QUESTION, where = data): Promise<Finished> {
+function ask(extra: string[] = [], question = QUESTION, where = data): Promise<CliResult> {
   return runCli([
     'ask',
     '--data',
@@ -67,18 +67,18 @@ function ask(extra: string[] = [], question = QUESTION, where = data): Promise<F
   ]);
 }
 
-interface AskJson {
+interface AskOutput {
   answer: string;
   notices: { kind: string; message: string }[];
   sources: { document: string; tier: string }[];
   library: { chunks: number; precomputed: { computed: number; stored: number } };
 }
 
-function json({ stdout }: Finished): AskJson {
-  return JSON.parse(stdout) as AskJson;
+function json({ stdout }: CliResult): AskOutput {
+  return JSON.parse(stdout) as AskOutput;
 }
 
-const verify = (where = data): Promise<Finished> => runCli(['cache', 'verify', '--data', where]);
+const verify = (where = data): Promise<CliResult> => runCli(['cache', 'verify', '--data', where]);
 
 beforeAll(async () => {
   dir = tempDir();
@@ -105,7 +105,7 @@ describe('the store is unharmed by', () => {
   beforeEach(() => () => expect(chunkFiles(data)).toEqual(cached));
 
   describe('models', () => {
-    const withModel = (path: string): Promise<Finished> =>
+    const withModel = (path: string): Promise<CliResult> =>
       runCli(['ask', '--data', data, '--library', library, '--model', path, QUESTION]);
 
     test('that do not exist', async () => {
@@ -174,7 +174,7 @@ describe('the store is unharmed by', () => {
   });
 
   describe('documents', () => {
-    const withLibrary = (path: string, question = QUESTION): Promise<Finished> =>
+    const withLibrary = (path: string, question = QUESTION): Promise<CliResult> =>
       runCli(['ask', '--data', data, '--library', path, '--model', model, ...FEW_TOKENS, '--json', question]);
 
     test('in a folder that does not exist, or is a file', async () => {

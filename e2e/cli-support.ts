@@ -14,7 +14,7 @@ const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
 /** Clears variables of the test environment that would change results. */
 const PLAIN = { KVASIR_DATA: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };
 
-export interface Finished {
+export interface CliResult {
   code: number | null;
   stdout: string;
   stderr: string;
@@ -22,7 +22,7 @@ export interface Finished {
 
 export interface RunningCli {
   child: ChildProcess;
-  finished: Promise<Finished>;
+  finished: Promise<CliResult>;
 }
 
 /** Starts the real program, without colours and with only the given data folder. */
@@ -35,19 +35,22 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, c
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (data: string) => (stdout += data));
   child.stderr.setEncoding('utf8').on('data', (data: string) => (stderr += data));
-  const finished = new Promise<Finished>((resolve, reject) => {
+  const finished = new Promise<CliResult>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
   return { child, finished };
 }
 
-export function runCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT): Promise<Finished> {
+export function runCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT): Promise<CliResult> {
   return startCli(args, env, cwd).finished;
 }
 
 /** The first match in a running program's stdout or stderr; rejects if the program ends first. */
-export async function said({ child, finished }: RunningCli, words: RegExp): Promise<RegExpExecArray> {
+export async function waitForOutput(
+  { child, finished }: RunningCli,
+  words: RegExp,
+): Promise<RegExpExecArray> {
   let text = '';
   const heard = new Promise<RegExpExecArray>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
@@ -65,7 +68,7 @@ export async function said({ child, finished }: RunningCli, words: RegExp): Prom
 }
 
 /** Expects an error message with its code and optional advice, without a stack. */
-export function expectFailure(finished: Finished, code: string, exitCode = 1): void {
+export function expectFailure(finished: CliResult, code: string, exitCode = 1): void {
   expect(finished.stderr).toMatch(new RegExp(`^Error: .+\\. \\[${code}\\]$`, 'm'));
   expect(finished.stderr).not.toMatch(/^\s+at /m);
   expect(finished.code).toBe(exitCode);

@@ -9,14 +9,14 @@ import {
   runCli,
   tempDir,
   writeFiles,
-  type Finished,
+  type CliResult,
 } from './cli-support.ts';
 import { withMetadata } from './support/gguf-metadata.ts';
 
 const TEMPLATE = '{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant: <think>\n';
 
 let dir: string;
-let ask: (...flags: string[]) => Promise<Finished>;
+let ask: (...flags: string[]) => Promise<CliResult>;
 
 beforeAll(() => {
   dir = tempDir();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Calibration } from '../src-shared/contract/calibration.ts';
 import type { StrategyChoice, StrategyRequest } from '../src-shared/strategy.ts';
 import { App } from '../src-main/app.ts';
-import { remakePrompt } from '../src-main/answering/remade-prompt.ts';
+import { recomputePrompt } from '../src-main/answering/recompute-prompt.ts';
 import { clientPrompt } from '../src-main/completions/ask.ts';
 import { tokenPrompt } from '../src-main/answering/backends/token-prompt.ts';
 import type { CompletionMessage, CompletionResult } from '../src-main/completions/types.ts';
@@ -103,7 +103,7 @@ async function driftOf(message: CompletionMessage, strategy: StrategyChoice, mod
   const { parts, behind } = tokenPrompt(model, asked);
   const { dtype } = app.settings.current;
   const options = { model, store: app.store, clock: systemClock, dtype, signal };
-  const drift = await remakePrompt({ parts, behind, strategy }, options);
+  const drift = await recomputePrompt({ parts, behind, strategy }, options);
   if (!drift) throw new Error('no part of the prompt is cached');
   return drift;
 }

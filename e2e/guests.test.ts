@@ -14,17 +14,17 @@ import {
   removeDir,
   ROOT,
   runCli,
-  said,
+  waitForOutput,
   startCli,
   tempDir,
   writeFiles,
-  type Finished,
+  type CliResult,
   type RunningCli,
 } from './cli-support.ts';
 import { endApi, serveApi } from './support/api-server.ts';
 import { runAsGuest } from './support/guest.ts';
 import { readyData } from './support/ready-data.ts';
-import { enter, serve, WindowCalls, type Served } from './support/served-window.ts';
+import { enter, serve, WindowCalls, type WindowServer } from './support/served-window.ts';
 
 const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 
@@ -40,14 +40,14 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dir));
 
-async function owner(data: string): Promise<Served> {
+async function owner(data: string): Promise<WindowServer> {
   if (!existsSync(data)) await readyData(data);
   const served = await serve(data);
   onTestFinished(() => void served.child.kill('SIGKILL'));
   return served;
 }
 
-async function end({ child, finished }: RunningCli): Promise<Finished> {
+async function end({ child, finished }: RunningCli): Promise<CliResult> {
   child.kill('SIGINT');
   return finished;
 }
@@ -60,7 +60,7 @@ function startLong(data: string): RunningCli {
 }
 
 /** The part of `ask --json` that is the same in each run. */
-function lasting({ stdout }: Finished): unknown {
+function lasting({ stdout }: CliResult): unknown {
   const {
     question,
     answer,
@@ -144,12 +144,12 @@ describe.skipIf(!BUILT)('next to a window', () => {
       ['cache', 'verify', '--json'],
       ['cache', 'evict'],
     ];
-    const run = (): Promise<Finished[]> =>
-      commands.reduce<Promise<Finished[]>>(async (before, args) => {
+    const run = (): Promise<CliResult[]> =>
+      commands.reduce<Promise<CliResult[]>>(async (before, args) => {
         const done = await before;
         return [...done, await runCli([...args, '--data', data], {}, here)];
       }, Promise.resolve([]));
-    const windowed = async (): Promise<Served> => {
+    const windowed = async (): Promise<WindowServer> => {
       const served = await owner(data);
       const window = await WindowCalls.open(served, await enter(served));
       await vi.waitFor(
@@ -295,10 +295,12 @@ describe.skipIf(!BUILT)('next to a window', () => {
 
 describe.skipIf(!BUILT)('a command that owns the folder', () => {
   /** A command that is busy for a while, and a window that it serves meanwhile. */
-  async function busy(data: string): Promise<{ first: RunningCli; guest: Served; waits: Promise<unknown> }> {
+  async function busy(
+    data: string,
+  ): Promise<{ first: RunningCli; guest: WindowServer; waits: Promise<unknown> }> {
     const first = startCli(['ask', '--data', data, 'Where does Elsa Wexler sit?']);
     onTestFinished(() => void first.child.kill('SIGKILL'));
-    const waits = said(first, /waiting for other commands that use this process/);
+    const waits = waitForOutput(first, /waiting for other commands that use this process/);
     await vi.waitUntil(() => readHostFile(data) !== undefined, { timeout: 60_000 });
     return { first, guest: await owner(data), waits };
   }

@@ -8,7 +8,7 @@ import { filesOf } from '../src-main/models/registry/model-parts.ts';
 import { resolvePaths } from '../src-main/platform/paths.ts';
 import { SHA, sha256Of, TestHub } from '../src-main/testing/hub-server.ts';
 import { randomFrom } from '../src-main/testing/random.ts';
-import { ask, settled, until } from '../tools/faults/known.ts';
+import { ask, settled, until } from '../tools/faults/baseline.ts';
 import { RunningApp } from '../tools/faults/running-app.ts';
 import { randomModel, splitModel } from '../tools/random-model/random-model.ts';
 import { removeDir, tempDir } from './cli-support.ts';

@@ -178,13 +178,13 @@ function reads(connected: () => Client): void {
   });
 }
 
-interface Heard {
+interface ServerListeners {
   onStderr?: (text: string) => void;
   onError?: (error: Error) => void;
 }
 
 /** Starts a separate program that speaks MCP on a data folder. */
-async function connectOverStdio(data: string, { onStderr, onError }: Heard = {}): Promise<Client> {
+async function connectOverStdio(data: string, { onStderr, onError }: ServerListeners = {}): Promise<Client> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [join(ROOT, 'tools', 'run.mjs'), 'src-main/hosts/start.ts', 'mcp', '--data', data],

@@ -5,7 +5,7 @@ import { MIGRATIONS as catalogue } from './catalogue/schema.ts';
 import { MIGRATIONS as conversations } from './chat/schema.ts';
 import { MIGRATIONS as watching } from './fusion/watching/schema.ts';
 import { MIGRATIONS as models } from './models/registry/model-registry.ts';
-import type { SetAside } from './platform/database.ts';
+import type { QuarantinedDatabase } from './platform/database.ts';
 import type { Failure } from '../src-shared/contract/common.ts';
 
 /** The databases of a data folder. */
@@ -26,7 +26,7 @@ const HOLDS: Record<string, string> = {
 };
 
 /** The notice for a database that could not be read. */
-export function setAsideFailure({ path, keptAs }: SetAside): Failure {
+export function setAsideFailure({ path, keptAs }: QuarantinedDatabase): Failure {
   return {
     code: 'STORE_CORRUPT',
     message: `The ${holds(path)} could not be read because their file is damaged. It was kept as ${keptAs}.`,

@@ -35,7 +35,7 @@ const SplitStatsSchema = z.object({
 });
 
 /** Deviation of one method's KV and attention from the full prefill's. */
-const DeepSchema = z.object({
+const DeepViewSchema = z.object({
   /**
    * [layers][promptTokens]: squared L2 over KV heads of the value (and of the key, rotated to its position) against the
    * full prefill's.
@@ -101,7 +101,7 @@ const ComparedMethodSchema = z.object({
   /** The most likely first tokens, in order. */
   candidates: z.array(CandidateSchema),
   /** null for full and prefix, which are exact, and in comparisons that are not deep. */
-  deep: DeepSchema.nullable(),
+  deep: DeepViewSchema.nullable(),
 });
 
 /** Attention deviation and KL against the recompute ratio (figure 6). */
@@ -172,7 +172,7 @@ export function matrixValues({ rows, columns, values }: Matrix): Float32Array {
 
 export type Matrix = z.infer<typeof MatrixSchema>;
 export type SplitStats = z.infer<typeof SplitStatsSchema>;
-export type Deep = z.infer<typeof DeepSchema>;
+export type DeepView = z.infer<typeof DeepViewSchema>;
 export type DeepPrompt = z.infer<typeof DeepPromptSchema>;
 export type SweepPoint = z.infer<typeof SweepPointSchema>;
 export type ComparedMethod = z.infer<typeof ComparedMethodSchema>;

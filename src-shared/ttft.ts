@@ -37,7 +37,7 @@ const OWN = ['acquire', 'load', 'place', 'check', 'recompute'] as const satisfie
 const SAME_WITHIN = 0.05;
 
 /** A first token compared with that of a full prefill of the same prompt. */
-export interface BesideFullPrefill {
+export interface TtftComparison {
   /** Milliseconds common to both: waiting, search, prompt, memory, sampling. */
   sharedMs: number;
   /** From the question to the first token with a full prefill. */
@@ -52,13 +52,13 @@ export interface BesideFullPrefill {
  * and only its computation, `fullPrefillMs` up to the logits, replaces look-up and blending. null while that is
  * unknown.
  */
-export function besideFullPrefill({
+export function compareTtft({
   ttftMs,
   fullPrefillMs,
 }: {
   ttftMs: Ttft;
   fullPrefillMs: number | null;
-}): BesideFullPrefill | null {
+}): TtftComparison | null {
   if (fullPrefillMs === null || fullPrefillMs <= 0 || ttftMs.total <= 0) return null;
   const sharedMs = Math.max(0, ttftMs.total - OWN.reduce((sum, part) => sum + ttftMs[part], 0));
   const fullTtftMs = sharedMs + fullPrefillMs;

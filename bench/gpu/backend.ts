@@ -5,7 +5,7 @@ import { GGML, PACKS, ROOT } from '../../tools/setup/platform.mjs';
 import { mustRun, probe } from '../../tools/setup/process.mjs';
 import { withSource } from '../../tools/setup/source.mjs';
 import { place } from '../../tools/setup/steps/libraries.mjs';
-import { BUILD, buildCommands, LIBRARY, obstacles, SOURCE, type Found } from './plan.ts';
+import { BUILD, buildCommands, LIBRARY, obstacles, SOURCE, type BuildEnvironment } from './plan.ts';
 import type { GpuOptions } from './options.ts';
 
 /** Headers of the interface between a backend and the prebuilt libggml-base.so. */
@@ -18,7 +18,7 @@ const SHARED = [
 
 /** Puts libggml-cuda.so into build/ggml/packs, where the engine finds it. A SetupError names missing requirements. */
 export async function provideBackend(
-  found: Found,
+  found: BuildEnvironment,
   options: GpuOptions,
   say: (line: string) => void,
 ): Promise<void> {

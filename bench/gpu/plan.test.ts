@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { gpuOptionsFrom } from './options.ts';
-import { buildCommands, obstacles, scripts, type Found } from './plan.ts';
+import { buildCommands, obstacles, scripts, type BuildEnvironment } from './plan.ts';
 
-const nothing: Found = { backend: false, cmake: 'cmake', generator: [], cores: 4 };
-const everything: Found = {
+const nothing: BuildEnvironment = { backend: false, cmake: 'cmake', generator: [], cores: 4 };
+const everything: BuildEnvironment = {
   ...nothing,
   driver: '580.1',
   arch: '90',

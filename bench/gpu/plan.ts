@@ -1,7 +1,7 @@
 import type { GpuOptions } from './options.ts';
 
 /** This machine's requirements for building ggml's CUDA backend; undefined if not found. */
-export interface Found {
+export interface BuildEnvironment {
   /** build/ggml/packs already has the backend, from `npm run setup -- --cuda` or an earlier run. */
   backend: boolean;
   /** The driver's version, from nvidia-smi. */
@@ -27,7 +27,7 @@ export const BUILD = 'build/ggml-cuda';
 export const LIBRARY = 'libggml-cuda.so';
 
 /** Reasons why the backend cannot be built here, one sentence each; empty if it can. */
-export function obstacles({ driver, nvcc, arch }: Found, options: GpuOptions): string[] {
+export function obstacles({ driver, nvcc, arch }: BuildEnvironment, options: GpuOptions): string[] {
   return [
     driver === undefined &&
       'No NVIDIA driver was found (nvidia-smi does not run): install it, or try --device cpu.',
@@ -39,7 +39,7 @@ export function obstacles({ driver, nvcc, arch }: Found, options: GpuOptions): s
 }
 
 /** Builds ggml's CUDA backend only, for one kind of GPU, with the library names of the prebuilt libraries. */
-export function buildCommands(found: Found, options: GpuOptions): Command[] {
+export function buildCommands(found: BuildEnvironment, options: GpuOptions): Command[] {
   const { cmake, generator } = found;
   const on = (names: string[], value: string): string[] => names.map((name) => `-D${name}=${value}`);
   const settings = [

@@ -12,7 +12,7 @@ const doneSchema = z.object({
   /** Path of its results. */
   out: z.string().optional(),
 });
-export type Done = z.infer<typeof doneSchema>;
+export type FinishedScript = z.infer<typeof doneSchema>;
 
 const recordSchema = z.object({
   machine: z.record(z.string(), z.unknown()),
@@ -38,7 +38,7 @@ export function readRecord(path: string): GpuRecord | undefined {
 export function alreadyDone(
   record: GpuRecord | undefined,
   script: { command: string; commit: string; gpu: string | undefined },
-): Done | undefined {
+): FinishedScript | undefined {
   if (record?.gpu !== script.gpu || script.commit.endsWith('+changes')) return undefined;
   return record?.done.find(
     ({ command, commit, out }) =>
@@ -47,7 +47,7 @@ export function alreadyDone(
 }
 
 /** Adds a run to the record, replacing an earlier one of the same command. Removes other GPUs' runs. */
-export function writeRecord(path: string, about: Omit<GpuRecord, 'done'>, run: Done): void {
+export function writeRecord(path: string, about: Omit<GpuRecord, 'done'>, run: FinishedScript): void {
   const before = readRecord(path);
   const kept = before?.gpu === about.gpu ? (before?.done ?? []) : [];
   const done = [...kept.filter(({ command }) => command !== run.command), run];

@@ -6,7 +6,7 @@ import { computed, PromptMaker, reused, type Prompt } from '../quality/prompt.ts
 import type { Question } from '../quality/question.ts';
 
 /** Intervals are over prompts. */
-export interface Observed {
+export interface Observations {
   /**
    * Figure 6: the attention deviation of the question's tokens from the full prefill, relative to full reuse, by the share of tokens
    * recomputed after layer 1. Mean over the layers after the check layer.
@@ -27,7 +27,7 @@ const OBSERVERS = 8;
 const HELD = 0.9;
 
 /** A layer's deviation is measured on tokens that are recomputed in all layers up to it. */
-export async function observe(model: Model, questions: readonly Question[]): Promise<Observed> {
+export async function observe(model: Model, questions: readonly Question[]): Promise<Observations> {
   const maker = new PromptMaker(model, { dtype: 'f16', lead: 'none', chunkTokens: 0 });
   const attention = RATIOS.map((): number[] => []);
   const layers: Float32Array[][] = [];

@@ -1,12 +1,12 @@
 import { chart, type Point, type Series } from '../lib/chart.ts';
 import type { Interval } from '../quality/intervals.ts';
 import type { ScoreName } from '../quality/scores.ts';
-import type { Observed } from './observe.ts';
+import type { Observations } from './observe.ts';
 import type { ByPassages } from './passages.ts';
 
 /** SVG documents by file name. */
 export function pictures(
-  observed: Observed,
+  observed: Observations,
   passages: readonly ByPassages[],
   score: ScoreName,
 ): [string, string][] {

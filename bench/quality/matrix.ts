@@ -2,13 +2,13 @@
 import type { Arrangement } from './sets.ts';
 import type { PromptOptions } from './prompt.ts';
 
-export interface Asked extends Arrangement, PromptOptions {
+export interface MatrixOptions extends Arrangement, PromptOptions {
   ratios: readonly number[];
   /** Pattern of method labels to run besides the full prefill. */
   only: string;
 }
 
-const BASE: Asked = {
+const BASE: MatrixOptions = {
   ratios: [0.15],
   only: '^(full|prefix|default|auto|random|deviation|query)',
   dtype: 'f16',
@@ -20,11 +20,14 @@ export const PASSAGES = [3, 6, 12, 24];
 export const LENGTHS = [64, 128, 256, 512, 1024];
 
 /** By name, in run order. */
-export function matrix(): [string, Asked][] {
+export function matrix(): [string, MatrixOptions][] {
   return [
     ['ratios', { ...BASE, ratios: RATIOS, only: '^(full|first|random|deviation|query)' }],
-    ...PASSAGES.map((passages): [string, Asked] => [`passages ${passages}`, { ...BASE, passages }]),
-    ...LENGTHS.map((chunkTokens): [string, Asked] => [`length ${chunkTokens}`, { ...BASE, chunkTokens }]),
+    ...PASSAGES.map((passages): [string, MatrixOptions] => [`passages ${passages}`, { ...BASE, passages }]),
+    ...LENGTHS.map((chunkTokens): [string, MatrixOptions] => [
+      `length ${chunkTokens}`,
+      { ...BASE, chunkTokens },
+    ]),
     ['behind headings', { ...BASE, lead: 'headings' }],
     ['order shuffled', { ...BASE, shuffled: true }],
     ['number format q8_0', { ...BASE, dtype: 'q8_0' }],

@@ -1,7 +1,7 @@
 /** Asks questions by every method, and scores the answers. */
 import type { Model } from '../../src-main/engine/engine.ts';
-import { compareAlong } from '../../src-main/fusion/along.ts';
-import type { Outcome, Method } from './asking.ts';
+import { divergenceOf } from '../../src-main/fusion/divergence.ts';
+import type { Outcome, Method } from './method.ts';
 import { FULL, label } from './methods.ts';
 import { PromptMaker, type PromptOptions } from './prompt.ts';
 import type { QuestionRecord, Measurement } from './records.ts';
@@ -70,7 +70,7 @@ function givenBy(got: Outcome, full: Outcome, question: Question, names: readonl
   return {
     scores: Object.fromEntries(names.map((name) => [name, SCORES[name](text, references, ask)])),
     fact: fact === undefined ? null : holds(text, [fact]),
-    ...compareAlong(full.logits, got.logits),
+    ...divergenceOf(full.logits, got.logits),
     ...{ ms, ofFull: ms / full.ms, computed },
   };
 }

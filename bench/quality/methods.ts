@@ -5,18 +5,18 @@ import type { StrategyChoice } from '../../src-shared/strategy.ts';
 import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { buildStrategy, engineStrategy, type StrategyParts } from '../../src-main/fusion/strategy.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
-import { answer, type Method } from './asking.ts';
+import { answer, type Method } from './method.ts';
 import { computed, reused, type Prompt } from './prompt.ts';
 import { MAP_REDUCE, MAP_RERANK } from './several-calls.ts';
 
 /** Makes a prompt of one call. */
-type Make = (
+type PromptBuilder = (
   prompt: Prompt,
   model: Model,
   index: number,
 ) => { segments: Segment[]; strategy: Strategy | GivenTokens };
 
-function oneCall(name: string, make: Make, ratio?: number): Method {
+function oneCall(name: string, make: PromptBuilder, ratio?: number): Method {
   return {
     ...(ratio === undefined ? { name } : { name, ratio }),
     answer: (asking) => {
@@ -72,7 +72,7 @@ function head(count: number): Method {
 
 /** As many tokens as the other methods select, drawn at random. */
 export function random(ratio: number): Method {
-  const make: Make = (prompt, _, index) => {
+  const make: PromptBuilder = (prompt, _, index) => {
     const draw = randomFrom(index + 1);
     const drawn = [...placesOf(prompt, () => true)].map((place) => ({ place, key: draw() }));
     drawn.sort((a, b) => a.key - b.key);
@@ -89,7 +89,7 @@ export function blended(
   ratio: number,
   parts: (layers: number) => StrategyParts = () => ({}),
 ): Method {
-  const make: Make = (prompt, { info }) => ({
+  const make: PromptBuilder = (prompt, { info }) => ({
     segments: reused(prompt),
     strategy: buildStrategy(strategy, { ratios: [ratio], ...parts(info.kvLayers) }, info.kvLayers),
   });

@@ -21,15 +21,15 @@ beforeAll(async () => {
 afterAll(() => model.dispose());
 
 /** By ratio: each question's score, and the KL divergence of its first token from the full prefill. */
-interface Measured {
+interface RatioSamples {
   scores: number[];
   kl: number[];
 }
 
 /** `cached`: the session already holds the beginning and the first passage when the rest is blended. */
-async function atRatios(cached: boolean): Promise<Measured[]> {
+async function atRatios(cached: boolean): Promise<RatioSamples[]> {
   const maker = new PromptMaker(model, { dtype: 'f16', lead: 'none', chunkTokens: 0 });
-  const out = RATIOS.map((): Measured => ({ scores: [], kl: [] }));
+  const out = RATIOS.map((): RatioSamples => ({ scores: [], kl: [] }));
   const questions = loadSet('worlds').questions.slice(0, QUESTIONS);
   for (const [index, asked] of questions.entries()) {
     const question = arranged(asked, index, { passages: PASSAGES });

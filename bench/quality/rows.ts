@@ -1,6 +1,6 @@
 import { mean, median } from '../../src-main/fusion/averages.ts';
 import { difference, interval, type Interval } from './intervals.ts';
-import type { Method } from './asking.ts';
+import type { Method } from './method.ts';
 import { BLIND, FULL, label } from './methods.ts';
 import type { QuestionRecord, Measurement } from './records.ts';
 import type { ScoreName } from './scores.ts';

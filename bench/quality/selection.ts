@@ -4,12 +4,12 @@
  */
 import type { AppendReport, Strategy } from '../../src-main/engine/engine.ts';
 import { usualQuestionLayers } from '../../src-main/fusion/strategies/query.ts';
-import { answer, type Asking, type Method } from './asking.ts';
+import { answer, type MethodInput, type Method } from './method.ts';
 import { BLIND, blended, CHECK_LAYER, FULL, random, REUSE } from './methods.ts';
 import { reused, type Prompt } from './prompt.ts';
 
 /** Measurements of the passages' tokens, in the order of the prompt. */
-interface Known {
+interface TokenMeasurements {
   places: Int32Array;
   deviation: Float32Array;
   attention: Float32Array;
@@ -17,7 +17,7 @@ interface Known {
   offsets: number[];
 }
 
-type Score = (known: Known) => number[];
+type Score = (known: TokenMeasurements) => number[];
 
 interface Choice {
   score: Score;
@@ -93,7 +93,10 @@ function chosenBy(name: string, choice: Choice, ratio: number): Method {
   };
 }
 
-async function measured({ session, prompt, model }: Asking, { questionLayers }: Choice): Promise<Known> {
+async function measured(
+  { session, prompt, model }: MethodInput,
+  { questionLayers }: Choice,
+): Promise<TokenMeasurements> {
   const layers = questionLayers ?? usualQuestionLayers;
   const report = async (strategy: Strategy): Promise<AppendReport> => {
     session.truncate(0);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { z } from 'zod';
 import { randomFrom } from '../../src-main/testing/random.ts';
-import { readPublished } from './published.ts';
+import { readPublished } from './published-sets.ts';
 import type { Question, QuestionSet } from './question.ts';
 import type { ScoreName } from './scores.ts';
 

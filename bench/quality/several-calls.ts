@@ -5,11 +5,11 @@
 import { mean } from '../../src-main/fusion/averages.ts';
 import { topProbability } from '../../src-main/fusion/quality.ts';
 import type { Segment, Session } from '../../src-main/engine/engine.ts';
-import { textOf, type Asking, type Method, type Outcome } from './asking.ts';
+import { textOf, type MethodInput, type Method, type Outcome } from './method.ts';
 import type { Question } from './question.ts';
 
 /** A prompt's answer. */
-interface Said extends Outcome {
+interface CallOutcome extends Outcome {
   /** Mean probability of the answer's tokens, each as the model predicted it. */
   sure: number;
   /** Milliseconds to the end of the answer. */
@@ -46,7 +46,7 @@ export const MAP_RERANK: Method = {
 
 /** Notes may be longer than the passages they summarise. */
 async function inOwnSession<T>(
-  { model, prompt, question }: Asking,
+  { model, prompt, question }: MethodInput,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const most = prompt.tokens + (question.passages.length + 1) * question.maxTokens;
@@ -58,14 +58,18 @@ async function inOwnSession<T>(
   }
 }
 
-async function each(asking: Asking, session: Session, ask: string): Promise<Said[]> {
-  const out: Said[] = [];
+async function each(asking: MethodInput, session: Session, ask: string): Promise<CallOutcome[]> {
+  const out: CallOutcome[] = [];
   for (const passage of asking.question.passages)
     out.push(await say(asking, session, { ...asking.question, ask, passages: [passage] }));
   return out;
 }
 
-async function say({ model, maker }: Asking, session: Session, question: Question): Promise<Said> {
+async function say(
+  { model, maker }: MethodInput,
+  session: Session,
+  question: Question,
+): Promise<CallOutcome> {
   session.truncate(0);
   const started = performance.now();
   const { before, passages, ask } = maker.layout(question);
@@ -87,7 +91,7 @@ async function say({ model, maker }: Asking, session: Session, question: Questio
   return { text, logits, written: { tokens, logits }, ms: totalMs, wholeMs, computed: 1, sure: mean(sure) };
 }
 
-function timeOf(said: readonly Said[]): number {
+function timeOf(said: readonly CallOutcome[]): number {
   return said.reduce((sum, { wholeMs }) => sum + wholeMs, 0);
 }
 

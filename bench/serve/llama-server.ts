@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
-import type { Answered, ServeMethod } from './methods.ts';
+import type { RequestTimes, ServeMethod } from './methods.ts';
 import type { ServeRequest } from './workload.ts';
 
 export interface LlamaServerOptions {
@@ -71,7 +71,7 @@ async function answered(
   prompt: Int32Array,
   answerTokens: number,
   began: number,
-): Promise<Answered> {
+): Promise<RequestTimes> {
   // llama.cpp's extensions, for which the client has no types.
   const body = {
     ...{ model: 'any', prompt: [...prompt], max_tokens: answerTokens, temperature: 0 },

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from '../lib/machine.ts';
-import type { Answered, ServeMethod } from './methods.ts';
+import type { RequestTimes, ServeMethod } from './methods.ts';
 import type { ServeRequest } from './workload.ts';
 
-export interface Served extends Answered {
+export interface ServedRequest extends RequestTimes {
   /** Milliseconds since the first request: of arrival, and of the answer. */
   came: number;
   ended: number;
 }
 
 /** One request after another, after a warm-up that is not counted: medians. */
-export async function alone(method: ServeMethod, requests: readonly ServeRequest[]): Promise<Answered> {
-  const runs: Answered[] = [];
+export async function alone(method: ServeMethod, requests: readonly ServeRequest[]): Promise<RequestTimes> {
+  const runs: RequestTimes[] = [];
   for (const request of requests) {
     await method.forget();
     runs.push(await method.serve(request, performance.now()));
@@ -29,11 +29,11 @@ export async function openLoop(
   method: ServeMethod,
   requests: readonly ServeRequest[],
   atOnce: number,
-): Promise<Served[]> {
+): Promise<ServedRequest[]> {
   const start = performance.now();
   const waiting: (() => void)[] = [];
   let running = 0;
-  const one = async (request: ServeRequest): Promise<Served> => {
+  const one = async (request: ServeRequest): Promise<ServedRequest> => {
     await sleep(Math.max(0, request.time * 1000 - (performance.now() - start)));
     const began = performance.now();
     if (running >= atOnce) await new Promise<void>((go) => waiting.push(go));
@@ -54,10 +54,10 @@ export async function closedLoop(
   method: ServeMethod,
   requests: readonly ServeRequest[],
   clients: number,
-): Promise<Served[]> {
+): Promise<ServedRequest[]> {
   const start = performance.now();
   const left = [...requests];
-  const served: Served[] = [];
+  const served: ServedRequest[] = [];
   const client = async (): Promise<void> => {
     for (let request; (request = left.shift());) {
       const began = performance.now();
@@ -68,6 +68,6 @@ export async function closedLoop(
   return served;
 }
 
-function servedOf(answer: Answered, came: number): Served {
+function servedOf(answer: RequestTimes, came: number): ServedRequest {
   return { ...answer, came, ended: came + answer.totalMs };
 }

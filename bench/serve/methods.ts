@@ -5,7 +5,7 @@ import { randomIds } from '../ttft/prompt.ts';
 import type { LibraryChunk, PromptShape, ServeRequest } from './workload.ts';
 
 /** Times of a request, in milliseconds since its arrival. */
-export interface Answered {
+export interface RequestTimes {
   ttftMs: number;
   totalMs: number;
   tokens: number;
@@ -14,7 +14,7 @@ export interface Answered {
 export interface ServeMethod {
   name: string;
   /** Makes the prompt and writes the answer. `began`: the request's arrival time. */
-  serve(request: ServeRequest, began: number): Promise<Answered>;
+  serve(request: ServeRequest, began: number): Promise<RequestTimes>;
   /** Releases the memory of earlier requests. */
   forget(): Promise<void>;
   /** Ends child processes. */
@@ -81,7 +81,7 @@ export function methodsOf(
   ];
 }
 
-interface Asked {
+interface RequestRun {
   request: ServeRequest;
   began: number;
   /** Tokens of prompt and answer. */
@@ -89,7 +89,7 @@ interface Asked {
   make: (session: Session, request: ServeRequest) => Promise<void>;
 }
 
-async function answered(model: Model, { request, began, capacity, make }: Asked): Promise<Answered> {
+async function answered(model: Model, { request, began, capacity, make }: RequestRun): Promise<RequestTimes> {
   const { answerTokens } = request;
   const session = model.createSession(capacity);
   try {

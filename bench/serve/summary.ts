@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import type { Served } from './load.ts';
+import type { ServedRequest } from './load.ts';
 
 interface Percentiles {
   p50: number;
@@ -28,7 +28,7 @@ export interface ServedRow {
 }
 
 export function summary(
-  served: readonly Served[],
+  served: readonly ServedRequest[],
   about: Pick<ServedRow, 'method' | 'load' | 'rate' | 'idle' | 'limit'>,
 ): ServedRow {
   const seconds =

@@ -35,11 +35,11 @@ interface LineOptions {
 
 /** The controller's choice, and its two options. */
 const WAYS = ['auto', 'load', 'compute'] as const;
-type Way = (typeof WAYS)[number];
+type ReuseMethod = (typeof WAYS)[number];
 
 interface Run {
   round: number;
-  way: Way;
+  way: ReuseMethod;
   /** Executed plan. */
   did: string;
   predictedMs: number;
@@ -48,15 +48,15 @@ interface Run {
   error: number;
 }
 
-interface ShapeOnLine {
+interface LinkResult {
   shape: string;
   threads: number;
   /** KV bytes per token. */
   bytesPerToken: number;
   /** Medians over rounds, in milliseconds. */
-  ways: Record<Way, { did: string; predictedMs: number; measuredMs: number }>;
+  ways: Record<ReuseMethod, { did: string; predictedMs: number; measuredMs: number }>;
   /** The faster of the two, by the medians. */
-  sooner: Way;
+  sooner: ReuseMethod;
   /** How often the controller chose each plan; it may load some chunks and compute others meanwhile. */
   chosen: Record<string, number>;
   /** The controller's time relative to the faster option. */
@@ -79,7 +79,7 @@ interface Team {
   planner: Planner;
 }
 
-export async function measureLine(shape: string, options: LineOptions): Promise<ShapeOnLine> {
+export async function measureLine(shape: string, options: LineOptions): Promise<LinkResult> {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-line-'));
   const engine = Engine.open();
   const { threads, device } = options;
@@ -160,10 +160,10 @@ function promptOf(model: Model, round: number, options: LineOptions): PromptPart
 async function measure(
   { model, second: { store }, planner }: Team,
   parts: readonly PromptPart[],
-  way: Way,
+  way: ReuseMethod,
 ): Promise<Omit<Run, 'round' | 'way'>> {
   const { kvLayers } = model.info;
-  const strategies: Record<Way, StrategyOrAuto> = {
+  const strategies: Record<ReuseMethod, StrategyOrAuto> = {
     auto: { kind: 'auto' },
     load: engineStrategy(UNCALIBRATED, kvLayers),
     compute: { kind: 'full' },
@@ -186,9 +186,9 @@ async function measure(
   }
 }
 
-function summary(shape: string, model: Model, runs: Run[]): ShapeOnLine {
-  const of = (way: Way): Run[] => runs.filter((run) => run.way === way);
-  const middle = (way: Way) => ({
+function summary(shape: string, model: Model, runs: Run[]): LinkResult {
+  const of = (way: ReuseMethod): Run[] => runs.filter((run) => run.way === way);
+  const middle = (way: ReuseMethod) => ({
     did: of(way)[0]?.did ?? '',
     predictedMs: median(of(way).map(({ predictedMs }) => predictedMs)),
     measuredMs: median(of(way).map(({ measuredMs }) => measuredMs)),
@@ -211,7 +211,7 @@ function summary(shape: string, model: Model, runs: Run[]): ShapeOnLine {
   };
 }
 
-export function printLine(shapes: readonly ShapeOnLine[]): void {
+export function printLine(shapes: readonly LinkResult[]): void {
   const table = new Table({
     head: ['shape', 'way', 'done', 'predicted ms', 'measured ms', 'off by'],
     style: { head: [], border: [] },

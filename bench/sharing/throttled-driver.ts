@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Driver, Outgoing } from '../../src-main/sharing/driver.ts';
+import type { Driver, ValueSource } from '../../src-main/sharing/driver.ts';
 
 /** A driver whose reads share a link with a fixed byte rate. Writes and lookups are not throttled. */
 export class ThrottledDriver implements Driver {
@@ -30,7 +30,7 @@ export class ThrottledDriver implements Driver {
     return read;
   }
 
-  write(name: string, value: Outgoing, signal: AbortSignal, over?: boolean): Promise<void> {
+  write(name: string, value: ValueSource, signal: AbortSignal, over?: boolean): Promise<void> {
     return this.#driver.write(name, value, signal, over);
   }
 

@@ -1,9 +1,9 @@
 /** Runs the bundle for Electron on an Electron double: argv has the data folder. Prints the window's results as one line of JSON. */
-import { StandIn } from '../../src-main/hosts/electron/stand-in.test-support.ts';
+import { FakeElectron } from '../../src-main/hosts/electron/fake-electron.test-support.ts';
 import { ROOT } from '../cli-support.ts';
-import { startBundle } from './bundle-on-stand-in.ts';
+import { startBundle } from './bundle-on-fake-electron.ts';
 
-const standIn = new StandIn();
+const standIn = new FakeElectron();
 const argv = ['electron', ROOT, '--data', process.argv[2] ?? ''];
 const { call, page, quit } = await startBundle(standIn, { root: ROOT, argv });
 const seen = {

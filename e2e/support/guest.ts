@@ -1,14 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { handOver } from '../../src-main/hosts/guests/hand-over.ts';
 import { programVersion } from '../../src-main/platform/root.ts';
-import { ROOT, type Finished } from '../cli-support.ts';
+import { ROOT, type CliResult } from '../cli-support.ts';
 
 /** Hands a command line to the owner of a data folder, without a separate process. */
 export async function runAsGuest(
   data: string,
   args: readonly string[],
   { cwd = ROOT, signal = new AbortController().signal } = {},
-): Promise<Finished> {
+): Promise<CliResult> {
   const collect = (): { stream: PassThrough; text: () => string } => {
     let text = '';
     const stream = new PassThrough({ encoding: 'utf8' }).on('data', (part: string) => (text += part));

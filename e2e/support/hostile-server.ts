@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-interface Heard {
+interface ReceivedRequest {
   url: string;
   headers: IncomingMessage['headers'];
   body: { messages?: { role: string; content: string }[]; [key: string]: unknown };
@@ -15,10 +15,10 @@ export interface HostileServer {
   /** Including /v1. */
   address: string;
   host: string;
-  heard: Heard[];
+  heard: ReceivedRequest[];
   /** Requests whose connection the client closed before the answer was complete. */
   left: number;
-  answer: (response: ServerResponse, request: Heard) => unknown;
+  answer: (response: ServerResponse, request: ReceivedRequest) => unknown;
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export async function hostileServer({ tls = false } = {}): Promise<HostileServer
     let text = '';
     request.setEncoding('utf8').on('data', (more: string) => (text += more));
     request.on('end', () => {
-      const body = (text === '' ? {} : JSON.parse(text)) as Heard['body'];
+      const body = (text === '' ? {} : JSON.parse(text)) as ReceivedRequest['body'];
       const asked = { url: request.url ?? '', headers: request.headers, body };
       hostile.heard.push(asked);
       response.on('close', () => {

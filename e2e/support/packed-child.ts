@@ -7,8 +7,8 @@ import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Conversation } from '../../src-shared/contract/chat.ts';
-import { StandIn } from '../../src-main/hosts/electron/stand-in.test-support.ts';
-import { startBundle } from './bundle-on-stand-in.ts';
+import { FakeElectron } from '../../src-main/hosts/electron/fake-electron.test-support.ts';
+import { startBundle } from './bundle-on-fake-electron.ts';
 
 const PORT = join(import.meta.dirname, 'parser-port.mjs');
 const QUESTION = 'Where does Project Polaris run?';
@@ -34,7 +34,7 @@ class Utility extends EventEmitter {
 }
 
 const [, , root = '', dataDir = ''] = process.argv;
-const standIn = new StandIn();
+const standIn = new FakeElectron();
 standIn.app.isPackaged = true;
 const electron = {
   ...standIn.module,

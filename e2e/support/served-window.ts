@@ -2,18 +2,18 @@
 import { WebSocket } from 'ws';
 import { expect } from 'vitest';
 import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
-import { said, startCli, type RunningCli } from '../cli-support.ts';
+import { waitForOutput, startCli, type RunningCli } from '../cli-support.ts';
 
 const ADDRESS = /^http:\/\/127\.0\.0\.1:(\d+)\/\?token=[\w-]{43}$/m;
 
-export interface Served extends RunningCli {
+export interface WindowServer extends RunningCli {
   port: number;
   address: string;
 }
 
-export async function serve(data: string, ...flags: string[]): Promise<Served> {
+export async function serve(data: string, ...flags: string[]): Promise<WindowServer> {
   const running = startCli(['serve', '--no-open', '--data', data, ...flags]);
-  const [address, port] = await said(running, ADDRESS);
+  const [address, port] = await waitForOutput(running, ADDRESS);
   return { ...running, address, port: Number(port) };
 }
 
@@ -23,7 +23,7 @@ interface Session {
   base: string;
 }
 
-export async function enter({ address }: Served): Promise<Session> {
+export async function enter({ address }: WindowServer): Promise<Session> {
   const entered = await fetch(address, { redirect: 'manual' });
   expect(entered.status).toBe(303);
   const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
@@ -46,7 +46,7 @@ export class WindowCalls {
     });
   }
 
-  static async open({ port }: Served, { cookie, base }: Session): Promise<WindowCalls> {
+  static async open({ port }: WindowServer, { cookie, base }: Session): Promise<WindowCalls> {
     const headers = { Origin: `http://127.0.0.1:${port}`, Cookie: cookie };
     const socket = new WebSocket(`ws://127.0.0.1:${port}${base}socket`, { headers });
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));

@@ -48,7 +48,7 @@ interface AnalysisRunOptions {
   clock: Clock;
 }
 
-interface AskedOf {
+interface StepContext {
   signal: AbortSignal;
   /** Progress of the step. */
   live: RunningStep;
@@ -152,7 +152,7 @@ export class AnalysisRun {
   async ask(
     question: string,
     passages: readonly FoundPassage[],
-    { signal, live, lane = 0, retrieveMs = 0, begun = '', mayGuess = false }: AskedOf,
+    { signal, live, lane = 0, retrieveMs = 0, begun = '', mayGuess = false }: StepContext,
   ): Promise<StepResult> {
     const { active, choices, options } = this;
     const { model } = active;

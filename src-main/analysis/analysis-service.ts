@@ -15,12 +15,12 @@ import type { Planner } from '../fusion/planning/planner.ts';
 import { isAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
-import type { SetAside } from '../platform/database.ts';
+import type { QuarantinedDatabase } from '../platform/database.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnalysisTable, type AnalysisRow } from './analysis-table.ts';
 import { planOf, runDocument, windowsOf } from './document-run.ts';
-import { exportAnalysis, type ExportFormat, type Exported } from './export.ts';
+import { exportAnalysis, type ExportFormat, type ExportFile } from './export.ts';
 import type { Documents } from './library-documents.ts';
 import { AnalysisSessions } from './session.ts';
 import { runQuestions } from './questions-run.ts';
@@ -41,7 +41,7 @@ interface AnalysisServiceOptions extends Core {
   /** Opens a session that only the caller uses. OUT_OF_MEMORY. */
   openSession: (model: FusionModel, capacity: number) => FusionSession;
   /** Called when the analysis database could not be read and was set aside. */
-  onSetAside?: ((what: SetAside) => void) | undefined;
+  onSetAside?: ((what: QuarantinedDatabase) => void) | undefined;
 }
 
 /**
@@ -150,7 +150,7 @@ export class AnalysisService {
   }
 
   /** NOT_FOUND; BAD_ARGUMENT for a document as CSV. */
-  export(id: string, format: ExportFormat): Exported {
+  export(id: string, format: ExportFormat): ExportFile {
     return exportAnalysis(this.get(id), format);
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
   AnalysisSchema,
-  EncodedSchema,
+  EncodedChunksSchema,
   StepSourceSchema,
   type Analysis,
   type AnalysisSummary,
@@ -10,7 +10,7 @@ import {
 import { AnswerStatsSchema } from '../../src-shared/contract/chat.ts';
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { NoticeSchema } from '../../src-shared/answer.ts';
-import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
+import { openOrSetAside, type Database, type QuarantinedDatabase } from '../platform/database.ts';
 import { parseOr } from '../platform/parse-or.ts';
 import { MIGRATIONS } from './schema.ts';
 
@@ -32,9 +32,9 @@ export interface AnalysisRow extends Pick<
 
 export type NewAnalysis = Pick<AnalysisRow, 'kind' | 'title' | 'createdMs' | 'request' | 'version' | 'model'>;
 
-type Raw<T, K extends keyof T> = Omit<T, K> & Record<K, string | null>;
-type RawRow = Raw<AnalysisRow, 'failure' | 'request'>;
-type RawStep = Raw<Omit<Step, 'id'>, 'failure' | 'sources' | 'notices' | 'encoded' | 'stats'> & {
+type RawFields<T, K extends keyof T> = Omit<T, K> & Record<K, string | null>;
+type RawRow = RawFields<AnalysisRow, 'failure' | 'request'>;
+type RawStep = RawFields<Omit<Step, 'id'>, 'failure' | 'sources' | 'notices' | 'encoded' | 'stats'> & {
   id: number;
 };
 
@@ -53,7 +53,7 @@ export class AnalysisTable {
    * A file that cannot be read is set aside and replaced by an empty one. Analyses that were running when the process ended become stopped.
    * STORE_READ_ONLY, STORE_VERSION, DISK_FULL.
    */
-  static open(path: string, onSetAside?: (what: SetAside) => void): AnalysisTable {
+  static open(path: string, onSetAside?: (what: QuarantinedDatabase) => void): AnalysisTable {
     const recovered = (database: Database): AnalysisTable => {
       database.run("UPDATE analysis SET state = 'stopped' WHERE state IN ('waiting', 'running')");
       return new AnalysisTable(database);
@@ -98,8 +98,8 @@ export class AnalysisTable {
     const counts = (state: string): string => `(SELECT count(*) FROM step WHERE analysis_id = a.id ${state})`;
     const sql = `SELECT ${COLUMNS}, ${counts('')} AS steps, ${counts("AND state = 'done'")} AS stepsDone,
       ${counts("AND state = 'failed'")} AS stepsFailed FROM analysis a ORDER BY id DESC`;
-    type Counted = RawRow & Pick<AnalysisSummary, 'steps' | 'stepsDone' | 'stepsFailed'>;
-    return this.#database.all<Counted>(sql).map((raw) => {
+    type RawSummary = RawRow & Pick<AnalysisSummary, 'steps' | 'stepsDone' | 'stepsFailed'>;
+    return this.#database.all<RawSummary>(sql).map((raw) => {
       const { id, kind, title, state, failure, createdMs, request } = toRow(raw);
       const { steps, stepsDone, stepsFailed } = raw;
       const instruction = 'instruction' in request ? request.instruction : '';
@@ -171,7 +171,7 @@ function toStep(raw: RawStep): Step {
     failure: parseOr(FailureSchema.nullable(), raw.failure, null),
     sources: parseOr(z.array(StepSourceSchema), raw.sources, []),
     notices: parseOr(z.array(NoticeSchema), raw.notices, []),
-    encoded: parseOr(EncodedSchema.nullable(), raw.encoded, null),
+    encoded: parseOr(EncodedChunksSchema.nullable(), raw.encoded, null),
     stats: parseOr(AnswerStatsSchema.nullable(), raw.stats, null),
   };
 }

@@ -5,14 +5,14 @@ import { fileName, oneLine, quoted } from '../platform/markdown.ts';
 
 export type ExportFormat = 'markdown' | 'json' | 'csv';
 
-export interface Exported {
+export interface ExportFile {
   fileName: string;
   mediaType: string;
   content: string;
 }
 
 /** BAD_ARGUMENT for the analysis of a document as CSV. */
-export function exportAnalysis(analysis: Analysis, format: ExportFormat): Exported {
+export function exportAnalysis(analysis: Analysis, format: ExportFormat): ExportFile {
   const name = fileName(analysis.title, 'analysis');
   if (format === 'json') {
     const content = `${JSON.stringify({ kvasirAnalysis: 1, ...analysis }, null, 2)}\n`;

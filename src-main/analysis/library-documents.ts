@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { NamedModel } from '../answering/named-model.ts';
-import type { LedTokens } from '../fusion/model.ts';
+import type { TokensWithLead } from '../fusion/model.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 
 /** The model that answers, and its chunk settings. */
@@ -21,7 +21,7 @@ export interface AnalysedDocument {
   /** In reading order: ids and token counts. */
   chunkIds: number[];
   lengths: number[];
-  chunk(index: number): LedTokens;
+  chunk(index: number): TokensWithLead;
 }
 
 export interface Documents {
@@ -35,7 +35,7 @@ export function libraryDocuments(catalogue: Catalogue): Documents {
   return {
     open(id, { model, chunkTokens }) {
       const document = documents.get(Number(id));
-      if (!document) throw gone();
+      if (!document) throw documentGone();
       const { failure, path, libraryId } = document;
       const title = document.title || path;
       if (document.phase === 'failed' && failure)
@@ -62,7 +62,7 @@ export function libraryDocuments(catalogue: Catalogue): Documents {
   };
 }
 
-function gone(): KvasirError {
+function documentGone(): KvasirError {
   return new KvasirError(
     'NOT_FOUND',
     'This document is no longer in the library.',

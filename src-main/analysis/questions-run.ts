@@ -7,7 +7,7 @@ import type { AnalysisRun } from './analysis-run.ts';
 import { inLanes } from './lanes.ts';
 
 /** A question with its passages. */
-interface Asked {
+interface RetrievedQuestion {
   step: Step;
   passages: FoundPassage[];
   /** Milliseconds spent on retrieval. */
@@ -24,7 +24,7 @@ export async function runQuestions(
 ): Promise<void> {
   const { active, choices } = run;
   const open = run.steps('question').filter(({ state }) => state !== 'done');
-  const asked: Asked[] = [];
+  const asked: RetrievedQuestion[] = [];
   for (const step of open) asked.push(await find(run, step, { scope, topK }));
   const tokenBytes = active.model.bytesPerToken(choices.dtype);
   const prompts = asked.map(({ passages }) =>
@@ -46,7 +46,7 @@ function find(
   run: AnalysisRun,
   step: Step,
   { scope, topK }: Pick<QuestionBatch, 'scope' | 'topK'>,
-): Promise<Asked> {
+): Promise<RetrievedQuestion> {
   const { maker, clock } = run.options;
   return run.work(async (signal) => {
     const started = clock.now();
@@ -58,7 +58,7 @@ function find(
 /** Rethrows only errors that would end every other question, too. */
 async function answer(
   run: AnalysisRun,
-  { step, passages, retrieveMs }: Asked,
+  { step, passages, retrieveMs }: RetrievedQuestion,
   lane: number,
   left: number,
 ): Promise<void> {

@@ -28,7 +28,7 @@ export class AnalysisSessions {
 
 type CreateSession = (model: FusionModel, capacity: number) => FusionSession;
 
-interface WantedSession {
+interface AnalysisSessionRequest {
   model: FusionModel;
   question: string;
   choices: AnswerChoices;
@@ -56,7 +56,7 @@ class AnalysisSession {
   }
 
   /** OUT_OF_MEMORY. */
-  open({ model, question, choices, need }: WantedSession): SessionTokens {
+  open({ model, question, choices, need }: AnalysisSessionRequest): SessionTokens {
     const kept = this.#kept;
     if (kept?.model === model && kept.tokens.session.capacity >= need) {
       // The tokens recomputed for the previous question are not those that this one needs.

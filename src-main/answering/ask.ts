@@ -4,7 +4,7 @@ import type { PromptPart } from '../fusion/blender.ts';
 import type { AnswerChoices } from './choices.ts';
 import { answerReserve } from './limits.ts';
 import type { NamedModel } from './named-model.ts';
-import type { PromptChunk, Unready } from './passages.ts';
+import type { PromptChunk, UnreadyDocuments } from './passages.ts';
 import type { Message, PromptRequest } from './prompt.ts';
 import type { SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
@@ -28,7 +28,7 @@ export interface Ask extends NamedModel, Pick<PromptRequest, 'messages' | 'form'
   /** How many turns of the conversation an earlier question dropped. */
   turnsLeftOut?: number | undefined;
   /** Documents in scope that cannot be searched yet; the answer does not cover them. */
-  unready?: Unready | undefined;
+  unready?: UnreadyDocuments | undefined;
   /** The kind of request, for the eviction policy to learn from. */
   requestClass: string;
   /** The priority of its computation, as in AppendOptions. Default: a person's. */

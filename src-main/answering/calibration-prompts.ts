@@ -70,7 +70,7 @@ export function libraryTexts(parts: {
       settings: settings.current,
       count: prompts,
     };
-    const items = library.sample ? asked(options, sampleQuestions) : aboutTopics(options);
+    const items = library.sample ? questionItems(options, sampleQuestions) : aboutTopics(options);
     if (items.length === 0) throw noText(library.name);
     const { systemPrompt } = settings.current;
     const contextTokens = contextLimit(model, settings.current.contextTokens);
@@ -98,7 +98,7 @@ function noText(library: string | undefined): KvasirError {
 }
 
 /** Questions from a file, spread evenly over it, with their retrieved passages. */
-function asked(options: CalibrationTextOptions, path: string): Item[] {
+function questionItems(options: CalibrationTextOptions, path: string): Item[] {
   const { catalogue, chunkSetId, count } = options;
   const all = QuestionsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const wanted = Math.min(count, all.length);

@@ -29,7 +29,7 @@ export interface AnswerChoices {
 }
 
 /** The choices in a request; settings apply where it has none. */
-interface AskedChoices {
+interface RequestedChoices {
   strategy?: StrategyRequest | undefined;
   topK?: number | undefined;
   maxTokens?: number | undefined;
@@ -51,7 +51,7 @@ const STRICT =
   'Answer from the passages in this conversation alone. If they do not contain the answer, say that they do not.';
 
 export function choicesOf(
-  asked: AskedChoices,
+  asked: RequestedChoices,
   settings: Settings,
   model: AnsweringModel,
   planner: Planner,

@@ -1,7 +1,7 @@
 import { TimeSlice } from '../platform/time-slice.ts';
 
 /** Turns ids into text. */
-type Detokenize = (tokens: readonly number[]) => string;
+type Detokenizer = (tokens: readonly number[]) => string;
 
 const REPLACEMENT = '\uFFFD';
 const BROKEN_END = /\uFFFD+$/;
@@ -14,13 +14,13 @@ const MAX_TOKENS_PER_CHARACTER = 8;
  * the preceding ones, since some tokenizers write a space between words only there.
  */
 export class StreamDetokenizer {
-  readonly #detokenize: Detokenize;
+  readonly #detokenize: Detokenizer;
   /** Tokens whose text has been emitted, kept as the left context of the next ones. */
   #shown: number[] = [];
   #pending: number[] = [];
 
   /** `before`: preceding tokens of the same text, whose text already exists. */
-  constructor(detokenize: Detokenize, before: Int32Array = new Int32Array(0)) {
+  constructor(detokenize: Detokenizer, before: Int32Array = new Int32Array(0)) {
     this.#detokenize = detokenize;
     this.#shown = [...before.subarray(-MAX_TOKENS_PER_CHARACTER)];
   }
@@ -51,7 +51,7 @@ export class StreamDetokenizer {
 }
 
 /** The text of every token in a list; a character that spans several tokens belongs to its last one. */
-export async function tokenTexts(tokens: Iterable<number>, detokenize: Detokenize): Promise<string[]> {
+export async function tokenTexts(tokens: Iterable<number>, detokenize: Detokenizer): Promise<string[]> {
   const stream = new StreamDetokenizer(detokenize);
   const slice = new TimeSlice(); // a prompt may have over ten thousand tokens
   const texts: string[] = [];

@@ -1,8 +1,8 @@
-import type { Encoded } from '../../src-shared/contract/analysis.ts';
+import type { EncodedChunks } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fetchChunk } from '../fusion/fetch-chunk.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
-import { encodeAndStore, keyFor, type ChunkCache, type LedTokens } from '../fusion/model.ts';
+import { encodeAndStore, keyFor, type ChunkCache, type TokensWithLead } from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { NamedModel } from './named-model.ts';
@@ -33,10 +33,10 @@ const REFUSALS: readonly string[] = ['DISK_FULL', 'STORE_READ_ONLY'];
  * Computes and stores the KV of chunks that the store lacks before a prompt places them, so that every later prompt finds it. Chunks that
  * other machines have are fetched. null when nothing was computed, or nothing may be stored. ABORTED, OUT_OF_MEMORY.
  */
-export async function encodeMissing<C extends LedTokens & { label: string }>(
+export async function encodeMissing<C extends TokensWithLead & { label: string }>(
   chunks: readonly C[],
   { model: named, store, choices, costs, clock, signal, onRefused, onEncoded }: EncodeOptions<C>,
-): Promise<Encoded | null> {
+): Promise<EncodedChunks | null> {
   const { dtype, blends, storeMisses } = choices;
   // A full prefill neither reads from the store nor writes to it.
   if (!storeMisses || !blends) return null;

@@ -2,7 +2,7 @@ import type { PromptFigures } from '../../src-shared/figures.ts';
 import type { AppendReport } from '../engine/engine.ts';
 
 /** What a session held before a prompt was appended, in tokens. */
-export interface HeldTokens {
+export interface SessionTokenCounts {
   residentTokens: number;
   prefixTokens: number;
   restoredTokens: number;
@@ -11,7 +11,7 @@ export interface HeldTokens {
 /** The sources of a prompt's tokens: shown in the panel, chat, API, command line, watching and benches. */
 export function promptFigures(
   { tokens, reusableTokens, recomputedTokens, bytesLoaded }: AppendReport,
-  { residentTokens, prefixTokens, restoredTokens }: HeldTokens,
+  { residentTokens, prefixTokens, restoredTokens }: SessionTokenCounts,
 ): PromptFigures {
   return {
     promptTokens: residentTokens + tokens,

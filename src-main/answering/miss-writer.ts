@@ -6,7 +6,7 @@ import {
   keyFor,
   type ChunkCache,
   type FusionModel,
-  type LedTokens,
+  type TokensWithLead,
 } from '../fusion/model.ts';
 import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
@@ -19,7 +19,7 @@ interface MissWriterOptions {
   onBackgroundError?: ((error: unknown) => void) | undefined;
 }
 
-export interface Miss extends LedTokens {
+export interface Miss extends TokensWithLead {
   dtype: KvDtype;
   label: string;
 }

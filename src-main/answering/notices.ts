@@ -4,7 +4,7 @@ import type { Decision } from '../fusion/planning/planner.ts';
 import { termsOf } from '../catalogue/words.ts';
 import { missingFacts, type Fact } from './facts/facts.ts';
 import type { Ask } from './ask.ts';
-import { isFound, type PromptChunk, type Unready } from './passages.ts';
+import { isFound, type PromptChunk, type UnreadyDocuments } from './passages.ts';
 import type { Prompt } from './prompt.ts';
 import { obviousMatch } from './waiting-documents.ts';
 
@@ -88,7 +88,7 @@ function nowhere(question: string): string {
 }
 
 /** Documents in the library that the answer does not cover: why, and what to do. */
-export function unreadyNotice(unready: Unready = { reading: 0, uncut: 0, paused: false }): Notice[] {
+export function unreadyNotice(unready: UnreadyDocuments = { reading: 0, uncut: 0, paused: false }): Notice[] {
   const { reading, uncut, paused, matching = [] } = unready;
   const notices: Notice[] = [];
   if (matching.length > 0) {
@@ -151,7 +151,7 @@ export function lostNotice(count: number): Notice[] {
   return [{ kind: 'shared-lost', message }];
 }
 
-interface Ended {
+interface FinishedAnswer {
   text: string;
   thought: string;
   stop: Answer['stop'];
@@ -159,7 +159,7 @@ interface Ended {
 }
 
 /** Why there is no answer, although the model reached its token limit. */
-function thoughtNotice({ text, thought, stop, stats }: Ended): Notice[] {
+function thoughtNotice({ text, thought, stop, stats }: FinishedAnswer): Notice[] {
   if (text !== '' || thought === '' || (stop !== 'length' && stop !== 'context')) return [];
   const limit = stop === 'length' ? 'the limit' : 'the end of the context';
   const message = `The model was still thinking when it reached ${limit} after ${plural(stats.answerTokens, 'token')}, so there is no answer: allow longer answers, or let it answer without thinking.`;
@@ -179,13 +179,13 @@ export function requireRead({ unready, question }: Ask, found: readonly PromptCh
 }
 
 /** Why an answer ended early, or did not start. */
-export function endingNotices(ended: Ended): Notice[] {
+export function endingNotices(ended: FinishedAnswer): Notice[] {
   if (ended.stop !== 'repetition') return thoughtNotice(ended);
   return [{ kind: 'repeats', message: 'The model repeats itself, so its answer was ended.' }];
 }
 
 /** For readers who do not see how an answer ended. */
-export function cutOffNotice({ text, stop, stats }: Ended): Notice[] {
+export function cutOffNotice({ text, stop, stats }: FinishedAnswer): Notice[] {
   if (text === '' || (stop !== 'length' && stop !== 'context')) return [];
   const limit = stop === 'length' ? 'limit for answers' : 'end of the context';
   const message = `The answer was cut off at the ${limit} after ${plural(stats.answerTokens, 'token')}.`;
@@ -193,7 +193,7 @@ export function cutOffNotice({ text, stop, stats }: Ended): Notice[] {
 }
 
 /** Why the model was not asked. */
-export function nothingMatches(unready: Unready | undefined, question: string): KvasirError {
+export function nothingMatches(unready: UnreadyDocuments | undefined, question: string): KvasirError {
   const all = unreadyNotice(unready).length === 0;
   const what = all ? 'No passage of your documents' : 'None of the documents that are ready';
   const message = `${what} matches this question, so the model was not asked to guess.${nowhere(question)}`;
@@ -201,7 +201,7 @@ export function nothingMatches(unready: Unready | undefined, question: string): 
   return new KvasirError('NO_MATCH', message, advice);
 }
 
-function noMatch({ parts }: Prompt, unready: Unready | undefined): string {
+function noMatch({ parts }: Prompt, unready: UnreadyDocuments | undefined): string {
   if (unready && unready.reading + unready.uncut > 0)
     return "None of the documents that are ready matches the question: this answer is the model's own.";
   return parts.some(({ kind }) => kind === 'chunk')

@@ -5,7 +5,7 @@ import type { ChunkRow } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import { supportingRanges } from './highlights.ts';
 import type { ChunkOutcome, PassageSource } from '../fusion/blender.ts';
-import type { LedTokens } from '../fusion/model.ts';
+import type { TokensWithLead } from '../fusion/model.ts';
 
 export type Tier = 'resident' | ChunkOutcome;
 
@@ -26,7 +26,7 @@ export interface Passages {
   /** undefined once the document is gone. */
   document(id: number): { path: string } | undefined;
   /** Documents in scope that no question finds yet, and which of them this question may be about. */
-  unready(scope: Scope, question: string): Unready;
+  unready(scope: Scope, question: string): UnreadyDocuments;
   /**
    * Ids of every passage of these documents for the model in use, in order. undefined when one of them has no chunks yet, none exists, or
    * they exceed `tokens`.
@@ -37,7 +37,7 @@ export interface Passages {
 }
 
 /** Documents that no question finds yet. */
-export interface Unready {
+export interface UnreadyDocuments {
   /** Their text has not been read. */
   reading: number;
   /** They have been read, but not chunked for any model. */
@@ -49,7 +49,7 @@ export interface Unready {
 }
 
 /** A chunk for a prompt: a passage of a library, or text that a client marks. */
-export interface PromptChunk extends LedTokens {
+export interface PromptChunk extends TokensWithLead {
   text: string;
   /** In lists of stored chunks. */
   label: string;
@@ -72,9 +72,9 @@ export interface FoundPassage extends PromptChunk {
 }
 
 /** What is known of a passage before it is read. */
-type Chosen = Pick<FoundPassage, 'score' | 'reason' | 'highlights'> & Pick<FoundChunk, 'chunkId'>;
+type PassageRef = Pick<FoundPassage, 'score' | 'reason' | 'highlights'> & Pick<FoundChunk, 'chunkId'>;
 
-export function findPassages(found: readonly Chosen[], passages: Passages): FoundPassage[] {
+export function findPassages(found: readonly PassageRef[], passages: Passages): FoundPassage[] {
   return found.flatMap(({ chunkId, score, reason, highlights }) => {
     const passage = passages.chunk(chunkId);
     if (!passage) return [];

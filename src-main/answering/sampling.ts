@@ -3,7 +3,7 @@ import type { Settings } from '../../src-shared/settings.ts';
 import type { Sampling } from '../engine/engine.ts';
 import type { ChatModel } from '../fusion/model.ts';
 
-interface AskedSampling {
+interface RequestedSampling {
   temperature?: number | undefined;
   seed?: number | undefined;
   variety?: boolean | undefined;
@@ -19,16 +19,16 @@ const LEAST_VARIED = { temperature: 0.8, repeatPenalty: 1.15 };
  * recommendation.
  */
 export function samplingOf(
-  asked: AskedSampling,
+  asked: RequestedSampling,
   { temperature, sampling }: Pick<Settings, 'temperature' | 'sampling'>,
   { path, info }: Pick<ChatModel, 'path' | 'info'>,
 ): Partial<Sampling> {
   const chosen: ModelSampling = {
     ...(info.parameterCount < SMALL_PARAMETERS && { repeatPenalty: SMALL_PENALTY }),
     ...recommendedSampling(info.sampling),
-    ...given({ temperature }),
-    ...given(sampling[path] ?? {}),
-    ...given({ temperature: asked.temperature, seed: asked.seed }),
+    ...definedSampling({ temperature }),
+    ...definedSampling(sampling[path] ?? {}),
+    ...definedSampling({ temperature: asked.temperature, seed: asked.seed }),
   };
   const varied = asked.variety ? moreVaried(chosen) : chosen;
   const seed = varied.seed ?? Math.floor(Math.random() * 2 ** 32);
@@ -50,6 +50,6 @@ function moreVaried(chosen: ModelSampling): ModelSampling {
   };
 }
 
-function given(sampling: ModelSampling): ModelSampling {
+function definedSampling(sampling: ModelSampling): ModelSampling {
   return Object.fromEntries(Object.entries(sampling).filter(([, value]) => value !== undefined));
 }

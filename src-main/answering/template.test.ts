@@ -37,7 +37,7 @@ const GEMMA_4 = {
   system: `<s><|turn>system\n${SYSTEM}<turn|>\n<|turn>user\n`,
 };
 
-interface Expected {
+interface ExpectedFrame {
   /** Between a question and its answer; without a thought where possible. */
   after: string;
   /** Between an answer and what the next question begins with. */
@@ -50,7 +50,7 @@ interface Expected {
   answered?: string;
 }
 
-const FAMILIES: Record<keyof typeof CHAT_TEMPLATES, Expected> = {
+const FAMILIES: Record<keyof typeof CHAT_TEMPLATES, ExpectedFrame> = {
   llama: {
     after: '<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n',
     next: '<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n',
@@ -132,7 +132,7 @@ const FAMILIES: Record<keyof typeof CHAT_TEMPLATES, Expected> = {
   },
 };
 
-const families = Object.entries(FAMILIES) as [keyof typeof CHAT_TEMPLATES, Expected][];
+const families = Object.entries(FAMILIES) as [keyof typeof CHAT_TEMPLATES, ExpectedFrame][];
 
 describe.each(families)('%s', (family, { after, next, system, thinking = after, answered = thinking }) => {
   const { info } = new FakeModel({ chatTemplate: CHAT_TEMPLATES[family] });

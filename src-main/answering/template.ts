@@ -12,7 +12,7 @@ type TemplateInfo = Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>;
 export type Role = 'system' | 'user' | 'assistant';
 
 /** A message to render: numbers are placeholders, numbered from 0 across all messages. */
-interface HoledMessage {
+interface TemplateMessage {
   role: Role;
   content: readonly (string | number)[];
 }
@@ -128,8 +128,8 @@ function kept(key: string, { chatTemplate }: TemplateInfo, frame: MessagesFrame)
 }
 
 /** Prepends a system message to the user's next message, and merges consecutive messages of one role. */
-function folded(messages: readonly HoledMessage[]): HoledMessage[] {
-  const all: HoledMessage[] = [];
+function folded(messages: readonly TemplateMessage[]): TemplateMessage[] {
+  const all: TemplateMessage[] = [];
   let before: Role | undefined;
   for (const { role, content } of messages) {
     const asUser = role === 'system' ? 'user' : role;
@@ -152,7 +152,7 @@ function firstThatKeeps(
   think: boolean,
 ): string[] | undefined {
   let holes = 0;
-  const asGiven = messages.map(({ role, text }): HoledMessage => {
+  const asGiven = messages.map(({ role, text }): TemplateMessage => {
     return { role, content: [text === undefined ? holes++ : edged(text)] };
   });
   const isEdged = holes < messages.length;
@@ -178,7 +178,7 @@ function hole(number: number): string {
   return `\uE000${String.fromCharCode(...digits.map((digit) => FIRST_DIGIT + digit))}\uE000`;
 }
 
-function render(info: TemplateInfo, messages: readonly HoledMessage[], think: boolean): string {
+function render(info: TemplateInfo, messages: readonly TemplateMessage[], think: boolean): string {
   if (parsed?.source !== info.chatTemplate)
     parsed = { source: info.chatTemplate, template: new Template(info.chatTemplate) };
   return renderBounded(parsed.template, {
@@ -197,7 +197,7 @@ function render(info: TemplateInfo, messages: readonly HoledMessage[], think: bo
 }
 
 /** Renders synchronously, with a time limit: V8 can only interrupt code that was started as a script. */
-function renderInTime(info: TemplateInfo, messages: readonly HoledMessage[], think: boolean): string {
+function renderInTime(info: TemplateInfo, messages: readonly TemplateMessage[], think: boolean): string {
   const tooLong = new Error('it timed out');
   if (endless.has(info.chatTemplate)) throw tooLong;
   const work = (): string => render(info, messages, think);

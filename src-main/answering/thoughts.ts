@@ -9,7 +9,7 @@ export interface AnswerDelta {
 }
 
 /** Converts the tokens of an answer into text. */
-export interface Writing {
+export interface AnswerDecoder {
   /** How many of the first tokens do not belong to the answer. */
   readonly tokensBefore: number;
   push(token: number): AnswerDelta;
@@ -52,7 +52,7 @@ const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
  * Splits a model's output into thoughts and the answer, by the marks around them: control tokens or text. They count at the beginning and
  * after a thought; within an answer they are ordinary text.
  */
-export class ThoughtStream implements Writing {
+export class ThoughtStream implements AnswerDecoder {
   readonly #model: Detokenizer;
   readonly #detokenizer: StreamDetokenizer;
   #within: 'nothing' | 'thought' | 'answer' = 'nothing';
@@ -235,7 +235,7 @@ function overlap(text: string, mark: string): number {
 }
 
 /** Raw text as sampled, without recognising thoughts or trimming: the continuation of a text. */
-export class PlainWriting implements Writing {
+export class PlainDecoder implements AnswerDecoder {
   readonly tokensBefore = 0;
   readonly #detokenizer: StreamDetokenizer;
 
@@ -253,7 +253,10 @@ export class PlainWriting implements Writing {
 }
 
 /** Text of tokens that were generated before. */
-export async function pushAll(writing: Pick<Writing, 'push'>, tokens: Int32Array): Promise<AnswerDelta> {
+export async function pushAll(
+  writing: Pick<AnswerDecoder, 'push'>,
+  tokens: Int32Array,
+): Promise<AnswerDelta> {
   const all: AnswerDelta = { thought: '', answer: '' };
   const slice = new TimeSlice();
   for (const token of tokens) {

@@ -7,7 +7,7 @@ interface TopicQuestion {
 }
 
 /** A chunk, with only the fields that finding topics needs. */
-interface Titled {
+interface TitledText {
   /** The document's title and the headings above the chunk, outermost first, joined by ' › '. */
   title: string;
   text: string;
@@ -25,7 +25,7 @@ const MARKED = /[《「『“]([^《》「」『』“”]{2,30})[》」』”]/
 const HAN = /\p{Script=Han}/gu;
 
 /** The topics of a chunk: its innermost heading, then the names in it, the most frequent first. */
-export function topicsOf({ title, text }: Titled): string[] {
+export function topicsOf({ title, text }: TitledText): string[] {
   const heading = title.split(' › ').at(-1)?.trim() ?? '';
   const counts = new Map<string, number>();
   const names = [...text.matchAll(NAMES)].map(([name]) => name);
@@ -36,7 +36,7 @@ export function topicsOf({ title, text }: Titled): string[] {
 }
 
 /** Asks about a topic, in Chinese when its chunk is mostly Chinese. */
-export function questionAbout(topic: string, { text }: Pick<Titled, 'text'>): TopicQuestion {
+export function questionAbout(topic: string, { text }: Pick<TitledText, 'text'>): TopicQuestion {
   const chinese = (text.match(HAN)?.length ?? 0) > text.length / 4;
   return {
     topic,

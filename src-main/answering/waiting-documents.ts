@@ -1,6 +1,6 @@
 import { languageOf } from '../catalogue/language.ts';
 import { indexedText, termsFor } from '../catalogue/words.ts';
-import type { FoundPassage, Unready } from './passages.ts';
+import type { FoundPassage, UnreadyDocuments } from './passages.ts';
 
 /** Returns those of a question's significant words (as stems) that a text or a path contains. */
 export function wordsOfQuestion(question: string): (text: string) => string[] {
@@ -18,7 +18,7 @@ export function wordsOfQuestion(question: string): (text: string) => string[] {
  * retrieved passage contains.
  */
 export function obviousMatch(
-  { matching = [] }: Unready,
+  { matching = [] }: UnreadyDocuments,
   question: string,
   found: readonly Pick<FoundPassage, 'passage'>[],
 ): string | undefined {

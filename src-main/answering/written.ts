@@ -1,9 +1,9 @@
 import type { AnswerEvent } from './backends/backend.ts';
 import { RepetitionWatch } from './repetition.ts';
-import type { AnswerDelta, Writing } from './thoughts.ts';
+import type { AnswerDelta, AnswerDecoder } from './thoughts.ts';
 
 interface WrittenOptions {
-  writing: Pick<Writing, 'tokensBefore'>;
+  writing: Pick<AnswerDecoder, 'tokensBefore'>;
   /** Whether it may repeat itself. */
   mayRepeat: boolean;
   /** What was written before, if the answer is continued. */

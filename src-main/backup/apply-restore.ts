@@ -15,16 +15,16 @@ export const READY_FOLDER = 'restore-ready';
 /** The backup while it replaces the data. Replaced files go into its `old` folder. */
 export const APPLYING_FOLDER = 'restore-applying';
 
-const WaitingSchema = ManifestSchema.extend({
+const PendingManifestSchema = ManifestSchema.extend({
   /** Whether to keep the replaced files in a folder next to the data, because there is no backup of them. */
   keepsReplaced: z.boolean().default(false),
 });
 
 /** The manifest of a pending backup. */
-export type Waiting = z.infer<typeof WaitingSchema>;
+export type PendingManifest = z.infer<typeof PendingManifestSchema>;
 
 /** The outcome. */
-type Restored = { restored: boolean; failure?: Failure };
+type RestoreResult = { restored: boolean; failure?: Failure };
 
 /**
  * Replaces the data with a pending backup. Call it before anything in the data folder is open. STORE_IN_USE if another
@@ -34,7 +34,7 @@ type Restored = { restored: boolean; failure?: Failure };
  * be moved) or already in place. If a file is in neither place or cannot be read, nothing is replaced and the backup is
  * kept.
  */
-export function applyRestore(data: string, store: string, nowMs = Date.now()): Restored {
+export function applyRestore(data: string, store: string, nowMs = Date.now()): RestoreResult {
   const [ready, applying] = [READY_FOLDER, APPLYING_FOLDER].map((name) => join(data, name)) as [
     string,
     string,
@@ -45,7 +45,7 @@ export function applyRestore(data: string, store: string, nowMs = Date.now()): R
   try {
     const begun = existsSync(join(applying, MANIFEST_NAME));
     const folder = begun ? applying : ready;
-    let manifest: Waiting;
+    let manifest: PendingManifest;
     try {
       manifest = readManifest(folder);
       if (!begun) requireFiles(folder, manifest);
@@ -78,18 +78,18 @@ function takeLock(store: string): StoreLock {
   }
 }
 
-function readManifest(folder: string): Waiting {
-  return WaitingSchema.parse(JSON.parse(readFileSync(join(folder, MANIFEST_NAME), 'utf8')));
+function readManifest(folder: string): PendingManifest {
+  return PendingManifestSchema.parse(JSON.parse(readFileSync(join(folder, MANIFEST_NAME), 'utf8')));
 }
 
-function requireFiles(folder: string, { files }: Waiting): void {
+function requireFiles(folder: string, { files }: PendingManifest): void {
   const missing = files.find(({ name }) => !existsSync(join(folder, name)));
   if (missing) throw new Error(`${missing.name} is missing`);
   if (files.length === 0) throw new Error('it is empty');
 }
 
 /** Whether a backup contains a file, or anything in a folder. */
-function has({ files }: Waiting, name: string): boolean {
+function has({ files }: PendingManifest, name: string): boolean {
   return files.some((file) => file.name === name || file.name.startsWith(`${name}/`));
 }
 

@@ -8,7 +8,7 @@ import { traceOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
 import { fileError } from '../platform/paths.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
-import { READY_FOLDER, UNPACKING_FOLDER, type Waiting } from './apply-restore.ts';
+import { READY_FOLDER, UNPACKING_FOLDER, type PendingManifest } from './apply-restore.ts';
 import { MANIFEST_NAME, type Schemas } from './manifest.ts';
 import { readBackup } from './read-backup.ts';
 import { writeBackup } from './write-backup.ts';
@@ -71,7 +71,7 @@ export class BackupService {
         await rm(unpacked, { recursive: true, force: true });
         await mkdir(unpacked, { recursive: true });
         const manifest = await readBackup(path, { dir: unpacked, schemas });
-        const waiting: Waiting = { ...manifest, keepsReplaced: !(await this.#presentIsBackedUp()) };
+        const waiting: PendingManifest = { ...manifest, keepsReplaced: !(await this.#presentIsBackedUp()) };
         await writeSynced(join(unpacked, MANIFEST_NAME), JSON.stringify(waiting));
         await rm(ready, { recursive: true, force: true }); // an earlier pending restore
         await rename(unpacked, ready);

@@ -25,7 +25,7 @@ interface Holder {
 /** Shared by all chunks that have no place yet: there are tens of thousands. */
 const NOWHERE: readonly Place[] = [];
 
-type ListedFor = Pick<ChatModel, 'info' | 'onDevice'>;
+type ListingModel = Pick<ChatModel, 'info' | 'onDevice'>;
 
 type EntryQuery = ParsedInputOf<'cache.entries'>;
 
@@ -36,12 +36,12 @@ const ORDINALS = 2 ** 24;
 export class EntryListing {
   /** Unordered. */
   readonly chunks: readonly StoredChunk[];
-  readonly #model: () => ListedFor | undefined;
+  readonly #model: () => ListingModel | undefined;
   #byName: Promise<readonly StoredChunk[]> | undefined;
   #sorted: { by: string; chunks: readonly StoredChunk[] } | undefined;
 
   /** `model`: the active one at the time entries are described. */
-  static async make(sources: ListingSources, model: () => ListedFor | undefined): Promise<EntryListing> {
+  static async make(sources: ListingSources, model: () => ListingModel | undefined): Promise<EntryListing> {
     const byKey = new Map<string, StoredChunk>();
     await forEachEntry(sources, (entry) => byKey.set(entry.key, { entry, places: NOWHERE }));
     await forEachPage(sources, (documents, places) => {
@@ -60,7 +60,7 @@ export class EntryListing {
     return new EntryListing(model, chunks);
   }
 
-  private constructor(model: () => ListedFor | undefined, chunks: readonly StoredChunk[]) {
+  private constructor(model: () => ListingModel | undefined, chunks: readonly StoredChunk[]) {
     this.#model = model;
     this.chunks = chunks;
   }

@@ -1,4 +1,4 @@
-import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
+import { openOrSetAside, type Database, type QuarantinedDatabase } from '../platform/database.ts';
 import { ChunkTable, type ChunkRow } from './chunk-table.ts';
 import { DocumentList } from './document-list.ts';
 import { DocumentTable } from './document-table.ts';
@@ -40,7 +40,7 @@ export class Catalogue {
   }
 
   /** A file that cannot be read is set aside and replaced by an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
-  static open(path: string, onSetAside?: (what: SetAside) => void): Catalogue {
+  static open(path: string, onSetAside?: (what: QuarantinedDatabase) => void): Catalogue {
     return openOrSetAside(path, MIGRATIONS, (database) => new Catalogue(database), onSetAside);
   }
 

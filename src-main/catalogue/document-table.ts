@@ -62,7 +62,7 @@ interface ReadFacts {
 }
 
 /** Documents of one format that have not been read (waiting) or not been chunked (chunking). */
-export interface Unprepared {
+export interface DocumentBacklog {
   phase: 'waiting' | 'chunking';
   format: string;
   bytes: number;
@@ -250,7 +250,7 @@ export class DocumentTable {
   }
 
   /** How much there is to read and to chunk, by format. */
-  unprepared(): Unprepared[] {
+  unprepared(): DocumentBacklog[] {
     const query = `SELECT phase, format, sum(bytes) AS bytes, coalesce(sum(text_length), 0) AS textLength
       FROM document WHERE phase IN ('waiting', 'chunking') GROUP BY phase, format`;
     return this.#sql.all(query);

@@ -20,7 +20,7 @@ export interface RootRow {
   failure: Failure | null;
 }
 
-type Raw<T> = {
+type RawValues<T> = {
   [K in keyof T]: T[K] extends boolean ? number : T[K] extends Failure | null ? string | null : T[K];
 };
 
@@ -36,7 +36,9 @@ export class LibraryTable {
 
   list(): LibraryRow[] {
     return this.#sql
-      .all<Raw<LibraryRow>>('SELECT id, name, sample FROM library WHERE NOT doomed ORDER BY sample DESC, id')
+      .all<RawValues<LibraryRow>>(
+        'SELECT id, name, sample FROM library WHERE NOT doomed ORDER BY sample DESC, id',
+      )
       .map(toLibrary);
   }
 
@@ -53,7 +55,7 @@ export class LibraryTable {
 
   get(id: number): LibraryRow | undefined {
     const query = 'SELECT id, name, sample FROM library WHERE id = ? AND NOT doomed';
-    const row = this.#sql.get<Raw<LibraryRow>>(query, id);
+    const row = this.#sql.get<RawValues<LibraryRow>>(query, id);
     return row && toLibrary(row);
   }
 
@@ -108,12 +110,12 @@ export class LibraryTable {
         : 'WHERE library_id = ?';
     const values = libraryId === undefined ? [] : [libraryId];
     return this.#sql
-      .all<Raw<RootRow>>(`SELECT ${ROOT_COLUMNS} FROM root ${where} ORDER BY id`, ...values)
+      .all<RawValues<RootRow>>(`SELECT ${ROOT_COLUMNS} FROM root ${where} ORDER BY id`, ...values)
       .map(toRoot);
   }
 
   root(id: number): RootRow | undefined {
-    const row = this.#sql.get<Raw<RootRow>>(`SELECT ${ROOT_COLUMNS} FROM root WHERE id = ?`, id);
+    const row = this.#sql.get<RawValues<RootRow>>(`SELECT ${ROOT_COLUMNS} FROM root WHERE id = ?`, id);
     return row && toRoot(row);
   }
 
@@ -182,11 +184,11 @@ export class LibraryTable {
   }
 }
 
-function toLibrary(row: Raw<LibraryRow>): LibraryRow {
+function toLibrary(row: RawValues<LibraryRow>): LibraryRow {
   return { ...row, sample: row.sample === 1 };
 }
 
-function toRoot(row: Raw<RootRow>): RootRow {
+function toRoot(row: RawValues<RootRow>): RootRow {
   return {
     ...row,
     watched: row.watched === 1,

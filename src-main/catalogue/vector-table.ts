@@ -19,7 +19,7 @@ const SCHEMA = `
 /** Rows deleted before yielding to other work. */
 const ROWS_AT_ONCE = 200;
 
-export interface Unembedded {
+export interface UnembeddedChunk {
   chunkId: number;
   /** Titles above the chunk, then its text. */
   text: string;
@@ -55,7 +55,7 @@ export class VectorTable {
     { chunkSetId, documentId = null }: { chunkSetId: number; documentId?: number | null | undefined },
     after: number,
     limit: number,
-  ): Unembedded[] {
+  ): UnembeddedChunk[] {
     const query = `SELECT c.id AS chunkId, c.title || char(10) || c.text AS text,
         length(c.tokens) / 4 AS tokens FROM chunk c
       WHERE c.chunk_set_id = @chunkSetId AND (@documentId IS NULL OR c.document_id = @documentId) AND c.id > @after

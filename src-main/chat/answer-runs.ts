@@ -33,7 +33,7 @@ interface AnswerRunsOptions extends Core {
 }
 
 /** Options for asking a question again. */
-export interface AskedHow {
+export interface RegenerateOptions {
   /** Whether to ask the model even if no passage was found. */
   mayGuess?: boolean;
   /** Whether the answer should differ from an earlier one that repeated itself. */
@@ -77,7 +77,7 @@ export class AnswerRuns {
   start(
     question: MessageRecord,
     answerId: number,
-    { options, mayGuess = false, variety = false }: { options: ConversationOptions } & AskedHow,
+    { options, mayGuess = false, variety = false }: { options: ConversationOptions } & RegenerateOptions,
   ): void {
     const { clock, settings } = this.#options;
     const live = this.#newLive(question.conversationId, answerId, true);

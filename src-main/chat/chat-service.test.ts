@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ConversationSchema, type Conversation } from '../../src-shared/contract/chat.ts';
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
 import { keyFor } from '../fusion/model.ts';
-import type { SetAside } from '../platform/database.ts';
+import type { QuarantinedDatabase } from '../platform/database.ts';
 import { NEW, TEXTS, fixture, messageOf, ofTopic } from '../testing/chat.ts';
 
 describe('one question', () => {
@@ -194,7 +194,7 @@ describe('the list', () => {
 test('an unreadable database is kept, reported, and replaced by an empty one', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
   writeFileSync(join(dir, 'conversations.sqlite'), 'this is no database '.repeat(100));
-  const setAside: SetAside[] = [];
+  const setAside: QuarantinedDatabase[] = [];
   const { chat, ask } = await fixture({ dir, onSetAside: (what) => setAside.push(what) });
   expect(chat.list()).toEqual([]);
   expect(setAside).toMatchObject([{ path: join(dir, 'conversations.sqlite') }]);

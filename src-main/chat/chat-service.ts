@@ -12,20 +12,20 @@ import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import type { SetAside } from '../platform/database.ts';
+import type { QuarantinedDatabase } from '../platform/database.ts';
 import { rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Answerer } from './answerer.ts';
-import { AnswerRuns, type AskedHow, type ChatModels, type LocalChatModels } from './answer-runs.ts';
+import { AnswerRuns, type RegenerateOptions, type ChatModels, type LocalChatModels } from './answer-runs.ts';
 import { CompareService } from './compare-service.ts';
 import { ConversationStore, titleFrom } from './conversations.ts';
-import { exportConversation, type Exported } from './export.ts';
+import { exportConversation, type ExportFile } from './export.ts';
 import { measureFullPrefill } from './full-prefill.ts';
 import { MissWriter } from '../answering/miss-writer.ts';
 import { templateFailure } from '../answering/template.ts';
 import { warmUp } from '../answering/warm-up.ts';
 import { withLivingDocuments, type Passages } from '../answering/passages.ts';
-import { RemadeAnswers } from './remade-answers.ts';
+import { AnswerRecomputer } from './answer-recomputer.ts';
 import { toShownMessage, type MessageRecord } from './records.ts';
 import { ConversationSessions } from './sessions.ts';
 import type { Core } from '../platform/core.ts';
@@ -45,11 +45,11 @@ interface ChatServiceOptions extends Core {
   suggestions?: () => string[];
   clock?: Clock;
   /** Called when the conversation database could not be read and was set aside. */
-  onSetAside?: ((what: SetAside) => void) | undefined;
+  onSetAside?: ((what: QuarantinedDatabase) => void) | undefined;
 }
 
 /** Ids of a new question and its answer. */
-export interface Sent {
+export interface SendResult {
   conversationId: string;
   questionId: string;
   answerId: string;
@@ -63,7 +63,7 @@ export class ChatService {
   /** Compares other ways to compute an answer's prompt. */
   readonly comparisons: CompareService;
   /** Recomputes answers and compares them with their full prefill. */
-  readonly remade: RemadeAnswers;
+  readonly remade: AnswerRecomputer;
   readonly #options: ChatServiceOptions;
   readonly #store: ConversationStore;
   readonly #sessions: ConversationSessions;
@@ -90,7 +90,7 @@ export class ChatService {
     this.#runs = new AnswerRuns({ ...options, ...shared, answerer: this.#answerer });
     const transaction = <T>(work: () => T): T => this.#store.transaction(work);
     this.comparisons = new CompareService({ ...options, ...shared, transaction });
-    this.remade = new RemadeAnswers({ ...options, ...shared });
+    this.remade = new AnswerRecomputer({ ...options, ...shared });
     this.#unsubscribe = [
       models.onChange(({ model }) => this.#sessions.keepOnly(model)),
       localModels.onChange(({ model }) => {
@@ -187,13 +187,13 @@ export class ChatService {
   }
 
   /** NOT_FOUND, CONFLICT while an answer is in progress. */
-  send(conversationId: string, text: string): Sent {
+  send(conversationId: string, text: string): SendResult {
     const { id, leafId } = this.#require(conversationId);
     return this.#ask(id, leafId, text);
   }
 
   /** Asks again: the new answer is added next to the old one. `mayGuess`: even where no passage matches. */
-  regenerate(conversationId: string, answerId: string, how: AskedHow = {}): Sent {
+  regenerate(conversationId: string, answerId: string, how: RegenerateOptions = {}): SendResult {
     const conversation = this.#require(conversationId);
     const answer = this.#message(answerId, conversation.id, 'assistant');
     this.#runs.requireFree(conversation.id);
@@ -202,7 +202,7 @@ export class ChatService {
   }
 
   /** Continues an answer in place. NOT_FOUND, CONFLICT while another is in progress, or when nothing more can follow. */
-  continue(conversationId: string, answerId: string): Sent {
+  continue(conversationId: string, answerId: string): SendResult {
     const conversation = this.#require(conversationId);
     const answer = this.#message(answerId, conversation.id, 'assistant');
     this.#runs.requireFree(conversation.id);
@@ -216,7 +216,7 @@ export class ChatService {
   }
 
   /** Asks a different question in place of an existing one: both are kept as siblings, each with its answer. */
-  edit(conversationId: string, questionId: string, text: string): Sent {
+  edit(conversationId: string, questionId: string, text: string): SendResult {
     const conversation = this.#require(conversationId);
     const question = this.#message(questionId, conversation.id, 'user');
     return this.#ask(conversation.id, question.parentId, text);
@@ -233,7 +233,7 @@ export class ChatService {
     this.#runs.stop(this.#require(id).id);
   }
 
-  export(id: string, format: 'markdown' | 'json', { thinking = false } = {}): Exported {
+  export(id: string, format: 'markdown' | 'json', { thinking = false } = {}): ExportFile {
     return exportConversation(this.get(id), { format, thinking });
   }
 
@@ -256,7 +256,7 @@ export class ChatService {
     return this.#options.suggestions?.() ?? [];
   }
 
-  #ask(conversationId: number, parentId: number | null, text: string): Sent {
+  #ask(conversationId: number, parentId: number | null, text: string): SendResult {
     this.#runs.requireFree(conversationId);
     const { messages } = this.#store;
     const question = this.#store.transaction(() => {
@@ -267,7 +267,7 @@ export class ChatService {
     return this.#answer(conversationId, question);
   }
 
-  #answer(conversationId: number, question: MessageRecord, how: AskedHow = {}): Sent {
+  #answer(conversationId: number, question: MessageRecord, how: RegenerateOptions = {}): SendResult {
     const answerId = this.#store.transaction(() => {
       const id = this.#store.messages.add(conversationId, question.id, 'assistant', '');
       this.#store.setLeaf(conversationId, id);

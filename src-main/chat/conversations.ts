@@ -4,7 +4,7 @@ import {
   type ConversationSummary,
 } from '../../src-shared/contract/chat.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import { openOrSetAside, type Database, type SetAside } from '../platform/database.ts';
+import { openOrSetAside, type Database, type QuarantinedDatabase } from '../platform/database.ts';
 import { notFound } from '../platform/ids.ts';
 import { parseOr } from '../platform/parse-or.ts';
 import { MessageStore } from './messages.ts';
@@ -49,7 +49,7 @@ export class ConversationStore {
   static open(
     path: string,
     clock: Clock = systemClock,
-    onSetAside?: (what: SetAside) => void,
+    onSetAside?: (what: QuarantinedDatabase) => void,
   ): ConversationStore {
     const recovered = (database: Database): ConversationStore => {
       const store = new ConversationStore(database, clock);

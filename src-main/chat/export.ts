@@ -1,7 +1,7 @@
 import type { Citation, Conversation, Message } from '../../src-shared/contract/chat.ts';
 import { fileName, oneLine, quoted } from '../platform/markdown.ts';
 
-export interface Exported {
+export interface ExportFile {
   fileName: string;
   mediaType: string;
   content: string;
@@ -11,7 +11,7 @@ export interface Exported {
 export function exportConversation(
   { messages, ...rest }: Conversation,
   { format, thinking }: { format: 'markdown' | 'json'; thinking: boolean },
-): Exported {
+): ExportFile {
   const shown = thinking ? messages : messages.map((message) => ({ ...message, thinking: null }));
   const conversation = { ...rest, messages: shown };
   const name = fileName(conversation.title, 'conversation');

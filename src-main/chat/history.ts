@@ -1,7 +1,7 @@
 import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { PastTurn } from '../answering/ask.ts';
 import type { PromptChunk } from '../answering/passages.ts';
-import type { ChatModel, LedTokens } from '../fusion/model.ts';
+import type { ChatModel, TokensWithLead } from '../fusion/model.ts';
 import type { MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
 
@@ -52,7 +52,7 @@ export function historyBefore(
 }
 
 /** A passage that was cited, with the token ids that were in a context. */
-export function chunkOf(cited: Citation | undefined, ids: LedTokens): PromptChunk {
+export function chunkOf(cited: Citation | undefined, ids: TokensWithLead): PromptChunk {
   if (!cited) return { ...ids, text: '', label: '', score: 0 };
   const { path, documentId, libraryId, title, ordinal, text } = cited;
   const source = { document: path, documentId, libraryId, title, ordinal };

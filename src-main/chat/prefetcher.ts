@@ -16,7 +16,7 @@ interface PrefetcherOptions {
   conversation: (id: string) => Conversation;
   retrieval: Retrieval;
   passages: Pick<Passages, 'chunk' | 'neighbours' | 'whole'>;
-  store: Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'> & { readonly shared?: PrefetchedFrom | undefined };
+  store: Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'> & { readonly shared?: PrefetchSource | undefined };
   settings: Pick<SettingsService, 'current'>;
   events: EventBus;
   gate: Gate;
@@ -24,7 +24,7 @@ interface PrefetcherOptions {
 }
 
 /** Chunks that other machines have. */
-type PrefetchedFrom = Pick<NonNullable<ChunkStore['shared']>, 'locate' | 'ahead'>;
+type PrefetchSource = Pick<NonNullable<ChunkStore['shared']>, 'locate' | 'ahead'>;
 
 /** A question that is being typed. */
 interface Draft {

@@ -5,7 +5,7 @@ import type { PromptPart } from '../fusion/blender.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 
 /** What a question needs in memory. */
-interface Wanted {
+interface SessionRequest {
   model: FusionModel;
   /** The whole prompt, and the strategy for fusing it. */
   parts: readonly PromptPart[];
@@ -60,7 +60,7 @@ export class ConversationSessions {
    * The session that shares most with the prompt, with room for the rest; another branch of the conversation keeps its content. An empty
    * session if there is none. OUT_OF_MEMORY.
    */
-  async open(conversationId: number, wanted: Wanted): Promise<SessionTokens> {
+  async open(conversationId: number, wanted: SessionRequest): Promise<SessionTokens> {
     const { model, need } = wanted;
     const entry = await this.#branchFor(conversationId, wanted);
     this.#entries = [...this.#entries.filter((other) => other !== entry), entry];
@@ -124,7 +124,10 @@ export class ConversationSessions {
     for (const entry of this.#entries) this.#drop(entry);
   }
 
-  async #branchFor(conversationId: number, { model, parts, strategy, limit }: Wanted): Promise<Entry> {
+  async #branchFor(
+    conversationId: number,
+    { model, parts, strategy, limit }: SessionRequest,
+  ): Promise<Entry> {
     let [best, keep]: [Entry | undefined, number] = [undefined, 0];
     for (const entry of this.#entries) {
       if (entry.conversationId !== conversationId || entry.model !== model) continue;

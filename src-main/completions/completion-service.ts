@@ -7,7 +7,7 @@ import type { NamedModel } from '../answering/named-model.ts';
 import { backendOf } from '../answering/backends/backend-of.ts';
 import { contextLimit } from '../answering/limits.ts';
 import type { Passages } from '../answering/passages.ts';
-import { passingAnswer } from '../answering/remade-prompt.ts';
+import { passingAnswer } from '../answering/recompute-prompt.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -24,7 +24,7 @@ import { RequestQueue } from './request-queue.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 
 /** A prompt's token ids, and how many may be in the context together with the answer. */
-interface Tokenized {
+interface TokenizedPrompt {
   tokens: number[];
   contextTokens: number;
 }
@@ -137,7 +137,7 @@ export class CompletionService {
   async tokenize(
     { model: name, prompt, think }: Pick<CompletionRequest, 'model' | 'prompt' | 'think'>,
     bos: boolean,
-  ): Promise<Tokenized> {
+  ): Promise<TokenizedPrompt> {
     const { models, listed, settings, libraries } = this.#options;
     if (libraryNamed(name, libraries())) throw notCounted();
     const { model } = requireInUse(name, await models.current(), listed());

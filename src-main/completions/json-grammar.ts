@@ -74,9 +74,9 @@ class Grammar {
 
   /** The body of a rule for a schema. `at`: its path. */
   #of(schema: unknown, at: string): string {
-    if (at.length > LONGEST_PATH) throw refused('#', 'is nested too deeply');
+    if (at.length > LONGEST_PATH) throw unsupportedSchema('#', 'is nested too deeply');
     if (schema === true) return 'value';
-    if (!isObject(schema)) throw refused(at, 'allows no value, or is not a schema');
+    if (!isObject(schema)) throw unsupportedSchema(at, 'allows no value, or is not a schema');
     if ('$ref' in schema) return this.#reference(schema, at);
     if ('const' in schema) return this.#literals([schema['const']], schema, 'const', at);
     if ('enum' in schema) return this.#literals(listOf(schema['enum'], `${at}/enum`), schema, 'enum', at);
@@ -97,19 +97,22 @@ class Grammar {
     if (type === 'string') return this.#string(schema, at);
     if (type === 'integer') return this.#integer(schema, at);
     if (typeof type === 'string' && KEYWORDS.has(type)) return type;
-    throw refused(`${at}/type`, `is not a supported type: ${JSON.stringify(type)}`);
+    throw unsupportedSchema(`${at}/type`, `is not a supported type: ${JSON.stringify(type)}`);
   }
 
   #object(
     { properties = {}, required = [], additionalProperties }: Record<string, unknown>,
     at: string,
   ): string {
-    if (!isObject(properties)) throw refused(`${at}/properties`, 'is not an object');
+    if (!isObject(properties)) throw unsupportedSchema(`${at}/properties`, 'is not an object');
     const names = Object.keys(properties);
     const needed = new Set(listOf(required, `${at}/required`));
     for (const name of needed)
       if (!names.includes(String(name)))
-        throw refused(`${at}/required`, `requires ${JSON.stringify(name)}, which is not a property`);
+        throw unsupportedSchema(
+          `${at}/required`,
+          `requires ${JSON.stringify(name)}, which is not a property`,
+        );
     // Additional properties are always optional; a schema without properties allows anything.
     const others = additionalProperties ?? names.length === 0;
     const other =
@@ -167,7 +170,7 @@ class Grammar {
     const bound = (keyword: string, step: number): number[] => {
       const value = schema[keyword];
       if (value === undefined) return [];
-      if (typeof value !== 'number') throw refused(`${at}/${keyword}`, 'is not a number');
+      if (typeof value !== 'number') throw unsupportedSchema(`${at}/${keyword}`, 'is not a number');
       return [step > 0 ? Math.floor(value) + 1 : step < 0 ? Math.ceil(value) - 1 : value];
     };
     const lower = [...bound('minimum', 0), ...bound('exclusiveMinimum', 1)];
@@ -175,7 +178,7 @@ class Grammar {
     if (lower.length + upper.length === 0) return 'integer';
     const least = Math.max(-Number.MAX_SAFE_INTEGER, Math.ceil(Math.max(...lower)));
     const most = Math.min(Number.MAX_SAFE_INTEGER, Math.floor(Math.min(...upper)));
-    if (least > most) throw refused(at, 'allows no value: its minimum is above its maximum');
+    if (least > most) throw unsupportedSchema(at, 'allows no value: its minimum is above its maximum');
     return `${integersBetween(least, most)} blank`;
   }
 
@@ -202,9 +205,9 @@ class Grammar {
   /** How often something may be repeated. */
   #times(least: number, most: number | undefined, at: string): string {
     if (most !== undefined && least > most)
-      throw refused(at, 'allows no value: its minimum length is above its maximum');
+      throw unsupportedSchema(at, 'allows no value: its minimum length is above its maximum');
     this.#unrolled += most ?? least;
-    if (this.#unrolled > MOST_UNROLLED) throw refused('#', 'is too large');
+    if (this.#unrolled > MOST_UNROLLED) throw unsupportedSchema('#', 'is too large');
     return `{${least},${most ?? ''}}`;
   }
 
@@ -227,11 +230,12 @@ class Grammar {
   #reference(schema: Record<string, unknown>, at: string): string {
     requireOnly(schema, ['$ref', ...DEFINITIONS], at);
     const reference = String(schema['$ref']);
-    if (this.#following.includes(reference)) throw refused(`${at}/$ref`, 'refers to itself');
+    if (this.#following.includes(reference)) throw unsupportedSchema(`${at}/$ref`, 'refers to itself');
     const known = this.#references.get(reference);
     if (known !== undefined) return known;
     const target = resolve(this.#root, reference);
-    if (target === undefined) throw refused(`${at}/$ref`, `was not found in the schema: ${reference}`);
+    if (target === undefined)
+      throw unsupportedSchema(`${at}/$ref`, `was not found in the schema: ${reference}`);
     const name = `ref-${this.#references.size}`;
     this.#references.set(reference, name); // before anything that may lead back to it
     const body = this.#within([...this.#following, reference], () => this.#of(target, reference));
@@ -252,7 +256,7 @@ class Grammar {
 
   /** The name of the rule with this body. */
   #rule(body: string): string {
-    if (this.#rules.size >= MOST_RULES) throw refused('#', 'is too large');
+    if (this.#rules.size >= MOST_RULES) throw unsupportedSchema('#', 'is too large');
     const name = `part-${this.#rules.size}`;
     this.#rules.set(name, body === '' ? '""' : body);
     return name;
@@ -309,7 +313,7 @@ function typesMeant(schema: Record<string, unknown>): string[] {
 function requireOnly(schema: Record<string, unknown>, keywords: readonly string[], at: string): void {
   const known = [...keywords, ...REMARKS, ...DEFINITIONS];
   const other = Object.keys(schema).find((keyword) => !known.includes(keyword));
-  if (other !== undefined) throw refused(`${at}/${other}`, 'is not supported');
+  if (other !== undefined) throw unsupportedSchema(`${at}/${other}`, 'is not supported');
 }
 
 function resolve(root: JsonSchema, reference: string): unknown {
@@ -341,18 +345,18 @@ function quoted(text: string): string {
 
 function listOf(value: unknown, at: string): unknown[] {
   if (Array.isArray(value) && (value.length > 0 || at.endsWith('/required'))) return value;
-  throw refused(at, 'is not a list, or is empty');
+  throw unsupportedSchema(at, 'is not a list, or is empty');
 }
 
 function countOf(value: unknown, at: string): number {
   if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_REPEATED) return Number(value);
-  throw refused(at, `is not an integer from 0 to ${MOST_REPEATED}`);
+  throw unsupportedSchema(at, `is not an integer from 0 to ${MOST_REPEATED}`);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refused(at: string, why: string): KvasirError {
+function unsupportedSchema(at: string, why: string): KvasirError {
   return new KvasirError('BAD_ARGUMENT', `Unsupported JSON schema: ${at} ${why}.`);
 }

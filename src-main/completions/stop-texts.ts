@@ -1,5 +1,5 @@
 /** The text emitted from a stream, which may have ended. */
-interface Passed {
+interface EmittedText {
   text: string;
   /** The stop text that ended it. */
   stoppedBy: string | undefined;
@@ -18,7 +18,7 @@ export class StopTexts {
     this.#stops = stops;
   }
 
-  push(text: string): Passed {
+  push(text: string): EmittedText {
     const whole = this.#held + text;
     const found = this.#first(whole);
     if (found) {

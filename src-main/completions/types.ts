@@ -81,7 +81,7 @@ interface CompletionUsage extends PromptUsage {
 }
 
 /** How an answer was made. */
-interface HowMade {
+interface AnswerDetails {
   stats: AnswerStats;
   /** Absent for a model on a server. */
   plan: FusionPlan | undefined;
@@ -89,7 +89,7 @@ interface HowMade {
 }
 
 /** Why an answer ended: at its natural end or a stop text, or at the limit of tokens or of the context. */
-type Finish = 'stop' | 'length';
+type FinishReason = 'stop' | 'length';
 
 export interface CompletionResult {
   /** The model's name, or the library's as requested. */
@@ -98,12 +98,12 @@ export interface CompletionResult {
   fingerprint: string;
   text: string;
   thought: string;
-  finish: Finish;
+  finish: FinishReason;
   /** The stop text that ended it. */
   stoppedBy: string | undefined;
   logprobs: TokenLogprobs[] | undefined;
   usage: CompletionUsage;
-  made: HowMade;
+  made: AnswerDetails;
   /** For a library's answer: the passages in its prompt. Marks in the text, such as [2], refer to them, counted from 1. */
   citations: Citation[];
 }

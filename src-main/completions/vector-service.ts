@@ -4,13 +4,13 @@ import type { ActiveEmbedder, EmbedderSource } from '../models/active-model.ts';
 import { dot } from '../retrieval/vector-index.ts';
 import { requireInUse } from './names.ts';
 
-interface Embedded {
+interface EmbeddingResult {
   vectors: Float32Array[];
   /** Tokens of all texts. */
   tokens: number;
 }
 
-export interface Ranked {
+export interface RankedText {
   /** Index among the given texts. */
   index: number;
   /** Cosine of the angle between query and text. */
@@ -37,7 +37,7 @@ export class VectorService {
   }
 
   /** One vector of length 1 per text. NOT_FOUND for a model that is not in use, CONTEXT_OVERFLOW, ABORTED, ENGINE_FAILED. */
-  async embed(name: string, texts: readonly string[], signal: AbortSignal): Promise<Embedded> {
+  async embed(name: string, texts: readonly string[], signal: AbortSignal): Promise<EmbeddingResult> {
     const embedder = this.#require(name);
     const { dimension, contextTokens } = embedder.info;
     let tokens = 0;
@@ -56,7 +56,7 @@ export class VectorService {
     name: string,
     { query, texts }: { query: string; texts: readonly string[] },
     signal: AbortSignal,
-  ): Promise<{ ranked: Ranked[]; tokens: number }> {
+  ): Promise<{ ranked: RankedText[]; tokens: number }> {
     const { vectors, tokens } = await this.embed(name, [query, ...texts], signal);
     const [asked = new Float32Array(), ...others] = vectors;
     const ranked = others.map((vector, index) => ({ index, score: dot(asked, vector) }));

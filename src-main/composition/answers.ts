@@ -2,7 +2,7 @@ import { AnalysisService } from '../analysis/analysis-service.ts';
 import { libraryDocuments } from '../analysis/library-documents.ts';
 import { libraryTexts } from '../answering/calibration-prompts.ts';
 import { libraryPassages } from '../answering/library-passages.ts';
-import { remakePrompt } from '../answering/remade-prompt.ts';
+import { recomputePrompt } from '../answering/recompute-prompt.ts';
 import { WarmStart } from '../cache/warm-start.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { ChatService } from '../chat/chat-service.ts';
@@ -119,7 +119,7 @@ export function openAnswers(
       remakePrompt: async (prompt, signal) => {
         const { dtype } = settings.current;
         const model = localModels.active?.model;
-        return model && remakePrompt(prompt, { model, store, dtype, signal, clock: systemClock });
+        return model && recomputePrompt(prompt, { model, store, dtype, signal, clock: systemClock });
       },
       onBattery: host.onBattery ?? onBattery,
       measuring: () => calibration.status().running,

@@ -8,7 +8,7 @@ import { ChunkStore, type SharedTier } from '../kvstore/store.ts';
 import type { SpawnParser } from '../library/parser/spawn.ts';
 import type { TryFile } from '../models/loader/trial/try-file.ts';
 import type { Core } from '../platform/core.ts';
-import type { SetAside } from '../platform/database.ts';
+import type { QuarantinedDatabase } from '../platform/database.ts';
 import { Disposables } from '../platform/disposables.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { traceOf } from '../platform/failure.ts';
@@ -90,6 +90,6 @@ export async function openBase(host: AppOptions) {
     own,
     version: programVersion(),
     onFound: (problem: Failure): void => void found.push(problem),
-    onSetAside: (what: SetAside): void => void found.push(setAsideFailure(what)),
+    onSetAside: (what: QuarantinedDatabase): void => void found.push(setAsideFailure(what)),
   };
 }

@@ -1,5 +1,5 @@
 import { DeviceService } from '../devices/device-service.ts';
-import { installedPacks, removeOtherReleases } from '../devices/packs/installed.ts';
+import { installedPacks, removeOtherReleases } from '../devices/packs/installed-packs.ts';
 import { PackService } from '../devices/packs/pack-service.ts';
 import { readPins } from '../devices/packs/pins.ts';
 import { packageRegistry } from '../devices/packs/registry.ts';

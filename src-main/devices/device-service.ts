@@ -155,7 +155,9 @@ export class DeviceService {
     return {
       devices: [
         ...listed.map((device) => infoOf(device, tried.get(device.name))),
-        ...[...tried.values()].filter(({ name }) => !listed.some((each) => each.name === name)).map(unloaded),
+        ...[...tried.values()]
+          .filter(({ name }) => !listed.some((each) => each.name === name))
+          .map(unloadedDevice),
       ],
       packs: this.#sources
         .filter((source) => source.name !== BUILT_IN && !this.#tried.get(source)?.devices.length)
@@ -288,7 +290,7 @@ function infoOf(device: Device, tried: TriedDevice | undefined): DeviceInfo {
 }
 
 /** A device whose pack is not loaded, since none of the pack's devices works. */
-function unloaded(tried: TriedDevice): DeviceInfo {
+function unloadedDevice(tried: TriedDevice): DeviceInfo {
   return { ...tried, kind: 'gpu', memoryFree: 0, memoryTotal: 0, state: 'off' };
 }
 

@@ -1,5 +1,5 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
-import { Interrupted, Refused } from '../platform/download/request.ts';
+import { TransientDownloadError, PermanentDownloadError } from '../platform/download/request.ts';
 import { failureOf } from '../platform/failure.ts';
 import type { Risk } from './devices-file.ts';
 import type { PackPin } from './packs/pins.ts';
@@ -50,13 +50,13 @@ export function notLoadedFailure(model: string, device: string, error: unknown):
 export function notFetchedFailure({ title, name }: PackPin, release: string, error: unknown): Failure {
   const failure = failureOf(error);
   const message = `The ${title} pack could not be downloaded: ${failure.message}`;
-  if (error instanceof Interrupted)
+  if (error instanceof TransientDownloadError)
     return {
       ...failure,
       message,
       advice: 'Check the connection and any proxy, then try again.',
     };
-  if (error instanceof Refused)
+  if (error instanceof PermanentDownloadError)
     return {
       ...failure,
       message,

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { NativeAddon, NativeSampled, NativeSegment } from './native.ts';
+import type { NativeAddon, NativeSampledToken, NativeSegment } from './native.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DEMO = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
@@ -128,7 +128,7 @@ describe('the addon is what native.ts says', () => {
         abort,
       );
       const logits = session.logits();
-      const sampled: (number | NativeSampled)[] = [];
+      const sampled: (number | NativeSampledToken)[] = [];
       await session.generate(1, { ...greedy, chances: 3 }, abort, (token) => sampled.push(token));
       const sum = logits.reduce((total, logit) => total + Math.exp(logit), 0);
       const expected = [...logits.entries()]

@@ -156,7 +156,7 @@ export type NativeStrategy =
   | ({ kind: 'query'; questionLayers: number[] } & NativeBudget & NativeShift);
 
 /** For comparisons: the prompt tokens (ascending) to recompute, from the first layer on or from a check layer on. */
-export interface NativeGiven extends NativeShift {
+export interface NativeGivenTokens extends NativeShift {
   kind: 'given';
   tokens: Int32Array;
   checkLayers?: [number];
@@ -272,7 +272,7 @@ interface NativeChance {
 }
 
 /** The sampled token with its probability in the unfiltered distribution; then the alternatives, most likely first. */
-export interface NativeSampled extends NativeChance {
+export interface NativeSampledToken extends NativeChance {
   top: NativeChance[];
 }
 
@@ -323,7 +323,7 @@ export interface NativeChunkHeader {
 }
 
 /** How chunk KV is loaded from files. Non-default values (default: pipelined, unthrottled) are for comparisons. */
-export interface NativeLoading {
+export interface NativeLoadOptions {
   /** Load a layer only when it is needed, instead of while the previous one computes. */
   serial: boolean;
   /** Throttles loading to this rate, to simulate a slow disk or network; 0: unlimited. */
@@ -336,10 +336,10 @@ export interface NativeSession {
   /** Appends segments to the session; the logits of the last token are then ready for generate(). */
   append(
     segments: NativeSegment[],
-    strategy: NativeStrategy | NativeGiven,
+    strategy: NativeStrategy | NativeGivenTokens,
     abort: NativeAbort,
     onProgress?: (p: NativeProgress) => void,
-    loading?: NativeLoading,
+    loading?: NativeLoadOptions,
     /** Number of trailing tokens, all after the last chunk, whose attention is kept for deviationFrom(). Default: 0. */
     observe?: number,
     /**
@@ -350,14 +350,14 @@ export interface NativeSession {
   /** Logits of the last computed token, [vocab]; for parity and quality tests. */
   logits(): Float32Array;
   /**
-   * Samples and decodes until EOS, maxTokens or abort. onToken receives ids in order, or NativeSampled if `chances` is
+   * Samples and decodes until EOS, maxTokens or abort. onToken receives ids in order, or NativeSampledToken if `chances` is
    * set.
    */
   generate(
     maxTokens: number,
     sampling: NativeSampling,
     abort: NativeAbort,
-    onToken?: (token: number | NativeSampled) => void,
+    onToken?: (token: number | NativeSampledToken) => void,
   ): Promise<NativeGenerateResult>;
   /** Drops everything from `length` on and frees memory reserved beyond it. */
   truncate(length: number): void;

@@ -4,13 +4,13 @@ import type {
   NativeAddon,
   NativeAppendReport,
   NativeGenerateResult,
-  NativeLoading,
-  NativeSampled,
+  NativeLoadOptions,
+  NativeSampledToken,
   NativeSampling,
   NativeSegment,
   NativeSession,
   NativeSessionDeviation,
-  NativeGiven,
+  NativeGivenTokens,
   NativeStrategy,
   NativeTokenRange,
 } from './native.ts';
@@ -22,7 +22,7 @@ export type Segment =
 
 export interface AppendOptions extends CallOptions {
   /** For comparisons; by default chunk KV is read from files one layer ahead, at full speed. */
-  loading?: Partial<NativeLoading> | undefined;
+  loading?: Partial<NativeLoadOptions> | undefined;
   /** Number of trailing tokens, all after the last chunk, whose attention is kept for `deviationFrom`. Default: 0. */
   observe?: number | undefined;
   /**
@@ -37,7 +37,7 @@ export interface GenerateOptions {
   sampling?: Partial<NativeSampling>;
   signal?: AbortSignal | undefined;
   /** `chances` if the sampling requests them. */
-  onToken?: ((token: number, chances?: NativeSampled) => void) | undefined;
+  onToken?: ((token: number, chances?: NativeSampledToken) => void) | undefined;
 }
 
 export const GREEDY: NativeSampling = {
@@ -73,7 +73,7 @@ export class Session {
    */
   append(
     segments: Segment[],
-    strategy: NativeStrategy | NativeGiven,
+    strategy: NativeStrategy | NativeGivenTokens,
     options: AppendOptions = {},
   ): Promise<NativeAppendReport> {
     const natives: NativeSegment[] = segments.map((segment) =>
@@ -98,7 +98,7 @@ export class Session {
 
   generate(options: GenerateOptions): Promise<NativeGenerateResult> {
     const { maxTokens, signal, sampling, onToken } = options;
-    const onSampled = (sampled: number | NativeSampled): void =>
+    const onSampled = (sampled: number | NativeSampledToken): void =>
       typeof sampled === 'number' ? onToken?.(sampled) : onToken?.(sampled.token, sampled);
     return withAbort(this.#addon, signal, (abort) =>
       this.#native.generate(maxTokens, { ...GREEDY, ...sampling }, abort, onToken && onSampled),

@@ -2,7 +2,13 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { AppendReport, CallOptions, ChunkError, KvDtype, Strategy } from '../engine/engine.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
-import { keyFor, type ChunkCache, type FusionModel, type FusionSession, type LedTokens } from './model.ts';
+import {
+  keyFor,
+  type ChunkCache,
+  type FusionModel,
+  type FusionSession,
+  type TokensWithLead,
+} from './model.ts';
 import {
   findSource,
   releaseSource,
@@ -25,7 +31,7 @@ export interface PassageSource {
 }
 
 /** A prompt in order: text to compute, and chunks that may be cached. */
-export interface PromptPart extends LedTokens {
+export interface PromptPart extends TokensWithLead {
   kind: 'text' | 'chunk';
   /** Computed although it may be cached. */
   compute?: boolean | undefined;
@@ -71,7 +77,7 @@ export interface BlendResult {
 }
 
 /** Parts whose stored KV turned out to be unusable, by reason. */
-interface Unusable {
+interface UnusableParts {
   quarantined: Set<number>;
   lost: Set<number>;
 }
@@ -84,7 +90,7 @@ interface Unusable {
 export async function blend(parts: readonly PromptPart[], options: BlendOptions): Promise<BlendResult> {
   const clock = options.clock ?? systemClock;
   const sources = new Map<number, Source>();
-  const unusable: Unusable = { quarantined: new Set(), lost: new Set() };
+  const unusable: UnusableParts = { quarantined: new Set(), lost: new Set() };
   const lengthBefore = options.session.length;
   try {
     const started = clock.now();
@@ -130,7 +136,7 @@ async function findAll(
   parts: readonly PromptPart[],
   options: BlendOptions,
   sources: Map<number, Source>,
-  unusable: Unusable,
+  unusable: UnusableParts,
 ): Promise<void> {
   const request = {};
   const { model, store, dtype } = options;
@@ -160,7 +166,7 @@ async function setAside(
   store: ChunkCache,
   placed: readonly PlacedSegment[],
   sources: Map<number, Source>,
-  unusable: Unusable,
+  unusable: UnusableParts,
 ): Promise<void> {
   const code = error instanceof KvasirError ? error.code : '';
   const isLost = code === 'SHARED_TIER_FAILED' || code === 'CHUNK_UNREADABLE';

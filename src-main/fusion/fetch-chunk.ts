@@ -1,4 +1,4 @@
-import type { ChunkCache, FusionModel, LedTokens } from './model.ts';
+import type { ChunkCache, FusionModel, TokensWithLead } from './model.ts';
 import { keyFor } from './model.ts';
 import type { CostModel } from './planning/cost-model.ts';
 import type { KvDtype } from '../engine/engine.ts';
@@ -20,7 +20,7 @@ interface FetchOptions {
  * It uses no model, so it needs no turn. ABORTED, DISK_FULL, STORE_READ_ONLY.
  */
 export async function fetchChunk(
-  { dtype, label, ...chunk }: LedTokens & { dtype: KvDtype; label: string },
+  { dtype, label, ...chunk }: TokensWithLead & { dtype: KvDtype; label: string },
   { model, store, costs, signal }: FetchOptions,
 ): Promise<boolean> {
   const { shared } = store;

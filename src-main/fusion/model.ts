@@ -74,7 +74,7 @@ export function requireBlending(name: string, { info }: Pick<FusionModel, 'info'
 }
 
 /** A chunk's token ids, and its lead: those of the headings above it, which it is encoded with. */
-export interface LedTokens {
+export interface TokensWithLead {
   tokens: Int32Array;
   lead?: Int32Array | undefined;
 }
@@ -83,7 +83,7 @@ export interface LedTokens {
 export function keyFor(
   model: Pick<ChatModel, 'info' | 'encodingPrefix'>,
   dtype: KvDtype,
-  { tokens, lead }: LedTokens,
+  { tokens, lead }: TokensWithLead,
 ): string {
   return chunkKey({ fingerprint: model.info.fingerprint, prefix: model.encodingPrefix, lead, dtype, tokens });
 }
@@ -95,7 +95,7 @@ export function keyFor(
 export async function encodeAndStore(
   model: FusionModel,
   store: ChunkCache,
-  { dtype, label, priority, ...chunk }: LedTokens & { dtype: KvDtype; label: string; priority?: number },
+  { dtype, label, priority, ...chunk }: TokensWithLead & { dtype: KvDtype; label: string; priority?: number },
   signal?: AbortSignal,
   onEncoded?: (ms: number) => void,
 ): Promise<number> {

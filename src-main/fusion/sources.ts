@@ -1,7 +1,7 @@
 import type { KvDtype, Segment, TokenRange } from '../engine/engine.ts';
 import type { Access, Lease } from '../kvstore/store.ts';
 import { match, spansOf, type Span } from './matching/match.ts';
-import { keyFor, type ChunkCache, type FusionModel, type LedTokens } from './model.ts';
+import { keyFor, type ChunkCache, type FusionModel, type TokensWithLead } from './model.ts';
 
 /** A chunk's runs in stored chunks; nothing is leased yet. */
 export interface StoredRuns {
@@ -12,22 +12,22 @@ export interface StoredRuns {
 }
 
 /** A lease on a stored chunk, which may also be in the memory of the model's device: then nothing of it is loaded. */
-type HeldChunk = Omit<Lease, 'tier'> & { readonly tier: Lease['tier'] | 'device' };
+type LeasedChunk = Omit<Lease, 'tier'> & { readonly tier: Lease['tier'] | 'device' };
 
 /** Stored KV for a chunk's tokens: spans that cover them in order, and leases on the reused chunks. */
 export interface Source {
   spans: Span[];
   /** By Span.candidate. */
-  leases: Map<number, HeldChunk>;
+  leases: Map<number, LeasedChunk>;
 }
 
 /** Slowest first. */
-const TIERS = ['shared', 'disk', 'ram', 'device'] as const satisfies readonly HeldChunk['tier'][];
+const TIERS = ['shared', 'disk', 'ram', 'device'] as const satisfies readonly LeasedChunk['tier'][];
 
 /** The reused part of a chunk. */
 export interface ChunkReuse {
   /** The slowest tier that any of it was in; computed: nothing was reused. */
-  tier: HeldChunk['tier'] | 'computed';
+  tier: LeasedChunk['tier'] | 'computed';
   /** Loaded into memory ahead of this use. */
   prefetched?: boolean;
   /** Which of its tokens, ascending. One run of all of them unless the chunk was matched in part. */
@@ -64,7 +64,7 @@ export function findRuns(tokens: Int32Array, { model, store, dtype }: LookUpOpti
  * ones. `missed`: why its own KV could not be opened although it was stored; 'lost' if it still is. `runs`: the result of findRuns(), if already known.
  */
 export async function findSource(
-  { tokens, lead, runs }: LedTokens & { runs?: StoredRuns | undefined },
+  { tokens, lead, runs }: TokensWithLead & { runs?: StoredRuns | undefined },
   access: Access,
   options: SourceOptions,
 ): Promise<{ source: Source | undefined; missed?: 'quarantined' | 'lost' | undefined }> {
@@ -85,7 +85,7 @@ async function hold(
   key: string,
   access: Access,
   { model, store }: Pick<SourceOptions, 'model' | 'store'>,
-): Promise<HeldChunk | undefined> {
+): Promise<LeasedChunk | undefined> {
   const lease = await store.acquire(key, model, access);
   return lease && model.onDevice(key) ? { ...lease, tier: 'device' } : lease;
 }
@@ -96,7 +96,7 @@ async function leaseRuns(
   access: Access,
   options: SourceOptions,
 ): Promise<Source | undefined> {
-  const leases = new Map<number, HeldChunk>();
+  const leases = new Map<number, LeasedChunk>();
   for (const [candidate, key] of keys) {
     const lease = await hold(key, access, options);
     if (!lease) {
@@ -108,7 +108,7 @@ async function leaseRuns(
   return { spans, leases };
 }
 
-function releaseAll(leases: ReadonlyMap<number, HeldChunk>): void {
+function releaseAll(leases: ReadonlyMap<number, LeasedChunk>): void {
   for (const lease of leases.values()) lease.release();
 }
 
@@ -119,7 +119,7 @@ export function releaseSource({ leases }: Source): void {
 /** A segment of an append, and the lease whose chunk it places. */
 export interface SourcedSegment {
   segment: Segment;
-  lease?: HeldChunk | undefined;
+  lease?: LeasedChunk | undefined;
 }
 
 /** The engine's input for a chunk's tokens. */

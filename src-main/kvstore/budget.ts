@@ -25,7 +25,7 @@ type PartRequest = Omit<EvictRequest, 'keys' | 'bytes'> & {
 };
 
 /** The result of an eviction so far. */
-interface Done {
+interface EvictionProgress {
   entries: number;
   bytes: number;
   /** Keys of entries that stayed because they are in use or their files could not be deleted. */
@@ -33,7 +33,7 @@ interface Done {
 }
 
 /** Space needed for a new entry. */
-interface Incoming {
+interface SpaceRequest {
   kind: EntryKind;
   bytes: number;
 }
@@ -62,7 +62,7 @@ export class DiskBudget {
   }
 
   /** Evicts entries until a new one fits. DISK_FULL, with nothing evicted, if pins and leases make that impossible. */
-  async makeRoom(incoming: Incoming): Promise<void> {
+  async makeRoom(incoming: SpaceRequest): Promise<void> {
     if (this.#isOver(incoming)) {
       const { rows, enough } = this.#excess(incoming);
       if (enough) await this.#remove(rows);
@@ -103,7 +103,7 @@ export class DiskBudget {
   /**
    * Evicts entries of one kind in rounds, so that choosing among very many does not block other calls; adds to `done`.
    */
-  async #evictSome(request: PartRequest, kind: EntryKind, done: Done): Promise<void> {
+  async #evictSome(request: PartRequest, kind: EntryKind, done: EvictionProgress): Promise<void> {
     const slice = new TimeSlice();
     const stuck = new Set<string>();
     let wanted = request.bytes;
@@ -134,13 +134,13 @@ export class DiskBudget {
   }
 
   /** Bytes over the limit after an entry is added: of prefixes, and in total. */
-  #over({ kind, bytes }: Incoming): { prefix: number; all: number } {
+  #over({ kind, bytes }: SpaceRequest): { prefix: number; all: number } {
     const { index } = this.#disk;
     const prefixes = index.held('prefix').bytes + (kind === 'prefix' ? bytes : 0);
     return { prefix: prefixes - this.prefixBytes, all: index.bytes + bytes - this.bytes };
   }
 
-  #isOver(incoming: Incoming): boolean {
+  #isOver(incoming: SpaceRequest): boolean {
     const { prefix, all } = this.#over(incoming);
     return prefix > 0 || all > 0;
   }
@@ -151,7 +151,7 @@ export class DiskBudget {
   }
 
   /** Chooses victims: prefixes above their share, then chunks; further prefixes only if no chunk may be evicted. */
-  #excess(incoming: Incoming): { rows: ChunkRow[]; enough: boolean } {
+  #excess(incoming: SpaceRequest): { rows: ChunkRow[]; enough: boolean } {
     const over = this.#over(incoming);
     let prefixes = this.#choose({ bytes: over.prefix }, 'prefix');
     const chunks = this.#choose({ bytes: over.all - prefixes.bytes }, 'chunk');
@@ -177,9 +177,9 @@ export class DiskBudget {
   }
 }
 
-const NOTHING: Incoming = { kind: 'chunk', bytes: 0 };
+const NOTHING: SpaceRequest = { kind: 'chunk', bytes: 0 };
 
-const nothingDone = (): Done => ({ entries: 0, bytes: 0, kept: new Set() });
+const nothingDone = (): EvictionProgress => ({ entries: 0, bytes: 0, kept: new Set() });
 
 /** Entries chosen and deleted before yielding to other calls. */
 const ROUND = 500;

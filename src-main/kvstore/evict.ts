@@ -10,7 +10,7 @@ export interface Victims {
 }
 
 /** The criteria for choosing victims: a maximum number of entries, and a minimum of bytes. */
-type Wanted = Omit<EvictRequest, 'keys'> & {
+type EvictionCriteria = Omit<EvictRequest, 'keys'> & {
   keys?: readonly string[] | undefined;
   bytes: number;
   most: number;
@@ -23,7 +23,7 @@ type Wanted = Omit<EvictRequest, 'keys'> & {
 export function chooseVictims(
   queues: Iterable<Iterable<ChunkRow>>,
   policy: EvictionPolicy,
-  request: Wanted,
+  request: EvictionCriteria,
   mustStay: (key: string) => boolean,
   now: number,
 ): Victims {

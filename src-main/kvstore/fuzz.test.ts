@@ -7,7 +7,7 @@ import { randomFrom } from '../testing/random.ts';
 import { chunkPath, fake, fakeFiles, FakeModel, flip, openTestStore, tempDir } from '../testing/store.ts';
 
 /** The expected contents of the store, in the simplest form. */
-interface Expected {
+interface ExpectedEntry {
   key: string;
   isPrefix: boolean;
   bytes: number;
@@ -28,7 +28,7 @@ class Run {
   readonly #keys: string[] = [];
   #dir = tempDir();
   #store!: ChunkStore;
-  #entries: Expected[] = [];
+  #entries: ExpectedEntry[] = [];
   #leases: Lease[] = [];
   #diskBudget = 20_000;
   #ramBudget = 5_000;
@@ -87,13 +87,13 @@ class Run {
   #isPrefix(id: number): boolean {
     return id % 4 === 3;
   }
-  #find(key: string): Expected | undefined {
+  #find(key: string): ExpectedEntry | undefined {
     return this.#entries.find((entry) => entry.key === key);
   }
   #drop(keys: readonly string[]): void {
     this.#entries = this.#entries.filter((entry) => !keys.includes(entry.key));
   }
-  #mayGo(entry: Expected): boolean {
+  #mayGo(entry: ExpectedEntry): boolean {
     return !entry.pinned && !this.#leases.some((lease) => lease.key === entry.key);
   }
   #total(entries = this.#entries): number {
@@ -108,8 +108,8 @@ class Run {
   }
 
   /** The entries of a kind to evict so that `bytes` are freed; all evictable ones if that is not enough. */
-  #victims(bytes: number, isPrefix: boolean): Expected[] {
-    const victims: Expected[] = [];
+  #victims(bytes: number, isPrefix: boolean): ExpectedEntry[] {
+    const victims: ExpectedEntry[] = [];
     for (const entry of this.#entries) {
       if (entry.isPrefix !== isPrefix || !this.#mayGo(entry)) continue;
       if (this.#total(victims) >= bytes) break;
@@ -259,7 +259,7 @@ class Run {
   }
 
   /** Replaces this chunk's file with another chunk's intact file. */
-  #swap(path: string, entry: Expected): void {
+  #swap(path: string, entry: ExpectedEntry): void {
     const other = this.#entries.find((candidate) => candidate !== entry && !candidate.damaged);
     if (other) writeFileSync(path, readFileSync(chunkPath(this.#dir, other.key)));
     else rmSync(path);

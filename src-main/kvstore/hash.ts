@@ -22,15 +22,15 @@ export function isKey(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-type Identifying = Pick<ChunkHeader, 'fingerprint' | 'prefixHash' | 'dtype' | 'tokens'>;
+type IdentityFields = Pick<ChunkHeader, 'fingerprint' | 'prefixHash' | 'dtype' | 'tokens'>;
 
 /** The kind of a file under this key, from its header; undefined if it belongs under another key. */
-export function kindOf(header: Identifying, key: string): EntryKind | undefined {
+export function kindOf(header: IdentityFields, key: string): EntryKind | undefined {
   return (Object.keys(DOMAINS) as EntryKind[]).find((kind) => keyOf(header, kind) === key);
 }
 
 /** The key that a file belongs under, from its header. */
-export function keyOf(header: Identifying, kind: EntryKind = 'chunk'): string {
+export function keyOf(header: IdentityFields, kind: EntryKind = 'chunk'): string {
   const hash = createHash('sha256');
   field(hash, Buffer.from(DOMAINS[kind]));
   field(hash, Buffer.from(header.fingerprint));

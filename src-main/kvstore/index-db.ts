@@ -26,7 +26,7 @@ export interface ChunkRow {
 }
 
 /** Number of entries and their bytes. */
-interface Held {
+interface EntryTotals {
   entries: number;
   bytes: number;
 }
@@ -38,7 +38,7 @@ type ListedRow = Pick<
 >;
 
 /** Aggregated or single entries. */
-type HeldRow = KindTotals & Pick<ChunkRow, 'class' | 'pinned' | 'order'>;
+type UsageRow = KindTotals & Pick<ChunkRow, 'class' | 'pinned' | 'order'>;
 
 interface Use {
   class: string;
@@ -105,11 +105,11 @@ export class ChunkIndex {
   readonly #classes: Record<EntryKind, Set<string>> = { chunk: new Set(), prefix: new Set() };
   #order = 0;
   #lastRequest: object | undefined;
-  readonly #held: Record<EntryKind, Held> = {
+  readonly #held: Record<EntryKind, EntryTotals> = {
     chunk: { entries: 0, bytes: 0 },
     prefix: { entries: 0, bytes: 0 },
   };
-  readonly #pinned: Held = { entries: 0, bytes: 0 };
+  readonly #pinned: EntryTotals = { entries: 0, bytes: 0 };
   /** Cached, because counting takes time in proportion to the number of entries. */
   readonly #totals = new Map<string, KindTotals>();
 
@@ -118,7 +118,7 @@ export class ChunkIndex {
     this.#db = db;
     this.#onFlushFailed = onFlushFailed;
     db.compile(Object.values(SQL));
-    for (const row of db.all<HeldRow>(SQL.held)) {
+    for (const row of db.all<UsageRow>(SQL.held)) {
       this.#classes[row.kind].add(row.class);
       this.#order = Math.max(this.#order, row.order);
       this.#count(row, 1);
@@ -133,7 +133,7 @@ export class ChunkIndex {
     return this.#held.chunk.bytes + this.#held.prefix.bytes;
   }
 
-  held(kind: EntryKind): Readonly<Held> {
+  held(kind: EntryKind): Readonly<EntryTotals> {
     return this.#held[kind];
   }
 
@@ -190,7 +190,7 @@ export class ChunkIndex {
     return held.map((totals) => ({ ...totals })).sort((a, b) => (kindKey(a) < kindKey(b) ? -1 : 1));
   }
 
-  pinnedTotals(): Held {
+  pinnedTotals(): EntryTotals {
     return { ...this.#pinned };
   }
 
@@ -222,7 +222,7 @@ export class ChunkIndex {
     return true;
   }
 
-  #count(rows: HeldRow, by: 1 | -1): void {
+  #count(rows: UsageRow, by: 1 | -1): void {
     const { kind, fingerprint, dtype } = rows;
     const totals = this.#totals.get(kindKey(rows)) ?? {
       kind,
@@ -303,7 +303,7 @@ function kindKey({ kind, fingerprint, dtype }: Pick<KindTotals, 'kind' | 'finger
   return `${kind} ${fingerprint} ${dtype}`;
 }
 
-function add(held: Held, { entries, bytes }: Held, by: 1 | -1): void {
+function add(held: EntryTotals, { entries, bytes }: EntryTotals, by: 1 | -1): void {
   held.entries += by * entries;
   held.bytes += by * bytes;
 }

@@ -7,7 +7,7 @@ import { faultOf } from './reconcile.ts';
 import type { ChunkFiles, ChunkOpener } from './types.ts';
 import { blameFile, type Fault } from './verify.ts';
 
-type Opened = { kind: 'ok'; chunk: ChunkKv } | Fault;
+type OpenResult = { kind: 'ok'; chunk: ChunkKv } | Fault;
 
 /**
  * Opens a row's file for use, or returns why it cannot be served. Layers are verified when they are read; this function
@@ -18,7 +18,7 @@ export async function openRow(
   files: ChunkFiles,
   row: ChunkRow,
   opener: ChunkOpener,
-): Promise<Opened> {
+): Promise<OpenResult> {
   const path = disk.path(row);
   let chunk: ChunkKv;
   try {

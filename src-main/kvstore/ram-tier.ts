@@ -36,14 +36,14 @@ interface RamTierOptions {
 }
 
 /** Space needed for an entry. */
-interface Incoming {
+interface SpaceRequest {
   kind: EntryKind;
   bytes: number;
 }
 
-const NOTHING: Incoming = { kind: 'chunk', bytes: 0 };
+const NOTHING: SpaceRequest = { kind: 'chunk', bytes: 0 };
 
-function incoming({ kind, chunk }: OpenChunk): Incoming {
+function incoming({ kind, chunk }: OpenChunk): SpaceRequest {
   return { kind, bytes: chunk.bytes };
 }
 
@@ -166,7 +166,7 @@ export class RamTier {
   }
 
   /** Whether this many bytes can be read without dropping anything. */
-  hasRoom({ kind, bytes }: Incoming): boolean {
+  hasRoom({ kind, bytes }: SpaceRequest): boolean {
     return this.#bytes[kind] + bytes <= this.#mostOf(kind) && this.bytes + bytes <= this.#budget;
   }
 
@@ -282,7 +282,7 @@ export class RamTier {
    * Disposes unused chunks, least valuable first, until an entry fits; false if it cannot. Order: prefix blocks above
    * their share, then chunks, and other blocks only if no chunks are left.
    */
-  #makeRoom(entry: Incoming = NOTHING): boolean {
+  #makeRoom(entry: SpaceRequest = NOTHING): boolean {
     const fits = (kind: EntryKind): boolean =>
       this.#bytes[kind] + (entry.kind === kind ? entry.bytes : 0) <= this.#mostOf(kind);
     const allFit = (): boolean => this.bytes + entry.bytes <= this.#budget;

@@ -25,7 +25,7 @@ interface SharedParts {
 }
 
 /** A chunk arriving in memory; once complete it is also stored on this disk. */
-interface Arriving {
+interface ChunkArrival {
   readonly opener: ChunkReceiver;
   /** Resolves when its header has arrived, or the transfer has failed. */
   readonly opened: Promise<undefined>;
@@ -52,7 +52,7 @@ export class SharedChunks {
   readonly counts: SharedStats = { hits: 0, fetched: 0, bytes: 0, corrupt: 0, failed: 0 };
   readonly #parts: SharedParts;
   readonly #located = new Set<string>();
-  readonly #arriving = new Map<string, Arriving>();
+  readonly #arriving = new Map<string, ChunkArrival>();
   readonly #fetching = new Map<string, Promise<boolean>>();
   readonly #listeners = new Set<(transfer: Transfer) => void>();
   readonly #meter = new TransferMeter((transfer) => {
@@ -186,14 +186,14 @@ export class SharedChunks {
     await this.idle();
   }
 
-  #begin(key: string, opener: ChunkOpener): Arriving | undefined {
+  #begin(key: string, opener: ChunkOpener): ChunkArrival | undefined {
     const known = this.#arriving.get(key);
     if (known) return known.opener === opener ? known : undefined;
     if (!this.available || !this.#located.has(key) || this.#parts.has(key) || !canReceive(opener))
       return undefined;
     const { promise: opened, resolve: isOpen } = Promise.withResolvers<undefined>();
     const ended = Promise.resolve();
-    const arriving: Arriving = {
+    const arriving: ChunkArrival = {
       opener,
       opened,
       ended,
@@ -212,7 +212,7 @@ export class SharedChunks {
     return arriving;
   }
 
-  async #arrive(key: string, arriving: Arriving, isOpen: (_: undefined) => void): Promise<void> {
+  async #arrive(key: string, arriving: ChunkArrival, isOpen: (_: undefined) => void): Promise<void> {
     try {
       const value = await this.#parts.tier.open(key, this.#closing.signal);
       if (!value) {
@@ -327,7 +327,7 @@ export class SharedChunks {
   }
 }
 
-function settle({ leaving, leases, chunk }: Arriving): void {
+function settle({ leaving, leases, chunk }: ChunkArrival): void {
   if (leaving && leases === 0) chunk?.dispose();
 }
 

@@ -15,7 +15,7 @@ import type { StoreLock } from './lock.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
 import { RamTier } from './ram-tier.ts';
 import { requireSpace } from './reserve.ts';
-import { Serving, type Prefetched } from './serving.ts';
+import { ChunkLeases, type PrefetchOutcome } from './chunk-leases.ts';
 import { SharedChunks } from './shared-chunks.ts';
 import { enter, findSimilar } from './find-similar.ts';
 import type { SharedTier } from './shared-tier.ts';
@@ -66,7 +66,7 @@ export class ChunkStore {
   readonly #budget: DiskBudget;
   readonly #ramTier: RamTier;
   readonly #workload: Workload;
-  readonly #serving: Serving;
+  readonly #serving: ChunkLeases;
   /** Serialises everything that changes files or rows. */
   readonly #changes = new SerialQueue();
   readonly #puts = new Map<string, Promise<void>>();
@@ -124,7 +124,7 @@ export class ChunkStore {
     this.#workload = workload;
     this.#ramTier = ramTier;
     this.shared = options.shared && this.#sharedChunks(options.shared, log);
-    this.#serving = new Serving({
+    this.#serving = new ChunkLeases({
       ...{ disk, files, ramTier, workload, shared: this.shared },
       changes: this.#changes,
     });
@@ -195,7 +195,7 @@ export class ChunkStore {
    * 'made', for the chunk expected next, it does. 'no-room' if it does not fit, 'missing' if there is none to serve.
    * CHUNK_MISMATCH as acquire().
    */
-  prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom = 'free'): Promise<Prefetched> {
+  prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom = 'free'): Promise<PrefetchOutcome> {
     return this.#call('prefetch', () => this.#serving.prefetch(key, opener, room));
   }
 

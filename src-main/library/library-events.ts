@@ -4,13 +4,13 @@ import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
 const STATUS_MS = 200;
 const CHANGED_MS = 500;
 
-type Throttled = ReturnType<typeof throttled>;
+type ThrottledCall = ReturnType<typeof throttled>;
 
 /** Events about libraries for windows, throttled to what they can show. */
 export class LibraryEvents {
   readonly #events: EventBus;
-  readonly #status: Throttled;
-  readonly #changed = new Map<number, Throttled>();
+  readonly #status: ThrottledCall;
+  readonly #changed = new Map<number, ThrottledCall>();
 
   constructor(events: EventBus, status: () => QueueStatus) {
     this.#events = events;

@@ -12,7 +12,7 @@ import type { Parser } from './parser/parser-process.ts';
 import { chunkText } from './queue/chunker.ts';
 
 /** The model that documents are chunked for. */
-interface CuttingModel {
+interface ChunkingModel {
   model: Pick<FusionModel, 'tokenize'>;
   chunkTokens: number;
 }
@@ -20,7 +20,7 @@ interface CuttingModel {
 interface SentDocumentsOptions {
   parser: Parser;
   settings: { readonly current: Pick<Settings, 'maxFileBytes'> };
-  models: { current(): Promise<CuttingModel>; readonly active: CuttingModel | undefined };
+  models: { current(): Promise<ChunkingModel>; readonly active: ChunkingModel | undefined };
 }
 
 /** A document sent with a request. */
@@ -77,7 +77,7 @@ export class SentDocuments {
   async #cut(
     { text, headings }: ParsedDocument,
     { format }: SentFile,
-    { model, chunkTokens }: CuttingModel,
+    { model, chunkTokens }: ChunkingModel,
     signal: AbortSignal,
   ): Promise<string[] | undefined> {
     const chunks: string[] = [];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DeviceService } from '../devices/device-service.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Core } from '../platform/core.ts';
-import type { SetAside } from '../platform/database.ts';
+import type { QuarantinedDatabase } from '../platform/database.ts';
 import type { Disposables } from '../platform/disposables.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Paths } from '../platform/paths.ts';
@@ -43,7 +43,7 @@ interface ModelsOptions extends Core {
   /** Folders where other programs keep models. Default: modelPlaces(). */
   places?: (() => Promise<Place[]>) | undefined;
   /** Called if the model list could not be read. */
-  onSetAside?: ((what: SetAside) => void) | undefined;
+  onSetAside?: ((what: QuarantinedDatabase) => void) | undefined;
 }
 
 /** Sets up the model list, the loader and the sources of models. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */

@@ -173,7 +173,7 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
 }
 
 /** A database that had to be set aside. */
-export interface SetAside {
+export interface QuarantinedDatabase {
   path: string;
   keptAs: string;
 }
@@ -187,7 +187,7 @@ export function openOrSetAside<T>(
   path: string,
   migrations: readonly string[],
   use: (database: Database) => T,
-  onSetAside: (what: SetAside) => void = () => undefined,
+  onSetAside: (what: QuarantinedDatabase) => void = () => undefined,
 ): T {
   try {
     return using(openDatabase(path, migrations), use);

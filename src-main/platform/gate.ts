@@ -32,7 +32,7 @@ export class Gate {
   ): Promise<T> {
     throwIfAborted(signal);
     this.#foreground++;
-    for (const controller of this.#running.keys()) controller.abort(new Interrupted());
+    for (const controller of this.#running.keys()) controller.abort(new InterruptedError());
     try {
       await this.#turns.begin({ shared, forProgram, signal });
       try {
@@ -53,7 +53,7 @@ export class Gate {
   async job<T>(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.#jobs++;
     for (const [controller, kind] of this.#running)
-      if (kind === 'background') controller.abort(new Interrupted());
+      if (kind === 'background') controller.abort(new InterruptedError());
     try {
       return await this.#interruptible('job', work, signal);
     } finally {
@@ -89,7 +89,7 @@ export class Gate {
       try {
         return await work(controller.signal);
       } catch (error) {
-        const interrupted = controller.signal.reason instanceof Interrupted && signal?.aborted !== true;
+        const interrupted = controller.signal.reason instanceof InterruptedError && signal?.aborted !== true;
         if (!(interrupted && isAborted(error))) throw error;
       } finally {
         this.#running.delete(controller);
@@ -120,15 +120,15 @@ interface ForegroundOptions {
   signal?: AbortSignal | undefined;
 }
 
-interface Waiting {
+interface WaitingCaller {
   shared: boolean;
   go: () => void;
 }
 
 /** One kind of caller: the number running, and those waiting, in call order. */
-class Askers {
+class CallerQueue {
   running = 0;
-  readonly waiting: Waiting[] = [];
+  readonly waiting: WaitingCaller[] = [];
 }
 
 /**
@@ -136,8 +136,8 @@ class Askers {
  */
 class ForegroundTurns {
   atOnce = 1;
-  readonly #people = new Askers();
-  readonly #programs = new Askers();
+  readonly #people = new CallerQueue();
+  readonly #programs = new CallerQueue();
   /** Whether the running work is shared. */
   #shared = true;
 
@@ -180,16 +180,16 @@ class ForegroundTurns {
   }
 
   /** If several share the model, people do not wait for programs that use it either. */
-  #mayBegin({ shared }: Waiting, askers: Askers): boolean {
+  #mayBegin({ shared }: WaitingCaller, askers: CallerQueue): boolean {
     const running = this.#people.running + this.#programs.running;
     if (running === 0) return true;
     const counted = askers === this.#people && this.atOnce > 1 ? askers.running : running;
     return this.#shared && shared && counted < this.atOnce;
   }
 
-  #askers(forProgram: boolean): Askers {
+  #askers(forProgram: boolean): CallerQueue {
     return forProgram ? this.#programs : this.#people;
   }
 }
 
-class Interrupted extends Error {}
+class InterruptedError extends Error {}

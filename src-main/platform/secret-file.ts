@@ -5,13 +5,13 @@ import type { Keyring } from './keyring.ts';
 import { fileError } from './paths.ts';
 import { SerialQueue } from './serial-queue.ts';
 
-export const KeptSchema = z.enum(['keyring', 'file']);
+export const SecretStorageSchema = z.enum(['keyring', 'file']);
 
 /** A stored secret: Base64 of the text encrypted with the keyring's key, or of plain text if there is no keyring. */
-export const SealedSchema = z.object({ kept: KeptSchema, secret: z.string() });
+export const StoredSecretSchema = z.object({ kept: SecretStorageSchema, secret: z.string() });
 
-type Kept = z.infer<typeof KeptSchema>;
-type Sealed = z.infer<typeof SealedSchema>;
+type SecretStorage = z.infer<typeof SecretStorageSchema>;
+type StoredSecret = z.infer<typeof StoredSecretSchema>;
 
 interface SecretFileOptions<F> {
   path: string;
@@ -84,12 +84,12 @@ export class SecretFile<F> {
   }
 
   /** How a new secret would be stored: an insecure keyring counts as none. */
-  async keeps(): Promise<Kept> {
+  async keeps(): Promise<SecretStorage> {
     const { keyring } = this.#options;
     return ((await keyring?.available().catch(() => false)) ?? false) ? 'keyring' : 'file';
   }
 
-  async seal(secret: string): Promise<Sealed> {
+  async seal(secret: string): Promise<StoredSecret> {
     const { keyring } = this.#options;
     const kept = await this.keeps();
     if (kept === 'file' || !keyring) return { kept: 'file', secret };
@@ -97,7 +97,7 @@ export class SecretFile<F> {
   }
 
   /** Rejects if the keyring it was encrypted with is not available. */
-  async unseal({ kept, secret }: Sealed): Promise<string> {
+  async unseal({ kept, secret }: StoredSecret): Promise<string> {
     const { keyring } = this.#options;
     if (kept === 'file') return secret;
     if (!keyring) throw new Error('there is no keyring');

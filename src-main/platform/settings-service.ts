@@ -10,13 +10,13 @@ import {
   usable,
   withChanges,
   writeSettings,
-  type Adjusted,
+  type InvalidSetting,
 } from './settings.ts';
 
 /** The current settings. Services that cannot read them at each use listen for changes. */
 export class SettingsService {
   /** Values that were requested but unusable when this object was created. */
-  readonly adjusted: readonly Adjusted[];
+  readonly adjusted: readonly InvalidSetting[];
   /** The same, and problems of the file, as messages. */
   readonly found: readonly Failure[];
   readonly #path: string;

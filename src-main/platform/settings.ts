@@ -19,7 +19,7 @@ const HereSchema = SettingsSchema.extend({
 });
 
 /** A setting with an unusable value. */
-export interface Adjusted {
+export interface InvalidSetting {
   name: string;
   asked: unknown;
   /** undefined: the default. */
@@ -39,10 +39,10 @@ interface SettingsFile {
  */
 export function usable(given: Record<string, unknown>): {
   settings: Record<string, unknown>;
-  adjusted: Adjusted[];
+  adjusted: InvalidSetting[];
 } {
   const settings = { ...given };
-  const adjusted: Adjusted[] = [];
+  const adjusted: InvalidSetting[] = [];
   for (const [name, schema] of Object.entries(HereSchema.shape)) {
     if (settings[name] === undefined || schema.safeParse(settings[name]).success) continue;
     const used = nearest(settings[name], schema);
@@ -64,7 +64,7 @@ function nearest(asked: unknown, schema: z.ZodType): number | undefined {
 }
 
 /** The message for such a value. */
-export function adjustedFailure({ name, asked, used }: Adjusted): Failure {
+export function adjustedFailure({ name, asked, used }: InvalidSetting): Failure {
   const written = JSON.stringify(asked)
     .replaceAll(/\/\/[^/"]*@/g, '//…@')
     .slice(0, 80);

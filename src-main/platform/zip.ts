@@ -1,12 +1,12 @@
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 
 /** Creates the error for an unusable file, from the reason. */
-type Refuse = (why: string, cause?: unknown) => Error;
+type ErrorFactory = (why: string, cause?: unknown) => Error;
 
 /** A ZIP file with its entries by name; the caller closes it. Rejects with `refuse`'s error if it is not a ZIP file. */
 export async function openZip(
   path: string,
-  refuse: Refuse,
+  refuse: ErrorFactory,
 ): Promise<{ zip: ZipFile; entries: Map<string, Entry> }> {
   const zip = await openPromise(path, {
     lazyEntries: true,

@@ -1,5 +1,5 @@
 import type { Match, Ranking } from './types.ts';
-import type { Nearest } from './vector-index.ts';
+import type { NearestPassages } from './vector-index.ts';
 
 /** Constant of reciprocal rank fusion: how little the first ranks differ. */
 const K = 60;
@@ -9,7 +9,7 @@ const K = 60;
  * that the best possible score is 1 and the end of a single ranking is near 0: the shares of a match's score that neighbours get then mean
  * the same as in a ranking by words.
  */
-export function fuseRankings(fullText: Ranking, { hits: vector, unrelated }: Nearest): Ranking {
+export function fuseRankings(fullText: Ranking, { hits: vector, unrelated }: NearestPassages): Ranking {
   const matches = new Map<number, Match>(fullText.matches.map((match) => [match.chunkId, { ...match }]));
   vector.forEach((hit, i) => {
     const known = matches.get(hit.chunkId);

@@ -7,7 +7,7 @@ import { ftsTerm, termsFor } from '../catalogue/words.ts';
 import type { Language } from '../catalogue/language.ts';
 import { openDatabase, type Database } from '../platform/database.ts';
 import { retrieve } from './retriever.ts';
-import type { Retrieved } from './types.ts';
+import type { RetrievedChunk } from './types.ts';
 import { SearchIndex } from './search-index.ts';
 
 /** The part of the catalogue's schema that the index reads. */
@@ -191,7 +191,7 @@ describe('retrieve', () => {
       'Jon Berg': ['Jon Berg was born in July.'],
     };
     const question = 'When was the leader of Project Fjord born?';
-    const found = (): Retrieved[] => retrieve(indexOf(databaseOf(documents), 1), question, 5);
+    const found = (): RetrievedChunk[] => retrieve(indexOf(databaseOf(documents), 1), question, 5);
 
     test('brings its own best chunk for the question', () => {
       expect(found()).toContainEqual(

@@ -1,6 +1,6 @@
 import { isContents, worthwhile } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
-import type { Match, Ranking, Retrieved } from './types.ts';
+import type { Match, Ranking, RetrievedChunk } from './types.ts';
 
 /**
  * A match's neighbours under the same headings get a share of its score for each step away. Those before it get more: they often contain
@@ -32,7 +32,7 @@ const SHARE_NAMED_BY_BEST = 0.7;
 const LEAST_SHARE = 0.25;
 
 /** A chunk, and the score that documents named in it get. */
-interface Naming {
+interface DocumentMention {
   chunkId: number;
   worth: number;
 }
@@ -51,7 +51,7 @@ const STANDS_ALONE = 1000;
 const POOL = 1000;
 
 /** The `topK` best chunks that share words with the question, and their surroundings, however weak the match. */
-export function retrieve(index: SearchIndex, question: string, topK: number): Retrieved[] {
+export function retrieve(index: SearchIndex, question: string, topK: number): RetrievedChunk[] {
   requireTopK(topK);
   const ranking = fullTextRanking(index, question, topK * MATCHES_PER_CHUNK);
   return chosenOf(index, ranking, ranking.matches, topK);
@@ -78,7 +78,7 @@ export function fullTextRanking(index: SearchIndex, question: string, limit: num
 }
 
 /** The worthwhile chunks, `topK` at most, in prompt order. Empty when nothing matches. */
-export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): Retrieved[] {
+export function choosePassages(index: SearchIndex, ranking: Ranking, topK: number): RetrievedChunk[] {
   requireTopK(topK);
   return chosenOf(index, ranking, worthwhile(ranking, index), topK, true);
 }
@@ -94,8 +94,8 @@ function chosenOf(
   matches: readonly Match[],
   topK: number,
   sparing = false,
-): Retrieved[] {
-  const candidates = new Map<number, Retrieved>();
+): RetrievedChunk[] {
+  const candidates = new Map<number, RetrievedChunk>();
   for (const match of matches) {
     if (sparing && standsAlone(match, index))
       offer(candidates, { ...match, ownScore: match.score, reason: 'match' });
@@ -118,7 +118,7 @@ function chosenOf(
 }
 
 /** The surroundings of matches; contents pages do not count. */
-function isWorth(all: readonly Retrieved[], index: SearchIndex): (chunk: Retrieved) => boolean {
+function isWorth(all: readonly RetrievedChunk[], index: SearchIndex): (chunk: RetrievedChunk) => boolean {
   const least = (all[0]?.score ?? 0) * LEAST_SHARE;
   const texts = index.texts(all.map(({ chunkId }) => chunkId));
   return ({ chunkId, ownScore, score }) =>
@@ -130,16 +130,16 @@ function isWorth(all: readonly Retrieved[], index: SearchIndex): (chunk: Retriev
  * match of the better half is displaced by the surroundings of another.
  */
 function withLeadIns(
-  ranked: readonly Retrieved[],
-  candidates: ReadonlyMap<number, Retrieved>,
+  ranked: readonly RetrievedChunk[],
+  candidates: ReadonlyMap<number, RetrievedChunk>,
   index: SearchIndex,
-): Retrieved[] {
-  const chosen = new Map<number, Retrieved>();
-  const add = (chunks: readonly Retrieved[]): void => {
+): RetrievedChunk[] {
+  const chosen = new Map<number, RetrievedChunk>();
+  const add = (chunks: readonly RetrievedChunk[]): void => {
     for (const chunk of chunks)
       if (chosen.size < ranked.length && !chosen.has(chunk.chunkId)) chosen.set(chunk.chunkId, chunk);
   };
-  const leadIn = (chunk: Retrieved): Retrieved[] =>
+  const leadIn = (chunk: RetrievedChunk): RetrievedChunk[] =>
     index
       .before(chunk, REACH, STANDS_ALONE)
       .map(({ chunkId, ordinal }) => candidates.get(chunkId) ?? leadingTo(chunk, chunkId, ordinal));
@@ -154,13 +154,13 @@ function withLeadIns(
   return [...chosen.values()];
 }
 
-function leadingTo({ documentId, score }: Retrieved, chunkId: number, ordinal: number): Retrieved {
+function leadingTo({ documentId, score }: RetrievedChunk, chunkId: number, ordinal: number): RetrievedChunk {
   const place = { chunkId, documentId, ordinal, score: score * SHARE_BEFORE ** 2 };
   return { ...place, ownScore: 0, reason: 'leads-up', fullText: null, vector: null };
 }
 
 /** The surroundings of the best matches: "She reports to Ada Dahl" is about whom the match above it names. */
-function aroundBest(matches: readonly Match[], index: SearchIndex): Naming[] {
+function aroundBest(matches: readonly Match[], index: SearchIndex): DocumentMention[] {
   return matches.slice(0, LEADING).flatMap((match) => {
     const worth = match.score * SHARE_NAMED_BY_BEST;
     return index.neighbours(match, FAR).map(({ chunkId }) => ({ chunkId, worth }));
@@ -168,7 +168,7 @@ function aroundBest(matches: readonly Match[], index: SearchIndex): Naming[] {
 }
 
 /** Documents that chunks name, with the highest score that any of these adds. */
-function namedIn(chunks: readonly Naming[], index: SearchIndex): Map<number, number> {
+function namedIn(chunks: readonly DocumentMention[], index: SearchIndex): Map<number, number> {
   const named = new Map<number, number>();
   for (const { chunkId, worth } of chunks)
     for (const documentId of index.mentions({ chunkId }))
@@ -177,8 +177,12 @@ function namedIn(chunks: readonly Naming[], index: SearchIndex): Map<number, num
 }
 
 /** The first `count`, without those whose text occurs in a better one: headers, licences, copies of a file. */
-function withoutRepeats(ranked: readonly Retrieved[], index: SearchIndex, count: number): Retrieved[] {
-  const chosen: Retrieved[] = [];
+function withoutRepeats(
+  ranked: readonly RetrievedChunk[],
+  index: SearchIndex,
+  count: number,
+): RetrievedChunk[] {
+  const chosen: RetrievedChunk[] = [];
   const seen = new Set<string>();
   for (let from = 0; from < ranked.length && chosen.length < count; from += count) {
     const some = ranked.slice(from, from + count);
@@ -201,7 +205,7 @@ function requireTopK(topK: number): void {
 }
 
 function offerWithNeighbours(
-  candidates: Map<number, Retrieved>,
+  candidates: Map<number, RetrievedChunk>,
   index: SearchIndex,
   hit: Match,
   score: number,
@@ -226,7 +230,7 @@ function offerWithNeighbours(
 }
 
 /** Keeps the better of two reasons to choose a chunk; its own score is never lost. */
-function offer(candidates: Map<number, Retrieved>, offered: Retrieved): void {
+function offer(candidates: Map<number, RetrievedChunk>, offered: RetrievedChunk): void {
   const known = candidates.get(offered.chunkId);
   const better = !known || offered.score > known.score ? offered : known;
   const ownScore = Math.max(offered.ownScore, known?.ownScore ?? 0);
@@ -237,11 +241,11 @@ function offer(candidates: Map<number, Retrieved>, offered: Retrieved): void {
 }
 
 /** Ties stay in the order of the ranking, which is determined by content. */
-function byScore(a: Retrieved, b: Retrieved): number {
+function byScore(a: RetrievedChunk, b: RetrievedChunk): number {
   return b.score - a.score;
 }
 
-function inReadingOrder(chunks: readonly Retrieved[]): Retrieved[] {
+function inReadingOrder(chunks: readonly RetrievedChunk[]): RetrievedChunk[] {
   // Documents by their best chunk; the sort is stable, so ties keep the order of the ranking.
   const documents = [...new Set([...chunks].sort(byScore).map(({ documentId }) => documentId))];
   const place = new Map(documents.map((id, i) => [id, i]));

@@ -15,11 +15,11 @@ import { SearchIndex } from './search-index.ts';
 import type {
   ChunkSets,
   DocumentIndexer,
-  Found,
+  RetrievalResult,
   FoundChunk,
   Ranking,
   Retrieval,
-  Retrieved,
+  RetrievedChunk,
 } from './types.ts';
 import { usualTopK } from './usual-top-k.ts';
 import { VectorIndex } from './vector-index.ts';
@@ -62,7 +62,10 @@ export class SearchService implements Retrieval, DocumentIndexer {
     return usualTopK(this.#options.sets.chunkTokens ?? Infinity);
   }
 
-  async find(question: string, { scope, topK = this.usualTopK, signal }: FindOptions): Promise<Found> {
+  async find(
+    question: string,
+    { scope, topK = this.usualTopK, signal }: FindOptions,
+  ): Promise<RetrievalResult> {
     const started = this.#clock.now();
     throwIfAborted(signal);
     const where = this.#where(scope);
@@ -147,7 +150,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     }
   }
 
-  #highlighted(question: string, chosen: readonly Retrieved[]): FoundChunk[] {
+  #highlighted(question: string, chosen: readonly RetrievedChunk[]): FoundChunk[] {
     const { chunkTable } = this.#options.catalogue;
     const texts = chosen.map(({ chunkId }) => chunkTable.text(chunkId) ?? '');
     const ranges = highlights(question, texts);

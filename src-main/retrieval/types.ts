@@ -27,7 +27,7 @@ export interface Ranking {
 }
 
 /** A chunk chosen for a prompt. */
-export interface Retrieved extends Match {
+export interface RetrievedChunk extends Match {
   /** Comparable within one retrieval; larger is better. */
   score: number;
   /** The chunk's own score; 0 when it was added as a neighbour. */
@@ -36,12 +36,12 @@ export interface Retrieved extends Match {
 }
 
 /** A chunk chosen for a prompt, and why. */
-export interface FoundChunk extends Omit<Retrieved, 'ownScore'> {
+export interface FoundChunk extends Omit<RetrievedChunk, 'ownScore'> {
   /** Ranges in the chunk's text that match words of the question. */
   highlights: Range[];
 }
 
-export interface Found {
+export interface RetrievalResult {
   /** In prompt order: documents by their best chunk, the chunks of a document in document order. */
   chunks: FoundChunk[];
   usedVectors: boolean;
@@ -56,7 +56,7 @@ export interface Retrieval {
   find(
     question: string,
     options: { scope: Scope; topK?: number | undefined; signal?: AbortSignal | undefined },
-  ): Promise<Found>;
+  ): Promise<RetrievalResult>;
 }
 
 /** The part of the library that retrieval needs: the sets to search. */

@@ -1,4 +1,4 @@
-import type { Unembedded, VectorTable } from '../catalogue/vector-table.ts';
+import type { UnembeddedChunk, VectorTable } from '../catalogue/vector-table.ts';
 import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
 import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
 
@@ -13,7 +13,7 @@ const TELLING = 50;
 const OUTSTANDING = 2;
 
 /** The passages nearest to a question. */
-export interface Nearest {
+export interface NearestPassages {
   /** By cosine, nearest first. */
   hits: Hit[];
   /** The cosine of unrelated passages. */
@@ -35,7 +35,7 @@ export class VectorIndex {
     of: { chunkSetId: number; documentId?: number | undefined },
     after: number,
     limit: number,
-  ): Unembedded[] {
+  ): UnembeddedChunk[] {
     return this.#vectors.missing(this.#model, of, after, limit);
   }
 
@@ -60,9 +60,9 @@ export class VectorIndex {
     scope: SearchScope,
     limit: number,
     signal?: AbortSignal,
-  ): Promise<Nearest> {
+  ): Promise<NearestPassages> {
     const best: Hit[] = [];
-    const all = new Spread();
+    const all = new RunningStats();
     for (const rows of this.#slices(boundScope(scope))) {
       throwIfAborted(signal);
       for (const { inReach, vector, chunkId, documentId, ordinal } of rows) {
@@ -102,7 +102,7 @@ export class VectorIndex {
 }
 
 /** Running mean and standard deviation (Welford). */
-class Spread {
+class RunningStats {
   count = 0;
   mean = 0;
   #squares = 0;

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 /**
  * A value to write: its size in bytes, and its content in pieces of any size. The pieces can be read more than once.
  */
-export interface Outgoing {
+export interface ValueSource {
   readonly bytes: number;
   pieces(): AsyncIterable<Buffer>;
 }
@@ -30,7 +30,7 @@ export interface Driver {
   /** Returns fewer bytes if the value ends earlier, none if it is gone. */
   read(name: string, from: number, bytes: number, signal: AbortSignal): Promise<Uint8Array>;
   /** Readers see the complete value or none. An existing value may stay unless `over` is set. */
-  write(name: string, value: Outgoing, signal: AbortSignal, over?: boolean): Promise<void>;
+  write(name: string, value: ValueSource, signal: AbortSignal, over?: boolean): Promise<void>;
   /** A missing value is not an error. */
   remove(name: string, signal: AbortSignal): Promise<void>;
   /** Closes connections, so that calls in progress fail now; the next call reconnects. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noRedis, startRedis, type TestRedis } from '../testing/redis-server.ts';
 import { TestS3 } from '../testing/s3-server.ts';
 import { tempDir } from '../testing/store.ts';
-import type { Driver, Outgoing } from './driver.ts';
+import type { Driver, ValueSource } from './driver.ts';
 import { FolderDriver } from './drivers/folder.ts';
 import { RedisDriver } from './drivers/redis.ts';
 import { S3Driver } from './drivers/s3.ts';
@@ -179,7 +179,7 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
   });
 });
 
-function valueOf(bytes: Buffer): Outgoing {
+function valueOf(bytes: Buffer): ValueSource {
   return {
     bytes: bytes.length,
     async *pieces() {

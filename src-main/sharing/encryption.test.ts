@@ -8,7 +8,7 @@ import {
   framesOf,
   HEADER_BYTES,
   plainBytes,
-  sealed,
+  encryptedValue,
   sealedBytes,
   sealedRange,
   teamKey,
@@ -23,7 +23,7 @@ async function seal(plain: Buffer, name = NAME): Promise<Buffer> {
   const file = await open(path, 'r');
   onTestFinished(() => file.close());
   const pieces: Buffer[] = [];
-  for await (const piece of sealed(file, plain.length, name, KEY).pieces()) pieces.push(piece);
+  for await (const piece of encryptedValue(file, plain.length, name, KEY).pieces()) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 

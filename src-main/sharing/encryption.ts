@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, sc
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { TimeSlice } from '../platform/time-slice.ts';
-import { piecesOf, type Outgoing } from './driver.ts';
+import { piecesOf, type ValueSource } from './driver.ts';
 import { DAMAGED, SharingError } from './failures.ts';
 
 /** docs/formats/shared-value.md */
@@ -42,7 +42,7 @@ export function plainBytes(sealed: number): number | undefined {
 }
 
 /** Encrypts a file while it is sent. Every pass uses a new key. */
-export function sealed(file: FileHandle, bytes: number, name: string, key: Buffer): Outgoing {
+export function encryptedValue(file: FileHandle, bytes: number, name: string, key: Buffer): ValueSource {
   return {
     bytes: sealedBytes(bytes),
     async *pieces() {

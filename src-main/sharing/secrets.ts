@@ -4,14 +4,14 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { Sharing } from '../../src-shared/sharing.ts';
 import { messageOf } from '../platform/failure.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import { SealedSchema, SecretFile } from '../platform/secret-file.ts';
+import { StoredSecretSchema, SecretFile } from '../platform/secret-file.ts';
 import { teamKey } from './encryption.ts';
 import { SharingError } from './failures.ts';
 
 /** docs/formats/sharing-secrets.md */
 const FileSchema = z.object({
   version: z.literal(1),
-  secrets: z.partialRecord(z.enum(SHARING_SECRETS), SealedSchema),
+  secrets: z.partialRecord(z.enum(SHARING_SECRETS), StoredSecretSchema),
 });
 
 /** The secrets of the shared cache. */

@@ -2,7 +2,7 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import type { SharedTier, SharedValue } from '../kvstore/shared-tier.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Logger } from '../platform/logger.ts';
-import { Asking } from './asking.ts';
+import { CallLimiter } from './call-limiter.ts';
 import { Breaker } from './breaker.ts';
 import type { Driver } from './driver.ts';
 import { framesOf, HEADER_BYTES, plainBytes, sealedRange, type Frames } from './encryption.ts';
@@ -43,9 +43,9 @@ export class SharedCache implements SharedTier {
   readonly figures = new Figures();
   readonly #options: SharedCacheOptions;
   readonly #breaker: Breaker;
-  readonly #asking = new Asking();
+  readonly #asking = new CallLimiter();
   readonly #reads = new Semaphore(READS_AT_ONCE);
-  readonly #askingToWrite = new Asking();
+  readonly #askingToWrite = new CallLimiter();
   readonly #presence = new Presence();
   readonly #writing: WriteBehind;
   /** Keys of corrupt values: not read until they have been rewritten. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Sharing } from '../../src-shared/sharing.ts';
-import { Asking } from './asking.ts';
-import type { Outgoing } from './driver.ts';
+import { CallLimiter } from './call-limiter.ts';
+import type { ValueSource } from './driver.ts';
 import { SharingError } from './failures.ts';
 import { openDriver, type GetSecret } from './open-driver.ts';
 
@@ -10,10 +10,10 @@ import { openDriver, type GetSecret } from './open-driver.ts';
  */
 export async function tryDriver(sharing: Sharing, secret: GetSecret): Promise<void> {
   const driver = await openDriver(sharing, secret);
-  const asking = new Asking();
+  const asking = new CallLimiter();
   const name = randomBytes(32).toString('hex');
   const small = randomBytes(1024);
-  const value: Outgoing = {
+  const value: ValueSource = {
     bytes: small.length,
     // eslint-disable-next-line @typescript-eslint/require-await -- one that has its bytes already
     async *pieces() {

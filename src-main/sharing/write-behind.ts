@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { piecesOf, type Driver, type Outgoing } from './driver.ts';
-import { sealed } from './encryption.ts';
+import { piecesOf, type Driver, type ValueSource } from './driver.ts';
+import { encryptedValue } from './encryption.ts';
 
 interface WriteBehindOptions {
   driver: Driver;
@@ -24,7 +24,7 @@ const TRIES = 3;
 const PAUSE_MS = 30_000;
 const MOST_PAUSE_MS = 600_000;
 
-interface Waiting {
+interface QueuedWrite {
   path: string;
   tries: number;
 }
@@ -35,7 +35,7 @@ interface Waiting {
  */
 export class WriteBehind {
   readonly #options: WriteBehindOptions;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, QueuedWrite>();
   readonly #settled = new Set<{ most: number; resolve: () => void }>();
   #working = false;
   /** Set while writing fails although reading may work: the storage is full, not writable, or the line is slow. */
@@ -88,7 +88,7 @@ export class WriteBehind {
     this.#tellSettled();
   }
 
-  async #one(chunk: string, waiting: Waiting): Promise<void> {
+  async #one(chunk: string, waiting: QueuedWrite): Promise<void> {
     try {
       await this.#write(chunk, waiting.path);
       this.#pauseMs = 0;
@@ -119,7 +119,7 @@ export class WriteBehind {
     const { driver, key, nameOf, ask, onWritten } = this.#options;
     const { size } = await file.stat();
     const name = nameOf(chunk);
-    const value = key ? sealed(file, size, name, key) : plain(file, size);
+    const value = key ? encryptedValue(file, size, name, key) : plain(file, size);
     if (value.bytes > driver.largestBytes) return;
     await ask(value.bytes, (signal) => driver.write(name, value, signal, over));
     onWritten(chunk, value.bytes);
@@ -146,7 +146,7 @@ export class WriteBehind {
   }
 }
 
-function plain(file: FileHandle, bytes: number): Outgoing {
+function plain(file: FileHandle, bytes: number): ValueSource {
   return { bytes, pieces: () => piecesOf(file, bytes, PIECE_BYTES) };
 }
 

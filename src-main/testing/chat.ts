@@ -11,14 +11,14 @@ import { encodeAndStore } from '../fusion/model.ts';
 import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { FakeModel, FakeStore, type FakeModelOptions } from './fusion.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import type { SetAside } from '../platform/database.ts';
+import type { QuarantinedDatabase } from '../platform/database.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
 import { SettingsService } from '../platform/settings-service.ts';
 import { ChatService } from '../chat/chat-service.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import type { FusionModel } from '../fusion/model.ts';
-import type { Unready } from '../answering/passages.ts';
+import type { UnreadyDocuments } from '../answering/passages.ts';
 import { listedLibrary } from './passages.ts';
 
 const CHATML = `{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}
@@ -40,10 +40,10 @@ interface FixtureOptions extends FakeModelOptions {
   dir?: string;
   settings?: Record<string, unknown>;
   clock?: Clock;
-  onSetAside?: (what: SetAside) => void;
+  onSetAside?: (what: QuarantinedDatabase) => void;
   model?: FakeModel;
   /** Documents that are not searchable yet. */
-  unready?: Unready;
+  unready?: UnreadyDocuments;
   precompute?: boolean;
   /** The minimum ratio that watching requires. */
   leastRatio?: ConstructorParameters<typeof Planner>[0]['leastRatio'];

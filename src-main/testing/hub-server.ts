@@ -14,7 +14,7 @@ export interface TestRepository {
   gguf?: { total: number; architecture: string };
 }
 
-interface Seen {
+interface ReceivedRequest {
   server: 'hub' | 'files';
   path: string;
   authorization: string | undefined;
@@ -22,7 +22,7 @@ interface Seen {
 }
 
 /** Answers instead of the server; returns whether it did. */
-type Instead = (request: IncomingMessage, response: ServerResponse) => boolean;
+type RequestOverride = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export const SHA = 'c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00';
 
@@ -45,8 +45,8 @@ export class TestHub {
   swapped: Record<string, Buffer> = {};
   /** ETag of a file; the public hub's servers do not all send the same. */
   etag = (bytes: Buffer): string => `"${sha256Of(bytes)}"`;
-  instead: Instead = () => false;
-  readonly seen: Seen[] = [];
+  instead: RequestOverride = () => false;
+  readonly seen: ReceivedRequest[] = [];
   readonly #hub: Server;
   readonly #files: Server;
 
@@ -74,7 +74,7 @@ export class TestHub {
     }
   }
 
-  #answer(server: Seen['server'], request: IncomingMessage, response: ServerResponse): void {
+  #answer(server: ReceivedRequest['server'], request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', addressOf(this.#hub));
     const { authorization, range } = request.headers;
     this.seen.push({ server, path: url.pathname, authorization, range });

@@ -1,5 +1,5 @@
 import type { AppendReport, LayerReport, ModelInfo, Strategy } from '../engine/engine.ts';
-import type { DoneWork } from '../fusion/planning/cost-model.ts';
+import type { MeasuredWork } from '../fusion/planning/cost-model.ts';
 import { computedOnly } from '../fusion/planning/cost-model.ts';
 import { isLoadedFrom, type Piece, type Work } from '../fusion/planning/work.ts';
 
@@ -52,13 +52,13 @@ export class Machine {
     this.info = known as ModelInfo;
   }
 
-  run(asked: Work, strategy: Strategy): DoneWork {
+  run(asked: Work, strategy: Strategy): MeasuredWork {
     const work = strategy.kind === 'full' ? computedOnly(asked) : asked;
     return { work, ...new Run(work, strategy, this.#options).go() };
   }
 
   /** As Planner learns: a few appends of different sizes, from memory and from a tier. */
-  profile(tier = 'disk'): DoneWork[] {
+  profile(tier = 'disk'): MeasuredWork[] {
     const full = { kind: 'full' } as const;
     const query: Strategy = { kind: 'query', questionLayers: [6], ratios: [0.2] };
     const deviation: Strategy = { kind: 'deviation', checkLayers: [1], ratios: [0.2] };

@@ -1,5 +1,5 @@
 /** A library that is a list: each passage is found by any word of its own. */
-import type { Passage, Passages, Unready } from '../answering/passages.ts';
+import type { Passage, Passages, UnreadyDocuments } from '../answering/passages.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { FakeModel } from './fusion.ts';
 
@@ -15,7 +15,7 @@ interface ListedLibrary {
 export function listedLibrary(
   model: FakeModel,
   texts: Readonly<Record<string, string | readonly string[]>>,
-  unready: Unready = { reading: 0, uncut: 0, paused: false },
+  unready: UnreadyDocuments = { reading: 0, uncut: 0, paused: false },
 ): ListedLibrary {
   let id = 0;
   const all = Object.entries(texts).flatMap(([path, text], document) =>

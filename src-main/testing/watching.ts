@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Message, ConversationOptions } from '../../src-shared/contract/chat.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
-import { remakePrompt } from '../answering/remade-prompt.ts';
+import { recomputePrompt } from '../answering/recompute-prompt.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import { WatchService } from '../fusion/watching/watch-service.ts';
@@ -77,7 +77,13 @@ function watched({ dir, models, store, settings, gate, events, answers, world }:
       known: { modelIds: () => world.modelIds, libraries: () => world.libraries },
       remakePrompt: (prompt, signal) => {
         const { dtype } = settings.current;
-        return remakePrompt(prompt, { model: models.active.model, store, dtype, signal, clock: systemClock });
+        return recomputePrompt(prompt, {
+          model: models.active.model,
+          store,
+          dtype,
+          signal,
+          clock: systemClock,
+        });
       },
       onBattery: () => world.battery,
       measuring: () => world.measuring,

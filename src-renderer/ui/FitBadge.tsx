@@ -1,7 +1,7 @@
 import { Badge, type BadgeProps } from '@mantine/core';
 import type { ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Fit } from '../../src-shared/contract/models.ts';
+import type { MemoryFit } from '../../src-shared/contract/models.ts';
 
 const COLOUR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
 
@@ -9,7 +9,7 @@ const COLOUR = { fits: 'teal', tight: 'yellow', 'too-large': 'red' } as const;
 export function FitBadge({
   verdict,
   ...target
-}: Pick<Fit, 'verdict'> & BadgeProps & Pick<ComponentProps<'div'>, 'tabIndex' | 'aria-label' | 'ref'>) {
+}: Pick<MemoryFit, 'verdict'> & BadgeProps & Pick<ComponentProps<'div'>, 'tabIndex' | 'aria-label' | 'ref'>) {
   const { t } = useTranslation('models');
   return (
     <Badge

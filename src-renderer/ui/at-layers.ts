@@ -1,6 +1,6 @@
 import type { StrategyLayers } from '../../src-shared/strategy.ts';
 
-interface Say {
+interface LayerTranslator {
   (
     key: 'strategies:checked' | 'strategies:asked',
     words: { strategy: string; layers: string; count: number },
@@ -9,7 +9,11 @@ interface Say {
 }
 
 /** A strategy's name, with its layers if they differ from the default. */
-export function atLayers(strategy: string, { checkLayers, questionLayers }: StrategyLayers, t: Say): string {
+export function atLayers(
+  strategy: string,
+  { checkLayers, questionLayers }: StrategyLayers,
+  t: LayerTranslator,
+): string {
   const add = (
     name: string,
     key: 'strategies:checked' | 'strategies:asked',

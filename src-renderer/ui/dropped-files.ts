@@ -5,12 +5,12 @@ export interface FoundFile {
 }
 
 /** The entries of a drop. Must be called during the drop event: the browser revokes access afterwards. */
-export interface Dropped {
+export interface DropEntries {
   files: readonly File[];
   entries: readonly FileSystemEntry[];
 }
 
-export function droppedOf(transfer: DataTransfer): Dropped {
+export function dropEntries(transfer: DataTransfer): DropEntries {
   const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   return { files: [...transfer.files], entries };
 }

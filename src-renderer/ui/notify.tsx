@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import i18next from 'i18next';
 import { failureWords, shownFailure } from '../i18n/failures.ts';
-import { joined } from '../i18n/joined.ts';
+import { joinSentences } from '../i18n/join-sentences.ts';
 import { hasRemedy, Remedy } from './Remedy.tsx';
 
 const UNDO_MS = 10_000;
@@ -21,7 +21,7 @@ export function notifyFailure(error: unknown, title: string): void {
     title,
     message: (
       <Stack gap="xs" align="flex-start">
-        {joined([message, advice, detail])}
+        {joinSentences([message, advice, detail])}
         <Remedy failure={failure} />
       </Stack>
     ),

@@ -1,8 +1,8 @@
 import { useState, type DragEvent } from 'react';
-import { droppedOf, type Dropped } from './dropped-files.ts';
+import { dropEntries, type DropEntries } from './dropped-files.ts';
 
 /** Makes an element accept files and folders; `over`: files are being dragged over it. */
-export function useFileDrop(onDrop: (dropped: Dropped) => void) {
+export function useFileDrop(onDrop: (dropped: DropEntries) => void) {
   // Enter and leave fire for every child, enter of the next one before leave of the last.
   const [depth, setDepth] = useState(0);
   const withFiles = (handle: (event: DragEvent) => void) => (event: DragEvent) => {
@@ -20,7 +20,7 @@ export function useFileDrop(onDrop: (dropped: Dropped) => void) {
       }),
       onDrop: withFiles((event) => {
         setDepth(0);
-        onDrop(droppedOf(event.dataTransfer));
+        onDrop(dropEntries(event.dataTransfer));
       }),
     },
   };

@@ -63,7 +63,7 @@ export const StepSourceSchema = CitationSchema.omit({
 });
 
 /** Chunks that a step computed and stored before its prompt, for use by other steps. */
-export const EncodedSchema = z.object({ chunks: z.int(), tokens: z.int(), ms: z.number() });
+export const EncodedChunksSchema = z.object({ chunks: z.int(), tokens: z.int(), ms: z.number() });
 
 const StepSchema = z.object({
   id: IdSchema,
@@ -80,7 +80,7 @@ const StepSchema = z.object({
   failure: FailureSchema.nullable(),
   sources: z.array(StepSourceSchema),
   notices: z.array(NoticeSchema),
-  encoded: EncodedSchema.nullable(),
+  encoded: EncodedChunksSchema.nullable(),
   stats: AnswerStatsSchema.nullable(),
 });
 
@@ -162,7 +162,7 @@ export type DocumentAnalysis = z.output<typeof DocumentAnalysisSchema>;
 export type QuestionBatch = z.output<typeof QuestionBatchSchema>;
 export type AnalysisPlan = z.infer<typeof AnalysisPlanSchema>;
 export type StepSource = z.infer<typeof StepSourceSchema>;
-export type Encoded = z.infer<typeof EncodedSchema>;
+export type EncodedChunks = z.infer<typeof EncodedChunksSchema>;
 export type Step = z.infer<typeof StepSchema>;
 export type Sharing = z.infer<typeof SharingSchema>;
 export type AnalysisSummary = z.infer<typeof AnalysisSummarySchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
-import { FitSchema, InspectedModelSchema, ModelEntrySchema } from './models.ts';
+import { MemoryFitSchema, InspectedModelSchema, ModelEntrySchema } from './models.ts';
 import { procedure } from './define.ts';
 
 /** The program whose folder contains the model; 'folder': a folder from the user. */
@@ -20,7 +20,7 @@ const FoundHeaderSchema = InspectedModelSchema.omit({ name: true, role: true }).
   role: z.enum(['chat', 'embedding', 'reranker']),
   quantization: z.string(),
   parameterCount: z.number(),
-  fit: FitSchema,
+  fit: MemoryFitSchema,
 });
 
 const FoundModelSchema = z.object({

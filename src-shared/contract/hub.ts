@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FailureSchema, IdSchema, NothingSchema } from './common.ts';
 import { procedure } from './define.ts';
-import { DownloadSchema, FitSchema, InspectedModelSchema } from './models.ts';
+import { DownloadSchema, MemoryFitSchema, InspectedModelSchema } from './models.ts';
 
 /** "owner/name", or a name alone. */
 const RepositorySchema = z
@@ -38,7 +38,7 @@ const HubFileSchema = z.object({
   bytes: z.number(),
   parts: z.int(),
   /** null until the model's header is known. */
-  fit: FitSchema.nullable(),
+  fit: MemoryFitSchema.nullable(),
   /** Expected tokens a second on this machine, from measurements of other models; null if there are none. */
   speed: z.object({ reading: z.number().nullable(), writing: z.number().nullable() }),
   /** Why this one is recommended; null: it is not. */

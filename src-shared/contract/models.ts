@@ -7,7 +7,7 @@ import { WebAddressSchema } from '../web-address.ts';
 import { AddedServerSchema, AskedServerSchema, ListedServerSchema, ServerFactsSchema } from './servers.ts';
 
 /** Whether a model fits this machine's memory: weights, the KV of a context, and compute buffers. */
-export const FitSchema = z.object({
+export const MemoryFitSchema = z.object({
   verdict: z.enum(['fits', 'tight', 'too-large']),
   device: z.string(),
   weightsBytes: z.number(),
@@ -32,7 +32,7 @@ export const ModelEntrySchema = z.object({
   contextTrain: z.int(),
   /** Bytes of stored KV per token, by dtype. */
   kvBytesPerToken: z.object({ f16: z.number(), q8_0: z.number() }),
-  fit: FitSchema,
+  fit: MemoryFitSchema,
   /** Why its passages cannot be blended, so that nothing is precomputed; null if they can. */
   obstacle: z.enum(BLENDING_OBSTACLES).nullable(),
   /** Empty if an engine can run it, else the reason (one sentence). */
@@ -190,7 +190,7 @@ export const modelsContract = {
   'models.cancelDownload': procedure(ById, NothingSchema),
 };
 
-export type Fit = z.infer<typeof FitSchema>;
+export type MemoryFit = z.infer<typeof MemoryFitSchema>;
 export type ModelInUse = z.infer<typeof ModelInUseSchema>;
 export type ModelEntry = z.infer<typeof ModelEntrySchema>;
 export type InspectedModel = z.infer<typeof InspectedModelSchema>;

@@ -1,9 +1,9 @@
-import type { Known } from './known.ts';
+import type { Baseline } from './baseline.ts';
 
 /** A data folder with content that no process has open. */
 export interface Place {
   data: string;
-  known: Known;
+  known: Baseline;
   /** An intact backup of the folder. */
   backup: string;
   /** An integer from 0 to below `n`; the same sequence in each run of a round. */
@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /** Thrown by a fault that this machine cannot run; the message names the missing requirement. Its rounds are not counted. */
-export class Skipped extends Error {}
+export class FaultSkipped extends Error {}
 
 /**
  * One failure scenario. `run` causes it with real processes and throws if Kvasir misbehaves. The runner then stops all remaining processes,

@@ -15,8 +15,8 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { messageOf } from '../../src-main/platform/failure.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
-import { Skipped, type Fault, type Place } from './fault.ts';
-import { fill, requireKept } from './known.ts';
+import { FaultSkipped, type Fault, type Place } from './fault.ts';
+import { fill, requireKept } from './baseline.ts';
 import { craftedHeader } from './list/crafted-header.ts';
 import { damagedDatabase } from './list/damaged-database.ts';
 import { damagedDocuments } from './list/damaged-documents.ts';
@@ -30,7 +30,7 @@ import { killedBackingUp } from './list/killed-backing-up.ts';
 import { killedLoading } from './list/killed-loading.ts';
 import { killedReading } from './list/killed-reading.ts';
 import { killedRestoring } from './list/killed-restoring.ts';
-import { leftBehind } from './list/left-behind.ts';
+import { leftBehind } from './list/leftovers.ts';
 import { lostCatalogue } from './list/lost-catalogue.ts';
 import { modelChanged } from './list/model-changed.ts';
 import { openFolder } from './list/open-folder.ts';
@@ -88,7 +88,7 @@ try {
       process.stderr.write(` ${fault.name}: ${held} of ${rounds}\n`); // keeps the results of a run that is interrupted
       table.push([fault.name, fault.covers, rounds, held, wrong.slice(0, 3).join('\n').slice(0, 600)]);
     } catch (error) {
-      if (!(error instanceof Skipped)) throw error;
+      if (!(error instanceof FaultSkipped)) throw error;
       process.stderr.write(` ${fault.name}: skipped\n`);
       table.push([fault.name, fault.covers, '–', '–', `skipped: needs ${error.message}`]);
     }
@@ -140,7 +140,7 @@ async function failureOf(
     return undefined;
   } catch (error) {
     await RunningApp.endAll('SIGKILL');
-    if (error instanceof Skipped) throw error;
+    if (error instanceof FaultSkipped) throw error;
     return messageOf(error);
   }
 }

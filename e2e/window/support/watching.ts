@@ -4,7 +4,7 @@ import { WatchTable } from '../../../src-main/fusion/watching/watch-table.ts';
 import { ModelRegistry } from '../../../src-main/models/registry/model-registry.ts';
 import { openDatabase } from '../../../src-main/platform/database.ts';
 
-interface Seen {
+interface WatchFixture {
   libraryId: string;
   /** KL of each answer. */
   before: readonly number[];
@@ -14,7 +14,7 @@ interface Seen {
 }
 
 /** Writes compared answers, as idle time would, for the demo model, into the data of an app that is not running. */
-export function writeWatched(dataDir: string, all: readonly Seen[]): void {
+export function writeWatched(dataDir: string, all: readonly WatchFixture[]): void {
   const registry = new ModelRegistry(join(dataDir, 'models.sqlite'));
   const fingerprint = registry.get('demo')?.fingerprint ?? '';
   registry.close();

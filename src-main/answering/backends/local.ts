@@ -7,14 +7,14 @@ import { eventsOf } from '../../platform/events-of.ts';
 import { requireRoom, type Ask } from '../ask.ts';
 import { cachedTokens } from '../cached-tokens.ts';
 import { encodeMissing } from '../encode-missing.ts';
-import { promptFigures, type HeldTokens } from '../figures.ts';
+import { promptFigures, type SessionTokenCounts } from '../figures.ts';
 import type { Miss } from '../miss-writer.ts';
 import { fallbackNotice, lostNotice, quarantineNotice } from '../notices.ts';
 import { citationsOf, type PartTiers, type PromptChunk, type Tier } from '../passages.ts';
 import type { PromptRequest } from '../prompt.ts';
 import { headOf, leadingText, partsFrom, type SessionTokens } from '../session-tokens.ts';
 import { localStats } from '../stats.ts';
-import { endOfThought, PlainWriting, pushAll, ThoughtStream, type Writing } from '../thoughts.ts';
+import { endOfThought, PlainDecoder, pushAll, ThoughtStream, type AnswerDecoder } from '../thoughts.ts';
 import { ttftOf } from '../ttft.ts';
 import { Written } from '../written.ts';
 import type { AnswerEvent, AnswerParts, Backend, LocalTurn, TokenLogprobs, Turn } from './backend.ts';
@@ -79,7 +79,7 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
   const begun = begunTokens(ask, laidOut, model);
   const whole: Run = { ...run, prompt: followedBy(laidOut, begun) };
   requireRoom(whole.prompt.tokens, ask);
-  const writing = ask.raw ? new PlainWriting(model) : new ThoughtStream(model, laidOut.behind);
+  const writing = ask.raw ? new PlainDecoder(model) : new ThoughtStream(model, laidOut.behind);
   const before = await pushAll(writing, begun);
   if (begun.length > 0) tell({ kind: 'begun', written: before });
   const written = new Written({ writing, tell, begun: before, mayRepeat: ask.raw ?? false });
@@ -127,19 +127,19 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
 }
 
 /** The chunks of a prompt that were computed and stored for it. */
-interface StoredNow {
+interface EncodedParts {
   tokens: number;
   /** Indices of the prompt's parts. */
   parts: ReadonlySet<number>;
 }
 
-const NOTHING_STORED: StoredNow = { tokens: 0, parts: new Set() };
+const NOTHING_STORED: EncodedParts = { tokens: 0, parts: new Set() };
 
 /** Stores chunks so that the next prompt finds them, too. */
 async function storeChunks(
   { ask, parts: { store, planner, log }, signal }: Omit<Run, 'prompt'>,
   { cited }: TokenPrompt,
-): Promise<StoredNow> {
+): Promise<EncodedParts> {
   const { choices, stopwatch } = ask;
   const stored = new Set<PromptChunk>();
   const encoded = await encodeMissing(
@@ -231,7 +231,7 @@ export async function begin(
   held: SessionTokens,
   parts: readonly PromptPart[],
   { model, prefixes }: { model: FusionModel; prefixes: StoredPrefixes | undefined },
-): Promise<Pick<HeldTokens, 'prefixTokens' | 'restoredTokens'>> {
+): Promise<Pick<SessionTokenCounts, 'prefixTokens' | 'restoredTokens'>> {
   const text = leadingText(parts);
   let prefixTokens = await held.adopt(text);
   if (await prefixes?.bring(model, text, prefixTokens)) {
@@ -244,7 +244,7 @@ export async function begin(
 async function generate(
   { ask: { choices, stopwatch }, model, tell, signal }: Run,
   held: SessionTokens,
-  { writing, written }: { writing: Writing; written: Written },
+  { writing, written }: { writing: AnswerDecoder; written: Written },
 ) {
   const { session } = held;
   let firstTokenAt: number | undefined;

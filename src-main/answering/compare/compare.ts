@@ -2,7 +2,7 @@ import {
   SWEEP_RATIOS,
   type ComparedMethod,
   type Comparison,
-  type Deep,
+  type DeepView,
   type DeepPrompt,
   type SweepPoint,
 } from '../../../src-shared/comparison.ts';
@@ -16,7 +16,7 @@ import type { PromptPart } from '../../fusion/blender.ts';
 import { partsFrom } from '../session-tokens.ts';
 import { deepOf, layerMeans } from './deep.ts';
 import { makePrompt, type Outcome, type RunOptions } from './run.ts';
-import { REUSE, sameWay, waysFor, type Way } from './way.ts';
+import { REUSE, sameMethod, methodsFor, type PromptMethod } from './prompt-methods.ts';
 
 export interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' | 'behind' | 'onProgress'> {
   /** The model's display name. */
@@ -40,7 +40,7 @@ const CANDIDATES = 5;
 const WARM_UP = 16;
 
 /** A comparison without its subject. */
-export type Compared = Pick<
+export type ComparisonResult = Pick<
   Comparison,
   'model' | 'device' | 'layerCount' | 'dtype' | 'promptTokens' | 'answerTokens' | 'methods' | 'deep'
 >;
@@ -52,9 +52,9 @@ export type Compared = Pick<
 export async function comparePrompt(
   { parts, behind }: { parts: readonly PromptPart[]; behind: string },
   options: CompareOptions,
-): Promise<Compared> {
+): Promise<ComparisonResult> {
   requireBlending(options.name, options.model);
-  const comparing = new Comparing(partsFrom(parts, 0), { ...options, behind });
+  const comparing = new ComparisonRun(partsFrom(parts, 0), { ...options, behind });
   try {
     return await comparing.run();
   } finally {
@@ -62,14 +62,14 @@ export async function comparePrompt(
   }
 }
 
-class Comparing {
+class ComparisonRun {
   readonly #parts: readonly PromptPart[];
   readonly #options: CompareOptions & Pick<RunOptions, 'behind'>;
   readonly #tokens: number;
   readonly #observe: number;
-  readonly #ways: Way[];
+  readonly #ways: PromptMethod[];
   /** The ways, and the ratios of a sweep that are not among them. */
-  readonly #runs: Way[];
+  readonly #runs: PromptMethod[];
   #sessions: { full: FusionSession; other: FusionSession } | undefined;
   #full: Outcome | undefined;
   #reuse: Outcome | undefined;
@@ -79,17 +79,20 @@ class Comparing {
     this.#options = options;
     this.#tokens = parts.reduce((sum, { tokens }) => sum + tokens.length, 0);
     this.#observe = options.deep ? Math.min(OBSERVED, parts.at(-1)?.tokens.length ?? 0) : 0;
-    this.#ways = waysFor(options.answered, options.strategies);
+    this.#ways = methodsFor(options.answered, options.strategies);
     const swept = options.deep ? sweepOf(options) : [];
-    this.#runs = [...this.#ways, ...swept.filter((way) => !this.#ways.some((known) => sameWay(known, way)))];
+    this.#runs = [
+      ...this.#ways,
+      ...swept.filter((way) => !this.#ways.some((known) => sameMethod(known, way))),
+    ];
   }
 
-  async run(): Promise<Compared> {
+  async run(): Promise<ComparisonResult> {
     const { model, name, dtype, answerTokens, step, onProgress } = this.#options;
     const total = this.#runs.length;
     onProgress?.({ done: 0, total });
     await step(() => this.#warmUp());
-    const made: Made[] = [];
+    const made: MethodResult[] = [];
     for (const [index, way] of this.#runs.entries()) {
       const tell = (part: number): void => onProgress?.({ done: index + part, total });
       made.push(await step(() => this.#make(way, tell)));
@@ -136,7 +139,7 @@ class Comparing {
     });
   }
 
-  async #make(way: Way, tell: (part: number) => void): Promise<Made> {
+  async #make(way: PromptMethod, tell: (part: number) => void): Promise<MethodResult> {
     if (!this.#sessions) throw new Error('a way runs only after the warm-up');
     const { full, other } = this.#sessions;
     const session = way.kind === 'full' ? full : other;
@@ -158,7 +161,7 @@ class Comparing {
 
   #method(
     { way, logits, thought, text, complete, ttftMs, residentTokens, report }: Outcome,
-    deep: Deep | null,
+    deep: DeepView | null,
   ): ComparedMethod {
     const full = this.#full;
     if (!full) throw new Error('the full prefill comes first');
@@ -185,7 +188,7 @@ class Comparing {
     };
   }
 
-  async #deepPrompt(made: readonly Made[]): Promise<DeepPrompt> {
+  async #deepPrompt(made: readonly MethodResult[]): Promise<DeepPrompt> {
     const ids = this.#parts.flatMap(({ tokens }) => [...tokens]);
     let start = 0;
     const parts = this.#parts.map(({ kind, tokens, source }) => {
@@ -195,7 +198,7 @@ class Comparing {
       return part;
     });
     const points = sweepOf(this.#options).flatMap((way) => {
-      const point = made[this.#runs.findIndex((run) => sameWay(run, way))]?.point;
+      const point = made[this.#runs.findIndex((run) => sameMethod(run, way))]?.point;
       return point ?? [];
     });
     return {
@@ -206,7 +209,7 @@ class Comparing {
   }
 }
 
-interface Made {
+interface MethodResult {
   method: ComparedMethod;
   point: SweepPoint | undefined;
 }
@@ -217,7 +220,7 @@ function sweptStrategy({ answered, strategies }: CompareOptions): Omit<StrategyC
   return choices.find(({ name }) => takesRatio(name)) ?? { name: 'deviation' };
 }
 
-function sweepOf(options: CompareOptions): Way[] {
+function sweepOf(options: CompareOptions): PromptMethod[] {
   const swept = sweptStrategy(options);
   return SWEEP_RATIOS.map((ratio) => {
     return ratio === 0 ? REUSE : { kind: 'blend', strategy: { ...swept, ratio }, answered: false };

@@ -1,10 +1,10 @@
-import { matrixOf, type Deep, type SplitStats } from '../../../src-shared/comparison.ts';
+import { matrixOf, type DeepView, type SplitStats } from '../../../src-shared/comparison.ts';
 import type { DeviationStats } from '../../../src-shared/fusion-report.ts';
 import type { SessionDeviation } from '../../engine/engine.ts';
 import { rankCorrelation } from '../../fusion/rank-correlation.ts';
 
 /** Which tokens the statistics cover; by position. */
-export interface Marked {
+export interface TokenMarks {
   cached: Uint8Array;
   recomputed: Uint8Array;
 }
@@ -13,7 +13,7 @@ export interface Marked {
 const STEPS = 20;
 
 /** How far a prompt computed in one way is from the full prefill, for display. */
-export function deepOf({ k, v, attention }: SessionDeviation, layers: number, marked: Marked): Deep {
+export function deepOf({ k, v, attention }: SessionDeviation, layers: number, marked: TokenMarks): DeepView {
   const tokens = marked.cached.length;
   const ofCached = Array.from({ length: layers }, (_, i) => cachedIn(layerOf(v, i, tokens), marked));
   return {
@@ -30,7 +30,7 @@ export function deepOf({ k, v, attention }: SessionDeviation, layers: number, ma
 }
 
 /** By layer: the mean of the cached tokens' values; 0 where there are none. */
-export function layerMeans(values: Float32Array, layers: number, marked: Marked): number[] {
+export function layerMeans(values: Float32Array, layers: number, marked: TokenMarks): number[] {
   return Array.from({ length: layers }, (_, i) =>
     mean(cachedIn(layerOf(values, i, marked.cached.length), marked)),
   );
@@ -40,11 +40,11 @@ function layerOf(values: Float32Array, layer: number, tokens: number): Float32Ar
   return values.subarray(layer * tokens, (layer + 1) * tokens);
 }
 
-function cachedIn(values: Float32Array, { cached }: Marked): Float32Array {
+function cachedIn(values: Float32Array, { cached }: TokenMarks): Float32Array {
   return values.filter((_, position) => cached[position] === 1);
 }
 
-function splitStats(values: Float32Array, { cached, recomputed }: Marked): SplitStats {
+function splitStats(values: Float32Array, { cached, recomputed }: TokenMarks): SplitStats {
   const those = (computed: number): Float32Array =>
     values.filter((_, position) => cached[position] === 1 && recomputed[position] === computed);
   return { recomputed: statsOf(those(1)), stored: statsOf(those(0)) };

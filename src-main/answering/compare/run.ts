@@ -7,7 +7,7 @@ import { throwIfAborted } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { pushAll, ThoughtStream } from '../thoughts.ts';
 import { ttftOf } from '../ttft.ts';
-import { split, type Way } from './way.ts';
+import { split, type PromptMethod } from './prompt-methods.ts';
 
 export interface RunOptions {
   model: FusionModel;
@@ -26,7 +26,7 @@ export interface RunOptions {
 
 /** A prompt computed in one way; it is still in the session, followed by the beginning of the answer. */
 export interface Outcome {
-  way: Way;
+  way: PromptMethod;
   logits: Float32Array;
   thought: string;
   text: string;
@@ -44,7 +44,7 @@ export interface Outcome {
 /** Computes a prompt in an emptied session and starts the answer with greedy sampling. ABORTED, OUT_OF_MEMORY, ENGINE_FAILED. */
 export async function makePrompt(
   parts: readonly PromptPart[],
-  way: Way,
+  way: PromptMethod,
   options: RunOptions,
 ): Promise<Outcome> {
   const { model, store, dtype, session, clock, signal, observe, onProgress } = options;

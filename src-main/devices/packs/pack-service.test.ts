@@ -17,7 +17,7 @@ import { resolvePaths } from '../../platform/paths.ts';
 import { arrived, sendFile, serve, type Answer } from '../../testing/download-server.ts';
 import { packPackage, writePins } from '../../testing/gpu-packs.ts';
 import { randomFrom } from '../../testing/random.ts';
-import { installedPacks, removeOtherReleases } from './installed.ts';
+import { installedPacks, removeOtherReleases } from './installed-packs.ts';
 import { PackService } from './pack-service.ts';
 import { readPins } from './pins.ts';
 

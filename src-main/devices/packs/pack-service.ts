@@ -7,7 +7,7 @@ import { FileFetch, type FetchedFile, type Folder } from '../../platform/downloa
 import { requireSpace } from '../../platform/download/space.ts';
 import { throttled } from '../../platform/event-bus.ts';
 import { notFetchedFailure } from '../failures.ts';
-import { releaseFolder } from './installed.ts';
+import { releaseFolder } from './installed-packs.ts';
 import { hasDriver, type PackPin, type PackPins } from './pins.ts';
 import { packageAddress } from './registry.ts';
 import { unpack } from './unpack.ts';

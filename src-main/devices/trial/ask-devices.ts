@@ -14,7 +14,7 @@ const LIMIT_MS = 180_000;
 
 export function askDevicesIn(spawn: SpawnChild, limitMs = LIMIT_MS): AskDevices {
   return async (request, signal) => {
-    const ended = (how: string): KvasirError => endedBy(request, how);
+    const ended = (how: string): KvasirError => processEndedError(request, how);
     const reply = await askChild<DeviceReply>(spawn, request, { ended, signal, limitMs });
     if ('failure' in reply) {
       const { code, message, advice } = reply.failure;
@@ -32,7 +32,7 @@ export const askDevices: AskDevices = askDevicesIn(() =>
   }),
 );
 
-function endedBy(request: DeviceRequest, how: string): KvasirError {
+function processEndedError(request: DeviceRequest, how: string): KvasirError {
   const what = request.ask === 'try' ? request.device : 'the GPU';
   return new KvasirError(
     'DEVICE_FAILED',

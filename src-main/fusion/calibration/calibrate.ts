@@ -9,9 +9,9 @@ import {
   measurePrompt,
   measureSteps,
   type CalibrationModel,
-  type Measured,
+  type StrategyMeasurement,
   type MeasureOptions,
-  type PromptMeasured,
+  type PromptMeasurement,
 } from './measure.ts';
 
 /** Prompts to measure with, and their origin. */
@@ -66,7 +66,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     onProgress?.({ done: ++done, total });
     return result;
   };
-  const measured: PromptMeasured[] = [];
+  const measured: PromptMeasurement[] = [];
   for (const prompt of prompts)
     measured.push(
       await measurePrompt(prompt, { model, dtype, step, strategies, answerTokens: ANSWER_TOKENS }),
@@ -108,7 +108,7 @@ export function subjectOf(
   return { fingerprint, device: [...new Set(layerDevices)].join('+'), dtype, kvDtype };
 }
 
-function pointOf(strategy: StrategyChoice, measured: readonly Measured[]): CalibrationPoint {
+function pointOf(strategy: StrategyChoice, measured: readonly StrategyMeasurement[]): CalibrationPoint {
   const kls = measured.map(({ kl }) => kl);
   return {
     strategy,

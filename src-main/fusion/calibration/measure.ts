@@ -1,6 +1,6 @@
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { CallOptions, ChunkKv, KvDtype, Segment, Strategy } from '../../engine/engine.ts';
-import { compareAlong, followAlong, writeAlong } from '../along.ts';
+import { divergenceOf, followGreedy, generateGreedy } from '../divergence.ts';
 import { mean } from '../averages.ts';
 import type { PromptPart } from '../blender.ts';
 import { engineStrategy } from '../strategy.ts';
@@ -19,7 +19,7 @@ export interface MeasureOptions {
 }
 
 /** One prompt with one strategy, along the full prefill's answer to it. */
-export interface Measured {
+export interface StrategyMeasurement {
   /** Mean over the answer's tokens. */
   kl: number;
   /** Share of positions with the same most likely token. */
@@ -28,10 +28,10 @@ export interface Measured {
   recomputedShare: number;
 }
 
-export interface PromptMeasured {
+export interface PromptMeasurement {
   fullMs: number;
   /** In the order of the strategies. */
-  blended: Measured[];
+  blended: StrategyMeasurement[];
 }
 
 /** The number of steps for measuring a prompt with this many strategies: its chunks, its full prefill and every strategy. */
@@ -46,7 +46,7 @@ export function measureSteps(parts: readonly PromptPart[], strategies: number): 
 export async function measurePrompt(
   parts: readonly PromptPart[],
   { model, dtype, strategies, answerTokens, step }: MeasureOptions,
-): Promise<PromptMeasured> {
+): Promise<PromptMeasurement> {
   const tokens = parts.reduce((sum, part) => sum + part.tokens.length, 0);
   const chunks: ChunkKv[] = [];
   const session = model.createSession(tokens + answerTokens);
@@ -57,20 +57,24 @@ export async function measurePrompt(
       const computed = parts.map((part): Segment => ({ kind: 'compute', tokens: part.tokens }));
       session.truncate(0);
       const { totalMs } = await session.append(computed, { kind: 'full' }, options);
-      return { ms: totalMs, written: await writeAlong(session, answerTokens, options) };
+      return { ms: totalMs, written: await generateGreedy(session, answerTokens, options) };
     });
-    const blended: Measured[] = [];
+    const blended: StrategyMeasurement[] = [];
     for (const choice of strategies) {
       const strategy = engineStrategy(choice, model.info.kvLayers);
       blended.push(await step((options) => blend(segments, strategy, options)));
     }
     return { fullMs: full.ms, blended };
 
-    async function blend(segments: Segment[], strategy: Strategy, options: CallOptions): Promise<Measured> {
+    async function blend(
+      segments: Segment[],
+      strategy: Strategy,
+      options: CallOptions,
+    ): Promise<StrategyMeasurement> {
       session.truncate(0);
       const report = await session.append(segments, strategy, options);
-      const logits = await followAlong(session, full.written, options);
-      const { kl, agrees } = compareAlong(full.written.logits, logits);
+      const logits = await followGreedy(session, full.written, options);
+      const { kl, agrees } = divergenceOf(full.written.logits, logits);
       const { reusableTokens, recomputedTokens, totalMs } = report;
       return {
         ...{ kl: mean(kl), agreement: mean(agrees.map(Number)), ms: totalMs },

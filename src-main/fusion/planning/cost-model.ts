@@ -16,7 +16,7 @@ import {
   type Tier,
   type Work,
 } from './work.ts';
-import { faded, observed, predicted } from './fit.ts';
+import { withWeight, withObservation, predicted } from './fit.ts';
 
 const FileSchema = z.object({
   version: z.literal(3),
@@ -38,7 +38,7 @@ const REMEMBERED_WHEN_WRONG = 0.3;
 const WRONG = 0.3;
 
 /** A finished append. */
-export interface DoneWork {
+export interface MeasuredWork {
   work: Work;
   report: AppendReport;
   /** Looking up and opening the chunks. */
@@ -71,7 +71,7 @@ export class CostModel {
   }
 
   /** Learns from an append. */
-  observe(subject: Subject, { work, report, acquireMs }: DoneWork): void {
+  observe(subject: Subject, { work, report, acquireMs }: MeasuredWork): void {
     const known = this.#models[keyOf(subject)] ?? {};
     const layout = new Layout(work, narrowingIn(report), subject);
     // The chunk tokens in the engine's report must match the caller's, or times would be attributed to the wrong rows.
@@ -109,7 +109,11 @@ export class CostModel {
       rows: tokens,
       pairs: pairsOf(subject, subject.kvLayers - 1, tokens, 0),
     });
-    const layer = observed(faded(known.layer, REMEMBERED), features, ms / Math.max(1, subject.kvLayers - 1));
+    const layer = withObservation(
+      withWeight(known.layer, REMEMBERED),
+      features,
+      ms / Math.max(1, subject.kvLayers - 1),
+    );
     this.#models = { ...this.#models, [keyOf(subject)]: { ...known, layer } };
     this.#save();
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FitSchema, faded, observed, predicted, type Fit } from './fit.ts';
+import { LinearFitSchema, withWeight, withObservation, predicted, type LinearFit } from './fit.ts';
 import type { Layout, Rows } from './work.ts';
 
 /**
@@ -9,17 +9,17 @@ import type { Layout, Rows } from './work.ts';
 export const ComputeCostsSchema = z
   .object({
     /** A layer [rows, pairs of a row and a token it sees, 1]. */
-    layer: FitSchema,
+    layer: LinearFitSchema,
     /** Keys and values alone [rows, 1]. */
-    keys: FitSchema,
+    keys: LinearFitSchema,
     /** Selecting tokens at checks [reusable tokens · checks, checks]. */
-    select: FitSchema,
+    select: LinearFitSchema,
     /** Rotating stored keys to their positions [tokens · layers, layers]. */
-    place: FitSchema,
+    place: LinearFitSchema,
     /** The question's separate pass [its layers at their usual cost, tokens it can see · layers whose attention is examined]. */
-    question: FitSchema,
+    question: LinearFitSchema,
     /** From the last layer to the logits, and everything else in an append [1, tokens]. */
-    rest: FitSchema,
+    rest: LinearFitSchema,
   })
   .partial();
 export type ComputeCosts = z.infer<typeof ComputeCostsSchema>;
@@ -28,9 +28,9 @@ export type ComputeCosts = z.infer<typeof ComputeCostsSchema>;
 export const TierCostsSchema = z
   .object({
     /** One layer of all files [bytes, files]; for a streamed tier, all layers of all values [bytes, values]. */
-    load: FitSchema,
+    load: LinearFitSchema,
     /** Looking up and opening [files; those that are opened in parallel count as one]. */
-    open: FitSchema,
+    open: LinearFitSchema,
   })
   .partial();
 export type TierCosts = z.infer<typeof TierCostsSchema>;
@@ -58,7 +58,7 @@ export function layerFeatures({ rows, pairs }: Rows): number[] {
 }
 
 /** Fits that take in observations; earlier ones are weighted by `share` each time. */
-export class Learning<Costs extends Record<string, Fit | undefined>> {
+export class CostLearner<Costs extends Record<string, LinearFit | undefined>> {
   readonly costs: Costs;
   readonly #share: number;
   readonly #faded = new Set<keyof Costs>();
@@ -70,8 +70,8 @@ export class Learning<Costs extends Record<string, Fit | undefined>> {
 
   learn(name: keyof Costs, features: readonly number[], ms: number): void {
     const known = this.costs[name];
-    const fit = this.#faded.has(name) ? known : faded(known, this.#share);
+    const fit = this.#faded.has(name) ? known : withWeight(known, this.#share);
     this.#faded.add(name);
-    this.costs[name] = observed(fit, features, ms) as Costs[typeof name];
+    this.costs[name] = withObservation(fit, features, ms) as Costs[typeof name];
   }
 }

@@ -4,14 +4,14 @@ import { z } from 'zod';
  * Sums over observations, each divided by its expected time, so that the relative error counts, not the absolute one in milliseconds. Not
  * divided by the measured time: an observation that was slow by chance would then count least, and all predictions would be too short.
  */
-export const FitSchema = z.object({
+export const LinearFitSchema = z.object({
   /** Products of all pairs of features, row by row. */
   products: z.array(z.number()),
   /** Products of features and time, and of time and time. */
   timed: z.array(z.number()),
   squares: z.number(),
 });
-export type Fit = z.infer<typeof FitSchema>;
+export type LinearFit = z.infer<typeof LinearFitSchema>;
 
 /** Shorter times are not a measurement. */
 const LEAST_MS = 1e-3;
@@ -20,7 +20,11 @@ const LEAST_MS = 1e-3;
 const OWN_SHARE = 1e-6;
 
 /** The fit with another observation: `features` took `ms`. Observations under a microsecond are ignored. */
-export function observed(fit: Fit | undefined, features: readonly number[], ms: number): Fit {
+export function withObservation(
+  fit: LinearFit | undefined,
+  features: readonly number[],
+  ms: number,
+): LinearFit {
   const n = features.length;
   const { products, timed, squares } = fit ?? emptyFit(n);
   if (timed.length !== n) throw new TypeError(`features must be ${timed.length} numbers, not ${n}`);
@@ -36,7 +40,7 @@ export function observed(fit: Fit | undefined, features: readonly number[], ms: 
 }
 
 /** The fit with all previous observations weighted by this share. */
-export function faded(fit: Fit | undefined, share: number): Fit | undefined {
+export function withWeight(fit: LinearFit | undefined, share: number): LinearFit | undefined {
   return (
     fit && {
       products: fit.products.map((sum) => sum * share),
@@ -51,16 +55,16 @@ export function faded(fit: Fit | undefined, share: number): Fit | undefined {
  * has no negative cost, the best; on ties the one with earlier features. There are few, so all sets are tried. Undefined without
  * observations.
  */
-function costsOf(fit: Fit | undefined): readonly number[] | undefined {
+function costsOf(fit: LinearFit | undefined): readonly number[] | undefined {
   if (!fit || fit.squares <= 0) return undefined;
   if (!solved.has(fit)) solved.set(fit, bestOfAllSets(fit));
   return solved.get(fit);
 }
 
 /** A plan requests the same costs hundreds of times; fits are immutable. */
-const solved = new WeakMap<Fit, readonly number[] | undefined>();
+const solved = new WeakMap<LinearFit, readonly number[] | undefined>();
 
-function bestOfAllSets(fit: Fit): readonly number[] | undefined {
+function bestOfAllSets(fit: LinearFit): readonly number[] | undefined {
   const n = fit.timed.length;
   let best: { costs: number[]; error: number } | undefined;
   for (let set = 1; set < 1 << n; set++) {
@@ -76,11 +80,11 @@ function bestOfAllSets(fit: Fit): readonly number[] | undefined {
 }
 
 /** Milliseconds for these features; undefined without observations. */
-export function predicted(fit: Fit | undefined, features: readonly number[]): number | undefined {
+export function predicted(fit: LinearFit | undefined, features: readonly number[]): number | undefined {
   return costsOf(fit)?.reduce((sum, cost, i) => sum + cost * (features[i] ?? 0), 0);
 }
 
-function emptyFit(n: number): Fit {
+function emptyFit(n: number): LinearFit {
   return {
     products: Array.from({ length: n * n }, () => 0),
     timed: Array.from({ length: n }, () => 0),
@@ -88,7 +92,7 @@ function emptyFit(n: number): Fit {
   };
 }
 
-function errorOf({ products, timed, squares }: Fit, costs: readonly number[]): number {
+function errorOf({ products, timed, squares }: LinearFit, costs: readonly number[]): number {
   const n = costs.length;
   const foreseen = products.reduce(
     (sum, p, k) => sum + p * (costs[Math.floor(k / n)] ?? 0) * (costs[k % n] ?? 0),
@@ -99,7 +103,7 @@ function errorOf({ products, timed, squares }: Fit, costs: readonly number[]): n
 }
 
 /** Solves the normal equations of some features by elimination; undefined where they are inseparable. */
-function solve({ products, timed }: Fit, chosen: readonly number[]): number[] | undefined {
+function solve({ products, timed }: LinearFit, chosen: readonly number[]): number[] | undefined {
   const n = timed.length;
   const scale = chosen.map((i) => Math.sqrt(products[i * n + i] ?? 0));
   if (scale.some((s) => s === 0)) return undefined;

@@ -2,7 +2,7 @@ import type { AppendReport } from '../../engine/engine.ts';
 import {
   layerFeatures,
   layerMs,
-  Learning,
+  CostLearner,
   questionFeatures,
   type ComputeCosts,
   type TierCosts,
@@ -28,7 +28,7 @@ export function learnAppend(
   share: number,
 ): ComputeCosts {
   const { stages } = report;
-  const learning = new Learning<ComputeCosts>(known, share);
+  const learning = new CostLearner<ComputeCosts>(known, share);
   if (report.layers.length === 0) learnPass(learning, layout, report);
   else {
     learnLayers(learning, layout, report);
@@ -47,7 +47,7 @@ export function learnAppend(
 
 /** libllama reports the time of a pass, not of its layers, and computes more than the new tokens when its memory had to go back. */
 function learnPass(
-  learning: Learning<ComputeCosts>,
+  learning: CostLearner<ComputeCosts>,
   layout: Layout,
   { tokens, processedTokens, stages }: AppendReport,
 ): void {
@@ -61,7 +61,7 @@ function learnPass(
  * Layers with the same number of rows and the same visible tokens do the same work, so each counts with their median: an interruption
  * during one of them says nothing about the next prompt.
  */
-function learnLayers(learning: Learning<ComputeCosts>, layout: Layout, { layers }: AppendReport): void {
+function learnLayers(learning: CostLearner<ComputeCosts>, layout: Layout, { layers }: AppendReport): void {
   const steps = layout.layers();
   const alike = new Map<string, { rows: Rows; times: number[] }>();
   for (const { layer, computeStart, computeEnd } of layers.slice(0, layout.lastOfAll)) {
@@ -78,7 +78,11 @@ function learnLayers(learning: Learning<ComputeCosts>, layout: Layout, { layers 
 }
 
 /** From checks, and from the last layer of all rows: it computes keys and values of all its rows, and itself for one. */
-function learnKeys(learning: Learning<ComputeCosts>, layout: Layout, { stages, layers }: AppendReport): void {
+function learnKeys(
+  learning: CostLearner<ComputeCosts>,
+  layout: Layout,
+  { stages, layers }: AppendReport,
+): void {
   const steps = layout.layers();
   const checked = steps.flatMap(({ check }) => (check ? [check.rows] : []));
   if (checked.length > 0) {
@@ -101,7 +105,7 @@ export function learnTiers(
   const loaded = used.filter(([tier]) => isLoadedFrom(tier));
   const learnt = { ...known };
   for (const [tier, { files }] of used) {
-    const learning = new Learning<TierCosts>(known[tier] ?? {}, share);
+    const learning = new CostLearner<TierCosts>(known[tier] ?? {}, share);
     if (used.length === 1) learning.learn('open', [openedInTurn(tier, files)], acquireMs);
     const isTold = isLoadedFrom(tier) && !isStreamed(tier) && loaded.length === 1;
     const layers = isTold ? report.layers : [];
@@ -119,7 +123,7 @@ export function learnTransfer(
   { values, bytes, ms, openMs }: Transfer,
   share: number,
 ): Record<Tier, TierCosts> {
-  const learning = new Learning<TierCosts>(known[tier] ?? {}, share);
+  const learning = new CostLearner<TierCosts>(known[tier] ?? {}, share);
   learning.learn('load', [bytes, values], ms);
   if (openMs !== undefined) learning.learn('open', [1], openMs);
   return { ...known, [tier]: learning.costs };

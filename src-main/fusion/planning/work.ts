@@ -41,7 +41,7 @@ export interface Rows {
 }
 
 /** The attention windows of a model's layers; part of ModelInfo. */
-export interface Sight {
+export interface AttentionWindows {
   layers: number;
   /** Layers with their own keys and values: after them only the last token is computed. */
   kvLayers: number;
@@ -50,7 +50,7 @@ export interface Sight {
 }
 
 /** Pairs of the tokens after `past` others, and the tokens that each of them sees in a layer. */
-export function pairsOf({ windows }: Sight, layer: number, tokens: number, past: number): number {
+export function pairsOf({ windows }: AttentionWindows, layer: number, tokens: number, past: number): number {
   return pairsWithin(windows[layer] || Infinity, tokens, past);
 }
 
@@ -69,14 +69,14 @@ interface LayerSteps {
 }
 
 /** Shares of the reusable tokens that a strategy recomputes, and the layers where each share starts. */
-interface Narrowing {
+interface SelectionSchedule {
   /** Layer after whose check the share applies; -1: from the start. Ascending. */
   steps: readonly { layer: number; share: number }[];
   questionLayers: readonly number[];
 }
 
 /** A strategy's shares; undefined when only the prompt's content determines how many tokens it recomputes. */
-export function narrowingOf(strategy: Strategy): Narrowing | undefined {
+export function narrowingOf(strategy: Strategy): SelectionSchedule | undefined {
   if (strategy.kind === 'full' || strategy.kind === 'none')
     return { steps: [{ layer: -1, share: strategy.kind === 'full' ? 1 : 0 }], questionLayers: [] };
   if ('adaptive' in strategy) return undefined;
@@ -89,7 +89,7 @@ export function narrowingOf(strategy: Strategy): Narrowing | undefined {
 }
 
 /** The shares that a strategy used, according to the engine's report. */
-export function narrowingIn(report: AppendReport): Narrowing {
+export function narrowingIn(report: AppendReport): SelectionSchedule {
   const { checks, question, recomputedTokens, reusableTokens } = report;
   const fromStart = { layer: -1, share: reusableTokens > 0 ? recomputedTokens / reusableTokens : 0 };
   return {
@@ -112,14 +112,14 @@ export class Layout {
   /** `again`: the fresh ones that are computed again after the question's pass. */
   readonly #rows = { fresh: 0, again: 0, reused: 0 };
   readonly #work: Work;
-  readonly #sight: Sight;
+  readonly #sight: AttentionWindows;
   /** By window: layers with the same window see the same tokens. */
   readonly #pairs = new Map<number, { fresh: number; again: number; reused: number }>();
-  readonly #steps: Narrowing['steps'];
+  readonly #steps: SelectionSchedule['steps'];
   /** Index of the first piece whose fresh tokens are computed again. */
   readonly #again: number;
 
-  constructor(work: Work, { steps, questionLayers }: Narrowing, sight: Sight) {
+  constructor(work: Work, { steps, questionLayers }: SelectionSchedule, sight: AttentionWindows) {
     const { kvLayers } = sight;
     this.#work = work;
     this.#sight = sight;

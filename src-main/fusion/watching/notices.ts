@@ -1,7 +1,7 @@
 import type { Failure } from '../../../src-shared/contract/common.ts';
 
 /** Emitted once, when more is recomputed from now on. */
-export function raised(model: string, library: string, leastRatio: number): Failure {
+export function ratioRaisedFailure(model: string, library: string, leastRatio: number): Failure {
   const ratio = `${Math.round(leastRatio * 100)} %`;
   return {
     code: 'BLENDING_RAISED',
@@ -12,7 +12,7 @@ export function raised(model: string, library: string, leastRatio: number): Fail
 }
 
 /** Emitted once, when blending has been turned off. */
-export function stopped(model: string, library: string): Failure {
+export function blendingStoppedFailure(model: string, library: string): Failure {
   return {
     code: 'BLENDING_STOPPED',
     message: `Blending still changed answers of ${model} from “${library}” too much, so they are computed in full from now on and take longer.`,

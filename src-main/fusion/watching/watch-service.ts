@@ -15,7 +15,7 @@ import type { FusionModel } from '../model.ts';
 import { MemoryPrompts, type WatchedPrompt } from './memory-prompts.ts';
 import { intervalOf } from '../averages.ts';
 import { breaksFloor, FEWEST, LATEST, nextLeastRatio } from './judge.ts';
-import { raised, stopped } from './notices.ts';
+import { ratioRaisedFailure, blendingStoppedFailure } from './notices.ts';
 import { PASSING, type WatchTable, type DrawnAnswer, type Origin, type Subject } from './watch-table.ts';
 
 /** An answer that the controller blended, and the libraries of its blended passages. */
@@ -278,7 +278,10 @@ export class WatchService {
     log.info('blending-limited', { ...subject, libraryId, leastRatio: next });
     const names = [...known.libraries(), { id: CLIENT_TEXT, name: 'API' }];
     const library = names.find(({ id }) => id === libraryId)?.name ?? '';
-    const failure = next === 1 ? stopped(active.name, library) : raised(active.name, library, next);
+    const failure =
+      next === 1
+        ? blendingStoppedFailure(active.name, library)
+        : ratioRaisedFailure(active.name, library, next);
     events.emit('app.notice', { level: 'warning', failure });
   }
 

@@ -1,5 +1,5 @@
 import type { WatchedAnswer } from '../../../src-shared/contract/watching.ts';
-import { openOrSetAside, type Database, type SetAside } from '../../platform/database.ts';
+import { openOrSetAside, type Database, type QuarantinedDatabase } from '../../platform/database.ts';
 import { MIGRATIONS } from './schema.ts';
 
 /** A model in its current state: with another file or adapter it counts as another model. */
@@ -34,7 +34,7 @@ export class WatchTable {
   #leastRatios: ReadonlyMap<string, number>;
 
   /** An unreadable file is set aside and replaced with an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
-  static open(path: string, onSetAside?: (what: SetAside) => void): WatchTable {
+  static open(path: string, onSetAside?: (what: QuarantinedDatabase) => void): WatchTable {
     return openOrSetAside(path, MIGRATIONS, (database) => new WatchTable(database), onSetAside);
   }
 

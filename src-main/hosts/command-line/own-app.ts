@@ -16,7 +16,7 @@ import { serveGuests } from './serve-guests.ts';
  */
 const HELD_MS = 60_000;
 
-type Asker = Pick<CommandContext, 'terminal' | 'signal'>;
+type CommandCaller = Pick<CommandContext, 'terminal' | 'signal'>;
 
 /**
  * Runs work with Kvasir in this process, which meanwhile runs other processes' commands on the same data folder and
@@ -24,7 +24,7 @@ type Asker = Pick<CommandContext, 'terminal' | 'signal'>;
  * Errors as App.open; FolderInUse.
  */
 export async function withOwnApp(
-  asker: Asker,
+  asker: CommandCaller,
   dataDir: string | undefined,
   work: (app: App) => Promise<void>,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function withOwnApp(
 }
 
 /** Waits while another program uses a database, and prints a note once. */
-async function open(dataDir: string, { terminal, signal }: Asker): Promise<App> {
+async function open(dataDir: string, { terminal, signal }: CommandCaller): Promise<App> {
   const until = performance.now() + HELD_MS;
   for (let told = false; ; told = true) {
     try {
@@ -68,7 +68,7 @@ async function open(dataDir: string, { terminal, signal }: Asker): Promise<App> 
 export async function seeOff(
   guests: GuestHost | undefined,
   sharing: Pick<SharingService, 'sent'>,
-  { terminal, signal }: Asker,
+  { terminal, signal }: CommandCaller,
 ): Promise<void> {
   const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort');
   do {

@@ -8,7 +8,7 @@ import type { CoreClient } from '../client/client.ts';
 import { stoppable } from '../client/stoppable.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface Prepared extends OutputOf<'libraries.read'> {
+export interface PrepareReport extends OutputOf<'libraries.read'> {
   notices: Notice[];
 }
 
@@ -25,7 +25,7 @@ interface PrepareOptions {
 export async function prepare(
   client: CoreClient,
   { model, library: path, precompute, terminal, signal }: PrepareOptions,
-): Promise<Prepared> {
+): Promise<PrepareReport> {
   const display = terminal.progress();
   const end = client.on('library.progress', display.update);
   try {

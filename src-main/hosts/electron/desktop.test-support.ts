@@ -8,7 +8,7 @@ import { EventBus } from '../../platform/event-bus.ts';
 import { silentLogger } from '../../platform/logger.ts';
 import { appRoot, programVersion } from '../../platform/root.ts';
 import { CALL_CHANNEL } from './channels.ts';
-import { StandIn, type StandInContents } from './stand-in.test-support.ts';
+import { FakeElectron, type FakeWebContents } from './fake-electron.test-support.ts';
 
 /** The process, for any event by its name. */
 const program: NodeJS.EventEmitter = process;
@@ -50,7 +50,7 @@ class FakeCore {
 /** The desktop app on a fake Electron, with a separate data folder. */
 export class TestDesktop {
   readonly dir = mkdtempSync(join(tmpdir(), 'kvasir-electron-'));
-  readonly standIn = new StandIn();
+  readonly standIn = new FakeElectron();
   readonly core = new FakeCore(this.dir);
 
   constructor() {
@@ -65,7 +65,7 @@ export class TestDesktop {
   }
 
   /** Starts it, and waits until its start has finished. */
-  async start({ args = [], open = () => Promise.resolve(this.core) }: Start = {}): Promise<this> {
+  async start({ args = [], open = () => Promise.resolve(this.core) }: StartOptions = {}): Promise<this> {
     process.argv = ['electron', appRoot(), '--data', this.dir, ...args];
     vi.doMock('../../app.ts', () => ({ App: { open } }));
     vi.doMock('../../api/handlers.ts', () => ({
@@ -83,7 +83,7 @@ export class TestDesktop {
   }
 
   /** A call by the window's page, or by another sender. */
-  call(name: unknown, input?: unknown, sender?: StandInContents, frame?: unknown): unknown {
+  call(name: unknown, input?: unknown, sender?: FakeWebContents, frame?: unknown): unknown {
     const contents = sender ?? this.standIn.window.webContents;
     const senderFrame = frame === undefined ? contents.mainFrame : frame;
     return this.standIn.invoke(CALL_CHANNEL, contents, senderFrame, name, input);
@@ -99,7 +99,7 @@ export class TestDesktop {
   }
 }
 
-export interface Start {
+export interface StartOptions {
   args?: string[];
   open?: (options: { onBattery?: () => boolean }) => Promise<unknown>;
 }

@@ -8,7 +8,7 @@ import { appRoot, programVersion } from '../../platform/root.ts';
 import { GuestHost } from '../guests/guest-host.ts';
 import { CALL_CHANNEL, EVENT_CHANNEL } from './channels.ts';
 import { TestDesktop } from './desktop.test-support.ts';
-import { StandInContents } from './stand-in.test-support.ts';
+import { FakeWebContents } from './fake-electron.test-support.ts';
 
 describe('calls and events', () => {
   test('go through one channel each', async () => {
@@ -46,7 +46,7 @@ describe('calls and events', () => {
     ]) {
       expect(await desktop.call('settings.get', {}, webContents, frame)).toMatchObject(refused);
     }
-    const stranger = new StandInContents();
+    const stranger = new FakeWebContents();
     stranger.mainFrame.url = 'app://kvasir/';
     expect(await desktop.call('settings.get', {}, stranger)).toMatchObject(refused);
   });

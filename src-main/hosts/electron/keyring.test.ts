@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { StandIn } from './stand-in.test-support.ts';
+import { FakeElectron } from './fake-electron.test-support.ts';
 
 test('secrets are encrypted with a key of the system, and there is none where everybody knows the key', async () => {
-  const standIn = new StandIn();
+  const standIn = new FakeElectron();
   vi.resetModules();
   vi.doMock('electron', () => standIn.module);
   onTestFinished(() => {

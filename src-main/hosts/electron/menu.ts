@@ -7,7 +7,7 @@ interface MenuActions {
   addDocuments: () => void;
 }
 
-interface MenuSurroundings {
+interface MenuEnvironment {
   platform: NodeJS.Platform;
   /** Whether this is the installed app, whose users need no developer tools. */
   packaged: boolean;
@@ -18,7 +18,7 @@ type Item = MenuItemConstructorOptions;
 const SEPARATOR: Item = { type: 'separator' };
 
 /** The application's menu, by the platform's conventions. */
-export function menuTemplate(words: Words, actions: MenuActions, surroundings: MenuSurroundings): Item[] {
+export function menuTemplate(words: Words, actions: MenuActions, surroundings: MenuEnvironment): Item[] {
   const mac = surroundings.platform === 'darwin';
   return [
     ...(mac ? [appMenu(words, actions)] : []),
@@ -79,7 +79,7 @@ function settingsItem(words: Words, goTo: MenuActions['goTo']): Item {
   return { label: words.settings, accelerator: 'CmdOrCtrl+,', click: () => goTo('/settings') };
 }
 
-function viewMenu(words: Words, { packaged }: MenuSurroundings): Item {
+function viewMenu(words: Words, { packaged }: MenuEnvironment): Item {
   const forDevelopers: Item[] = [
     SEPARATOR,
     { role: 'reload', label: words.reload },

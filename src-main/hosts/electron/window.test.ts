@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { appRoot } from '../../platform/root.ts';
 import { TestDesktop } from './desktop.test-support.ts';
-import { StandInContents } from './stand-in.test-support.ts';
+import { FakeWebContents } from './fake-electron.test-support.ts';
 
 describe('the window', () => {
   test('has a page that gets nothing of Node', async () => {
@@ -118,7 +118,7 @@ describe('the window shows nothing else', () => {
 
   test('no web view is attached, to whatever contents', async () => {
     const { standIn } = await new TestDesktop().start();
-    const other = new StandInContents();
+    const other = new FakeWebContents();
     standIn.app.emit('web-contents-created', {}, other);
     for (const contents of [other, standIn.window.webContents]) {
       const event = { preventDefault: vi.fn() };
@@ -154,7 +154,7 @@ describe('the window shows nothing else', () => {
   test('no permission is granted but copying, and that to our page only', async () => {
     const { standIn } = await new TestDesktop().start();
     const { webContents } = standIn.window;
-    const stranger = new StandInContents();
+    const stranger = new FakeWebContents();
     stranger.url = 'https://example.com/';
     const requested = (contents: unknown, permission: string): boolean => {
       let granted = true;

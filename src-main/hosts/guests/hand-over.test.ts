@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempDir } from '../../testing/store.ts';
-import { handOver, type HandedOver } from './hand-over.ts';
+import { handOver, type ForwardedCommand } from './hand-over.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { ownerFailure, socketPlaces, writeHostFile } from './host-file.ts';
 
@@ -24,7 +24,7 @@ async function owner(onConnection: (socket: Socket) => void): Promise<{ data: st
   return { data, server };
 }
 
-function command(signal = new AbortController().signal): HandedOver {
+function command(signal = new AbortController().signal): ForwardedCommand {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   return { argv: ['node', 'kvasir'], cwd: '/', color: false, display: false, stdin, stdout, stderr, signal };
 }

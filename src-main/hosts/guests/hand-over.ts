@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { readHostFile } from './host-file.ts';
-import { FromHostSchema, parts, receive, send, type FromHost, type Start } from './protocol.ts';
+import { HostMessageSchema, parts, receive, send, type HostMessage, type CommandStart } from './protocol.ts';
 
 interface OutputStream {
   isTTY?: boolean | undefined;
@@ -12,7 +12,7 @@ interface OutputStream {
 }
 
 /** This process's command line and its streams. */
-export interface HandedOver extends Pick<Start, 'argv' | 'cwd' | 'color' | 'display'> {
+export interface ForwardedCommand extends Pick<CommandStart, 'argv' | 'cwd' | 'color' | 'display'> {
   stdin: Readable & { isTTY?: boolean | undefined };
   stdout: OutputStream;
   stderr: OutputStream;
@@ -34,7 +34,7 @@ const ACCEPTED_MS = 5000;
 export async function handOver(
   data: string,
   version: string,
-  command: HandedOver,
+  command: ForwardedCommand,
   acceptedMs = ACCEPTED_MS,
 ): Promise<number | undefined> {
   const host = readHostFile(data);
@@ -50,18 +50,18 @@ export async function handOver(
 class Guest {
   readonly done: Promise<number | undefined>;
   readonly #socket: Socket;
-  readonly #command: HandedOver;
+  readonly #command: ForwardedCommand;
   readonly #unaccepted: NodeJS.Timeout;
   #accepted = false;
   #exitCode: number | undefined;
 
-  constructor(socket: Socket, token: string, command: HandedOver, acceptedMs: number) {
+  constructor(socket: Socket, token: string, command: ForwardedCommand, acceptedMs: number) {
     this.#socket = socket;
     this.#command = command;
     this.#unaccepted = setTimeout(() => socket.destroy(), acceptedMs);
     const { argv, cwd, color, display, stdin, signal } = command;
     const [stdout, stderr] = [factsOf(command.stdout), factsOf(command.stderr)];
-    receive(socket, FromHostSchema, (message) => this.#take(message));
+    receive(socket, HostMessageSchema, (message) => this.#take(message));
     socket.on('error', () => undefined); // 'close' follows
     const stop = (): void => {
       if (this.#accepted) send(socket, { type: 'stop' });
@@ -84,7 +84,7 @@ class Guest {
     return this.#exitCode;
   }
 
-  #take(message: FromHost): void {
+  #take(message: HostMessage): void {
     switch (message.type) {
       case 'accepted':
         this.#accepted = true;
@@ -132,7 +132,7 @@ class Guest {
   }
 }
 
-function factsOf({ isTTY, columns }: OutputStream): Start['stdout'] {
+function factsOf({ isTTY, columns }: OutputStream): CommandStart['stdout'] {
   return { isTTY: isTTY === true, ...(columns !== undefined && columns > 0 && { columns }) };
 }
 

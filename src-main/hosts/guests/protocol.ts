@@ -10,7 +10,7 @@ const TEXT_PART = 64 * 1024;
 const TextSchema = z.string().max(TEXT_PART);
 const ScreenSchema = z.object({ isTTY: z.boolean(), columns: z.int().min(1).max(100_000).optional() });
 
-const StartSchema = z.object({
+const CommandStartSchema = z.object({
   type: z.literal('start'),
   token: z.string().max(100),
   /** As the guest's own process received it. */
@@ -26,11 +26,11 @@ const StartSchema = z.object({
   display: z.boolean(),
 });
 
-export type Start = z.infer<typeof StartSchema>;
+export type CommandStart = z.infer<typeof CommandStartSchema>;
 
 /** Messages from a guest. */
-export const FromGuestSchema = z.discriminatedUnion('type', [
-  StartSchema,
+export const GuestMessageSchema = z.discriminatedUnion('type', [
+  CommandStartSchema,
   /** Data from stdin, and its end. */
   z.object({ type: z.literal('input'), text: TextSchema }),
   z.object({ type: z.literal('input-end') }),
@@ -39,7 +39,7 @@ export const FromGuestSchema = z.discriminatedUnion('type', [
 ]);
 
 /** Messages from the host. */
-export const FromHostSchema = z.discriminatedUnion('type', [
+export const HostMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('accepted') }),
   z.object({ type: z.literal('out'), text: TextSchema }),
   z.object({ type: z.literal('err'), text: TextSchema }),
@@ -48,10 +48,10 @@ export const FromHostSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('exit'), code: z.int().min(0).max(255) }),
 ]);
 
-export type FromGuest = z.infer<typeof FromGuestSchema>;
-export type FromHost = z.infer<typeof FromHostSchema>;
+export type GuestMessage = z.infer<typeof GuestMessageSchema>;
+export type HostMessage = z.infer<typeof HostMessageSchema>;
 
-export function send(socket: Socket, message: FromGuest | FromHost): void {
+export function send(socket: Socket, message: GuestMessage | HostMessage): void {
   if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
 }
 

@@ -1,13 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Readable, Writable } from 'node:stream';
-import { FromGuestSchema, parts, receive, send, type FromGuest, type Start } from './protocol.ts';
+import {
+  GuestMessageSchema,
+  parts,
+  receive,
+  send,
+  type GuestMessage,
+  type CommandStart,
+} from './protocol.ts';
 
 /** One of a guest's output streams. */
 export type Screen = Writable & { readonly isTTY: boolean; readonly columns?: number | undefined };
 
 /** Another process's command line, to be run here. */
-export interface GuestCommand extends Pick<Start, 'argv' | 'cwd' | 'color' | 'display'> {
+export interface GuestCommand extends Pick<CommandStart, 'argv' | 'cwd' | 'color' | 'display'> {
   stdin: Readable & { readonly isTTY: boolean };
   stdout: Screen;
   stderr: Screen;
@@ -40,7 +47,7 @@ export class Visit {
     this.#token = token;
     this.#run = run;
     this.#greeting = setTimeout(() => socket.destroy(), GREETING_MS);
-    receive(socket, FromGuestSchema, (message) => this.#take(message));
+    receive(socket, GuestMessageSchema, (message) => this.#take(message));
     socket.on('error', () => undefined); // 'close' follows
     this.done = new Promise<void>((resolve) => socket.once('close', () => resolve())).then(() =>
       this.#left(),
@@ -59,14 +66,14 @@ export class Visit {
     await this.#running;
   }
 
-  #take(message: FromGuest): void {
+  #take(message: GuestMessage): void {
     if (message.type === 'start') return this.#start(message);
     if (!this.#running) return void this.#socket.destroy();
     if (message.type === 'stop') this.#abort.abort();
     else this.#stdin?.push(message.type === 'input' ? message.text : null);
   }
 
-  #start(start: Start): void {
+  #start(start: CommandStart): void {
     if (this.#running || !isSame(start.token, this.#token)) return void this.#socket.destroy();
     clearTimeout(this.#greeting);
     send(this.#socket, { type: 'accepted' });
@@ -89,7 +96,7 @@ export class Visit {
   }
 
   /** Requested only when the command reads it, so that input for the shell's next command is left alone. */
-  #input({ stdin: { isTTY } }: Start): GuestCommand['stdin'] {
+  #input({ stdin: { isTTY } }: CommandStart): GuestCommand['stdin'] {
     let asked = false;
     const read = (): void => {
       if (!asked) send(this.#socket, { type: 'read' });
@@ -98,7 +105,7 @@ export class Visit {
     return Object.assign(new Readable({ read }), { isTTY });
   }
 
-  #screen(type: 'out' | 'err', { isTTY, columns }: Start['stdout']): Screen {
+  #screen(type: 'out' | 'err', { isTTY, columns }: CommandStart['stdout']): Screen {
     const screen = new Writable({
       decodeStrings: false,
       write: (chunk: string | Buffer, _encoding, written) => {

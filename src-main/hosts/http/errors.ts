@@ -19,7 +19,7 @@ export class Refusal extends Error {
   constructor(
     status: ContentfulStatusCode,
     message: string,
-    { param = null, code = null, headers = {} }: Pick<More, 'param' | 'code' | 'headers'> = {},
+    { param = null, code = null, headers = {} }: Pick<FailureOptions, 'param' | 'code' | 'headers'> = {},
   ) {
     super(message);
     this.status = status;
@@ -36,14 +36,14 @@ const CLIENT_CLOSED = 499 as ContentfulStatusCode;
 const RETRY_SECONDS = '5';
 
 /** How a failure is reported. `again`: whether the same request may succeed on retry. */
-interface Telling {
+interface FailureReport {
   status: ContentfulStatusCode;
   code: string;
   again?: boolean;
 }
 
 /** Failures that concern the request or a model's server, or that are temporary. All others are this server's fault. */
-const TELLINGS: Partial<Record<ErrorCode, Telling>> = {
+const TELLINGS: Partial<Record<ErrorCode, FailureReport>> = {
   NOT_FOUND: { status: 404, code: 'model_not_found' },
   BAD_ARGUMENT: { status: 400, code: 'invalid_value' },
   CONTEXT_OVERFLOW: { status: 400, code: 'context_length_exceeded' },
@@ -89,31 +89,31 @@ export interface Failure {
 
 /** A failure in the format and with the status that clients expect. `id`: the request's, for the log. */
 export function failureOf(error: unknown, log: Logger, id: string): Failure {
-  if (error instanceof Refusal) return told(error.status, error.message, error);
-  if (error instanceof HTTPException) return told(error.status, error.message);
+  if (error instanceof Refusal) return failureResponse(error.status, error.message, error);
+  if (error instanceof HTTPException) return failureResponse(error.status, error.message);
   if (error instanceof KvasirError) {
-    const unknown: Telling = { status: 500, code: error.code.toLowerCase() };
+    const unknown: FailureReport = { status: 500, code: error.code.toLowerCase() };
     const { status, ...more } = TELLINGS[error.code] ?? unknown;
     if (status >= 500) log.warn('request-failed', { id, error: String(error) });
-    return told(status, `${error.message} ${error.advice}`.trim(), more);
+    return failureResponse(status, `${error.message} ${error.advice}`.trim(), more);
   }
   log.error('request-failed', { id, error: traceOf(error) });
-  return told(500, 'Kvasir failed at this request: this is a defect. Its log says more.', {
+  return failureResponse(500, 'Kvasir failed at this request: this is a defect. Its log says more.', {
     code: 'internal_error',
   });
 }
 
-interface More {
+interface FailureOptions {
   param?: string | null;
   code?: string | null;
   again?: boolean | undefined;
   headers?: Readonly<Record<string, string>>;
 }
 
-function told(
+function failureResponse(
   status: ContentfulStatusCode,
   message: string,
-  { param = null, code = null, again, headers: more }: More = {},
+  { param = null, code = null, again, headers: more }: FailureOptions = {},
 ): Failure {
   const headers = {
     ...more,

@@ -6,7 +6,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { traceOf } from '../../platform/failure.ts';
 import type { Logger } from '../../platform/logger.ts';
 
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+type ToolContext = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 interface ToolOptions<I extends z.ZodObject, O extends z.ZodObject> {
   title: string;
@@ -60,7 +60,7 @@ export function addTool<I extends z.ZodObject, O extends z.ZodObject>(
 }
 
 /** Progress without a known total. */
-function progressTo({ _meta, sendNotification }: Extra): ToolRun['progress'] {
+function progressTo({ _meta, sendNotification }: ToolContext): ToolRun['progress'] {
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
   let progress = 0;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-interface Surroundings {
+interface HostEnvironment {
   /** Electron's binary; undefined if it is not installed. */
   electron: string | undefined;
   display: boolean;
@@ -19,7 +19,7 @@ interface HostChoice {
 const FLAGS = { data: { type: 'string' }, debug: { type: 'boolean' } } as const;
 
 /** The host for `npm start` with these arguments. */
-export function chooseHost(args: string[], { electron, display }: Surroundings): HostChoice {
+export function chooseHost(args: string[], { electron, display }: HostEnvironment): HostChoice {
   if (!isForWindow(args)) return { electron: undefined, reason: '' };
   const missing =
     electron === undefined ? "Electron's binary is not installed" : display ? '' : 'there is no display';

@@ -7,7 +7,7 @@ interface Node<T> {
   next: Node<T> | undefined;
 }
 
-interface Ends<T> {
+interface QueueEnds<T> {
   first: Node<T> | undefined;
   last: Node<T> | undefined;
 }
@@ -19,7 +19,7 @@ interface Ends<T> {
  */
 export class ClassQueues<T extends EvictionCandidate> {
   readonly #nodes = new Map<T, Node<T>>();
-  readonly #queues = new Map<string, Ends<T>>();
+  readonly #queues = new Map<string, QueueEnds<T>>();
 
   add(entry: T): void {
     if (this.#nodes.has(entry)) throw new Error('ClassQueues.add: the entry is there already.');
@@ -52,7 +52,7 @@ export class ClassQueues<T extends EvictionCandidate> {
     return leastWorthFirst([...this.#queues.values()].map(walk), policy, now);
   }
 
-  #queue(name: string): Ends<T> {
+  #queue(name: string): QueueEnds<T> {
     let queue = this.#queues.get(name);
     if (!queue) this.#queues.set(name, (queue = { first: undefined, last: undefined }));
     return queue;
@@ -60,7 +60,7 @@ export class ClassQueues<T extends EvictionCandidate> {
 }
 
 /** Reads the next node only on request, so that the previous one may be removed by then. */
-function* walk<T>({ first }: Ends<T>): Generator<T, void> {
+function* walk<T>({ first }: QueueEnds<T>): Generator<T, void> {
   for (let node = first; node;) {
     const { next } = node;
     yield node.entry;

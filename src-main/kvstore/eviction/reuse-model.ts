@@ -16,9 +16,9 @@ import { parseOr } from '../../platform/parse-or.ts';
  */
 export class ReuseModel {
   readonly #memory: number;
-  readonly #classes = new Map<string, Learned>();
-  readonly #all: Learned;
-  readonly #start: Fit;
+  readonly #classes = new Map<string, ClassStatistics>();
+  readonly #all: ClassStatistics;
+  readonly #start: ReuseFit;
 
   /**
    * `memory`: time constant of forgetting, so that day and night each get a separate fit; in the unit of all other
@@ -75,7 +75,7 @@ export class ReuseModel {
     return rate / alive;
   }
 
-  #learn(name: string, now: number, change: (learned: Learned) => void): void {
+  #learn(name: string, now: number, change: (learned: ClassStatistics) => void): void {
     let own = this.#classes.get(name);
     if (!own) this.#classes.set(name, (own = learned(newCounts(now), this.#all.fit)));
     for (const [each, prior] of [
@@ -88,7 +88,7 @@ export class ReuseModel {
     }
   }
 
-  #age({ counts, fit }: Learned, now: number): void {
+  #age({ counts, fit }: ClassStatistics, now: number): void {
     const elapsed = now - counts.agedAt;
     if (elapsed <= 0) return;
     const keep = Math.exp(-elapsed / this.#memory);
@@ -108,15 +108,15 @@ interface Phase {
   mean: number;
 }
 
-interface Fit {
+interface ReuseFit {
   phases: readonly Phase[];
   /** Share that is never reused. */
   never: number;
 }
 
-interface Learned {
+interface ClassStatistics {
   counts: Counts;
-  fit: Fit;
+  fit: ReuseFit;
 }
 
 const Count = z.number().min(0);
@@ -144,7 +144,7 @@ type State = z.infer<typeof StateSchema>;
 const PRETENDED = 10;
 const LARGEST_SHARE = 0.999;
 /** Initial fit: two times well below the memory, and far enough apart to be separable. */
-function startOf(memory: number): Fit {
+function startOf(memory: number): ReuseFit {
   const phases = [memory / 10_000, memory / 100].map((mean): Phase => ({ share: 0.25, mean }));
   return { phases, never: 0.5 };
 }
@@ -154,11 +154,11 @@ function newCounts(now: number): Counts {
   return { uses: 0, phases: [phase(), phase()], agedAt: now };
 }
 
-function learned(counts: Counts, prior: Fit): Learned {
+function learned(counts: Counts, prior: ReuseFit): ClassStatistics {
   return { counts, fit: fitOf(counts, prior) };
 }
 
-function fitOf({ uses, phases }: Counts, prior: Fit): Fit {
+function fitOf({ uses, phases }: Counts, prior: ReuseFit): ReuseFit {
   const fitted = phases.map(({ young, reuses, idleSum }, i): Phase => {
     const { share, mean } = prior.phases[i] as Phase;
     const pretended = PRETENDED * share;
@@ -174,7 +174,7 @@ function fitOf({ uses, phases }: Counts, prior: Fit): Fit {
 }
 
 /** Probability of each phase given a reuse after this time. */
-function responsibilities({ phases }: Fit, idle: number): number[] {
+function responsibilities({ phases }: ReuseFit, idle: number): number[] {
   const densities = phases.map(({ share, mean }) => (share / mean) * Math.exp(-idle / mean));
   const sum = densities.reduce((total, density) => total + density, 0);
   if (sum > 0) return densities.map((density) => density / sum);

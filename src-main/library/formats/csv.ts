@@ -1,10 +1,10 @@
 import Papa from 'papaparse';
 import { decodeText } from './decode.ts';
 import { noText } from './errors.ts';
-import type { Parse } from './format.ts';
+import type { DocumentParser } from './format.ts';
 import { tableText } from './table.ts';
 
-export const csv: Parse = ({ bytes, name }) => {
+export const csv: DocumentParser = ({ bytes, name }) => {
   const { data, errors } = Papa.parse<string[]>(decodeText(bytes, name), { skipEmptyLines: 'greedy' });
   const text = tableText(data);
   if (text === '') throw noText(name, 'the table is empty');

@@ -1,11 +1,11 @@
 import mammoth from 'mammoth';
 import { broken, noText, reasonOf } from './errors.ts';
-import type { Parse } from './format.ts';
+import type { DocumentParser } from './format.ts';
 import { htmlToText } from './html-text.ts';
 import { plainTextTitle } from './titles.ts';
 import { ZipArchive } from './zip.ts';
 
-export const docx: Parse = async (file) => {
+export const docx: DocumentParser = async (file) => {
   const zip = await ZipArchive.open(file);
   if (!zip.has('word/document.xml')) throw broken(file.name, 'it is not a Word document');
   await zip.check((path) => path.endsWith('.xml') || path.endsWith('.rels'));

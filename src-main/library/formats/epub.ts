@@ -1,7 +1,7 @@
 import { nameSections } from './epub-headings.ts';
 import { readNavigation, resolve, wordsOf, type Section } from './epub-navigation.ts';
 import { broken, encrypted, noText } from './errors.ts';
-import { joinPages, type Parse } from './format.ts';
+import { joinPages, type DocumentParser } from './format.ts';
 import { htmlTitle } from './html.ts';
 import { htmlToText, type HtmlText } from './html-text.ts';
 import { localName, readXml } from './xml.ts';
@@ -23,7 +23,7 @@ interface BookFile {
   sections: readonly Section[];
 }
 
-export const epub: Parse = async (file) => {
+export const epub: DocumentParser = async (file) => {
   const zip = await ZipArchive.open(file);
   const container = await zip.text('META-INF/container.xml');
   const packagePath = container === undefined ? undefined : rootFile(container);

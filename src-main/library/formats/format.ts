@@ -38,7 +38,7 @@ export interface ParsedDocument {
  * Reads one kind of document. Parsers run in a separate process (parser/worker.ts) and may be slow. DOCUMENT_UNREADABLE,
  * DOCUMENT_ENCRYPTED, DOCUMENT_NO_TEXT, DOCUMENT_UNSUPPORTED, DOCUMENT_ENCODING, DOCUMENT_TOO_LARGE.
  */
-export type Parse = (file: SourceFile) => Promise<ParsedDocument> | ParsedDocument;
+export type DocumentParser = (file: SourceFile) => Promise<ParsedDocument> | ParsedDocument;
 
 /** Joins the texts of pages, with the range of each. A page's text has no white space before it. */
 export function joinPages(

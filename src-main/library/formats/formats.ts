@@ -1,14 +1,14 @@
 import { extname } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { TextKind } from '../queue/outline.ts';
-import type { Parse } from './format.ts';
+import type { DocumentParser } from './format.ts';
 
 /** A kind of document. */
 interface Format {
   /** File name extensions, without the dot, separated by spaces. */
   extensions: string;
   /** Loaded with the first document of the kind: some parsers are large, and they run in a separate process. */
-  parser: () => Promise<Parse>;
+  parser: () => Promise<DocumentParser>;
   /** Split line by line: it contains no sentences, and a # is not a heading. */
   lines?: boolean;
 }
@@ -65,7 +65,7 @@ const UNSUPPORTED = new Set(
  * The parser for files of this extension. An unknown kind, which somebody named on purpose, is tried as text; the parser rejects it if it
  * is not.
  */
-export function parserOf(format: string): Promise<Parse> {
+export function parserOf(format: string): Promise<DocumentParser> {
   if (UNSUPPORTED.has(format))
     return Promise.resolve(({ name }) => {
       throw unsupported(name);

@@ -1,14 +1,14 @@
 import { Parser } from 'htmlparser2';
 import { decodeText } from './decode.ts';
 import { noText } from './errors.ts';
-import type { Parse } from './format.ts';
+import type { DocumentParser } from './format.ts';
 import { htmlToText } from './html-text.ts';
 
 /** The bytes in which a page declares its encoding. */
 const HEAD_BYTES = 4096;
 const CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]+)/i;
 
-export const html: Parse = ({ bytes, name }) => {
+export const html: DocumentParser = ({ bytes, name }) => {
   const declared = CHARSET.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1];
   const page = decodeText(bytes, name, declared);
   const { text, headings } = htmlToText(page);

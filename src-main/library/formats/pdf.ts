@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { broken, encrypted, noText, reasonOf } from './errors.ts';
-import { joinPages, type Parse, type SourceFile } from './format.ts';
+import { joinPages, type DocumentParser, type SourceFile } from './format.ts';
 import { pdfHeadings } from './pdf-headings.ts';
 import { PlainWords } from './pdf-hyphens.ts';
 import { pageLines, pageText, type Line, type PageText } from './pdf-layout.ts';
@@ -11,7 +11,7 @@ import { withoutRunning } from './pdf-running.ts';
 /** Adobe's predefined character collections, which Chinese, Japanese and Korean documents take for granted. */
 const CMAPS = join(dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json')), 'cmaps', sep);
 
-export const pdf: Parse = async (file) => {
+export const pdf: DocumentParser = async (file) => {
   if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
   const document = await open(file);
   const labels = await labelsOf(document);

@@ -1,9 +1,9 @@
 import { broken, noText } from './errors.ts';
-import { joinPages, type Parse } from './format.ts';
+import { joinPages, type DocumentParser } from './format.ts';
 import { readRelationships, readXml } from './xml.ts';
 import { ZipArchive } from './zip.ts';
 
-export const pptx: Parse = async (file) => {
+export const pptx: DocumentParser = async (file) => {
   const zip = await ZipArchive.open(file);
   const presentation = await zip.text('ppt/presentation.xml');
   if (presentation === undefined) throw broken(file.name, 'it is not a presentation');

@@ -1,14 +1,14 @@
 import { decodeText } from './decode.ts';
 import { noText } from './errors.ts';
-import type { Parse } from './format.ts';
+import type { DocumentParser } from './format.ts';
 import { markdownTitle, plainTextTitle } from './titles.ts';
 
-export const markdown: Parse = ({ bytes, name }) => {
+export const markdown: DocumentParser = ({ bytes, name }) => {
   const text = wordsIn(bytes, name);
   return { text, title: markdownTitle(text), pages: [], warnings: [] };
 };
 
-export const plainText: Parse = ({ bytes, name }) => {
+export const plainText: DocumentParser = ({ bytes, name }) => {
   const text = wordsIn(bytes, name);
   return { text, headings: [], title: plainTextTitle(text), pages: [], warnings: [] };
 };
@@ -21,14 +21,14 @@ function wordsIn(bytes: Buffer, name: string): string {
 }
 
 /** Source code and configuration: no headings, no paragraphs; the file's name is its title. It may be empty. */
-export const code: Parse = ({ bytes, name }) => ({
+export const code: DocumentParser = ({ bytes, name }) => ({
   text: decodeText(bytes, name),
   title: '',
   pages: [],
   warnings: [],
 });
 
-export const json: Parse = ({ bytes, name }) => ({
+export const json: DocumentParser = ({ bytes, name }) => ({
   text: readable(wordsIn(bytes, name)),
   title: '',
   pages: [],

@@ -1,10 +1,10 @@
 import readSheets, { type CellValue } from 'read-excel-file/node';
 import { broken, noText, reasonOf } from './errors.ts';
-import { joinPages, type Parse, type SourceFile } from './format.ts';
+import { joinPages, type DocumentParser, type SourceFile } from './format.ts';
 import { tableText } from './table.ts';
 import { ZipArchive } from './zip.ts';
 
-export const xlsx: Parse = async (file) => {
+export const xlsx: DocumentParser = async (file) => {
   const zip = await ZipArchive.open(file);
   if (!zip.has('xl/workbook.xml')) throw broken(file.name, 'it is not a workbook');
   await zip.check((path) => path.endsWith('.xml') || path.endsWith('.rels'));

@@ -65,7 +65,7 @@ export class ParserProcess implements Parser {
       return await this.#parse(request, signal);
     } catch (error) {
       // The process may have ended because of leftovers of the previous document.
-      if (fresh || !(error instanceof ProcessEnded)) throw error;
+      if (fresh || !(error instanceof ProcessEndedError)) throw error;
       return await this.#parse(request, signal);
     }
   }
@@ -189,10 +189,10 @@ function outOfMemory(name: string, bytes: number): KvasirError {
   );
 }
 
-class ProcessEnded extends KvasirError {}
+class ProcessEndedError extends KvasirError {}
 
 function crash(name: string, how: string): KvasirError {
-  return new ProcessEnded(
+  return new ProcessEndedError(
     'DOCUMENT_UNREADABLE',
     `It cannot be read: Kvasir’s document reader crashed (${how}). The file is ${name}.`,
     'Save the document again in the program it was made with, or in another format.',

@@ -3,7 +3,7 @@ import { CHUNK_SEPARATOR, type TextChunk } from '../../catalogue/chunk-table.ts'
 import type { Heading } from '../../catalogue/document-table.ts';
 import { units, type Boundary, type Unit, type TextKind } from './outline.ts';
 
-type Tokenize = (text: string) => Int32Array;
+type Tokenizer = (text: string) => Int32Array;
 
 /** No usable vocabulary has longer tokens on average; keeps trial tokenisations of endless lines short. */
 const MAX_CHARS_PER_TOKEN = 64;
@@ -31,14 +31,14 @@ const LEAST_FILL_BEFORE_KEPT = 0.1;
  */
 export function* chunkText(
   text: string,
-  tokenize: Tokenize,
+  tokenize: Tokenizer,
   limit: number,
   { kind = 'prose', headings = null, kept = new Map() }: CutOptions = {},
 ): Generator<TextChunk> {
   if (!Number.isInteger(limit) || limit < 1) throw new TypeError('limit must be a positive integer');
   const ids = remembering((start, end) => tokenize(text.slice(start, end).trim() + CHUNK_SEPARATOR));
   const source = fittingUnits({ text, ids, limit, kind, headings, kept });
-  const window: Sized[] = [];
+  const window: SizedUnit[] = [];
   let total = 0;
   let exhausted = false;
   let before: readonly string[] = []; // the headings at the end of the previous chunk
@@ -73,13 +73,13 @@ function shared(one: readonly string[], other: readonly string[]): readonly stri
 }
 
 /** A unit with its token count; counts of joined units differ slightly, so a chunk is counted again as a whole. */
-interface Sized extends Unit {
+interface SizedUnit extends Unit {
   size: number;
 }
 
 /** A chunk that ends where a kept one ends, or where the first kept one begins. */
 function cutKept(
-  window: readonly Sized[],
+  window: readonly SizedUnit[],
   kept: ReadonlyMap<number, number>,
   ids: Ids,
   limit: number,
@@ -100,7 +100,7 @@ function cutKept(
 
 /** How many units at the start of the window form the next chunk. */
 function cut(
-  window: readonly Sized[],
+  window: readonly SizedUnit[],
   ids: Ids,
   limit: number,
   exhausted: boolean,
@@ -123,7 +123,7 @@ function cut(
 }
 
 /** The last of the strongest boundaries among those that leave the chunk full enough. */
-function bestBoundary(window: readonly Sized[], count: number, limit: number): number {
+function bestBoundary(window: readonly SizedUnit[], count: number, limit: number): number {
   let best = count;
   let strength = window[count]?.boundary ?? 3;
   let filled = window.slice(0, count).reduce((sum, unit) => sum + unit.size, 0);
@@ -150,7 +150,7 @@ function remembering(ids: Ids): Ids {
   };
 }
 
-interface Cutting extends Required<CutOptions> {
+interface ChunkerState extends Required<CutOptions> {
   text: string;
   ids: Ids;
   limit: number;
@@ -160,7 +160,7 @@ interface Cutting extends Required<CutOptions> {
 }
 
 /** The outline's units, split where a kept chunk begins or ends. */
-function* unitsAtKept({ text, kind, headings, kept }: Cutting): Generator<Unit> {
+function* unitsAtKept({ text, kind, headings, kept }: ChunkerState): Generator<Unit> {
   const cuts = [...new Set([...kept].flat())].sort((a, b) => a - b);
   let next = 0;
   for (const unit of units(text, kind, headings)) {
@@ -177,9 +177,9 @@ function* unitsAtKept({ text, kind, headings, kept }: Cutting): Generator<Unit> 
 }
 
 /** The outline's units, those longer than a chunk split into parts; white space goes to the preceding unit. */
-function* fittingUnits(cutting: Cutting): Generator<Sized> {
+function* fittingUnits(cutting: ChunkerState): Generator<SizedUnit> {
   const { text, ids, limit } = cutting;
-  let open: Sized | undefined;
+  let open: SizedUnit | undefined;
   for (const unit of unitsAtKept(cutting)) {
     for (const part of split(text, unit, ids, limit)) {
       if (open && text.slice(part.start, part.end).trim() === '') {
@@ -193,7 +193,7 @@ function* fittingUnits(cutting: Cutting): Generator<Sized> {
   if (open) yield open;
 }
 
-function* split(text: string, unit: Unit, ids: Ids, limit: number): Generator<Sized> {
+function* split(text: string, unit: Unit, ids: Ids, limit: number): Generator<SizedUnit> {
   const separator = ids(0, 0).length;
   let { start } = unit;
   let boundary = unit.boundary;

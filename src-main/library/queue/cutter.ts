@@ -4,7 +4,7 @@ import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { TextChunk } from '../../catalogue/chunk-table.ts';
 import { chunkText } from './chunker.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
-import { keptChunks } from './kept-chunks.ts';
+import { unchangedChunks } from './unchanged-chunks.ts';
 import { textKindOf } from '../formats/formats.ts';
 import { sameTokens } from '../../platform/token-bytes.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
@@ -25,7 +25,7 @@ interface CutTarget {
 
 type CutChunk = Parameters<Catalogue['chunkTable']['insert']>[2];
 
-type Existing = ReturnType<Catalogue['chunkTable']['existing']>[number];
+type ExistingChunk = ReturnType<Catalogue['chunkTable']['existing']>[number];
 
 /**
  * The second step of a document: from its text to its chunks. Chunk boundaries of an earlier version are kept where its text still occurs,
@@ -59,12 +59,12 @@ export class DocumentCutter {
   async #chunks(
     document: DocumentRow,
     { model, chunkTokens }: CutTarget,
-    existing: readonly Existing[],
+    existing: readonly ExistingChunk[],
     signal: AbortSignal | undefined,
   ): Promise<TextChunk[]> {
     const slice = new TimeSlice();
     const text = await this.#text(document.id, slice, signal);
-    const search = keptChunks(text, existing);
+    const search = unchangedChunks(text, existing);
     let found = search.next();
     for (; !found.done; found = search.next()) await slice.step(signal);
     const chunks: TextChunk[] = [];
@@ -102,7 +102,7 @@ export class DocumentCutter {
   async #store(
     document: DocumentRow,
     chunkSetId: number,
-    existing: readonly Existing[],
+    existing: readonly ExistingChunk[],
     chunks: readonly CutChunk[],
     signal: AbortSignal | undefined,
   ): Promise<void> {
@@ -158,12 +158,12 @@ export class DocumentCutter {
 
 /** The existing rows that match a chunk, by the chunk's ordinal, and those that match none. */
 function match(
-  existing: readonly Existing[],
+  existing: readonly ExistingChunk[],
   chunks: readonly CutChunk[],
-): { reused: Map<number, Existing>; unused: Existing[] } {
+): { reused: Map<number, ExistingChunk>; unused: ExistingChunk[] } {
   const identity = (title: string, text: string): string => `${title}\0${text}`;
   const free = Map.groupBy(existing, ({ title, text }) => identity(title, text));
-  const reused = new Map<number, Existing>();
+  const reused = new Map<number, ExistingChunk>();
   for (const { title, text, ordinal } of chunks) {
     const row = free.get(identity(title, text))?.shift();
     if (row) reused.set(ordinal, row);

@@ -1,4 +1,4 @@
-import type { CutSize, Unprepared } from '../../catalogue/document-table.ts';
+import type { CutSize, DocumentBacklog } from '../../catalogue/document-table.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 /** The weight of the known speed against a new measurement. */
@@ -71,7 +71,7 @@ class TokenEstimate {
     });
   }
 
-  of({ phase, format, bytes, textLength }: Unprepared): number {
+  of({ phase, format, bytes, textLength }: DocumentBacklog): number {
     const known = this.#sizes.get(format);
     const has = known !== undefined && known.tokens > 0;
     if (phase === 'chunking') return textLength / (has ? known.textLength / known.tokens : UNITS_PER_TOKEN);
@@ -119,7 +119,7 @@ export class Meter {
   }
 
   /** Estimated tokens of documents that were not chunked yet. */
-  estimate(unprepared: readonly Unprepared[]): number {
+  estimate(unprepared: readonly DocumentBacklog[]): number {
     return Math.round(unprepared.reduce((sum, each) => sum + this.#estimate.of(each), 0));
   }
 

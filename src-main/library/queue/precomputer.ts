@@ -1,6 +1,6 @@
 import { fetchChunk } from '../../fusion/fetch-chunk.ts';
 import type { CostModel } from '../../fusion/planning/cost-model.ts';
-import { encodeAndStore, type ChunkCache, type LedTokens } from '../../fusion/model.ts';
+import { encodeAndStore, type ChunkCache, type TokensWithLead } from '../../fusion/model.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { chunkKey } from '../../kvstore/store.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
@@ -89,7 +89,7 @@ export class DocumentPrecomputer {
   }
 
   async #fetch(
-    chunk: LedTokens,
+    chunk: TokensWithLead,
     label: string,
     { dtype }: Target,
     signal: AbortSignal | undefined,
@@ -100,7 +100,7 @@ export class DocumentPrecomputer {
   }
 
   async #compute(
-    chunk: LedTokens,
+    chunk: TokensWithLead,
     label: string,
     target: Target,
     signal: AbortSignal | undefined,

@@ -50,7 +50,7 @@ export interface StepsOptions extends StepParts {
 }
 
 export type WorkerName = 'read' | 'cut' | 'index' | 'compute';
-type Current = NonNullable<QueueStatus['current']>;
+type CurrentDocument = NonNullable<QueueStatus['current']>;
 
 /** UTF-16 units of a text that is chunked so quickly that it need not wait for questions to be answered. */
 const SHORT_TEXT = 262_144;
@@ -78,7 +78,7 @@ const BLOCKING: readonly ErrorCode[] = [
 export class DocumentSteps {
   readonly meter: Meter;
   /** The current document of each worker. */
-  readonly current = new Map<WorkerName, Current>();
+  readonly current = new Map<WorkerName, CurrentDocument>();
   readonly #options: StepsOptions;
   /** Documents in progress. */
   readonly #taken = new Set<{ libraryId: number; end: Promise<void> }>();

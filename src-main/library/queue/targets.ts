@@ -80,12 +80,12 @@ export function standsFor(catalogue: Catalogue, libraryId: number, target: Targe
 }
 
 function parse(json = 'null'): Target | undefined {
-  const saved = JSON.parse(json) as (Omit<Target, 'prefix' | 'blends'> & SavedInPart) | null;
+  const saved = JSON.parse(json) as (Omit<Target, 'prefix' | 'blends'> & LegacyTarget) | null;
   return saved ? { blends: true, ...saved, prefix: Int32Array.from(saved.prefix) } : undefined;
 }
 
 /** An older version's target says nothing about blending: all models supported it. */
-interface SavedInPart {
+interface LegacyTarget {
   prefix: number[];
   blends?: boolean;
 }

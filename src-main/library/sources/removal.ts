@@ -34,7 +34,7 @@ export async function removeDocument(
 
 type EvictingStore = Pick<ChunkStore, 'evict' | 'unpin' | 'has'>;
 
-interface Evicted {
+interface EvictionTotals {
   evictedChunks: number;
   evictedBytes: number;
 }
@@ -48,8 +48,8 @@ export async function removeWithCache(
   store: EvictingStore,
   documentIds: readonly number[],
   signal?: AbortSignal,
-): Promise<Evicted> {
-  const evicted: Evicted = { evictedChunks: 0, evictedBytes: 0 };
+): Promise<EvictionTotals> {
+  const evicted: EvictionTotals = { evictedChunks: 0, evictedBytes: 0 };
   for (const id of documentIds) {
     throwIfAborted(signal);
     const { evictedChunks, evictedBytes } = await removeOne(catalogue, store, id);
@@ -63,7 +63,11 @@ export async function removeWithCache(
  * Not abortable once started: when the rows are gone, nothing else knows the keys. The KV is deleted last, since the queue may recompute it
  * while rows exist.
  */
-async function removeOne(catalogue: Catalogue, store: EvictingStore, documentId: number): Promise<Evicted> {
+async function removeOne(
+  catalogue: Catalogue,
+  store: EvictingStore,
+  documentId: number,
+): Promise<EvictionTotals> {
   const slice = new TimeSlice();
   const candidates: KeyedTokens[] = [];
   for (const keyed of catalogue.chunkTable.keyed(documentId)) {

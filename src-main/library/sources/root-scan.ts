@@ -58,7 +58,7 @@ export async function scanRoot(
       !present.has(path) && !hidden.some((folder) => path.startsWith(folder) || `${path}/` === folder),
   );
   const vanished = gone.filter(({ path }) => !excluded.has(path)).length;
-  if (scan.files.length === 0 && vanished > 0) throw emptied(root, vanished);
+  if (scan.files.length === 0 && vanished > 0) throw emptyRootError(root, vanished);
 
   const renames = findRenames(
     gone,
@@ -101,7 +101,7 @@ async function deleteExcluded(files: readonly ScannedFile[], excluded: ReadonlyS
 }
 
 /** A drive that is not mounted leaves an empty folder: the user decides whether to remove the documents. */
-function emptied({ kind, path }: RootRow, documents: number): KvasirError {
+function emptyRootError({ kind, path }: RootRow, documents: number): KvasirError {
   const what = kind === 'file' ? `The file ${path} is gone` : `There are no documents in ${path} any more`;
   const kept = documents === 1 ? 'its text is kept' : `the text of all ${documents} is kept`;
   return new KvasirError(

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
-import type { Fit, InspectedModel, ModelEntry } from '../../../src-shared/contract/models.ts';
+import type { MemoryFit, InspectedModel, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { recommendedSampling } from '../../../src-shared/sampling.ts';
 import type { GgufInfo } from '../../engine/engine.ts';
 import { kvBytesPerToken } from './fit.ts';
@@ -10,7 +10,7 @@ import type { ModelRow } from './model-registry.ts';
 /** A model as shown in lists. */
 export function entryOf(
   row: ModelRow,
-  fit: Fit,
+  fit: MemoryFit,
   status: Pick<ModelEntry, 'state' | 'failure' | 'active' | 'server'>,
 ): ModelEntry {
   const { header } = row;

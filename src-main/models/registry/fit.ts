@@ -1,4 +1,4 @@
-import type { Fit } from '../../../src-shared/contract/models.ts';
+import type { MemoryFit } from '../../../src-shared/contract/models.ts';
 import type { Device, GgufInfo, KvDtype } from '../../engine/engine.ts';
 
 /** Memory of this machine in bytes. */
@@ -27,7 +27,7 @@ const COMFORTABLE = 0.9;
 const POSSIBLE = 0.85;
 
 /** Compares weights, the KV of a full context and compute buffers with the memory of the target device. */
-export function fitOf(request: FitRequest): Fit {
+export function fitOf(request: FitRequest): MemoryFit {
   const { header, memory } = request;
   const contextTokens =
     header.contextTrain > 0 ? Math.min(header.contextTrain, request.contextTokens) : request.contextTokens;

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import type { Fit, ModelEntry } from '../../../src-shared/contract/models.ts';
+import type { MemoryFit, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { DeviceService } from '../../devices/device-service.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -87,7 +87,7 @@ export class KnownModels {
   }
 
   /** Whether a model fits in this machine's memory; `loaded`: it is loaded now. */
-  fit(row: Pick<ModelRow, 'header'>, loaded = false): Fit {
+  fit(row: Pick<ModelRow, 'header'>, loaded = false): MemoryFit {
     const { engine, settings, devices } = this.#options;
     return fitOf({
       header: row.header,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase, type SetAside } from '../../platform/database.ts';
+import { openDatabase, type QuarantinedDatabase } from '../../platform/database.ts';
 import { DownloadTable } from '../sources/downloads/download-table.ts';
 import { MIGRATIONS, ModelRegistry } from './model-registry.ts';
 
@@ -13,8 +13,8 @@ function tempDir(): string {
 }
 
 /** Opens a file as the model list; returns what was set aside. */
-function open(path: string): { models: number; setAside: SetAside[] } {
-  const setAside: SetAside[] = [];
+function open(path: string): { models: number; setAside: QuarantinedDatabase[] } {
+  const setAside: QuarantinedDatabase[] = [];
   const registry = new ModelRegistry(path, (what) => setAside.push(what));
   const models = registry.all().length;
   registry.close();

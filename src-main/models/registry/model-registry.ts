@@ -2,7 +2,7 @@ import type { HubSource } from '../../../src-shared/contract/hub.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { GgufInfo } from '../../engine/engine.ts';
 import type { RemoteServer } from '../sources/servers/server-address.ts';
-import { openOrSetAside, type Database, type SetAside } from '../../platform/database.ts';
+import { openOrSetAside, type Database, type QuarantinedDatabase } from '../../platform/database.ts';
 
 export const DEMO_MODEL_ID = 'demo';
 
@@ -153,7 +153,7 @@ export class ModelRegistry {
   readonly database: Database;
 
   /** An unreadable file is set aside and replaced with an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
-  constructor(path: string, onSetAside?: (what: SetAside) => void) {
+  constructor(path: string, onSetAside?: (what: QuarantinedDatabase) => void) {
     this.database = openOrSetAside(path, MIGRATIONS, requireReadable, onSetAside);
   }
 

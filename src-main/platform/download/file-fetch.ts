@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Logger } from '../logger.ts';
-import { Interrupted } from './request.ts';
+import { TransientDownloadError } from './request.ts';
 import { transfer } from './transfer.ts';
 
 /** A file to download. */
@@ -41,7 +41,7 @@ export interface FetchOptions<F extends Folder = Folder> {
 }
 
 /** The files to download. */
-interface Wanted {
+interface FileSelection {
   files: readonly FetchedFile[];
   /**
    * Whether URLs are immutable and checksums are known: a download then resumes at its offset alone, even if another
@@ -72,7 +72,7 @@ export class FileFetch {
   /** Bytes present of each file. */
   readonly #done: number[];
 
-  constructor(options: FetchOptions, { files, pinned }: Wanted, listener: FetchListener) {
+  constructor(options: FetchOptions, { files, pinned }: FileSelection, listener: FetchListener) {
     this.#options = options;
     this.#listener = listener;
     this.#pinned = pinned;
@@ -150,7 +150,7 @@ export class FileFetch {
         await this.#attempt(index, signal);
         return;
       } catch (error) {
-        if (!(error instanceof Interrupted) || signal.aborted) throw error;
+        if (!(error instanceof TransientDownloadError) || signal.aborted) throw error;
         failures = (this.#done[index] ?? 0) > before ? 1 : failures + 1;
         if (failures >= MAX_ATTEMPTS) throw error;
         const wait = (this.#options.retryMs ?? 1000) * 2 ** (failures - 1);

@@ -7,7 +7,7 @@ import { messageOf } from '../failure.ts';
 const MAX_REDIRECTS = 5;
 
 /** A failure that a retry may avoid. */
-export class Interrupted extends KvasirError {
+export class TransientDownloadError extends KvasirError {
   /** Delay in milliseconds that the server asked for. */
   readonly retryAfterMs: number;
 
@@ -18,10 +18,10 @@ export class Interrupted extends KvasirError {
 }
 
 /** The server, or the network on the way to it, did not respond. */
-export class Unreachable extends Interrupted {}
+export class UnreachableError extends TransientDownloadError {}
 
 /** A permanent failure. */
-export class Refused extends KvasirError {
+export class PermanentDownloadError extends KvasirError {
   readonly status: number;
   /** The hub's reason (X-Error-Code), e.g. "GatedRepo"; empty elsewhere. */
   readonly reason: string;
@@ -62,7 +62,7 @@ export async function get(
     if (next.origin !== url.origin) sent = withoutAuthorization(sent);
     url = next;
   }
-  throw refused(url, `it redirected more than ${MAX_REDIRECTS} times`);
+  throw permanentError(url, `it redirected more than ${MAX_REDIRECTS} times`);
 }
 
 function withoutAuthorization(headers: Record<string, string>): Record<string, string> {
@@ -96,16 +96,16 @@ async function getOnce(
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new Unreachable(`${url.host} could not be reached (${causeOf(error)}).`, 0, { cause: error });
+    throw new UnreachableError(`${url.host} could not be reached (${causeOf(error)}).`, 0, { cause: error });
   }
 }
 
 function redirected(from: URL, location: string): URL {
   const to = URL.parse(location, from.href);
   if (!to || !['http:', 'https:'].includes(to.protocol))
-    throw refused(from, 'it redirected to no web address');
+    throw permanentError(from, 'it redirected to no web address');
   if (from.protocol === 'https:' && to.protocol === 'http:') {
-    throw refused(from, `it redirected to ${to.host} without encryption`);
+    throw permanentError(from, `it redirected to ${to.host} without encryption`);
   }
   return to;
 }
@@ -115,10 +115,15 @@ function requireUsable(response: IncomingMessage, url: URL): void {
   if (status === 200 || status === 206 || status === 416) return;
   response.destroy();
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    throw new Interrupted(`${url.host} answered with status ${status}.`, askedWaitMs(response));
+    throw new TransientDownloadError(`${url.host} answered with status ${status}.`, askedWaitMs(response));
   }
   const reason = response.headers['x-error-code'];
-  throw refused(url, `it answered with status ${status}`, status, typeof reason === 'string' ? reason : '');
+  throw permanentError(
+    url,
+    `it answered with status ${status}`,
+    status,
+    typeof reason === 'string' ? reason : '',
+  );
 }
 
 /**
@@ -131,8 +136,8 @@ function askedWaitMs({ headers }: IncomingMessage): number {
   return Number.isFinite(ms) ? Math.min(60_000, Math.max(0, ms)) : 0;
 }
 
-function refused({ host }: URL, why: string, status = 0, reason = ''): Refused {
-  return new Refused(`${host} did not return the file: ${why}.`, status, reason);
+function permanentError({ host }: URL, why: string, status = 0, reason = ''): PermanentDownloadError {
+  return new PermanentDownloadError(`${host} did not return the file: ${why}.`, status, reason);
 }
 
 /** Yields a body in pieces. Interrupted if the connection breaks. */
@@ -140,7 +145,7 @@ export async function* received(body: IncomingMessage): AsyncGenerator<Buffer, v
   try {
     yield* body as AsyncIterable<Buffer>;
   } catch (error) {
-    throw new Interrupted(`The connection was lost (${causeOf(error)}).`, 0, { cause: error });
+    throw new TransientDownloadError(`The connection was lost (${causeOf(error)}).`, 0, { cause: error });
   }
 }
 

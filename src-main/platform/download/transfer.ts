@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../paths.ts';
-import { Interrupted, get, received, statusOf } from './request.ts';
+import { TransientDownloadError, get, received, statusOf } from './request.ts';
 
 /** The server's metadata of the file; stored so that a later run can resume. */
 interface RemoteFile {
@@ -35,20 +35,21 @@ interface TransferOptions {
  * this attempt ended. DOWNLOAD_FAILED, DISK_FULL, STORE_READ_ONLY; the signal's reason if it is aborted.
  */
 export async function transfer(options: TransferOptions): Promise<void> {
-  const stall = new Stall(options.stallMs);
+  const stall = new StallTimeout(options.stallMs);
   const signal = AbortSignal.any([options.signal, stall.signal]);
   try {
     await receive(options, signal, stall);
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
-    if (stall.signal.aborted) throw new Interrupted('The server stopped sending.', 0, { cause: error });
+    if (stall.signal.aborted)
+      throw new TransientDownloadError('The server stopped sending.', 0, { cause: error });
     throw error;
   } finally {
     stall.end();
   }
 }
 
-async function receive(options: TransferOptions, signal: AbortSignal, stall: Stall): Promise<void> {
+async function receive(options: TransferOptions, signal: AbortSignal, stall: StallTimeout): Promise<void> {
   const { url, part, known, checksummed } = options;
   const have = await sizeOf(part);
   // Without a validator or checksum, resuming could combine two versions.
@@ -71,7 +72,7 @@ async function receive(options: TransferOptions, signal: AbortSignal, stall: Sta
   }
   const done = await keep(response, remote, options, goesOn ? have : 0, stall);
   if (remote.bytesTotal > 0 && done < remote.bytesTotal)
-    throw new Interrupted('The connection was lost before the download was complete.');
+    throw new TransientDownloadError('The connection was lost before the download was complete.');
   if (remote.bytesTotal > 0 && done > remote.bytesTotal)
     await startAnew(part, 'the server sent more bytes than it announced');
 }
@@ -81,7 +82,7 @@ async function keep(
   remote: RemoteFile,
   options: TransferOptions,
   from: number,
-  stall: Stall,
+  stall: StallTimeout,
 ): Promise<number> {
   try {
     await options.onRemote(remote, from);
@@ -95,7 +96,7 @@ async function write(
   body: IncomingMessage,
   options: TransferOptions,
   from: number,
-  stall: Stall,
+  stall: StallTimeout,
 ): Promise<number> {
   const file = await openAt(options.part, from);
   let done = from;
@@ -160,7 +161,7 @@ function continues(response: IncomingMessage, remote: RemoteFile, have: number, 
 /** Deletes the part; the next attempt begins at the first byte. */
 async function startAnew(part: string, why: string): Promise<never> {
   await rm(part, { force: true });
-  throw new Interrupted(`The download has to restart: ${why}.`);
+  throw new TransientDownloadError(`The download has to restart: ${why}.`);
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -175,7 +176,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /** Aborts after a time without data. */
-class Stall {
+class StallTimeout {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
 

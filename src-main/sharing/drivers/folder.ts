@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isName, type Driver, type Outgoing } from '../driver.ts';
+import { isName, type Driver, type ValueSource } from '../driver.ts';
 import { SharingError } from '../failures.ts';
 
 interface FolderOptions {
@@ -33,7 +33,7 @@ const TOUCHED_MS = 3600_000;
 const FAN_MODE = 0o2777;
 const VALUE_MODE = 0o666;
 
-interface Found {
+interface StoredFile {
   path: string;
   bytes: number;
   usedMs: number;
@@ -88,7 +88,7 @@ export class FolderDriver implements Driver {
     }
   }
 
-  async write(name: string, value: Outgoing, signal: AbortSignal, over = false): Promise<void> {
+  async write(name: string, value: ValueSource, signal: AbortSignal, over = false): Promise<void> {
     if (this.#options.readOnly) throw new SharingError('readOnly', 'the folder is set to be read only');
     const mode = await this.#requireFolder();
     this.#requireRoom();
@@ -183,8 +183,8 @@ export class FolderDriver implements Driver {
   }
 
   /** All values. Removes the files of dead writers. */
-  async #all(signal: AbortSignal): Promise<Found[]> {
-    const all: Found[] = [];
+  async #all(signal: AbortSignal): Promise<StoredFile[]> {
+    const all: StoredFile[] = [];
     for (const fan of await readdir(this.#options.dir)) {
       if (!FAN.test(fan)) continue;
       signal.throwIfAborted();
@@ -202,7 +202,7 @@ export class FolderDriver implements Driver {
   }
 }
 
-async function writeNew(path: string, value: Outgoing, signal: AbortSignal): Promise<void> {
+async function writeNew(path: string, value: ValueSource, signal: AbortSignal): Promise<void> {
   const file = await open(path, 'wx');
   try {
     for await (const piece of value.pieces()) {

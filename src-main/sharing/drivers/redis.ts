@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Redis } from 'iovalkey';
-import type { Driver, Outgoing } from '../driver.ts';
+import type { Driver, ValueSource } from '../driver.ts';
 
 interface RedisOptions {
   host: string;
@@ -56,7 +56,7 @@ export class RedisDriver implements Driver {
     return client.getrangeBuffer(this.#key(name), from, from + bytes - 1);
   }
 
-  async write(name: string, value: Outgoing, signal: AbortSignal, over = false): Promise<void> {
+  async write(name: string, value: ValueSource, signal: AbortSignal, over = false): Promise<void> {
     const pieces: Buffer[] = [];
     for await (const piece of value.pieces()) pieces.push(piece);
     const client = await this.#client('write');

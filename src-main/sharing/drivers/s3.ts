@@ -8,7 +8,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { Driver, Outgoing } from '../driver.ts';
+import type { Driver, ValueSource } from '../driver.ts';
 
 interface S3Options {
   /** Empty: Amazon's endpoint for the region. */
@@ -79,7 +79,7 @@ export class S3Driver implements Driver {
   }
 
   /** Always overwrites: many servers do not support conditions. Of two writers of equal values the last one wins. */
-  async write(name: string, value: Outgoing, signal: AbortSignal): Promise<void> {
+  async write(name: string, value: ValueSource, signal: AbortSignal): Promise<void> {
     const upload = new Upload({
       client: this.#client,
       params: { ...this.#object(name), Body: Readable.from(value.pieces(), { objectMode: false }) },

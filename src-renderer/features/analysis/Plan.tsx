@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { DocumentAnalysis } from '../../../src-shared/contract/analysis.ts';
 import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 
 /** The work an analysis would do, shown before it starts. */
 export function Plan({ request }: { request: DocumentAnalysis }) {
@@ -26,7 +26,7 @@ export function Plan({ request }: { request: DocumentAnalysis }) {
     windows === 1
       ? t('plan.one', counts)
       : t('plan.sentence', { windows: t('plan.windows', { count: windows }), size, overlap });
-  const stored = joined([
+  const stored = joinSentences([
     t('plan.stored', { stored: storedChunks, ...counts }),
     ...(storedChunks < chunks ? [t('plan.missing')] : []),
   ]);

@@ -3,7 +3,7 @@ import type { Analysis, Step } from '../../../src-shared/contract/analysis.ts';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { NoticeText } from '../../ui/NoticeText.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
-import { Again, GoOn } from './Again.tsx';
+import { RepeatStep, ContinueStep } from './StepActions.tsx';
 import { reuseOf } from './figures.ts';
 import { StepText } from './StepCard.tsx';
 import { StepSources } from './StepSources.tsx';
@@ -50,7 +50,7 @@ function Row({ analysis, step, number }: { analysis: Analysis; step: Step; numbe
               <NoticeText notice={notice} />
             </div>
           ))}
-        <GoOn analysis={analysis} step={step} />
+        <ContinueStep analysis={analysis} step={step} />
       </td>
       <td>
         <StepSources step={step} name={question} />
@@ -75,7 +75,7 @@ function Cost({ analysis, step }: { analysis: Analysis; step: Step }) {
           <span>{share}</span>
         </span>
       )}
-      <Again analysis={analysis} step={step} name={step.question} />
+      <RepeatStep analysis={analysis} step={step} name={step.question} />
     </div>
   );
 }

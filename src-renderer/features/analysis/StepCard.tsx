@@ -6,7 +6,7 @@ import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { MarkdownBlocks } from '../../ui/markdown/Markdown.tsx';
 import { lex } from '../../ui/markdown/tokens.ts';
 import { NoticeText } from '../../ui/NoticeText.tsx';
-import { Again, GoOn } from './Again.tsx';
+import { RepeatStep, ContinueStep } from './StepActions.tsx';
 import { StepSources } from './StepSources.tsx';
 import { StepStats } from './StepStats.tsx';
 import { useStepName } from './useStepName.ts';
@@ -30,7 +30,7 @@ export function StepCard({
       <header className={classes.cardHead}>
         <h3>{name}</h3>
         {kind === 'window' && <span>{t('view.parts', { from: from + 1, to })}</span>}
-        <Again analysis={analysis} step={step} name={name} />
+        <RepeatStep analysis={analysis} step={step} name={name} />
       </header>
       <StepText step={step} />
       {failure && <FailureAlert failure={failure} />}
@@ -39,7 +39,7 @@ export function StepCard({
           <NoticeText notice={notice} />
         </Alert>
       ))}
-      <GoOn analysis={analysis} step={step} />
+      <ContinueStep analysis={analysis} step={step} />
       {stats && <StepStats stats={stats} encoded={step.encoded} />}
       <StepSources step={step} name={name} />
     </article>

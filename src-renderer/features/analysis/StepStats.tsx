@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import type { Encoded } from '../../../src-shared/contract/analysis.ts';
+import type { EncodedChunks } from '../../../src-shared/contract/analysis.ts';
 import type { AnswerStats } from '../../../src-shared/contract/chat.ts';
 import { Meter } from '../../ui/Meter.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -7,7 +7,7 @@ import { reuseOf } from './figures.ts';
 import classes from './Analysis.module.css';
 
 /** The cost of one prompt, and how much of it came from the cache. */
-export function StepStats({ stats, encoded }: { stats: AnswerStats; encoded: Encoded | null }) {
+export function StepStats({ stats, encoded }: { stats: AnswerStats; encoded: EncodedChunks | null }) {
   const { t } = useTranslation(['analysis', 'common']);
   const format = useFormat();
   const { tokens, reused, recomputed } = reuseOf([{ stats }]);

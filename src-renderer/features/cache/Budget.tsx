@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
 import type { SettingsChanges } from '../../../src-shared/settings.ts';
 import { useAction, useCall } from '../../client/context.tsx';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 import { fromSlider, SLIDER_STEPS, toSlider } from '../../ui/log-scale.ts';
 import { Meter } from '../../ui/Meter.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -114,7 +114,7 @@ function DeviceHelp({ automatic }: { automatic: boolean }) {
   return (
     <>
       <Text size="xs" c="dimmed">
-        {automatic ? joined([t('deviceHelp'), t('deviceAutomatic')]) : t('deviceHelp')}
+        {automatic ? joinSentences([t('deviceHelp'), t('deviceAutomatic')]) : t('deviceHelp')}
       </Text>
       {!automatic && (
         <Button

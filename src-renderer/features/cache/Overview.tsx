@@ -6,7 +6,7 @@ import { Budget } from './Budget.tsx';
 import { Policy } from './Policy.tsx';
 import { Precision } from './Precision.tsx';
 import { Section } from './Section.tsx';
-import { Shared } from './Shared.tsx';
+import { SharedCacheStatus } from './SharedCacheStatus.tsx';
 import { useEvict } from './useEvict.tsx';
 import { Verify } from './Verify.tsx';
 import classes from './Cache.module.css';
@@ -22,7 +22,7 @@ export function Overview({ stats }: { stats: CacheStats }) {
       <Budget tier="disk" stats={stats} />
       <Budget tier="memory" stats={stats} />
       {stats.device && <Budget tier="device" stats={stats} />}
-      <Shared />
+      <SharedCacheStatus />
       <Use stats={stats} />
       <Policy stats={stats} />
       <Precision stats={stats} />

@@ -29,7 +29,7 @@ function sizesOf(
   return { used: device?.bytes ?? 0, budget: device?.budgetBytes ?? 0, most: device?.totalBytes ?? 0 };
 }
 
-interface Lowering {
+interface BudgetReduction {
   /** Bytes above the new budget. */
   excess: number;
   /** Approximate number of chunks to evict. */
@@ -39,7 +39,7 @@ interface Lowering {
 }
 
 /** What a lower budget evicts immediately; undefined if nothing. Pinned chunks are always kept. */
-export function loweringOf(tier: Tier, stats: CacheStats, bytes: number): Lowering | undefined {
+export function loweringOf(tier: Tier, stats: CacheStats, bytes: number): BudgetReduction | undefined {
   const { used } = budgetFacts(tier, stats, 0);
   if (used <= bytes) return undefined;
   const pinnedAbove = tier === 'disk' && stats.pinnedBytes > bytes;

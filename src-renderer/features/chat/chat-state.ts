@@ -8,7 +8,7 @@ import type { ShownFailure } from '../../i18n/failures.ts';
 export const NEW = 'new';
 
 /** A question that was sent and that the core has not stored yet. */
-export interface Pending {
+export interface PendingQuestion {
   text: string;
   failure: Failure | null;
 }
@@ -27,7 +27,7 @@ interface ChatState {
   /** Queued questions, by conversation. */
   queued: Readonly<Record<string, string | undefined>>;
   attachments: Readonly<Record<string, readonly Attachment[]>>;
-  pending: Readonly<Record<string, Pending | undefined>>;
+  pending: Readonly<Record<string, PendingQuestion | undefined>>;
   /** Options of the conversation that does not exist yet. */
   newOptions: ConversationOptions;
   /** The answer whose report is open; shown only in its own conversation. */
@@ -81,7 +81,7 @@ export function setAttachments(
   }));
 }
 
-export function setPending(key: string, pending: Pending | undefined): void {
+export function setPending(key: string, pending: PendingQuestion | undefined): void {
   useChatState.setState((state) => ({ pending: { ...state.pending, [key]: pending } }));
 }
 

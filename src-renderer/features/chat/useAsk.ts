@@ -16,7 +16,7 @@ import {
   useChatState,
 } from './chat-state.ts';
 
-type Sent = OutputOf<'chat.send'>;
+type SendResult = OutputOf<'chat.send'>;
 
 /** All actions that make the core generate an answer. The thread shows the question before the core confirms it. */
 export function useAsk(conversationId: string | undefined, onSent?: () => void) {
@@ -61,7 +61,7 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
 
   const again = async (
     message: Message,
-    make: (id: string) => Promise<Sent>,
+    make: (id: string) => Promise<SendResult>,
     text: string,
   ): Promise<void> => {
     if (conversationId === undefined) return;
@@ -101,14 +101,14 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
   };
 }
 
-export type Asking = ReturnType<typeof useAsk>;
+export type AskActions = ReturnType<typeof useAsk>;
 
 function conversationOf(queries: QueryClient, id: string): Conversation | undefined {
   return queries.getQueryData<Conversation>(['chat.get', { id }]);
 }
 
 /** Adds the question and an empty answer to the thread until the core's version arrives. */
-function show(queries: QueryClient, sent: Sent, asked: Pick<Message, 'text' | 'parentId'>): void {
+function show(queries: QueryClient, sent: SendResult, asked: Pick<Message, 'text' | 'parentId'>): void {
   queries.setQueryData<Conversation>(['chat.get', { id: sent.conversationId }], (conversation) => {
     if (!conversation) return conversation;
     const has = (id: string): boolean => conversation.messages.some((message) => message.id === id);

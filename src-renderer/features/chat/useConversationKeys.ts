@@ -4,7 +4,7 @@ import type { Message } from '../../../src-shared/contract/chat.ts';
 import { useCommands, type Command } from '../../ui/commands.ts';
 import { toggleReport, useChatState } from './chat-state.ts';
 import { KEYS } from './keys.ts';
-import type { Asking } from './useAsk.ts';
+import type { AskActions } from './useAsk.ts';
 
 /** Shortcuts and palette commands of the open conversation. */
 export function useConversationKeys({
@@ -17,7 +17,7 @@ export function useConversationKeys({
   id: string | undefined;
   busy: boolean;
   lastAnswer: Message | undefined;
-  asking: Asking;
+  asking: AskActions;
 }): void {
   const { t } = useTranslation('chat');
   const report = (): void => {

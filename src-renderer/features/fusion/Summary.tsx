@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { IconArrowsDiff } from '@tabler/icons-react';
 import type { FusionReport } from '../../../src-shared/fusion-report.ts';
-import { besideFullPrefill, wasFullPrefill } from '../../../src-shared/ttft.ts';
+import { compareTtft, wasFullPrefill } from '../../../src-shared/ttft.ts';
 import section from './Section.module.css';
 import classes from './Summary.module.css';
 import legend from './legend.module.css';
@@ -40,7 +40,7 @@ export function Summary({
       </Text>
       <Group gap="md" align="baseline">
         <span className={classes.ttft}>{format.duration(ttftMs.total)}</span>
-        <span className={classes.speedUp} data-slower={besideFullPrefill(report)?.verdict === 'later'}>
+        <span className={classes.speedUp} data-slower={compareTtft(report)?.verdict === 'later'}>
           {captions.comparison(report, words)}
         </span>
       </Group>
@@ -77,7 +77,7 @@ function Race({ conversationId, report, words }: SummaryProps) {
   const { t, format } = words;
   const { ttftMs, fullPrefillMeasured } = report;
   const isFull = wasFullPrefill(report);
-  const beside = isFull ? null : besideFullPrefill(report);
+  const beside = isFull ? null : compareTtft(report);
   const shared = beside?.sharedMs ?? 0;
   const kind = t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated');
   const longest = Math.max(ttftMs.total, beside?.fullTtftMs ?? 0);

@@ -1,10 +1,10 @@
 import type { FusionLayer, FusionPlan, FusionReport } from '../../../src-shared/fusion-report.ts';
-import { besideFullPrefill, wasFullPrefill } from '../../../src-shared/ttft.ts';
+import { compareTtft, wasFullPrefill } from '../../../src-shared/ttft.ts';
 import { compositionOf, HEAD_TOKENS, headsAgainstRest, type CheckView, type ReportView } from './model.ts';
 import { longestStage, pipelineSums } from './stages.ts';
 import { strategyName } from './strategy-name.ts';
 import type { Words } from './useWords.ts';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 
 /** Captions of the pictures, one or two sentences each: shown above them, announced by screen readers, and written into exported files. */
 
@@ -26,7 +26,7 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
     sentences.push(t(REUSED[strategy.name], numbers));
     if (computed > 0) sentences.push(t('sentence.computed', { computed: format.number(computed) }));
   }
-  return joined(sentences);
+  return joinSentences(sentences);
 }
 
 /** The prefix that was reused: all of it stored before this start, some of it, or none. */
@@ -66,12 +66,12 @@ export function plan(made: FusionPlan, model: string, words: Words): string {
     sentences.push(t(`plan.reason.${made.reason}`));
   if (computedInstead > 0) sentences.push(t('plan.computedInstead', { count: computedInstead }));
   if (tier === 'ram' && cheapestTier === 'disk') sentences.push(t('plan.cheaper'));
-  return joined(sentences);
+  return joinSentences(sentences);
 }
 
 export function comparison(report: FusionReport, { t, format }: Words): string {
   if (wasFullPrefill(report)) return t('summary.isFull');
-  const beside = besideFullPrefill(report);
+  const beside = compareTtft(report);
   if (!beside) return t('summary.unknown');
   const { times, verdict } = beside;
   if (verdict === 'same') return t('summary.same');
@@ -116,7 +116,7 @@ export function tokens(view: ReportView, check: CheckView | undefined, words: Wo
   const counted = (count: number) => ({ count, formatted: format.number(count) });
   if (prefixTokens > 0) sentences.push(t('tokens.prefix', counted(prefixTokens)));
   if (kept > 0) sentences.push(t('tokens.resident', counted(kept)));
-  return joined(sentences);
+  return joinSentences(sentences);
 }
 
 const NOTHING_COMPARED: Partial<Record<string, 'tokens.leadNone' | 'tokens.leadFull'>> = {

@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { besideFullPrefill } from '../../../src-shared/ttft.ts';
+import { compareTtft } from '../../../src-shared/ttft.ts';
 import { STAGES } from '../../viz/stages.ts';
 import type { ReportView } from './model.ts';
 import type { Words } from './useWords.ts';
@@ -66,7 +66,7 @@ export function stagesCsv({ report }: ReportView, { t }: Pick<Words, 't'>): stri
         t(fullPrefillMeasured ? 'summary.measured' : 'summary.estimated'),
         fullPrefillMs,
       ],
-      ['total_with_full_prefill', t('summary.fullPrefill'), besideFullPrefill(report)?.fullTtftMs ?? null],
+      ['total_with_full_prefill', t('summary.fullPrefill'), compareTtft(report)?.fullTtftMs ?? null],
     ],
   );
 }

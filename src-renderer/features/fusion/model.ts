@@ -129,7 +129,7 @@ export function compositionOf(report: FusionReport): Composition {
 }
 
 /** Mean deviation of the first `edge` tokens of each passage, against the rest. */
-interface HeadsAndRest {
+interface EdgeDeviation {
   head: number;
   rest: number;
 }
@@ -140,7 +140,7 @@ export const HEAD_TOKENS = 16;
 export function headsAgainstRest(
   { parts, firstToken }: ReportView,
   { deviation }: CheckView,
-): HeadsAndRest | null {
+): EdgeDeviation | null {
   const [heads, rests]: [number[], number[]] = [[], []];
   for (const part of parts.filter(({ kind }) => kind === 'chunk')) {
     const first = firstToken(part);

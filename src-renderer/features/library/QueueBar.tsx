@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { QueueStatus } from '../../../src-shared/contract/libraries.ts';
 import { useAction, useCall } from '../../client/context.tsx';
 import { failureWords } from '../../i18n/failures.ts';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { Remedy } from '../../ui/Remedy.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -78,8 +78,8 @@ function Blocked({ status: { blocked } }: { status: QueueStatus }) {
   return (
     <div className={`${classes.work ?? ''} ${classes.blocked ?? ''}`} role="alert">
       <IconAlertTriangle size={18} aria-hidden className={classes.icon} />
-      <span className={classes.text} title={joined([message, advice, detail])}>
-        <strong>{t('queue.blocked')}</strong> {joined([message, advice])}
+      <span className={classes.text} title={joinSentences([message, advice, detail])}>
+        <strong>{t('queue.blocked')}</strong> {joinSentences([message, advice])}
       </span>
       <div className={classes.remedy}>
         <Remedy failure={blocked} />

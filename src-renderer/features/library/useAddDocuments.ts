@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useCall, useClient } from '../../client/context.tsx';
-import { chosenFiles, filesBelow, type Dropped, type FoundFile } from '../../ui/dropped-files.ts';
+import { chosenFiles, filesBelow, type DropEntries, type FoundFile } from '../../ui/dropped-files.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { ownLibrary } from '../../ui/own-library.ts';
 import { useFormat } from '../../ui/useFormat.ts';
@@ -14,7 +14,7 @@ export interface AddDocuments {
   nativeDialogs: boolean;
   choose: (kind: 'documents' | 'folder') => void;
   take: (files: Iterable<File>) => void;
-  drop: (dropped: Dropped) => void;
+  drop: (dropped: DropEntries) => void;
   askPath: () => void;
 }
 

@@ -17,7 +17,7 @@ import { useDocumentActions } from './useDocumentActions.tsx';
 import classes from './Library.module.css';
 
 export type DocumentSort = ParsedInputOf<'documents.list'>['sort'];
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 
 export function useDocumentColumns(): Column<DocumentInfo, DocumentSort>[] {
   const { t } = useTranslation(['library', 'common']);
@@ -155,7 +155,7 @@ function Failed({ document, active }: { document: DocumentInfo; active: boolean 
   const { t, i18n } = useTranslation(['library', 'common']);
   const { retry } = useDocumentActions();
   const words = document.failure && failureWords(document.failure, i18n.language);
-  const sentence = words ? joined([words.message, words.advice, words.detail]) : t('phase.failed');
+  const sentence = words ? joinSentences([words.message, words.advice, words.detail]) : t('phase.failed');
   return (
     <span className={classes.state}>
       <Tooltip label={sentence} multiline maw={360}>

@@ -6,10 +6,10 @@ import { useTranslation } from 'react-i18next';
 import { useCall, useClient } from '../../client/context.tsx';
 import { DownloadDialog } from './DownloadDialog.tsx';
 import { AddServer } from './servers/AddServer.tsx';
-import type { Importing } from './useImport.tsx';
+import type { ModelImport } from './useImport.tsx';
 
 /** Ways to add a model: file, path, URL, or server. */
-export function AddModel({ importing }: { importing: Importing }) {
+export function AddModel({ importing }: { importing: ModelImport }) {
   const { t } = useTranslation(['models', 'servers']);
   const { data: info } = useCall('app.info');
   const client = useClient();
@@ -74,7 +74,7 @@ function PathDialog({
 }: {
   opened: boolean;
   onClose: () => void;
-  importing: Importing;
+  importing: ModelImport;
 }) {
   const { t } = useTranslation('models');
   const [path, setPath] = useState('');

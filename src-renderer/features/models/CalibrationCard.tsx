@@ -11,7 +11,7 @@ import { useNotBlended } from '../../ui/useNotBlended.ts';
 import { CalibrationCharts, CalibrationTable, useCalibrationWords } from './CalibrationCharts.tsx';
 import { chosenPoint } from './calibration-view.ts';
 import { StatusCard } from './StatusCard.tsx';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 
 /** With fewer prompts, a single differing answer exceeds the limit. */
 const MANY_PROMPTS = 100;
@@ -162,7 +162,7 @@ function Basis({ calibration }: { calibration: Calibration }) {
   ];
   return (
     <Text size="sm" c="dimmed">
-      {joined(sentences)}
+      {joinSentences(sentences)}
     </Text>
   );
 }

@@ -15,7 +15,7 @@ import { IconDots } from '@tabler/icons-react';
 import { useState } from 'react';
 import { FailureText } from '../../ui/FailureText.tsx';
 import { useTranslation } from 'react-i18next';
-import type { Fit, ModelEntry } from '../../../src-shared/contract/models.ts';
+import type { MemoryFit, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useAction, useEvent } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { FitBadge } from '../../ui/FitBadge.tsx';
@@ -115,7 +115,7 @@ function fileName(path: string): string {
   return path.split(/[\\/]/).at(-1) ?? path;
 }
 
-function FitInNumbers({ fit }: { fit: Fit }) {
+function FitInNumbers({ fit }: { fit: MemoryFit }) {
   const { t } = useTranslation('models');
   const format = useFormat();
   const text = t('fit.text', {

@@ -16,7 +16,7 @@ import { chart } from '../../viz/chart/chart.ts';
 import { PictureView } from '../../viz/PictureView.tsx';
 import type { ItemNote } from '../../viz/Tip.tsx';
 import { StatusCard } from './StatusCard.tsx';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 import { agreementChart, klChart, verdictOf, type WatchingWords } from './watching-view.ts';
 
 /** How far answers in use deviated from their full prefill, by model and library, and the consequences. */
@@ -111,7 +111,7 @@ function Conclusion({ watched, status }: { watched: WatchedLibrary; status: Watc
           t(`watching.state.${verdict}`, { ratio: format.percent(leastRatio) }),
           ...(verdict === 'raised' && counted < fewest ? [few] : []),
         ];
-  return <Text size="sm">{joined(sentences)}</Text>;
+  return <Text size="sm">{joinSentences(sentences)}</Text>;
 }
 
 function BlendAgain({ watched: { modelId, libraryId, leastRatio } }: { watched: WatchedLibrary }) {

@@ -6,7 +6,7 @@ import type { InspectedModel } from '../../../src-shared/contract/models.ts';
 import { useClient } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 
-export interface Importing {
+export interface ModelImport {
   /** Name and progress (0 to 1) of the current upload. */
   current: { name: string; fraction: number } | undefined;
   importFiles(files: readonly File[]): Promise<void>;
@@ -14,10 +14,10 @@ export interface Importing {
 }
 
 /** Imports GGUF files: by path if they have one, otherwise by uploading them to the core. */
-export function useImport(): Importing {
+export function useImport(): ModelImport {
   const { t } = useTranslation(['models', 'common']);
   const client = useClient();
-  const [current, setCurrent] = useState<Importing['current']>();
+  const [current, setCurrent] = useState<ModelImport['current']>();
 
   async function importPath(path: string, copy: boolean): Promise<boolean> {
     try {

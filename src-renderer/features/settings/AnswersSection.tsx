@@ -7,7 +7,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { NumberSetting } from './NumberSetting.tsx';
 import { TextSetting } from './TextSetting.tsx';
 import { useChange } from './useChange.ts';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 
 /** Initial value when the automatic choice is turned off. */
 const FIRST_OWN_TOP_K = 6;
@@ -20,7 +20,7 @@ export function AnswersSection({ settings }: { settings: Settings }) {
     <>
       <Select
         label={t('answers.strategy')}
-        description={joined([t(`strategies:${strategy.name}.help`), t('answers.strategyHelp')])}
+        description={joinSentences([t(`strategies:${strategy.name}.help`), t('answers.strategyHelp')])}
         value={strategy.name}
         allowDeselect={false}
         data={STRATEGY_REQUESTS.map((value) => ({ value, label: t(`strategies:${value}.name`) }))}

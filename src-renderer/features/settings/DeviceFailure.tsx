@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Failure } from '../../../src-shared/contract/common.ts';
 import { failureWords } from '../../i18n/failures.ts';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 
 /** Why a device or a pack is unavailable, followed by the core's English message if the window's language differs. */
 export function DeviceFailure({ failure, color }: { failure: Failure; color?: string }) {
@@ -11,7 +11,7 @@ export function DeviceFailure({ failure, color }: { failure: Failure; color?: st
   return (
     <>
       <Text size="sm" {...(color !== undefined && { c: color })}>
-        {joined([message, advice])}
+        {joinSentences([message, advice])}
       </Text>
       {detail !== '' && (
         <Text size="sm" c="dimmed" lang="en">

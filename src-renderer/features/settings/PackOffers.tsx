@@ -2,7 +2,7 @@ import { Button, Group, Paper, Progress, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { PackOffer } from '../../../src-shared/contract/devices.ts';
 import { useAction, useCall } from '../../client/context.tsx';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 import { notifyFailure } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { DeviceFailure } from './DeviceFailure.tsx';
@@ -32,7 +32,7 @@ function Offer(offer: PackOffer) {
           <OfferButton {...offer} />
         </Group>
         <Text size="sm" c="dimmed">
-          {joined(words)}
+          {joinSentences(words)}
         </Text>
         <OfferProgress {...offer} />
         {failure && <DeviceFailure failure={failure} color="var(--kv-danger)" />}

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
 import { useEvent } from '../../client/context.tsx';
 import { failureWords } from '../../i18n/failures.ts';
-import { joined } from '../../i18n/joined.ts';
+import { joinSentences } from '../../i18n/join-sentences.ts';
 import { FitBadge } from '../FitBadge.tsx';
 import { useFormat } from '../useFormat.ts';
 import { useFoundModel } from './useFoundModel.ts';
@@ -65,7 +65,7 @@ export function UnusableRow({ model }: { model: FoundModel }) {
         </Text>
         <Facts model={model} />
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {words ? joined([words.message, words.detail || words.advice]) : header?.unsupportedReason}
+          {words ? joinSentences([words.message, words.detail || words.advice]) : header?.unsupportedReason}
         </Text>
       </Stack>
     </li>

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { coloured, type Coloured, type ToColour } from './highlight-queue.ts';
+import { coloured, type HighlightResult, type HighlightRequest } from './highlight-queue.ts';
 
 /** Responds immediately, except to code that says `stuck`, after which it never responds. */
 class FakeWorker {
   static made: FakeWorker[] = [];
-  onmessage: ((event: { data: Coloured }) => void) | undefined;
+  onmessage: ((event: { data: HighlightResult }) => void) | undefined;
   onerror: unknown;
   ended = false;
   #stuck = false;
@@ -13,7 +13,7 @@ class FakeWorker {
     FakeWorker.made.push(this);
   }
 
-  postMessage({ id, code }: ToColour): void {
+  postMessage({ id, code }: HighlightRequest): void {
     this.#stuck ||= code === 'stuck';
     const answer = (): void => this.onmessage?.({ data: { id, lines: [[{ text: code, style: {} }]] } });
     if (!this.#stuck) queueMicrotask(answer);

@@ -1,14 +1,14 @@
 import type { CodeToken } from './highlight.ts';
 import type { LanguageName } from './languages.ts';
 
-export interface ToColour {
+export interface HighlightRequest {
   id: number;
   code: string;
   language: LanguageName;
 }
-export type Coloured = { id: number; lines: CodeToken[][] } | { id: number; error: string };
+export type HighlightResult = { id: number; lines: CodeToken[][] } | { id: number; error: string };
 
-interface Waiting {
+interface PendingHighlight {
   resolve: (lines: CodeToken[][]) => void;
   reject: (error: Error) => void;
 }
@@ -16,7 +16,7 @@ interface Waiting {
 /** Timeout of the worker in milliseconds: some code makes a grammar's regular expressions run forever. */
 const PATIENCE_MS = 20_000;
 
-const waiting = new Map<number, Waiting>();
+const waiting = new Map<number, PendingHighlight>();
 let worker: Worker | undefined;
 let watch: ReturnType<typeof setTimeout> | undefined;
 let lastId = 0;
@@ -25,7 +25,7 @@ let lastId = 0;
 export function coloured(code: string, language: LanguageName): Promise<CodeToken[][]> {
   worker ??= start();
   const id = ++lastId;
-  worker.postMessage({ id, code, language } satisfies ToColour);
+  worker.postMessage({ id, code, language } satisfies HighlightRequest);
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
     if (waiting.size === 1) keepWatch();
@@ -34,7 +34,7 @@ export function coloured(code: string, language: LanguageName): Promise<CodeToke
 
 function start(): Worker {
   const started = new Worker(new URL('./highlight.worker.ts', import.meta.url), { type: 'module' });
-  started.onmessage = ({ data }: MessageEvent<Coloured>) => {
+  started.onmessage = ({ data }: MessageEvent<HighlightResult>) => {
     const asked = waiting.get(data.id);
     waiting.delete(data.id);
     keepWatch();

@@ -1,6 +1,6 @@
 import type { LanguageRegistration } from 'shiki/types';
 
-type Load = () => Promise<{ default: LanguageRegistration[] }>;
+type GrammarLoader = () => Promise<{ default: LanguageRegistration[] }>;
 
 /** The bundled grammars; each is loaded when first used. */
 export const LANGUAGES = {
@@ -35,7 +35,7 @@ export const LANGUAGES = {
   typescript: () => import('shiki/langs/typescript.mjs'),
   xml: () => import('shiki/langs/xml.mjs'),
   yaml: () => import('shiki/langs/yaml.mjs'),
-} satisfies Record<string, Load>;
+} satisfies Record<string, GrammarLoader>;
 
 export type LanguageName = keyof typeof LANGUAGES;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { append, EMPTY_SPLIT, type Split } from './split.ts';
+import { append, EMPTY_SPLIT, type BlockSplit } from './split.ts';
 import { lex } from './tokens.ts';
 
 const TEXTS = {
@@ -28,7 +28,7 @@ const raws = (blocks: readonly { raw: string; type: string }[]) => blocks.map(({
 test.each(Object.entries(TEXTS))('%s: piece by piece gives the blocks of the whole', (_name, text) => {
   const whole = raws(lex(text).blocks);
   for (let seed = 1; seed <= 60; seed++) {
-    let split: Split = EMPTY_SPLIT;
+    let split: BlockSplit = EMPTY_SPLIT;
     for (const piece of pieces(text, seed)) split = append(split, piece);
     expect(raws([...split.finished, ...split.open]), `seed ${seed}`).toEqual(whole);
   }

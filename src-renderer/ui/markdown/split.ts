@@ -1,7 +1,7 @@
 import { lex, type Links, type MarkdownToken } from './tokens.ts';
 
 /** A growing text, split into Markdown blocks. All but the last few are final and never parsed again. */
-export interface Split {
+export interface BlockSplit {
   readonly finished: readonly MarkdownToken[];
   /** Blocks that more text may still change. */
   readonly open: readonly MarkdownToken[];
@@ -10,10 +10,10 @@ export interface Split {
   readonly links: Links;
 }
 
-export const EMPTY_SPLIT: Split = { finished: [], open: [], tail: '', links: {} };
+export const EMPTY_SPLIT: BlockSplit = { finished: [], open: [], tail: '', links: {} };
 
 /** Appends text; only the open blocks are parsed again. */
-export function append(split: Split, more: string): Split {
+export function append(split: BlockSplit, more: string): BlockSplit {
   if (more === '') return split;
   const tail = split.tail + more;
   const { blocks, links } = lex(tail, split.links);

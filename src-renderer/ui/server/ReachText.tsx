@@ -3,17 +3,17 @@ import { IconCloudUpload } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ServerFacts } from '../../../src-shared/contract/servers.ts';
 
-type Way = Pick<ServerFacts, 'host' | 'reach' | 'secure'>;
+type ConnectionFacts = Pick<ServerFacts, 'host' | 'reach' | 'secure'>;
 
 /** Where questions and passages go with a remote model, in one or two sentences. */
-export function useReachWords(): (way: Way) => string {
+export function useReachWords(): (way: ConnectionFacts) => string {
   const { t } = useTranslation('servers');
   return ({ host, reach, secure }) =>
     [t(`reach.${reach}`, { host }), ...(reach === 'here' || secure ? [] : [t('readable')])].join(' ');
 }
 
 /** The same as a visible alert. */
-export function ReachText(way: Way) {
+export function ReachText(way: ConnectionFacts) {
   const words = useReachWords();
   if (way.reach === 'here')
     return (

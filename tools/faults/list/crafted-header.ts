@@ -3,7 +3,7 @@ import { isErrorCode } from '../../../src-shared/errors.ts';
 import { writeGguf, type GgufValue } from '../../random-model/gguf.ts';
 import { tinyModel } from '../../random-model/other-models.ts';
 import { OTHER_SHAPES, type OtherArchitecture } from '../../random-model/other-shapes.ts';
-import { Refused, RunningApp } from '../running-app.ts';
+import { CallError, RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
 const FILES = 5;
@@ -33,7 +33,7 @@ export const craftedHeader: Fault = {
       try {
         await app.call('models.activate', await app.call('models.import', { path }));
       } catch (error) {
-        if (!(error instanceof Refused) || !isErrorCode(error.code))
+        if (!(error instanceof CallError) || !isErrorCode(error.code))
           throw new Error(`${key} = ${JSON.stringify(value)}`, { cause: error });
       }
     }

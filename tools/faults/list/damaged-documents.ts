@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { pdf } from '../../test-documents/documents.ts';
-import { settled } from '../known.ts';
+import { settled } from '../baseline.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault, Place } from '../fault.ts';
 

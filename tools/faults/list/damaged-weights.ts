@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { settled, until } from '../known.ts';
+import { settled, until } from '../baseline.ts';
 import { copyDemo, useCopy } from '../own-model.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } fro
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CLI } from '../running-app.ts';
-import { Skipped, type Fault } from '../fault.ts';
+import { FaultSkipped, type Fault } from '../fault.ts';
 
 /** A disk without a free byte: operations that free space still work. */
 export const fullDiskCache: Fault = {
@@ -12,7 +12,7 @@ export const fullDiskCache: Fault = {
   async run({ data, random }) {
     const disk = join(data, '..', 'disk');
     mkdirSync(disk, { recursive: true });
-    if (!mounted(disk)) throw new Skipped('a disk that may be filled (Linux, as root)');
+    if (!mounted(disk)) throw new FaultSkipped('a disk that may be filled (Linux, as root)');
     try {
       const place = join(disk, 'data');
       cpSync(data, place, { recursive: true });

@@ -1,4 +1,4 @@
-import { RunningApp, Refused } from '../running-app.ts';
+import { RunningApp, CallError } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 
 /** From some call on, no file can be created: Kvasir reports exactly that and nothing else breaks. */
@@ -15,7 +15,7 @@ export const fullDisk: Fault = {
       try {
         await app.upload(id, `a/${i}.txt`, 'Something.');
       } catch (error) {
-        if (!(error instanceof Refused && error.code === 'DISK_FULL')) throw error;
+        if (!(error instanceof CallError && error.code === 'DISK_FULL')) throw error;
       }
     }
   },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { until } from '../known.ts';
+import { until } from '../baseline.ts';
 import { modelOf, useCopy } from '../own-model.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';

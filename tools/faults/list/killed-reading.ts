@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../known.ts';
+import { until } from '../baseline.ts';
 import { RunningApp } from '../running-app.ts';
-import { Skipped, type Fault } from '../fault.ts';
+import { FaultSkipped, type Fault } from '../fault.ts';
 
 const PARAGRAPHS = 400_000;
 const GONE_WITHIN_MS = 5000;
@@ -13,7 +13,7 @@ export const killedReading: Fault = {
   name: 'killed while reading',
   covers: 'SIGKILL while the parser is busy: the parser ends too, and the document is not lost',
   async run({ data, random }) {
-    if (process.platform === 'win32') throw new Skipped('a system that lists the parents of processes');
+    if (process.platform === 'win32') throw new FaultSkipped('a system that lists the parents of processes');
     const app = await RunningApp.start(data);
     const { id } = await app.call('libraries.create', { name: 'Long' });
     const long = `<html><body>${'<p>A long day.</p>'.repeat(PARAGRAPHS)}</body></html>`;

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireDocuments } from '../known.ts';
+import { requireDocuments } from '../baseline.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { aboutSamples, ask } from '../known.ts';
+import { aboutSamples, ask } from '../baseline.ts';
 import { copyDemo, useCopy } from '../own-model.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';

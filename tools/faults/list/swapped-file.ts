@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../known.ts';
+import { until } from '../baseline.ts';
 import { RunningApp } from '../running-app.ts';
 import type { Fault } from '../fault.ts';
 

@@ -29,7 +29,7 @@ import {
   thinkOf,
   usageOf,
   writingOf,
-} from './told.ts';
+} from './request-fields.ts';
 
 /** Fields of a message besides its role. */
 const SAID = { content: ContentSchema, name: z.string().nullish() } as const;

@@ -15,7 +15,16 @@ import {
   UsageSchema,
   WRITING,
 } from './schemas.ts';
-import { citationsOf, howMade, limitOf, limitsIn, logprobTold, textsOf, usageOf, writingOf } from './told.ts';
+import {
+  citationsOf,
+  howMade,
+  limitOf,
+  limitsIn,
+  logprobTold,
+  textsOf,
+  usageOf,
+  writingOf,
+} from './request-fields.ts';
 
 const CompletionRequestSchema = z
   .strictObject({

@@ -4,7 +4,7 @@ import type { VectorService } from '../../../completions/vector-service.ts';
 import type { SentDocuments } from '../../../library/sent-documents.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { failureOf } from '../errors.ts';
-import { eventStream, type Send } from './events.ts';
+import { eventStream, type EventSender } from './events.ts';
 
 /** Dependencies of the routes. */
 export interface ApiCore {
@@ -48,7 +48,7 @@ export function abortOf(signal: AbortSignal): AbortController & { any: AbortSign
 export function streamed(
   c: Context,
   { log, keepAliveMs }: Pick<ApiCore, 'log' | 'keepAliveMs'>,
-  work: (send: Send, signal: AbortSignal) => Promise<void>,
+  work: (send: EventSender, signal: AbortSignal) => Promise<void>,
 ): Promise<Response> {
   const abort = abortOf(c.req.raw.signal);
   return eventStream({

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { api } from './api.test-support.ts';
-import { eventStream, type Send } from './events.ts';
+import { eventStream, type EventSender } from './events.ts';
 
 const KEEP_ALIVE = ': keepalive\n\n';
 const MESSAGES = [{ role: 'user' as const, content: 'Where?' }];
@@ -78,7 +78,7 @@ function held() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const work = Promise.withResolvers<undefined>();
-  let send: Send | undefined;
+  let send: EventSender | undefined;
   const onLeft = vi.fn();
   const stream = eventStream({
     work: (to) => {

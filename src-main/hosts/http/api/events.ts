@@ -1,11 +1,11 @@
 /** Sends one event of a stream, with its name if it has one. */
-export type Send = (data: unknown, name?: string) => void;
+export type EventSender = (data: unknown, name?: string) => void;
 
 interface EventStreamOptions {
   /** Produces the events; resolves when there are no more. */
-  work: (send: Send) => Promise<void>;
+  work: (send: EventSender) => Promise<void>;
   /** Reports a failure after the stream began. */
-  failed: (error: unknown, send: Send) => void;
+  failed: (error: unknown, send: EventSender) => void;
   /** Final event of a stream. */
   last?: string;
   /** The reader has disconnected. */
@@ -46,7 +46,7 @@ export async function eventStream({
         begun.resolve(undefined);
       };
       timer = setInterval(() => write(': keepalive\n\n'), keepAliveMs);
-      const send: Send = (data, name) =>
+      const send: EventSender = (data, name) =>
         write(`${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
       const close = (): void => {
         if (isOpen) controller.close();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorBody } from '../errors.ts';
-import type { Send } from './events.ts';
+import type { EventSender } from './events.ts';
 import type { OutputItem, ResponseBody } from './responses-schemas.ts';
 
 /** Names of the two kinds of answer text in response streams. */
@@ -12,7 +12,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 
 /** The item that is being written. */
-interface Open {
+interface OpenItem {
   kind: Kind;
   id: string;
   text: string;
@@ -20,13 +20,13 @@ interface Open {
 
 /** An answer as the events of a response: created, its items piece by piece, completed. */
 export class ResponseEvents {
-  #send: Send | undefined;
+  #send: EventSender | undefined;
   readonly #done: OutputItem[] = [];
-  #open: Open | undefined;
+  #open: OpenItem | undefined;
   #number = 0;
 
   /** Sets the receiver; without one nothing is sent. */
-  to(send: Send): void {
+  to(send: EventSender): void {
     this.#send = send;
   }
 
@@ -56,7 +56,7 @@ export class ResponseEvents {
     this.#tell('error', { message, param, code });
   }
 
-  #opened(kind: Kind): Open {
+  #opened(kind: Kind): OpenItem {
     if (this.#open?.kind === kind) return this.#open;
     this.#close('completed');
     const open = { kind, id: `${KINDS[kind].prefix}_${randomUUID()}`, text: '' };
@@ -81,7 +81,7 @@ export class ResponseEvents {
     this.#open = undefined;
   }
 
-  #place({ id }: Open) {
+  #place({ id }: OpenItem) {
     return { item_id: id, output_index: this.#done.length, content_index: 0 };
   }
 
@@ -101,14 +101,14 @@ export function outputOf(
   return events.end(status);
 }
 
-function itemOf(open: Open, status: string): object {
+function itemOf(open: OpenItem, status: string): object {
   const { kind, id } = open;
   const content = [partOf(open)];
   if (kind === 'reasoning') return { type: 'reasoning', id, summary: [], content };
   return { type: 'message', id, status, role: 'assistant', content };
 }
 
-function partOf({ kind, text }: Open): object {
+function partOf({ kind, text }: OpenItem): object {
   const { part } = KINDS[kind];
   return kind === 'reasoning' ? { type: part, text } : { type: part, text, annotations: [], logprobs: [] };
 }

@@ -14,7 +14,16 @@ import {
   type ResponseRequest,
 } from './responses-schemas.ts';
 import { body, FAILURES, jsonOrEvents } from './schemas.ts';
-import { citationsOf, grammarOf, howMade, limitOf, ownOf, samplingOf, textsOf, thinkOf } from './told.ts';
+import {
+  citationsOf,
+  grammarOf,
+  howMade,
+  limitOf,
+  ownOf,
+  samplingOf,
+  textsOf,
+  thinkOf,
+} from './request-fields.ts';
 
 const route = createRoute({
   method: 'post',
@@ -27,7 +36,7 @@ const route = createRoute({
 });
 
 /** A request and its messages. */
-interface Asked {
+interface ResponseTurn {
   request: CompletionRequest;
   /** The conversation, without instructions, which apply to one answer only. */
   messages: CompletionMessage[];
@@ -39,14 +48,19 @@ export function addResponseRoutes(app: OpenAPIHono, core: ApiCore): void {
   const store = new ResponseStore();
   app.openapi(route, async (c) => {
     const sent = c.req.valid('json');
-    const asked = askedOf(sent, core, store);
+    const asked = responseTurn(sent, core, store);
     if (sent.stream === true) return streamResponse(c, asked, core, store);
     const result = await core.completions.complete(asked.request, { signal: c.req.raw.signal });
     return c.json(responseOf(asked, result, outputOf(result, statusOf(result)), store), 200);
   });
 }
 
-function streamResponse(c: Context, asked: Asked, core: ApiCore, store: ResponseStore): Promise<Response> {
+function streamResponse(
+  c: Context,
+  asked: ResponseTurn,
+  core: ApiCore,
+  store: ResponseStore,
+): Promise<Response> {
   const abort = abortOf(c.req.raw.signal);
   const events = new ResponseEvents();
   return eventStream({
@@ -71,7 +85,11 @@ function streamResponse(c: Context, asked: Asked, core: ApiCore, store: Response
   });
 }
 
-function askedOf(sent: ResponseRequest, { separator, clock }: ApiCore, store: ResponseStore): Asked {
+function responseTurn(
+  sent: ResponseRequest,
+  { separator, clock }: ApiCore,
+  store: ResponseStore,
+): ResponseTurn {
   const { model, input, instructions, temperature, top_p, reasoning } = sent;
   const maxTokens = limitOf(sent.max_output_tokens);
   const format = sent.text?.format ?? { type: 'text' as const };
@@ -142,7 +160,7 @@ function statusOf({ finish }: CompletionResult): 'completed' | 'incomplete' {
 }
 
 function responseOf(
-  { begun, messages }: Asked,
+  { begun, messages }: ResponseTurn,
   result: CompletionResult,
   output: ResponseBody['output'],
   store: ResponseStore,

@@ -313,12 +313,14 @@ test.each([
 test('a library that is asked by a text tells what its marks name, at once and in a stream', async () => {
   const { post } = api({ says: '<think>Hm.</think>She lives in Oslo.' });
   const asked = { model: 'kvasir/Notes', prompt: 'Where does Mara live?', max_tokens: 50 };
-  type Told = { choices: { text: string }[]; citations?: { index: number; document: string }[] };
-  const { choices, citations } = (await (await post('/v1/completions', asked)).json()) as Told;
+  type CompletionReply = { choices: { text: string }[]; citations?: { index: number; document: string }[] };
+  const { choices, citations } = (await (await post('/v1/completions', asked)).json()) as CompletionReply;
   expect(choices[0]?.text).toBe('She lives in Oslo [1].');
   expect(citations?.[0]).toMatchObject({ index: 1, document: 'mara.md' });
   const stream = await (await post('/v1/completions', { ...asked, stream: true })).text();
-  const pieces = [...stream.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Told);
+  const pieces = [...stream.matchAll(/^data: (\{.*)$/gm)].map(
+    ([, data = '']) => JSON.parse(data) as CompletionReply,
+  );
   expect(pieces.map((piece) => piece.choices[0]?.text).join('')).toBe('She lives in Oslo [1].');
   expect(pieces.at(-1)?.citations).toEqual(citations);
 });

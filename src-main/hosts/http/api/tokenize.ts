@@ -2,7 +2,7 @@ import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import { ChatRequestSchema } from './chat.ts';
 import type { ApiCore } from './core.ts';
 import { body, FAILURES, json } from './schemas.ts';
-import { messagesOf, textsOf } from './told.ts';
+import { messagesOf, textsOf } from './request-fields.ts';
 
 const RequestSchema = z
   .union([

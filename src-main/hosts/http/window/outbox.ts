@@ -1,7 +1,7 @@
 import type { EventTopic, KvasirEvent } from '../../../../src-shared/contract/events.ts';
 
 /** The part of a WebSocket that is used for events. */
-interface Wire {
+interface EventSocket {
   /** Bytes queued but not yet sent. */
   readonly bufferedAmount: number;
   send(text: string, sent: () => void): void;
@@ -15,10 +15,10 @@ const HIGH_WATER_BYTES = 256 * 1024;
  * is dropped that cannot be requested again.
  */
 export class Outbox {
-  readonly #wire: Wire;
+  readonly #wire: EventSocket;
   readonly #waiting: KvasirEvent[] = [];
 
-  constructor(wire: Wire) {
+  constructor(wire: EventSocket) {
     this.#wire = wire;
   }
 

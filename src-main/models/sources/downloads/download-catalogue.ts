@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CatalogueEntrySchema, type CatalogueEntry } from '../../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../src-shared/settings.ts';
-import { get, Interrupted, textOf } from '../../../platform/download/request.ts';
+import { get, TransientDownloadError, textOf } from '../../../platform/download/request.ts';
 
 const CatalogueSchema = z.object({
   version: z.literal(1),
@@ -41,9 +41,13 @@ async function fromWeb(url: string): Promise<string> {
   } catch (error) {
     if (!signal.aborted) throw error;
     const seconds = TIMEOUT_MS / 1000;
-    throw new Interrupted(`The request for the model list ${url} timed out after ${seconds} seconds.`, 0, {
-      cause: error,
-    });
+    throw new TransientDownloadError(
+      `The request for the model list ${url} timed out after ${seconds} seconds.`,
+      0,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FoundModels as Report } from '../../../../src-shared/contract/found-models.ts';
-import type { Fit, ModelEntry } from '../../../../src-shared/contract/models.ts';
+import type { MemoryFit, ModelEntry } from '../../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import type { GgufInfo } from '../../../engine/engine.ts';
 import { EventBus } from '../../../platform/event-bus.ts';
@@ -11,7 +11,7 @@ import type { ModelRow } from '../../registry/model-registry.ts';
 import { FoundModels } from './found-models.ts';
 import type { Place } from './places.ts';
 
-const FITS = { verdict: 'fits' } as Fit;
+const FITS = { verdict: 'fits' } as MemoryFit;
 const HEADER = {
   ...{
     name: '',

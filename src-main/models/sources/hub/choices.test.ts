@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Fit } from '../../../../src-shared/contract/models.ts';
+import type { MemoryFit } from '../../../../src-shared/contract/models.ts';
 import { resolvePaths } from '../../../platform/paths.ts';
 import { expectedSpeed, type MeasuredModel } from './expected-speed.ts';
 import { recommended } from './recommend.ts';
 import { machineOf, suggestionsFor } from './starting-points.ts';
 
 describe('the recommended quantisation', () => {
-  const files = (...each: [string, Fit['verdict'] | null][]) =>
+  const files = (...each: [string, MemoryFit['verdict'] | null][]) =>
     each.map(([quantization, verdict]) => ({ quantization, fit: verdict && { verdict } }));
 
   test.each([

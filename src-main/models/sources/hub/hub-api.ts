@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../src-shared/settings.ts';
-import { get, Interrupted, textOf } from '../../../platform/download/request.ts';
+import { get, TransientDownloadError, textOf } from '../../../platform/download/request.ts';
 import { unreachable } from './refusals.ts';
 
 /** The hub's API format; fields that Kvasir does not need may be absent or different on a mirror. */
@@ -135,7 +135,7 @@ export class HubApi {
       try {
         return await this.#text(url, signal);
       } catch (error) {
-        if (!(error instanceof Interrupted) || signal.aborted || attempt === ATTEMPTS) throw error;
+        if (!(error instanceof TransientDownloadError) || signal.aborted || attempt === ATTEMPTS) throw error;
         if (error.retryAfterMs > PATIENCE_MS) throw error;
         await delay(Math.max(error.retryAfterMs, 250 * attempt), undefined, { signal });
       }

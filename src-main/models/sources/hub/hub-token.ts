@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { reachOf } from '../../../../src-shared/reach.ts';
 import type { Keyring } from '../../../platform/keyring.ts';
-import { KeptSchema, SecretFile } from '../../../platform/secret-file.ts';
+import { SecretStorageSchema, SecretFile } from '../../../platform/secret-file.ts';
 
 /** docs/formats/hub-token.md */
 const FileSchema = z.object({
   version: z.literal(1),
   origin: z.url(),
-  kept: KeptSchema,
+  kept: SecretStorageSchema,
   /** Base64 of the token encrypted with the keyring's key; plain if there is no keyring. */
   token: z.string(),
 });

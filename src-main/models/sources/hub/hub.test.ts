@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HubSource } from '../../../../src-shared/contract/hub.ts';
-import type { Download, Fit } from '../../../../src-shared/contract/models.ts';
+import type { Download, MemoryFit } from '../../../../src-shared/contract/models.ts';
 import type { GgufInfo } from '../../../engine/engine.ts';
 import { EventBus } from '../../../platform/event-bus.ts';
 import { silentLogger } from '../../../platform/logger.ts';
@@ -76,7 +76,7 @@ async function setUp(repositories: Record<string, TestRepository> = { 'ada/M-GGU
       devices: () => [],
     },
     known: {
-      fit: ({ header }) => ({ verdict: header.fileBytes > 500_000 ? 'tight' : 'fits' }) as Fit,
+      fit: ({ header }) => ({ verdict: header.fileBytes > 500_000 ? 'tight' : 'fits' }) as MemoryFit,
       memory: () => ({ free: 2 ** 33, total: 2 ** 33 }),
     },
     registry: { all: () => rows },

@@ -1,4 +1,4 @@
-import type { Fit } from '../../../../src-shared/contract/models.ts';
+import type { MemoryFit } from '../../../../src-shared/contract/models.ts';
 import type { HubFile } from '../../../../src-shared/contract/hub.ts';
 
 /** The usual choice: much smaller than eight bits, and little worse. */
@@ -12,11 +12,12 @@ const TOO_EXACT = /^(BF16|F16|F32)$/;
  * large.
  */
 export function recommended(
-  files: readonly { quantization: string; fit: Pick<Fit, 'verdict'> | null }[],
+  files: readonly { quantization: string; fit: Pick<MemoryFit, 'verdict'> | null }[],
 ): { index: number; why: NonNullable<HubFile['recommended']> } | undefined {
   const usual = files.findIndex(({ quantization }) => quantization === USUAL);
   if (files.every(({ fit }) => fit === null)) return usual < 0 ? undefined : { index: usual, why: 'usual' };
-  const fits = (verdict: Fit['verdict']) => (file: (typeof files)[number]) => file.fit?.verdict === verdict;
+  const fits = (verdict: MemoryFit['verdict']) => (file: (typeof files)[number]) =>
+    file.fit?.verdict === verdict;
   const largest = files.findLastIndex((file) => fits('fits')(file) && !TOO_EXACT.test(file.quantization));
   if (largest >= 0) return { index: largest, why: 'largest' };
   const smallest = files.findIndex((file) => fits('fits')(file) || fits('tight')(file));

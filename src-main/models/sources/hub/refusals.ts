@@ -1,6 +1,10 @@
 import type { HubSource } from '../../../../src-shared/contract/hub.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
-import { Interrupted, Refused, Unreachable } from '../../../platform/download/request.ts';
+import {
+  TransientDownloadError,
+  PermanentDownloadError,
+  UnreachableError,
+} from '../../../platform/download/request.ts';
 import type { HubToken } from './hub-token.ts';
 
 /** The request, as described in messages. */
@@ -29,9 +33,9 @@ export async function hubFailure(
 }
 
 function meaningOf(error: unknown, request: HubRequest): unknown {
-  if (error instanceof Unreachable) return unreachable(request.hub, error.message, error);
-  if (error instanceof Interrupted && error.retryAfterMs > 0) return busy(error, request);
-  if (!(error instanceof Refused)) return error;
+  if (error instanceof UnreachableError) return unreachable(request.hub, error.message, error);
+  if (error instanceof TransientDownloadError && error.retryAfterMs > 0) return busy(error, request);
+  if (!(error instanceof PermanentDownloadError)) return error;
   if (error.reason === 'GatedRepo') return gated(error, request);
   if (error.status === 401 || error.status === 403) return refusedToken(error, request);
   if (error.status === 404 || error.status === 410) return changed(error, request);
@@ -49,7 +53,7 @@ export function unreachable(hub: string, why: string, cause: unknown): KvasirErr
   );
 }
 
-function busy({ retryAfterMs, message }: Interrupted, { hub }: HubRequest): KvasirError {
+function busy({ retryAfterMs, message }: TransientDownloadError, { hub }: HubRequest): KvasirError {
   const seconds = Math.ceil(retryAfterMs / 1000);
   return new KvasirError(
     'DOWNLOAD_FAILED',
@@ -58,7 +62,7 @@ function busy({ retryAfterMs, message }: Interrupted, { hub }: HubRequest): Kvas
   );
 }
 
-function gated(cause: Refused, { repository, page, hasToken }: HubRequest): KvasirError {
+function gated(cause: PermanentDownloadError, { repository, page, hasToken }: HubRequest): KvasirError {
   const advice = hasToken
     ? `Accept its terms on ${page} with the account that your token belongs to; its owner may have to agree first.`
     : `Accept its terms on ${page}, then enter a token of that account on the Discover screen.`;
@@ -70,7 +74,7 @@ function gated(cause: Refused, { repository, page, hasToken }: HubRequest): Kvas
   );
 }
 
-function refusedToken(cause: Refused, { hub, repository, hasToken }: HubRequest): KvasirError {
+function refusedToken(cause: PermanentDownloadError, { hub, repository, hasToken }: HubRequest): KvasirError {
   const { host } = new URL(hub);
   const what = repository === '' ? 'the request' : repository;
   // The hub answers the same for a missing and for a private repository.
@@ -89,7 +93,7 @@ function refusedToken(cause: Refused, { hub, repository, hasToken }: HubRequest)
       );
 }
 
-function changed(cause: Refused, { hub, repository }: HubRequest): KvasirError {
+function changed(cause: PermanentDownloadError, { hub, repository }: HubRequest): KvasirError {
   const { host } = new URL(hub);
   const what = cause.reason === 'RevisionNotFound' ? `this revision of ${repository}` : repository || 'this';
   return new KvasirError(

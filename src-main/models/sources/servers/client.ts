@@ -2,7 +2,7 @@ import tls from 'node:tls';
 import type OpenAI from 'openai';
 import { z } from 'zod';
 import { KvasirError } from '../../../../src-shared/errors.ts';
-import { cut, notTheProtocol, remoteFailure, tooSlow, type Asked } from './failures.ts';
+import { connectionLost, notTheProtocol, remoteFailure, tooSlow, type FailedRequest } from './failures.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { RemoteServer } from './server-address.ts';
 
@@ -99,8 +99,8 @@ export class RemoteClient {
 
   /** REMOTE_*, ABORTED. */
   async models(signal?: AbortSignal): Promise<ListedModel[]> {
-    const asked: Asked = { host: this.#host, key: await this.#options.key() };
-    const patience = new Patience(LIST_SECONDS, signal);
+    const asked: FailedRequest = { host: this.#host, key: await this.#options.key() };
+    const patience = new SilenceTimeout(LIST_SECONDS, signal);
     try {
       const client = await this.#client(asked.key ?? '');
       const answer: unknown = await client.get('/models', { signal: patience.signal });
@@ -128,8 +128,8 @@ export class RemoteClient {
     { model, waitSeconds }: Pick<RemoteServer, 'model' | 'waitSeconds'>,
     request: RemoteRequest,
   ): AsyncGenerator<RemotePiece> {
-    const asked: Asked = { host: this.#host, model, key: await this.#options.key(), begun: false };
-    const patience = new Patience(waitSeconds, request.signal);
+    const asked: FailedRequest = { host: this.#host, model, key: await this.#options.key(), begun: false };
+    const patience = new SilenceTimeout(waitSeconds, request.signal);
     let reason: string | undefined;
     let usage = UNTOLD;
     try {
@@ -145,7 +145,7 @@ export class RemoteClient {
       }
       patience.requireUnbroken();
       if (reason === undefined)
-        throw asked.begun ? cut(asked) : notTheProtocol(asked, 'its response is empty');
+        throw asked.begun ? connectionLost(asked) : notTheProtocol(asked, 'its response is empty');
       if (reason === 'content_filter') throw filtered(asked);
       yield { kind: 'end', reason: reason === 'length' ? 'length' : 'stop', usage };
     } catch (error) {
@@ -156,7 +156,7 @@ export class RemoteClient {
   }
 
   async #stream(
-    asked: Asked,
+    asked: FailedRequest,
     model: string,
     request: RemoteRequest,
     signal: AbortSignal,
@@ -201,7 +201,7 @@ function trustSystemCertificates(): void {
   tls.setDefaultCACertificates([...new Set([...own, ...tls.getCACertificates('system')])]);
 }
 
-function parsed(chunk: unknown, asked: Asked): Chunk {
+function parsed(chunk: unknown, asked: FailedRequest): Chunk {
   const { data } = ChunkSchema.safeParse(chunk);
   if (!data) throw notTheProtocol(asked, 'its response does not match OpenAI’s schema');
   return data;
@@ -238,7 +238,7 @@ function piecesOf(choice: Chunk['choices'][number] | undefined): RemotePiece[] {
   ];
 }
 
-function filtered({ host }: Asked): KvasirError {
+function filtered({ host }: FailedRequest): KvasirError {
   return new KvasirError(
     'REMOTE_FAILED',
     `${host} stopped the answer: content filter.`,
@@ -247,7 +247,7 @@ function filtered({ host }: Asked): KvasirError {
 }
 
 /** Aborts a request when the server has been silent for too long, and reports why it ended. */
-class Patience {
+class SilenceTimeout {
   readonly #seconds: number;
   readonly #controller = new AbortController();
   readonly #stopped: AbortSignal | undefined;
@@ -280,7 +280,7 @@ class Patience {
     this.signal.throwIfAborted();
   }
 
-  explain(error: unknown, asked: Asked): KvasirError {
+  explain(error: unknown, asked: FailedRequest): KvasirError {
     if (this.#stopped?.aborted) return new KvasirError('ABORTED', 'It was stopped.');
     return this.#ranOut ? tooSlow(asked, this.#seconds) : remoteFailure(error, asked);
   }

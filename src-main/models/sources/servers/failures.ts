@@ -1,7 +1,7 @@
 import { KvasirError, type ErrorCode } from '../../../../src-shared/errors.ts';
 
 /** The request that failed. */
-export interface Asked {
+export interface FailedRequest {
   /** Including the port. */
   host: string;
   model?: string | undefined;
@@ -12,7 +12,7 @@ export interface Asked {
 }
 
 /** The fields that Kvasir reads of errors from OpenAI's client and from Node below it. */
-interface Thrown {
+interface ThrownError {
   status?: unknown;
   code?: unknown;
   type?: unknown;
@@ -30,26 +30,26 @@ const TOO_LONG =
   /context[ _-]?(length|size|window)|maximum context|max_model_len|exceeds? the .*context|too (long|many tokens)/i;
 
 /** Converts a failed or interrupted request into one sentence. The cause is omitted, because it may contain the key. */
-export function remoteFailure(error: unknown, asked: Asked): KvasirError {
+export function remoteFailure(error: unknown, asked: FailedRequest): KvasirError {
   if (error instanceof KvasirError) return error;
-  const { status } = error as Thrown;
-  if (typeof status === 'number') return refusal(error as Thrown, status, asked);
+  const { status } = error as ThrownError;
+  if (typeof status === 'number') return refusal(error as ThrownError, status, asked);
   const codes = codesOf(error);
   const certificate = codes.find((code) => CERTIFICATE.test(code));
   if (certificate !== undefined) return untrusted(certificate, asked);
   if (/unexpected redirect/i.test(textsOf(error))) return redirected(asked);
   if (error instanceof SyntaxError) return notTheProtocol(asked, 'its response is not JSON');
-  if ((error as Thrown).code !== undefined || asked.begun) {
+  if ((error as ThrownError).code !== undefined || asked.begun) {
     if (isUnreachable(codes) && !asked.begun) return unreachable(codes, asked);
-    const said = wordsOf(error as Thrown, asked);
-    if (asked.begun) return cut(asked, codes.length > 0 || said === '' ? '' : ` (${said})`);
+    const said = wordsOf(error as ThrownError, asked);
+    if (asked.begun) return connectionLost(asked, codes.length > 0 || said === '' ? '' : ` (${said})`);
     return failed(asked, said);
   }
   return unreachable(codes, asked);
 }
 
 /** A timeout: the server sent nothing for this many seconds. */
-export function tooSlow({ host, begun }: Asked, seconds: number): KvasirError {
+export function tooSlow({ host, begun }: FailedRequest, seconds: number): KvasirError {
   const what = begun ? 'sent nothing more' : 'sent no first token';
   return new KvasirError(
     'REMOTE_SLOW',
@@ -59,7 +59,7 @@ export function tooSlow({ host, begun }: Asked, seconds: number): KvasirError {
 }
 
 /** The stream ended without an end marker. */
-export function cut({ host }: Asked, how = ''): KvasirError {
+export function connectionLost({ host }: FailedRequest, how = ''): KvasirError {
   return new KvasirError(
     'REMOTE_CUT',
     `The connection to ${host} ended in the middle of the answer${how}.`,
@@ -67,7 +67,7 @@ export function cut({ host }: Asked, how = ''): KvasirError {
   );
 }
 
-export function notTheProtocol({ host }: Asked, what: string): KvasirError {
+export function notTheProtocol({ host }: FailedRequest, what: string): KvasirError {
   return new KvasirError(
     'REMOTE_PROTOCOL',
     `${host} does not speak OpenAI’s API: ${what}.`,
@@ -75,7 +75,7 @@ export function notTheProtocol({ host }: Asked, what: string): KvasirError {
   );
 }
 
-function refusal(error: Thrown, status: number, asked: Asked): KvasirError {
+function refusal(error: ThrownError, status: number, asked: FailedRequest): KvasirError {
   const { host, model } = asked;
   const said = wordsOf(error, asked);
   const reason = `${String(error.code)} ${String(error.type)} ${said}`;
@@ -117,14 +117,14 @@ function refusal(error: Thrown, status: number, asked: Asked): KvasirError {
   return failed(asked, `${status}${said === '' ? '' : `: ${said}`}`);
 }
 
-function busy({ headers }: Thrown, status: number, { host }: Asked): KvasirError {
+function busy({ headers }: ThrownError, status: number, { host }: FailedRequest): KvasirError {
   const seconds = retrySeconds(headers?.get?.('retry-after') ?? null);
   const when = seconds === undefined ? 'in a while' : `in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
   const what = status === 429 ? 'accepts no more requests for now' : 'is too busy, or still loading';
   return new KvasirError('REMOTE_BUSY', `${host} ${what} (${status}).`, `Ask again ${when}.`);
 }
 
-function failed({ host }: Asked, said: string): KvasirError {
+function failed({ host }: FailedRequest, said: string): KvasirError {
   return new KvasirError(
     'REMOTE_FAILED',
     `${host} could not answer${quoted(said)}.`,
@@ -132,7 +132,7 @@ function failed({ host }: Asked, said: string): KvasirError {
   );
 }
 
-function redirected({ host }: Asked): KvasirError {
+function redirected({ host }: FailedRequest): KvasirError {
   return new KvasirError(
     'REMOTE_PROTOCOL',
     `${host} redirected the request. Kvasir does not follow redirects.`,
@@ -140,7 +140,7 @@ function redirected({ host }: Asked): KvasirError {
   );
 }
 
-function untrusted(code: string, { host }: Asked): KvasirError {
+function untrusted(code: string, { host }: FailedRequest): KvasirError {
   const why = /SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code)
     ? 'is not signed by an authority this computer trusts'
     : code === 'CERT_HAS_EXPIRED'
@@ -155,7 +155,7 @@ function untrusted(code: string, { host }: Asked): KvasirError {
   );
 }
 
-function unreachable(codes: readonly string[], { host }: Asked): KvasirError {
+function unreachable(codes: readonly string[], { host }: FailedRequest): KvasirError {
   const name = codes.some((code) => code === 'ENOTFOUND' || code === 'EAI_AGAIN');
   const code = codes.length > 0 ? ` (${codes.join(', ')})` : '';
   return new KvasirError(
@@ -183,7 +183,7 @@ function codesOf(error: unknown): string[] {
   const codes = new Set<string>();
   let at = error;
   for (let depth = 0; depth < 5 && typeof at === 'object' && at !== null; depth++) {
-    const { code, cause, errors } = at as Thrown & { errors?: unknown[] };
+    const { code, cause, errors } = at as ThrownError & { errors?: unknown[] };
     if (typeof code === 'string' && /^[A-Z0-9_]+$/.test(code)) codes.add(code);
     at = cause ?? errors?.[0];
   }
@@ -194,14 +194,14 @@ function textsOf(error: unknown): string {
   const texts: string[] = [];
   let at = error;
   for (let depth = 0; depth < 5 && typeof at === 'object' && at !== null; depth++) {
-    texts.push(String((at as Thrown).message));
-    at = (at as Thrown).cause;
+    texts.push(String((at as ThrownError).message));
+    at = (at as ThrownError).cause;
   }
   return texts.join(' ');
 }
 
 /** The server's message, on one line and without the key, which some servers repeat. */
-function wordsOf({ message, status }: Thrown, { key }: Asked): string {
+function wordsOf({ message, status }: ThrownError, { key }: FailedRequest): string {
   if (typeof message !== 'string' || /<html|<!doctype/i.test(message)) return '';
   const plain = message.replace(new RegExp(`^${String(status)} `), '').replace(/[\s\p{Cc}]+/gu, ' ');
   const without = key === undefined || key === '' ? plain : plain.replaceAll(key, '…');

@@ -32,7 +32,7 @@ export async function httpFetch(input: string | URL | Request, init: RequestInit
   return new Response(stream, { status, headers: told });
 }
 
-interface Sent {
+interface FetchRequest {
   method: string;
   headers: Headers;
   signal: AbortSignal | null | undefined;
@@ -40,7 +40,7 @@ interface Sent {
 
 function send(
   url: URL,
-  { method, headers, signal }: Sent,
+  { method, headers, signal }: FetchRequest,
   body: Buffer | undefined,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

@@ -22,18 +22,21 @@ export function serverAddress(text: string): string {
   const given = text.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '')
-    throw refused('Invalid server address.', 'Write it as http://host:port/v1.');
+    throw invalidAddress('Invalid server address.', 'Write it as http://host:port/v1.');
   if (url.username !== '' || url.password !== '')
-    throw refused(
+    throw invalidAddress(
       'The address must not contain a user name or password: it is displayed and stored.',
       'Enter a key instead.',
     );
   if (url.search !== '' || url.hash !== '')
-    throw refused('The URL must not have a query or fragment.', 'Remove everything from the ? or # on.');
+    throw invalidAddress(
+      'The URL must not have a query or fragment.',
+      'Remove everything from the ? or # on.',
+    );
   const path = url.pathname.replace(/\/+$/, '');
   return `${url.origin}${path === '' ? '/v1' : path}`;
 }
 
-function refused(message: string, advice: string): KvasirError {
+function invalidAddress(message: string, advice: string): KvasirError {
   return new KvasirError('BAD_ARGUMENT', message, advice);
 }

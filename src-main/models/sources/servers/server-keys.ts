@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import type { Keyring } from '../../../platform/keyring.ts';
-import { SealedSchema, SecretFile } from '../../../platform/secret-file.ts';
+import { StoredSecretSchema, SecretFile } from '../../../platform/secret-file.ts';
 
 /** docs/formats/server-keys.md */
 const FileSchema = z.object({
   version: z.literal(1),
   /** By model id. */
-  keys: z.record(z.string(), SealedSchema.extend({ origin: z.string() })),
+  keys: z.record(z.string(), StoredSecretSchema.extend({ origin: z.string() })),
 });
 
 interface ServerKeysOptions {

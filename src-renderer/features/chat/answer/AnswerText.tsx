@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Range } from '../../../../src-shared/contract/common.ts';
 import { MarkdownBlocks } from '../../../ui/markdown/Markdown.tsx';
 import { TextMarks } from '../../../ui/markdown/MarkedText.tsx';
-import type { Split } from '../../../ui/markdown/split.ts';
+import type { BlockSplit } from '../../../ui/markdown/split.ts';
 import { lex } from '../../../ui/markdown/tokens.ts';
 import classes from './Answer.module.css';
 
@@ -18,7 +18,7 @@ export function AnswerText({
   unsupported = NONE,
 }: {
   text: string;
-  live?: Split | undefined;
+  live?: BlockSplit | undefined;
   unsupported?: readonly Range[] | undefined;
 }) {
   const { t } = useTranslation('chat');

@@ -3,7 +3,7 @@ import { IconBolt, IconChartBar } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
-import { wasFullPrefill, type BesideFullPrefill } from '../../../../src-shared/ttft.ts';
+import { wasFullPrefill, type TtftComparison } from '../../../../src-shared/ttft.ts';
 import { useAction } from '../../../client/context.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
@@ -79,7 +79,7 @@ export function StatsStrip({
   );
 }
 
-function Speedup({ beside: { times, verdict } }: { beside: BesideFullPrefill }) {
+function Speedup({ beside: { times, verdict } }: { beside: TtftComparison }) {
   const { t } = useTranslation('chat');
   const format = useFormat();
   const factor = verdict === 'later' ? 1 / times : times;

@@ -1,9 +1,9 @@
 import type { AnswerStats } from '../../../../src-shared/contract/chat.ts';
-import { besideFullPrefill, wasFullPrefill, type BesideFullPrefill } from '../../../../src-shared/ttft.ts';
+import { compareTtft, wasFullPrefill, type TtftComparison } from '../../../../src-shared/ttft.ts';
 
 /** TTFT compared with that of a full prefill; null if it is a full prefill itself or the comparison is unknown. */
-export function comparedWithFull(stats: AnswerStats): BesideFullPrefill | null {
-  return wasFullPrefill(stats) ? null : besideFullPrefill(stats);
+export function comparedWithFull(stats: AnswerStats): TtftComparison | null {
+  return wasFullPrefill(stats) ? null : compareTtft(stats);
 }
 
 /** Chunks whose KV needed no computing, and the total number of chunks. */

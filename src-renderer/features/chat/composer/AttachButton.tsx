@@ -1,10 +1,10 @@
 import { ActionIcon, FileButton, Tooltip } from '@mantine/core';
 import { IconPaperclip } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { Attach } from './useAttach.ts';
+import type { AttachActions } from './useAttach.ts';
 
 /** Adds files and asks about them: with the host's file dialog if it has one, otherwise the browser's. */
-export function AttachButton({ attach }: { attach: Attach }) {
+export function AttachButton({ attach }: { attach: AttachActions }) {
   const { t } = useTranslation('chat');
   const label = t('composer.attach');
   const icon = <IconPaperclip size={18} />;

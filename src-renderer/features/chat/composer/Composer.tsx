@@ -11,7 +11,7 @@ import { QueuedQuestion } from './QueuedQuestion.tsx';
 import { withDocuments, without, withLibrary } from './scope.ts';
 import { ScopeChips } from './ScopeChips.tsx';
 import { SendButtons } from './SendButtons.tsx';
-import type { Attach } from './useAttach.ts';
+import type { AttachActions } from './useAttach.ts';
 import { useDraftAhead } from './useDraftAhead.ts';
 import { useMentions, type Mentionable } from './useMentions.ts';
 import { useQuestion, type Question } from './useQuestion.ts';
@@ -30,7 +30,7 @@ interface ComposerProps {
   busy: boolean;
   /** A question is being sent. */
   disabled: boolean;
-  attach: Attach;
+  attach: AttachActions;
   onOptions: (change: (options: ConversationOptions) => ConversationOptions) => void;
   onAsk: (text: string) => void;
   onStop: () => void;

@@ -5,7 +5,7 @@ import type { ConversationOptions } from '../../../../src-shared/contract/chat.t
 import { isSearchable, type DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../../client/context.tsx';
 import { failureWords, type ShownFailure } from '../../../i18n/failures.ts';
-import { joined } from '../../../i18n/joined.ts';
+import { joinSentences } from '../../../i18n/join-sentences.ts';
 import { setAttachments } from '../chat-state.ts';
 import type { ShownScope } from './useScope.ts';
 import classes from './ScopeChips.module.css';
@@ -99,7 +99,7 @@ function Chip({
 }) {
   const { t, i18n } = useTranslation('chat');
   const words = failure && failureWords(failure, i18n.language);
-  const sentence = words && joined([words.message, words.advice]);
+  const sentence = words && joinSentences([words.message, words.advice]);
   return (
     <Tooltip label={sentence ?? hint} disabled={(sentence ?? hint) === undefined} multiline maw={360}>
       <li className={classes.chip} data-failed={failure !== undefined}>

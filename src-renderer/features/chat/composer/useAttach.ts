@@ -1,20 +1,20 @@
 import { useTranslation } from 'react-i18next';
 import { useCall, useClient } from '../../../client/context.tsx';
 import { shownFailure, type ShownFailure } from '../../../i18n/failures.ts';
-import { chosenFiles, filesBelow, type Dropped, type FoundFile } from '../../../ui/dropped-files.ts';
+import { chosenFiles, filesBelow, type DropEntries, type FoundFile } from '../../../ui/dropped-files.ts';
 import { ownLibrary } from '../../../ui/own-library.ts';
 import { upload } from '../../../ui/uploads.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { setAttachments } from '../chat-state.ts';
 
 /** Ids of the documents that were added, and the failures. */
-interface Added {
+interface AddResult {
   ids: readonly string[];
   failures: readonly { name: string; failure: ShownFailure }[];
 }
 
-export interface Attach {
-  drop: (dropped: Dropped) => void;
+export interface AttachActions {
+  drop: (dropped: DropEntries) => void;
   paste: (files: readonly File[]) => void;
   choose: (files: readonly File[]) => void;
   /** With the host's file dialog. */
@@ -30,32 +30,32 @@ let lastId = 0;
  * Handles files dropped on a conversation, pasted or chosen: adds them to a library as the library screen does, then to
  * the conversation's scope. `onDocuments` receives their ids.
  */
-export function useAttach(stateKey: string, onDocuments: (ids: readonly string[]) => void): Attach {
+export function useAttach(stateKey: string, onDocuments: (ids: readonly string[]) => void): AttachActions {
   const { t } = useTranslation(['chat', 'library']);
   const client = useClient();
   const format = useFormat();
   const { data: info } = useCall('app.info');
   const { data: settings } = useCall('settings.get');
 
-  const fromPaths = async (paths: string[]): Promise<Added> => {
+  const fromPaths = async (paths: string[]): Promise<AddResult> => {
     if (paths.length === 0) return { ids: [], failures: [] }; // e.g. a pasted picture, which is not a file
     const { id: libraryId } = await ownLibrary(client);
     await client.call('libraries.addPaths', { id: libraryId, paths });
     return { ...(await client.call('documents.below', { libraryId, paths })), failures: [] };
   };
-  const fromFiles = async (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): Promise<Added> => {
+  const fromFiles = async (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): Promise<AddResult> => {
     const library = await ownLibrary(client);
     const maxBytes = settings?.maxFileBytes ?? Number.POSITIVE_INFINITY;
     const tooLarge = t('library:upload.tooLarge', { size: format.bytes(maxBytes) });
     const { documentIds, failed } = await upload({ client, library, files, maxBytes, tooLarge });
     return { ids: documentIds, failures: failed.map(({ path, failure }) => ({ name: path, failure })) };
   };
-  const attach = async (names: readonly string[], add: () => Promise<Added>): Promise<void> => {
+  const attach = async (names: readonly string[], add: () => Promise<AddResult>): Promise<void> => {
     const [first = '', ...more] = names;
     const name = more.length > 0 ? t('scope.andMore', { name: first, count: more.length }) : first;
     const id = ++lastId;
     setAttachments(stateKey, (before) => [...before, { id, name, failure: null }]);
-    const { ids, failures } = await add().catch((error: unknown): Added => ({
+    const { ids, failures } = await add().catch((error: unknown): AddResult => ({
       ids: [],
       failures: [{ name, failure: shownFailure(error) }],
     }));

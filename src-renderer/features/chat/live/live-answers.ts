@@ -2,7 +2,7 @@ import type { Citation, AnswerStats, Message, Thinking } from '../../../../src-s
 import type { Failure } from '../../../../src-shared/contract/common.ts';
 import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
 import type { Notice } from '../../../../src-shared/answer.ts';
-import { append, EMPTY_SPLIT, type Split } from '../../../ui/markdown/split.ts';
+import { append, EMPTY_SPLIT, type BlockSplit } from '../../../ui/markdown/split.ts';
 
 /** State of an answer being generated, from events alone. */
 export interface LiveAnswer {
@@ -11,7 +11,7 @@ export interface LiveAnswer {
   /** The model's thoughts before the answer; null: none so far. */
   readonly thinking: Thinking | null;
   /** The text in blocks, for rendering. */
-  readonly split: Split;
+  readonly split: BlockSplit;
   readonly progress: { done: number; total: number; secondsLeft: number | null } | null;
   readonly citations: readonly Citation[] | null;
   readonly notices: readonly Notice[];

@@ -12,7 +12,7 @@ import { Thinking } from '../answer/Thinking.tsx';
 import { toggleReport, useChatState } from '../chat-state.ts';
 import { current, isUnfinished } from '../live/live-answers.ts';
 import { useLiveAnswer } from '../live/live-store.ts';
-import type { Asking } from '../useAsk.ts';
+import type { AskActions } from '../useAsk.ts';
 import { BranchSwitch } from './BranchSwitch.tsx';
 import { CopyAction } from './CopyAction.tsx';
 import { IconAction } from './IconAction.tsx';
@@ -24,7 +24,7 @@ interface AnswerMessageProps {
   conversationId: string;
   /** An answer is being generated: no other can be started. */
   busy: boolean;
-  asking: Asking;
+  asking: AskActions;
   onSelect: (id: string) => void;
 }
 
@@ -74,7 +74,7 @@ export function AnswerMessage({ shown, conversationId, busy, asking, onSelect }:
 }
 
 /** Why a finished answer is empty, incomplete or missing, and what can be done. */
-function AnswerOutcome({ message, asking }: { message: Message; asking: Asking | undefined }) {
+function AnswerOutcome({ message, asking }: { message: Message; asking: AskActions | undefined }) {
   const { t } = useTranslation('chat');
   return (
     <>

@@ -1,7 +1,7 @@
 import { Button, Group, Loader, Text, VisuallyHidden } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
-import type { Pending } from '../chat-state.ts';
+import type { PendingQuestion } from '../chat-state.ts';
 import classes from './Thread.module.css';
 
 /** A question being sent to the core. It stays if sending failed. */
@@ -10,7 +10,7 @@ export function PendingMessage({
   onRetry,
   onDiscard,
 }: {
-  pending: Pending;
+  pending: PendingQuestion;
   onRetry: () => void;
   onDiscard: () => void;
 }) {

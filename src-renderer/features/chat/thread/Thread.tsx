@@ -3,7 +3,7 @@ import { IconArrowDown } from '@tabler/icons-react';
 import { useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { setDraft, setPending, useChatState } from '../chat-state.ts';
-import type { Asking } from '../useAsk.ts';
+import type { AskActions } from '../useAsk.ts';
 import { AnswerMessage } from './AnswerMessage.tsx';
 import { PendingMessage } from './PendingMessage.tsx';
 import { QuestionMessage } from './QuestionMessage.tsx';
@@ -26,7 +26,7 @@ export function Thread({
   stateKey: string;
   branch: readonly ShownMessage[];
   busy: boolean;
-  asking: Asking;
+  asking: AskActions;
   editingId: string | undefined;
   onEditing: (id: string | undefined) => void;
   onSelect: (messageId: string) => void;

@@ -66,7 +66,7 @@ export function CompareSection({ report, state, words, files }: CompareSectionPr
       <MethodPicture comparison={comparison} words={words} />
       <StageLegend comparison={comparison} words={words} />
       <Methods comparison={comparison} words={words} />
-      <Made comparison={comparison} words={words} />
+      <ComparisonProps comparison={comparison} words={words} />
       {head}
     </Section>
   );
@@ -126,12 +126,12 @@ function Running({
   );
 }
 
-interface Made {
+interface ComparisonProps {
   comparison: Comparison;
   words: Words;
 }
 
-function MethodPicture({ comparison, words }: Made) {
+function MethodPicture({ comparison, words }: ComparisonProps) {
   const { t } = words;
   const { methods } = comparison;
   const picture = useMemo(() => bars(barRows(comparison, words)), [comparison, words]);
@@ -156,7 +156,7 @@ function noteOf(method: ComparedMethod, words: Words): ItemNote {
   };
 }
 
-function Methods({ comparison, words }: Made) {
+function Methods({ comparison, words }: ComparisonProps) {
   const full = fullOf(comparison);
   return (
     <div className={classes.methods}>
@@ -167,7 +167,10 @@ function Methods({ comparison, words }: Made) {
   );
 }
 
-function Made({ comparison: { madeMs, device, answerTokens }, words: { t, format } }: Made) {
+function ComparisonProps({
+  comparison: { madeMs, device, answerTokens },
+  words: { t, format },
+}: ComparisonProps) {
   return (
     <Text size="xs" c="dimmed">
       {t('compare:made', { ago: format.ago(madeMs), device, tokens: format.number(answerTokens) })}
@@ -177,7 +180,7 @@ function Made({ comparison: { madeMs, device, answerTokens }, words: { t, format
 
 const ROWS = ['ttft', 'resident', 'recomputed', 'kl', 'agrees', 'f1'] as const;
 
-function MethodTable({ comparison: { methods }, words }: Made) {
+function MethodTable({ comparison: { methods }, words }: ComparisonProps) {
   const { t, format } = words;
   return (
     <DataTable

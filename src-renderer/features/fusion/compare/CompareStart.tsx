@@ -9,7 +9,7 @@ import {
   type StrategyName,
 } from '../../../../src-shared/strategy.ts';
 import classes from './CompareStart.module.css';
-import { joined } from '../../../i18n/joined.ts';
+import { joinSentences } from '../../../i18n/join-sentences.ts';
 import type { Words } from '../useWords.ts';
 import { leastMs } from './estimate.ts';
 
@@ -88,7 +88,7 @@ export function CompareStart({ report, words, again, onStart }: CompareStartProp
 function expectation(report: FusionReport, wish: { more: number; deep: boolean }, words: Words): string {
   const { t, format } = words;
   const least = leastMs(report, wish);
-  return joined([
+  return joinSentences([
     least === null ? t('compare:unknownTime') : t('compare:least', { time: format.duration(least) }),
     ...(wish.deep ? [t('compare:deepTime')] : []),
     t('compare:meanwhile'),

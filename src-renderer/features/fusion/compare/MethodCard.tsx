@@ -59,13 +59,13 @@ export function MethodCard({
   );
 }
 
-interface Shown {
+interface MethodProps {
   method: ComparedMethod;
   reference: ComparedMethod;
   words: Words;
 }
 
-function Sameness({ method, reference, words: { t } }: Shown) {
+function Sameness({ method, reference, words: { t } }: MethodProps) {
   const { i18n } = useTranslation();
   const same = useMemo(
     () => isSameWriting(reference, method, i18n.language),
@@ -78,7 +78,7 @@ function Sameness({ method, reference, words: { t } }: Shown) {
   );
 }
 
-function Answer({ method: { thought, text, complete }, reference, words: { t } }: Shown) {
+function Answer({ method: { thought, text, complete }, reference, words: { t } }: MethodProps) {
   if (text.trim() === '')
     return (
       <Text size="sm" c="dimmed" fs="italic">

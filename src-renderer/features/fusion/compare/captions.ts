@@ -1,5 +1,5 @@
 import type { ComparedMethod, Comparison } from '../../../../src-shared/comparison.ts';
-import { joined } from '../../../i18n/joined.ts';
+import { joinSentences } from '../../../i18n/join-sentences.ts';
 import type { Words } from '../useWords.ts';
 import { fullOf, isAboutTheSame, judged, nameOf, reuseOf, timesSooner } from './methods.ts';
 import { isSameWriting } from './text-diff.ts';
@@ -9,7 +9,7 @@ export function comparisonCaption(comparison: Comparison, words: Words, language
   const ways = [judged(comparison), reuseOf(comparison)].filter((way) => way !== undefined);
   const full = fullOf(comparison);
   if (!full || ways.length === 0) return words.t('compare:nothing');
-  return joined(ways.map((way) => sentence(way, full, comparison, words, language)));
+  return joinSentences(ways.map((way) => sentence(way, full, comparison, words, language)));
 }
 
 function sentence(

@@ -1,13 +1,13 @@
 import { SWEEP_RATIOS } from '../../../../src-shared/comparison.ts';
 import type { FusionReport } from '../../../../src-shared/fusion-report.ts';
-import { besideFullPrefill } from '../../../../src-shared/ttft.ts';
+import { compareTtft } from '../../../../src-shared/ttft.ts';
 
 /** Prompts processed in addition to those of the blending methods: full prefill and prefix cache. */
 const FULL_PREFILLS = 2;
 /** Full reuse, and the answer's own strategy. */
 const BLENDS = 2;
 
-interface CompareWish {
+interface EstimateInput {
   /** Optional strategies, in addition to those always compared. */
   more: number;
   deep: boolean;
@@ -17,8 +17,8 @@ interface CompareWish {
  * Minimum milliseconds to process the prompts, based on the full prefill's time and this answer's; generating the texts
  * and a deep comparison's analysis come on top. null if the full prefill's time is unknown.
  */
-export function leastMs(report: FusionReport, { more, deep }: CompareWish): number | null {
-  const beside = besideFullPrefill(report);
+export function leastMs(report: FusionReport, { more, deep }: EstimateInput): number | null {
+  const beside = compareTtft(report);
   if (!beside) return null;
   const fullPrefillMs = beside.fullTtftMs - beside.sharedMs;
   const blend = Math.min(fullPrefillMs, report.ttftMs.total - beside.sharedMs);

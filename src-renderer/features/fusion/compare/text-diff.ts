@@ -28,10 +28,10 @@ function wordsOf(text: string, language: string): string[] {
   return words;
 }
 
-type Written = Pick<ComparedMethod, 'thought' | 'text'>;
+type AnswerTexts = Pick<ComparedMethod, 'thought' | 'text'>;
 
 /** Whether two methods wrote the same text, including thoughts. */
-export function isSameWriting(one: Written, other: Written, language: string): boolean {
+export function isSameWriting(one: AnswerTexts, other: AnswerTexts, language: string): boolean {
   return (['thought', 'text'] as const).every((part) => isSame(textDiff(one[part], other[part], language)));
 }
 

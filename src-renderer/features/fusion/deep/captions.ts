@@ -3,7 +3,7 @@ import type { Comparison, DeepPrompt } from '../../../../src-shared/comparison.t
 import { DEFAULT_RATIO } from '../../../../src-shared/strategy.ts';
 import { visible } from '../../../viz/tokens/layout.ts';
 import { nameOf } from '../compare/methods.ts';
-import { joined } from '../../../i18n/joined.ts';
+import { joinSentences } from '../../../i18n/join-sentences.ts';
 import type { Words } from '../useWords.ts';
 import {
   attentionFacts,
@@ -27,7 +27,7 @@ export function heatLead(method: DeepMethod, grid: Grid, prompt: DeepPrompt, wor
   const facts = heatFacts(grid, prompt.parts);
   if (!facts) return t('compare:heat.nothing', { name });
   const { headShare, headTokens, strongest } = facts;
-  return joined([
+  return joinSentences([
     t('compare:heat.lead', { name }),
     t('compare:heat.heads', { count: HEAD_TOKENS, tokens: share(headTokens), held: share(headShare) }),
     t('compare:heat.strongest', {
@@ -56,7 +56,7 @@ export function attentionLead(base: DeepMethod, comparison: Comparison, words: W
     mean: significant(after),
     share: share(Math.abs(1 - after / before.mean)),
   };
-  return joined([
+  return joinSentences([
     first,
     t(after <= before.mean ? 'compare:attention.less' : 'compare:attention.more', numbers),
   ]);
@@ -65,7 +65,7 @@ export function attentionLead(base: DeepMethod, comparison: Comparison, words: W
 export function concentrationLead(base: DeepMethod, ratio: number | null, { t, share }: Words): string {
   const points = concentrationOf(base);
   if (points.length === 0) return t('compare:concentration.nothing');
-  return joined([
+  return joinSentences([
     t('compare:concentration.half', { ratio: share(ratioCovering(points, 0.5)) }),
     ...(ratio === null
       ? []
@@ -109,5 +109,5 @@ export function sweepLead(
     sentences.push(
       t('compare:sweep.on', { ratio: share(last.ratio), after: change(last), klAfter: significant(last.kl) }),
     );
-  return joined(sentences);
+  return joinSentences(sentences);
 }

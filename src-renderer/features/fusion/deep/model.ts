@@ -3,14 +3,14 @@ import {
   matrixValues,
   type ComparedMethod,
   type Comparison,
-  type Deep,
+  type DeepView,
 } from '../../../../src-shared/comparison.ts';
 import type { Grid } from '../../../viz/heat/layout.ts';
 import { judged, reuseOf } from '../compare/methods.ts';
 
 /** A deep comparison, prepared for pictures and captions. */
 
-export type DeepMethod = ComparedMethod & { deep: Deep };
+export type DeepMethod = ComparedMethod & { deep: DeepView };
 
 export function deepMethods({ methods }: Comparison): DeepMethod[] {
   return methods.filter((method): method is DeepMethod => method.deep !== null);

@@ -7,7 +7,7 @@ import legend from '../legend.module.css';
 import classes from './ChunkSection.module.css';
 import table from '../table.module.css';
 import { colourOf, partTitle } from '../pictures.ts';
-import { joined } from '../../../i18n/joined.ts';
+import { joinSentences } from '../../../i18n/join-sentences.ts';
 import { Section } from '../Section.tsx';
 import type { Words } from '../useWords.ts';
 import type { SectionData } from './section-props.ts';
@@ -30,7 +30,7 @@ export function ChunkSection({
   const inPart = parts.filter(({ chunk }) => chunk.match === 'partial');
   const reused = format.number(sum(inPart, ({ chunk }) => chunk.reusedTokens ?? 0));
   const tokens = format.number(sum(inPart, ({ part }) => part.tokens));
-  const lead = joined([
+  const lead = joinSentences([
     parts.length === 0 ? t('chunks.none') : t('chunks.lead', { count: parts.length, ...numbers }),
     ...(inPart.length > 0 ? [t('chunks.leadInPart', { count: inPart.length, reused, tokens })] : []),
     ...(onDevice > 0 ? [t('chunks.leadDevice', { device: onDevice })] : []),

@@ -7,7 +7,7 @@ import { CheckSwitch } from '../CheckSwitch.tsx';
 import race from '../race.module.css';
 import classes from './MassSection.module.css';
 import table from '../table.module.css';
-import { joined } from '../../../i18n/joined.ts';
+import { joinSentences } from '../../../i18n/join-sentences.ts';
 import * as captions from '../captions.ts';
 import { massCurve, type MassCurve } from '../mass.ts';
 import type { CheckView } from '../model.ts';
@@ -40,7 +40,7 @@ export function MassSection({
     <Section
       name="mass"
       title={t('mass.title')}
-      lead={joined([
+      lead={joinSentences([
         captions.mass(check, words),
         t('mass.half', { ratio: words.share(curve.ratioFor(0.5)) }),
       ])}

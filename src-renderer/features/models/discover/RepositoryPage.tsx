@@ -6,10 +6,10 @@ import type { HubInfo, HubRepository } from '../../../../src-shared/contract/hub
 import { useCall } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
-import { Answered } from './Answered.tsx';
+import { HubResponse } from './HubResponse.tsx';
 import { GatedBadge } from './GatedBadge.tsx';
 import { FileRow } from './FileRow.tsx';
-import { Gated } from './Gated.tsx';
+import { GatedAccess } from './GatedAccess.tsx';
 import { DISCOVER } from './paths.ts';
 import { useEntryFacts } from './useEntryFacts.ts';
 import classes from './Discover.module.css';
@@ -30,7 +30,7 @@ export function RepositoryPage({ repository, hub }: { repository: string; hub: H
       >
         {t('back')}
       </Button>
-      <Answered
+      <HubResponse
         title={repository}
         host={hub.host}
         error={error}
@@ -38,7 +38,7 @@ export function RepositoryPage({ repository, hub }: { repository: string; hub: H
         asking={isFetching && !data}
       >
         {data && <Known repository={data} hub={hub} />}
-      </Answered>
+      </HubResponse>
     </Stack>
   );
 }
@@ -51,7 +51,7 @@ function Known({ repository, hub }: { repository: HubRepository; hub: HubInfo })
     <>
       <About repository={repository} />
       {failure?.code === 'HUB_GATED' ? (
-        <Gated repository={repository} hub={hub} />
+        <GatedAccess repository={repository} hub={hub} />
       ) : (
         failure && <FailureAlert failure={failure} />
       )}

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { HubEntry, HubInfo } from '../../../../src-shared/contract/hub.ts';
 import { useCall } from '../../../client/context.tsx';
-import { Answered } from './Answered.tsx';
+import { HubResponse } from './HubResponse.tsx';
 import { GatedBadge } from './GatedBadge.tsx';
 import { pathOf } from './paths.ts';
 import { useEntryFacts } from './useEntryFacts.ts';
@@ -50,7 +50,7 @@ function ResultPage({
   const { t } = useTranslation('hub');
   const { data: page, error, isFetching, refetch } = useCall('hub.search', { query, cursor });
   return (
-    <Answered
+    <HubResponse
       title={t('results', { query })}
       host={hub.host}
       error={error}
@@ -68,7 +68,7 @@ function ResultPage({
           {t('more')}
         </Button>
       )}
-    </Answered>
+    </HubResponse>
   );
 }
 

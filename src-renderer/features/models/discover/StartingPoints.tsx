@@ -5,7 +5,7 @@ import type { HubInfo, StartingPoint } from '../../../../src-shared/contract/hub
 import { useCall } from '../../../client/context.tsx';
 import { HubFileButton } from '../../../ui/hub/HubFileButton.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
-import { Answered } from './Answered.tsx';
+import { HubResponse } from './HubResponse.tsx';
 import { GatedBadge } from './GatedBadge.tsx';
 import { pathOf } from './paths.ts';
 import classes from './Discover.module.css';
@@ -18,7 +18,7 @@ export function StartingPoints({ hub }: { hub: HubInfo }) {
   const { memoryGb, gpu } = hub.machine;
   const memory = `${format.number(memoryGb)} GB`;
   return (
-    <Answered
+    <HubResponse
       title={t('start')}
       host={hub.host}
       error={error}
@@ -34,7 +34,7 @@ export function StartingPoints({ hub }: { hub: HubInfo }) {
           <Point key={point.repository} point={point} first={index === 0} />
         ))}
       </ul>
-    </Answered>
+    </HubResponse>
   );
 }
 

@@ -9,7 +9,7 @@ import { follow, sharingLine, stepLine } from '../../analysis-run.ts';
 import type { CommandContext } from '../../context.ts';
 import { addAnswerFlags, addModelFlags, integer, path, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
-import { prepare, type Prepared } from '../../prepare.ts';
+import { prepare, type PrepareReport } from '../../prepare.ts';
 import { withProfile } from '../../with-profile.ts';
 
 interface AnalyseFlags extends ModelFlags, StrategyFlags {
@@ -76,7 +76,7 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
   });
 }
 
-async function idOf(client: CoreClient, { libraryId, root }: Prepared, path: string): Promise<string> {
+async function idOf(client: CoreClient, { libraryId, root }: PrepareReport, path: string): Promise<string> {
   const search = path.slice(0, 500);
   const { items } = await client.call('documents.list', { libraryId, search, limit: 1000 });
   const found = items.find((item) => item.path === path);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Answer, Source } from '../../../../../src-shared/answer.ts';
 import type { ModelInUse } from '../../../../../src-shared/contract/models.ts';
 import type { FusionPlan, PlanReason } from '../../../../../src-shared/plan.ts';
-import { besideFullPrefill, wasFullPrefill, type Ttft } from '../../../../../src-shared/ttft.ts';
+import { compareTtft, wasFullPrefill, type Ttft } from '../../../../../src-shared/ttft.ts';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { StrategyRequest } from '../../../../../src-shared/strategy.ts';
 import { engineStrategy } from '../../../../fusion/strategy.ts';
@@ -12,7 +12,7 @@ import type { CoreClient } from '../../../client/client.ts';
 import type { CommandContext } from '../../context.ts';
 import { addAnswerFlags, addModelFlags, addTopKFlag, path, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
-import { prepare, type Prepared } from '../../prepare.ts';
+import { prepare, type PrepareReport } from '../../prepare.ts';
 import { withProfile } from '../../with-profile.ts';
 import { askMany } from './ask-many.ts';
 
@@ -27,7 +27,7 @@ interface OneQuestion {
   flags: AskFlags;
   strategy: StrategyRequest | undefined;
   model: ModelInUse;
-  prepared: Prepared;
+  prepared: PrepareReport;
   context: CommandContext;
 }
 
@@ -157,7 +157,7 @@ function cutOffLines({ stop, answer, thinking }: Answered): string[] {
 
 /** The first token compared with a full prefill, as in the window. */
 function besideLines(answered: Answered): string[] {
-  const beside = besideFullPrefill(answered);
+  const beside = compareTtft(answered);
   if (!beside || wasFullPrefill(answered.prompt)) return [];
   const { fullTtftMs, sharedMs, times, verdict } = beside;
   const factor = verdict === 'later' ? 1 / times : times;

@@ -14,7 +14,7 @@ export function comparedTables(compared: Comparison): string {
     `${model || 'The model'} on ${device} with ${dtype} chunks; a prompt of ${promptTokens} tokens, ` +
     `answers of at most ${answerTokens} tokens, chosen greedily.`;
   const texts = methods.map(
-    (method) => `${wayOf(method)}: ${method.text.replace(/\s+/g, ' ') || nothingOf(method)}`,
+    (method) => `${methodName(method)}: ${method.text.replace(/\s+/g, ' ') || nothingOf(method)}`,
   );
   const parts = [methodTable(methods), heading, texts.join('\n')];
   if (deep) parts.push(layerTable(methods), LAYERS_MEAN, sweepTable(deep), sweepHeading(deep));
@@ -54,7 +54,7 @@ function methodTable(methods: readonly ComparedMethod[]): string {
   for (const method of methods) {
     const { ttftMs, residentTokens, reusedTokens, recomputedTokens, kl, agrees, answerF1 } = method;
     table.push([
-      wayOf(method),
+      methodName(method),
       `${ttftMs.total.toFixed(1)} ms`,
       `${(ttftMs.total / full).toFixed(2)} ×`,
       residentTokens,
@@ -70,7 +70,7 @@ function methodTable(methods: readonly ComparedMethod[]): string {
 
 function layerTable(methods: readonly ComparedMethod[]): string {
   const deep = methods.filter((method) => method.deep !== null);
-  const head = ['layer', ...deep.flatMap((method) => [`${wayOf(method)}: values`, 'attention'])];
+  const head = ['layer', ...deep.flatMap((method) => [`${methodName(method)}: values`, 'attention'])];
   const table = new Table({ head, colAligns: head.map(() => 'right' as const), ...PLAIN });
   for (const layer of deep[0]?.deep?.layers.keys() ?? []) {
     const cells = deep.flatMap((method) => {
@@ -92,14 +92,14 @@ function sweepTable({ sweep }: DeepPrompt): string {
   return table.toString();
 }
 
-function wayOf({ kind, strategy: { name, ratio } }: ComparedMethod): string {
+function methodName({ kind, strategy: { name, ratio } }: ComparedMethod): string {
   if (kind !== 'blend') return { full: 'full prefill', prefix: 'prefix cache', reuse: 'full reuse' }[kind];
   return takesRatio(name) ? `${name} ${(ratio * 100).toFixed(0)} %` : name;
 }
 
-type Split = NonNullable<ComparedMethod['deep']>['layers'][number]['v'];
+type LayerSplit = NonNullable<ComparedMethod['deep']>['layers'][number]['v'];
 
-function meanOf(stats: Split | undefined): number {
+function meanOf(stats: LayerSplit | undefined): number {
   const parts = [stats?.recomputed, stats?.stored].flatMap((part) => part ?? []);
   const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   return parts.reduce((sum, part) => sum + part.mean * part.tokens, 0) / Math.max(1, tokens);

@@ -6,7 +6,7 @@ import { resolvePaths } from '../../../../platform/paths.ts';
 import type { CommandContext } from '../../context.ts';
 import { compareAll, readQuestions } from './comparison.ts';
 import { comparisonSummary, comparisonTable } from './comparison-table.ts';
-import { prepare, type Prepared } from '../../prepare.ts';
+import { prepare, type PrepareReport } from '../../prepare.ts';
 import type { Terminal } from '../../terminal.ts';
 import { withProfile } from '../../with-profile.ts';
 
@@ -49,7 +49,7 @@ const HINTS = `Try next:
 
 function introduce(
   { name, path, architecture, layers, fileBytes, threads, chunkTokens }: ModelInUse,
-  { root }: Prepared,
+  { root }: PrepareReport,
   { terminal, cwd }: CommandContext,
 ): void {
   terminal.out(
@@ -58,7 +58,7 @@ function introduce(
   terminal.out(`Library       ${relative(cwd, root)}, cut into chunks of at most ${chunkTokens} tokens\n`);
 }
 
-function tellPrecompute({ sync, precompute: report }: Prepared, terminal: Terminal): void {
+function tellPrecompute({ sync, precompute: report }: PrepareReport, terminal: Terminal): void {
   terminal.out(`              ${sync.documents} documents, ${sync.chunks} chunks\n`);
   if (!report) return;
   const shared = report.fetched > 0 ? `; ${report.fetched} came from the shared cache` : '';

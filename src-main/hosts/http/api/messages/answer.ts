@@ -1,19 +1,19 @@
 import { CitedSentences } from '../../../../completions/cited-sentences.ts';
 import type { PromptUsage } from '../../../../answering/backends/backend.ts';
 import type { CompletionResult } from '../../../../completions/types.ts';
-import type { Send } from '../events.ts';
-import { citationsOf, howMade } from '../told.ts';
+import type { EventSender } from '../events.ts';
+import { citationsOf, howMade } from '../request-fields.ts';
 import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
 import type { Location, MessageBody, TextBlock } from './schemas.ts';
 
 /** An answer as text blocks, streamed as they are written. A sentence with citations is a separate block. */
 export class MessageBlocks {
   readonly blocks: TextBlock[] = [];
-  readonly #send: Send | undefined;
+  readonly #send: EventSender | undefined;
   #isOpen = false;
 
   /** Without `send` nothing is sent before the end. */
-  constructor(send?: Send) {
+  constructor(send?: EventSender) {
     this.#send = send;
   }
 

@@ -2,11 +2,11 @@ import { sentencesOf } from '../../../../answering/highlights.ts';
 import type { Source } from '../../../../completions/cited-sentences.ts';
 import type { CompletionMessage, CompletionText } from '../../../../completions/types.ts';
 import type { SentDocuments } from '../../../../library/sent-documents.ts';
-import { textsOf } from '../told.ts';
+import { textsOf } from '../request-fields.ts';
 import type { CountRequest, DocumentBlock, Location } from './schemas.ts';
 
 /** The parsed content of a PDF. */
-export type ReadPdf = Awaited<ReturnType<SentDocuments['read']>>;
+export type PdfContent = Awaited<ReturnType<SentDocuments['read']>>;
 
 /** A document of a request. */
 export interface SentDocument {
@@ -14,7 +14,7 @@ export interface SentDocument {
   /** Whether answers cite it. */
   cited: boolean;
   /** A text, the blocks it was sent as, or the content of a PDF. */
-  content: string | readonly string[] | ReadPdf;
+  content: string | readonly string[] | PdfContent;
 }
 
 export interface SentPrompt {
@@ -36,7 +36,7 @@ type Content = CountRequest['messages'][number]['content'];
 export function promptOf(
   { system, messages }: Pick<CountRequest, 'system' | 'messages'>,
   separator: string | undefined,
-  pdfs: ReadonlyMap<DocumentBlock, ReadPdf>,
+  pdfs: ReadonlyMap<DocumentBlock, PdfContent>,
 ): SentPrompt {
   const documents: SentDocument[] = [];
   const partsOf = (content: NonNullable<Content>): CompletionText[] =>
@@ -70,8 +70,8 @@ export async function readPdfs(
   messages: CountRequest['messages'],
   documents: Pick<SentDocuments, 'read'>,
   signal: AbortSignal,
-): Promise<Map<DocumentBlock, ReadPdf>> {
-  const read = new Map<DocumentBlock, ReadPdf>();
+): Promise<Map<DocumentBlock, PdfContent>> {
+  const read = new Map<DocumentBlock, PdfContent>();
   for (const [i, block] of documentsIn(messages).entries()) {
     const { source, title } = block;
     if (source.type !== 'base64' || source.media_type !== 'application/pdf') continue;
@@ -82,7 +82,7 @@ export async function readPdfs(
   return read;
 }
 
-function documentOf({ source, title, citations }: DocumentBlock, pdf: ReadPdf | undefined): SentDocument {
+function documentOf({ source, title, citations }: DocumentBlock, pdf: PdfContent | undefined): SentDocument {
   return { title: title ?? null, cited: citations?.enabled === true, content: pdf ?? contentOf(source) };
 }
 
@@ -136,7 +136,7 @@ function placesIn(content: SentDocument['content']) {
 const WRAPPED_LINE = /(?<!\n)\n(?!\n|[ \t]*(?:[-*+•>|]|\d+[.)])[ \t|])/g;
 
 /** Page numbers count from 1, independent of printed numbers; the end is exclusive. */
-function pagesIn({ text, pages }: ReadPdf) {
+function pagesIn({ text, pages }: PdfContent) {
   const pageAt = (at: number): number => pages.findLastIndex(({ start }) => start <= at) + 1;
   // Joining lines does not change any offsets.
   return sentencesOf(text.replaceAll(WRAPPED_LINE, ' ')).map(({ start, end }) => ({

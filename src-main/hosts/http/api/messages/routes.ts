@@ -7,7 +7,7 @@ import { abortOf, once, type ApiCore } from '../core.ts';
 import { failureOf, Refusal } from '../../errors.ts';
 import { eventStream } from '../events.ts';
 import { body, json, jsonOrEvents } from '../schemas.ts';
-import { ownOf, samplingOf } from '../told.ts';
+import { ownOf, samplingOf } from '../request-fields.ts';
 import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
 import { messageFailure } from './errors.ts';
 import { documentsIn, promptOf, readPdfs, type SentPrompt } from './prompt.ts';
@@ -37,7 +37,7 @@ const count = createRoute({
   responses: { 200: json(CountSchema, 'How many tokens the prompt has'), ...FAILURES },
 });
 
-interface Asked {
+interface MessageTurn {
   prompt: SentPrompt;
   request: CompletionRequest;
   id: string;
@@ -48,7 +48,7 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.openapi(create, async (c) => {
     const sent = c.req.valid('json');
     const { signal } = c.req.raw;
-    const asked = await askedOf(sent, core, signal);
+    const asked = await messageTurn(sent, core, signal);
     if (sent.stream === true) return streamMessage(c, asked, core);
     const { prompt, request, id } = asked;
     const blocks = new MessageBlocks();
@@ -71,7 +71,7 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
   });
 }
 
-function streamMessage(c: Context, asked: Asked, core: ApiCore): Promise<Response> {
+function streamMessage(c: Context, asked: MessageTurn, core: ApiCore): Promise<Response> {
   const { prompt, request, id } = asked;
   const requestId = c.get('requestId');
   const abort = abortOf(c.req.raw.signal);
@@ -105,11 +105,11 @@ function streamMessage(c: Context, asked: Asked, core: ApiCore): Promise<Respons
   });
 }
 
-async function askedOf(
+async function messageTurn(
   sent: MessageRequest,
   { separator, completions, documents }: ApiCore,
   signal: AbortSignal,
-): Promise<Asked> {
+): Promise<MessageTurn> {
   const { model, max_tokens, stop_sequences } = sent;
   if (documentsIn(sent.messages).length > 0 && completions.model(model).kind === 'library')
     throw new Refusal(400, 'A library answers from its own documents: send others to a model.');

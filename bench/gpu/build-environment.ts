@@ -5,10 +5,10 @@ import { PACKS, ROOT } from '../../tools/setup/platform.mjs';
 import { probe } from '../../tools/setup/process.mjs';
 import { checkTools } from '../../tools/setup/steps/tools.mjs';
 import type { GpuOptions } from './options.ts';
-import { LIBRARY, SOURCE, type Found } from './plan.ts';
+import { LIBRARY, SOURCE, type BuildEnvironment } from './plan.ts';
 
 /** Detects drivers, compilers and sources; changes nothing. */
-export async function look(options: GpuOptions): Promise<Found> {
+export async function look(options: GpuOptions): Promise<BuildEnvironment> {
   const [driver, arch] = await Promise.all([smi('driver_version'), smi('compute_cap')]);
   // The same tools that setup built the engine with.
   const { cmake, generator } = await checkTools(() => undefined);

@@ -1,5 +1,5 @@
 import { ANSWER_TOKENS } from '../fusion/calibration/calibrate.ts';
-import { compareAlong, followAlong, writeAlong } from '../fusion/along.ts';
+import { divergenceOf, followGreedy, generateGreedy } from '../fusion/divergence.ts';
 import { mean } from '../fusion/averages.ts';
 import type { ChunkCache, FusionModel } from '../fusion/model.ts';
 import { libraryIdsOf } from '../fusion/text-kind.ts';
@@ -11,7 +11,7 @@ import type { Answer } from './answer.ts';
 import { makePrompt } from './compare/run.ts';
 import { partsFrom } from './session-tokens.ts';
 
-interface RemakeOptions {
+interface RecomputeOptions {
   model: FusionModel;
   store: ChunkCache;
   dtype: KvDtype;
@@ -37,9 +37,9 @@ export function passingAnswer({ local, tiers, stats }: Answer): PassingAnswer | 
  * differ by chance. Nothing of it is stored, and no conversation gives up memory for it. undefined when nothing of the prompt is cached any
  * more. ABORTED, OUT_OF_MEMORY.
  */
-export async function remakePrompt(
+export async function recomputePrompt(
   { parts: all, behind, strategy }: WatchedPrompt,
-  { model, ...rest }: RemakeOptions,
+  { model, ...rest }: RecomputeOptions,
 ): Promise<Drift | undefined> {
   const tokens = all.reduce((sum, part) => sum + part.tokens.length, 0);
   const session = model.createSession(tokens + ANSWER_TOKENS);
@@ -48,10 +48,10 @@ export async function remakePrompt(
     const options = { ...rest, model, session, behind, observe: 0, answerTokens: 0 };
     const blended = await makePrompt(parts, { kind: 'blend', strategy, answered: false }, options);
     if (blended.report.reusableTokens === 0) return undefined;
-    const written = await writeAlong(session, ANSWER_TOKENS, rest);
+    const written = await generateGreedy(session, ANSWER_TOKENS, rest);
     const whole = { name: 'full', ratio: 1 } as const;
     await makePrompt(parts, { kind: 'full', strategy: whole, answered: false }, options);
-    const { kl, agrees } = compareAlong(await followAlong(session, written, rest), written.logits);
+    const { kl, agrees } = divergenceOf(await followGreedy(session, written, rest), written.logits);
     return { kl: mean(kl), agreement: mean(agrees.map(Number)), ratio: strategy.ratio };
   } finally {
     session.dispose();

@@ -6,7 +6,7 @@ import { TokenForm } from './Token.tsx';
 import classes from './Discover.module.css';
 
 /** Steps to access a repository whose terms must be accepted. */
-export function Gated({ repository, hub }: { repository: HubRepository; hub: HubInfo }) {
+export function GatedAccess({ repository, hub }: { repository: HubRepository; hub: HubInfo }) {
   const { t } = useTranslation('hub');
   const { page, gated } = repository;
   return (

@@ -11,7 +11,7 @@ const ANSWER = /Riga/;
 const WAIT_MS = 300_000;
 
 /** The data that was stored and must survive every fault. */
-export interface Known {
+export interface Baseline {
   libraryName: string;
   conversationId: string;
   /** Texts of questions and answers. */
@@ -22,7 +22,7 @@ export interface Known {
  * Fills a new Kvasir with uploaded documents, a conversation with an answer, and a backup of both. Its model is calibrated, so that no
  * round calibrates it again beside its fault.
  */
-export async function fill(app: RunningApp): Promise<Known & { backup: string }> {
+export async function fill(app: RunningApp): Promise<Baseline & { backup: string }> {
   const library = await app.call('libraries.create', { name: 'Kept' });
   for (const [path, text] of Object.entries(DOCUMENTS)) await app.upload(library.id, path, text);
   await settled(app);
@@ -40,7 +40,7 @@ export async function fill(app: RunningApp): Promise<Known & { backup: string }>
 }
 
 /** Throws if data is lost or an answer is wrong. */
-export async function requireKept(app: RunningApp, known: Known): Promise<void> {
+export async function requireKept(app: RunningApp, known: Baseline): Promise<void> {
   await requireDocuments(app);
   const { messages } = await app.call('chat.get', { id: known.conversationId });
   const texts = messages.map(({ text }) => text);

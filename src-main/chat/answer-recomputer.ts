@@ -1,6 +1,6 @@
 import type { Settings } from '../../src-shared/settings.ts';
 import { tokenPrompt } from '../answering/backends/token-prompt.ts';
-import { remakePrompt } from '../answering/remade-prompt.ts';
+import { recomputePrompt } from '../answering/recompute-prompt.ts';
 import type { ChunkCache } from '../fusion/model.ts';
 import type { BlendedAnswer, Drift, PassingAnswer } from '../fusion/watching/watch-service.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -9,7 +9,7 @@ import { answerPrompt } from './answer-prompt.ts';
 import type { LocalChatModels } from './answer-runs.ts';
 import type { MessageStore } from './messages.ts';
 
-interface RemadeAnswersOptions {
+interface AnswerRecomputerOptions {
   localModels: LocalChatModels;
   messages: MessageStore;
   store: ChunkCache;
@@ -18,10 +18,10 @@ interface RemadeAnswersOptions {
 }
 
 /** Recomputes answers of conversations and compares them with their full prefill. */
-export class RemadeAnswers {
-  readonly #options: RemadeAnswersOptions;
+export class AnswerRecomputer {
+  readonly #options: AnswerRecomputerOptions;
 
-  constructor(options: RemadeAnswersOptions) {
+  constructor(options: AnswerRecomputerOptions) {
     this.#options = options;
   }
 
@@ -57,7 +57,7 @@ export class RemadeAnswers {
     const answer = messages.require(rowId(answerId, 'message'));
     const { request, stats } = answerPrompt(answer, model, messages, settings.current);
     const { dtype } = settings.current;
-    return remakePrompt(
+    return recomputePrompt(
       { ...tokenPrompt(model, request), strategy: stats.strategy },
       { model, store, clock, signal, dtype },
     );

@@ -1,10 +1,10 @@
 /** Asks a model one question by one method and records the outcome. */
 import type { GivenTokens, Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
-import { followAlong, writeAlong, type GreedyAnswer } from '../../src-main/fusion/along.ts';
+import { followGreedy, generateGreedy, type GreedyAnswer } from '../../src-main/fusion/divergence.ts';
 import { reusedTokens, type Prompt, type PromptMaker } from './prompt.ts';
 import type { Question } from './question.ts';
 
-export interface Asking {
+export interface MethodInput {
   model: Model;
   /** Makes prompts from parts of the question. */
   maker: PromptMaker;
@@ -32,13 +32,13 @@ export interface Outcome {
 
 /** One prompt, one greedy answer. */
 export async function answer(
-  { model, session, prompt, question, full }: Asking,
+  { model, session, prompt, question, full }: MethodInput,
   segments: Segment[],
   strategy: Strategy | GivenTokens,
 ): Promise<Outcome> {
   session.truncate(0);
   const report = await session.append(segments, strategy);
-  const written = await writeAlong(session, question.maxTokens);
+  const written = await generateGreedy(session, question.maxTokens);
   const passages = reusedTokens(prompt);
   const outside = prompt.tokens - passages;
   return {
@@ -58,7 +58,7 @@ export async function answer(
     if (token === undefined || parted + 1 >= full.logits.length) return seen;
     session.truncate(prompt.tokens + parted);
     await session.append([{ kind: 'compute', tokens: Int32Array.of(token) }], { kind: 'full' });
-    return [...seen, ...(await followAlong(session, full, { from: parted + 1 }))];
+    return [...seen, ...(await followGreedy(session, full, { from: parted + 1 }))];
   }
 }
 
@@ -76,5 +76,5 @@ export interface Method {
   name: string;
   /** Share of the reusable tokens to recompute, if the method takes one. */
   ratio?: number;
-  answer: (asking: Asking) => Promise<Outcome>;
+  answer: (asking: MethodInput) => Promise<Outcome>;
 }

@@ -19,7 +19,7 @@ type Handler = (event: unknown, ...args: unknown[]) => unknown;
 type PermissionRequest = (contents: unknown, permission: string, answer: (granted: boolean) => void) => void;
 type PermissionCheck = (contents: unknown, permission: string) => boolean;
 
-export class StandInContents extends EventEmitter {
+export class FakeWebContents extends EventEmitter {
   readonly sent: [channel: string, message: unknown][] = [];
   url = '';
   openHandler: ((details: { url: string }) => { action: string }) | undefined;
@@ -42,8 +42,8 @@ export class StandInContents extends EventEmitter {
 }
 
 /** A window that immediately shows the page it loads. */
-class StandInWindow extends EventEmitter {
-  readonly webContents = new StandInContents();
+class FakeBrowserWindow extends EventEmitter {
+  readonly webContents = new FakeWebContents();
   readonly options: BrowserWindowConstructorOptions;
   readonly calls: string[] = [];
   maximized = false;
@@ -90,7 +90,7 @@ class StandInWindow extends EventEmitter {
 }
 
 /** A passive utility process. */
-class StandInUtility extends EventEmitter {
+class FakeUtilityProcess extends EventEmitter {
   readonly stderr = new PassThrough();
   readonly posted: unknown[] = [];
   readonly fork: unknown[];
@@ -109,7 +109,7 @@ class StandInUtility extends EventEmitter {
   }
 }
 
-class StandInApp extends EventEmitter {
+class FakeElectronApp extends EventEmitter {
   isPackaged = false;
   locale = 'en-US';
   locked = true;
@@ -140,9 +140,9 @@ class StandInApp extends EventEmitter {
 }
 
 /** What a test sees and does as the system. */
-export class StandIn {
-  readonly app = new StandInApp();
-  readonly windows: StandInWindow[] = [];
+export class FakeElectron {
+  readonly app = new FakeElectronApp();
+  readonly windows: FakeBrowserWindow[] = [];
   readonly handlers = new Map<string, Handler>();
   readonly schemes: CustomScheme[] = [];
   readonly protocols = new Map<string, (request: Request) => Promise<Response>>();
@@ -150,7 +150,7 @@ export class StandIn {
   readonly questions: MessageBoxOptions[] = [];
   readonly opened: string[] = [];
   readonly shown: string[] = [];
-  readonly utilities: StandInUtility[] = [];
+  readonly utilities: FakeUtilityProcess[] = [];
   readonly openDialogs: OpenDialogOptions[] = [];
   menu: MenuItemConstructorOptions[] = [];
   popups = 0;
@@ -162,14 +162,14 @@ export class StandIn {
   permissionCheck: PermissionCheck | undefined;
   devicePermission: (() => boolean) | undefined;
 
-  get window(): StandInWindow {
+  get window(): FakeBrowserWindow {
     const window = this.windows.at(-1);
     if (!window) throw new Error('no window was made');
     return window;
   }
 
   /** A call as a window makes it. */
-  invoke(channel: string, sender: StandInContents, senderFrame: unknown, ...args: unknown[]): unknown {
+  invoke(channel: string, sender: FakeWebContents, senderFrame: unknown, ...args: unknown[]): unknown {
     const handler = this.handlers.get(channel);
     if (!handler) throw new Error(`nothing handles ${channel}`);
     return handler({ sender, senderFrame }, ...args);
@@ -228,7 +228,7 @@ export class StandIn {
     },
     utilityProcess: {
       fork: (...args: unknown[]) => {
-        const child = new StandInUtility(args);
+        const child = new FakeUtilityProcess(args);
         this.utilities.push(child);
         return child;
       },
@@ -241,7 +241,7 @@ export class StandIn {
 
   #windowClass(): unknown {
     const { windows, app } = this;
-    return class extends StandInWindow {
+    return class extends FakeBrowserWindow {
       constructor(options: BrowserWindowConstructorOptions) {
         super(options);
         windows.push(this);

@@ -3,28 +3,28 @@ import { sameStrategy, takesRatio, type StrategyChoice } from '../../../src-shar
 import type { PromptPart } from '../../fusion/blender.ts';
 
 /** A way to compute a prompt. */
-export type Way = Pick<ComparedMethod, 'kind' | 'strategy' | 'answered'>;
+export type PromptMethod = Pick<ComparedMethod, 'kind' | 'strategy' | 'answered'>;
 
 const FULL: StrategyChoice = { name: 'full', ratio: 1 };
 
 /** Every cached chunk unchanged. */
-export const REUSE: Way = { kind: 'reuse', strategy: { name: 'none', ratio: 0 }, answered: false };
+export const REUSE: PromptMethod = { kind: 'reuse', strategy: { name: 'none', ratio: 0 }, answered: false };
 
 /** Full prefill, prefix caching, full reuse, then the way the answer was made and the requested ones; each once. */
-export function waysFor(answered: StrategyChoice, asked: readonly StrategyChoice[]): Way[] {
-  const ways: Way[] = [
+export function methodsFor(answered: StrategyChoice, asked: readonly StrategyChoice[]): PromptMethod[] {
+  const ways: PromptMethod[] = [
     { kind: 'full', strategy: FULL, answered: answered.name === 'full' },
     { kind: 'prefix', strategy: FULL, answered: false },
     { ...REUSE, answered: answered.name === 'none' },
   ];
   for (const strategy of [answered, ...asked]) {
-    const way: Way = { kind: 'blend', strategy, answered: strategy === answered };
-    if (takesRatio(strategy.name) && !ways.some((known) => sameWay(known, way))) ways.push(way);
+    const way: PromptMethod = { kind: 'blend', strategy, answered: strategy === answered };
+    if (takesRatio(strategy.name) && !ways.some((known) => sameMethod(known, way))) ways.push(way);
   }
   return ways;
 }
 
-export function sameWay(a: Way, b: Way): boolean {
+export function sameMethod(a: PromptMethod, b: PromptMethod): boolean {
   return a.kind === b.kind && sameStrategy(a.strategy, b.strategy);
 }
 
@@ -34,7 +34,7 @@ export function sameWay(a: Way, b: Way): boolean {
  */
 export function split(
   parts: readonly PromptPart[],
-  kind: Way['kind'],
+  kind: PromptMethod['kind'],
 ): { before: PromptPart[]; turn: PromptPart[] } {
   const last = parts.at(-1)?.turn;
   const ofTurn = parts.findIndex(({ turn }) => turn === last);

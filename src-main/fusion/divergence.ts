@@ -8,7 +8,7 @@ import { klDivergence, likeliest } from './quality.ts';
  * following ones, and texts that diverge once have nothing left to compare.
  */
 
-type Writing = Pick<FusionSession, 'append' | 'generate' | 'logits'>;
+type AnswerSession = Pick<FusionSession, 'append' | 'generate' | 'logits'>;
 
 /** A greedy answer. `tokens[i]` was chosen from `logits[i]`; there is one more element in `logits` if the model ended the answer. */
 export interface GreedyAnswer {
@@ -17,8 +17,8 @@ export interface GreedyAnswer {
 }
 
 /** Generates after the most recently appended prompt. ABORTED, OUT_OF_MEMORY. */
-export async function writeAlong(
-  session: Writing,
+export async function generateGreedy(
+  session: AnswerSession,
   maxTokens: number,
   { signal }: Pick<CallOptions, 'signal'> = {},
 ): Promise<GreedyAnswer> {
@@ -38,8 +38,8 @@ export async function writeAlong(
  * Logits at each position of an answer from `from` on, whatever this session would have generated; the answer's earlier tokens are already
  * in place. ABORTED, OUT_OF_MEMORY.
  */
-export async function followAlong(
-  session: Writing,
+export async function followGreedy(
+  session: AnswerSession,
   answer: GreedyAnswer,
   { from = 0, ...options }: CallOptions & { from?: number } = {},
 ): Promise<Float32Array[]> {
@@ -54,12 +54,12 @@ export async function followAlong(
 }
 
 /** Per position: KL(full prefill ‖ other) in nats, and whether both have the same most likely token. */
-export interface Along {
+export interface Divergence {
   kl: number[];
   agrees: boolean[];
 }
 
-export function compareAlong(full: readonly Float32Array[], other: readonly Float32Array[]): Along {
+export function divergenceOf(full: readonly Float32Array[], other: readonly Float32Array[]): Divergence {
   const pairs = other.flatMap((logits, i) => (full[i] ? [[full[i], logits] as const] : []));
   return {
     kl: pairs.map(([p, q]) => klDivergence(p, q)),

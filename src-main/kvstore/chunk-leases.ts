@@ -13,7 +13,7 @@ import { UseCounts } from './use-counts.ts';
 import type { ChunkFiles, ChunkOpener, Lease, LeaseSet, PrefetchRoom } from './types.ts';
 import type { Fault } from './verify.ts';
 
-interface ServingParts {
+interface ChunkLeasesParts {
   disk: ChunkDisk;
   ramTier: RamTier;
   files: ChunkFiles;
@@ -26,18 +26,18 @@ interface ServingParts {
 /** Class of uses outside of requests. */
 const OTHER = 'other';
 
-export type Prefetched = 'in-memory' | 'no-room' | 'missing';
+export type PrefetchOutcome = 'in-memory' | 'no-room' | 'missing';
 
 /** Hands out leases: from memory, else from the file; a bad file is a miss and is quarantined. */
-export class Serving {
+export class ChunkLeases {
   /** Entries that are leased, being opened or being verified: must not be evicted. */
   readonly inUse = new UseCounts();
   readonly leases = new UseCounts();
   readonly counts = { ram: 0, disk: 0, misses: 0, prefetched: 0, prefetchHits: 0 };
-  readonly #parts: ServingParts;
+  readonly #parts: ChunkLeasesParts;
   readonly #prefetches = new Set<Promise<unknown>>();
 
-  constructor(parts: ServingParts) {
+  constructor(parts: ChunkLeasesParts) {
     this.#parts = parts;
   }
 
@@ -102,7 +102,7 @@ export class Serving {
     return { leases, release };
   }
 
-  prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom): Promise<Prefetched> {
+  prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom): Promise<PrefetchOutcome> {
     const work = this.holding(key, () => this.#prefetch(key, opener, room));
     this.#prefetches.add(work);
     return work.finally(() => this.#prefetches.delete(work));
@@ -199,7 +199,7 @@ export class Serving {
     return undefined;
   }
 
-  async #prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom): Promise<Prefetched> {
+  async #prefetch(key: string, opener: ChunkOpener, room: PrefetchRoom): Promise<PrefetchOutcome> {
     const { disk, ramTier, workload } = this.#parts;
     const row = disk.row(key);
     if (!row) return 'missing';

@@ -8,7 +8,7 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { Section } from './Section.tsx';
 
 /** Status of the shared cache. */
-export function Shared() {
+export function SharedCacheStatus() {
   const { t } = useTranslation('sharing');
   const { data } = useCall('sharing.info');
   if (!data) return null;

@@ -7,7 +7,7 @@ const SEARCH_UNITS = 16_384;
  * Which chunks of a text's earlier version still occur in it, verbatim and in order: start → end in the new text. A generator that yields
  * nothing until it returns, so that the caller can let other work run meanwhile.
  */
-export function* keptChunks(
+export function* unchangedChunks(
   text: string,
   earlier: readonly { text: string; end: number }[],
 ): Generator<undefined, Map<number, number>> {

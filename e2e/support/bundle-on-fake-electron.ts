@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { CALL_CHANNEL } from '../../src-main/hosts/electron/channels.ts';
-import type { StandIn } from '../../src-main/hosts/electron/stand-in.test-support.ts';
+import type { FakeElectron } from '../../src-main/hosts/electron/fake-electron.test-support.ts';
 
 const ELECTRON = 'kvasir-stand-in:electron';
 
@@ -19,7 +19,7 @@ export interface RunningBundle {
 
 /** Runs `root`/out/main/main.js with `electron` as the module of that name, and waits until it opens a window or ends. */
 export async function startBundle(
-  standIn: StandIn,
+  standIn: FakeElectron,
   { root, argv, electron = standIn.module }: { root: string; argv: string[]; electron?: object },
 ): Promise<RunningBundle> {
   Object.assign(globalThis, { standInForElectron: electron });

@@ -6,7 +6,7 @@ import { failureWords, type ShownFailure } from '../../../i18n/failures.ts';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 
 /** A heading, and below it the hub's response, its failure, or a loading state. */
-export function Answered({
+export function HubResponse({
   title,
   host,
   error,

@@ -8,7 +8,7 @@ export interface Answer {
 }
 
 /** Asks like any client program: through the official client, without retries, streamed. */
-export class Asker {
+export class SoakClient {
   readonly #client: OpenAI;
 
   constructor(baseURL: string) {

@@ -7,7 +7,7 @@ import { useAction } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
 
 /** Repeats one step while nothing is running. */
-export function Again({ analysis, step, name }: { analysis: Analysis; step: Step; name: string }) {
+export function RepeatStep({ analysis, step, name }: { analysis: Analysis; step: Step; name: string }) {
   const { t } = useTranslation(['analysis', 'common']);
   const resume = useAction('analysis.resume');
   const { id, state } = analysis;
@@ -35,7 +35,7 @@ export function Again({ analysis, step, name }: { analysis: Analysis; step: Step
 }
 
 /** Continues a truncated answer while nothing is running. */
-export function GoOn({ analysis: { id, state }, step }: { analysis: Analysis; step: Step }) {
+export function ContinueStep({ analysis: { id, state }, step }: { analysis: Analysis; step: Step }) {
   const { t } = useTranslation(['chat', 'common']);
   const resume = useAction('analysis.resume');
   if (state === 'running' || state === 'waiting' || !mayContinue({ ...step, thinking: null })) return null;

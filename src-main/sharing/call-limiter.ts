@@ -10,7 +10,7 @@ function limitMs(bytes: number): number {
  * Limits calls to the time that their bytes take on a poor network. A call that exceeds it is aborted and abandoned:
  * system calls on a network drive cannot be cancelled. SharingError 'timeout'.
  */
-export class Asking {
+export class CallLimiter {
   #left = 0;
 
   /** Number of abandoned calls that have not ended: another call would hang like them. */

@@ -14,11 +14,11 @@ import { cutAt } from '../../../completions/separator.ts';
 import type { CitationSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
 
 type Citation = z.infer<typeof CitationSchema>;
-type Writing = z.infer<z.ZodObject<typeof WRITING>>;
-type Own = Pick<CompletionRequest, 'strategy' | 'topK' | 'mayGuess'>;
+type WritingFields = z.infer<z.ZodObject<typeof WRITING>>;
+type KvasirFields = Pick<CompletionRequest, 'strategy' | 'topK' | 'mayGuess'>;
 
 /** Kvasir's extensions in a request. Passages are only retrieved from libraries. */
-export function ownOf({ model, kvasir }: Pick<Writing, 'kvasir'> & { model: string }): Own {
+export function ownOf({ model, kvasir }: Pick<WritingFields, 'kvasir'> & { model: string }): KvasirFields {
   const { strategy, top_k: topK, may_guess: mayGuess } = kvasir ?? {};
   const named = topK !== undefined ? 'top_k' : mayGuess !== undefined ? 'may_guess' : undefined;
   if (named !== undefined && !isLibraryName(model)) {
@@ -31,7 +31,7 @@ export function ownOf({ model, kvasir }: Pick<Writing, 'kvasir'> & { model: stri
 
 /** Converts a request's fields to the core's request. */
 export function writingOf(
-  body: Omit<Writing, 'n'> & { model: string },
+  body: Omit<WritingFields, 'n'> & { model: string },
 ): Omit<CompletionRequest, 'model' | 'prompt' | 'maxTokens' | 'logprobs' | 'grammar' | 'think'> {
   const { seed, stop } = body;
   const stops = typeof stop === 'string' ? [stop] : (stop ?? []);
@@ -44,7 +44,7 @@ export function writingOf(
 }
 
 type Filters = Pick<
-  Writing,
+  WritingFields,
   'temperature' | 'top_p' | 'top_k' | 'min_p' | 'repeat_penalty' | 'repetition_penalty'
 >;
 
@@ -68,7 +68,7 @@ export function samplingOf({
 type Limit = number | null | undefined;
 
 /** The limits of an answer, under all names that clients use. */
-export function limitsIn({ max_tokens, n_predict, num_predict }: Writing): Limit[] {
+export function limitsIn({ max_tokens, n_predict, num_predict }: WritingFields): Limit[] {
   return [max_tokens, n_predict, num_predict];
 }
 

@@ -5,7 +5,7 @@ import { randomIds } from '../ttft/prompt.ts';
 import { percentiles } from './summary.ts';
 import type { PromptShape } from './workload.ts';
 
-export interface Together {
+export interface ConcurrencyResult {
   /** Tokens per second, with concurrent requests and one at a time. */
   atOnce: number;
   alone: number;
@@ -26,7 +26,7 @@ export async function measureTogether(
   model: Model,
   count: number,
   { context }: PromptShape,
-): Promise<Together> {
+): Promise<ConcurrencyResult> {
   const ask = async (seed: number, prompt: number, answer: number): Promise<number> => {
     const session = model.createSession(prompt + answer);
     const began = performance.now();
