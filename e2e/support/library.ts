@@ -1,6 +1,6 @@
 import type { ChunkRow } from '../../src-main/catalogue/catalogue.ts';
 import type { App } from '../../src-main/app.ts';
-import { ask, type Answered, type Question } from '../../src-main/hosts/client/ask.ts';
+import { ask, type ClientAnswer, type Question } from '../../src-main/hosts/client/ask.ts';
 import { clientOf, type CoreClient } from '../../src-main/hosts/client/client.ts';
 import type { Model } from '../../src-main/engine/engine.ts';
 import { LocalModels } from '../../src-main/models/active-model.ts';
@@ -16,7 +16,7 @@ export interface ReadLibrary extends FolderReport {
   chunks: () => Iterable<ChunkRow>;
   /** Reads it again. */
   read: (options?: { precompute?: boolean | undefined }) => Promise<FolderReport>;
-  ask: (question: Question) => Promise<Answered>;
+  ask: (question: Question) => Promise<ClientAnswer>;
 }
 
 /** Default: the sample library and the demo model. */

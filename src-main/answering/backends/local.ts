@@ -16,7 +16,7 @@ import { headOf, leadingText, partsFrom, type SessionTokens } from '../session-t
 import { localStats } from '../stats.ts';
 import { endOfThought, PlainDecoder, pushAll, ThoughtStream, type AnswerDecoder } from '../thoughts.ts';
 import { ttftOf } from '../ttft.ts';
-import { Written } from '../written.ts';
+import { AnswerWriter } from '../answer-writer.ts';
 import type { AnswerEvent, AnswerParts, Backend, LocalTurn, TokenLogprobs, Turn } from './backend.ts';
 import { isFarTooLong } from './length-check.ts';
 import { concat, contextOverflow, tokenPrompt, type TokenPrompt } from './token-prompt.ts';
@@ -82,7 +82,7 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
   const writing = ask.raw ? new PlainDecoder(model) : new ThoughtStream(model, laidOut.behind);
   const before = await pushAll(writing, begun);
   if (begun.length > 0) tell({ kind: 'begun', written: before });
-  const written = new Written({ writing, tell, begun: before, mayRepeat: ask.raw ?? false });
+  const written = new AnswerWriter({ writing, tell, begun: before, mayRepeat: ask.raw ?? false });
   const assemble = ask.stopwatch.lap();
   const { contextTokens, maxTokens } = ask.choices;
   const need = Math.min(contextTokens, whole.prompt.tokens + maxTokens);
@@ -244,7 +244,7 @@ export async function begin(
 async function generate(
   { ask: { choices, stopwatch }, model, tell, signal }: Run,
   held: SessionTokens,
-  { writing, written }: { writing: AnswerDecoder; written: Written },
+  { writing, written }: { writing: AnswerDecoder; written: AnswerWriter },
 ) {
   const { session } = held;
   let firstTokenAt: number | undefined;

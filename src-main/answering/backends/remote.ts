@@ -10,7 +10,7 @@ import type { PromptRequest } from '../prompt.ts';
 import { NO_HITS } from '../stats.ts';
 import type { Stopwatch } from '../stopwatch.ts';
 import { STRAY, ThoughtStream, type AnswerDelta } from '../thoughts.ts';
-import { Written } from '../written.ts';
+import { AnswerWriter } from '../answer-writer.ts';
 import type { AnswerEvent, Backend, Turn } from './backend.ts';
 import { messagesOf, textPrompt, type TextPrompt } from './text-prompt.ts';
 
@@ -89,7 +89,7 @@ const NO_TOKENS = { detokenize: () => '' };
 /** An answer as it arrives, with the marks that models write around thoughts. */
 class ServerAnswer {
   readonly begun: AnswerDelta;
-  readonly written: Written;
+  readonly written: AnswerWriter;
   stop: Turn['stop'] = 'aborted';
   usage: RemoteUsage = { promptTokens: null, cachedTokens: null, answerTokens: null };
   /** Estimated, as the prompt's. */
@@ -103,7 +103,7 @@ class ServerAnswer {
     this.#model = model;
     this.begun = begunText(this.#writing, begun);
     this.#thinks = begun?.text === '' && this.begun.thought !== '';
-    this.written = new Written({
+    this.written = new AnswerWriter({
       writing: this.#writing,
       begun: this.begun,
       mayRepeat: raw,

@@ -20,7 +20,7 @@ export interface Question extends NonNullable<InputOf<'chat.create'>['options']>
   onText?: (text: string) => void;
 }
 
-export interface Answered extends Answer {
+export interface ClientAnswer extends Answer {
   thinking: string;
   strategy: StrategyChoice;
   /** How the prompt was processed; null for a remote model. */
@@ -28,7 +28,7 @@ export interface Answered extends Answer {
 }
 
 /** Asks one question in a conversation that is deleted afterwards. The answer's failure; ABORTED. */
-export function ask(client: CoreClient, question: Question): Promise<Answered> {
+export function ask(client: CoreClient, question: Question): Promise<ClientAnswer> {
   return withAnswer(client, question, async (answer, stats) => {
     const report = await client.call('chat.report', { answerId: answer.id });
     return answeredOf(question.question, answer, stats, report);
@@ -77,7 +77,7 @@ function answeredOf(
   { citations, notices, ...written }: Message,
   stats: AnswerStats,
   report: FusionReport | null,
-): Answered {
+): ClientAnswer {
   const { ttftMs, fullPrefillMs, fullPrefillMeasured, tokensPerSecond, strategy, stop = 'eos' } = stats;
   const answer = written.text.trimEnd();
   const thinking = written.thinking?.text.trimEnd() ?? '';

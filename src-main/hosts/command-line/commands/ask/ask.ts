@@ -7,7 +7,7 @@ import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { StrategyRequest } from '../../../../../src-shared/strategy.ts';
 import { engineStrategy } from '../../../../fusion/strategy.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
-import { ask, type Answered } from '../../../client/ask.ts';
+import { ask, type ClientAnswer } from '../../../client/ask.ts';
 import type { CoreClient } from '../../../client/client.ts';
 import type { CommandContext } from '../../context.ts';
 import { addAnswerFlags, addModelFlags, addTopKFlag, path, type ModelFlags } from '../../options.ts';
@@ -106,7 +106,7 @@ async function askOne(
 
 /** The output of --json: the answer, and what was done to the library before. */
 function jsonOf(
-  { report, thinking, ...answer }: Answered,
+  { report, thinking, ...answer }: ClientAnswer,
   { flags, strategy, model, prepared }: Omit<OneQuestion, 'context'>,
 ): Answer & Record<string, unknown> {
   const { name, path, adapter, fingerprint, chunkTokens, kvLayers } = model;
@@ -123,7 +123,7 @@ function jsonOf(
   };
 }
 
-function summaryLines(answered: Answered): string[] {
+function summaryLines(answered: ClientAnswer): string[] {
   const { sources, ttftMs, prompt, plan, tokensPerSecond } = answered;
   return [
     '',
@@ -140,7 +140,7 @@ function summaryLines(answered: Answered): string[] {
 }
 
 /** Why the answer is incomplete. */
-function cutOffLines({ stop, answer, thinking }: Answered): string[] {
+function cutOffLines({ stop, answer, thinking }: ClientAnswer): string[] {
   if (stop === 'length' && answer === '' && thinking !== '')
     return [
       'Cut off: the model was still thinking when the limit was reached. --max-tokens allows more.',
@@ -156,7 +156,7 @@ function cutOffLines({ stop, answer, thinking }: Answered): string[] {
 }
 
 /** The first token compared with a full prefill, as in the window. */
-function besideLines(answered: Answered): string[] {
+function besideLines(answered: ClientAnswer): string[] {
   const beside = compareTtft(answered);
   if (!beside || wasFullPrefill(answered.prompt)) return [];
   const { fullTtftMs, sharedMs, times, verdict } = beside;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { StrategyRequest } from '../../../../../src-shared/strategy.ts';
 import { median } from '../../../../fusion/averages.ts';
-import { ask, type Answered } from '../../../client/ask.ts';
+import { ask, type ClientAnswer } from '../../../client/ask.ts';
 import type { CoreClient } from '../../../client/client.ts';
 
 const QuestionsSchema = z.array(
@@ -21,8 +21,8 @@ export type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
 /** One question answered both ways, with alternating time measurements. */
 export interface Comparison {
   question: SampleQuestion;
-  full: Answered;
-  blended: Answered;
+  full: ClientAnswer;
+  blended: ClientAnswer;
   /** Milliseconds from the question to the first token: the median of the runs. */
   fullTtftMs: number;
   blendedTtftMs: number;
@@ -72,8 +72,8 @@ async function compare(
   question: SampleQuestion,
   blendFirst: boolean,
 ): Promise<Comparison> {
-  const full: Answered[] = [];
-  const blended: Answered[] = [];
+  const full: ClientAnswer[] = [];
+  const blended: ClientAnswer[] = [];
   for (let run = 0; run < RUNS; run++) {
     const maxTokens = run === 0 ? ANSWER_TOKENS : 1;
     const turns = [
@@ -96,12 +96,12 @@ function answer(
   question: string,
   name: StrategyRequest['name'],
   maxTokens: number,
-): Promise<Answered> {
+): Promise<ClientAnswer> {
   const scope = { libraryIds: [libraryId] };
   return ask(client, { question, scope, strategy: { name }, maxTokens, seed: 0, signal });
 }
 
-function first(answers: readonly Answered[]): Answered {
+function first(answers: readonly ClientAnswer[]): ClientAnswer {
   const [answer] = answers;
   if (!answer) throw new Error('no run was made');
   return answer;

@@ -2,7 +2,7 @@ import type { AnswerEvent } from './backends/backend.ts';
 import { RepetitionWatch } from './repetition.ts';
 import type { AnswerDelta, AnswerDecoder } from './thoughts.ts';
 
-interface WrittenOptions {
+interface AnswerWriterOptions {
   writing: Pick<AnswerDecoder, 'tokensBefore'>;
   /** Whether it may repeat itself. */
   mayRepeat: boolean;
@@ -12,14 +12,14 @@ interface WrittenOptions {
 }
 
 /** The text of an answer so far, told as it grows. An answer that repeats itself is ended. */
-export class Written {
+export class AnswerWriter {
   thought: string;
   text: string;
-  readonly #options: WrittenOptions;
+  readonly #options: AnswerWriterOptions;
   readonly #repeats = new AbortController();
   readonly #watches = { thought: new RepetitionWatch(), answer: new RepetitionWatch() };
 
-  constructor(options: WrittenOptions) {
+  constructor(options: AnswerWriterOptions) {
     this.#options = options;
     this.thought = options.begun.thought;
     this.text = options.begun.answer;
