@@ -36,8 +36,8 @@ class Session : public AnySession {
     int capacity() const override { return capacity_; }
     const std::vector<float> & logits() const override { return logits_; }
 
-    // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT and CHUNK_UNREADABLE (chunk_index set), MODEL_NUMBERS, MODEL_CHANGED, ABORTED: the
-    // session is then unchanged.
+    // CONTEXT_OVERFLOW, CHUNK_MISMATCH, CHUNK_CORRUPT and CHUNK_UNREADABLE (chunk_index set), MODEL_NUMBERS,
+    // MODEL_CHANGED, ABORTED: the session is then unchanged.
     // `observe`: number of tokens at the end, none of a chunk, whose attention is kept in trace(); fewer if that would
     // take too much memory.
     AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,

@@ -113,7 +113,8 @@ class ChunkKv {
     // The chunk's file, opened once and shared by all concurrent holders, who can read it even after it is evicted.
     // CHUNK_CORRUPT if it is gone, CHUNK_UNREADABLE.
     std::shared_ptr<const InputFile> file() const;
-    // Reads a layer from `file` (this chunk's file) into dst and verifies its checksum. CHUNK_CORRUPT, CHUNK_UNREADABLE.
+    // Reads a layer from `file` (this chunk's file) into dst and verifies its checksum.
+    // CHUNK_CORRUPT, CHUNK_UNREADABLE.
     void read_layer(const InputFile & file, int il, uint8_t * dst) const;
     const std::string & path() const { return path_; }
 

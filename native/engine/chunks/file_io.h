@@ -16,7 +16,8 @@ class InputFile {
     ~InputFile();
     InputFile(const InputFile &) = delete;
     uint64_t size() const { return size_; }
-    // Reads exactly `n` bytes; CHUNK_CORRUPT if the file ends before that, CHUNK_UNREADABLE if the system cannot read it.
+    // Reads exactly `n` bytes. CHUNK_CORRUPT if the file ends before that; CHUNK_UNREADABLE if the system cannot read
+    // it.
     void read(void * dst, size_t n, uint64_t offset) const;
 
   private:
