@@ -24,6 +24,7 @@ import {
 import type { ChosenModels } from './models/chosen-models.ts';
 import type { ModelLoader } from './models/loader/model-loader.ts';
 import type { Core } from './platform/core.ts';
+import { Disposables } from './platform/disposables.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { traceOf } from './platform/failure.ts';
 import type { Paths } from './platform/paths.ts';
@@ -65,7 +66,7 @@ export class Profile {
   /** Settings that cannot be used as given. */
   readonly found: readonly Failure[];
   readonly #app: SharedParts;
-  readonly #giveBack: () => Promise<void>;
+  readonly #opened: Disposables;
   #closing: Promise<void> | undefined;
 
   /** BAD_ARGUMENT, and the errors of Engine.loadModel. */
@@ -75,21 +76,28 @@ export class Profile {
   ): Promise<Profile> {
     const settings = app.settings.with(overrides);
     const found = settings.adjusted.filter(({ name }) => name in overrides).map(adjustedFailure);
-    const { active, giveBack } = await app.chosenModels.take(choice, settings);
-    await app.loader.useEmbedder();
-    const profile = new Profile(app, { settings, found, active, giveBack });
-    app.profiles.add(profile);
-    return profile;
+    const opened = new Disposables(app.log);
+    try {
+      const { active, giveBack } = await app.chosenModels.take(choice, settings);
+      opened.add({ close: giveBack });
+      await app.loader.useEmbedder();
+      const profile = new Profile(app, { settings, found, active, opened });
+      app.profiles.add(profile);
+      return profile;
+    } catch (error) {
+      await opened.close().catch(() => undefined); // logged
+      throw error;
+    }
   }
 
   private constructor(
     app: SharedParts,
-    own: Pick<Profile, 'settings' | 'found' | 'active'> & { giveBack: () => Promise<void> },
+    own: Pick<Profile, 'settings' | 'found' | 'active'> & { opened: Disposables },
   ) {
     const { catalogue, store, prefixes, gate, log } = app;
-    const { settings, active } = own;
+    const { settings, active, opened } = own;
     this.#app = app;
-    this.#giveBack = own.giveBack;
+    this.#opened = opened;
     this.settings = settings;
     this.found = own.found;
     this.active = active;
@@ -107,7 +115,7 @@ export class Profile {
     const { models } = this;
     const localModels = new LocalModels(models);
     const sets = activeChunkSets(catalogue, models);
-    this.search = new SearchService({ catalogue, sets, models, gate, log });
+    this.search = opened.add(new SearchService({ catalogue, sets, models, gate, log }));
     this.calibration = new CalibrationService({
       ...core,
       models: localModels,
@@ -130,12 +138,13 @@ export class Profile {
         leastRatio: (model, libraryIds) => app.watched.leastRatio(model, libraryIds),
       }),
     };
-    this.chat = new ChatService({ ...shared, prefixes });
-    this.analysis = new AnalysisService({
-      ...shared,
-      documents: libraryDocuments(catalogue),
-      openSession: this.chat.openSession.bind(this.chat),
-    });
+    this.chat = opened.add(new ChatService({ ...shared, prefixes }));
+    opened.add({ close: () => this.#endAnswers() });
+    const openSession = this.chat.openSession.bind(this.chat);
+    this.analysis = opened.add(
+      new AnalysisService({ ...shared, documents: libraryDocuments(catalogue), openSession }),
+    );
+    opened.add(this.calibration);
     this.events.on(({ topic, payload }) => {
       if (topic === 'chat.done' && payload.state === 'done')
         app.watching.answered(this.chat.remade.passing(payload.answerId));
@@ -145,18 +154,13 @@ export class Profile {
 
   /** Stops its work, and gives the model back once what its answers computed is stored. REQUIRES: no folder is being read for it. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#opened.close().finally(() => this.#app.profiles.delete(this));
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
-    await this.calibration.close();
-    await this.analysis.close();
+  /** Until what they computed is stored. */
+  #endAnswers(): Promise<void> {
     for (const { id, busy } of this.chat.list()) if (busy) this.chat.stop(id);
-    await this.chat.idle();
-    await this.chat.close();
-    await this.search.close();
-    await this.#giveBack();
-    this.#app.profiles.delete(this);
+    return this.chat.idle();
   }
 }
