@@ -15,7 +15,9 @@ const CalibrationPointSchema = z.object({
   strategy: StrategyChoiceSchema,
   /** KL(full prefill ‖ blended) of a token's distribution, in nats: mean over the full prefill's answer, and over the prompts. */
   kl: z.number(),
-  /** The same for the worst prompt. */
+  /** The upper end of that mean's 90 % confidence interval over the prompts; absent: measured by an earlier version. */
+  klHigh: z.number().optional(),
+  /** The mean of the worst prompt. */
   klMax: z.number(),
   /** Share of the answers' tokens where both have the same most likely token. */
   agreement: z.number(),

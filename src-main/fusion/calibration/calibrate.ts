@@ -3,7 +3,7 @@ import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
 import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
-import { mean, median } from '../averages.ts';
+import { intervalOf, mean, median } from '../averages.ts';
 import { textKindOf } from '../text-kind.ts';
 import {
   measurePrompt,
@@ -113,6 +113,7 @@ function pointOf(strategy: StrategyChoice, measured: readonly StrategyMeasuremen
   return {
     strategy,
     kl: mean(kls),
+    klHigh: intervalOf(kls)?.high,
     klMax: Math.max(...kls),
     agreement: mean(measured.map(({ agreement }) => agreement)),
     ms: median(measured.map(({ ms }) => ms)),

@@ -55,7 +55,7 @@ describe('choosing', () => {
   const point = (
     name: StrategyName,
     ratio: number,
-    values: Partial<Pick<CalibrationPoint, 'kl' | 'agreement' | 'ms'>>,
+    values: Partial<Pick<CalibrationPoint, 'klHigh' | 'kl' | 'agreement' | 'ms'>>,
   ): CalibrationPoint => ({
     strategy: { name, ratio },
     ...{ kl: 0, klMax: 0, agreement: 1, ms: 100 * ratio, recomputedShare: ratio },
@@ -87,6 +87,14 @@ describe('choosing', () => {
     expect(chosen(point('none', 0, { kl: 0.01 }), point('query', 0.05, {}))).toMatchObject({
       strategy: { name: 'none' },
     });
+  });
+
+  test('not one whose mean could be above the floor', () => {
+    const points = [
+      point('query', 0.05, { kl: 0.01, klHigh: 0.03 }),
+      point('query', 0.15, { kl: 0.01, klHigh: 0.015 }),
+    ];
+    expect(chosen(...points)).toMatchObject({ strategy: { ratio: 0.15 } });
   });
 
   test('a full prefill when nothing below ratio 1 keeps the floor', () => {

@@ -46,8 +46,12 @@ export function nearestAt(calibrations: readonly Calibration[], ratio: number): 
   return points.toSorted((a, b) => a.kl - b.kl)[0]?.strategy;
 }
 
-function keeps({ kl, agreement }: CalibrationPoint, { maxKl, minAgreement }: QualityFloor): boolean {
-  return kl <= maxKl && agreement >= minAgreement;
+/** By the upper end of what the mean may be: a dozen prompts without a bad one do not show that there are none. */
+function keeps(
+  { kl, klHigh = kl, agreement }: CalibrationPoint,
+  { maxKl, minAgreement }: QualityFloor,
+): boolean {
+  return klHigh <= maxKl && agreement >= minAgreement;
 }
 
 function recomputesLess({ strategy: { name, ratio } }: CalibrationPoint): boolean {
