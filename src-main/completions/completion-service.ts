@@ -124,7 +124,7 @@ export class CompletionService {
         : askModel(request, context);
       const retrieve = library ? stopwatch.lap() : 0;
       const before = { wait, retrieve };
-      return this.#answer(request, { ...asked, ...active, stopwatch, before, signal }, { ...run, signal });
+      return this.#answer(request, { ...asked, ...active, stopwatch, before }, { ...run, signal });
     });
     for (const listener of this.#listeners) listener(result);
     return result;
@@ -152,7 +152,7 @@ export class CompletionService {
     return { tokens, contextTokens: contextLimit(model, settings.current.contextTokens) };
   }
 
-  /** In a session of its own. */
+  /** Answers in a new session. */
   async #answer(
     request: CompletionRequest,
     asked: Omit<Ask, 'openSession' | 'requestClass'>,

@@ -330,7 +330,7 @@ export class FakeSession implements FusionSession {
     const stopAt = Math.min(maxTokens, says.length);
     let written = 0;
     for (const token of says.subarray(0, stopAt)) {
-      await nextTask(); // as native code, which hands over each token in a task of its own
+      await nextTask(); // as native code, which hands over each token in a separate task
       await this.#model.beforeToken(written);
       if (signal?.aborted) break;
       written++;

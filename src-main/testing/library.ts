@@ -83,7 +83,7 @@ class FakeModels implements ModelSource {
   }
 }
 
-/** Reads a folder for a model of its own, without a service; refuses files of more than 1,000 bytes. */
+/** Reads a folder for one model, without a service; refuses files of more than 1,000 bytes. */
 export function folderOf(
   root: string,
   options: Pick<ReadFolderOptions, 'catalogue' | 'store' | 'model' | 'chunkTokens'>,

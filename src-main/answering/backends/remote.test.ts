@@ -18,14 +18,17 @@ const passage = (text: string): PromptChunk => ({
   score: 1,
 });
 
-interface Asked {
+interface SentRequest {
   separator?: string;
   more?: Partial<Ask>;
   says?: RemotePiece[];
 }
 
 /** What a server is sent, and what becomes of its answer. */
-async function answered({ messages }: Pick<Ask, 'messages'>, { separator = '', more, says }: Asked = {}) {
+async function answered(
+  { messages }: Pick<Ask, 'messages'>,
+  { separator = '', more, says }: SentRequest = {},
+) {
   const sent: RemoteRequest[] = [];
   const model = serverModel({ separator, says, onRequest: (request) => sent.push(request) });
   const ask = {
@@ -78,7 +81,7 @@ test('a passage that an earlier turn sent is not sent again', async () => {
   ]);
 });
 
-test('an answer that was begun is gone on with, without what was thought', async () => {
+test('a begun answer is continued without its thought', async () => {
   const asked = conversation('Who?', [], CHOICES);
   const begun = { thought: 'Hm.', text: 'It is' };
   const { sent, told, turn } = await answered(asked, {

@@ -31,7 +31,7 @@ export interface ClientAnswer extends Answer {
 export function ask(client: CoreClient, question: Question): Promise<ClientAnswer> {
   return withAnswer(client, question, async (answer, stats) => {
     const report = await client.call('chat.report', { answerId: answer.id });
-    return answeredOf(question.question, answer, stats, report);
+    return clientAnswer(question.question, answer, stats, report);
   });
 }
 
@@ -72,7 +72,7 @@ export async function withAnswer<T>(
   }
 }
 
-function answeredOf(
+function clientAnswer(
   question: string,
   { citations, notices, ...written }: Message,
   stats: AnswerStats,

@@ -52,7 +52,7 @@ test('a request whose headers or body stop arriving loses its connection, one th
   slow.destroy();
 });
 
-test('a port that is taken is told with advice, and free once its server has ended', async () => {
+test('a port in use is refused with advice, and is free once its server has ended', async () => {
   const one = await listen(PLACE);
   const place = { ...PLACE, port: one.port };
   await expect(listen(place)).rejects.toMatchObject({ code: 'BAD_ARGUMENT', advice: 'Take another.' });

@@ -75,7 +75,7 @@ const route = createRoute({
   path: '/v1/completions',
   request: body(CompletionRequestSchema),
   responses: {
-    200: jsonOrEvents(CompletionSchema, 'What goes on with the text; with `stream` its pieces'),
+    200: jsonOrEvents(CompletionSchema, 'The continuation of the text; with `stream`, its pieces'),
     ...FAILURES,
   },
 });
