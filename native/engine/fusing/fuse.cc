@@ -174,12 +174,13 @@ Candidates Fuse::candidates(const Batch * batch) const {
     return c;
 }
 
-// The tokens outside chunks starting at `first`, merged with `reused` (ascending): indices into the prompt, ascending.
-std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & reused, int first) const {
+// The tokens outside chunks starting at `first`, merged with `computed_again` (ascending): indices into the prompt,
+// ascending.
+std::vector<int32_t> Fuse::tokens_to_compute(const std::vector<int32_t> & computed_again, int first) const {
     std::vector<int32_t> out;
     size_t next = 0;
     for (int32_t t = 0; t < prompt_.size(); ++t) {
-        const bool wanted = next < reused.size() && reused[next] == t;
+        const bool wanted = next < computed_again.size() && computed_again[next] == t;
         next += wanted;
         if (wanted || (t >= first && !prompt_.reusable[size_t(t)])) out.push_back(t);
     }
@@ -374,14 +375,14 @@ AppendReport Fuse::run(std::vector<float> & logits, const std::atomic<bool> * ab
     question_pass(pass);
 
     const Candidates all = candidates(nullptr);
-    std::vector<int32_t> reused = all.tokens;
+    std::vector<int32_t> computed_again = all.tokens;
     if (check_layers_.empty()) {
         for (int32_t i : strategy_->at_start(all)) report_.selected.push_back(all.tokens[size_t(i)]);
-        reused = report_.selected;
+        computed_again = report_.selected;
         keep_stored(all.tokens);
     }
-    const int first = first_after_question_pass(reused.size() == all.size());
-    Batch batch = batch_of(tokens_to_compute(reused, first));
+    const int first = first_after_question_pass(computed_again.size() == all.size());
+    Batch batch = batch_of(tokens_to_compute(computed_again, first));
     for (int il = 0; il < n_layer; ++il) {
         if (abort && abort->load()) throw Error("ABORTED", "The prompt was stopped.");
         if (il >= first_load_) place_layer(il, pass);

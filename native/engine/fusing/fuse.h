@@ -46,7 +46,7 @@ class Fuse {
     Batch narrow(const Batch & batch, const std::vector<int32_t> & indices, int il) const;
     std::vector<bool> reusable_rows(const Batch & batch) const;
     Candidates candidates(const Batch * batch) const;
-    std::vector<int32_t> tokens_to_compute(const std::vector<int32_t> & reused, int first) const;
+    std::vector<int32_t> tokens_to_compute(const std::vector<int32_t> & computed_again, int first) const;
     int first_after_question_pass(bool all) const;
     double now() const;
 
