@@ -27,6 +27,67 @@ export function readXml(xml: string, handler: XmlHandler): void {
   parser.end(xml);
 }
 
+/** An element of a parsed document. Names have no prefix: writers choose it freely. */
+export interface XmlElement {
+  name: string;
+  /** With their prefixes: `id` and `r:id` are different attributes of one element. */
+  attributes: Readonly<Record<string, string>>;
+  children: (XmlElement | string)[];
+}
+
+/** Elements nested deeper than this become children of the last one above, so that recursion over a tree has a bound. */
+const MAX_DEPTH = 300;
+
+/** Parses an XML document as a tree, under an element without a name. Entities as in `readXml`. */
+export function parseXml(xml: string): XmlElement {
+  const root: XmlElement = { name: '', attributes: {}, children: [] };
+  const inside = [root];
+  readXml(xml, {
+    open: (name, attributes) => {
+      const element: XmlElement = { name: localName(name), attributes, children: [] };
+      (inside[Math.min(inside.length, MAX_DEPTH) - 1] ?? root).children.push(element);
+      inside.push(element);
+    },
+    text: (text) => (inside[Math.min(inside.length, MAX_DEPTH + 1) - 1] ?? root).children.push(text),
+    close: () => inside.pop(),
+  });
+  return root;
+}
+
+/** An attribute by its name without prefix. */
+export function attribute({ attributes }: XmlElement, name: string): string | undefined {
+  const plain = attributes[name];
+  if (plain !== undefined) return plain;
+  const key = Object.keys(attributes).find((full) => full.endsWith(`:${name}`));
+  return key === undefined ? undefined : attributes[key];
+}
+
+/** The child elements, those of this name if one is given. */
+export function elements(parent: XmlElement | undefined, name?: string): XmlElement[] {
+  if (parent === undefined) return [];
+  return parent.children.filter(
+    (child): child is XmlElement => typeof child !== 'string' && (name === undefined || child.name === name),
+  );
+}
+
+/** The element at the end of a path of child elements. */
+export function element(parent: XmlElement | undefined, ...path: string[]): XmlElement | undefined {
+  let found = parent;
+  for (const name of path) found = elements(found, name)[0];
+  return found;
+}
+
+/** All elements of this name below, in document order; none inside another of them. */
+export function descendants(parent: XmlElement | undefined, name: string): XmlElement[] {
+  return elements(parent).flatMap((child) => (child.name === name ? [child] : descendants(child, name)));
+}
+
+/** All text below. */
+export function textOf(parent: XmlElement | undefined): string {
+  if (parent === undefined) return '';
+  return parent.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
+}
+
 /** Relationships of a part of an Office document: id → path of the part it leads to. */
 export function readRelationships(xml: string, folder: string): Map<string, string> {
   const targets = new Map<string, string>();

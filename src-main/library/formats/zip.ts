@@ -31,7 +31,7 @@ export class ZipArchive {
     if (bytes.length === 0) throw noText(name, 'the file is empty');
     if (bytes.toString('hex', 0, 8) === OLE_MAGIC) throw encrypted(name);
     try {
-      const zip = await openZip(bytes);
+      const zip = await openZip(archiveOf(bytes));
       return new ZipArchive(zip, await readEntries(zip, name), name);
     } catch (error) {
       if (error instanceof Error && error.name === 'KvasirError') throw error;
@@ -90,6 +90,21 @@ export class ZipArchive {
       throw broken(this.#name, `its archive is damaged (${reasonOf(error)})`, error);
     }
   }
+}
+
+/** The end of an archive's directory (APPNOTE 4.3.16), which is followed by a comment only. */
+const END = Buffer.from('PK\u0005\u0006', 'latin1');
+const END_BYTES = 22;
+
+/** An archive without the bytes before and after it that mail gateways and downloads leave, and other programs ignore. */
+function archiveOf(bytes: Buffer): Buffer {
+  const end = bytes.lastIndexOf(END);
+  if (end < 0 || end + END_BYTES > bytes.length) return bytes;
+  const directory = bytes.readUInt32LE(end + 16);
+  const shift = end - bytes.readUInt32LE(end + 12) - directory;
+  const isEntry = (at: number): boolean => bytes.toString('latin1', at, at + 4) === 'PK\u0001\u0002';
+  const start = shift > 0 && !isEntry(directory) && isEntry(directory + shift) ? shift : 0;
+  return bytes.subarray(start, end + END_BYTES + bytes.readUInt16LE(end + 20));
 }
 
 function openZip(bytes: Buffer): Promise<ZipFile> {
