@@ -1,27 +1,115 @@
-import mammoth from 'mammoth';
-import { broken, noText, reasonOf } from './errors.ts';
-import type { DocumentParser } from './format.ts';
-import { htmlToText } from './html-text.ts';
+import { broken, noText } from './errors.ts';
+import type { DocumentParser, ParsedHeading } from './format.ts';
+import { counted, oneLine, type Remarks, TextBlocks } from './office/blocks.ts';
+import { OfficePackage, type Relationship } from './office/package.ts';
+import { value, WordNumbers } from './office/word-numbers.ts';
+import { loadWordPart, readWordStyles, type WordPart } from './office/word-part.ts';
+import { PAGE_NUMBER, WordReader } from './office/word-reader.ts';
 import { plainTextTitle } from './titles.ts';
-import { ZipArchive } from './zip.ts';
+import { attribute, element, elements, type XmlElement } from './xml.ts';
+import { isOn } from './office/word-numbers.ts';
+
+/** Documents inserted in one another are read to this depth. */
+const MAX_INSERTED = 3;
 
 export const docx: DocumentParser = async (file) => {
-  const zip = await ZipArchive.open(file);
-  if (!zip.has('word/document.xml')) throw broken(file.name, 'it is not a Word document');
-  await zip.check((path) => path.endsWith('.xml') || path.endsWith('.rels'));
-  zip.close();
-  const { text, headings } = htmlToText(await toHtml(file.bytes, file.name));
+  const { text, headings, warnings } = await readWord(file, 0);
   if (text === '') throw noText(file.name, 'it has no paragraph with letters');
   const title = headings.find(({ level }) => level === 1)?.title ?? plainTextTitle(text);
-  return { text, headings, title, pages: [], warnings: [] };
+  return { text, headings, title, pages: [], warnings };
 };
 
-async function toHtml(buffer: Buffer, name: string): Promise<string> {
-  try {
-    const noImages = mammoth.images.imgElement(() => Promise.resolve({ src: '' }));
-    const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"];
-    return (await mammoth.convertToHtml({ buffer }, { convertImage: noImages, styleMap })).value;
-  } catch (error) {
-    throw broken(name, `it is damaged or not a Word document (${reasonOf(error)})`, error);
+interface WordText {
+  text: string;
+  headings: ParsedHeading[];
+  warnings: string[];
+}
+
+async function readWord(file: { name: string; bytes: Buffer }, depth: number): Promise<WordText> {
+  const pack = await OfficePackage.open(file);
+  const main = await pack.mainPart();
+  const links = await pack.relationships(main);
+  const load = (path: string | undefined): Promise<WordPart> =>
+    loadWordPart(pack, path, async (bytes) => {
+      if (depth >= MAX_INSERTED) return { text: '', headings: [] };
+      return readWord({ name: file.name, bytes }, depth + 1);
+    });
+  const partOf = (type: string): Promise<WordPart> =>
+    load([...links.values()].find((link) => link.type === type && !link.external)?.target);
+  const body = await load(main);
+  if (body.root?.name !== 'document') throw broken(file.name, 'it is not a Word document');
+  const styles = readWordStyles(await pack.related(links, 'styles'));
+  const numbers = new WordNumbers(await pack.related(links, 'numbering'), (style) =>
+    value(element(styles.get(style)?.paragraph, 'numPr'), 'numId'),
+  );
+  const sources = {
+    styles,
+    numbers,
+    footnotes: await partOf('footnotes'),
+    endnotes: await partOf('endnotes'),
+    comments: await partOf('comments'),
+  };
+  const reader = new WordReader(sources, body);
+  const { text, headings } = reader.read(body, element(body.root, 'body'));
+  const settings = await pack.related(links, 'settings');
+  const edges = await readEdges(reader, links, load, isSet(settings, 'evenAndOddHeaders'));
+  pack.close();
+  const out = new TextBlocks();
+  const lines = new Set(text.split('\n').map((line) => oneLine(line.replace(/^#+ /, ''))));
+  for (const line of edges.headers) if (!lines.has(line)) out.paragraph(line);
+  out.include(text, headings);
+  for (const line of edges.footers) if (!lines.has(line)) out.paragraph(line);
+  return { text: out.text, headings: out.headings, warnings: warningsOf(reader.remarks) };
+}
+
+/** Lines of the headers and footers that are shown, each once, without page numbers (ECMA-376 part 1, 17.10). */
+async function readEdges(
+  reader: WordReader,
+  links: ReadonlyMap<string, Relationship>,
+  load: (path: string) => Promise<WordPart>,
+  hasEven: boolean,
+): Promise<{ headers: Set<string>; footers: Set<string> }> {
+  const edges = { headers: new Set<string>(), footers: new Set<string>() };
+  const read = new Set<string>();
+  for (const section of reader.sections.slice()) {
+    for (const reference of elements(section)) {
+      const isHeader = reference.name === 'headerReference';
+      if (!isHeader && reference.name !== 'footerReference') continue;
+      const type = attribute(reference, 'type');
+      if ((type === 'first' && !isSet(section, 'titlePg')) || (type === 'even' && !hasEven)) continue;
+      const path = links.get(attribute(reference, 'id') ?? '')?.target;
+      if (path === undefined || read.has(path)) continue;
+      read.add(path);
+      const part = await load(path);
+      for (const line of reader.read(part, part.root).text.split('\n')) {
+        const shown = oneLine(line);
+        if (/[\p{L}\p{N}]/u.test(shown)) (isHeader ? edges.headers : edges.footers).add(shown);
+      }
+    }
   }
+  return edges;
+}
+
+function isSet(parent: XmlElement | undefined, name: string): boolean {
+  const property = element(parent, name);
+  return property !== undefined && isOn(property);
+}
+
+function warningsOf(remarks: Remarks): string[] {
+  const changes = ['insertion', 'deletion', 'move'].flatMap((kind) => {
+    const count = remarks.count(kind);
+    return count === 0 ? [] : [counted(count, kind)];
+  });
+  const [hidden, chunks, charts, diagrams, drawings] = ['hidden', 'chunk', 'chart', 'diagram', 'drawing'].map((kind) => remarks.count(kind));
+  const [symbols, objects] = [remarks.list('symbol:'), remarks.list('object:')];
+  return [
+    changes.length > 0 ? `Tracked changes were read as accepted: ${changes.join(', ')}.` : '',
+    hidden ? `Hidden text was left out: ${counted(hidden, 'piece')}.` : '',
+    chunks ? `Inserted documents of a kind that is not read were left out: ${chunks}.` : '',
+    charts ? `Charts that keep no values were left out: ${charts}.` : '',
+    diagrams ? `Diagrams without text were left out: ${diagrams}.` : '',
+    drawings ? `Hidden drawings were left out: ${drawings}.` : '',
+    symbols !== '' ? `Symbols without a Unicode character were left out, of the fonts ${symbols}.` : '',
+    objects !== '' ? `Embedded objects were left out: ${objects}.` : '',
+  ].filter(Boolean);
 }

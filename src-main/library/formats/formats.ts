@@ -21,8 +21,11 @@ const CODE =
 /** All kinds of documents. To add one, add a file to this folder and a line here. */
 const FORMATS = {
   pdf: { extensions: 'pdf', parser: async () => (await import('./pdf.ts')).pdf },
-  docx: { extensions: 'docx', parser: async () => (await import('./docx.ts')).docx },
-  pptx: { extensions: 'pptx', parser: async () => (await import('./pptx.ts')).pptx },
+  office: {
+    extensions:
+      'docx docm dotx dotm doc dot rtf odt ott fodt pptx pptm potx potm ppsx ppsm ppt pps pot odp otp fodp odg pages key',
+    parser: async () => (await import('./office.ts')).office,
+  },
   xlsx: { extensions: 'xlsx', parser: async () => (await import('./xlsx.ts')).xlsx },
   epub: { extensions: 'epub', parser: async () => (await import('./epub.ts')).epub },
   html: { extensions: 'html htm xhtml', parser: async () => (await import('./html.ts')).html },
@@ -58,7 +61,7 @@ export function formatOf(path: string): string {
 
 /** Documents of unsupported programs. They must not be read as text, which some of them (RTF) resemble. */
 const UNSUPPORTED = new Set(
-  'doc dot ppt xls rtf odt ods odp pages numbers key wpd eml msg mht ps'.split(' '),
+  'xls ods numbers wpd eml msg mht ps'.split(' '),
 );
 
 /**

@@ -1,75 +1,154 @@
 import { broken, noText } from './errors.ts';
-import { joinPages, type DocumentParser } from './format.ts';
-import { readRelationships, readXml } from './xml.ts';
-import { ZipArchive } from './zip.ts';
+import { joinPages, type DocumentParser, type ParsedHeading } from './format.ts';
+import { oneLine, Remarks, TextBlocks } from './office/blocks.ts';
+import { OfficePackage, type Relationship } from './office/package.ts';
+import { drawingsOf, paragraphText, SlideReader, type SlideText } from './office/slide.ts';
+import { attribute, descendants, element, elements, textOf, type XmlElement } from './xml.ts';
+
+interface Slide {
+  label: string;
+  title: string;
+  text: string;
+  headings: ParsedHeading[];
+  hidden: boolean;
+  remarks: Remarks;
+}
 
 export const pptx: DocumentParser = async (file) => {
-  const zip = await ZipArchive.open(file);
-  const presentation = await zip.text('ppt/presentation.xml');
-  if (presentation === undefined) throw broken(file.name, 'it is not a presentation');
-  const slides = [];
-  for (const [i, part] of (await slideParts(zip, presentation)).entries()) {
-    const slide = readSlide((await zip.text(part)) ?? '');
-    const notes = await notesOf(zip, part);
-    const text = [slide.text, notes].filter(Boolean).join('\n\n');
-    const headings = slide.title === '' ? [] : [{ start: 0, level: 2, title: slide.title }];
-    slides.push({ label: String(i + 1), title: slide.title, text, headings });
+  const pack = await OfficePackage.open(file);
+  const main = await pack.mainPart();
+  const presentation = await pack.xml(main);
+  if (presentation?.name !== 'presentation') throw broken(file.name, 'it is not a presentation');
+  const links = await pack.relationships(main);
+  const reader = new PresentationReader(pack, await authorsOf(pack, links));
+  const slides: Slide[] = [];
+  for (const id of elements(element(presentation, 'sldIdLst'), 'sldId')) {
+    const key = Object.entries(id.attributes).find(([name]) => name.endsWith(':id'))?.[1];
+    const path = links.get(key ?? '')?.target;
+    slides.push(await reader.slide(path ?? '', String(slides.length + 1)));
   }
-  zip.close();
+  pack.close();
   const joined = joinPages(slides);
-  if (joined.text === '') throw noText(file.name, 'its slides have only pictures');
-  const empty = slides.filter(({ text }) => text === '').map(({ label }) => label);
-  const warnings = empty.length > 0 ? [`Slides without text: ${empty.join(', ')}.`] : [];
+  const warnings = warningsOf(slides);
+  if (joined.text === '') throw noText(file.name, ['its slides have only pictures', ...warnings].join('; '));
   return { ...joined, title: slides[0]?.title ?? '', warnings };
 };
 
-/** Slides in presentation order. */
-async function slideParts(zip: ZipArchive, presentation: string): Promise<string[]> {
-  const targets = readRelationships((await zip.text('ppt/_rels/presentation.xml.rels')) ?? '', 'ppt');
-  const parts: string[] = [];
-  readXml(presentation, {
-    open: (name, attributes) => {
-      const target = name === 'p:sldId' ? targets.get(attributes['r:id'] ?? '') : undefined;
-      if (target !== undefined) parts.push(target);
-    },
-  });
-  return parts;
+/** Reads slides; what several of them show alike (footers, the layout's own text) only once. */
+class PresentationReader {
+  readonly #pack: OfficePackage;
+  readonly #authors: ReadonlyMap<string, string>;
+  readonly #edges = new Set<string>();
+  readonly #layouts = new Set<string>();
+
+  constructor(pack: OfficePackage, authors: ReadonlyMap<string, string>) {
+    this.#pack = pack;
+    this.#authors = authors;
+  }
+
+  async slide(path: string, label: string): Promise<Slide> {
+    const remarks = new Remarks();
+    const root = await this.#pack.xml(path);
+    if (!root) remarks.add('missing');
+    const links = await this.#pack.relationships(path);
+    const { title, body, edges } = await this.#shapes(path, root, remarks, () => true);
+    const hidden = root !== undefined && ['0', 'false'].includes(attribute(root, 'show') ?? '1');
+    const out = new TextBlocks();
+    out.heading(2, title);
+    if (hidden && (title !== '' || body.text !== '')) out.paragraph('(Hidden slide)');
+    out.include(body.text, []);
+    out.include((await this.#layoutText(path, root)).join('\n'), []);
+    for (const line of edges) if (isNew(this.#edges, line)) out.paragraph(line);
+    const notes = await this.#notes(links, remarks);
+    if (notes !== '') out.include(`Notes: ${notes}`, []);
+    for (const comment of await this.#comments(links)) out.paragraph(comment);
+    return { label, title, text: out.text, headings: out.headings, hidden, remarks };
+  }
+
+  async #shapes(
+    path: string,
+    root: XmlElement | undefined,
+    remarks: Remarks,
+    only: (placeholder: string | undefined) => boolean,
+  ): Promise<SlideText> {
+    return new SlideReader(await drawingsOf(this.#pack, path), remarks).read(root, only);
+  }
+
+  /** Text that a layout and its master put on every slide, at the first of them. Their placeholders are only prompts. */
+  async #layoutText(path: string, root: XmlElement | undefined): Promise<string[]> {
+    const lines: string[] = [];
+    let [at, shows] = [path, root];
+    for (const type of ['slideLayout', 'slideMaster']) {
+      if (shows === undefined || attribute(shows, 'showMasterSp') === '0') break;
+      const link = [...(await this.#pack.relationships(at)).values()].find((each) => each.type === type);
+      if (link === undefined) break;
+      at = link.target;
+      shows = await this.#pack.xml(at);
+      if (!isNew(this.#layouts, at)) continue;
+      const { body } = await this.#shapes(at, shows, new Remarks(), (placeholder) => placeholder === undefined);
+      lines.push(body.text);
+    }
+    return lines.filter(Boolean);
+  }
+
+  async #notes(links: ReadonlyMap<string, Relationship>, remarks: Remarks): Promise<string> {
+    const link = [...links.values()].find(({ type }) => type === 'notesSlide');
+    if (link === undefined) return '';
+    const root = await this.#pack.xml(link.target);
+    const { body } = await this.#shapes(link.target, root, remarks, (type) => type === undefined || type === 'body');
+    // A notes page repeats the slide's number; that alone is not a note.
+    return /^[\s\d]*$/.test(body.text) ? '' : body.text;
+  }
+
+  /** Comments of both kinds: `p:cm` with its text, and newer ones with answers below. */
+  async #comments(links: ReadonlyMap<string, Relationship>): Promise<string[]> {
+    const comments: string[] = [];
+    for (const { type, target } of links.values()) {
+      if (type !== 'comments') continue;
+      for (const comment of elements(await this.#pack.xml(target), 'cm')) {
+        comments.push(...[comment, ...descendants(comment, 'reply')].map((each) => this.#comment(each)));
+      }
+    }
+    return comments.filter(Boolean);
+  }
+
+  #comment(comment: XmlElement): string {
+    const author = this.#authors.get(attribute(comment, 'authorId') ?? '');
+    const written = textOf(element(comment, 'text'));
+    const text = oneLine(written || elements(element(comment, 'txBody'), 'p').map(paragraphText).join(' '));
+    return text === '' ? '' : `[Comment${author === undefined ? '' : ` by ${author}`}: ${text}]`;
+  }
 }
 
-async function notesOf(zip: ZipArchive, slide: string): Promise<string> {
-  const rels = slide.replace(/([^/]+)$/, '_rels/$1.rels');
-  const targets = readRelationships((await zip.text(rels)) ?? '', 'ppt/slides');
-  const part = [...targets.values()].find((target) => target.includes('/notesSlides/'));
-  const notes = part === undefined ? '' : readSlide((await zip.text(part)) ?? '').text;
-  // A notes page always repeats the slide's number; that alone is not a note.
-  return /^[\s\d]*$/.test(notes) ? '' : notes;
+async function authorsOf(pack: OfficePackage, links: ReadonlyMap<string, Relationship>): Promise<Map<string, string>> {
+  const roots = [await pack.related(links, 'commentAuthors'), await pack.related(links, 'authors')];
+  const authors = roots.flatMap((root) => elements(root));
+  return new Map(authors.map((author) => [attribute(author, 'id') ?? '', attribute(author, 'name') ?? '']));
 }
 
-/** Paragraphs of a slide, its title as a heading. */
-function readSlide(xml: string): { title: string; text: string } {
-  let title = '';
-  const body: string[] = [];
-  let placeholder = '';
-  let paragraph = '';
-  readXml(xml, {
-    open: (name, attributes) => {
-      if (name === 'p:sp') placeholder = '';
-      if (name === 'p:ph') placeholder = attributes['type'] ?? 'body';
-      if (name === 'a:p') paragraph = '';
-      if (name === 'a:br' || name === 'a:tab') paragraph += ' ';
-    },
-    text: (text, inside) => {
-      if (inside.at(-1) === 'a:t') paragraph += text;
-    },
-    close: (name) => {
-      const line = paragraph.trim();
-      if (name !== 'a:p' || line === '' || placeholder === 'sldNum') return;
-      if (placeholder === 'title' || placeholder === 'ctrTitle')
-        title = title === '' ? line : `${title} ${line}`;
-      else body.push(line);
-      paragraph = '';
-    },
+function isNew(seen: Set<string>, value: string): boolean {
+  if (seen.has(value)) return false;
+  seen.add(value);
+  return true;
+}
+
+function warningsOf(slides: readonly Slide[]): string[] {
+  const those = (matches: (slide: Slide) => boolean): string => slides.filter(matches).map(({ label }) => label).join(', ');
+  const with_ = (kind: string): string => those(({ remarks }) => remarks.count(kind) > 0);
+  const hidden = those((slide) => slide.hidden && slide.text !== '');
+  const [missing, shapes, charts, diagrams] = [with_('missing'), with_('hidden'), with_('chart'), with_('diagram')];
+  const objects = slides.flatMap(({ label, remarks }) => {
+    const kinds = remarks.list('object:');
+    return kinds === '' ? [] : [`${kinds} on slide ${label}`];
   });
-  const text = [title === '' ? '' : `## ${title}`, body.join('\n\n')].filter(Boolean).join('\n\n');
-  return { title, text };
+  const empty = those(({ text, remarks }) => text === '' && remarks.count('missing') === 0);
+  return [
+    hidden === '' ? '' : `Hidden slides were read and are marked: ${hidden}.`,
+    missing === '' ? '' : `Slides that the file lacks: ${missing}.`,
+    shapes === '' ? '' : `Hidden shapes were left out on slides: ${shapes}.`,
+    charts === '' ? '' : `Charts that keep no values were left out on slides: ${charts}.`,
+    diagrams === '' ? '' : `Diagrams without text were left out on slides: ${diagrams}.`,
+    objects.length === 0 ? '' : `Embedded objects were left out: ${objects.join('; ')}.`,
+    empty === '' ? '' : `Slides without text: ${empty}.`,
+  ].filter(Boolean);
 }

@@ -1,0 +1,44 @@
+import { broken, encrypted, noText } from './errors.ts';
+import type { DocumentParser, SourceFile } from './format.ts';
+import { COMPOUND_MAGIC, compoundStreams } from './office/compound.ts';
+import { OfficePackage } from './office/package.ts';
+
+/** Office documents of every age. They are told apart by their bytes: many have the extension of another kind. */
+export const office: DocumentParser = async (file) => (await parserOf(file))(file);
+
+async function parserOf(file: SourceFile): Promise<DocumentParser> {
+  const head = file.bytes.toString('latin1', 0, 1024).replace(/^(\u00ef\u00bb\u00bf)?\s*/, '');
+  if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
+  if (file.bytes.toString('hex', 0, 8) === COMPOUND_MAGIC) return compoundParser(file);
+  if (head.startsWith('{\\rt')) return (await import('./rtf.ts')).rtf;
+  if (/^(<\?xml|<office:document)/.test(head) && /<office:document\s/.test(head)) return (await import('./odf.ts')).odf;
+  if (/^<(!doctype html|html|\?xml[^>]*>\s*<(!doctype )?html)/i.test(head)) return (await import('./html.ts')).html;
+  if (head.startsWith('%PDF')) return (await import('./pdf.ts')).pdf;
+  return archiveParser(file);
+}
+
+async function archiveParser(file: SourceFile): Promise<DocumentParser> {
+  const pack = await OfficePackage.open(file);
+  try {
+    if (pack.has('content.xml')) return (await import('./odf.ts')).odf;
+    if (pack.has('Index.zip') || pack.has('Index/Document.iwa') || pack.has('QuickLook/Preview.pdf')) return (await import('./iwork.ts')).iwork;
+    const main = await pack.mainPart();
+    const root = await pack.xml(main);
+    if (root?.name === 'presentation') return (await import('./pptx.ts')).pptx;
+    if (root?.name === 'workbook') return (await import('./xlsx.ts')).xlsx;
+    return (await import('./docx.ts')).docx;
+  } finally {
+    pack.close();
+  }
+}
+
+/** A document from before 2007, or a newer one with a password ([MS-OFFCRYPTO] 2.3.4.4). */
+async function compoundParser({ name, bytes }: SourceFile): Promise<DocumentParser> {
+  const streams = compoundStreams(bytes);
+  if (!streams) throw broken(name, 'its archive is damaged');
+  if (streams.has('EncryptedPackage')) throw encrypted(name);
+  if (streams.has('PowerPoint Document')) return (await import('./ppt.ts')).ppt;
+  if (streams.has('WordDocument')) return (await import('./doc.ts')).doc;
+  if (streams.has('Workbook') || streams.has('Book')) return (await import('./xlsx.ts')).xlsx;
+  throw broken(name, 'it is not an Office document that Kvasir knows');
+}

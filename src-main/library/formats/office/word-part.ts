@@ -1,0 +1,91 @@
+import { decodeText } from '../decode.ts';
+import type { ParsedHeading } from '../format.ts';
+import { htmlToText } from '../html-text.ts';
+import { element, elements, type XmlElement } from '../xml.ts';
+import { chartText, diagramText } from './drawings.ts';
+import type { OfficePackage, Relationship } from './package.ts';
+import { value } from './word-numbers.ts';
+
+interface Chunk {
+  text: string;
+  headings: readonly ParsedHeading[];
+}
+
+/** A part with text (body, header, notes) and what it draws in from other parts. */
+export interface WordPart {
+  root: XmlElement | undefined;
+  /** Texts of charts and diagrams by relationship; '' for one without text. */
+  drawings: ReadonlyMap<string, string>;
+  /** Inserted documents by relationship; undefined for a kind that is not read. */
+  chunks: ReadonlyMap<string, Chunk | undefined>;
+}
+
+/** `readDocument`: reads an inserted Word document. */
+export async function loadWordPart(
+  pack: OfficePackage,
+  path: string | undefined,
+  readDocument: (bytes: Buffer) => Promise<Chunk>,
+): Promise<WordPart> {
+  const drawings = new Map<string, string>();
+  const chunks = new Map<string, Chunk | undefined>();
+  if (path === undefined) return { root: undefined, drawings, chunks };
+  for (const [id, link] of await pack.relationships(path)) {
+    if (link.type === 'chart' || link.type === 'chartEx') drawings.set(id, chartText(await partOf(pack, link)));
+    if (link.type === 'diagramData') drawings.set(id, diagramText(await partOf(pack, link)));
+    if (link.type === 'aFChunk') chunks.set(id, await readChunk(pack, link, readDocument));
+  }
+  return { root: await pack.xml(path), drawings, chunks };
+}
+
+function partOf(pack: OfficePackage, { external, target }: Relationship): Promise<XmlElement | undefined> {
+  return external ? Promise.resolve(undefined) : pack.xml(target);
+}
+
+/** An alternative format import part (ECMA-376 part 1, 11.3.1): HTML, text or another document. */
+async function readChunk(
+  pack: OfficePackage,
+  { external, target }: Relationship,
+  readDocument: (bytes: Buffer) => Promise<Chunk>,
+): Promise<Chunk | undefined> {
+  const bytes = external ? undefined : await pack.read(target);
+  if (bytes === undefined) return undefined;
+  if (bytes.toString('latin1', 0, 2) === 'PK') return readDocument(bytes);
+  if (bytes.toString('latin1', 0, 5) === '{\\rtf') return (await import('../rtf.ts')).readRtf(bytes, target);
+  if (/\.x?html?$/i.test(target)) return htmlToText(decodeText(bytes, target));
+  if (/\.txt$/i.test(target)) return { text: decodeText(bytes, target).trim(), headings: [] };
+  return undefined;
+}
+
+export interface WordStyle {
+  name: string;
+  basedOn: string | undefined;
+  paragraph: XmlElement | undefined;
+  run: XmlElement | undefined;
+}
+
+/** Styles by id. */
+export function readWordStyles(root: XmlElement | undefined): Map<string, WordStyle> {
+  return new Map(
+    elements(root, 'style').map((style) => [
+      Object.entries(style.attributes).find(([name]) => name.endsWith('styleId'))?.[1] ?? '',
+      {
+        name: value(style, 'name') ?? '',
+        basedOn: value(style, 'basedOn'),
+        paragraph: element(style, 'pPr'),
+        run: element(style, 'rPr'),
+      },
+    ]),
+  );
+}
+
+/** A style and those that it is based on, itself first. */
+export function styleChain(styles: ReadonlyMap<string, WordStyle>, id: string | undefined): [string, WordStyle][] {
+  const chain: [string, WordStyle][] = [];
+  for (let at = id; at !== undefined && chain.length < 20; ) {
+    const style = styles.get(at);
+    if (!style) break;
+    chain.push([at, style]);
+    at = style.basedOn;
+  }
+  return chain;
+}

@@ -1,0 +1,384 @@
+import { tableText } from '../table.ts';
+import { attribute, descendants, element, elements, textOf, type XmlElement } from '../xml.ts';
+import { oneLine, Remarks, TextBlocks } from './blocks.ts';
+import { paragraphsOf } from './drawings.ts';
+import { mathText } from './math.ts';
+import { symbolOf } from './symbols.ts';
+import { isOn, value, type WordNumbers } from './word-numbers.ts';
+import { styleChain, type WordPart, type WordStyle } from './word-part.ts';
+import { readRows } from './word-table.ts';
+
+/** Stands for a page number until its header is complete. */
+export const PAGE_NUMBER = '\uE000';
+
+interface Field {
+  instruction: string;
+  /** Whether what follows is shown. */
+  result: boolean;
+}
+
+export interface WordSources {
+  styles: ReadonlyMap<string, WordStyle>;
+  numbers: WordNumbers;
+  footnotes: WordPart;
+  endnotes: WordPart;
+  comments: WordPart;
+}
+
+/** Elements whose text is not shown. */
+const SILENT = new Set('pPr rPr sdtPr sdtEndPr delText delInstrText footnoteRef endnoteRef annotationRef'.split(' '));
+
+/** Reads the text of a Word document's parts as it is shown (ECMA-376 part 1, 17). Keeps count of what it leaves out. */
+export class WordReader {
+  readonly remarks = new Remarks();
+  readonly sections: XmlElement[] = [];
+  readonly #sources: WordSources;
+  #part: WordPart;
+  #fields: Field[] = [];
+  /** Text of paragraphs whose marks are deleted: it belongs to the next one. */
+  #joined = '';
+  #hidden = false;
+  #inCell = false;
+  /** Text boxes, charts, notes and comments: they follow the paragraph that holds them. */
+  #after: ((out: TextBlocks) => void)[] = [];
+  readonly #noteNumbers = { footnote: 0, endnote: 0 };
+
+  constructor(sources: WordSources, part: WordPart) {
+    this.#sources = sources;
+    this.#part = part;
+  }
+
+  /** The text of another part. */
+  read(part: WordPart, root: XmlElement | undefined): TextBlocks {
+    const saved = { part: this.#part, fields: this.#fields, joined: this.#joined, hidden: this.#hidden };
+    this.#part = part;
+    this.#fields = [];
+    this.#joined = '';
+    const out = new TextBlocks();
+    this.#blocks(root, out);
+    this.#flushJoined(out);
+    this.#part = saved.part;
+    this.#fields = saved.fields;
+    this.#joined = saved.joined;
+    this.#hidden = saved.hidden;
+    return out;
+  }
+
+  #blocks(parent: XmlElement | undefined, out: TextBlocks): void {
+    for (const child of elements(parent)) {
+      switch (child.name) {
+        case 'p':
+          this.#paragraph(child, out);
+          break;
+        case 'tbl':
+          this.#flushJoined(out);
+          this.#table(child, out);
+          break;
+        case 'altChunk':
+          this.#chunk(child, out);
+          break;
+        case 'sectPr':
+          this.sections.push(child);
+          break;
+        case 'AlternateContent':
+          this.#blocks(chosen(child), out);
+          break;
+        case 'oMath':
+        case 'oMathPara':
+          out.paragraph(this.#inlineElement(child));
+          break;
+        case 'sdt':
+        case 'sdtContent':
+        case 'customXml':
+        case 'ins':
+        case 'moveTo':
+          this.#blocks(child, out);
+          break;
+        default:
+      }
+    }
+  }
+
+  #paragraph(paragraph: XmlElement, out: TextBlocks): void {
+    const properties = element(paragraph, 'pPr');
+    const mark = element(properties, 'rPr');
+    const styles = styleChain(this.#sources.styles, value(properties, 'pStyle'));
+    const section = element(properties, 'sectPr');
+    if (section) this.sections.push(section);
+    this.#hidden = styles.map(([, { run }]) => element(run, 'vanish')).find(Boolean) !== undefined;
+    const text = this.#joined + this.#inline(paragraph);
+    this.#joined = '';
+    this.#fields = this.#fields.filter(({ result }) => result);
+    if (element(mark, 'del') ?? element(mark, 'moveFrom')) this.#joined = text;
+    else if (text.trim() !== '' || !element(mark, 'vanish')) this.#place(text, properties, styles, out);
+    this.#flushAfter(out);
+  }
+
+  #place(text: string, properties: XmlElement | undefined, styles: [string, WordStyle][], out: TextBlocks): void {
+    const [number, depth] = this.#number(properties, styles);
+    const level = headingLevel(properties, styles);
+    if (level > 0 && !this.#inCell) out.heading(level, text.trim() === '' ? '' : `${number === '-' ? '' : number} ${text}`);
+    else if (number !== '') out.item(number, text, number === '-' ? depth : 0);
+    else out.paragraph(text);
+  }
+
+  /** The number before a paragraph, and its level. */
+  #number(properties: XmlElement | undefined, styles: [string, WordStyle][]): [string, number] {
+    const { numbers } = this.#sources;
+    const own = element(properties, 'numPr');
+    const owner = styles.find(([, { paragraph }]) => value(element(paragraph, 'numPr'), 'numId') !== undefined);
+    const inherited = element(owner?.[1].paragraph, 'numPr');
+    const instance = value(own, 'numId') ?? value(inherited, 'numId') ?? '0';
+    if (instance === '0' || (own && element(own, 'del'))) return ['', 0];
+    const styleLevels = styles.map(([id]) => numbers.levelOfStyle(instance, id));
+    const bound = value(own, 'numId') === undefined ? styleLevels.find((level) => level !== undefined) : undefined;
+    const level = Number(value(own, 'ilvl') ?? bound ?? value(inherited, 'ilvl') ?? 0);
+    return [numbers.next(instance, level), level];
+  }
+
+  #flushJoined(out: TextBlocks): void {
+    out.paragraph(this.#joined);
+    this.#joined = '';
+  }
+
+  #flushAfter(out: TextBlocks): void {
+    const after = this.#after;
+    const fields = this.#fields;
+    this.#after = [];
+    this.#fields = [];
+    for (const add of after) add(out);
+    this.#fields = fields;
+  }
+
+  #table(table: XmlElement, out: TextBlocks): void {
+    const wasInCell = this.#inCell;
+    this.#inCell = true;
+    const rows = readRows(table, (cell) => this.#cell(cell), (kind) => this.remarks.add(kind));
+    this.#inCell = wasInCell;
+    const isFrame = rows.every((row) => row.length <= 1) && !wasInCell;
+    if (isFrame) for (const row of rows) out.include(row[0] ?? '', []);
+    else if (wasInCell) out.paragraph(`(${tableText(rows).replace(/^- /, '').replaceAll('\n- ', ' / ')})`);
+    else out.paragraph(hasHeader(table) ? tableText(rows) : rows.map((row) => `- ${row.map(oneLine).filter(Boolean).join(' | ')}`).filter((line) => line !== '- ').join('\n'));
+  }
+
+  #cell(cell: XmlElement): string {
+    const out = new TextBlocks();
+    this.#blocks(cell, out);
+    this.#flushJoined(out);
+    return out.text;
+  }
+
+  #chunk(node: XmlElement, out: TextBlocks): void {
+    const chunk = this.#part.chunks.get(attribute(node, 'id') ?? '');
+    if (chunk) out.include(chunk.text, chunk.headings);
+    else this.remarks.add('chunk');
+  }
+
+  #inline(parent: XmlElement): string {
+    return elements(parent).map((child) => this.#inlineElement(child)).join('');
+  }
+
+  #inlineElement(node: XmlElement): string {
+    const { name } = node;
+    if (SILENT.has(name)) return '';
+    if (name === 'del' || name === 'moveFrom' || name === 'ins' || name === 'moveTo') return this.#change(node);
+    if (name === 'r') return this.#run(node);
+    if (name === 'AlternateContent') return this.#inline(chosen(node));
+    if (name === 'drawing' || name === 'pict' || name === 'object') return this.#drawing(node);
+    if (name === 'oMathPara') return this.#shown(elements(node, 'oMath').map((math) => `$${mathText(math)}$`).join('\n'));
+    if (name === 'oMath') return this.#shown(`$${mathText(node)}$`);
+    if (name === 'fldSimple') return isPageNumber(attribute(node, 'instr') ?? '') ? this.#shown(PAGE_NUMBER) : this.#inline(node);
+    if (name === 'ruby') return `${this.#inlineOf(node, 'rubyBase')}(${this.#inlineOf(node, 'rt')})`;
+    if (name === 'sdt' && element(node, 'sdtPr', 'showingPlcHdr')) return `[${this.#inlineOf(node, 'sdtContent')}]`;
+    if (name === 'subDoc') this.remarks.add('chunk');
+    return this.#inline(node);
+  }
+
+  #inlineOf(node: XmlElement, name: string): string {
+    const child = element(node, name);
+    return child ? this.#inline(child) : '';
+  }
+
+  #change(node: XmlElement): string {
+    this.remarks.add({ del: 'deletion', ins: 'insertion', moveTo: 'move' }[node.name] ?? '');
+    return node.name === 'ins' || node.name === 'moveTo' ? this.#inline(node) : '';
+  }
+
+  /** What a field shows, or '' while its instruction is read. */
+  #shown(text: string): string {
+    return this.#fields.every(({ result }) => result) ? text : '';
+  }
+
+  #run(run: XmlElement): string {
+    const properties = element(run, 'rPr');
+    const style = styleChain(this.#sources.styles, value(properties, 'rStyle'));
+    const vanish = element(properties, 'vanish') ?? style.map(([, each]) => element(each.run, 'vanish')).find(Boolean);
+    if (vanish ? isOn(vanish) : this.#hidden) {
+      if (textOf(run).trim() !== '') this.remarks.add('hidden');
+      for (const child of elements(run, 'fldChar')) this.#fieldMark(child);
+      return '';
+    }
+    const fonts = element(properties, 'rFonts');
+    const font = (fonts && attribute(fonts, 'ascii')) ?? '';
+    return elements(run).map((child) => this.#runPart(child, font)).join('');
+  }
+
+  #runPart(node: XmlElement, font: string): string {
+    switch (node.name) {
+      case 't':
+        return this.#text(textOf(node), font);
+      case 'tab':
+      case 'ptab':
+        return this.#shown('\t');
+      case 'br':
+      case 'cr':
+        return this.#shown('\n');
+      case 'noBreakHyphen':
+        return this.#shown('-');
+      case 'softHyphen':
+        return '';
+      case 'sym':
+        return this.#shown(this.#symbol(attribute(node, 'font') ?? '', parseInt(attribute(node, 'char') ?? '', 16)));
+      case 'pgNum':
+        return PAGE_NUMBER;
+      case 'fldChar':
+        return this.#fieldMark(node);
+      case 'instrText': {
+        const field = this.#fields.at(-1);
+        if (field) field.instruction += textOf(node);
+        return '';
+      }
+      case 'footnoteReference':
+        return this.#note(node, 'footnote');
+      case 'endnoteReference':
+        return this.#note(node, 'endnote');
+      case 'commentReference':
+        return this.#comment(node);
+      default:
+        return this.#inlineElement(node);
+    }
+  }
+
+  #text(text: string, font: string): string {
+    const field = this.#fields.at(-1);
+    if (field?.result === true && isPageNumber(field.instruction)) return PAGE_NUMBER;
+    const known = text.replaceAll(PAGE_NUMBER, '');
+    if (!/^(symbol|wingdings)/i.test(font)) return this.#shown(known);
+    return this.#shown(Array.from(known, (letter) => (letter === ' ' ? ' ' : this.#symbol(font, letter.codePointAt(0) ?? 0))).join(''));
+  }
+
+  #symbol(font: string, code: number): string {
+    const symbol = Number.isNaN(code) ? undefined : symbolOf(font, code);
+    if (symbol === undefined) this.remarks.add(`symbol:${font}`);
+    return symbol ?? '';
+  }
+
+  /** Complex fields (17.16.18): begin, instruction, separate, result, end. Form fields of old kind show their state at their begin. */
+  #fieldMark(node: XmlElement): string {
+    const type = attribute(node, 'fldCharType');
+    if (type === 'end') this.#fields.pop();
+    const field = this.#fields.at(-1);
+    if (type === 'separate' && field) field.result = true;
+    if (type !== 'begin') return '';
+    const state = this.#shown(formState(element(node, 'ffData')));
+    this.#fields.push({ instruction: '', result: false });
+    return state;
+  }
+
+  #note(node: XmlElement, kind: 'footnote' | 'endnote'): string {
+    const part = kind === 'footnote' ? this.#sources.footnotes : this.#sources.endnotes;
+    const note = elements(part.root, kind).find((each) => attribute(each, 'id') === attribute(node, 'id'));
+    if (!note) return '';
+    const number = `[${(this.#noteNumbers[kind] += 1)}${kind === 'endnote' ? ' (end)' : ''}]`;
+    this.#after.push((out) => out.paragraph(`${number} ${this.read(part, note).text}`));
+    return this.#shown(number);
+  }
+
+  #comment(node: XmlElement): string {
+    const part = this.#sources.comments;
+    const comment = elements(part.root, 'comment').find((each) => attribute(each, 'id') === attribute(node, 'id'));
+    if (!comment) return '';
+    const author = attribute(comment, 'author') ?? '';
+    this.#after.push((out) => {
+      const { text } = this.read(part, comment);
+      if (text !== '') out.paragraph(`[Comment${author === '' ? '' : ` by ${author}`}: ${oneLine(text)}]`);
+    });
+    return '';
+  }
+
+  /** Text boxes, charts, diagrams and decorative text; pictures have none. */
+  #drawing(node: XmlElement): string {
+    for (const child of elements(node)) {
+      const drawn = this.#part.drawings.get(attribute(child, child.name === 'relIds' ? 'dm' : 'id') ?? '');
+      if (child.name === 'docPr' && attribute(child, 'hidden') === '1') {
+        this.remarks.add('drawing');
+        return '';
+      }
+      if (child.name === 'AlternateContent') this.#drawing(chosen(child));
+      else if (child.name === 'txbxContent') this.#after.push((out) => this.#box(child, out));
+      else if (child.name === 'txBody') this.#after.push((out) => out.paragraph(paragraphsOf(child).join('\n')));
+      else if (child.name === 'chart' || child.name === 'relIds') this.#drawn(child.name, drawn);
+      else if (child.name === 'textpath') this.#after.push((out) => out.paragraph(attribute(child, 'string') ?? ''));
+      else if (child.name === 'OLEObject') this.remarks.add(`object:${attribute(child, 'ProgID') ?? 'unknown'}`);
+      else this.#drawing(child);
+    }
+    return '';
+  }
+
+  #drawn(name: string, text: string | undefined): void {
+    if (text === undefined || text === '') this.remarks.add(name === 'chart' ? 'chart' : 'diagram');
+    else this.#after.push((out) => out.include(text, []));
+  }
+
+  #box(content: XmlElement, out: TextBlocks): void {
+    const hidden = this.#hidden;
+    this.#blocks(content, out);
+    this.#flushJoined(out);
+    this.#hidden = hidden;
+  }
+}
+
+/** Of the alternatives for programs old and new, the first that has text (ECMA-376 part 3, 7.6). They say the same. */
+function chosen(alternatives: XmlElement): XmlElement {
+  const choice = element(alternatives, 'Choice');
+  const names = ['txbxContent', 'chart', 'relIds', 't', 'p', 'oMath'];
+  const useful = choice && (textOf(choice).trim() !== '' || names.some((name) => descendants(choice, name).length > 0));
+  return (useful ? choice : (element(alternatives, 'Fallback') ?? choice)) ?? alternatives;
+}
+
+function isPageNumber(instruction: string): boolean {
+  return /^\s*(PAGE|NUMPAGES|SECTIONPAGES)\b/i.test(instruction);
+}
+
+/** 0 for text. A style's outline level counts, then its name, which is English in every document. */
+function headingLevel(properties: XmlElement | undefined, styles: [string, WordStyle][]): number {
+  const own = value(properties, 'outlineLvl');
+  if (own !== undefined) return (Number(own) + 1) % 10;
+  for (const [, { name, paragraph }] of styles) {
+    const outline = value(paragraph, 'outlineLvl');
+    if (outline !== undefined) return (Number(outline) + 1) % 10;
+    const [, digit] = /^heading (\d)$/i.exec(name) ?? [];
+    if (digit !== undefined) return Number(digit);
+    if (/^title$/i.test(name)) return 1;
+  }
+  return 0;
+}
+
+function hasHeader(table: XmlElement): boolean {
+  const look = element(table, 'tblPr', 'tblLook');
+  const bits = parseInt((look && attribute(look, 'val')) ?? '0020', 16);
+  const first = look && attribute(look, 'firstRow');
+  return first === undefined ? (bits & 0x20) !== 0 : first !== '0' && first !== 'false';
+}
+
+function formState(data: XmlElement | undefined): string {
+  const box = element(data, 'checkBox');
+  if (box) {
+    const state = element(box, 'checked') ?? element(box, 'default');
+    return state && isOn(state) ? '☑' : '☐';
+  }
+  const list = element(data, 'ddList');
+  const entries = elements(list, 'listEntry');
+  const entry = entries[Number(value(list, 'result') ?? value(list, 'default') ?? 0)];
+  return (entry && attribute(entry, 'val')) ?? '';
+}

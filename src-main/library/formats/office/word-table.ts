@@ -1,0 +1,71 @@
+import { attribute, element, elements, type XmlElement } from '../xml.ts';
+import { oneLine } from './blocks.ts';
+import { isOn, value } from './word-numbers.ts';
+
+/** No table has more columns (Word allows 63). */
+const MAX_COLUMNS = 1024;
+
+/** A table's rows, each column in its place: merged cells repeat their text downwards, and leave empty places to the right. */
+export function readRows(
+  table: XmlElement,
+  readCell: (cell: XmlElement) => string,
+  remark: (kind: string) => void,
+): string[][] {
+  const rows: string[][] = [];
+  const headers: string[][] = [];
+  let above: string[] = [];
+  for (const row of inner(table, 'tr')) {
+    const properties = element(row, 'trPr');
+    if (element(properties, 'del')) {
+      remark('deletion');
+      continue;
+    }
+    const hidden = element(properties, 'hidden');
+    if (hidden && isOn(hidden)) {
+      remark('hidden');
+      continue;
+    }
+    if (element(properties, 'ins')) remark('insertion');
+    const isHeader = element(properties, 'tblHeader') !== undefined && rows.length === 0;
+    const cells = readRow(row, above, readCell, isHeader);
+    above = cells;
+    (isHeader ? headers : rows).push(cells);
+  }
+  return headers.length > 1 ? [joinHeaders(headers), ...rows] : [...headers, ...rows];
+}
+
+function readRow(
+  row: XmlElement,
+  above: readonly string[],
+  readCell: (cell: XmlElement) => string,
+  repeat: boolean,
+): string[] {
+  const cells: string[] = [];
+  const skipped = Number(value(element(row, 'trPr'), 'gridBefore') ?? 0);
+  for (let i = 0; i < skipped && i < MAX_COLUMNS; i += 1) cells.push('');
+  for (const cell of inner(row, 'tc')) {
+    const properties = element(cell, 'tcPr');
+    if (element(properties, 'cellDel')) continue;
+    const merge = element(properties, 'vMerge');
+    const goesOn = merge !== undefined && (attribute(merge, 'val') ?? 'continue') === 'continue';
+    const text = goesOn ? (above[cells.length] ?? '') : readCell(cell);
+    const span = Math.min(Number(value(properties, 'gridSpan') ?? 1), MAX_COLUMNS);
+    cells.push(text);
+    for (let i = 1; i < span && cells.length < MAX_COLUMNS; i += 1) cells.push(repeat ? text : '');
+  }
+  return cells;
+}
+
+/** Several rows of column names as one. */
+function joinHeaders(rows: readonly string[][]): string[] {
+  const width = Math.max(...rows.map((row) => row.length));
+  return Array.from({ length: width }, (_, i) => [...new Set(rows.map((row) => oneLine(row[i] ?? '')))].filter(Boolean).join(' '));
+}
+
+/** Rows or cells, also those inside content controls and tracked changes. */
+function inner(parent: XmlElement, name: string): XmlElement[] {
+  return elements(parent).flatMap((child) => {
+    if (child.name === name) return [child];
+    return ['sdt', 'sdtContent', 'customXml', 'ins', 'moveTo'].includes(child.name) ? inner(child, name) : [];
+  });
+}
