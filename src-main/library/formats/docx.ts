@@ -1,13 +1,13 @@
 import { broken, noText } from './errors.ts';
 import type { DocumentParser, ParsedHeading } from './format.ts';
-import { counted, oneLine, type Remarks, TextBlocks } from './office/blocks.ts';
+import { counted, type Remarks } from './office/blocks.ts';
 import { OfficePackage, type Relationship } from './office/package.ts';
-import { value, WordNumbers } from './office/word-numbers.ts';
+import { edgeLines, withEdges } from './office/page-numbers.ts';
+import { isOn, value, WordNumbers } from './office/word-numbers.ts';
 import { loadWordPart, readWordStyles, type WordPart } from './office/word-part.ts';
-import { PAGE_NUMBER, WordReader } from './office/word-reader.ts';
+import { WordReader } from './office/word-reader.ts';
 import { plainTextTitle } from './titles.ts';
 import { attribute, element, elements, type XmlElement } from './xml.ts';
-import { isOn } from './office/word-numbers.ts';
 
 /** Documents inserted in one another are read to this depth. */
 const MAX_INSERTED = 3;
@@ -50,16 +50,12 @@ async function readWord(file: { name: string; bytes: Buffer }, depth: number): P
     comments: await partOf('comments'),
   };
   const reader = new WordReader(sources, body);
-  const { text, headings } = reader.read(body, element(body.root, 'body'));
+  const read = reader.read(body, element(body.root, 'body'));
   const settings = await pack.related(links, 'settings');
   const edges = await readEdges(reader, links, load, isSet(settings, 'evenAndOddHeaders'));
   pack.close();
-  const out = new TextBlocks();
-  const lines = new Set(text.split('\n').map((line) => oneLine(line.replace(/^#+ /, ''))));
-  for (const line of edges.headers) if (!lines.has(line)) out.paragraph(line);
-  out.include(text, headings);
-  for (const line of edges.footers) if (!lines.has(line)) out.paragraph(line);
-  return { text: out.text, headings: out.headings, warnings: warningsOf(reader.remarks) };
+  const { text, headings } = withEdges(read, edges.headers, edges.footers);
+  return { text, headings, warnings: warningsOf(reader.remarks) };
 }
 
 /** Lines of the headers and footers that are shown, each once, without page numbers (ECMA-376 part 1, 17.10). */
@@ -81,10 +77,8 @@ async function readEdges(
       if (path === undefined || read.has(path)) continue;
       read.add(path);
       const part = await load(path);
-      for (const line of reader.read(part, part.root).text.split('\n')) {
-        const shown = oneLine(line);
-        if (/[\p{L}\p{N}]/u.test(shown)) (isHeader ? edges.headers : edges.footers).add(shown);
-      }
+      const lines = edgeLines(reader.read(part, part.root, true).text);
+      for (const line of lines) (isHeader ? edges.headers : edges.footers).add(line);
     }
   }
   return edges;

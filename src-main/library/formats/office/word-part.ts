@@ -50,7 +50,7 @@ async function readChunk(
   const bytes = external ? undefined : await pack.read(target);
   if (bytes === undefined) return undefined;
   if (bytes.toString('latin1', 0, 2) === 'PK') return readDocument(bytes);
-  if (bytes.toString('latin1', 0, 5) === '{\\rtf') return (await import('../rtf.ts')).readRtf(bytes, target);
+  if (bytes.toString('latin1', 0, 5) === '{\\rtf') return (await import('../rtf.ts')).readRtf(bytes);
   if (/\.x?html?$/i.test(target)) return htmlToText(decodeText(bytes, target));
   if (/\.txt$/i.test(target)) return { text: decodeText(bytes, target).trim(), headings: [] };
   return undefined;

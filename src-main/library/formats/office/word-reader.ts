@@ -3,13 +3,11 @@ import { attribute, descendants, element, elements, textOf, type XmlElement } fr
 import { oneLine, Remarks, TextBlocks } from './blocks.ts';
 import { paragraphsOf } from './drawings.ts';
 import { mathText } from './math.ts';
+import { PAGE_NUMBER } from './page-numbers.ts';
 import { symbolOf } from './symbols.ts';
-import { isOn, value, type WordNumbers } from './word-numbers.ts';
+import { formatNumber, isOn, value, type WordNumbers } from './word-numbers.ts';
 import { styleChain, type WordPart, type WordStyle } from './word-part.ts';
 import { readRows } from './word-table.ts';
-
-/** Stands for a page number until its header is complete. */
-export const PAGE_NUMBER = '\uE000';
 
 interface Field {
   instruction: string;
@@ -39,8 +37,10 @@ export class WordReader {
   #joined = '';
   #hidden = false;
   #inCell = false;
+  #isEdge = false;
   /** Text boxes, charts, notes and comments: they follow the paragraph that holds them. */
   #after: ((out: TextBlocks) => void)[] = [];
+  readonly #notes = new Map<WordPart, Map<string | undefined, XmlElement>>();
   readonly #noteNumbers = { footnote: 0, endnote: 0 };
 
   constructor(sources: WordSources, part: WordPart) {
@@ -48,16 +48,18 @@ export class WordReader {
     this.#part = part;
   }
 
-  /** The text of another part. */
-  read(part: WordPart, root: XmlElement | undefined): TextBlocks {
+  /** The text of a part. `isEdge`: of a header or footer, with marks for the numbers of pages. */
+  read(part: WordPart, root: XmlElement | undefined, isEdge = false): TextBlocks {
     const saved = { part: this.#part, fields: this.#fields, joined: this.#joined, hidden: this.#hidden };
     this.#part = part;
+    this.#isEdge = isEdge;
     this.#fields = [];
     this.#joined = '';
     const out = new TextBlocks();
     this.#blocks(root, out);
     this.#flushJoined(out);
     this.#part = saved.part;
+    this.#isEdge = false;
     this.#fields = saved.fields;
     this.#joined = saved.joined;
     this.#hidden = saved.hidden;
@@ -187,7 +189,7 @@ export class WordReader {
     if (name === 'drawing' || name === 'pict' || name === 'object') return this.#drawing(node);
     if (name === 'oMathPara') return this.#shown(elements(node, 'oMath').map((math) => `$${mathText(math)}$`).join('\n'));
     if (name === 'oMath') return this.#shown(`$${mathText(node)}$`);
-    if (name === 'fldSimple') return isPageNumber(attribute(node, 'instr') ?? '') ? this.#shown(PAGE_NUMBER) : this.#inline(node);
+    if (name === 'fldSimple') return this.#isPageNumber(attribute(node, 'instr')) ? PAGE_NUMBER : this.#inline(node);
     if (name === 'ruby') return `${this.#inlineOf(node, 'rubyBase')}(${this.#inlineOf(node, 'rt')})`;
     if (name === 'sdt' && element(node, 'sdtPr', 'showingPlcHdr')) return `[${this.#inlineOf(node, 'sdtContent')}]`;
     if (name === 'subDoc') this.remarks.add('chunk');
@@ -202,6 +204,10 @@ export class WordReader {
   #change(node: XmlElement): string {
     this.remarks.add({ del: 'deletion', ins: 'insertion', moveTo: 'move' }[node.name] ?? '');
     return node.name === 'ins' || node.name === 'moveTo' ? this.#inline(node) : '';
+  }
+
+  #isPageNumber(instruction = ''): boolean {
+    return this.#isEdge && /^\s*(PAGE|NUMPAGES|SECTIONPAGES)\b/i.test(instruction);
   }
 
   /** What a field shows, or '' while its instruction is read. */
@@ -240,7 +246,7 @@ export class WordReader {
       case 'sym':
         return this.#shown(this.#symbol(attribute(node, 'font') ?? '', parseInt(attribute(node, 'char') ?? '', 16)));
       case 'pgNum':
-        return PAGE_NUMBER;
+        return this.#isEdge ? PAGE_NUMBER : '';
       case 'fldChar':
         return this.#fieldMark(node);
       case 'instrText': {
@@ -261,7 +267,7 @@ export class WordReader {
 
   #text(text: string, font: string): string {
     const field = this.#fields.at(-1);
-    if (field?.result === true && isPageNumber(field.instruction)) return PAGE_NUMBER;
+    if (field?.result === true && this.#isPageNumber(field.instruction)) return PAGE_NUMBER;
     const known = text.replaceAll(PAGE_NUMBER, '');
     if (!/^(symbol|wingdings)/i.test(font)) return this.#shown(known);
     return this.#shown(Array.from(known, (letter) => (letter === ' ' ? ' ' : this.#symbol(font, letter.codePointAt(0) ?? 0))).join(''));
@@ -287,16 +293,24 @@ export class WordReader {
 
   #note(node: XmlElement, kind: 'footnote' | 'endnote'): string {
     const part = kind === 'footnote' ? this.#sources.footnotes : this.#sources.endnotes;
-    const note = elements(part.root, kind).find((each) => attribute(each, 'id') === attribute(node, 'id'));
+    const note = this.#byId(part, node);
     if (!note) return '';
-    const number = `[${(this.#noteNumbers[kind] += 1)}${kind === 'endnote' ? ' (end)' : ''}]`;
+    this.#noteNumbers[kind] += 1;
+    const number = `[${formatNumber(this.#noteNumbers[kind], kind === 'endnote' ? 'lowerRoman' : 'decimal')}]`;
     this.#after.push((out) => out.paragraph(`${number} ${this.read(part, note).text}`));
     return this.#shown(number);
   }
 
+  /** The note or comment that a reference leads to. */
+  #byId(part: WordPart, reference: XmlElement): XmlElement | undefined {
+    const known = this.#notes.get(part) ?? new Map(elements(part.root).map((note) => [attribute(note, 'id'), note]));
+    this.#notes.set(part, known);
+    return known.get(attribute(reference, 'id'));
+  }
+
   #comment(node: XmlElement): string {
     const part = this.#sources.comments;
-    const comment = elements(part.root, 'comment').find((each) => attribute(each, 'id') === attribute(node, 'id'));
+    const comment = this.#byId(part, node);
     if (!comment) return '';
     const author = attribute(comment, 'author') ?? '';
     this.#after.push((out) => {
@@ -344,10 +358,6 @@ function chosen(alternatives: XmlElement): XmlElement {
   const names = ['txbxContent', 'chart', 'relIds', 't', 'p', 'oMath'];
   const useful = choice && (textOf(choice).trim() !== '' || names.some((name) => descendants(choice, name).length > 0));
   return (useful ? choice : (element(alternatives, 'Fallback') ?? choice)) ?? alternatives;
-}
-
-function isPageNumber(instruction: string): boolean {
-  return /^\s*(PAGE|NUMPAGES|SECTIONPAGES)\b/i.test(instruction);
 }
 
 /** 0 for text. A style's outline level counts, then its name, which is English in every document. */
