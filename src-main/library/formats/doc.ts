@@ -1,21 +1,52 @@
-import WordExtractor from 'word-extractor';
-import { broken, noText } from './errors.ts';
+import { broken, encrypted, noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
-import { counted, oneLine, TextBlocks } from './office/blocks.ts';
+import { counted, oneLine, type Remarks } from './office/blocks.ts';
+import { compoundStreams } from './office/compound.ts';
+import { DocFile } from './office/doc-file.ts';
+import { DocReader } from './office/doc-reader.ts';
 import { edgeLines, withEdges } from './office/page-numbers.ts';
 import { plainTextTitle } from './titles.ts';
 
-/** Word documents from 1997 to 2003. Their headings and automatic numbers are in formatting that the library does not read. */
-export const doc: DocumentParser = async ({ name, bytes }) => {
-  const document = await extract(name, bytes);
-  const body = new TextBlocks();
-  for (const line of document.getBody().split('\n')) body.paragraph(rowOf(line));
-  for (const note of [document.getFootnotes(), document.getEndnotes()]) addLines(body, '[Note] ', note);
-  addLines(body, '', document.getTextboxes({ includeHeadersAndFooters: false }));
-  addLines(body, '[Comment] ', document.getAnnotations());
-  const headers = edgeLines(document.getHeaders({ includeFooters: false }));
-  const { text } = withEdges(body, headers, edgeLines(document.getFooters()));
-  if (text === '') throw noText(name, 'it has no words');
-  const warnings = ['Its headings, the numbers of its lists and its tracked changes could not be told from other text.'];
-  return { text, headings: [], title: plainTextTitle(text), pages: [], warnings };
+/** Word documents from 1997 to 2003. */
+export const doc: DocumentParser = ({ name, bytes }) => {
+  const streams = compoundStreams(bytes);
+  const document = streams?.get('WordDocument')?.();
+  if (document === undefined || document.length < 0x220) throw broken(name, 'it is damaged or not a Word document');
+  const flags = document.readUInt16LE(10);
+  if (document.readUInt16LE(0) !== 0xa5ec) throw broken(name, 'it is of a version of Word before 1997');
+  if ((flags & 0x100) !== 0) throw encrypted(name);
+  const table = streams?.get((flags & 0x200) === 0 ? '0Table' : '1Table')?.();
+  if (table === undefined) throw broken(name, 'it is damaged');
+  const reader = readerOf(name, document, table);
+  const body = reader.body();
+  const edges = { headers: new Set<string>(), footers: new Set<string>() };
+  for (const { kind, text } of reader.edges()) for (const line of edgeLines(text)) edges[kind].add(oneLine(line));
+  const { text, headings } = withEdges(body, edges.headers, edges.footers);
+  const warnings = warningsOf(reader.remarks);
+  if (text === '') throw noText(name, ['it has no words', ...warnings].join('; '));
+  const title = headings.find(({ level }) => level === 1)?.title ?? plainTextTitle(text);
+  return { text, headings, title, pages: [], warnings };
 };
+
+function readerOf(name: string, document: Buffer, table: Buffer): DocReader {
+  try {
+    return new DocReader(new DocFile(document, table));
+  } catch (error) {
+    if (error instanceof RangeError) throw broken(name, 'its text is damaged', error);
+    throw error;
+  }
+}
+
+function warningsOf(remarks: Remarks): string[] {
+  const changes = ['insertion', 'deletion'].flatMap((kind) => {
+    const count = remarks.count(kind);
+    return count === 0 ? [] : [counted(count, kind)];
+  });
+  const [hidden, items, symbols] = ['hidden', 'item', 'symbol'].map((kind) => remarks.count(kind));
+  return [
+    changes.length > 0 ? `Tracked changes were read as accepted: ${changes.join(', ')}.` : '',
+    hidden ? `Hidden text was left out: ${counted(hidden, 'piece')}.` : '',
+    items ? `Automatic numbers of lists were not read: ${counted(items, 'item')} have a dash instead.` : '',
+    symbols ? `Symbols of fonts were left out: ${symbols}.` : '',
+  ].filter(Boolean);
+}

@@ -2,7 +2,7 @@ import iconv from 'iconv-lite';
 import { oneLine, Remarks, TextBlocks } from './blocks.ts';
 import { CHARACTERS, CHARSETS, EDGES, READ, SKIPPED } from './rtf-words.ts';
 import { edgeLines, PAGE_NUMBER } from './page-numbers.ts';
-import { RtfText } from './rtf-text.ts';
+import { FlowText } from './flow-text.ts';
 import { symbolOf } from './symbols.ts';
 import { formatNumber } from './word-numbers.ts';
 
@@ -37,7 +37,7 @@ export class RtfReader {
   readonly remarks = new Remarks();
   readonly headers = new Set<string>();
   readonly footers = new Set<string>();
-  #text = new RtfText();
+  #text = new FlowText();
   #group: Group = { destination: 'text', hidden: false, deleted: false, font: -1, fallback: 1, ignorable: false, outer: 'text' };
   readonly #groups: Group[] = [];
   #encoding = 'cp1252';
@@ -213,7 +213,7 @@ export class RtfReader {
   /** Text that stands apart from what is around it. */
   #stream(take: (text: string) => void): void {
     const outer = this.#text;
-    const inner = new RtfText();
+    const inner = new FlowText();
     this.#text = inner;
     this.#group.destination = 'text';
     this.#group.end = () => {

@@ -1,8 +1,8 @@
 import { tableText } from '../table.ts';
 import { oneLine, TextBlocks } from './blocks.ts';
 
-/** The text of one stream of an RTF file: the document, a note, a header. */
-export class RtfText {
+/** One stream of text whose paragraphs, cells and rows are told by marks at their ends, as in RTF and old Word documents. */
+export class FlowText {
   readonly out = new TextBlocks();
   /** What has been read of the current paragraph. */
   line = '';
