@@ -111,7 +111,9 @@ export class WordReader {
     const text = this.#joined + this.#inline(paragraph);
     this.#joined = '';
     this.#fields = this.#fields.filter(({ result }) => result);
-    if (element(mark, 'del') ?? element(mark, 'moveFrom')) this.#joined = text;
+    const dropCap = element(properties, 'framePr');
+    const isDropCap = ['drop', 'margin'].includes((dropCap && attribute(dropCap, 'dropCap')) ?? '');
+    if (isDropCap || (element(mark, 'del') ?? element(mark, 'moveFrom'))) this.#joined = text;
     else if (text.trim() !== '' || !element(mark, 'vanish')) this.#place(text, properties, styles, out);
     this.#flushAfter(out);
   }
