@@ -11,7 +11,8 @@ import { plainTextTitle } from './titles.ts';
 export const doc: DocumentParser = ({ name, bytes }) => {
   const streams = compoundStreams(bytes);
   const document = streams?.get('WordDocument')?.();
-  if (document === undefined || document.length < 0x220) throw broken(name, 'it is damaged or not a Word document');
+  if (document === undefined || document.length < 0x220)
+    throw broken(name, 'it is damaged or not a Word document');
   const flags = document.readUInt16LE(10);
   if (document.readUInt16LE(0) !== 0xa5ec) throw broken(name, 'it is of a version of Word before 1997');
   if ((flags & 0x100) !== 0) throw encrypted(name);
@@ -20,7 +21,8 @@ export const doc: DocumentParser = ({ name, bytes }) => {
   const reader = readerOf(name, document, table);
   const body = reader.body();
   const edges = { headers: new Set<string>(), footers: new Set<string>() };
-  for (const { kind, text } of reader.edges()) for (const line of edgeLines(text)) edges[kind].add(oneLine(line));
+  for (const { kind, text } of reader.edges())
+    for (const line of edgeLines(text)) edges[kind].add(oneLine(line));
   const { text, headings } = withEdges(body, edges.headers, edges.footers);
   const warnings = warningsOf(reader.remarks);
   if (text === '') throw noText(name, ['it has no words', ...warnings].join('; '));

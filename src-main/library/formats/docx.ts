@@ -94,7 +94,9 @@ function warningsOf(remarks: Remarks): string[] {
     const count = remarks.count(kind);
     return count === 0 ? [] : [counted(count, kind)];
   });
-  const [hidden, chunks, charts, diagrams, drawings] = ['hidden', 'chunk', 'chart', 'diagram', 'drawing'].map((kind) => remarks.count(kind));
+  const [hidden, chunks, charts, diagrams, drawings] = ['hidden', 'chunk', 'chart', 'diagram', 'drawing'].map(
+    (kind) => remarks.count(kind),
+  );
   const [symbols, objects] = [remarks.list('symbol:'), remarks.list('object:')];
   return [
     changes.length > 0 ? `Tracked changes were read as accepted: ${changes.join(', ')}.` : '',

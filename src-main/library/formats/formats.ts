@@ -60,9 +60,7 @@ export function formatOf(path: string): string {
 }
 
 /** Documents of unsupported programs. They must not be read as text, which some of them (RTF) resemble. */
-const UNSUPPORTED = new Set(
-  'xls ods numbers wpd eml msg mht ps'.split(' '),
-);
+const UNSUPPORTED = new Set('xls ods numbers wpd eml msg mht ps'.split(' '));
 
 /**
  * The parser for files of this extension. An unknown kind, which somebody named on purpose, is tried as text; the parser rejects it if it

@@ -16,16 +16,23 @@ export const odf: DocumentParser = async (file) => {
   const reader = new OdfReader(styles, objects);
   const body = element(content, 'body');
   const text = element(body, 'text');
-  const presentation = element(body, 'presentation') ?? element(body, 'drawing') ?? element(body, 'spreadsheet');
+  const presentation =
+    element(body, 'presentation') ?? element(body, 'drawing') ?? element(body, 'spreadsheet');
   if (!text && !presentation) throw broken(file.name, 'it is not an OpenDocument text or presentation');
-  const parsed = text ? readText(reader, styles, text, common ?? content) : readPages(reader, styles, presentation);
+  const parsed = text
+    ? readText(reader, styles, text, common ?? content)
+    : readPages(reader, styles, presentation);
   if (parsed.text === '') throw noText(file.name, ['it has no words', ...parsed.warnings].join('; '));
   return parsed;
 };
 
 async function open(
   file: SourceFile,
-): Promise<{ content: XmlElement | undefined; common: XmlElement | undefined; objects: Map<string, string> }> {
+): Promise<{
+  content: XmlElement | undefined;
+  common: XmlElement | undefined;
+  objects: Map<string, string>;
+}> {
   const objects = new Map<string, string>();
   if (file.bytes.toString('latin1', 0, 2) !== 'PK') {
     const content = elements(parseXml(decodeXml(file.bytes)))[0];
@@ -50,7 +57,10 @@ function objectText(root: XmlElement | undefined): string {
   const chart = element(root, 'body', 'chart', 'chart');
   if (!chart) return '';
   const title = oneLine(textOf(element(chart, 'title')));
-  const table = new OdfReader(new OdfStyles([root]), new Map()).read({ ...chart, children: elements(chart, 'table') });
+  const table = new OdfReader(new OdfStyles([root]), new Map()).read({
+    ...chart,
+    children: elements(chart, 'table'),
+  });
   return [`Chart${title === '' ? '' : `: ${title}`}`, table.text].filter(Boolean).join('\n');
 }
 
@@ -69,7 +79,9 @@ function readText(
 }
 
 function readPages(reader: OdfReader, styles: OdfStyles, body: XmlElement | undefined): ParsedDocument {
-  const footers = new Map(elements(body, 'footer-decl').map((footer) => [attribute(footer, 'name') ?? '', textOf(footer)]));
+  const footers = new Map(
+    elements(body, 'footer-decl').map((footer) => [attribute(footer, 'name') ?? '', textOf(footer)]),
+  );
   const hidden: string[] = [];
   const pages = elements(body)
     .filter(({ name }) => name === 'page' || name === 'table')
@@ -99,7 +111,12 @@ function readPage(
 ): { title: string; text: string; headings: TextBlocks['headings'] } {
   const isTitle = (shape: XmlElement): boolean => attribute(shape, 'class') === 'title';
   const shapes = page.name === 'table' ? [page] : elements(page);
-  const title = oneLine(shapes.filter(isTitle).map((shape) => reader.read(shape).text).join(' '));
+  const title = oneLine(
+    shapes
+      .filter(isTitle)
+      .map((shape) => reader.read(shape).text)
+      .join(' '),
+  );
   const out = new TextBlocks();
   out.heading(2, title);
   if (isHidden) out.paragraph('(Hidden slide)');

@@ -11,8 +11,10 @@ async function parserOf(file: SourceFile): Promise<DocumentParser> {
   if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
   if (file.bytes.toString('hex', 0, 8) === COMPOUND_MAGIC) return compoundParser(file);
   if (head.startsWith('{\\rt')) return (await import('./rtf.ts')).rtf;
-  if (/^(<\?xml|<office:document)/.test(head) && /<office:document\s/.test(head)) return (await import('./odf.ts')).odf;
-  if (/^<(!doctype html|html|\?xml[^>]*>\s*<(!doctype )?html)/i.test(head)) return (await import('./html.ts')).html;
+  if (/^(<\?xml|<office:document)/.test(head) && /<office:document\s/.test(head))
+    return (await import('./odf.ts')).odf;
+  if (/^<(!doctype html|html|\?xml[^>]*>\s*<(!doctype )?html)/i.test(head))
+    return (await import('./html.ts')).html;
   if (head.startsWith('%PDF')) return (await import('./pdf.ts')).pdf;
   return archiveParser(file);
 }
@@ -21,7 +23,8 @@ async function archiveParser(file: SourceFile): Promise<DocumentParser> {
   const pack = await OfficePackage.open(file);
   try {
     if (pack.has('content.xml')) return (await import('./odf.ts')).odf;
-    if (pack.has('Index.zip') || pack.has('Index/Document.iwa') || pack.has('QuickLook/Preview.pdf')) return (await import('./iwork.ts')).iwork;
+    if (pack.has('Index.zip') || pack.has('Index/Document.iwa') || pack.has('QuickLook/Preview.pdf'))
+      return (await import('./iwork.ts')).iwork;
     const main = await pack.mainPart();
     const root = await pack.xml(main);
     if (root?.name === 'presentation') return (await import('./pptx.ts')).pptx;

@@ -10,12 +10,17 @@ export const ppt: DocumentParser = ({ name, bytes }) => {
   const document = streams?.get('PowerPoint Document')?.();
   const user = streams?.get('Current User')?.();
   if (document === undefined || user === undefined) throw broken(name, 'it is damaged or not a presentation');
-  const slides = read(name, document, user).map((slide, i) => ({ label: String(i + 1), ...pageOf(slide), hidden: slide.hidden }));
+  const slides = read(name, document, user).map((slide, i) => ({
+    label: String(i + 1),
+    ...pageOf(slide),
+    hidden: slide.hidden,
+  }));
   const joined = joinPages(slides);
   if (joined.text === '') throw noText(name, 'its slides have only pictures');
-  const [hidden, empty] = [slides.filter((slide) => slide.hidden), slides.filter(({ text }) => text === '')].map((some) =>
-    some.map(({ label }) => label).join(', '),
-  );
+  const [hidden, empty] = [
+    slides.filter((slide) => slide.hidden),
+    slides.filter(({ text }) => text === ''),
+  ].map((some) => some.map(({ label }) => label).join(', '));
   const warnings = [
     hidden ? `Hidden slides were read and are marked: ${hidden}.` : '',
     empty ? `Slides without text: ${empty}.` : '',
@@ -35,13 +40,19 @@ function read(name: string, document: Buffer, user: Buffer): PptSlide[] {
   }
 }
 
-function pageOf({ title, texts, notes, hidden }: PptSlide): { title: string; text: string; headings: TextBlocks['headings'] } {
+function pageOf({ title, texts, notes, hidden }: PptSlide): {
+  title: string;
+  text: string;
+  headings: TextBlocks['headings'];
+} {
   const out = new TextBlocks();
   const heading = oneLine(title);
   out.heading(2, heading);
   if (hidden) out.paragraph('(Hidden slide)');
   for (const text of texts) for (const line of text.split('\r')) out.paragraph(line.replaceAll('\x0b', '\n'));
-  const spoken = notes.map((note) => note.replaceAll(/[\r\x0b]/g, '\n').trim()).filter((note) => !/^[\s\d*]*$/.test(note));
+  const spoken = notes
+    .map((note) => note.replaceAll(/[\r\x0b]/g, '\n').trim())
+    .filter((note) => !/^[\s\d*]*$/.test(note));
   if (spoken.length > 0) out.include(`Notes: ${spoken.join('\n\n')}`, []);
   return { title: heading, text: out.text, headings: out.headings };
 }

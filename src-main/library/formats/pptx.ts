@@ -85,7 +85,12 @@ class PresentationReader {
       at = link.target;
       shows = await this.#pack.xml(at);
       if (!isNew(this.#layouts, at)) continue;
-      const { body } = await this.#shapes(at, shows, new Remarks(), (placeholder) => placeholder === undefined);
+      const { body } = await this.#shapes(
+        at,
+        shows,
+        new Remarks(),
+        (placeholder) => placeholder === undefined,
+      );
       lines.push(body.text);
     }
     return lines.filter(Boolean);
@@ -95,7 +100,12 @@ class PresentationReader {
     const link = [...links.values()].find(({ type }) => type === 'notesSlide');
     if (link === undefined) return '';
     const root = await this.#pack.xml(link.target);
-    const { body } = await this.#shapes(link.target, root, remarks, (type) => type === undefined || type === 'body');
+    const { body } = await this.#shapes(
+      link.target,
+      root,
+      remarks,
+      (type) => type === undefined || type === 'body',
+    );
     // A notes page repeats the slide's number; that alone is not a note.
     return /^[\s\d]*$/.test(body.text) ? '' : body.text;
   }
@@ -120,7 +130,10 @@ class PresentationReader {
   }
 }
 
-async function authorsOf(pack: OfficePackage, links: ReadonlyMap<string, Relationship>): Promise<Map<string, string>> {
+async function authorsOf(
+  pack: OfficePackage,
+  links: ReadonlyMap<string, Relationship>,
+): Promise<Map<string, string>> {
   const roots = [await pack.related(links, 'commentAuthors'), await pack.related(links, 'authors')];
   const authors = roots.flatMap((root) => elements(root));
   return new Map(authors.map((author) => [attribute(author, 'id') ?? '', attribute(author, 'name') ?? '']));
@@ -133,10 +146,19 @@ function isNew(seen: Set<string>, value: string): boolean {
 }
 
 function warningsOf(slides: readonly Slide[]): string[] {
-  const those = (matches: (slide: Slide) => boolean): string => slides.filter(matches).map(({ label }) => label).join(', ');
+  const those = (matches: (slide: Slide) => boolean): string =>
+    slides
+      .filter(matches)
+      .map(({ label }) => label)
+      .join(', ');
   const with_ = (kind: string): string => those(({ remarks }) => remarks.count(kind) > 0);
   const hidden = those((slide) => slide.hidden && slide.text !== '');
-  const [missing, shapes, charts, diagrams] = [with_('missing'), with_('hidden'), with_('chart'), with_('diagram')];
+  const [missing, shapes, charts, diagrams] = [
+    with_('missing'),
+    with_('hidden'),
+    with_('chart'),
+    with_('diagram'),
+  ];
   const objects = slides.flatMap(({ label, remarks }) => {
     const kinds = remarks.list('object:');
     return kinds === '' ? [] : [`${kinds} on slide ${label}`];

@@ -15,7 +15,11 @@ export class TextBlocks {
     if (line === '') return;
     const marks = '#'.repeat(Math.min(Math.max(level, 1), 6));
     this.#add(`${marks} ${line}`, false);
-    this.headings.push({ start: this.#text.length - marks.length - 1 - line.length, level: marks.length, title: line });
+    this.headings.push({
+      start: this.#text.length - marks.length - 1 - line.length,
+      level: marks.length,
+      title: line,
+    });
   }
 
   /** Lines of a paragraph, a table or a list. */

@@ -17,7 +17,8 @@ export function compoundStreams(bytes: Buffer): Map<string, () => Buffer> | unde
 
 function readStreams(bytes: Buffer): Map<string, () => Buffer> {
   const sectorBytes = 2 ** Math.min(bytes.readUInt16LE(30), 12);
-  const sector = (index: number): Buffer => bytes.subarray((index + 1) * sectorBytes, (index + 2) * sectorBytes);
+  const sector = (index: number): Buffer =>
+    bytes.subarray((index + 1) * sectorBytes, (index + 2) * sectorBytes);
   const table = readTable(bytes, sector, sectorBytes);
   const directory = chain(bytes.readUInt32LE(48), table, sector);
   const miniTable = words(chain(bytes.readUInt32LE(60), table, sector));
@@ -53,7 +54,11 @@ function readTable(bytes: Buffer, sector: (index: number) => Buffer, sectorBytes
 function chain(start: number, table: readonly number[], sector: (index: number) => Buffer): Buffer {
   const parts: Buffer[] = [];
   let size = 0;
-  for (let at = start; at < END && parts.length <= table.length && size < MAX_STREAM_BYTES; at = table[at] ?? END) {
+  for (
+    let at = start;
+    at < END && parts.length <= table.length && size < MAX_STREAM_BYTES;
+    at = table[at] ?? END
+  ) {
     const part = sector(at);
     if (part.length === 0) break;
     parts.push(part);

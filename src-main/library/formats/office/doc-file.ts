@@ -81,7 +81,17 @@ export class DocFile {
   }
 
   /** Positions that begin a table of the file, such as the references of notes. `dataBytes`: what follows for each. */
-  positions(table: 'footnoteReferences' | 'footnotes' | 'commentReferences' | 'comments' | 'headers' | 'endnoteReferences' | 'endnotes', dataBytes: number): number[] {
+  positions(
+    table:
+      | 'footnoteReferences'
+      | 'footnotes'
+      | 'commentReferences'
+      | 'comments'
+      | 'headers'
+      | 'endnoteReferences'
+      | 'endnotes',
+    dataBytes: number,
+  ): number[] {
     const bytes = this.#slice(TABLES[table]);
     const count = Math.max(Math.floor((bytes.length - 4) / (4 + dataBytes)), -1) + 1;
     return Array.from({ length: count }, (_, i) => bytes.readUInt32LE(i * 4));
@@ -129,7 +139,8 @@ export class DocFile {
 
   #pieceText({ start, end, offset, bytesPerLetter }: Piece): string {
     const bytes = this.#document.subarray(offset, offset + (end - start) * bytesPerLetter);
-    const text = bytesPerLetter === 2 ? bytes.toString('utf16le') : new TextDecoder('windows-1252').decode(bytes);
+    const text =
+      bytesPerLetter === 2 ? bytes.toString('utf16le') : new TextDecoder('windows-1252').decode(bytes);
     return text.padEnd(end - start, ' ');
   }
 
@@ -146,7 +157,12 @@ export class DocFile {
         const start = (block[(entries + 1) * 4 + j * entryBytes] ?? 0) * 2;
         const size = block[start] ?? 0;
         // A paragraph's size counts words, and 0 means that it is in the next byte.
-        const [from, length] = entryBytes === 1 ? [start + 1, size] : size === 0 ? [start + 2, (block[start + 1] ?? 0) * 2] : [start + 1, size * 2 - 1];
+        const [from, length] =
+          entryBytes === 1
+            ? [start + 1, size]
+            : size === 0
+              ? [start + 2, (block[start + 1] ?? 0) * 2]
+              : [start + 1, size * 2 - 1];
         const formatting = start === 0 ? Buffer.alloc(0) : block.subarray(from, from + length);
         runs.push({ from: block.readUInt32LE(j * 4), to: block.readUInt32LE(j * 4 + 4), formatting });
       }
@@ -205,7 +221,8 @@ export class DocFile {
     }
     return Array.from(levels, (level, i) => {
       let [found, base] = [level ?? 0, bases[i] ?? 0xfff];
-      for (let step = 0; found === 0 && base !== 0xfff && step < 20; step += 1) [found, base] = [levels[base] ?? 0, bases[base] ?? 0xfff];
+      for (let step = 0; found === 0 && base !== 0xfff && step < 20; step += 1)
+        [found, base] = [levels[base] ?? 0, bases[base] ?? 0xfff];
       return found;
     });
   }
@@ -213,7 +230,7 @@ export class DocFile {
 
 /** Single property modifiers (2.6.1): their codes and where their operands begin. */
 function* modifiers(bytes: Buffer, start: number): Generator<[code: number, at: number]> {
-  for (let at = start; at + 3 <= bytes.length; ) {
+  for (let at = start; at + 3 <= bytes.length;) {
     const code = bytes.readUInt16LE(at);
     yield [code, at + 2];
     at += 2 + operandBytes(code, bytes, at + 2);

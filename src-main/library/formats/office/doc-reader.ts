@@ -85,18 +85,22 @@ export class DocReader {
         const field = fields.at(-1);
         if (field) field.isShown = true;
         if (field && this.#isPageNumber(field.instruction)) flow.line += PAGE_NUMBER;
-      } else if (letter === PARAGRAPH || letter === CELL || letter === '\x0c') this.#endParagraph(flow, at, letter, mark);
+      } else if (letter === PARAGRAPH || letter === CELL || letter === '\x0c')
+        this.#endParagraph(flow, at, letter, mark);
       else if (mark !== HIDDEN && mark !== DELETED && mark !== SYMBOL) {
         const field = fields.at(-1);
         if (field?.isShown === false) field.instruction += letter;
-        else if (!(field && this.#isPageNumber(field.instruction))) flow.line += this.#letter(flow, at, letter);
+        else if (!(field && this.#isPageNumber(field.instruction)))
+          flow.line += this.#letter(flow, at, letter);
       }
     }
     return flow.end();
   }
 
   #remark(mark: number): void {
-    const kind = { [HIDDEN]: 'hidden', [DELETED]: 'deletion', [INSERTED]: 'insertion', [SYMBOL]: 'symbol' }[mark];
+    const kind = { [HIDDEN]: 'hidden', [DELETED]: 'deletion', [INSERTED]: 'insertion', [SYMBOL]: 'symbol' }[
+      mark
+    ];
     if (kind !== undefined) this.remarks.add(kind);
   }
 
@@ -109,7 +113,8 @@ export class DocReader {
     if (note && (letter === '\x02' || letter === '\x05' || letter > ' ')) {
       this.#notes.delete(at);
       const text = note.text();
-      if (text !== '') flow.after.push(note.mark === '' ? `[Comment: ${oneLine(text)}]` : `${note.mark} ${text}`);
+      if (text !== '')
+        flow.after.push(note.mark === '' ? `[Comment: ${oneLine(text)}]` : `${note.mark} ${text}`);
       return letter > ' ' ? letter : note.mark;
     }
     return letter >= ' ' ? letter : (SHOWN[letter] ?? '');

@@ -41,7 +41,8 @@ function seriesRows(series: readonly XmlElement[]): string {
       rows.set(`${at} ${category}`, row);
     });
   });
-  if (series.length === 1) return [...rows.values()].map(([category, value]) => `- ${category}: ${value}`).join('\n');
+  if (series.length === 1)
+    return [...rows.values()].map(([category, value]) => `- ${category}: ${value}`).join('\n');
   return tableText([['Category', ...names.map((name, i) => name || `Series ${i + 1}`)], ...rows.values()]);
 }
 
@@ -55,7 +56,13 @@ function cached(parent: XmlElement | undefined): string[] {
       [...above.map((level) => level.slice(0, i + 1).findLast(Boolean) ?? ''), label].join(' '),
     );
   }
-  const cache = [...descendants(parent, 'strCache'), ...descendants(parent, 'numCache'), ...levels, ...elements(parent, 'strLit'), ...elements(parent, 'numLit')][0];
+  const cache = [
+    ...descendants(parent, 'strCache'),
+    ...descendants(parent, 'numCache'),
+    ...levels,
+    ...elements(parent, 'strLit'),
+    ...elements(parent, 'numLit'),
+  ][0];
   return cache === undefined ? [] : points(cache, textOf(element(cache, 'formatCode')));
 }
 
@@ -66,7 +73,8 @@ function points(cache: XmlElement, format: string): string[] {
   const values: string[] = [];
   for (const point of elements(cache, 'pt')) {
     const at = Number(attribute(point, 'idx') ?? values.length);
-    if (at >= 0 && at < MAX_POINTS) values[at] = shown(oneLine(textOf(point)), attribute(point, 'formatCode') ?? format);
+    if (at >= 0 && at < MAX_POINTS)
+      values[at] = shown(oneLine(textOf(point)), attribute(point, 'formatCode') ?? format);
   }
   return Array.from(values, (value) => value ?? '');
 }
@@ -90,7 +98,9 @@ function extendedRows(chart: XmlElement | undefined): string {
     const labels = elements(data, 'strDim').flatMap((dimension) => elements(dimension, 'lvl').slice(0, 1));
     const numbers = elements(data, 'numDim').flatMap((dimension) => elements(dimension, 'lvl').slice(0, 1));
     const names = labels[0] ? points(labels[0], '') : [];
-    return (numbers[0] ? points(numbers[0], '') : names.map(() => '')).map((value, i) => `- ${[names[i], value].filter(Boolean).join(': ')}`);
+    return (numbers[0] ? points(numbers[0], '') : names.map(() => '')).map(
+      (value, i) => `- ${[names[i], value].filter(Boolean).join(': ')}`,
+    );
   });
   return lines.join('\n');
 }
@@ -98,7 +108,9 @@ function extendedRows(chart: XmlElement | undefined): string {
 /** A diagram (SmartArt) as one line for each of its points, nested as they are (ECMA-376 part 1, 21.4). */
 export function diagramText(model: XmlElement | undefined): string {
   const points = elements(element(model, 'ptLst'), 'pt');
-  const texts = new Map(points.map((point) => [attribute(point, 'modelId') ?? '', oneLine(paragraphsOf(point).join(' '))]));
+  const texts = new Map(
+    points.map((point) => [attribute(point, 'modelId') ?? '', oneLine(paragraphsOf(point).join(' '))]),
+  );
   const below = new Map<string, string[]>();
   const inner = new Set<string>();
   for (const link of elements(element(model, 'cxnLst'), 'cxn')) {
@@ -123,5 +135,7 @@ export function diagramText(model: XmlElement | undefined): string {
 
 /** Paragraphs of DrawingML text, as plain text. */
 export function paragraphsOf(parent: XmlElement | undefined): string[] {
-  return descendants(parent, 'p').map((paragraph) => oneLine(descendants(paragraph, 't').map(textOf).join('')));
+  return descendants(parent, 'p').map((paragraph) =>
+    oneLine(descendants(paragraph, 't').map(textOf).join('')),
+  );
 }

@@ -28,7 +28,8 @@ export class FlowText {
       return;
     }
     this.#table();
-    if (this.level > 0 && text.trim() !== '') this.out.heading(this.level, `${this.number === '-' ? '' : this.number} ${text}`);
+    if (this.level > 0 && text.trim() !== '')
+      this.out.heading(this.level, `${this.number === '-' ? '' : this.number} ${text}`);
     else if (this.number !== '') this.out.item(this.number, text);
     else this.out.paragraph(text);
     this.number = '';

@@ -7,7 +7,9 @@ import { formatNumber } from './word-numbers.ts';
 
 /** Elements whose text is not shown at their place. */
 const SILENT = new Set(
-  'tracked-changes forms sequence-decls variable-decls user-field-decls title desc image annotation-end meta page-thumbnail event-listeners glue-point'.split(' '),
+  'tracked-changes forms sequence-decls variable-decls user-field-decls title desc image annotation-end meta page-thumbnail event-listeners glue-point'.split(
+    ' ',
+  ),
 );
 
 /** Tables repeat empty rows and cells by the million. */
@@ -88,10 +90,12 @@ export class OdfReader {
   #paragraph(node: XmlElement, out: TextBlocks): void {
     const text = this.#paragraphText(node);
     const style = attribute(node, 'style-name');
-    const level = node.name === 'h' ? Number(attribute(node, 'outline-level') ?? 1) : this.#styles.isTitle(style) ? 1 : 0;
+    const level =
+      node.name === 'h' ? Number(attribute(node, 'outline-level') ?? 1) : this.#styles.isTitle(style) ? 1 : 0;
     if (level === 0 || this.#inCell) out.paragraph(text);
     else {
-      const numbered = node.name === 'h' && text.trim() !== '' && attribute(node, 'is-list-header') !== 'true';
+      const numbered =
+        node.name === 'h' && text.trim() !== '' && attribute(node, 'is-list-header') !== 'true';
       const number = numbered ? this.#styles.next('', level - 1, undefined) : '';
       out.heading(level, `${number === '-' ? '' : number} ${text}`);
     }
@@ -99,7 +103,9 @@ export class OdfReader {
   }
 
   #paragraphText(node: XmlElement): string {
-    const hides = descendants(node, 'hidden-paragraph').some((mark) => attribute(mark, 'is-hidden') === 'true');
+    const hides = descendants(node, 'hidden-paragraph').some(
+      (mark) => attribute(mark, 'is-hidden') === 'true',
+    );
     if (hides || this.#styles.isHidden(attribute(node, 'style-name'))) {
       if (textOf(node).trim() !== '') this.remarks.add('hidden');
       return '';
@@ -115,7 +121,8 @@ export class OdfReader {
 
   #list(list: XmlElement, out: TextBlocks, depth: number, inherited: string | undefined): void {
     const style = attribute(list, 'style-name') ?? inherited ?? 'none';
-    const goesOn = attribute(list, 'continue-numbering') === 'true' || attribute(list, 'continue-list') !== undefined;
+    const goesOn =
+      attribute(list, 'continue-numbering') === 'true' || attribute(list, 'continue-list') !== undefined;
     if (depth === 0 && !goesOn) this.#styles.restart(style);
     for (const item of elements(list)) {
       const start = attribute(item, 'start-value');
@@ -170,7 +177,11 @@ export class OdfReader {
 
   #inline(parent: XmlElement): string {
     return parent.children
-      .map((child) => (typeof child === 'string' ? child.replace(/\s+/g, ' ').replaceAll(PAGE_NUMBER, '') : this.#inlineElement(child)))
+      .map((child) =>
+        typeof child === 'string'
+          ? child.replace(/\s+/g, ' ').replaceAll(PAGE_NUMBER, '')
+          : this.#inlineElement(child),
+      )
       .join('');
   }
 
@@ -234,7 +245,12 @@ export class OdfReader {
 
   #annotation(node: XmlElement, out: TextBlocks): void {
     const author = textOf(element(node, 'creator'));
-    const text = oneLine(elements(node).filter(({ name }) => name === 'p' || name === 'list').map((each) => textOf(each)).join(' '));
+    const text = oneLine(
+      elements(node)
+        .filter(({ name }) => name === 'p' || name === 'list')
+        .map((each) => textOf(each))
+        .join(' '),
+    );
     if (text !== '') out.paragraph(`[Comment${author === '' ? '' : ` by ${author}`}: ${text}]`);
   }
 }

@@ -27,7 +27,9 @@ export class OdfStyles {
 
   constructor(roots: readonly (XmlElement | undefined)[]) {
     for (const root of roots) {
-      for (const group of elements(root).filter(({ name }) => name === 'styles' || name === 'automatic-styles')) {
+      for (const group of elements(root).filter(
+        ({ name }) => name === 'styles' || name === 'automatic-styles',
+      )) {
         for (const style of elements(group)) {
           const name = attribute(style, 'name') ?? '';
           if (style.name === 'style') this.#styles.set(name, style);
@@ -40,21 +42,29 @@ export class OdfStyles {
 
   /** Whether text in this style is hidden. */
   isHidden(name: string | undefined): boolean {
-    return this.#find(name, (style) => {
-      const text = element(style, 'text-properties');
-      return text && attribute(text, 'display');
-    }) === 'none';
+    return (
+      this.#find(name, (style) => {
+        const text = element(style, 'text-properties');
+        return text && attribute(text, 'display');
+      }) === 'none'
+    );
   }
 
   isHiddenPage(name: string | undefined): boolean {
-    return this.#find(name, (style) => {
-      const page = element(style, 'drawing-page-properties');
-      return page && attribute(page, 'visibility');
-    }) === 'hidden';
+    return (
+      this.#find(name, (style) => {
+        const page = element(style, 'drawing-page-properties');
+        return page && attribute(page, 'visibility');
+      }) === 'hidden'
+    );
   }
 
   isTitle(name: string | undefined): boolean {
-    return name === 'Title' || this.#find(name, (style) => (attribute(style, 'parent-style-name') === 'Title' ? 'yes' : undefined)) === 'yes';
+    return (
+      name === 'Title' ||
+      this.#find(name, (style) => (attribute(style, 'parent-style-name') === 'Title' ? 'yes' : undefined)) ===
+        'yes'
+    );
   }
 
   listOf(name: string | undefined): string | undefined {
@@ -63,7 +73,10 @@ export class OdfStyles {
 
   /** Master pages that paragraphs change to. */
   masterPages(): Set<string> {
-    return new Set(['Standard', ...[...this.#styles.values()].map((style) => attribute(style, 'master-page-name') ?? '')]);
+    return new Set([
+      'Standard',
+      ...[...this.#styles.values()].map((style) => attribute(style, 'master-page-name') ?? ''),
+    ]);
   }
 
   /** Starts a list anew. */
@@ -121,7 +134,11 @@ function listLevels(style: XmlElement): ListLevel[] {
 }
 
 /** Headers or footers of the master pages that are used. */
-export function odfEdges(styles: OdfStyles, root: XmlElement | undefined, kind: 'header' | 'footer'): XmlElement[] {
+export function odfEdges(
+  styles: OdfStyles,
+  root: XmlElement | undefined,
+  kind: 'header' | 'footer',
+): XmlElement[] {
   const used = styles.masterPages();
   return descendants(root, 'master-page')
     .filter((page) => used.has(attribute(page, 'name') ?? ''))

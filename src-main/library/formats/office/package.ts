@@ -34,7 +34,9 @@ export class OfficePackage {
   async mainPart(): Promise<string> {
     const links = [...(await this.relationships('')).values()];
     const main = links.find(({ type, target }) => type === 'officeDocument' && this.has(target))?.target;
-    const usual = ['word/document.xml', 'ppt/presentation.xml', 'xl/workbook.xml'].find((path) => this.has(path));
+    const usual = ['word/document.xml', 'ppt/presentation.xml', 'xl/workbook.xml'].find((path) =>
+      this.has(path),
+    );
     const path = main ?? usual;
     if (path === undefined) throw broken(this.#file, 'it is not an Office document');
     return path;
@@ -85,7 +87,12 @@ export class OfficePackage {
 
 /** XML is in UTF-8 or, by its byte-order mark, in UTF-16. */
 export function decodeXml(bytes: Buffer): string {
-  const label = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
+  const label =
+    bytes[0] === 0xff && bytes[1] === 0xfe
+      ? 'utf-16le'
+      : bytes[0] === 0xfe && bytes[1] === 0xff
+        ? 'utf-16be'
+        : 'utf-8';
   return new TextDecoder(label).decode(bytes);
 }
 

@@ -52,29 +52,46 @@ export class PptFile {
     for (const { object } of this.#listed(lists.find(({ instance }) => instance === 2))) {
       const record = this.#object(object);
       const atom = this.#children(record).find(({ type }) => type === NOTES_ATOM);
-      if (record && atom) notes.set(this.#bytes.readUInt32LE(atom.start), this.#texts(record).map(({ text }) => text));
+      if (record && atom)
+        notes.set(
+          this.#bytes.readUInt32LE(atom.start),
+          this.#texts(record).map(({ text }) => text),
+        );
     }
-    return this.#listed(lists.find(({ instance }) => instance === 0)).map(({ object, id, texts: outline }) => {
-      const record = this.#object(object);
-      // Text of placeholders is in the list of slides or on the slide itself.
-      const texts = [...outline, ...this.#texts(record).filter(({ text }) => !outline.some((each) => each.text === text))];
-      const info = this.#children(record).find(({ type }) => type === SLIDE_INFO);
-      return {
-        title: texts.find(({ kind }) => TITLES.has(kind))?.text ?? '',
-        texts: texts.filter((each) => each !== texts.find(({ kind }) => TITLES.has(kind))).map(({ text }) => text),
-        notes: notes.get(id) ?? [],
-        hidden: info !== undefined && (this.#bytes.readUInt16LE(info.start + 10) & 4) !== 0,
-      };
-    });
+    return this.#listed(lists.find(({ instance }) => instance === 0)).map(
+      ({ object, id, texts: outline }) => {
+        const record = this.#object(object);
+        // Text of placeholders is in the list of slides or on the slide itself.
+        const texts = [
+          ...outline,
+          ...this.#texts(record).filter(({ text }) => !outline.some((each) => each.text === text)),
+        ];
+        const info = this.#children(record).find(({ type }) => type === SLIDE_INFO);
+        return {
+          title: texts.find(({ kind }) => TITLES.has(kind))?.text ?? '',
+          texts: texts
+            .filter((each) => each !== texts.find(({ kind }) => TITLES.has(kind)))
+            .map(({ text }) => text),
+          notes: notes.get(id) ?? [],
+          hidden: info !== undefined && (this.#bytes.readUInt16LE(info.start + 10) & 4) !== 0,
+        };
+      },
+    );
   }
 
   /** Slides of a list, with the texts that follow each. */
-  #listed(list: PptRecord | undefined): { object: number; id: number; texts: { kind: number; text: string }[] }[] {
+  #listed(
+    list: PptRecord | undefined,
+  ): { object: number; id: number; texts: { kind: number; text: string }[] }[] {
     const slides: { object: number; id: number; texts: { kind: number; text: string }[] }[] = [];
     let kind = 4;
     for (const record of this.#children(list)) {
       if (record.type === SLIDE_PERSIST) {
-        slides.push({ object: this.#bytes.readUInt32LE(record.start), id: this.#bytes.readUInt32LE(record.start + 12), texts: [] });
+        slides.push({
+          object: this.#bytes.readUInt32LE(record.start),
+          id: this.#bytes.readUInt32LE(record.start + 12),
+          texts: [],
+        });
       }
       if (record.type === TEXT_HEADER) kind = this.#bytes.readUInt32LE(record.start);
       const text = this.#text(record);
@@ -108,7 +125,7 @@ export class PptFile {
   /** From the last edit back to the first: newer places of objects count. */
   #readEdits(last: number): void {
     const seen = new Set<number>();
-    for (let at = last; at !== 0 && !seen.has(at) && seen.size < MAX_EDITS; ) {
+    for (let at = last; at !== 0 && !seen.has(at) && seen.size < MAX_EDITS;) {
       seen.add(at);
       const edit = this.#record(at);
       if (edit.type !== USER_EDIT) throw new RangeError('damaged list of edits');
@@ -120,7 +137,7 @@ export class PptFile {
 
   /** A directory of objects (2.3.5): a first number of 20 bits, a count of 12, then offsets. */
   #readPlaces({ start, end }: PptRecord): void {
-    for (let at = start; at + 4 <= end; ) {
+    for (let at = start; at + 4 <= end;) {
       const head = this.#bytes.readUInt32LE(at);
       const [first, count] = [head & 0xfffff, head >>> 20];
       at += 4;
@@ -134,13 +151,19 @@ export class PptFile {
     const version = this.#bytes.readUInt16LE(at);
     const length = this.#bytes.readUInt32LE(at + 4);
     const end = Math.min(at + 8 + length, this.#bytes.length);
-    return { type: this.#bytes.readUInt16LE(at + 2), instance: version >> 4, start: at + 8, end, isContainer: (version & 15) === 15 };
+    return {
+      type: this.#bytes.readUInt16LE(at + 2),
+      instance: version >> 4,
+      start: at + 8,
+      end,
+      isContainer: (version & 15) === 15,
+    };
   }
 
   #children(parent: PptRecord | undefined): PptRecord[] {
     const children: PptRecord[] = [];
     if (parent === undefined) return children;
-    for (let at = parent.start; at + 8 <= parent.end; ) {
+    for (let at = parent.start; at + 8 <= parent.end;) {
       const child = this.#record(at);
       children.push(child);
       at = child.end;

@@ -29,7 +29,8 @@ interface Font {
   isSymbol: boolean;
 }
 
-const TOKEN = /\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\/gs;
+const TOKEN =
+  /\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\/gs;
 const MAX_GROUPS = 10_000;
 
 /** Reads RTF as it is shown. */
@@ -38,7 +39,15 @@ export class RtfReader {
   readonly headers = new Set<string>();
   readonly footers = new Set<string>();
   #text = new FlowText();
-  #group: Group = { destination: 'text', hidden: false, deleted: false, font: -1, fallback: 1, ignorable: false, outer: 'text' };
+  #group: Group = {
+    destination: 'text',
+    hidden: false,
+    deleted: false,
+    font: -1,
+    fallback: 1,
+    ignorable: false,
+    outer: 'text',
+  };
   readonly #groups: Group[] = [];
   #encoding = 'cp1252';
   readonly #fonts = new Map<number, Font>();
@@ -162,7 +171,8 @@ export class RtfReader {
   #unicode(parameter: number): void {
     const code = parameter < 0 ? parameter + 0x10000 : parameter;
     const font = this.#fonts.get(this.#group.font);
-    if (font?.isSymbol === true && code >= 0xf000 && code <= 0xf0ff) this.#put(this.#pictured(font.name, code));
+    if (font?.isSymbol === true && code >= 0xf000 && code <= 0xf0ff)
+      this.#put(this.#pictured(font.name, code));
     else this.#put(code <= 0x10ffff ? String.fromCodePoint(code) : '');
     this.#skip = this.#group.fallback;
   }
@@ -186,13 +196,18 @@ export class RtfReader {
     else if (word === 'fldinst') {
       group.destination = 'instruction';
       this.#instruction = '';
-    } else if (word === 'fldrslt' && this.#isEdge && /^\s*(PAGE|NUMPAGES|SECTIONPAGES)\b/i.test(this.#instruction)) {
+    } else if (
+      word === 'fldrslt' &&
+      this.#isEdge &&
+      /^\s*(PAGE|NUMPAGES|SECTIONPAGES)\b/i.test(this.#instruction)
+    ) {
       this.#put(PAGE_NUMBER);
       group.destination = 'skip';
     } else if (word === 'atnauthor') {
       group.destination = 'author';
       this.#author = '';
-    } else if (word === 'shptxt' || word === 'dptxbxtext') this.#stream((text) => this.#text.after.push(text));
+    } else if (word === 'shptxt' || word === 'dptxbxtext')
+      this.#stream((text) => this.#text.after.push(text));
     else if (word === 'annotation') this.#stream((text) => this.#comment(text));
     else if (word === 'footnote') this.#note();
     else if (EDGES[word] !== undefined) this.#edge(EDGES[word]);
@@ -238,7 +253,8 @@ export class RtfReader {
     this.#stream((text) => {
       if (hidden || text === '') return;
       this.#notes[kind] += 1;
-      const number = kind === 'endnote' ? formatNumber(this.#notes.endnote, 'lowerRoman') : String(this.#notes.footnote);
+      const number =
+        kind === 'endnote' ? formatNumber(this.#notes.endnote, 'lowerRoman') : String(this.#notes.footnote);
       outer.line = `${outer.line.slice(0, at)}[${number}]${outer.line.slice(at)}`;
       outer.after.push(`[${number}] ${text}`);
     });

@@ -6,7 +6,11 @@ export const SKIPPED = new Set(
 );
 
 /** Destinations that are marked as ignorable and are read all the same. */
-export const READ = new Set('shpinst shptxt dptxbxtext do annotation atnauthor fldinst ud nesttableprops moMath moMathPara mmath'.split(' '));
+export const READ = new Set(
+  'shpinst shptxt dptxbxtext do annotation atnauthor fldinst ud nesttableprops moMath moMathPara mmath'.split(
+    ' ',
+  ),
+);
 
 export const EDGES: Readonly<Record<string, 'headers' | 'footers'>> = {
   header: 'headers',

@@ -60,7 +60,11 @@ export class SlideReader {
     const body = element(shape, 'txBody');
     if (placeholder === 'sldNum' || placeholder === 'sldImg') return;
     if (placeholder === 'ftr' || placeholder === 'hdr' || placeholder === 'dt') {
-      this.#edges.push(...elements(body, 'p').map((paragraph) => oneLine(paragraphText(paragraph))).filter(Boolean));
+      this.#edges.push(
+        ...elements(body, 'p')
+          .map((paragraph) => oneLine(paragraphText(paragraph)))
+          .filter(Boolean),
+      );
       return;
     }
     if (placeholder === 'title' || placeholder === 'ctrTitle') {
@@ -127,7 +131,8 @@ export function paragraphText(paragraph: XmlElement): string {
       if (child.name === 'r') return textOf(element(child, 't'));
       if (child.name === 'br') return '\n';
       if (child.name === 'tab') return ' ';
-      if (child.name === 'fld') return attribute(child, 'type') === 'slidenum' ? '' : textOf(element(child, 't'));
+      if (child.name === 'fld')
+        return attribute(child, 'type') === 'slidenum' ? '' : textOf(element(child, 't'));
       if (child.name === 'AlternateContent') return paragraphText(choice(child) ?? child);
       if (child.name === 'm') return paragraphText(child);
       if (child.name === 'oMathPara') return paragraphText(child);

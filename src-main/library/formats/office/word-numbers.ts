@@ -32,12 +32,17 @@ export class WordNumbers {
       if (link !== undefined) links.set(id, link);
     }
     const instances = elements(numbering, 'num');
-    const listOf = new Map(instances.map((num) => [attribute(num, 'numId') ?? '', value(num, 'abstractNumId') ?? '']));
+    const listOf = new Map(
+      instances.map((num) => [attribute(num, 'numId') ?? '', value(num, 'abstractNumId') ?? '']),
+    );
     for (const num of instances) {
       const own = value(num, 'abstractNumId') ?? '';
       const linked = listOf.get(listOfStyle(links.get(own) ?? '') ?? '');
       const list = links.has(own) && linked !== undefined ? linked : own;
-      this.#instances.set(attribute(num, 'numId') ?? '', { list, ...overrides(num, this.#lists.get(list) ?? []) });
+      this.#instances.set(attribute(num, 'numId') ?? '', {
+        list,
+        ...overrides(num, this.#lists.get(list) ?? []),
+      });
     }
   }
 
@@ -64,12 +69,14 @@ export class WordNumbers {
     }
     if (level.format === 'bullet') return '-';
     if (level.format === 'none') return level.text.replace(/%\d/g, '').trim();
-    return level.text.replace(/%(\d)/g, (_, digit: string) => {
-      const place = Number(digit) - 1;
-      const shown = found.levels[place];
-      const format = level.legal && place !== at ? 'decimal' : (shown?.format ?? 'decimal');
-      return formatNumber(counts[place] ?? shown?.start ?? 1, format);
-    }).trim();
+    return level.text
+      .replace(/%(\d)/g, (_, digit: string) => {
+        const place = Number(digit) - 1;
+        const shown = found.levels[place];
+        const format = level.legal && place !== at ? 'decimal' : (shown?.format ?? 'decimal');
+        return formatNumber(counts[place] ?? shown?.start ?? 1, format);
+      })
+      .trim();
   }
 }
 
@@ -87,7 +94,8 @@ function levelOf(level: XmlElement): Level {
   const legal = element(level, 'isLgl');
   return {
     start: Number(value(level, 'start') ?? 0),
-    format: value(level, 'numFmt') ?? value(element(level, 'AlternateContent', 'Choice'), 'numFmt') ?? 'decimal',
+    format:
+      value(level, 'numFmt') ?? value(element(level, 'AlternateContent', 'Choice'), 'numFmt') ?? 'decimal',
     text: value(level, 'lvlText') ?? '',
     restart: restart === undefined ? undefined : Number(restart),
     legal: legal !== undefined && isOn(legal),
@@ -95,7 +103,10 @@ function levelOf(level: XmlElement): Level {
   };
 }
 
-function overrides(num: XmlElement, inherited: readonly Level[]): { levels: Level[]; starts: Map<number, number> } {
+function overrides(
+  num: XmlElement,
+  inherited: readonly Level[],
+): { levels: Level[]; starts: Map<number, number> } {
   const levels = [...inherited];
   const starts = new Map<number, number>();
   for (const override of elements(num, 'lvlOverride')) {
@@ -147,7 +158,9 @@ export function formatNumber(number: number, format: string): string {
     case 'decimalEnclosedCircle':
       return number >= 1 && number <= 20 ? String.fromCodePoint(0x245f + number) : String(number);
     default:
-      return /^(chinese|japaneseCounting|taiwaneseCounting|ideographDigital)/.test(format) ? chinese(number) : String(number);
+      return /^(chinese|japaneseCounting|taiwaneseCounting|ideographDigital)/.test(format)
+        ? chinese(number)
+        : String(number);
   }
 }
 

@@ -30,7 +30,8 @@ export async function loadWordPart(
   const chunks = new Map<string, Chunk | undefined>();
   if (path === undefined) return { root: undefined, drawings, chunks };
   for (const [id, link] of await pack.relationships(path)) {
-    if (link.type === 'chart' || link.type === 'chartEx') drawings.set(id, chartText(await partOf(pack, link)));
+    if (link.type === 'chart' || link.type === 'chartEx')
+      drawings.set(id, chartText(await partOf(pack, link)));
     if (link.type === 'diagramData') drawings.set(id, diagramText(await partOf(pack, link)));
     if (link.type === 'aFChunk') chunks.set(id, await readChunk(pack, link, readDocument));
   }
@@ -79,9 +80,12 @@ export function readWordStyles(root: XmlElement | undefined): Map<string, WordSt
 }
 
 /** A style and those that it is based on, itself first. */
-export function styleChain(styles: ReadonlyMap<string, WordStyle>, id: string | undefined): [string, WordStyle][] {
+export function styleChain(
+  styles: ReadonlyMap<string, WordStyle>,
+  id: string | undefined,
+): [string, WordStyle][] {
   const chain: [string, WordStyle][] = [];
-  for (let at = id; at !== undefined && chain.length < 20; ) {
+  for (let at = id; at !== undefined && chain.length < 20;) {
     const style = styles.get(at);
     if (!style) break;
     chain.push([at, style]);

@@ -24,7 +24,9 @@ export interface WordSources {
 }
 
 /** Elements whose text is not shown. */
-const SILENT = new Set('pPr rPr sdtPr sdtEndPr delText delInstrText footnoteRef endnoteRef annotationRef'.split(' '));
+const SILENT = new Set(
+  'pPr rPr sdtPr sdtEndPr delText delInstrText footnoteRef endnoteRef annotationRef'.split(' '),
+);
 
 /** Reads the text of a Word document's parts as it is shown (ECMA-376 part 1, 17). Keeps count of what it leaves out. */
 export class WordReader {
@@ -118,10 +120,16 @@ export class WordReader {
     this.#flushAfter(out);
   }
 
-  #place(text: string, properties: XmlElement | undefined, styles: [string, WordStyle][], out: TextBlocks): void {
+  #place(
+    text: string,
+    properties: XmlElement | undefined,
+    styles: [string, WordStyle][],
+    out: TextBlocks,
+  ): void {
     const [number, depth] = this.#number(properties, styles);
     const level = headingLevel(properties, styles);
-    if (level > 0 && !this.#inCell) out.heading(level, text.trim() === '' ? '' : `${number === '-' ? '' : number} ${text}`);
+    if (level > 0 && !this.#inCell)
+      out.heading(level, text.trim() === '' ? '' : `${number === '-' ? '' : number} ${text}`);
     else if (number !== '') out.item(number, text, number === '-' ? depth : 0);
     else out.paragraph(text);
   }
@@ -130,12 +138,15 @@ export class WordReader {
   #number(properties: XmlElement | undefined, styles: [string, WordStyle][]): [string, number] {
     const { numbers } = this.#sources;
     const own = element(properties, 'numPr');
-    const owner = styles.find(([, { paragraph }]) => value(element(paragraph, 'numPr'), 'numId') !== undefined);
+    const owner = styles.find(
+      ([, { paragraph }]) => value(element(paragraph, 'numPr'), 'numId') !== undefined,
+    );
     const inherited = element(owner?.[1].paragraph, 'numPr');
     const instance = value(own, 'numId') ?? value(inherited, 'numId') ?? '0';
     if (instance === '0' || (own && element(own, 'del'))) return ['', 0];
     const styleLevels = styles.map(([id]) => numbers.levelOfStyle(instance, id));
-    const bound = value(own, 'numId') === undefined ? styleLevels.find((level) => level !== undefined) : undefined;
+    const bound =
+      value(own, 'numId') === undefined ? styleLevels.find((level) => level !== undefined) : undefined;
     const level = Number(value(own, 'ilvl') ?? bound ?? value(inherited, 'ilvl') ?? 0);
     return [numbers.next(instance, level), level];
   }
@@ -157,12 +168,24 @@ export class WordReader {
   #table(table: XmlElement, out: TextBlocks): void {
     const wasInCell = this.#inCell;
     this.#inCell = true;
-    const rows = readRows(table, (cell) => this.#cell(cell), (kind) => this.remarks.add(kind));
+    const rows = readRows(
+      table,
+      (cell) => this.#cell(cell),
+      (kind) => this.remarks.add(kind),
+    );
     this.#inCell = wasInCell;
     const isFrame = rows.every((row) => row.length <= 1) && !wasInCell;
     if (isFrame) for (const row of rows) out.include(row[0] ?? '', []);
     else if (wasInCell) out.paragraph(`(${tableText(rows).replace(/^- /, '').replaceAll('\n- ', ' / ')})`);
-    else out.paragraph(hasHeader(table) ? tableText(rows) : rows.map((row) => `- ${row.map(oneLine).filter(Boolean).join(' | ')}`).filter((line) => line !== '- ').join('\n'));
+    else
+      out.paragraph(
+        hasHeader(table)
+          ? tableText(rows)
+          : rows
+              .map((row) => `- ${row.map(oneLine).filter(Boolean).join(' | ')}`)
+              .filter((line) => line !== '- ')
+              .join('\n'),
+      );
   }
 
   #cell(cell: XmlElement): string {
@@ -179,21 +202,31 @@ export class WordReader {
   }
 
   #inline(parent: XmlElement): string {
-    return elements(parent).map((child) => this.#inlineElement(child)).join('');
+    return elements(parent)
+      .map((child) => this.#inlineElement(child))
+      .join('');
   }
 
   #inlineElement(node: XmlElement): string {
     const { name } = node;
     if (SILENT.has(name)) return '';
-    if (name === 'del' || name === 'moveFrom' || name === 'ins' || name === 'moveTo') return this.#change(node);
+    if (name === 'del' || name === 'moveFrom' || name === 'ins' || name === 'moveTo')
+      return this.#change(node);
     if (name === 'r') return this.#run(node);
     if (name === 'AlternateContent') return this.#inline(chosen(node));
     if (name === 'drawing' || name === 'pict' || name === 'object') return this.#drawing(node);
-    if (name === 'oMathPara') return this.#shown(elements(node, 'oMath').map((math) => `$${mathText(math)}$`).join('\n'));
+    if (name === 'oMathPara')
+      return this.#shown(
+        elements(node, 'oMath')
+          .map((math) => `$${mathText(math)}$`)
+          .join('\n'),
+      );
     if (name === 'oMath') return this.#shown(`$${mathText(node)}$`);
-    if (name === 'fldSimple') return this.#isPageNumber(attribute(node, 'instr')) ? PAGE_NUMBER : this.#inline(node);
+    if (name === 'fldSimple')
+      return this.#isPageNumber(attribute(node, 'instr')) ? PAGE_NUMBER : this.#inline(node);
     if (name === 'ruby') return `${this.#inlineOf(node, 'rubyBase')}(${this.#inlineOf(node, 'rt')})`;
-    if (name === 'sdt' && element(node, 'sdtPr', 'showingPlcHdr')) return `[${this.#inlineOf(node, 'sdtContent')}]`;
+    if (name === 'sdt' && element(node, 'sdtPr', 'showingPlcHdr'))
+      return `[${this.#inlineOf(node, 'sdtContent')}]`;
     if (name === 'subDoc') this.remarks.add('chunk');
     return this.#inline(node);
   }
@@ -220,7 +253,8 @@ export class WordReader {
   #run(run: XmlElement): string {
     const properties = element(run, 'rPr');
     const style = styleChain(this.#sources.styles, value(properties, 'rStyle'));
-    const vanish = element(properties, 'vanish') ?? style.map(([, each]) => element(each.run, 'vanish')).find(Boolean);
+    const vanish =
+      element(properties, 'vanish') ?? style.map(([, each]) => element(each.run, 'vanish')).find(Boolean);
     if (vanish ? isOn(vanish) : this.#hidden) {
       if (textOf(run).trim() !== '') this.remarks.add('hidden');
       for (const child of elements(run, 'fldChar')) this.#fieldMark(child);
@@ -228,7 +262,9 @@ export class WordReader {
     }
     const fonts = element(properties, 'rFonts');
     const font = (fonts && attribute(fonts, 'ascii')) ?? '';
-    return elements(run).map((child) => this.#runPart(child, font)).join('');
+    return elements(run)
+      .map((child) => this.#runPart(child, font))
+      .join('');
   }
 
   #runPart(node: XmlElement, font: string): string {
@@ -246,7 +282,9 @@ export class WordReader {
       case 'softHyphen':
         return '';
       case 'sym':
-        return this.#shown(this.#symbol(attribute(node, 'font') ?? '', parseInt(attribute(node, 'char') ?? '', 16)));
+        return this.#shown(
+          this.#symbol(attribute(node, 'font') ?? '', parseInt(attribute(node, 'char') ?? '', 16)),
+        );
       case 'pgNum':
         return this.#isEdge ? PAGE_NUMBER : '';
       case 'fldChar':
@@ -272,7 +310,11 @@ export class WordReader {
     if (field?.result === true && this.#isPageNumber(field.instruction)) return PAGE_NUMBER;
     const known = text.replaceAll(PAGE_NUMBER, '');
     if (!/^(symbol|wingdings)/i.test(font)) return this.#shown(known);
-    return this.#shown(Array.from(known, (letter) => (letter === ' ' ? ' ' : this.#symbol(font, letter.codePointAt(0) ?? 0))).join(''));
+    return this.#shown(
+      Array.from(known, (letter) =>
+        letter === ' ' ? ' ' : this.#symbol(font, letter.codePointAt(0) ?? 0),
+      ).join(''),
+    );
   }
 
   #symbol(font: string, code: number): string {
@@ -305,7 +347,8 @@ export class WordReader {
 
   /** The note or comment that a reference leads to. */
   #byId(part: WordPart, reference: XmlElement): XmlElement | undefined {
-    const known = this.#notes.get(part) ?? new Map(elements(part.root).map((note) => [attribute(note, 'id'), note]));
+    const known =
+      this.#notes.get(part) ?? new Map(elements(part.root).map((note) => [attribute(note, 'id'), note]));
     this.#notes.set(part, known);
     return known.get(attribute(reference, 'id'));
   }
@@ -332,10 +375,13 @@ export class WordReader {
       }
       if (child.name === 'AlternateContent') this.#drawing(chosen(child));
       else if (child.name === 'txbxContent') this.#after.push((out) => this.#box(child, out));
-      else if (child.name === 'txBody') this.#after.push((out) => out.paragraph(paragraphsOf(child).join('\n')));
+      else if (child.name === 'txBody')
+        this.#after.push((out) => out.paragraph(paragraphsOf(child).join('\n')));
       else if (child.name === 'chart' || child.name === 'relIds') this.#drawn(child.name, drawn);
-      else if (child.name === 'textpath') this.#after.push((out) => out.paragraph(attribute(child, 'string') ?? ''));
-      else if (child.name === 'OLEObject') this.remarks.add(`object:${attribute(child, 'ProgID') ?? 'unknown'}`);
+      else if (child.name === 'textpath')
+        this.#after.push((out) => out.paragraph(attribute(child, 'string') ?? ''));
+      else if (child.name === 'OLEObject')
+        this.remarks.add(`object:${attribute(child, 'ProgID') ?? 'unknown'}`);
       else this.#drawing(child);
     }
     return '';
@@ -358,7 +404,8 @@ export class WordReader {
 function chosen(alternatives: XmlElement): XmlElement {
   const choice = element(alternatives, 'Choice');
   const names = ['txbxContent', 'chart', 'relIds', 't', 'p', 'oMath'];
-  const useful = choice && (textOf(choice).trim() !== '' || names.some((name) => descendants(choice, name).length > 0));
+  const useful =
+    choice && (textOf(choice).trim() !== '' || names.some((name) => descendants(choice, name).length > 0));
   return (useful ? choice : (element(alternatives, 'Fallback') ?? choice)) ?? alternatives;
 }
 

@@ -59,7 +59,9 @@ function readRow(
 /** Several rows of column names as one. */
 function joinHeaders(rows: readonly string[][]): string[] {
   const width = Math.max(...rows.map((row) => row.length));
-  return Array.from({ length: width }, (_, i) => [...new Set(rows.map((row) => oneLine(row[i] ?? '')))].filter(Boolean).join(' '));
+  return Array.from({ length: width }, (_, i) =>
+    [...new Set(rows.map((row) => oneLine(row[i] ?? '')))].filter(Boolean).join(' '),
+  );
 }
 
 /** Rows or cells, also those inside content controls and tracked changes. */
