@@ -1,10 +1,11 @@
 import { broken, encrypted, noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
-import { counted, oneLine, type Remarks } from './office/blocks.ts';
+import { oneLine } from './office/blocks.ts';
 import { compoundStreams } from './office/compound.ts';
 import { DocFile } from './office/doc-file.ts';
 import { DocReader } from './office/doc-reader.ts';
 import { edgeLines, withEdges } from './office/page-numbers.ts';
+import { warningsOf } from './office/warnings.ts';
 import { plainTextTitle } from './titles.ts';
 
 /** Word documents from 1997 to 2003. */
@@ -37,18 +38,4 @@ function readerOf(name: string, document: Buffer, table: Buffer): DocReader {
     if (error instanceof RangeError) throw broken(name, 'its text is damaged', error);
     throw error;
   }
-}
-
-function warningsOf(remarks: Remarks): string[] {
-  const changes = ['insertion', 'deletion'].flatMap((kind) => {
-    const count = remarks.count(kind);
-    return count === 0 ? [] : [counted(count, kind)];
-  });
-  const [hidden, items, symbols] = ['hidden', 'item', 'symbol'].map((kind) => remarks.count(kind));
-  return [
-    changes.length > 0 ? `Tracked changes were read as accepted: ${changes.join(', ')}.` : '',
-    hidden ? `Hidden text was left out: ${counted(hidden, 'piece')}.` : '',
-    items ? `Automatic numbers of lists were not read: ${counted(items, 'item')} have a dash instead.` : '',
-    symbols ? `Symbols of fonts were left out: ${symbols}.` : '',
-  ].filter(Boolean);
 }

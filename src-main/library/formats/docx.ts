@@ -1,11 +1,12 @@
 import { broken, noText } from './errors.ts';
 import type { DocumentParser, ParsedHeading } from './format.ts';
-import { counted, type Remarks } from './office/blocks.ts';
 import { OfficePackage, type Relationship } from './office/package.ts';
 import { edgeLines, withEdges } from './office/page-numbers.ts';
 import { isOn, value, WordNumbers } from './office/word-numbers.ts';
-import { loadWordPart, readWordStyles, type WordPart } from './office/word-part.ts';
+import { loadWordPart, type WordPart } from './office/word-part.ts';
+import { warningsOf } from './office/warnings.ts';
 import { WordReader } from './office/word-reader.ts';
+import { readWordStyles } from './office/word-styles.ts';
 import { plainTextTitle } from './titles.ts';
 import { attribute, element, elements, type XmlElement } from './xml.ts';
 
@@ -87,25 +88,4 @@ async function readEdges(
 function isSet(parent: XmlElement | undefined, name: string): boolean {
   const property = element(parent, name);
   return property !== undefined && isOn(property);
-}
-
-function warningsOf(remarks: Remarks): string[] {
-  const changes = ['insertion', 'deletion', 'move'].flatMap((kind) => {
-    const count = remarks.count(kind);
-    return count === 0 ? [] : [counted(count, kind)];
-  });
-  const [hidden, chunks, charts, diagrams, drawings] = ['hidden', 'chunk', 'chart', 'diagram', 'drawing'].map(
-    (kind) => remarks.count(kind),
-  );
-  const [symbols, objects] = [remarks.list('symbol:'), remarks.list('object:')];
-  return [
-    changes.length > 0 ? `Tracked changes were read as accepted: ${changes.join(', ')}.` : '',
-    hidden ? `Hidden text was left out: ${counted(hidden, 'piece')}.` : '',
-    chunks ? `Inserted documents of a kind that is not read were left out: ${chunks}.` : '',
-    charts ? `Charts that keep no values were left out: ${charts}.` : '',
-    diagrams ? `Diagrams without text were left out: ${diagrams}.` : '',
-    drawings ? `Hidden drawings were left out: ${drawings}.` : '',
-    symbols !== '' ? `Symbols without a Unicode character were left out, of the fonts ${symbols}.` : '',
-    objects !== '' ? `Embedded objects were left out: ${objects}.` : '',
-  ].filter(Boolean);
 }

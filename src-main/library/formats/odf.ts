@@ -1,11 +1,12 @@
 import { broken, encrypted, noText } from './errors.ts';
 import { joinPages, type DocumentParser, type ParsedDocument, type SourceFile } from './format.ts';
-import { counted, oneLine, type Remarks, TextBlocks } from './office/blocks.ts';
+import { oneLine, TextBlocks } from './office/blocks.ts';
 import { mathmlText } from './office/math.ts';
 import { OdfReader } from './office/odf-reader.ts';
 import { odfEdges, OdfStyles } from './office/odf-styles.ts';
 import { decodeXml, OfficePackage } from './office/package.ts';
 import { withEdges } from './office/page-numbers.ts';
+import { warningsOf } from './office/warnings.ts';
 import { plainTextTitle } from './titles.ts';
 import { attribute, descendants, element, elements, parseXml, textOf, type XmlElement } from './xml.ts';
 
@@ -26,9 +27,7 @@ export const odf: DocumentParser = async (file) => {
   return parsed;
 };
 
-async function open(
-  file: SourceFile,
-): Promise<{
+async function open(file: SourceFile): Promise<{
   content: XmlElement | undefined;
   common: XmlElement | undefined;
   objects: Map<string, string>;
@@ -125,17 +124,4 @@ function readPage(
   const notes = reader.read(element(page, 'notes')).text;
   if (notes !== '') out.include(`Notes: ${notes}`, []);
   return { title, text: out.text, headings: out.headings };
-}
-
-function warningsOf(remarks: Remarks): string[] {
-  const changes = ['insertion', 'deletion'].flatMap((kind) => {
-    const count = remarks.count(kind);
-    return count === 0 ? [] : [counted(count, kind)];
-  });
-  const [hidden, objects] = [remarks.count('hidden'), remarks.count('object')];
-  return [
-    changes.length > 0 ? `Tracked changes were read as accepted: ${changes.join(', ')}.` : '',
-    hidden > 0 ? `Hidden text was left out: ${counted(hidden, 'piece')}.` : '',
-    objects > 0 ? `Embedded objects were left out: ${objects}.` : '',
-  ].filter(Boolean);
 }

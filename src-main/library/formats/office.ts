@@ -1,7 +1,10 @@
 import { broken, encrypted, noText } from './errors.ts';
 import type { DocumentParser, SourceFile } from './format.ts';
 import { COMPOUND_MAGIC, compoundStreams } from './office/compound.ts';
-import { OfficePackage } from './office/package.ts';
+import { decodeXml, OfficePackage } from './office/package.ts';
+
+/** Where a part's root element is looked for. */
+const HEAD_BYTES = 8192;
 
 /** Office documents of every age. They are told apart by their bytes: many have the extension of another kind. */
 export const office: DocumentParser = async (file) => (await parserOf(file))(file);
@@ -26,9 +29,10 @@ async function archiveParser(file: SourceFile): Promise<DocumentParser> {
     if (pack.has('Index.zip') || pack.has('Index/Document.iwa') || pack.has('QuickLook/Preview.pdf'))
       return (await import('./iwork.ts')).iwork;
     const main = await pack.mainPart();
-    const root = await pack.xml(main);
-    if (root?.name === 'presentation') return (await import('./pptx.ts')).pptx;
-    if (root?.name === 'workbook') return (await import('./xlsx.ts')).xlsx;
+    const head = decodeXml((await pack.read(main))?.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0));
+    const [, root] = /<(?:\w+:)?(presentation|workbook|document)[\s>]/.exec(head) ?? [];
+    if (root === 'presentation') return (await import('./pptx.ts')).pptx;
+    if (root === 'workbook') return (await import('./xlsx.ts')).xlsx;
     return (await import('./docx.ts')).docx;
   } finally {
     pack.close();
@@ -42,6 +46,5 @@ async function compoundParser({ name, bytes }: SourceFile): Promise<DocumentPars
   if (streams.has('EncryptedPackage')) throw encrypted(name);
   if (streams.has('PowerPoint Document')) return (await import('./ppt.ts')).ppt;
   if (streams.has('WordDocument')) return (await import('./doc.ts')).doc;
-  if (streams.has('Workbook') || streams.has('Book')) return (await import('./xlsx.ts')).xlsx;
-  throw broken(name, 'it is not an Office document that Kvasir knows');
+  throw broken(name, 'it is not a document of Word or PowerPoint');
 }

@@ -57,7 +57,7 @@ class PresentationReader {
     out.heading(2, title);
     if (hidden && (title !== '' || body.text !== '')) out.paragraph('(Hidden slide)');
     out.include(body.text, []);
-    out.include((await this.#layoutText(path, root)).join('\n'), []);
+    out.include((await this.#layoutText(root, links)).join('\n'), []);
     for (const line of edges) if (isNew(this.#edges, line)) out.paragraph(line);
     const notes = await this.#notes(links, remarks);
     if (notes !== '') out.include(`Notes: ${notes}`, []);
@@ -75,18 +75,20 @@ class PresentationReader {
   }
 
   /** Text that a layout and its master put on every slide, at the first of them. Their placeholders are only prompts. */
-  async #layoutText(path: string, root: XmlElement | undefined): Promise<string[]> {
+  async #layoutText(
+    root: XmlElement | undefined,
+    links: ReadonlyMap<string, Relationship>,
+  ): Promise<string[]> {
     const lines: string[] = [];
-    let [at, shows] = [path, root];
+    let [shows, above] = [root, links];
     for (const type of ['slideLayout', 'slideMaster']) {
-      if (shows === undefined || attribute(shows, 'showMasterSp') === '0') break;
-      const link = [...(await this.#pack.relationships(at)).values()].find((each) => each.type === type);
-      if (link === undefined) break;
-      at = link.target;
-      shows = await this.#pack.xml(at);
-      if (!isNew(this.#layouts, at)) continue;
+      const path = [...above.values()].find((each) => each.type === type)?.target;
+      const hides = shows === undefined || attribute(shows, 'showMasterSp') === '0';
+      if (path === undefined || hides || !isNew(this.#layouts, path)) break;
+      shows = await this.#pack.xml(path);
+      above = await this.#pack.relationships(path);
       const { body } = await this.#shapes(
-        at,
+        path,
         shows,
         new Remarks(),
         (placeholder) => placeholder === undefined,
@@ -151,13 +153,13 @@ function warningsOf(slides: readonly Slide[]): string[] {
       .filter(matches)
       .map(({ label }) => label)
       .join(', ');
-  const with_ = (kind: string): string => those(({ remarks }) => remarks.count(kind) > 0);
+  const onSlides = (kind: string): string => those(({ remarks }) => remarks.count(kind) > 0);
   const hidden = those((slide) => slide.hidden && slide.text !== '');
   const [missing, shapes, charts, diagrams] = [
-    with_('missing'),
-    with_('hidden'),
-    with_('chart'),
-    with_('diagram'),
+    onSlides('missing'),
+    onSlides('hidden'),
+    onSlides('chart'),
+    onSlides('diagram'),
   ];
   const objects = slides.flatMap(({ label, remarks }) => {
     const kinds = remarks.list('object:');

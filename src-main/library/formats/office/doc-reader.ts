@@ -98,9 +98,12 @@ export class DocReader {
   }
 
   #remark(mark: number): void {
-    const kind = { [HIDDEN]: 'hidden', [DELETED]: 'deletion', [INSERTED]: 'insertion', [SYMBOL]: 'symbol' }[
-      mark
-    ];
+    const kind = {
+      [HIDDEN]: 'hidden',
+      [DELETED]: 'deletion',
+      [INSERTED]: 'insertion',
+      [SYMBOL]: 'symbol:of the document',
+    }[mark];
     if (kind !== undefined) this.remarks.add(kind);
   }
 

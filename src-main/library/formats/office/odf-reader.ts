@@ -74,7 +74,7 @@ export class OdfReader {
         const folder = (attribute(node, 'href') ?? '').replace(/^\.\//, '').replace(/\/$/, '');
         const text = this.#objects.get(folder) ?? '';
         if (text !== '') out.include(text, []);
-        else this.remarks.add('object');
+        else this.remarks.add(`object:${folder === '' ? 'without a name' : folder}`);
         return;
       }
       case 'annotation':

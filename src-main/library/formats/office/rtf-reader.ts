@@ -211,7 +211,7 @@ export class RtfReader {
     else if (word === 'annotation') this.#stream((text) => this.#comment(text));
     else if (word === 'footnote') this.#note();
     else if (EDGES[word] !== undefined) this.#edge(EDGES[word]);
-    else if (word === 'mmath' || word === 'moMath') this.remarks.add(word);
+    else if (word === 'moMath') this.remarks.add('formula');
     else return false;
     return true;
   }

@@ -1,10 +1,9 @@
 import { decodeText } from '../decode.ts';
 import type { ParsedHeading } from '../format.ts';
 import { htmlToText } from '../html-text.ts';
-import { element, elements, type XmlElement } from '../xml.ts';
+import type { XmlElement } from '../xml.ts';
 import { chartText, diagramText } from './drawings.ts';
 import type { OfficePackage, Relationship } from './package.ts';
-import { value } from './word-numbers.ts';
 
 interface Chunk {
   text: string;
@@ -55,41 +54,4 @@ async function readChunk(
   if (/\.x?html?$/i.test(target)) return htmlToText(decodeText(bytes, target));
   if (/\.txt$/i.test(target)) return { text: decodeText(bytes, target).trim(), headings: [] };
   return undefined;
-}
-
-export interface WordStyle {
-  name: string;
-  basedOn: string | undefined;
-  paragraph: XmlElement | undefined;
-  run: XmlElement | undefined;
-}
-
-/** Styles by id. */
-export function readWordStyles(root: XmlElement | undefined): Map<string, WordStyle> {
-  return new Map(
-    elements(root, 'style').map((style) => [
-      Object.entries(style.attributes).find(([name]) => name.endsWith('styleId'))?.[1] ?? '',
-      {
-        name: value(style, 'name') ?? '',
-        basedOn: value(style, 'basedOn'),
-        paragraph: element(style, 'pPr'),
-        run: element(style, 'rPr'),
-      },
-    ]),
-  );
-}
-
-/** A style and those that it is based on, itself first. */
-export function styleChain(
-  styles: ReadonlyMap<string, WordStyle>,
-  id: string | undefined,
-): [string, WordStyle][] {
-  const chain: [string, WordStyle][] = [];
-  for (let at = id; at !== undefined && chain.length < 20;) {
-    const style = styles.get(at);
-    if (!style) break;
-    chain.push([at, style]);
-    at = style.basedOn;
-  }
-  return chain;
 }

@@ -5,15 +5,11 @@ import { paragraphsOf } from './drawings.ts';
 import { mathText } from './math.ts';
 import { PAGE_NUMBER } from './page-numbers.ts';
 import { symbolOf } from './symbols.ts';
+import { WordFields } from './word-fields.ts';
 import { formatNumber, isOn, value, type WordNumbers } from './word-numbers.ts';
-import { styleChain, type WordPart, type WordStyle } from './word-part.ts';
+import type { WordPart } from './word-part.ts';
+import { headingLevel, hidesText, styleChain, type WordStyle } from './word-styles.ts';
 import { readRows } from './word-table.ts';
-
-interface Field {
-  instruction: string;
-  /** Whether what follows is shown. */
-  result: boolean;
-}
 
 export interface WordSources {
   styles: ReadonlyMap<string, WordStyle>;
@@ -34,12 +30,11 @@ export class WordReader {
   readonly sections: XmlElement[] = [];
   readonly #sources: WordSources;
   #part: WordPart;
-  #fields: Field[] = [];
+  #fields = new WordFields(false);
   /** Text of paragraphs whose marks are deleted: it belongs to the next one. */
   #joined = '';
   #hidden = false;
   #inCell = false;
-  #isEdge = false;
   /** Text boxes, charts, notes and comments: they follow the paragraph that holds them. */
   #after: ((out: TextBlocks) => void)[] = [];
   readonly #notes = new Map<WordPart, Map<string | undefined, XmlElement>>();
@@ -54,14 +49,12 @@ export class WordReader {
   read(part: WordPart, root: XmlElement | undefined, isEdge = false): TextBlocks {
     const saved = { part: this.#part, fields: this.#fields, joined: this.#joined, hidden: this.#hidden };
     this.#part = part;
-    this.#isEdge = isEdge;
-    this.#fields = [];
+    this.#fields = new WordFields(isEdge);
     this.#joined = '';
     const out = new TextBlocks();
     this.#blocks(root, out);
     this.#flushJoined(out);
     this.#part = saved.part;
-    this.#isEdge = false;
     this.#fields = saved.fields;
     this.#joined = saved.joined;
     this.#hidden = saved.hidden;
@@ -109,10 +102,10 @@ export class WordReader {
     const styles = styleChain(this.#sources.styles, value(properties, 'pStyle'));
     const section = element(properties, 'sectPr');
     if (section) this.sections.push(section);
-    this.#hidden = styles.map(([, { run }]) => element(run, 'vanish')).find(Boolean) !== undefined;
+    this.#hidden = hidesText(styles);
     const text = this.#joined + this.#inline(paragraph);
     this.#joined = '';
-    this.#fields = this.#fields.filter(({ result }) => result);
+    this.#fields.endParagraph();
     const dropCap = element(properties, 'framePr');
     const isDropCap = ['drop', 'margin'].includes((dropCap && attribute(dropCap, 'dropCap')) ?? '');
     if (isDropCap || (element(mark, 'del') ?? element(mark, 'moveFrom'))) this.#joined = text;
@@ -160,7 +153,7 @@ export class WordReader {
     const after = this.#after;
     const fields = this.#fields;
     this.#after = [];
-    this.#fields = [];
+    this.#fields = new WordFields(false);
     for (const add of after) add(out);
     this.#fields = fields;
   }
@@ -216,14 +209,14 @@ export class WordReader {
     if (name === 'AlternateContent') return this.#inline(chosen(node));
     if (name === 'drawing' || name === 'pict' || name === 'object') return this.#drawing(node);
     if (name === 'oMathPara')
-      return this.#shown(
+      return this.#fields.shown(
         elements(node, 'oMath')
           .map((math) => `$${mathText(math)}$`)
           .join('\n'),
       );
-    if (name === 'oMath') return this.#shown(`$${mathText(node)}$`);
+    if (name === 'oMath') return this.#fields.shown(`$${mathText(node)}$`);
     if (name === 'fldSimple')
-      return this.#isPageNumber(attribute(node, 'instr')) ? PAGE_NUMBER : this.#inline(node);
+      return this.#fields.isPageNumber(attribute(node, 'instr') ?? '') ? PAGE_NUMBER : this.#inline(node);
     if (name === 'ruby') return `${this.#inlineOf(node, 'rubyBase')}(${this.#inlineOf(node, 'rt')})`;
     if (name === 'sdt' && element(node, 'sdtPr', 'showingPlcHdr'))
       return `[${this.#inlineOf(node, 'sdtContent')}]`;
@@ -241,15 +234,6 @@ export class WordReader {
     return node.name === 'ins' || node.name === 'moveTo' ? this.#inline(node) : '';
   }
 
-  #isPageNumber(instruction = ''): boolean {
-    return this.#isEdge && /^\s*(PAGE|NUMPAGES|SECTIONPAGES)\b/i.test(instruction);
-  }
-
-  /** What a field shows, or '' while its instruction is read. */
-  #shown(text: string): string {
-    return this.#fields.every(({ result }) => result) ? text : '';
-  }
-
   #run(run: XmlElement): string {
     const properties = element(run, 'rPr');
     const style = styleChain(this.#sources.styles, value(properties, 'rStyle'));
@@ -257,7 +241,7 @@ export class WordReader {
       element(properties, 'vanish') ?? style.map(([, each]) => element(each.run, 'vanish')).find(Boolean);
     if (vanish ? isOn(vanish) : this.#hidden) {
       if (textOf(run).trim() !== '') this.remarks.add('hidden');
-      for (const child of elements(run, 'fldChar')) this.#fieldMark(child);
+      for (const child of elements(run, 'fldChar')) this.#fields.mark(child);
       return '';
     }
     const fonts = element(properties, 'rFonts');
@@ -273,27 +257,25 @@ export class WordReader {
         return this.#text(textOf(node), font);
       case 'tab':
       case 'ptab':
-        return this.#shown('\t');
+        return this.#fields.shown('\t');
       case 'br':
       case 'cr':
-        return this.#shown('\n');
+        return this.#fields.shown('\n');
       case 'noBreakHyphen':
-        return this.#shown('-');
+        return this.#fields.shown('-');
       case 'softHyphen':
         return '';
       case 'sym':
-        return this.#shown(
+        return this.#fields.shown(
           this.#symbol(attribute(node, 'font') ?? '', parseInt(attribute(node, 'char') ?? '', 16)),
         );
       case 'pgNum':
-        return this.#isEdge ? PAGE_NUMBER : '';
+        return this.#fields.isPageNumber('PAGE') ? PAGE_NUMBER : '';
       case 'fldChar':
-        return this.#fieldMark(node);
-      case 'instrText': {
-        const field = this.#fields.at(-1);
-        if (field) field.instruction += textOf(node);
+        return this.#fields.mark(node);
+      case 'instrText':
+        this.#fields.addInstruction(textOf(node));
         return '';
-      }
       case 'footnoteReference':
         return this.#note(node, 'footnote');
       case 'endnoteReference':
@@ -306,11 +288,9 @@ export class WordReader {
   }
 
   #text(text: string, font: string): string {
-    const field = this.#fields.at(-1);
-    if (field?.result === true && this.#isPageNumber(field.instruction)) return PAGE_NUMBER;
     const known = text.replaceAll(PAGE_NUMBER, '');
-    if (!/^(symbol|wingdings)/i.test(font)) return this.#shown(known);
-    return this.#shown(
+    if (!/^(symbol|wingdings)/i.test(font)) return this.#fields.shown(known);
+    return this.#fields.shown(
       Array.from(known, (letter) =>
         letter === ' ' ? ' ' : this.#symbol(font, letter.codePointAt(0) ?? 0),
       ).join(''),
@@ -323,18 +303,6 @@ export class WordReader {
     return symbol ?? '';
   }
 
-  /** Complex fields (17.16.18): begin, instruction, separate, result, end. Form fields of old kind show their state at their begin. */
-  #fieldMark(node: XmlElement): string {
-    const type = attribute(node, 'fldCharType');
-    if (type === 'end') this.#fields.pop();
-    const field = this.#fields.at(-1);
-    if (type === 'separate' && field) field.result = true;
-    if (type !== 'begin') return '';
-    const state = this.#shown(formState(element(node, 'ffData')));
-    this.#fields.push({ instruction: '', result: false });
-    return state;
-  }
-
   #note(node: XmlElement, kind: 'footnote' | 'endnote'): string {
     const part = kind === 'footnote' ? this.#sources.footnotes : this.#sources.endnotes;
     const note = this.#byId(part, node);
@@ -342,7 +310,7 @@ export class WordReader {
     this.#noteNumbers[kind] += 1;
     const number = `[${formatNumber(this.#noteNumbers[kind], kind === 'endnote' ? 'lowerRoman' : 'decimal')}]`;
     this.#after.push((out) => out.paragraph(`${number} ${this.read(part, note).text}`));
-    return this.#shown(number);
+    return this.#fields.shown(number);
   }
 
   /** The note or comment that a reference leads to. */
@@ -409,35 +377,9 @@ function chosen(alternatives: XmlElement): XmlElement {
   return (useful ? choice : (element(alternatives, 'Fallback') ?? choice)) ?? alternatives;
 }
 
-/** 0 for text. A style's outline level counts, then its name, which is English in every document. */
-function headingLevel(properties: XmlElement | undefined, styles: [string, WordStyle][]): number {
-  const own = value(properties, 'outlineLvl');
-  if (own !== undefined) return (Number(own) + 1) % 10;
-  for (const [, { name, paragraph }] of styles) {
-    const outline = value(paragraph, 'outlineLvl');
-    if (outline !== undefined) return (Number(outline) + 1) % 10;
-    const [, digit] = /^heading (\d)$/i.exec(name) ?? [];
-    if (digit !== undefined) return Number(digit);
-    if (/^title$/i.test(name)) return 1;
-  }
-  return 0;
-}
-
 function hasHeader(table: XmlElement): boolean {
   const look = element(table, 'tblPr', 'tblLook');
   const bits = parseInt((look && attribute(look, 'val')) ?? '0020', 16);
   const first = look && attribute(look, 'firstRow');
   return first === undefined ? (bits & 0x20) !== 0 : first !== '0' && first !== 'false';
-}
-
-function formState(data: XmlElement | undefined): string {
-  const box = element(data, 'checkBox');
-  if (box) {
-    const state = element(box, 'checked') ?? element(box, 'default');
-    return state && isOn(state) ? '☑' : '☐';
-  }
-  const list = element(data, 'ddList');
-  const entries = elements(list, 'listEntry');
-  const entry = entries[Number(value(list, 'result') ?? value(list, 'default') ?? 0)];
-  return (entry && attribute(entry, 'val')) ?? '';
 }
