@@ -48,7 +48,7 @@ export function parseXml(xml: string): XmlElement {
       (inside[Math.min(inside.length, MAX_DEPTH) - 1] ?? root).children.push(element);
       inside.push(element);
     },
-    text: (text) => (inside[Math.min(inside.length, MAX_DEPTH + 1) - 1] ?? root).children.push(text),
+    text: (text) => (inside.at(-1) ?? root).children.push(text),
     close: () => inside.pop(),
   });
   return root;

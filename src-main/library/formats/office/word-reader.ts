@@ -206,6 +206,7 @@ export class WordReader {
     if (name === 'del' || name === 'moveFrom' || name === 'ins' || name === 'moveTo')
       return this.#change(node);
     if (name === 'r') return this.#run(node);
+    if (name === 't') return this.#text(textOf(node), '');
     if (name === 'AlternateContent') return this.#inline(chosen(node));
     if (name === 'drawing' || name === 'pict' || name === 'object') return this.#drawing(node);
     if (name === 'oMathPara')
