@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { compoundFile, oldSlidesFile, oldWordFile, record } from '../../testing/compound-files.ts';
+import { archive, paragraph, wordFile } from '../../testing/office-files.ts';
+import type { ParsedDocument } from './format.ts';
+import { parserOf } from './formats.ts';
+
+async function read(bytes: Buffer, name: string): Promise<ParsedDocument> {
+  return (await parserOf(name.replace(/^.*\./, '')))({ name, bytes });
+}
+
+/** Text with the ends of its parts. */
+function upTo(text: string, ...parts: string[]): number[] {
+  return parts.map((part) => text.indexOf(part) + part.length);
+}
+
+test('a document of 1997, whatever its name: headings, tables, notes, hidden and deleted text', async () => {
+  const body =
+    'Rent\rIt is \x13 REF x \x14840\x15\x02 crowns, secret old new.\rTown\x07Bridges\x07\x07Orm\x077\x07\x07End\r';
+  const text = `${body}Note\rNo\rLease \x13 PAGE \x143\x15\r`;
+  const [heading = 0, plain = 0, row = 0, rowEnd = 0, second = 0, secondEnd = 0, end = 0] = upTo(
+    text,
+    'Rent\r',
+    'new.\r',
+    'Bridges\x07',
+    'Bridges\x07\x07',
+    '7\x07',
+    '7\x07\x07',
+    'End\r',
+  );
+  const [secret = 0, secretEnd = 0, old = 0, oldEnd = 0, newEnd = 0] = upTo(
+    text,
+    'crowns, ',
+    'secret',
+    'secret ',
+    'old',
+    'new',
+  );
+  const notes = body.length;
+  const bytes = oldWordFile({
+    text,
+    lengths: { body: body.length, footnotes: 8, headers: text.length - body.length - 8 },
+    runs: [
+      [secret, ''],
+      [secretEnd, '3c0801'],
+      [old, ''],
+      [oldEnd, '000801'],
+      [oldEnd + 1, ''],
+      [newEnd, '010801'],
+      [text.length, ''],
+    ],
+    paragraphs: [
+      [heading, 1],
+      [plain, 0],
+      [row, 0, '162401'],
+      [rowEnd, 0, '162401172401'],
+      [second, 0, '162401'],
+      [secondEnd, 0, '162401172401'],
+      [end, 0],
+      [text.length, 0],
+    ],
+    footnotes: { references: [body.indexOf('\x02')], bounds: [0, 5, 8] },
+    headers: [0, 0, 0, 0, 0, 0, 0, 0, text.length - notes - 8],
+  });
+  const { text: shown, headings, warnings } = await read(bytes, 'lease.docx');
+  expect(shown).toBe(
+    'Lease\n\n# Rent\n\nIt is 840[1] crowns, new.\n\n[1] Note\n\n- Town: Orm; Bridges: 7\n\nEnd',
+  );
+  expect(headings?.map(({ title }) => title)).toEqual(['Rent']);
+  expect(warnings).toEqual([
+    'Tracked changes were read as accepted: 1 insertion, 1 deletion.',
+    'Hidden text was left out: 1 piece.',
+  ]);
+});
+
+test('a presentation of 1997: titles, texts, notes and hidden slides', async () => {
+  const numbers = (...list: number[]): Buffer => Buffer.from(Uint32Array.from(list).buffer);
+  const words = (kind: number, text: string): Buffer[] => [
+    record(0x0f9f, numbers(kind)),
+    record(0x0fa0, Buffer.from(text, 'utf16le')),
+  ];
+  const listed = (object: number, id: number): Buffer => record(0x03f3, numbers(object, 0, 0, id, 0));
+  const document = record(0x03e8, [
+    record(0x0ff0, [listed(2, 256), ...words(0, 'Water'), listed(3, 257), ...words(6, 'Old')], 0),
+    record(0x0ff0, [listed(4, 300)], 2),
+  ]);
+  const slide = record(0x03ee, [record(0x040c, [record(0xf00d, words(4, 'The Esk\x0brose.\rTwice.'))])]);
+  const hidden = record(0x03ee, [record(0x03f9, Buffer.from('00000000000000000000040000000000', 'hex'))]);
+  const notes = record(0x03f0, [record(0x03f1, numbers(256, 0)), ...words(2, 'Say so')]);
+  const file = oldSlidesFile([document, slide, hidden, notes]);
+  const { text, warnings } = await read(file, 'a.ppt');
+  expect(text).toBe('## Water\n\nThe Esk\nrose.\n\nTwice.\n\nNotes: Say so\n\n## Old\n\n(Hidden slide)');
+  expect(warnings[0]).toBe('Hidden slides were read and are marked: 2.');
+  await expect(read(oldSlidesFile([document], 0xf3d1c4df), 'a.ppt')).rejects.toMatchObject({
+    code: 'DOCUMENT_ENCRYPTED',
+  });
+});
+
+test('passwords and damage of compound files', async () => {
+  const code = (bytes: Buffer): Promise<unknown> =>
+    read(bytes, 'a.docx').then(
+      () => 'read',
+      (error: { code?: string }) => error.code,
+    );
+  expect(
+    await code(compoundFile({ EncryptedPackage: Buffer.alloc(9), EncryptionInfo: Buffer.alloc(9) })),
+  ).toBe('DOCUMENT_ENCRYPTED');
+  expect(await code(oldWordFile({ text: 'x\r', lengths: { body: 2 }, flags: 0x100 }))).toBe(
+    'DOCUMENT_ENCRYPTED',
+  );
+  expect(await code(compoundFile({ WordDocument: Buffer.alloc(2000), '0Table': Buffer.alloc(20) }))).toBe(
+    'DOCUMENT_UNREADABLE',
+  );
+  expect(await code(compoundFile({ Other: Buffer.alloc(9) }))).toBe('DOCUMENT_UNREADABLE');
+  expect(await code(oldWordFile({ text: 'x\r', lengths: { body: 2 } }).subarray(0, 700))).toBe(
+    'DOCUMENT_UNREADABLE',
+  );
+});
+
+test('documents are told apart by their bytes', async () => {
+  expect((await read(await wordFile(paragraph('From Word')), 'a.rtf')).text).toBe('From Word');
+  expect((await read(Buffer.from('<html><body><p>Saved as a page'), 'a.doc')).text).toBe('Saved as a page');
+});
+
+test('Pages and Keynote without a preview are refused with advice', async () => {
+  const bytes = await archive({ 'Index/Document.iwa': 'x', 'preview.jpg': 'x' });
+  await expect(read(bytes, 'a.pages')).rejects.toMatchObject({ code: 'DOCUMENT_UNSUPPORTED' });
+});
