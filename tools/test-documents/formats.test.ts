@@ -104,14 +104,14 @@ describe('extracted text', () => {
     expect(title).toBe('Harbour handbook');
     expect(text).toBe(
       '# Harbour handbook\n\nThe harbour office opens at seven. Every ship pays at the red counter.\n\n## Tariffs\n\n' +
-        'A sailing boat pays twelve crowns a night.\n\n- Bring the papers\n\n- Berth | Crowns\n- North pier | 40',
+        'A sailing boat pays twelve crowns a night.\n\n- Bring the papers\n\n- Berth: North pier; Crowns: 40',
     );
   });
 
   test('PowerPoint: slides in order with their notes', async () => {
     const document = await parse('a.pptx', await slides());
     expect(pagesOf(document)).toEqual([
-      ['1', '## Lighthouse plan\n\nThe lamp is changed in October.\n\nAsk Mara about the ladder.'],
+      ['1', '## Lighthouse plan\n\nThe lamp is changed in October.\n\nNotes: Ask Mara about the ladder.'],
       ['2', '## Costs\n\nThe new lamp costs nine hundred crowns.'],
     ]);
     expect(document.title).toBe('Lighthouse plan');

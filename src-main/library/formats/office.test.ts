@@ -97,7 +97,7 @@ test('a presentation of 1997: titles, texts, notes and hidden slides', async () 
 
 test('passwords and damage of compound files', async () => {
   const code = (bytes: Buffer): Promise<unknown> =>
-    read(bytes, 'a.docx').then(
+    read(bytes, 'a.doc').then(
       () => 'read',
       (error: { code?: string }) => error.code,
     );

@@ -30,9 +30,8 @@ async function archiveParser(file: SourceFile): Promise<DocumentParser> {
       return (await import('./iwork.ts')).iwork;
     const main = await pack.mainPart();
     const head = decodeXml((await pack.read(main))?.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0));
-    const [, root] = /<(?:\w+:)?(presentation|workbook|document)[\s>]/.exec(head) ?? [];
+    const [, root] = /<(?:\w+:)?(presentation|document)[\s>]/.exec(head) ?? [];
     if (root === 'presentation') return (await import('./pptx.ts')).pptx;
-    if (root === 'workbook') return (await import('./xlsx.ts')).xlsx;
     return (await import('./docx.ts')).docx;
   } finally {
     pack.close();
@@ -42,9 +41,9 @@ async function archiveParser(file: SourceFile): Promise<DocumentParser> {
 /** A document from before 2007, or a newer one with a password ([MS-OFFCRYPTO] 2.3.4.4). */
 async function compoundParser({ name, bytes }: SourceFile): Promise<DocumentParser> {
   const streams = compoundStreams(bytes);
-  if (!streams) throw broken(name, 'its archive is damaged');
-  if (streams.has('EncryptedPackage')) throw encrypted(name);
-  if (streams.has('PowerPoint Document')) return (await import('./ppt.ts')).ppt;
-  if (streams.has('WordDocument')) return (await import('./doc.ts')).doc;
-  throw broken(name, 'it is not a document of Word or PowerPoint');
+  if (streams?.has('PowerPoint Document') === true) return (await import('./ppt.ts')).ppt;
+  if (streams?.has('WordDocument') === true) return (await import('./doc.ts')).doc;
+  // What has a newer kind's name and is none of the old ones has a password, even if its directory is damaged.
+  if (streams?.has('EncryptedPackage') === true || /\.\w{3}[xm]$/i.test(name)) throw encrypted(name);
+  throw broken(name, streams ? 'it is not a document of Word or PowerPoint' : 'its archive is damaged');
 }

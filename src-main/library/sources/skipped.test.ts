@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { ServiceFixture } from '../../testing/library.ts';
 
-test.each(['letter.odt', 'letter.rtf', 'letter.doc', 'sheet.ods', 'program.exe', 'README'])(
+test.each(['letter.wpd', 'poster.ps', 'sheet.ods', 'program.exe', 'README'])(
   'an upload that a scan would not pick up is refused, with the reason: %s',
   async (name) => {
     const fixture = new ServiceFixture();
@@ -42,11 +42,11 @@ test('what was uploaded is there after a restart', async () => {
   expect(fixture.documents(id).map(({ path, phase }) => [path, phase])).toEqual([['notes/a.md', 'ready']]);
 });
 
-test('a file of such a kind that was named by its path fails with the reason; RTF is not read as text', async () => {
-  const fixture = new ServiceFixture({ 'letter.rtf': '{\\rtf1\\ansi words}' });
+test('a file of such a kind that was named by its path fails with the reason; PostScript is not read as text', async () => {
+  const fixture = new ServiceFixture({ 'poster.ps': '%!PS (words) show' });
   const { id } = fixture.service.create('Docs');
   fixture.service.start();
-  await fixture.service.addPaths({ id, paths: [join(fixture.root, 'letter.rtf')], watch: true });
+  await fixture.service.addPaths({ id, paths: [join(fixture.root, 'poster.ps')], watch: true });
   await fixture.service.rescan(id);
   await fixture.idle();
   expect(fixture.documents(id)).toMatchObject([
@@ -55,7 +55,7 @@ test('a file of such a kind that was named by its path fails with the reason; RT
 });
 
 test('files of a folder that are skipped are listed with the reason, but for hidden ones', async () => {
-  const fixture = new ServiceFixture({ 'a.md': 'one', 'b.odt': 'x', 'sub/c.exe': 'x', '.hidden': 'x' });
+  const fixture = new ServiceFixture({ 'a.md': 'one', 'b.wpd': 'x', 'sub/c.exe': 'x', '.hidden': 'x' });
   mkdirSync(join(fixture.root, 'node_modules'));
   symlinkSync(join(fixture.root, 'nowhere.md'), join(fixture.root, 'broken.md'));
   symlinkSync(join(fixture.root, 'nowhere'), join(fixture.root, 'broken'));
@@ -64,7 +64,7 @@ test('files of a folder that are skipped are listed with the reason, but for hid
   expect(fixture.service.skipped(id, roots[0]!.id)).toEqual({
     total: 4,
     files: [
-      { path: 'b.odt', reason: 'kind' },
+      { path: 'b.wpd', reason: 'kind' },
       { path: 'broken', reason: 'unreadable' },
       { path: 'broken.md', reason: 'unreadable' },
       { path: 'sub/c.exe', reason: 'kind' },

@@ -13,7 +13,7 @@ export class TextBlocks {
   heading(level: number, title: string): void {
     const line = oneLine(title);
     if (line === '') return;
-    const marks = '#'.repeat(Math.min(Math.max(level, 1), 6));
+    const marks = '#'.repeat(Math.min(Math.max(level || 1, 1), 6));
     this.#add(`${marks} ${line}`, false);
     this.headings.push({
       start: this.#text.length - marks.length - 1 - line.length,
@@ -38,7 +38,7 @@ export class TextBlocks {
     if (text.trim() === '') return;
     this.#add(text.trimEnd(), false);
     const start = this.#text.length - text.trimEnd().length;
-    this.headings.push(...headings.map((heading) => ({ ...heading, start: start + heading.start })));
+    for (const heading of headings) this.headings.push({ ...heading, start: start + heading.start });
   }
 
   #add(block: string, inList: boolean): void {

@@ -76,5 +76,5 @@ export function symbolOf(font: string, code: number): string | undefined {
     const letter = at < 0x61 ? GREEK_UPPER[at - 0x41] : GREEK_LOWER[at - 0x61];
     return SYMBOL[at] ?? letter ?? (at >= 0x20 && at < 0x7f ? String.fromCharCode(at) : undefined);
   }
-  return code < 0xe000 || code > 0xf8ff ? String.fromCodePoint(code) : undefined;
+  return code < 0xe000 || (code > 0xf8ff && code <= 0x10ffff) ? String.fromCodePoint(code) : undefined;
 }
