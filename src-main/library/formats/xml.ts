@@ -38,14 +38,15 @@ export interface XmlElement {
 /** Elements nested deeper than this become children of the last one above, so that recursion over a tree has a bound. */
 const MAX_DEPTH = 300;
 
-/** Parses an XML document as a tree, under an element without a name. Entities as in `readXml`. */
-export function parseXml(xml: string): XmlElement {
+/** Parses an XML document as a tree, under an element without a name. Entities as in `readXml`. `ignored`: elements to leave out, by name. */
+export function parseXml(xml: string, ignored?: ReadonlySet<string>): XmlElement {
   const root: XmlElement = { name: '', attributes: {}, children: [] };
   const inside = [root];
   readXml(xml, {
     open: (name, attributes) => {
       const element: XmlElement = { name: localName(name), attributes, children: [] };
-      (inside[Math.min(inside.length, MAX_DEPTH) - 1] ?? root).children.push(element);
+      const parent = inside[Math.min(inside.length, MAX_DEPTH) - 1] ?? root;
+      if (ignored?.has(element.name) !== true) parent.children.push(element);
       inside.push(element);
     },
     text: (text) => (inside.at(-1) ?? root).children.push(text),

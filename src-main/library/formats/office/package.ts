@@ -50,11 +50,11 @@ export class OfficePackage {
     return this.#zip.read(this.#names.get(path.toLowerCase()) ?? path);
   }
 
-  /** A part's root element. */
-  async xml(path: string): Promise<XmlElement | undefined> {
+  /** A part's root element, without the elements of the ignored names. */
+  async xml(path: string, ignored?: ReadonlySet<string>): Promise<XmlElement | undefined> {
     const bytes = await this.read(path);
     if (bytes === undefined) return undefined;
-    return parseXml(decodeXml(bytes)).children.find((child) => typeof child !== 'string');
+    return parseXml(decodeXml(bytes), ignored).children.find((child) => typeof child !== 'string');
   }
 
   /** A part's relationships by id; the package's own for ''. */
