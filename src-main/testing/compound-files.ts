@@ -64,6 +64,9 @@ interface OldDocument {
   footnotes?: { references: readonly number[]; bounds: readonly number[] };
   headers?: readonly number[];
   flags?: number;
+  /** Lists and their instances, as hexadecimal digits. */
+  lists?: string;
+  instances?: string;
 }
 
 const TEXT_AT = 1024;
@@ -77,6 +80,8 @@ export function oldWordFile({
   footnotes,
   headers = [],
   flags = 0,
+  lists = '',
+  instances = '',
 }: OldDocument): Buffer {
   const header = Buffer.alloc(TEXT_AT);
   header.writeUInt16LE(0xa5ec, 0);
@@ -104,10 +109,8 @@ export function oldWordFile({
   add(0x1a2, Buffer.concat([Buffer.from([2]), numbers(piece.length), piece]));
   add(0xfa, numbers(TEXT_AT, TEXT_AT + letters.length, page));
   add(0x102, numbers(TEXT_AT, TEXT_AT + letters.length, page + 1));
-  add(
-    0xa2,
-    Buffer.from('12000200' + '00'.repeat(16) + '0600' + '0000f0ff0000' + '0600' + '0100f0ff0000', 'hex'),
-  );
+  const style = (builtIn: string): string => `0e00${builtIn}f1ff${'00'.repeat(10)}`;
+  add(0xa2, Buffer.from(`120002000a00${'00'.repeat(14)}${style('0000')}${style('0100')}`, 'hex'));
   if (footnotes) {
     add(
       0xaa,
@@ -119,6 +122,8 @@ export function oldWordFile({
     add(0xb2, numbers(...footnotes.bounds));
   }
   add(0xf2, numbers(...headers));
+  add(0x2e2, Buffer.from(lists, 'hex'));
+  add(0x2ea, Buffer.from(instances, 'hex'));
   const characters = formattingPage(
     runs.map(([end, modifiers]) => [end, Buffer.from(modifiers, 'hex')]),
     1,

@@ -138,6 +138,8 @@ test('footnotes, endnotes and comments follow their paragraph', async () => {
     endnotes: note('endnote', 'See Orm.'),
     comments: note('comment', 'Is it?'),
   };
+  const cells = `<w:tbl><w:tr><w:tc><w:p><w:r><w:t>Town</w:t></w:r>${reference('footnote')}</w:p></w:tc><w:tc>${p('Orm')}</w:tc></w:tr></w:tbl>`;
+  expect(await textOf(cells, parts)).toBe('- Town[1] | Orm\n\n[1] Built in 1911.');
   expect(await textOf(body, parts)).toBe(
     'The weir[1][i]\n\n[1] Built in 1911.\n\n[i] See Orm.\n\n[Comment by Ida: Is it?]\n\nNext',
   );

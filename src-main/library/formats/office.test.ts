@@ -72,6 +72,26 @@ test('a document of 1997, whatever its name: headings, tables, notes, hidden and
   ]);
 });
 
+test('automatic numbers of a document of 1997', async () => {
+  const text = 'Rent\rgate\rlock\r';
+  const level = (format: number, letters: string): string =>
+    `01000000${format.toString(16).padStart(2, '0')}${'00'.repeat(23)}` +
+    Buffer.from([letters.length, 0]).toString('hex') +
+    Buffer.from(letters, 'utf16le').toString('hex');
+  const bytes = oldWordFile({
+    text,
+    lengths: { body: text.length },
+    paragraphs: [
+      [5, 1, '0b460100'],
+      [text.length, 0, '0b4601000a2601'],
+    ],
+    lists:
+      `0100${'07000000'}${'00'.repeat(24)}` + level(0, '\x00.') + level(4, '(\x01)') + level(0, '').repeat(7),
+    instances: `01000000${'07000000'}${'00'.repeat(12)}ffffffff`,
+  });
+  expect((await read(bytes, 'a.doc')).text).toBe('# 1. Rent\n\n(a) gate\n(b) lock');
+});
+
 test('a presentation of 1997: titles, texts, notes and hidden slides', async () => {
   const numbers = (...list: number[]): Buffer => Buffer.from(Uint32Array.from(list).buffer);
   const words = (kind: number, text: string): Buffer[] => [

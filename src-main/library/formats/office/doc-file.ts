@@ -1,3 +1,6 @@
+import type { XmlElement } from '../xml.ts';
+import { docNumbering } from './doc-lists.ts';
+
 /** Reads the structures of a Word 97 document ([MS-DOC]): its text, in the order of the document, and how it is formatted. */
 
 /** What a paragraph's formatting says, at its mark. */
@@ -6,8 +9,10 @@ export interface DocParagraph {
   level: number;
   inTable: boolean;
   endsRow: boolean;
-  /** Whether it has an automatic number or bullet. */
-  isItem: boolean;
+  /** The instance of a list that numbers it; 0 for none. */
+  list: number;
+  /** Its level in the list, from 0. */
+  listLevel: number;
 }
 
 /** How a character is marked; of several, the last. */
@@ -43,6 +48,8 @@ const TABLES = {
   pieces: 0x1a2,
   endnoteReferences: 0x20a,
   endnotes: 0x212,
+  lists: 0x2e2,
+  listInstances: 0x2ea,
 };
 
 const PAGE_BYTES = 512;
@@ -57,7 +64,8 @@ export class DocFile {
   readonly #table: Buffer;
   readonly #pieces: Piece[];
   readonly #paragraphs: Run[];
-  readonly #levels: number[];
+  /** What each style says of its paragraphs. */
+  readonly #styles: DocParagraph[];
 
   /** RangeError if it is damaged. */
   constructor(document: Buffer, table: Buffer) {
@@ -77,7 +85,7 @@ export class DocFile {
     };
     for (const run of this.#runs(TABLES.characters, 1)) this.#mark(run);
     this.#paragraphs = this.#runs(TABLES.paragraphs, 13);
-    this.#levels = this.#styleLevels();
+    this.#styles = this.#readStyles();
   }
 
   /** Positions that begin a table of the file, such as the references of notes. `dataBytes`: what follows for each. */
@@ -100,17 +108,21 @@ export class DocFile {
   /** The formatting of the paragraph whose mark is here. */
   paragraphAt(position: number): DocParagraph {
     const run = this.#runAt(this.#offsetOf(position));
-    const paragraph = { level: 0, inTable: false, endsRow: false, isItem: false };
-    if (!run || run.formatting.length < 2) return paragraph;
-    paragraph.level = this.#levels[run.formatting.readUInt16LE(0)] ?? 0;
-    for (const [code, at] of modifiers(run.formatting, 2)) {
-      const value = run.formatting[at] ?? 0;
-      if (code === 0x2416) paragraph.inTable = value !== 0;
-      if (code === 0x2417) paragraph.endsRow = value !== 0;
-      if (code === 0x2640) paragraph.level = (value + 1) % 10;
-      if (code === 0x460b) paragraph.isItem = value !== 0;
+    if (!run || run.formatting.length < 2) return PLAIN;
+    const style = this.#styles[run.formatting.readUInt16LE(0)] ?? PLAIN;
+    return applyModifiers(style, run.formatting, 2);
+  }
+
+  /** As the numbering part of a newer document; without lists if they are damaged. */
+  numbering(): XmlElement | undefined {
+    if (this.#document.length < TABLES.listInstances + 8) return undefined;
+    try {
+      const lists = this.#slice(TABLES.lists).length === 0 ? -1 : this.#document.readUInt32LE(TABLES.lists);
+      return docNumbering(this.#table, lists, this.#slice(TABLES.listInstances));
+    } catch (error) {
+      if (error instanceof RangeError) return undefined;
+      throw error;
     }
-    return paragraph;
   }
 
   #slice(at: number): Buffer {
@@ -203,29 +215,54 @@ export class DocFile {
     return run && offset < run.to ? run : undefined;
   }
 
-  /** Levels of headings by style (2.9.271): built-in styles 1 to 9, and the title. Styles have those that they are based on. */
-  #styleLevels(): number[] {
+  /** Styles (2.9.271): built-in ones 1 to 9 are headings, 62 the title. Each takes over from the one that it is based on. */
+  #readStyles(): DocParagraph[] {
     const bytes = this.#slice(TABLES.styles);
-    if (bytes.length < 4) return [];
-    const levels: number[] = [];
-    const bases: number[] = [];
+    if (bytes.length < 6) return [];
+    const baseBytes = bytes.readUInt16LE(4);
+    const own: { base: number; formatting: Buffer; level: number }[] = [];
     let at = 2 + bytes.readUInt16LE(0);
     for (let i = 0; at + 2 <= bytes.length; i += 1) {
-      const size = bytes.readUInt16LE(at);
-      if (size >= 4 && at + 6 <= bytes.length) {
-        const builtIn = bytes.readUInt16LE(at + 2) & 0xfff;
-        levels[i] = builtIn >= 1 && builtIn <= 9 ? builtIn : builtIn === 62 ? 1 : 0;
-        bases[i] = bytes.readUInt16LE(at + 4) >> 4;
+      const style = bytes.subarray(at + 2, at + 2 + bytes.readUInt16LE(at));
+      if (style.length >= 10) {
+        const builtIn = style.readUInt16LE(0) & 0xfff;
+        const level = builtIn >= 1 && builtIn <= 9 ? builtIn : builtIn === 62 ? 1 : 0;
+        own[i] = { base: style.readUInt16LE(2) >> 4, formatting: styleFormatting(style, baseBytes), level };
       }
-      at += 2 + size + (size % 2);
+      at += 2 + style.length + (style.length % 2);
     }
-    return Array.from(levels, (level, i) => {
-      let [found, base] = [level ?? 0, bases[i] ?? 0xfff];
-      for (let step = 0; found === 0 && base !== 0xfff && step < 20; step += 1)
-        [found, base] = [levels[base] ?? 0, bases[base] ?? 0xfff];
-      return found;
-    });
+    const resolve = (i: number, depth: number): DocParagraph => {
+      const style = own[i];
+      if (!style || depth > 20) return PLAIN;
+      const base = style.base === i ? PLAIN : resolve(style.base, depth + 1);
+      return applyModifiers({ ...base, level: style.level || base.level }, style.formatting, 2);
+    };
+    return Array.from(own, (_, i) => resolve(i, 0));
   }
+}
+
+const PLAIN: DocParagraph = { level: 0, inTable: false, endsRow: false, list: 0, listLevel: 0 };
+
+/** A style's formatting of paragraphs: behind its name, a length, a style's number and modifiers (2.9.260). */
+function styleFormatting(style: Buffer, baseBytes: number): Buffer {
+  const isParagraphStyle = (style.readUInt16LE(2) & 15) === 1;
+  if (!isParagraphStyle || baseBytes + 2 > style.length) return Buffer.alloc(0);
+  const at = baseBytes + 2 + (style.readUInt16LE(baseBytes) + 1) * 2;
+  if (at + 2 > style.length) return Buffer.alloc(0);
+  return style.subarray(at + 2, at + 2 + style.readUInt16LE(at));
+}
+
+function applyModifiers(base: DocParagraph, bytes: Buffer, start: number): DocParagraph {
+  const paragraph = { ...base };
+  for (const [code, at] of modifiers(bytes, start)) {
+    const value = bytes[at] ?? 0;
+    if (code === 0x2416) paragraph.inTable = value !== 0;
+    if (code === 0x2417) paragraph.endsRow = value !== 0;
+    if (code === 0x2640) paragraph.level = (value + 1) % 10;
+    if (code === 0x260a) paragraph.listLevel = value;
+    if (code === 0x460b && at + 2 <= bytes.length) paragraph.list = Math.max(bytes.readInt16LE(at), 0);
+  }
+  return paragraph;
 }
 
 /** Single property modifiers (2.6.1): their codes and where their operands begin. */

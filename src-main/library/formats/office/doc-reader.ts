@@ -2,7 +2,7 @@ import { oneLine, Remarks, TextBlocks } from './blocks.ts';
 import { DELETED, HIDDEN, INSERTED, SYMBOL, type DocFile } from './doc-file.ts';
 import { FlowText } from './flow-text.ts';
 import { PAGE_NUMBER } from './page-numbers.ts';
-import { formatNumber } from './word-numbers.ts';
+import { formatNumber, WordNumbers } from './word-numbers.ts';
 
 /** Characters with a meaning ([MS-DOC] 2.4.1). */
 const CELL = '\x07';
@@ -16,6 +16,7 @@ const SHOWN: Readonly<Record<string, string>> = { '\x0b': '\n', '\x1e': '-', '\x
 export class DocReader {
   readonly remarks = new Remarks();
   readonly #file: DocFile;
+  readonly #numbers: WordNumbers;
   /** Notes and comments by the position of their reference. */
   readonly #notes = new Map<number, { mark: string; text: () => string }>();
   readonly #starts: Record<'footnotes' | 'headers' | 'comments' | 'endnotes' | 'boxes', number>;
@@ -23,6 +24,7 @@ export class DocReader {
 
   constructor(file: DocFile) {
     this.#file = file;
+    this.#numbers = new WordNumbers(file.numbering(), () => undefined);
     const { body, footnotes, headers, comments, endnotes } = file.lengths;
     this.#starts = {
       footnotes: body,
@@ -125,12 +127,10 @@ export class DocReader {
 
   #endParagraph(flow: FlowText, at: number, letter: string, mark: number): void {
     if (letter === PARAGRAPH && (mark === DELETED || mark === HIDDEN)) return;
-    const { level, inTable, endsRow, isItem } = this.#file.paragraphAt(at);
+    if (letter === '\x0c' && flow.line.trim() === '') return;
+    const { level, inTable, endsRow, list, listLevel } = this.#file.paragraphAt(at);
     Object.assign(flow, { level, inTable: inTable || letter === CELL });
-    if (isItem && level === 0 && flow.line.trim() !== '') {
-      this.remarks.add('item');
-      flow.number = '-';
-    }
+    if (list > 0 && !endsRow) flow.number = this.#numbers.next(String(list), listLevel);
     if (letter !== CELL) flow.paragraph();
     else if (endsRow) flow.row();
     else flow.cell();

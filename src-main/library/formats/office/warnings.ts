@@ -17,10 +17,6 @@ export function warningsOf(remarks: Remarks): string[] {
     sentence('diagram', (count) => `Diagrams without text were left out: ${count}.`),
     sentence('drawing', (count) => `Hidden drawings were left out: ${count}.`),
     sentence('formula', (count) => `Formulas were read without fractions and exponents: ${count}.`),
-    sentence(
-      'item',
-      (count) => `Automatic numbers of lists were not read: ${counted(count, 'item')} with a dash instead.`,
-    ),
     symbols === '' ? '' : `Symbols without a Unicode character were left out, of the fonts ${symbols}.`,
     objects === '' ? '' : `Embedded objects were left out: ${objects}.`,
   ].filter(Boolean);

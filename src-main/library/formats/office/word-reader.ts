@@ -37,6 +37,8 @@ export class WordReader {
   #inCell = false;
   /** Text boxes, charts, notes and comments: they follow the paragraph that holds them. */
   #after: ((out: TextBlocks) => void)[] = [];
+  /** Notes and comments of a table's cells: they follow the table. */
+  #afterTable: ((out: TextBlocks) => void)[] = [];
   readonly #notes = new Map<WordPart, Map<string | undefined, XmlElement>>();
   readonly #noteNumbers = { footnote: 0, endnote: 0 };
 
@@ -167,18 +169,13 @@ export class WordReader {
       (kind) => this.remarks.add(kind),
     );
     this.#inCell = wasInCell;
-    const isFrame = rows.every((row) => row.length <= 1) && !wasInCell;
-    if (isFrame) for (const row of rows) out.include(row[0] ?? '', []);
-    else if (wasInCell) out.paragraph(`(${tableText(rows).replace(/^- /, '').replaceAll('\n- ', ' / ')})`);
-    else
-      out.paragraph(
-        hasHeader(table)
-          ? tableText(rows)
-          : rows
-              .map((row) => `- ${row.map(oneLine).filter(Boolean).join(' | ')}`)
-              .filter((line) => line !== '- ')
-              .join('\n'),
-      );
+    if (wasInCell) {
+      out.paragraph(`(${tableText(rows).replace(/^- /, '').replaceAll('\n- ', ' / ')})`);
+      return;
+    }
+    if (rows.every((row) => row.length <= 1)) for (const [only = ''] of rows) out.include(only, []);
+    else out.paragraph(hasHeader(table) ? tableText(rows) : plainRows(rows));
+    for (const add of this.#afterTable.splice(0)) add(out);
   }
 
   #cell(cell: XmlElement): string {
@@ -310,8 +307,12 @@ export class WordReader {
     if (!note) return '';
     this.#noteNumbers[kind] += 1;
     const number = `[${formatNumber(this.#noteNumbers[kind], kind === 'endnote' ? 'lowerRoman' : 'decimal')}]`;
-    this.#after.push((out) => out.paragraph(`${number} ${this.read(part, note).text}`));
+    this.#behind().push((out) => out.paragraph(`${number} ${this.read(part, note).text}`));
     return this.#fields.shown(number);
+  }
+
+  #behind(): ((out: TextBlocks) => void)[] {
+    return this.#inCell ? this.#afterTable : this.#after;
   }
 
   /** The note or comment that a reference leads to. */
@@ -327,7 +328,7 @@ export class WordReader {
     const comment = this.#byId(part, node);
     if (!comment) return '';
     const author = attribute(comment, 'author') ?? '';
-    this.#after.push((out) => {
+    this.#behind().push((out) => {
       const { text } = this.read(part, comment);
       if (text !== '') out.paragraph(`[Comment${author === '' ? '' : ` by ${author}`}: ${oneLine(text)}]`);
     });
@@ -383,4 +384,12 @@ function hasHeader(table: XmlElement): boolean {
   const bits = parseInt((look && attribute(look, 'val')) ?? '0020', 16);
   const first = look && attribute(look, 'firstRow');
   return first === undefined ? (bits & 0x20) !== 0 : first !== '0' && first !== 'false';
+}
+
+function plainRows(rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((row) => row.map(oneLine).filter(Boolean).join(' | '));
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => `- ${line}`)
+    .join('\n');
 }
