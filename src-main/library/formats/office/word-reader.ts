@@ -1,15 +1,15 @@
 import { tableText } from '../table.ts';
-import { attribute, descendants, element, elements, textOf, type XmlElement } from '../xml.ts';
+import { attribute, element, elements, textOf, type XmlElement } from '../xml.ts';
 import { oneLine, Remarks, TextBlocks } from './blocks.ts';
-import { paragraphsOf } from './drawings.ts';
 import { mathText } from './math.ts';
 import { PAGE_NUMBER } from './page-numbers.ts';
 import { symbolOf } from './symbols.ts';
+import { chosenOf, drawnContents } from './word-drawing.ts';
 import { WordFields } from './word-fields.ts';
 import { formatNumber, isOn, value, type WordNumbers } from './word-numbers.ts';
 import type { WordPart } from './word-part.ts';
 import { headingLevel, hidesText, styleChain, type WordStyle } from './word-styles.ts';
-import { readRows } from './word-table.ts';
+import { hasHeader, plainRows, readRows } from './word-table.ts';
 
 export interface WordSources {
   styles: ReadonlyMap<string, WordStyle>;
@@ -80,7 +80,7 @@ export class WordReader {
           this.sections.push(child);
           break;
         case 'AlternateContent':
-          this.#blocks(chosen(child), out);
+          this.#blocks(chosenOf(child), out);
           break;
         case 'oMath':
         case 'oMathPara':
@@ -154,10 +154,13 @@ export class WordReader {
   #flushAfter(out: TextBlocks): void {
     const after = this.#after;
     const fields = this.#fields;
+    const joined = this.#joined;
     this.#after = [];
+    this.#joined = '';
     this.#fields = new WordFields(false);
     for (const add of after) add(out);
     this.#fields = fields;
+    this.#joined = joined;
   }
 
   #table(table: XmlElement, out: TextBlocks): void {
@@ -204,7 +207,7 @@ export class WordReader {
       return this.#change(node);
     if (name === 'r') return this.#run(node);
     if (name === 't') return this.#text(textOf(node), '');
-    if (name === 'AlternateContent') return this.#inline(chosen(node));
+    if (name === 'AlternateContent') return this.#inline(chosenOf(node));
     if (name === 'drawing' || name === 'pict' || name === 'object') return this.#drawing(node);
     if (name === 'oMathPara')
       return this.#fields.shown(
@@ -335,31 +338,14 @@ export class WordReader {
     return '';
   }
 
-  /** Text boxes, charts, diagrams and decorative text; pictures have none. */
+  /** Pictures have no text. */
   #drawing(node: XmlElement): string {
-    for (const child of elements(node)) {
-      const drawn = this.#part.drawings.get(attribute(child, child.name === 'relIds' ? 'dm' : 'id') ?? '');
-      if (child.name === 'docPr' && attribute(child, 'hidden') === '1') {
-        this.remarks.add('drawing');
-        return '';
-      }
-      if (child.name === 'AlternateContent') this.#drawing(chosen(child));
-      else if (child.name === 'txbxContent') this.#after.push((out) => this.#box(child, out));
-      else if (child.name === 'txBody')
-        this.#after.push((out) => out.paragraph(paragraphsOf(child).join('\n')));
-      else if (child.name === 'chart' || child.name === 'relIds') this.#drawn(child.name, drawn);
-      else if (child.name === 'textpath')
-        this.#after.push((out) => out.paragraph(attribute(child, 'string') ?? ''));
-      else if (child.name === 'OLEObject')
-        this.remarks.add(`object:${attribute(child, 'ProgID') ?? 'unknown'}`);
-      else this.#drawing(child);
+    for (const drawn of drawnContents(node, this.#part.drawings)) {
+      if ('remark' in drawn) this.remarks.add(drawn.remark);
+      else if ('box' in drawn) this.#after.push((out) => this.#box(drawn.box, out));
+      else this.#after.push((out) => out.include(drawn.text, []));
     }
     return '';
-  }
-
-  #drawn(name: string, text: string | undefined): void {
-    if (text === undefined || text === '') this.remarks.add(name === 'chart' ? 'chart' : 'diagram');
-    else this.#after.push((out) => out.include(text, []));
   }
 
   #box(content: XmlElement, out: TextBlocks): void {
@@ -368,28 +354,4 @@ export class WordReader {
     this.#flushJoined(out);
     this.#hidden = hidden;
   }
-}
-
-/** Of the alternatives for programs old and new, the first that has text (ECMA-376 part 3, 7.6). They say the same. */
-function chosen(alternatives: XmlElement): XmlElement {
-  const choice = element(alternatives, 'Choice');
-  const names = ['txbxContent', 'chart', 'relIds', 't', 'p', 'oMath'];
-  const useful =
-    choice && (textOf(choice).trim() !== '' || names.some((name) => descendants(choice, name).length > 0));
-  return (useful ? choice : (element(alternatives, 'Fallback') ?? choice)) ?? alternatives;
-}
-
-function hasHeader(table: XmlElement): boolean {
-  const look = element(table, 'tblPr', 'tblLook');
-  const bits = parseInt((look && attribute(look, 'val')) ?? '0020', 16);
-  const first = look && attribute(look, 'firstRow');
-  return first === undefined ? (bits & 0x20) !== 0 : first !== '0' && first !== 'false';
-}
-
-function plainRows(rows: readonly (readonly string[])[]): string {
-  const lines = rows.map((row) => row.map(oneLine).filter(Boolean).join(' | '));
-  return lines
-    .filter((line) => line !== '')
-    .map((line) => `- ${line}`)
-    .join('\n');
 }

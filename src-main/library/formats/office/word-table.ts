@@ -71,3 +71,20 @@ function inner(parent: XmlElement, name: string): XmlElement[] {
     return ['sdt', 'sdtContent', 'customXml', 'ins', 'moveTo'].includes(child.name) ? inner(child, name) : [];
   });
 }
+
+/** Whether a table's first row is formatted as a header; by default it is. */
+export function hasHeader(table: XmlElement): boolean {
+  const look = element(table, 'tblPr', 'tblLook');
+  const bits = parseInt((look && attribute(look, 'val')) ?? '0020', 16);
+  const first = look && attribute(look, 'firstRow');
+  return first === undefined ? (bits & 0x20) !== 0 : first !== '0' && first !== 'false';
+}
+
+/** Rows without a header. */
+export function plainRows(rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((row) => row.map(oneLine).filter(Boolean).join(' | '));
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => `- ${line}`)
+    .join('\n');
+}
