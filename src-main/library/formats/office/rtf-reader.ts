@@ -1,6 +1,7 @@
 import iconv from 'iconv-lite';
 import { oneLine, Remarks, TextBlocks } from './blocks.ts';
-import { CHARACTERS, CHARSETS, EDGES, READ, SKIPPED } from './rtf-words.ts';
+import { encodingOf, RtfFonts, RtfStyles } from './rtf-tables.ts';
+import { CHARACTERS, EDGES, READ, SKIPPED } from './rtf-words.ts';
 import { edgeLines, PAGE_NUMBER } from './page-numbers.ts';
 import { FlowText } from './flow-text.ts';
 import { symbolOf } from './symbols.ts';
@@ -21,12 +22,6 @@ interface Group {
   ignorable: boolean;
   /** Where `\upr`'s newer text goes. */
   outer: Destination;
-}
-
-interface Font {
-  name: string;
-  encoding: string | undefined;
-  isSymbol: boolean;
 }
 
 const TOKEN =
@@ -50,10 +45,8 @@ export class RtfReader {
   };
   readonly #groups: Group[] = [];
   #encoding = 'cp1252';
-  readonly #fonts = new Map<number, Font>();
-  /** Outline levels of styles. */
-  readonly #styles = new Map<number, number>();
-  #style = { number: 0, level: 0, name: '' };
+  readonly #fonts = new RtfFonts();
+  readonly #styles = new RtfStyles();
   #bytes: number[] = [];
   #skip = 0;
   #notes = { footnote: 0, endnote: 0 };
@@ -139,8 +132,8 @@ export class RtfReader {
     if (destination === 'instruction') this.#instruction += text;
     if (destination === 'author') this.#author += text;
     if (destination === 'number') this.#text.number += text;
-    if (destination === 'styles') this.#style.name += text;
-    if (destination === 'fonts') this.#nameFont(text);
+    if (destination === 'styles') this.#styles.text(text);
+    if (destination === 'fonts') this.#fonts.text(text);
     if (destination !== 'text') return;
     if (hidden) {
       if (text.trim() !== '') this.remarks.add('hidden');
@@ -148,11 +141,6 @@ export class RtfReader {
       if (!this.#wasDeleted) this.remarks.add('deletion');
     } else this.#text.line += text;
     if (text.trim() !== '') this.#wasDeleted = deleted;
-  }
-
-  #nameFont(text: string): void {
-    const font = this.#fonts.get(this.#group.font);
-    if (font) font.name += text.replace(/;.*$/s, '');
   }
 
   #word(word: string, parameter: number | undefined): void {
@@ -163,7 +151,7 @@ export class RtfReader {
     if (word === 'chpgn') return this.#put(this.#isEdge ? PAGE_NUMBER : '');
     if (character !== undefined) return this.#put(character);
     if (this.#isDestination(word)) return;
-    if (this.#group.destination === 'fonts') return this.#fontWord(word, parameter);
+    if (this.#group.destination === 'fonts') return this.#fonts.word(word, parameter);
     if (this.#group.destination === 'styles') return this.#styleWord(word, parameter);
     if (this.#group.destination !== 'skip') this.#format(word, parameter);
   }
@@ -273,32 +261,11 @@ export class RtfReader {
     });
   }
 
-  #fontWord(word: string, parameter = 0): void {
-    if (word === 'f') {
-      this.#group.font = parameter;
-      this.#fonts.set(parameter, { name: '', encoding: undefined, isSymbol: false });
-    }
-    const font = this.#fonts.get(this.#group.font);
-    if (!font) return;
-    if (word === 'fcharset') {
-      font.encoding = CHARSETS[parameter];
-      font.isSymbol = parameter === 2;
-    }
-    if (word === 'cpg') font.encoding = encodingOf(parameter) ?? font.encoding;
-  }
-
   #styleWord(word: string, parameter = 0): void {
-    if (word === 's') {
-      this.#style = { number: parameter, level: 0, name: '' };
-      const style = this.#style;
-      this.#group.end = () => {
-        const name = oneLine(style.name.replace(/;.*$/s, ''));
-        const [, digit] = /^heading (\d)$/i.exec(name) ?? [];
-        const level = digit === undefined ? (/^title$/i.test(name) ? 1 : 0) : Number(digit);
-        this.#styles.set(style.number, style.level || level);
-      };
-    }
-    if (word === 'outlinelevel') this.#style.level = (parameter + 1) % 10;
+    if (word === 'outlinelevel') this.#styles.outline((parameter + 1) % 10);
+    if (word !== 's') return;
+    this.#styles.begin(parameter);
+    this.#group.end = () => this.#styles.end();
   }
 
   #format(word: string, parameter: number | undefined): void {
@@ -354,7 +321,7 @@ export class RtfReader {
         Object.assign(text, { level: 0, inTable: false });
         return;
       case 's':
-        text.level = this.#styles.get(parameter) ?? 0;
+        text.level = this.#styles.level(parameter);
         return;
       case 'outlinelevel':
         text.level = (parameter + 1) % 10;
@@ -388,9 +355,4 @@ export class RtfReader {
       default:
     }
   }
-}
-
-function encodingOf(page: number): string | undefined {
-  const name = { 65001: 'utf8', 10000: 'macroman', 708: 'iso88596' }[page] ?? `cp${page}`;
-  return iconv.encodingExists(name) ? name : undefined;
 }
