@@ -89,9 +89,10 @@ export function textKindOf(format: string): TextKind {
   return kindOf(format).lines === true ? 'lines' : 'prose';
 }
 
-/** Whether a file in a folder is picked up. */
+/** Whether a file in a folder is picked up. Of files with the extension of Keynote, most are private keys: a person has to name them. */
 export function isDocument(name: string): boolean {
-  return KINDS.has(formatOf(name));
+  const format = formatOf(name);
+  return format !== 'key' && KINDS.has(format);
 }
 
 function kindOf(format: string): Format {

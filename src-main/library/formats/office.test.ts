@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compoundFile, oldSlidesFile, oldWordFile, record } from '../../testing/compound-files.ts';
 import { archive, paragraph, wordFile } from '../../testing/office-files.ts';
 import type { ParsedDocument } from './format.ts';
-import { parserOf } from './formats.ts';
+import { isDocument, parserOf } from './formats.ts';
 
 async function read(bytes: Buffer, name: string): Promise<ParsedDocument> {
   return (await parserOf(name.replace(/^.*\./, '')))({ name, bytes });
@@ -139,6 +139,10 @@ test('passwords and damage of compound files', async () => {
 test('documents are told apart by their bytes', async () => {
   expect((await read(await wordFile(paragraph('From Word')), 'a.rtf')).text).toBe('From Word');
   expect((await read(Buffer.from('<html><body><p>Saved as a page'), 'a.doc')).text).toBe('Saved as a page');
+  expect((await read(Buffer.from('Plain words'), 'a.doc')).text).toBe('Plain words');
+  const key = '-----BEGIN PRIVATE KEY-----\nAAAA';
+  await expect(read(Buffer.from(key), 'server.key')).rejects.toMatchObject({ code: 'DOCUMENT_UNREADABLE' });
+  expect(['server.key', 'a.pages', 'a.docm'].map(isDocument)).toEqual([false, true, true]);
 });
 
 test('Pages and Keynote without a preview are refused with advice', async () => {

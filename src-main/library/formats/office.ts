@@ -19,7 +19,8 @@ async function parserOf(file: SourceFile): Promise<DocumentParser> {
   if (/^<(!doctype html|html|\?xml[^>]*>\s*<(!doctype )?html)/i.test(head))
     return (await import('./html.ts')).html;
   if (head.startsWith('%PDF')) return (await import('./pdf.ts')).pdf;
-  return archiveParser(file);
+  const isText = /\.do[ct]$/i.test(file.name) && !file.bytes.subarray(0, HEAD_BYTES).includes(0);
+  return isText ? (await import('./text.ts')).plainText : archiveParser(file);
 }
 
 async function archiveParser(file: SourceFile): Promise<DocumentParser> {

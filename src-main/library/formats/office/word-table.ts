@@ -31,7 +31,8 @@ export function readRows(
     above = cells;
     (isHeader ? headers : rows).push(cells);
   }
-  return headers.length > 1 ? [joinHeaders(headers), ...rows] : [...headers, ...rows];
+  if (headers.length > 1) return [joinHeaders(headers), ...rows];
+  return [...headers.map((row) => row.map((text, i) => (i > 0 && text === row[i - 1] ? '' : text))), ...rows];
 }
 
 function readRow(
