@@ -103,13 +103,22 @@ test('a presentation of 1997: titles, texts, notes and hidden slides', async () 
     record(0x0ff0, [listed(2, 256), ...words(0, 'Water'), listed(3, 257), ...words(6, 'Old')], 0),
     record(0x0ff0, [listed(4, 300)], 2),
   ]);
-  const slide = record(0x03ee, [record(0x040c, [record(0xf00d, words(4, 'The Esk\x0brose.\rTwice.'))])]);
+  const string = (text: string, instance: number): Buffer =>
+    record(0x0fba, Buffer.from(text, 'utf16le'), instance);
+  const comment = record(0x2ee0, [string('Ida', 0), string('Why?', 1)]);
+  const tags = record(0x1388, [record(0x138a, [record(0x138b, comment)])]);
+  const slide = record(0x03ee, [
+    tags,
+    record(0x040c, [record(0xf00d, words(4, 'The Esk\x0brose.\rTwice.'))]),
+  ]);
   const hidden = record(0x03ee, [record(0x03f9, Buffer.from('00000000000000000000040000000000', 'hex'))]);
   const notes = record(0x03f0, [record(0x03f1, numbers(256, 0)), ...words(2, 'Say so')]);
   const file = oldSlidesFile([document, slide, hidden, notes]);
   const { text, warnings } = await read(file, 'a.ppt');
-  expect(text).toBe('## Water\n\nThe Esk\nrose.\n\nTwice.\n\nNotes: Say so\n\n## Old\n\n(Hidden slide)');
-  expect(warnings[0]).toBe('Hidden slides were read and are marked: 2.');
+  expect(text).toBe(
+    '## Water\n\nThe Esk\nrose.\n\nTwice.\n\nNotes: Say so\n\n[Comment by Ida: Why?]\n\n## Old\n\n(Hidden slide)',
+  );
+  expect(warnings).toEqual(['Hidden slides were read and are marked: 2.']);
   await expect(read(oldSlidesFile([document], 0xf3d1c4df), 'a.ppt')).rejects.toMatchObject({
     code: 'DOCUMENT_ENCRYPTED',
   });

@@ -10,7 +10,8 @@ export const ppt: DocumentParser = ({ name, bytes }) => {
   const document = streams?.get('PowerPoint Document')?.();
   const user = streams?.get('Current User')?.();
   if (document === undefined || user === undefined) throw broken(name, 'it is damaged or not a presentation');
-  const slides = read(name, document, user).map((slide, i) => ({
+  const { slides: read, embedded } = readFile(name, document, user);
+  const slides = read.map((slide, i) => ({
     label: String(i + 1),
     ...pageOf(slide),
     hidden: slide.hidden,
@@ -24,23 +25,23 @@ export const ppt: DocumentParser = ({ name, bytes }) => {
   const warnings = [
     hidden ? `Hidden slides were read and are marked: ${hidden}.` : '',
     empty ? `Slides without text: ${empty}.` : '',
-    'Its charts, comments and the rows of its tables were not read as such.',
+    embedded > 0 ? `Embedded objects, such as charts, were left out: ${embedded}.` : '',
   ].filter(Boolean);
   return { ...joined, title: slides[0]?.title ?? '', warnings };
 };
 
-function read(name: string, document: Buffer, user: Buffer): PptSlide[] {
+function readFile(name: string, document: Buffer, user: Buffer): { slides: PptSlide[]; embedded: number } {
   try {
     const file = new PptFile(document, user);
     if (file.isEncrypted) throw encrypted(name);
-    return file.slides();
+    return { slides: file.slides(), embedded: file.embedded() };
   } catch (error) {
     if (error instanceof RangeError) throw broken(name, 'its slides are damaged', error);
     throw error;
   }
 }
 
-function pageOf({ title, texts, notes, hidden }: PptSlide): {
+function pageOf({ title, texts, notes, comments, hidden }: PptSlide): {
   title: string;
   text: string;
   headings: TextBlocks['headings'];
@@ -54,5 +55,8 @@ function pageOf({ title, texts, notes, hidden }: PptSlide): {
     .map((note) => note.replaceAll(/[\r\x0b]/g, '\n').trim())
     .filter((note) => !/^[\s\d*]*$/.test(note));
   if (spoken.length > 0) out.include(`Notes: ${spoken.join('\n\n')}`, []);
+  for (const { author, text } of comments) {
+    if (text !== '') out.paragraph(`[Comment${author === '' ? '' : ` by ${author}`}: ${oneLine(text)}]`);
+  }
   return { title: heading, text: out.text, headings: out.headings };
 }

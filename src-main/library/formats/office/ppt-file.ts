@@ -4,6 +4,7 @@ export interface PptSlide {
   title: string;
   texts: string[];
   notes: string[];
+  comments: { author: string; text: string }[];
   hidden: boolean;
 }
 
@@ -25,6 +26,11 @@ const TEXT_HEADER = 0x0f9f;
 const TEXT_UTF16 = 0x0fa0;
 const TEXT_BYTES = 0x0fa8;
 const USER_EDIT = 0x0ff5;
+
+const BINARY_TAG = 0x138b;
+const COMMENT = 0x2ee0;
+const STRING = 0x0fba;
+const EMBEDDED = 0x0fcc;
 
 const MAX_DEPTH = 40;
 const MAX_EDITS = 1000;
@@ -73,10 +79,35 @@ export class PptFile {
             .filter((each) => each !== texts.find(({ kind }) => TITLES.has(kind)))
             .map(({ text }) => text),
           notes: notes.get(id) ?? [],
+          comments: this.#comments(record),
           hidden: info !== undefined && (this.#bytes.readUInt16LE(info.start + 10) & 4) !== 0,
         };
       },
     );
+  }
+
+  /** How many objects of other programs, such as charts, it has. */
+  embedded(): number {
+    const root = this.#record(this.#objects.get(this.#root) ?? 0);
+    return this.#children(root)
+      .flatMap((child) => this.#children(child.isContainer ? child : undefined))
+      .filter(({ type }) => type === EMBEDDED).length;
+  }
+
+  /** Comments are in records inside a binary tag (2.5.22), which is not marked as a container. */
+  #comments(record: PptRecord | undefined, depth = 0): { author: string; text: string }[] {
+    return this.#children(record).flatMap((child) => {
+      if (child.type === COMMENT) {
+        const strings = this.#children(child).filter(({ type }) => type === STRING);
+        const string = (instance: number): string => {
+          const found = strings.find((each) => each.instance === instance);
+          return found ? this.#bytes.toString('utf16le', found.start, found.end) : '';
+        };
+        return [{ author: string(0), text: string(1) }];
+      }
+      const isOpen = child.isContainer || child.type === BINARY_TAG;
+      return isOpen && depth < MAX_DEPTH ? this.#comments(child, depth + 1) : [];
+    });
   }
 
   /** Slides of a list, with the texts that follow each. */
