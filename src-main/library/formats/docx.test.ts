@@ -115,7 +115,7 @@ test('formulas, charts, diagrams and text boxes, each once', async () => {
   const box = `<w:txbxContent>${p('Boxed')}</w:txbxContent>`;
   const body = `<w:p>${math(run('L=0.37v') + squared)}</w:p><w:p>${math(fraction + sum)}</w:p>
     <w:p><w:r><w:t>Below</w:t></w:r>${drawing('<c:chart r:id="chart1"/>')}${drawing('<dgm:relIds r:dm="diagramData1"/>')}
-    <w:r><mc:AlternateContent><mc:Choice>${`<w:drawing>${box}</w:drawing>`}</mc:Choice><mc:Fallback><w:pict>${box}</w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>
+    <w:r><mc:AlternateContent><mc:Choice><w:drawing>${box}</w:drawing></mc:Choice><mc:Fallback><w:pict>${box}</w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>
     <w:p><w:r><w:object><o:OLEObject xmlns:o="o" ProgID="Equation.3"/></w:object></w:r></w:p>`;
   const parts = {
     chart1: chart('Rain', { March: '0.73', April: '0.41' }, '0%'),

@@ -85,9 +85,8 @@ test('automatic numbers of a document of 1997', async () => {
       [5, 1, '0b460100'],
       [text.length, 0, '0b4601000a2601'],
     ],
-    lists:
-      `0100${'07000000'}${'00'.repeat(24)}` + level(0, '\x00.') + level(4, '(\x01)') + level(0, '').repeat(7),
-    instances: `01000000${'07000000'}${'00'.repeat(12)}ffffffff`,
+    lists: `010007000000${'00'.repeat(24)}` + level(0, '\x00.') + level(4, '(\x01)') + level(0, '').repeat(7),
+    instances: `0100000007000000${'00'.repeat(12)}ffffffff`,
   });
   expect((await read(bytes, 'a.doc')).text).toBe('# 1. Rent\n\n(a) gate\n(b) lock');
 });
@@ -128,7 +127,7 @@ test('passwords and damage of compound files', async () => {
   const code = (bytes: Buffer): Promise<unknown> =>
     read(bytes, 'a.doc').then(
       () => 'read',
-      (error: { code?: string }) => error.code,
+      (error: unknown) => (error as { code?: string }).code,
     );
   expect(
     await code(compoundFile({ EncryptedPackage: Buffer.alloc(9), EncryptionInfo: Buffer.alloc(9) })),

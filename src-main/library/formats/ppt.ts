@@ -52,7 +52,7 @@ function pageOf({ title, texts, notes, comments, hidden }: PptSlide): {
   if (hidden) out.paragraph('(Hidden slide)');
   for (const text of texts) for (const line of text.split('\r')) out.paragraph(line.replaceAll('\x0b', '\n'));
   const spoken = notes
-    .map((note) => note.replaceAll(/[\r\x0b]/g, '\n').trim())
+    .map((note) => note.replaceAll('\r', '\n').replaceAll('\x0b', '\n').trim())
     .filter((note) => !/^[\s\d*]*$/.test(note));
   if (spoken.length > 0) out.include(`Notes: ${spoken.join('\n\n')}`, []);
   for (const { author, text } of comments) {

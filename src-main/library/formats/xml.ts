@@ -89,19 +89,6 @@ export function textOf(parent: XmlElement | undefined): string {
   return parent.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
 }
 
-/** Relationships of a part of an Office document: id → path of the part it leads to. */
-export function readRelationships(xml: string, folder: string): Map<string, string> {
-  const targets = new Map<string, string>();
-  readXml(xml, {
-    open: (name, { Id, Target, TargetMode }) => {
-      if (name !== 'Relationship' || Id === undefined || Target === undefined || TargetMode === 'External')
-        return;
-      targets.set(Id, joinParts(folder, Target));
-    },
-  });
-  return targets;
-}
-
 /** Resolves a reference inside an archive, e.g. `ppt/slides` and `../media/a.png`. */
 export function joinParts(folder: string, target: string): string {
   const parts = target.startsWith('/') ? [] : folder.split('/').filter(Boolean);

@@ -1,4 +1,4 @@
-import { oneLine, Remarks, TextBlocks } from './blocks.ts';
+import { oneLine, Remarks, type TextBlocks } from './blocks.ts';
 import { DELETED, HIDDEN, INSERTED, SYMBOL, type DocFile } from './doc-file.ts';
 import { FlowText } from './flow-text.ts';
 import { PAGE_NUMBER } from './page-numbers.ts';

@@ -70,7 +70,7 @@ function cached(parent: XmlElement | undefined): string[] {
 const MAX_POINTS = 100_000;
 
 function points(cache: XmlElement, format: string): string[] {
-  const values: string[] = [];
+  const values: (string | undefined)[] = [];
   for (const point of elements(cache, 'pt')) {
     const at = Number(attribute(point, 'idx') ?? values.length);
     if (at >= 0 && at < MAX_POINTS)

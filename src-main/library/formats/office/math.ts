@@ -80,7 +80,7 @@ function base(node: XmlElement): string {
 }
 
 function braced(text: string): string {
-  return [...text].length === 1 ? text : `{${text}}`;
+  return Array.from(text).length === 1 ? text : `{${text}}`;
 }
 
 function fraction(node: XmlElement): string {

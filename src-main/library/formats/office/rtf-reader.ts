@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite';
-import { oneLine, Remarks, TextBlocks } from './blocks.ts';
+import { oneLine, Remarks, type TextBlocks } from './blocks.ts';
 import { encodingOf, RtfFonts, RtfStyles } from './rtf-tables.ts';
 import { CHARACTERS, EDGES, READ, SKIPPED } from './rtf-words.ts';
 import { edgeLines, PAGE_NUMBER } from './page-numbers.ts';

@@ -1,6 +1,6 @@
 import { tableText } from '../table.ts';
 import { attribute, descendants, element, elements, textOf, type XmlElement } from '../xml.ts';
-import { Remarks, TextBlocks, oneLine } from './blocks.ts';
+import { oneLine, type Remarks, TextBlocks } from './blocks.ts';
 import { chartText, diagramText } from './drawings.ts';
 import { mathText } from './math.ts';
 import type { OfficePackage } from './package.ts';

@@ -15,9 +15,12 @@ const LEVELS = 9;
 
 /** Automatic numbers of a Word document's paragraphs (ECMA-376 part 1, 17.9). They are not in its text. */
 export class WordNumbers {
-  readonly #lists = new Map<string, Level[]>();
+  readonly #lists = new Map<string, (Level | undefined)[]>();
   /** By numbering instance: its list, and the levels that it defines or starts itself. */
-  readonly #instances = new Map<string, { list: string; levels: Level[]; starts: Map<number, number> }>();
+  readonly #instances = new Map<
+    string,
+    { list: string; levels: (Level | undefined)[]; starts: Map<number, number> }
+  >();
   /** By list: instances of one list go on counting. */
   readonly #counts = new Map<string, (number | undefined)[]>();
   readonly #started = new Set<string>();
@@ -80,8 +83,8 @@ export class WordNumbers {
   }
 }
 
-function levelsOf(list: XmlElement): Level[] {
-  const levels: Level[] = [];
+function levelsOf(list: XmlElement): (Level | undefined)[] {
+  const levels: (Level | undefined)[] = [];
   for (const level of elements(list, 'lvl')) {
     const at = Number(attribute(level, 'ilvl'));
     if (at >= 0 && at < LEVELS) levels[at] = levelOf(level);
@@ -105,8 +108,8 @@ function levelOf(level: XmlElement): Level {
 
 function overrides(
   num: XmlElement,
-  inherited: readonly Level[],
-): { levels: Level[]; starts: Map<number, number> } {
+  inherited: readonly (Level | undefined)[],
+): { levels: (Level | undefined)[]; starts: Map<number, number> } {
   const levels = [...inherited];
   const starts = new Map<number, number>();
   for (const override of elements(num, 'lvlOverride')) {
