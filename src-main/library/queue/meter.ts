@@ -7,7 +7,9 @@ const KEPT = 0.8;
 /** Used until documents of a format were chunked: text has about four bytes (or characters) per token, packed formats many more bytes. */
 const UNITS_PER_TOKEN = 4;
 const PACKED_BYTES_PER_TOKEN = 40;
-const PACKED: ReadonlySet<string> = new Set(['pdf', 'docx', 'pptx', 'xlsx', 'epub']);
+const PACKED: ReadonlySet<string> = new Set(
+  'pdf docx docm dotx pptx pptm ppsx potx odt odp doc ppt xlsx epub'.split(' '),
+);
 
 /** Tokens of documents that one lane has to process, and its speed. */
 class LaneMeter {
