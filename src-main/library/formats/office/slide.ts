@@ -78,7 +78,9 @@ export class SlideReader {
 
   #paragraph(paragraph: XmlElement): void {
     const properties = element(paragraph, 'pPr');
-    const level = Math.max(Math.min(Number((properties && attribute(properties, 'lvl')) ?? 0) || 0, 9), 0);
+    const level = Math.trunc(
+      Math.max(Math.min(Number((properties && attribute(properties, 'lvl')) ?? 0) || 0, 9), 0),
+    );
     const text = paragraphText(paragraph);
     const numbering = element(properties, 'buAutoNum');
     if (text.trim() === '') return;
