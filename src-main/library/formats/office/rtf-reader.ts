@@ -63,7 +63,7 @@ export class RtfReader {
     for (let token = TOKEN.exec(source); token; token = TOKEN.exec(source)) {
       const [, word, parameter, hex, symbol, brace, plain] = token;
       if (hex !== undefined) this.#plain([parseInt(hex, 16)]);
-      else if (plain !== undefined) this.#plain(Buffer.from(plain, 'latin1'));
+      else if (plain !== undefined) this.#letters(plain);
       else if (brace === '{') this.#open();
       else if (brace === '}') this.#close();
       else if (word === 'bin') TOKEN.lastIndex += Math.max(Number(parameter ?? 0), 0);
@@ -96,6 +96,13 @@ export class RtfReader {
     if (symbol === '*') this.#group.ignorable = true;
     else if (symbol === '\n' || symbol === '\r') this.#word('par', undefined);
     else this.#add(CHARACTERS[symbol] ?? '');
+  }
+
+  #letters(text: string): void {
+    const isSymbol = this.#fonts.get(this.#group.font)?.isSymbol === true;
+    const isPlain = this.#skip === 0 && this.#bytes.length === 0 && !isSymbol && /^[ -~]*$/.test(text);
+    if (isPlain) this.#put(text);
+    else this.#plain(Buffer.from(text, 'latin1'));
   }
 
   #plain(bytes: Iterable<number>): void {
