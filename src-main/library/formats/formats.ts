@@ -26,10 +26,13 @@ const FORMATS = {
       'docx docm dotx dotm doc dot rtf odt ott fodt pptx pptm potx potm ppsx ppsm ppt pps pot odp otp fodp odg pages key',
     parser: async () => (await import('./office.ts')).office,
   },
-  xlsx: { extensions: 'xlsx', parser: async () => (await import('./xlsx.ts')).xlsx },
+  xlsx: {
+    extensions: 'xlsx xlsm xltx xltm xlsb xls xlt ods ots fods',
+    parser: async () => (await import('./xlsx.ts')).xlsx,
+  },
   epub: { extensions: 'epub', parser: async () => (await import('./epub.ts')).epub },
   html: { extensions: 'html htm xhtml', parser: async () => (await import('./html.ts')).html },
-  csv: { extensions: 'csv tsv', parser: async () => (await import('./csv.ts')).csv, lines: true },
+  csv: { extensions: 'csv tsv tab', parser: async () => (await import('./csv.ts')).csv, lines: true },
   markdown: {
     extensions: 'md markdown mdown mdx qmd rmd',
     parser: async () => (await import('./text.ts')).markdown,
@@ -40,7 +43,7 @@ const FORMATS = {
   },
   json: {
     extensions: 'json jsonl ndjson geojson',
-    parser: async () => (await import('./text.ts')).json,
+    parser: async () => (await import('./json.ts')).json,
     lines: true,
   },
   code: { extensions: CODE, parser: async () => (await import('./text.ts')).code, lines: true },
@@ -60,7 +63,7 @@ export function formatOf(path: string): string {
 }
 
 /** Documents of unsupported programs. They must not be read as text, which some of them (RTF) resemble. */
-const UNSUPPORTED = new Set('xls ods numbers wpd eml msg mht ps'.split(' '));
+const UNSUPPORTED = new Set('numbers wpd eml msg mht ps'.split(' '));
 
 /**
  * The parser for files of this extension. An unknown kind, which somebody named on purpose, is tried as text; the parser rejects it if it

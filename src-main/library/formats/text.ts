@@ -27,20 +27,3 @@ export const code: DocumentParser = ({ bytes, name }) => ({
   pages: [],
   warnings: [],
 });
-
-export const json: DocumentParser = ({ bytes, name }) => ({
-  text: readable(wordsIn(bytes, name)),
-  title: '',
-  pages: [],
-  warnings: [],
-});
-
-/** JSON without line ends is formatted; other JSON keeps its author's layout. */
-function readable(text: string): string {
-  if (text.trim().includes('\n')) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 1);
-  } catch {
-    return text;
-  }
-}

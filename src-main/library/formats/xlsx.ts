@@ -1,39 +1,34 @@
-import readSheets, { type CellValue } from 'read-excel-file/node';
-import { broken, noText, reasonOf } from './errors.ts';
+import { broken, noText } from './errors.ts';
 import { joinPages, type DocumentParser, type SourceFile } from './format.ts';
-import { tableText } from './table.ts';
-import { ZipArchive } from './zip.ts';
+import { OfficePackage } from './office/package.ts';
+import { readOfficeSheets } from './sheets/office-workbook.ts';
+import { readOtherSheets } from './sheets/other-workbooks.ts';
+import { SheetTexts, type Sheet } from './sheets/sheet.ts';
 
+/** Workbooks of all kinds. Names and contents often disagree, so the content decides how a file is read. */
 export const xlsx: DocumentParser = async (file) => {
-  const zip = await ZipArchive.open(file);
-  if (!zip.has('xl/workbook.xml')) throw broken(file.name, 'it is not a workbook');
-  await zip.check((path) => path.endsWith('.xml') || path.endsWith('.rels'));
-  zip.close();
-  const sheets = (await read(file)).map(({ sheet, data }) => {
-    const table = tableText(data.map((row) => row.map(cellText)));
-    if (table === '') return { label: sheet, text: '', headings: [] };
-    const headings = [{ start: 0, level: 2, title: sheet }];
-    return { label: sheet, text: `## ${sheet}\n\n${table}`, headings };
-  });
-  const joined = joinPages(sheets);
+  const parser = await textParserOf(file);
+  if (parser) return parser(file);
+  const sheets = await readSheets(file);
+  const texts = new SheetTexts(file.name);
+  const joined = joinPages(sheets.map((sheet) => texts.page(sheet)));
   if (joined.text === '') throw noText(file.name, 'its sheets are empty');
-  return { ...joined, title: '', warnings: [] };
+  return { ...joined, title: '', warnings: texts.warnings };
 };
 
-async function read({ bytes, name }: SourceFile): Promise<{ sheet: string; data: (CellValue | null)[][] }[]> {
-  try {
-    return await readSheets(bytes);
-  } catch (error) {
-    throw broken(name, `it is damaged or not a workbook (${reasonOf(error)})`, error);
-  }
+/** For web pages and plain tables, which many programs write under the name .xls. */
+async function textParserOf({ bytes, name }: SourceFile): Promise<DocumentParser | undefined> {
+  const head = bytes.toString('latin1', 0, 4096).replace(/^(?:ï»¿)?\s*/, '');
+  if (/^<(?:!doctype html|html|table|meta|head|style|div)\b/i.test(head)) return (await import('./html.ts')).html;
+  const isText = head.startsWith('ÿþ') || (head !== '' && !/^<|^PK|\0/.test(head));
+  return isText && /\.xl[st]$/i.test(name) ? (await import('./csv.ts')).csv : undefined;
 }
 
-function cellText(cell: CellValue | null): string {
-  if (cell === null) return '';
-  if (cell instanceof Date)
-    return cell
-      .toISOString()
-      .replace(/T00:00:00\.000Z$/, '')
-      .replace(/\.000Z$/, 'Z');
-  return String(cell);
+async function readSheets(file: SourceFile): Promise<Sheet[]> {
+  try {
+    return (await readOtherSheets(file)) ?? (await readOfficeSheets(await OfficePackage.open(file), file.name));
+  } catch (error) {
+    if (error instanceof Error && error.name === 'KvasirError') throw error;
+    throw broken(file.name, 'it is damaged or not a workbook', error);
+  }
 }

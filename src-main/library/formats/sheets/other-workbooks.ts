@@ -1,0 +1,124 @@
+import { parse_zip, read, type CellObject, type ParsingOptions, type WorkBook, type WorkSheet } from '@e965/xlsx';
+import { encrypted } from '../errors.ts';
+import type { SourceFile } from '../format.ts';
+import { decodeXml, OfficePackage } from '../office/package.ts';
+import { ZipArchive } from '../zip.ts';
+import { shownNumber } from './cell-value.ts';
+import { readDrawings } from './drawings.ts';
+import { Sheet } from './sheet.ts';
+import { rangeOf } from './sheet-xml.ts';
+
+/** Compound files: Office documents with a password, and those from before 2007. */
+const OLE_MAGIC = 'd0cf11e0a1b11ae1';
+const HEAD_BYTES = 16_384;
+const OPTIONS: ParsingOptions = { dense: true, cellNF: true, cellHTML: false, cellStyles: true, cellFormula: false };
+
+/** The sheets of workbooks that SheetJS reads: .xls, .xlsb, .ods; undefined for others. DOCUMENT_ENCRYPTED. */
+export async function readOtherSheets(file: SourceFile): Promise<Sheet[] | undefined> {
+  const { bytes, name } = file;
+  if (bytes.toString('hex', 0, 8) === OLE_MAGIC) {
+    const holds = (stream: string): boolean => bytes.includes(Buffer.from(stream, 'utf16le'));
+    if (holds('EncryptedPackage') || !(holds('Workbook') || holds('Book'))) throw encrypted(name);
+    return sheetsOf(readOld(file));
+  }
+  if (isOldStream(bytes)) return sheetsOf(readOld(file));
+  if (bytes.toString('latin1', 0, 2) !== 'PK') return isXmlWorkbook(bytes) ? sheetsOf(readText(bytes)) : undefined;
+  const zip = await ZipArchive.open(file);
+  const isBinary = zip.names.some((path) => /^xl\/.*\.bin$/i.test(path)) && !zip.has('xl/workbook.xml');
+  if (!isBinary && !zip.has('content.xml')) {
+    zip.close();
+    return undefined;
+  }
+  const book = await readZip(zip);
+  zip.close();
+  const sheets = sheetsOf(book);
+  if (isBinary) await addDrawings(file, book, sheets);
+  return sheets;
+}
+
+/** Workbooks of Excel 2 to 4 are one stream without a container; it begins with a BOF record ([MS-XLS] 2.4.21). */
+function isOldStream(bytes: Buffer): boolean {
+  return bytes[0] === 9 && [0, 2, 4].includes(bytes[1] ?? -1) && [4, 6, 8].includes(bytes[2] ?? -1) && bytes[3] === 0;
+}
+
+/** Excel's XML of 2003, and OpenDocument in one file. */
+function isXmlWorkbook(bytes: Buffer): boolean {
+  const head = bytes.subarray(0, HEAD_BYTES).toString('latin1').replaceAll('\0', '');
+  return /urn:schemas-microsoft-com:office:spreadsheet|office:spreadsheet|opendocument\.spreadsheet/.test(head);
+}
+
+function readText(bytes: Buffer): WorkBook {
+  return read(decodeXml(bytes), { ...OPTIONS, type: 'string' });
+}
+
+function readOld({ bytes, name }: SourceFile): WorkBook {
+  try {
+    return read(bytes, { ...OPTIONS, type: 'buffer' });
+  } catch (error) {
+    if (error instanceof Error && /password/i.test(error.message)) throw encrypted(name);
+    throw error;
+  }
+}
+
+/** SheetJS gets the parts that it reads, unpacked within our limits. */
+async function readZip(zip: ZipArchive): Promise<WorkBook> {
+  const names = zip.names.filter((path) => /\.(?:xml|rels|bin|vml)$|^mimetype$/i.test(path));
+  const entries: { name: string; asNodeBuffer: () => Buffer }[] = [];
+  for (const name of names) {
+    const bytes = (await zip.read(name)) ?? Buffer.alloc(0);
+    entries.push({ name, asNodeBuffer: () => bytes });
+  }
+  return parse_zip({ FullPaths: names, FileIndex: entries }, { ...OPTIONS });
+}
+
+function sheetsOf(book: WorkBook): Sheet[] {
+  const date1904 = book.Workbook?.WBProps?.date1904 === true;
+  return book.SheetNames.map((name, i) => {
+    const sheet = new Sheet(name, (book.Workbook?.Sheets?.[i]?.Hidden ?? 0) !== 0);
+    const source = book.Sheets[name];
+    if (source) fill(sheet, source, date1904);
+    else sheet.warnings.push(`Sheet “${name}” could not be read.`);
+    return sheet;
+  });
+}
+
+function fill(sheet: Sheet, source: WorkSheet, date1904: boolean): void {
+  const rows = (source['!data'] ?? []) as (CellObject | undefined)[][];
+  rows.forEach((cells, row) =>
+    cells.forEach((cell, column) => {
+      if (!cell) return;
+      sheet.set(row, column, shown(cell, date1904));
+      for (const { a, t } of cell.c ?? []) sheet.addNote(row, column, noteText(a, t));
+    }),
+  );
+  for (const { s, e } of source['!merges'] ?? []) sheet.merges.push({ top: s.r, left: s.c, bottom: e.r, right: e.c });
+  source['!rows']?.forEach((row, i) => row?.hidden && sheet.hiddenRows.add(i));
+  source['!cols']?.forEach((column, i) => column?.hidden && sheet.hiddenColumns.add(i));
+  const filter = rangeOf(source['!autofilter']?.ref ?? '');
+  if (filter) sheet.headerRows.add(filter.top);
+}
+
+function shown({ t, v, w, z }: CellObject, date1904: boolean): string {
+  if (t === 'z' || v === undefined) return '';
+  if (t === 'b') return v === true ? 'TRUE' : 'FALSE';
+  if (t === 'e') return w ?? '';
+  if (typeof v !== 'number') return String(v);
+  return z === undefined && w !== undefined ? w : shownNumber(v, String(z ?? ''), date1904);
+}
+
+function noteText(author: string | undefined, text: string): string {
+  const words = text.trim();
+  return author === undefined || author === '' || words.startsWith(`${author}:`) ? words : `${author}: ${words}`;
+}
+
+/** Drawings of a binary workbook are XML, as in the others. */
+async function addDrawings(file: SourceFile, book: WorkBook, sheets: readonly Sheet[]): Promise<void> {
+  const parts = await OfficePackage.open(file);
+  const links = await parts.relationships('xl/workbook.bin');
+  for (const [i, sheet] of sheets.entries()) {
+    const id = (book.Workbook?.Sheets?.[i] as { strRelID?: string } | undefined)?.strRelID ?? '';
+    const target = links.get(id)?.target;
+    if (target !== undefined) await readDrawings(parts, await parts.relationships(target), sheet);
+  }
+  parts.close();
+}
