@@ -75,11 +75,9 @@ function readRows(text: string, delimiter: string, width = 0): { rows: string[][
   const rows: string[][] = [];
   let strayQuotes = 0;
   let row: string[] = [];
-  let lineStart = 0;
   for (let at = 0; at <= text.length; at++) {
     let close = text[at] === '"' ? closingQuote(text, at, delimiter) : -1;
-    const isLong = close >= 0 && width > 1 && text.slice(at, close).includes('\n');
-    if (isLong && areRows(text.slice(lineStart, close + 1), delimiter, width)) close = -1;
+    if (close >= 0 && width > 1 && areRows(text.slice(at, close), row.length, delimiter, width)) close = -1;
     if (text[at] === '"' && close < 0) strayQuotes++;
     const end = close >= 0 ? endOfCell(text, close + 1, delimiter) : endOfCell(text, at, delimiter);
     row.push(close >= 0 ? text.slice(at + 1, close).replaceAll('""', '"') : text.slice(at, end));
@@ -87,7 +85,6 @@ function readRows(text: string, delimiter: string, width = 0): { rows: string[][
     if (text[at] === delimiter) continue;
     rows.push(row);
     row = [];
-    lineStart = at + 1;
   }
   return { rows, strayQuotes };
 }
@@ -114,9 +111,14 @@ function endOfCell(text: string, from: number, delimiter: string): number {
   return at;
 }
 
-function areRows(text: string, delimiter: string, width: number): boolean {
-  // Words after a comma in a sentence are behind a space.
-  return text.split('\n').every((line) => line.split(delimiter).length === width && !line.includes(`${delimiter} `));
+/** Whether the lines of a cell would be rows of the table, the first behind `before` cells. */
+function areRows(cell: string, before: number, delimiter: string, width: number): boolean {
+  if (!cell.includes('\n')) return false;
+  return cell.split('\n').every((line, i) => {
+    const cells = line.split(delimiter).length + (i === 0 ? before : 0);
+    // Words after a comma in a sentence are behind a space.
+    return cells === width && !line.includes(`${delimiter} `);
+  });
 }
 
 function fieldsOf(line: string, delimiter: string): string[] {
@@ -124,7 +126,7 @@ function fieldsOf(line: string, delimiter: string): string[] {
 }
 
 function warningsOf(rows: readonly (readonly string[])[], strayQuotes: number): string[] {
-  const { width } = commonest(rows.slice(0, SAMPLE_ROWS).map(({ length }) => length));
+  const width = Math.max(commonest(rows.slice(0, SAMPLE_ROWS).map(({ length }) => length)).width, rows[0]?.length ?? 0);
   const long = rows.flatMap((row, i) => (row.slice(width).some((cell) => cell.trim() !== '') ? [i + 1] : []));
   const named = `${long.slice(0, MAX_RAGGED_NAMED).join(', ')}${long.length > MAX_RAGGED_NAMED ? ', …' : ''}`;
   return [

@@ -4,8 +4,8 @@ import type { DocumentParser } from './format.ts';
 
 /** Deeper values are not indented further: the text would grow with the square of the depth. */
 const MAX_INDENT = 32;
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
-const STRING = /"(?:[^"\\]|\\.)*"/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/gs;
 
 /** Numbers stay as they are written: parsing them would change large integers and drop the zero of 1.10. */
 export const json: DocumentParser = ({ bytes, name }) => {

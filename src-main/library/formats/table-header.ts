@@ -21,7 +21,7 @@ export interface Header {
 /** What a cell's text looks like. `code`: words with digits or marks, e.g. an article number or a mail address. */
 export type Shape = 'number' | 'date' | 'code' | 'lower' | 'upper';
 
-const MAX_NAME_UNITS = 80;
+const MAX_NAME_UNITS = 120;
 /** Rows examined below a possible header. */
 const SAMPLE_ROWS = 200;
 /** Rows in which a row that looks like a header is searched. */

@@ -287,10 +287,42 @@ describe('other kinds of workbooks', () => {
     return Buffer.from(write(book, { type: 'buffer', bookType }) as Uint8Array);
   }
 
-  test.each(['xlsb', 'biff8', 'ods', 'xlml'] as const)('%s', async (kind) => {
+  test.each(['xlsb', 'biff8', 'xlml'] as const)('%s', async (kind) => {
     const { text } = await read(other(kind));
     expect(text).toContain('- Month: March; Lanterns: 31; Share: 15.5%; Paid: 2026-03-20\n- Month: March; Lanterns: 47');
     expect(text).toMatch(/## Old \(hidden sheet\)\n\n- Rent \| 700/);
+  });
+
+  test('OpenDocument', async () => {
+    const cell = (text: string, more = ''): string => `<table:table-cell office:value-type="string"${more}><text:p>${text}</text:p></table:table-cell>`;
+    const xml =
+      '<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="t" xmlns:text="x" xmlns:style="s" xmlns:dc="d" xmlns:draw="w">' +
+      '<style:style style:name="gone" style:family="table"><style:table-properties table:display="false"/></style:style>' +
+      '<office:body><office:spreadsheet><table:tracked-changes><table:table-cell><text:p>deleted</text:p></table:table-cell></table:tracked-changes>' +
+      '<table:table table:name="Sales"><table:shapes><draw:custom-shape><text:p>In crowns</text:p></draw:custom-shape></table:shapes>' +
+      '<table:table-column/><table:table-column table:visibility="collapse"/><table:table-column table:number-columns-repeated="1022"/>' +
+      `<table:table-row>${cell('Month')}${cell('Share')}${cell('Paid')}<table:table-cell table:number-columns-repeated="1021"/></table:table-row>` +
+      `<table:table-row>${cell('March', ' table:number-rows-spanned="2"')}<table:table-cell office:value-type="percentage" office:value="0.155"><text:p>15,5 %</text:p></table:table-cell>` +
+      '<table:table-cell office:value-type="date" office:date-value="2026-03-20"><office:annotation><dc:creator>Ida</dc:creator><text:p>late</text:p></office:annotation><text:p>20.03.26</text:p></table:table-cell></table:table-row>' +
+      '<table:table-row table:visibility="filter" table:number-rows-repeated="2"><table:covered-table-cell/><table:table-cell table:number-columns-repeated="2" office:value-type="float" office:value="7"><text:p>7</text:p></table:table-cell></table:table-row>' +
+      '<table:table-row table:number-rows-repeated="1048570"><table:table-cell table:formula="of:=SUM([.A1])"/></table:table-row></table:table>' +
+      `<table:table table:name="Old" table:style-name="gone"><table:table-row>${cell('Rent')}${cell('700')}</table:table-row></table:table>` +
+      '</office:spreadsheet></office:body></office:document>';
+    const { text, warnings } = await read(Buffer.from(xml.replace(' table:number-rows-repeated="1048570"', '')), 'a.ods');
+    expect(text).toBe(
+      '## Sales\n\n- Month: March; Share (hidden column): 15,5 %; Paid: 2026-03-20 [note: Ida: late]\n' +
+        '- Month: March; Share (hidden column): 7; Paid: 7 (hidden row)\n- Share (hidden column): 7; Paid: 7 (hidden row)\n' +
+        '- Month: =SUM([.A1])\n\nIn crowns\n\n## Old (hidden sheet)\n\n- Rent | 700',
+    );
+    expect(warnings).toEqual([
+      'Hidden rows in sheet “Sales” were read and are marked: 2.',
+      'Hidden columns in sheet “Sales” were read: B.',
+      'Formulas in sheet “Sales” whose results are not stored in the file were read as formulas: A5.',
+      'Hidden sheet “Old” was read and is marked.',
+    ]);
+    const endless = await read(Buffer.from(xml), 'a.ods');
+    expect(endless.warnings).toContain('Not all repeated cells of sheet “Sales” were read.');
+    expect((await read(other('ods'))).text).toContain('- Month: March; Lanterns: 31');
   });
 
   test('plain tables and web pages under the name of the old format', async () => {

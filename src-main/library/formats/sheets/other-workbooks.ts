@@ -5,6 +5,7 @@ import { decodeXml, OfficePackage } from '../office/package.ts';
 import { ZipArchive } from '../zip.ts';
 import { shownNumber } from './cell-value.ts';
 import { readDrawings } from './drawings.ts';
+import { readOpenDocument } from './open-document.ts';
 import { Sheet } from './sheet.ts';
 import { rangeOf } from './sheet-xml.ts';
 
@@ -13,7 +14,7 @@ const OLE_MAGIC = 'd0cf11e0a1b11ae1';
 const HEAD_BYTES = 16_384;
 const OPTIONS: ParsingOptions = { dense: true, cellNF: true, cellHTML: false, cellStyles: true, cellFormula: false };
 
-/** The sheets of workbooks that SheetJS reads: .xls, .xlsb, .ods; undefined for others. DOCUMENT_ENCRYPTED. */
+/** The sheets of workbooks that are not in Office Open XML: .xls and .xlsb, which SheetJS reads, and .ods; undefined for others. DOCUMENT_ENCRYPTED. */
 export async function readOtherSheets(file: SourceFile): Promise<Sheet[] | undefined> {
   const { bytes, name } = file;
   if (bytes.toString('hex', 0, 8) === OLE_MAGIC) {
@@ -22,17 +23,15 @@ export async function readOtherSheets(file: SourceFile): Promise<Sheet[] | undef
     return sheetsOf(readOld(file));
   }
   if (isOldStream(bytes)) return sheetsOf(readOld(file));
-  if (bytes.toString('latin1', 0, 2) !== 'PK') return isXmlWorkbook(bytes) ? sheetsOf(readText(bytes)) : undefined;
+  if (bytes.toString('latin1', 0, 2) !== 'PK') return readXmlBook(file);
   const zip = await ZipArchive.open(file);
-  const isBinary = zip.names.some((path) => /^xl\/.*\.bin$/i.test(path)) && !zip.has('xl/workbook.xml');
-  if (!isBinary && !zip.has('content.xml')) {
-    zip.close();
-    return undefined;
-  }
-  const book = await readZip(zip);
+  const isBinary = zip.has('xl/workbook.bin');
+  const book = isBinary ? await readZip(zip) : undefined;
+  const isOpen = zip.has('content.xml');
   zip.close();
-  const sheets = sheetsOf(book);
-  if (isBinary) await addDrawings(file, book, sheets);
+  if (isOpen) return readOpenDocument(file);
+  const sheets = book && sheetsOf(book);
+  if (book && sheets) await addDrawings(file, book, sheets);
   return sheets;
 }
 
@@ -41,14 +40,12 @@ function isOldStream(bytes: Buffer): boolean {
   return bytes[0] === 9 && [0, 2, 4].includes(bytes[1] ?? -1) && [4, 6, 8].includes(bytes[2] ?? -1) && bytes[3] === 0;
 }
 
-/** Excel's XML of 2003, and OpenDocument in one file. */
-function isXmlWorkbook(bytes: Buffer): boolean {
-  const head = bytes.subarray(0, HEAD_BYTES).toString('latin1').replaceAll('\0', '');
-  return /urn:schemas-microsoft-com:office:spreadsheet|office:spreadsheet|opendocument\.spreadsheet/.test(head);
-}
-
-function readText(bytes: Buffer): WorkBook {
-  return read(decodeXml(bytes), { ...OPTIONS, type: 'string' });
+/** Excel's XML of 2003, or OpenDocument in one file. */
+function readXmlBook(file: SourceFile): Promise<Sheet[]> | Sheet[] | undefined {
+  const head = file.bytes.subarray(0, HEAD_BYTES).toString('latin1').replaceAll('\0', '');
+  if (head.includes('urn:oasis:names:tc:opendocument')) return readOpenDocument(file);
+  if (!head.includes('urn:schemas-microsoft-com:office:spreadsheet')) return undefined;
+  return sheetsOf(read(decodeXml(file.bytes), { ...OPTIONS, type: 'string' }));
 }
 
 function readOld({ bytes, name }: SourceFile): WorkBook {

@@ -98,7 +98,7 @@ class CellReader {
     const [row, column] = [this.#row, this.#column];
     if (!(row >= 0 && row < MAX_ROW && column >= 0 && column < MAX_COLUMN)) return;
     let text = this.#shown();
-    if (text === '' && this.#formula !== undefined && this.#type !== 'str') {
+    if (this.#value === '' && this.#formula !== undefined && this.#type !== 'str') {
       text = this.#formula === '' ? '(formula)' : `=${this.#formula}`;
       this.#sheet.uncomputed.push(cellName(row, column));
     }
