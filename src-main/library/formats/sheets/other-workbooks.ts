@@ -19,8 +19,9 @@ export async function readOtherSheets(file: SourceFile): Promise<Sheet[] | undef
   const { bytes, name } = file;
   if (bytes.toString('hex', 0, 8) === OLE_MAGIC) {
     const holds = (stream: string): boolean => bytes.includes(Buffer.from(stream, 'utf16le'));
-    if (holds('EncryptedPackage') || !(holds('Workbook') || holds('Book'))) throw encrypted(name);
-    return sheetsOf(readOld(file));
+    if (holds('EncryptedPackage')) throw encrypted(name);
+    if (holds('Workbook') || holds('Book') || /\.xl[st]$/i.test(name)) return sheetsOf(readOld(file));
+    throw encrypted(name);
   }
   if (isOldStream(bytes)) return sheetsOf(readOld(file));
   if (bytes.toString('latin1', 0, 2) !== 'PK') return readXmlBook(file);
