@@ -29,7 +29,10 @@ interface BookParts {
 /** A workbook of the given parts, as XML that no program would correct. */
 export async function workbookOf(sheets: readonly SheetParts[], book: BookParts = {}): Promise<Buffer> {
   const parts = new Map<string, string>();
-  const links: Link[] = [['s', 'styles', 'styles.xml'], ['t', 'sharedStrings', 'sharedStrings.xml']];
+  const links: Link[] = [
+    ['s', 'styles', 'styles.xml'],
+    ['t', 'sharedStrings', 'sharedStrings.xml'],
+  ];
   const entries = sheets.map(({ name, state }, i) => {
     links.push([`r${i}`, 'worksheet', `worksheets/sheet${i}.xml`]);
     return `<sheet name="${name ?? `S${i + 1}`}" sheetId="${i + 1}" r:id="r${i}"${state === undefined ? '' : ` state="${state}"`}/>`;
@@ -38,7 +41,10 @@ export async function workbookOf(sheets: readonly SheetParts[], book: BookParts 
   const properties = book.date1904 === true ? '<workbookPr date1904="1"/>' : '';
   parts.set('xl/workbook.xml', root('workbook', `${properties}<sheets>${entries.join('')}</sheets>`));
   parts.set('xl/styles.xml', root('styleSheet', book.styles ?? ''));
-  parts.set('xl/sharedStrings.xml', root('sst', (book.strings ?? []).map((text) => `<si>${text}</si>`).join('')));
+  parts.set(
+    'xl/sharedStrings.xml',
+    root('sst', (book.strings ?? []).map((text) => `<si>${text}</si>`).join('')),
+  );
   for (const [i, part] of (book.parts ?? []).entries()) {
     links.push([`p${i}`, part.type, part.path]);
     parts.set(`xl/${part.path}`, part.xml);
@@ -53,7 +59,10 @@ function addSheet(parts: Map<string, string>, i: number, sheet: SheetParts): voi
   parts.set(`xl/worksheets/sheet${i}.xml`, root('worksheet', content));
   const own = sheet.parts ?? [];
   const links = own.map(({ type, path }, at): Link => [`d${at}`, type, `../${path}`]);
-  parts.set(`xl/worksheets/_rels/sheet${i}.xml.rels`, relationships(links.filter((_, at) => own[at]?.type !== '')));
+  parts.set(
+    `xl/worksheets/_rels/sheet${i}.xml.rels`,
+    relationships(links.filter((_, at) => own[at]?.type !== '')),
+  );
   for (const { path, xml, links: inner } of own) {
     parts.set(`xl/${path}`, xml);
     if (inner) parts.set(`xl/${path.replace(/([^/]+)$/, '_rels/$1.rels')}`, relationships(inner));
@@ -65,7 +74,9 @@ function root(name: string, content: string): string {
 }
 
 function relationships(links: readonly Link[]): string {
-  const content = links.map(([id, type, target]) => `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"/>`);
+  const content = links.map(
+    ([id, type, target]) => `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"/>`,
+  );
   return `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}">${content.join('')}</Relationships>`;
 }
 
@@ -84,7 +95,10 @@ export type CellInput = string | number | { s: number; v: number } | { xml: stri
 /** The XML of rows that begin at A1. */
 export function rowsOf(rows: readonly (readonly CellInput[])[]): string {
   return rows
-    .map((cells, row) => `<row r="${row + 1}">${cells.map((cell, column) => cellOf(cell, `${String.fromCharCode(65 + column)}${row + 1}`)).join('')}</row>`)
+    .map(
+      (cells, row) =>
+        `<row r="${row + 1}">${cells.map((cell, column) => cellOf(cell, `${String.fromCharCode(65 + column)}${row + 1}`)).join('')}</row>`,
+    )
     .join('');
 }
 
@@ -92,15 +106,21 @@ function cellOf(cell: CellInput, ref: string): string {
   if (cell === undefined) return '';
   if (typeof cell === 'string') return `<c r="${ref}" t="inlineStr"><is><t>${cell}</t></is></c>`;
   if (typeof cell === 'number') return `<c r="${ref}"><v>${cell}</v></c>`;
-  return 'xml' in cell ? cell.xml.replace('<c', `<c r="${ref}"`) : `<c r="${ref}" s="${cell.s}"><v>${cell.v}</v></c>`;
+  return 'xml' in cell
+    ? cell.xml.replace('<c', `<c r="${ref}"`)
+    : `<c r="${ref}" s="${cell.s}"><v>${cell.v}</v></c>`;
 }
 
 /** Styles with these number formats (codes, or numbers of built-in ones), and one more that is bold. */
 export function stylesOf(formats: readonly (string | number)[]): string {
   const custom = formats.map((format, i) =>
-    typeof format === 'number' ? '' : `<numFmt numFmtId="${200 + i}" formatCode="${format.replaceAll('"', '&quot;')}"/>`,
+    typeof format === 'number'
+      ? ''
+      : `<numFmt numFmtId="${200 + i}" formatCode="${format.replaceAll('"', '&quot;')}"/>`,
   );
-  const styles = formats.map((format, i) => `<xf numFmtId="${typeof format === 'number' ? format : 200 + i}" fontId="0"/>`);
+  const styles = formats.map(
+    (format, i) => `<xf numFmtId="${typeof format === 'number' ? format : 200 + i}" fontId="0"/>`,
+  );
   return (
     `<numFmts>${custom.join('')}</numFmts><fonts><font/><font><b/></font></fonts>` +
     `<cellXfs>${styles.join('')}<xf numFmtId="0" fontId="1"/></cellXfs>`

@@ -1,7 +1,7 @@
 import { decodeText } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
-import { rowOf, tableLines } from './table.ts';
+import { tableLines, tableRows } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 /** Rows from which the delimiter is guessed. */
@@ -14,7 +14,7 @@ export const csv: DocumentParser = ({ bytes, name }) => {
   const { comments, body, declared } = openingOf(decodeText(bytes, name));
   const delimiter = declared ?? guessDelimiter(body);
   const { rows, strayQuotes } = readRows(body, delimiter, widthOf(body, delimiter));
-  const lines = [...tableLines([...comments.map((line) => [line]), ...rows].values().map(rowOf))];
+  const lines = [...tableLines(tableRows([...comments.map((line) => [line]), ...rows]))];
   if (!lines.some((line) => line !== '')) throw noText(name, 'the table is empty');
   return { text: lines.join('\n'), title: '', pages: [], warnings: warningsOf(rows, strayQuotes) };
 };
@@ -30,7 +30,10 @@ function openingOf(text: string): Opening {
   const sep = /^\s*"?sep=(.)"?[ \t]*(?:\n|$)/i.exec(text);
   const rest = text.slice(sep?.[0].length ?? 0);
   const block = /^(?:[ \t]*(?:#.*)?\n)*/.exec(rest)?.[0] ?? '';
-  const comments = block.split('\n').map((line) => line.trim()).filter(Boolean);
+  const comments = block
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
   let body = rest.slice(block.length);
   const names = comments.at(-1)?.replace(/^#\s*/, '');
   const next = body.split('\n', 1)[0] ?? '';
@@ -47,7 +50,9 @@ function guessDelimiter(text: string): string {
   const sample = text.slice(0, SAMPLE_UNITS);
   let best = { delimiter: ',', score: 0 };
   for (const delimiter of DELIMITERS) {
-    const widths = readRows(sample, delimiter).rows.slice(0, SAMPLE_ROWS).map(({ length }) => length);
+    const widths = readRows(sample, delimiter)
+      .rows.slice(0, SAMPLE_ROWS)
+      .map(({ length }) => length);
     const { width, count } = commonest(widths.filter((length) => length > 1));
     const score = count * Math.min(width, 10);
     if (score > best.score) best = { delimiter, score };
@@ -126,7 +131,10 @@ function fieldsOf(line: string, delimiter: string): string[] {
 }
 
 function warningsOf(rows: readonly (readonly string[])[], strayQuotes: number): string[] {
-  const width = Math.max(commonest(rows.slice(0, SAMPLE_ROWS).map(({ length }) => length)).width, rows[0]?.length ?? 0);
+  const width = Math.max(
+    commonest(rows.slice(0, SAMPLE_ROWS).map(({ length }) => length)).width,
+    rows[0]?.length ?? 0,
+  );
   const long = rows.flatMap((row, i) => (row.slice(width).some((cell) => cell.trim() !== '') ? [i + 1] : []));
   const named = `${long.slice(0, MAX_RAGGED_NAMED).join(', ')}${long.length > MAX_RAGGED_NAMED ? ', …' : ''}`;
   return [

@@ -20,7 +20,9 @@ test('numbers and doubled names stay as they are written', () => {
 
 test('escaped letters are readable in every layout', () => {
   expect(read('{"b\\u00e5t":"\\u6771\\/x\\n\\ud800"}')).toBe('{\n "båt": "東/x\\n\\ud800"\n}');
-  expect(read('{"a":"\\u00e9","n":12345678901234567890}\n{"a":1.10}\n')).toBe('{"a":"é","n":12345678901234567890}\n{"a":1.10}\n');
+  expect(read('{"a":"\\u00e9","n":12345678901234567890}\n{"a":1.10}\n')).toBe(
+    '{"a":"é","n":12345678901234567890}\n{"a":1.10}\n',
+  );
 });
 
 test('what is not JSON is read unchanged; depth has a bound', () => {

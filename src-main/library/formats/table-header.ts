@@ -43,7 +43,9 @@ export function shapeOf(text: string): Shape {
 export function findHeader(rows: readonly TableRow[], assume: boolean): Header | undefined {
   const declared = rows
     .slice(0, MAX_TITLE_ROWS)
-    .findIndex(({ header, cells }, i) => header === true && cells.size > 1 && rows[i + 1] && !isHeaderRow(rows, i + 1));
+    .findIndex(
+      ({ header, cells }, i) => header === true && cells.size > 1 && rows[i + 1] && !isHeaderRow(rows, i + 1),
+    );
   const start = declared >= 0 ? declared : behindTitles(rows);
   const first = rows[start]?.cells;
   if (!first || first.size < 2 || start + 1 >= rows.length || !areNames(first)) return undefined;
@@ -61,7 +63,8 @@ function isHeaderRow(rows: readonly TableRow[], i: number): boolean {
 /** Index of the first row with more than half as many cells as most rows have. */
 function behindTitles(rows: readonly TableRow[]): number {
   const counts = new Map<number, number>();
-  for (const { cells } of rows.slice(0, SAMPLE_ROWS)) counts.set(cells.size, (counts.get(cells.size) ?? 0) + 1);
+  for (const { cells } of rows.slice(0, SAMPLE_ROWS))
+    counts.set(cells.size, (counts.get(cells.size) ?? 0) + 1);
   const [width] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0])[0] ?? [0];
   const at = rows.findIndex(({ cells }) => cells.size > width / 2 && cells.size > 1);
   return Math.max(at, 0);
@@ -90,7 +93,9 @@ function joined(upper: ReadonlyMap<number, string>, lower: ReadonlyMap<number, s
 }
 
 function tidy(names: ReadonlyMap<number, string>): Map<number, string> {
-  return new Map([...names].map(([column, name]) => [column, name.replace(/\s+/g, ' ').trim().replace(/:$/, '')]));
+  return new Map(
+    [...names].map(([column, name]) => [column, name.replace(/\s+/g, ' ').trim().replace(/:$/, '')]),
+  );
 }
 
 /** Above 0: the first row names its columns; below: it is a row like the others. */
@@ -112,14 +117,19 @@ function numberVotes(numbers: readonly (readonly [number, string])[], rows: read
   const isSeries = step !== 0 && values.every((value, i) => i === 0 || value - (values[i - 1] ?? 0) === step);
   const areYears = numbers.every(([, text]) => isYear(text));
   const below = numbers.flatMap(([column]) => rows.map(({ cells }) => cells.get(column) ?? ''));
-  if (areYears && (numbers.length === 1 || isSeries)) return below.some(isYear) && numbers.length === 1 ? -1 : 1;
-  return isSeries && numbers.length > 2 && step === 1 && (values[0] ?? 2) <= 1 && !isRow(values, rows) ? 1 : -1;
+  if (areYears && (numbers.length === 1 || isSeries))
+    return below.some(isYear) && numbers.length === 1 ? -1 : 1;
+  return isSeries && numbers.length > 2 && step === 1 && (values[0] ?? 2) <= 1 && !isRow(values, rows)
+    ? 1
+    : -1;
 }
 
 /** Whether the second row has a series too. */
 function isRow(values: readonly number[], rows: readonly TableRow[]): boolean {
   const next = [...(rows[0]?.cells.values() ?? [])].map(Number).filter((value) => !Number.isNaN(value));
-  return next.length >= values.length && next.every((value, i) => i === 0 || value - (next[i - 1] ?? 0) === 1);
+  return (
+    next.length >= values.length && next.every((value, i) => i === 0 || value - (next[i - 1] ?? 0) === 1)
+  );
 }
 
 function isYear(text: string): boolean {

@@ -8,13 +8,17 @@ export interface TableOptions {
 
 /** Rows as text, one per line. */
 export function tableText(rows: readonly (readonly string[])[], options?: TableOptions): string {
-  return [...tableLines(rows.values().map(rowOf), options)].join('\n');
+  return [...tableLines(tableRows(rows), options)].join('\n');
 }
 
 export function rowOf(texts: readonly string[]): TableRow {
   const cells = new Map<number, string>();
   for (const [column, text] of texts.entries()) if (text.trim() !== '') cells.set(column, text);
   return { cells };
+}
+
+export function* tableRows(rows: readonly (readonly string[])[]): Generator<TableRow> {
+  for (const texts of rows) yield rowOf(texts);
 }
 
 /** Rows of a block that are kept to find its header; the others are only passed on. */
@@ -27,7 +31,7 @@ const MAX_TITLE_ROWS = 3;
  * from the middle of a table is meaningless without them. Titles above a header are lines without a dash.
  */
 export function* tableLines(rows: Iterable<TableRow>, options: TableOptions = {}): Generator<string> {
-  const source = Iterator.from(rows);
+  const source = rows[Symbol.iterator]();
   let last: Table | undefined;
   let titles: TableRow[] = [];
   let isFirst = true;
@@ -108,7 +112,8 @@ function* linesOf(block: readonly TableRow[], table: Table, hidden?: ReadonlySet
     yield* block.slice(0, header.start).map(titleLine);
     if (header.start > 0) yield '';
     for (const row of block.slice(header.start, start))
-      for (const [column, note] of row.notes ?? []) yield `- ${names.get(column) ?? ''} [note: ${oneLine(note)}]`;
+      for (const [column, note] of row.notes ?? [])
+        yield `- ${names.get(column) ?? ''} [note: ${oneLine(note)}]`;
   }
   yield* block.slice(start).map((row) => rowLine(names, row));
 }

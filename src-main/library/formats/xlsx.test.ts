@@ -49,13 +49,23 @@ describe('numbers as they are shown', () => {
     [57, 46101, '2026-03-20'],
   ];
   test.each(shown)('format %s, %d', async (format, v, text) => {
-    const data = rowsOf([['Name', 'Value'], ['x', { s: 0, v }]]);
-    expect(await textOf(workbookOf([{ data }], { styles: stylesOf([format]) }))).toBe(`- Name: x; Value: ${text}`);
+    const data = rowsOf([
+      ['Name', 'Value'],
+      ['x', { s: 0, v }],
+    ]);
+    expect(await textOf(workbookOf([{ data }], { styles: stylesOf([format]) }))).toBe(
+      `- Name: x; Value: ${text}`,
+    );
   });
 
   test('days since 1904', async () => {
-    const data = rowsOf([['Name', 'Paid'], ['x', { s: 0, v: 46101 - 1462 }]]);
-    expect(await textOf(workbookOf([{ data }], { styles: stylesOf([14]), date1904: true }))).toBe('- Name: x; Paid: 2026-03-20');
+    const data = rowsOf([
+      ['Name', 'Paid'],
+      ['x', { s: 0, v: 46101 - 1462 }],
+    ]);
+    expect(await textOf(workbookOf([{ data }], { styles: stylesOf([14]), date1904: true }))).toBe(
+      '- Name: x; Paid: 2026-03-20',
+    );
   });
 
   test('dates, truth values and texts with escapes', async () => {
@@ -79,14 +89,23 @@ describe('cells', () => {
   });
 
   test('shared texts: runs are joined, phonetic readings left out', async () => {
-    const strings = ['<r><t>To</t></r><r><t>wn</t></r>', '<t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh>'];
+    const strings = [
+      '<r><t>To</t></r><r><t>wn</t></r>',
+      '<t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh>',
+    ];
     const at = (i: number): CellInput => ({ xml: `<c t="s"><v>${i}</v></c>` });
-    const data = rowsOf([[at(0), 'Bridges'], [at(1), 7], [at(9), 8]]);
+    const data = rowsOf([
+      [at(0), 'Bridges'],
+      [at(1), 7],
+      [at(9), 8],
+    ]);
     expect(await textOf(workbookOf([{ data }], { strings }))).toBe('- Town: 東京; Bridges: 7\n- Bridges: 8');
   });
 
   test('elements with a prefix', async () => {
-    const bytes = workbookOf([{ data: '', after: '<x:row xmlns:x="m"><x:c t="inlineStr"><x:is><x:t>Orm</x:t></x:is></x:c></x:row>' }]);
+    const bytes = workbookOf([
+      { data: '', after: '<x:row xmlns:x="m"><x:c t="inlineStr"><x:is><x:t>Orm</x:t></x:is></x:c></x:row>' },
+    ]);
     expect(await textOf(bytes)).toBe('- Orm');
   });
 
@@ -97,7 +116,9 @@ describe('cells', () => {
       ['Hollin', { xml: '<c><f t="shared" si="0"/></c>' }, { xml: '<c t="str"><f>""</f><v></v></c>' }],
     ]);
     const { text, warnings } = await read(await workbookOf([{ name: 'Now', data }]));
-    expect(text).toBe('## Now\n\n- Town: Orm; Sum: =SUM(D2:D9); Ratio: #DIV/0!\n- Town: Hollin; Sum: (formula)');
+    expect(text).toBe(
+      '## Now\n\n- Town: Orm; Sum: =SUM(D2:D9); Ratio: #DIV/0!\n- Town: Hollin; Sum: (formula)',
+    );
     expect(warnings).toEqual([
       'Formulas in sheet “Now” whose results are not stored in the file were read as formulas: B2, B3.',
       'Cells in sheet “Now” show errors: C2.',
@@ -106,7 +127,8 @@ describe('cells', () => {
 
   test('merged cells belong to all their rows and columns; a title over the table stays one', async () => {
     const data = rowsOf([['All bridges'], ['Town', 'Bridges', 'Built'], ['Orm', 7, 'old'], [undefined, 3]]);
-    const after = '<mergeCells><mergeCell ref="A1:C1"/><mergeCell ref="A3:A4"/><mergeCell ref="C3:C1048576"/></mergeCells>';
+    const after =
+      '<mergeCells><mergeCell ref="A1:C1"/><mergeCell ref="A3:A4"/><mergeCell ref="C3:C1048576"/></mergeCells>';
     expect(await textOf(workbookOf([{ data, after }]))).toBe(
       'All bridges\n\n- Town: Orm; Bridges: 7; Built: old\n- Town: Orm; Bridges: 3; Built: old',
     );
@@ -118,7 +140,8 @@ describe('cells', () => {
       [undefined, 'Spring', 'Autumn', 'Spring', 'Autumn'],
       ['Orm', 1, 2, 3, 4],
     ]);
-    const after = '<mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/><mergeCell ref="D1:E1"/></mergeCells>';
+    const after =
+      '<mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/><mergeCell ref="D1:E1"/></mergeCells>';
     expect(await textOf(workbookOf([{ data, after }]))).toBe(
       '- Town: Orm; 2024 Spring: 1; 2024 Autumn: 2; 2025 Spring: 3; 2025 Autumn: 4',
     );
@@ -138,7 +161,9 @@ describe('cells', () => {
       { type: 'comments', path: 'comments1.xml', xml: comments },
       { type: 'threadedComment', path: 'threadedComments/threadedComment1.xml', xml: threads },
     ];
-    const book = workbookOf([{ data: rowsOf(TOWNS), parts }], { parts: [{ type: 'person', path: 'persons/person.xml', xml: persons }] });
+    const book = workbookOf([{ data: rowsOf(TOWNS), parts }], {
+      parts: [{ type: 'person', path: 'persons/person.xml', xml: persons }],
+    });
     expect(await textOf(book)).toBe(
       '- Bridges [note: Ida: in use]\n- Town: Orm; Bridges: 7 [note: Ida: counted twice]\n' +
         '- Town: Hollin [note: Per Lund: Which one?; Per Lund: The upper.]; Bridges: 3',
@@ -154,7 +179,9 @@ describe('headers', () => {
   ];
 
   test('rows of words alone have none, unless it is shown as one', async () => {
-    expect(await textOf(workbookOf([{ data: rowsOf(words) }]))).toBe('- rye | north\n- oats | south\n- barley | east');
+    expect(await textOf(workbookOf([{ data: rowsOf(words) }]))).toBe(
+      '- rye | north\n- oats | south\n- barley | east',
+    );
     const named = '- rye: oats; north: south\n- rye: barley; north: east';
     const bold = rowsOf(words).replace('r="A1"', 'r="A1" s="1"').replace('r="B1"', 'r="B1" s="1"');
     expect(await textOf(workbookOf([{ data: bold }], { styles: stylesOf([0]) }))).toBe(named);
@@ -163,7 +190,9 @@ describe('headers', () => {
     const table = { type: 'table', path: 'tables/table1.xml', xml: '<table ref="A1:B3"/>' };
     expect(await textOf(workbookOf([{ data: rowsOf(words), parts: [table] }]))).toBe(named);
     const bare = { ...table, xml: '<table ref="A1:B3" headerRowCount="0"/>' };
-    expect(await textOf(workbookOf([{ data: rowsOf(words), parts: [bare] }]))).toBe('- rye | north\n- oats | south\n- barley | east');
+    expect(await textOf(workbookOf([{ data: rowsOf(words), parts: [bare] }]))).toBe(
+      '- rye | north\n- oats | south\n- barley | east',
+    );
   });
 
   test('several tables, and words between them', async () => {
@@ -215,7 +244,9 @@ describe('what lies on a sheet', () => {
     `<xdr:wsDr xmlns:xdr="x" xmlns:a="a" xmlns:c="c" xmlns:r="r"><xdr:twoCellAnchor>${content}</xdr:twoCellAnchor></xdr:wsDr>`;
 
   test('text boxes, in groups too, and pictures', async () => {
-    const xml = drawing(`${box('Without tax')}<xdr:grpSp>${box('In crowns')}</xdr:grpSp>${box('Secret', ' hidden="1"')}<xdr:pic/>`);
+    const xml = drawing(
+      `${box('Without tax')}<xdr:grpSp>${box('In crowns')}</xdr:grpSp>${box('Secret', ' hidden="1"')}<xdr:pic/>`,
+    );
     const parts = [{ type: 'drawing', path: 'drawings/drawing1.xml', xml }];
     const { text, warnings } = await read(await workbookOf([{ name: 'P', data: '', parts }]));
     expect(text).toBe('## P\n\nWithout tax\n\nIn crowns');
@@ -228,9 +259,15 @@ describe('what lies on a sheet', () => {
     const chart =
       '<c:chartSpace xmlns:c="c" xmlns:a="a"><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Bridges by town</a:t></a:r></a:p></c:rich></c:tx></c:title>' +
       `<c:plotArea><c:barChart><c:ser>${values('tx', ['2024'])}${values('cat', ['Orm', 'Hollin'])}${values('val', ['7', '3'])}</c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`;
-    const frame = '<xdr:graphicFrame><a:graphic><a:graphicData><c:chart r:id="c"/></a:graphicData></a:graphic></xdr:graphicFrame>';
+    const frame =
+      '<xdr:graphicFrame><a:graphic><a:graphicData><c:chart r:id="c"/></a:graphicData></a:graphic></xdr:graphicFrame>';
     const parts = [
-      { type: 'drawing', path: 'drawings/drawing1.xml', xml: drawing(frame), links: [['c', 'chart', '../charts/chart1.xml']] as const },
+      {
+        type: 'drawing',
+        path: 'drawings/drawing1.xml',
+        xml: drawing(frame),
+        links: [['c', 'chart', '../charts/chart1.xml']] as const,
+      },
       { type: '', path: 'charts/chart1.xml', xml: chart },
     ];
     expect(await textOf(workbookOf([{ data: rowsOf(TOWNS), parts }]))).toBe(
@@ -241,9 +278,12 @@ describe('what lies on a sheet', () => {
 
 describe('limits', () => {
   test('cells far out cost nothing', async () => {
-    const far = '<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>x</t></is></c><c r="XFE1"><v>1</v></c></row>';
+    const far =
+      '<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>x</t></is></c><c r="XFE1"><v>1</v></c></row>';
     const data = `${rowsOf(TOWNS)}<row r="0"><c r="A0"><v>1</v></c></row>${far}`;
-    expect(await textOf(workbookOf([{ data }]))).toBe('- Town: Orm; Bridges: 7\n- Town: Hollin; Bridges: 3\n\n- x');
+    expect(await textOf(workbookOf([{ data }]))).toBe(
+      '- Town: Orm; Bridges: 7\n- Town: Hollin; Bridges: 3\n\n- x',
+    );
   });
 
   test('one text in very many cells', async () => {
@@ -258,7 +298,9 @@ describe('limits', () => {
   test('merged cells without end', async () => {
     const data = rowsOf(TOWNS);
     const merge = '<mergeCell ref="A2:XFD1048576"/>'.repeat(3);
-    const { warnings } = await read(await workbookOf([{ name: 'M', data, after: `<mergeCells>${merge}</mergeCells>` }]));
+    const { warnings } = await read(
+      await workbookOf([{ name: 'M', data, after: `<mergeCells>${merge}</mergeCells>` }]),
+    );
     expect(warnings).toEqual(['Not all merged cells of sheet “M” were repeated.']);
   });
 
@@ -289,12 +331,15 @@ describe('other kinds of workbooks', () => {
 
   test.each(['xlsb', 'biff8', 'xlml'] as const)('%s', async (kind) => {
     const { text } = await read(other(kind));
-    expect(text).toContain('- Month: March; Lanterns: 31; Share: 15.5%; Paid: 2026-03-20\n- Month: March; Lanterns: 47');
+    expect(text).toContain(
+      '- Month: March; Lanterns: 31; Share: 15.5%; Paid: 2026-03-20\n- Month: March; Lanterns: 47',
+    );
     expect(text).toMatch(/## Old \(hidden sheet\)\n\n- Rent \| 700/);
   });
 
   test('OpenDocument', async () => {
-    const cell = (text: string, more = ''): string => `<table:table-cell office:value-type="string"${more}><text:p>${text}</text:p></table:table-cell>`;
+    const cell = (text: string, more = ''): string =>
+      `<table:table-cell office:value-type="string"${more}><text:p>${text}</text:p></table:table-cell>`;
     const xml =
       '<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="t" xmlns:text="x" xmlns:style="s" xmlns:dc="d" xmlns:draw="w">' +
       '<style:style style:name="gone" style:family="table"><style:table-properties table:display="false"/></style:style>' +
@@ -308,7 +353,10 @@ describe('other kinds of workbooks', () => {
       '<table:table-row table:number-rows-repeated="1048570"><table:table-cell table:formula="of:=SUM([.A1])"/></table:table-row></table:table>' +
       `<table:table table:name="Old" table:style-name="gone"><table:table-row>${cell('Rent')}${cell('700')}</table:table-row></table:table>` +
       '</office:spreadsheet></office:body></office:document>';
-    const { text, warnings } = await read(Buffer.from(xml.replace(' table:number-rows-repeated="1048570"', '')), 'a.ods');
+    const { text, warnings } = await read(
+      Buffer.from(xml.replace(' table:number-rows-repeated="1048570"', '')),
+      'a.ods',
+    );
     expect(text).toBe(
       '## Sales\n\n- Month: March; Share (hidden column): 15,5 %; Paid: 2026-03-20 [note: Ida: late]\n' +
         '- Month: March; Share (hidden column): 7; Paid: 7 (hidden row)\n- Share (hidden column): 7; Paid: 7 (hidden row)\n' +
@@ -326,12 +374,18 @@ describe('other kinds of workbooks', () => {
   });
 
   test('plain tables and web pages under the name of the old format', async () => {
-    expect((await read(Buffer.from('Town\tBridges\nOrm\t7\n'), 'a.xls')).text).toBe('- Town: Orm; Bridges: 7');
+    expect((await read(Buffer.from('Town\tBridges\nOrm\t7\n'), 'a.xls')).text).toBe(
+      '- Town: Orm; Bridges: 7',
+    );
     expect((await read(other('html'), 'a.xls')).text).toContain('Month');
   });
 
   test('files that are no workbooks', async () => {
-    for (const bytes of [Buffer.from('PK\u0003\u0004 and nothing'), Buffer.from('<?xml version="1.0"?><a/>'), Buffer.alloc(600, 9)])
+    for (const bytes of [
+      Buffer.from('PK\u0003\u0004 and nothing'),
+      Buffer.from('<?xml version="1.0"?><a/>'),
+      Buffer.alloc(600, 9),
+    ])
       await expect(read(bytes)).rejects.toMatchObject({ code: 'DOCUMENT_UNREADABLE' });
   });
 });

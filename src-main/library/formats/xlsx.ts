@@ -19,14 +19,17 @@ export const xlsx: DocumentParser = async (file) => {
 /** For web pages and plain tables, which many programs write under the name .xls. */
 async function textParserOf({ bytes, name }: SourceFile): Promise<DocumentParser | undefined> {
   const head = bytes.toString('latin1', 0, 4096).replace(/^(?:ï»¿)?\s*/, '');
-  if (/^<(?:!doctype html|html|table|meta|head|style|div)\b/i.test(head)) return (await import('./html.ts')).html;
+  if (/^<(?:!doctype html|html|table|meta|head|style|div)\b/i.test(head))
+    return (await import('./html.ts')).html;
   const isText = head.startsWith('ÿþ') || (head !== '' && !/^<|^PK|\0/.test(head));
   return isText && /\.xl[st]$/i.test(name) ? (await import('./csv.ts')).csv : undefined;
 }
 
 async function readSheets(file: SourceFile): Promise<Sheet[]> {
   try {
-    return (await readOtherSheets(file)) ?? (await readOfficeSheets(await OfficePackage.open(file), file.name));
+    return (
+      (await readOtherSheets(file)) ?? (await readOfficeSheets(await OfficePackage.open(file), file.name))
+    );
   } catch (error) {
     if (error instanceof Error && error.name === 'KvasirError') throw error;
     throw broken(file.name, 'it is damaged or not a workbook', error);

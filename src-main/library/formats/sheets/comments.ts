@@ -6,7 +6,10 @@ import { rangeOf } from './sheet-xml.ts';
 /** Writers of threaded comments, by their id. */
 export function readPersons(root: XmlElement | undefined): Map<string, string> {
   return new Map(
-    elements(root, 'person').map((person) => [attribute(person, 'id') ?? '', attribute(person, 'displayName') ?? '']),
+    elements(root, 'person').map((person) => [
+      attribute(person, 'id') ?? '',
+      attribute(person, 'displayName') ?? '',
+    ]),
   );
 }
 

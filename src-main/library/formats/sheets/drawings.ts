@@ -35,7 +35,9 @@ function shapesIn(parent: XmlElement | undefined): XmlElement[] {
 
 function isHidden(shape: XmlElement): boolean {
   const own = elements(shape).find(({ name }) => /^nv\w*Pr$/.test(name));
-  return elements(own, 'cNvPr').some((properties) => /^(?:1|true)$/.test(attribute(properties, 'hidden') ?? ''));
+  return elements(own, 'cNvPr').some((properties) =>
+    /^(?:1|true)$/.test(attribute(properties, 'hidden') ?? ''),
+  );
 }
 
 async function shapeText(

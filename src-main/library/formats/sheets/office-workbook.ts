@@ -56,7 +56,8 @@ function markHeader(sheet: Sheet, table: string): void {
   readXml(table, {
     open: (name, { ref, headerRowCount }) => {
       const row = /\d+/.exec(ref ?? '')?.[0];
-      if (localName(name) === 'table' && row !== undefined && headerRowCount !== '0') sheet.headerRows.add(Number(row) - 1);
+      if (localName(name) === 'table' && row !== undefined && headerRowCount !== '0')
+        sheet.headerRows.add(Number(row) - 1);
     },
   });
 }
@@ -70,7 +71,8 @@ function readSharedStrings(xml: string): string[] {
       if (localName(name) === 'si') parts = [];
     },
     text: (text, inside) => {
-      if (localName(inside.at(-1) ?? '') === 't' && localName(inside.at(-2) ?? '') !== 'rPh') parts.push(text);
+      if (localName(inside.at(-1) ?? '') === 't' && localName(inside.at(-2) ?? '') !== 'rPh')
+        parts.push(text);
     },
     close: (name) => {
       if (localName(name) === 'si') strings.push(unescapeUnits(parts.join('')));

@@ -12,7 +12,8 @@ const MAX_REPEATED_CELLS = 200_000;
 
 /** The sheets of an OpenDocument spreadsheet (ODF 1.3 part 3, 9), zipped or as one file. DOCUMENT_ENCRYPTED. */
 export async function readOpenDocument(file: SourceFile): Promise<Sheet[]> {
-  if (file.bytes.toString('latin1', 0, 2) !== 'PK') return new OpenDocumentReader().read(decodeXml(file.bytes));
+  if (file.bytes.toString('latin1', 0, 2) !== 'PK')
+    return new OpenDocumentReader().read(decodeXml(file.bytes));
   const book = await OfficePackage.open(file);
   const manifest = await book.xml('META-INF/manifest.xml');
   if (descendants(manifest, 'encryption-data').length > 0) throw encrypted(file.name);
@@ -30,10 +31,14 @@ export async function readOpenDocument(file: SourceFile): Promise<Sheet[]> {
 
 /** A chart's title and the table that it keeps (ODF 1.3 part 3, 11). */
 function objectText(xml: string): string {
-  const chart = descendants(parseXml(xml), 'chart').find((node) => node.children.length > 0 && element(node, 'plot-area'));
+  const chart = descendants(parseXml(xml), 'chart').find(
+    (node) => node.children.length > 0 && element(node, 'plot-area'),
+  );
   if (!chart) return '';
   const rows = new OpenDocumentReader().read(xml).flatMap((table) => [...table.rows.values()]);
-  const values = rows.map((cells) => Array.from({ length: Math.min(Math.max(...cells.keys()) + 1, 1000) }, (_, i) => cells.get(i) ?? ''));
+  const values = rows.map((cells) =>
+    Array.from({ length: Math.min(Math.max(...cells.keys()) + 1, 1000) }, (_, i) => cells.get(i) ?? ''),
+  );
   const title = textOf(element(chart, 'title')).trim();
   return [`Chart${title === '' ? '' : `: ${title}`}`, tableText(values)].filter(Boolean).join('\n');
 }
@@ -105,7 +110,12 @@ class OpenDocumentReader {
       case 'text-box':
       case 'rect':
       case 'ellipse':
-        this.#aside ??= { kind: name === 'annotation' ? name : 'shape', text: '', depth: this.#depth, author: '' };
+        this.#aside ??= {
+          kind: name === 'annotation' ? name : 'shape',
+          text: '',
+          depth: this.#depth,
+          author: '',
+        };
         break;
       case 'object':
         this.objects.push([this.#sheet, (attributes['xlink:href'] ?? '').replace(/^\.\//, '')]);
@@ -185,8 +195,13 @@ class OpenDocumentReader {
   #shown(): string {
     const text = this.#cellText.replace(/\s+/g, ' ').trim();
     const date = this.#cell['office:date-value'];
-    if (date !== undefined) return date.replace(/T00:00(:00(\.0+)?)?$/, '').replace('T', ' ').replace(/(\d\d:\d\d):00(\.0+)?$/, '$1');
-    const value = this.#cell['office:value'] ?? this.#cell['office:string-value'] ?? this.#cell['office:boolean-value'];
+    if (date !== undefined)
+      return date
+        .replace(/T00:00(:00(\.0+)?)?$/, '')
+        .replace('T', ' ')
+        .replace(/(\d\d:\d\d):00(\.0+)?$/, '$1');
+    const value =
+      this.#cell['office:value'] ?? this.#cell['office:string-value'] ?? this.#cell['office:boolean-value'];
     if (text !== '' || value !== undefined) return text || (value ?? '');
     const formula = this.#cell['table:formula'];
     if (formula === undefined || this.#cell['office:value-type'] !== undefined) return '';
@@ -197,7 +212,11 @@ class OpenDocumentReader {
   #closeRow(): void {
     const count = countOf(this.#rowAttributes['table:number-rows-repeated']);
     const isHidden = isCollapsed(this.#rowAttributes);
-    for (let i = 0; this.#cells.length > 0 && i < count && (i === 0 || this.#mayRepeat(this.#cells.length)); i++) {
+    for (
+      let i = 0;
+      this.#cells.length > 0 && i < count && (i === 0 || this.#mayRepeat(this.#cells.length));
+      i++
+    ) {
       if (isHidden) this.#sheet.hiddenRows.add(this.#row + i);
       for (const { column, text, note } of this.#cells) {
         this.#sheet.set(this.#row + i, column, text);

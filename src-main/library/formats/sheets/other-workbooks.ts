@@ -1,4 +1,5 @@
-import { parse_zip, read, type CellObject, type ParsingOptions, type WorkBook, type WorkSheet } from '@e965/xlsx';
+import * as sheetjs from '@e965/xlsx';
+import { read, type CellObject, type ParsingOptions, type WorkBook, type WorkSheet } from '@e965/xlsx';
 import { encrypted } from '../errors.ts';
 import type { SourceFile } from '../format.ts';
 import { decodeXml, OfficePackage } from '../office/package.ts';
@@ -11,8 +12,24 @@ import { rangeOf } from './sheet-xml.ts';
 
 /** Compound files: Office documents with a password, and those from before 2007. */
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
+/** An export that its types leave out. */
+const { parse_zip: parseZip } = sheetjs as unknown as {
+  parse_zip: (zip: { FullPaths: string[]; FileIndex: ZipPart[] }, options: ParsingOptions) => WorkBook;
+};
+
+interface ZipPart {
+  name: string;
+  asNodeBuffer: () => Buffer;
+}
+
 const HEAD_BYTES = 16_384;
-const OPTIONS: ParsingOptions = { dense: true, cellNF: true, cellHTML: false, cellStyles: true, cellFormula: false };
+const OPTIONS: ParsingOptions = {
+  dense: true,
+  cellNF: true,
+  cellHTML: false,
+  cellStyles: true,
+  cellFormula: false,
+};
 
 /** The sheets of workbooks that are not in Office Open XML: .xls and .xlsb, which SheetJS reads, and .ods; undefined for others. DOCUMENT_ENCRYPTED. */
 export async function readOtherSheets(file: SourceFile): Promise<Sheet[] | undefined> {
@@ -38,7 +55,12 @@ export async function readOtherSheets(file: SourceFile): Promise<Sheet[] | undef
 
 /** Workbooks of Excel 2 to 4 are one stream without a container; it begins with a BOF record ([MS-XLS] 2.4.21). */
 function isOldStream(bytes: Buffer): boolean {
-  return bytes[0] === 9 && [0, 2, 4].includes(bytes[1] ?? -1) && [4, 6, 8].includes(bytes[2] ?? -1) && bytes[3] === 0;
+  return (
+    bytes[0] === 9 &&
+    [0, 2, 4].includes(bytes[1] ?? -1) &&
+    [4, 6, 8].includes(bytes[2] ?? -1) &&
+    bytes[3] === 0
+  );
 }
 
 /** Excel's XML of 2003, or OpenDocument in one file. */
@@ -61,12 +83,12 @@ function readOld({ bytes, name }: SourceFile): WorkBook {
 /** SheetJS gets the parts that it reads, unpacked within our limits. */
 async function readZip(zip: ZipArchive): Promise<WorkBook> {
   const names = zip.names.filter((path) => /\.(?:xml|rels|bin|vml)$|^mimetype$/i.test(path));
-  const entries: { name: string; asNodeBuffer: () => Buffer }[] = [];
+  const entries: ZipPart[] = [];
   for (const name of names) {
     const bytes = (await zip.read(name)) ?? Buffer.alloc(0);
     entries.push({ name, asNodeBuffer: () => bytes });
   }
-  return parse_zip({ FullPaths: names, FileIndex: entries }, { ...OPTIONS });
+  return parseZip({ FullPaths: names, FileIndex: entries }, { ...OPTIONS });
 }
 
 function sheetsOf(book: WorkBook): Sheet[] {
@@ -89,7 +111,8 @@ function fill(sheet: Sheet, source: WorkSheet, date1904: boolean): void {
       for (const { a, t } of cell.c ?? []) sheet.addNote(row, column, noteText(a, t));
     }),
   );
-  for (const { s, e } of source['!merges'] ?? []) sheet.merges.push({ top: s.r, left: s.c, bottom: e.r, right: e.c });
+  for (const { s, e } of source['!merges'] ?? [])
+    sheet.merges.push({ top: s.r, left: s.c, bottom: e.r, right: e.c });
   source['!rows']?.forEach((row, i) => row?.hidden && sheet.hiddenRows.add(i));
   source['!cols']?.forEach((column, i) => column?.hidden && sheet.hiddenColumns.add(i));
   const filter = rangeOf(source['!autofilter']?.ref ?? '');
@@ -106,7 +129,9 @@ function shown({ t, v, w, z }: CellObject, date1904: boolean): string {
 
 function noteText(author: string | undefined, text: string): string {
   const words = text.trim();
-  return author === undefined || author === '' || words.startsWith(`${author}:`) ? words : `${author}: ${words}`;
+  return author === undefined || author === '' || words.startsWith(`${author}:`)
+    ? words
+    : `${author}: ${words}`;
 }
 
 /** Drawings of a binary workbook are XML, as in the others. */

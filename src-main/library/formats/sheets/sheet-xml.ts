@@ -74,7 +74,8 @@ class CellReader {
 
   close(name: string): void {
     if (name === 'c') this.#closeCell();
-    else if (name === 'row' && this.#cells > 1 && this.#bold === this.#cells) this.#sheet.headerRows.add(this.#row);
+    else if (name === 'row' && this.#cells > 1 && this.#bold === this.#cells)
+      this.#sheet.headerRows.add(this.#row);
   }
 
   /** Rows and cells without a reference follow the one before (18.3.1.4, 18.3.1.73). */
@@ -145,7 +146,9 @@ function isOn(value: string | undefined): boolean {
 /** Escapes of characters that XML cannot have (ECMA-376 part 1, 22.4.2.4). */
 export function unescapeUnits(text: string): string {
   if (!text.includes('_x')) return text;
-  return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 /** The cells of a reference such as `B2` or `$A$1:D7`; undefined for others. */
@@ -158,6 +161,7 @@ export function rangeOf(ref: string): Range | undefined {
 
 function columnOf(ref: string): number {
   let column = 0;
-  for (const letter of /^[A-Z]+/i.exec(ref)?.[0].toUpperCase() ?? '') column = column * 26 + letter.charCodeAt(0) - 64;
+  for (const letter of /^[A-Z]+/i.exec(ref)?.[0].toUpperCase() ?? '')
+    column = column * 26 + letter.charCodeAt(0) - 64;
   return column - 1;
 }

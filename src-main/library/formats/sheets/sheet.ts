@@ -43,7 +43,8 @@ export class Sheet {
     const cells = this.rows.get(row);
     if (cells) cells.set(column, text);
     else this.rows.set(row, new Map([[column, text]]));
-    if (/^#(?:DIV\/0!|N\/A|NAME\?|NULL!|NUM!|REF!|VALUE!|SPILL!|CALC!)$/.test(text)) this.errors.push(cellName(row, column));
+    if (/^#(?:DIV\/0!|N\/A|NAME\?|NULL!|NUM!|REF!|VALUE!|SPILL!|CALC!)$/.test(text))
+      this.errors.push(cellName(row, column));
   }
 
   addNote(row: number, column: number, text: string): void {
@@ -74,7 +75,11 @@ export class SheetTexts {
   }
 
   /** A page with the sheet's name as its heading; its text is '' when the sheet is empty. DOCUMENT_TOO_LARGE. */
-  page(sheet: Sheet): { label: string; text: string; headings: { start: number; level: number; title: string }[] } {
+  page(sheet: Sheet): {
+    label: string;
+    text: string;
+    headings: { start: number; level: number; title: string }[];
+  } {
     const title = sheet.hidden ? `${sheet.name} (hidden sheet)` : sheet.name;
     const table = this.#table(sheet);
     const text = [table, ...sheet.drawings].filter(Boolean).join('\n\n');
@@ -86,10 +91,16 @@ export class SheetTexts {
   #table(sheet: Sheet): string {
     repeatMerged(sheet);
     const lines: string[] = [];
-    for (const line of tableLines(rowsInOrder(sheet), { assumeHeader: false, hiddenColumns: sheet.hiddenColumns })) {
+    for (const line of tableLines(rowsInOrder(sheet), {
+      assumeHeader: false,
+      hiddenColumns: sheet.hiddenColumns,
+    })) {
       this.#units += line.length;
       if (this.#units > MAX_TEXT_UNITS)
-        throw tooLarge(this.#file, `its sheets up to “${sheet.name}” have more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`);
+        throw tooLarge(
+          this.#file,
+          `its sheets up to “${sheet.name}” have more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`,
+        );
       lines.push(line);
     }
     return lines.join('\n');
@@ -101,11 +112,15 @@ export class SheetTexts {
     if (sheet.hidden) say(`Hidden ${where} was read and is marked.`);
     const rows = [...sheet.hiddenRows].filter((row) => sheet.rows.has(row));
     if (rows.length > 0) say(`Hidden rows in ${where} were read and are marked: ${rows.length}.`);
-    const columns = [...sheet.hiddenColumns].filter((column) => [...sheet.rows.values()].some((cells) => cells.has(column)));
+    const columns = [...sheet.hiddenColumns].filter((column) =>
+      [...sheet.rows.values()].some((cells) => cells.has(column)),
+    );
     if (columns.length > 0)
       say(`Hidden columns in ${where} were read: ${some(columns.sort((a, b) => a - b).map(columnName))}.`);
     if (sheet.uncomputed.length > 0)
-      say(`Formulas in ${where} whose results are not stored in the file were read as formulas: ${some(sheet.uncomputed)}.`);
+      say(
+        `Formulas in ${where} whose results are not stored in the file were read as formulas: ${some(sheet.uncomputed)}.`,
+      );
     if (sheet.errors.length > 0) say(`Cells in ${where} show errors: ${some(sheet.errors)}.`);
     for (const warning of sheet.warnings) say(warning);
   }
@@ -149,5 +164,6 @@ function repeatMerged(sheet: Sheet): void {
         if (!cells.has(column)) cells.set(column, text);
     }
   }
-  if (steps >= MAX_MERGE_STEPS) sheet.warnings.push(`Not all merged cells of sheet “${sheet.name}” were repeated.`);
+  if (steps >= MAX_MERGE_STEPS)
+    sheet.warnings.push(`Not all merged cells of sheet “${sheet.name}” were repeated.`);
 }
