@@ -147,6 +147,9 @@ function columnVotes(name: string, values: readonly string[], rowCount: number):
   const isWord = own === 'lower' || own === 'upper';
   if (isClear && shape === own && !isWord) return -1;
   if (isClear && shape !== own && (isWord || shape === 'number')) return 1;
+  // One word over values of several, as in a column of names.
+  const several = values.filter((value) => /\S\s+\S/.test(value)).length;
+  if (isWord && !/\s/.test(name.trim()) && several >= values.length * 0.7) return 1;
   // Few values that recur, and the first is not among them.
   return isWord && values.length >= 4 && distinct.size <= values.length / 2 ? 1 : 0;
 }

@@ -195,6 +195,15 @@ describe('headers', () => {
     );
   });
 
+  test('one word over several, and few values that recur', async () => {
+    const names: CellInput[][] = [['Town', 'Mayor'], ['Orm', 'Ida Voss'], ['Hollin', 'Per Lund']];
+    expect(await textOf(workbookOf([{ data: rowsOf(names) }]))).toBe(
+      '- Town: Orm; Mayor: Ida Voss\n- Town: Hollin; Mayor: Per Lund',
+    );
+    const ships: CellInput[][] = [['Ship', 'Kind'], ...['Aurora', 'Borealis', 'Corona', 'Delta'].map((name) => [name, 'Ferry'])];
+    expect(await textOf(workbookOf([{ data: rowsOf(ships) }]))).toContain('- Ship: Delta; Kind: Ferry');
+  });
+
   test('several tables, and words between them', async () => {
     const data = rowsOf([
       ['Sales'],
@@ -251,6 +260,11 @@ describe('what lies on a sheet', () => {
     const { text, warnings } = await read(await workbookOf([{ name: 'P', data: '', parts }]));
     expect(text).toBe('## P\n\nWithout tax\n\nIn crowns');
     expect(warnings).toEqual(['Pictures in sheet “P” were not read: 1.']);
+    const picture = [{ type: 'drawing', path: 'drawings/drawing1.xml', xml: drawing('<xdr:pic/>') }];
+    await expect(workbookOf([{ name: 'P', data: '', parts: picture }]).then(read)).rejects.toMatchObject({
+      code: 'DOCUMENT_NO_TEXT',
+      message: expect.stringContaining('its sheets are empty. Pictures in sheet “P” were not read: 1. ') as string,
+    });
   });
 
   test('charts with their titles and values', async () => {

@@ -12,7 +12,8 @@ export const xlsx: DocumentParser = async (file) => {
   const sheets = await readSheets(file);
   const texts = new SheetTexts(file.name);
   const joined = joinPages(sheets.map((sheet) => texts.page(sheet)));
-  if (joined.text === '') throw noText(file.name, 'its sheets are empty');
+  if (joined.text === '')
+    throw noText(file.name, ['its sheets are empty', ...texts.warnings].join('. ').replace(/\.$/, ''));
   return { ...joined, title: '', warnings: texts.warnings };
 };
 

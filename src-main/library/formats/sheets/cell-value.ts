@@ -4,6 +4,9 @@ import { SSF } from '@e965/xlsx';
 const BUILT_IN_DATES = new Set([27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58]);
 const BUILT_IN_TIMES = new Set([32, 33, 34, 35, 55, 56]);
 
+/** Excel allows 255. */
+const MAX_FORMAT_UNITS = 1000;
+
 /** The format with a built-in number. */
 export function builtInFormat(id: number): string {
   if (BUILT_IN_DATES.has(id)) return 'yyyy-mm-dd';
@@ -25,7 +28,7 @@ const CURRENCIES: Readonly<Record<number, string>> = {
 /** A number as its cell shows it; dates as 2026-03-19, times as 07:30, and numbers without a format with all their digits. */
 export function shownNumber(value: number, format: string, date1904: boolean): string {
   try {
-    if (format === '' || /^general$/i.test(format)) return plainNumber(value);
+    if (format === '' || format.length > MAX_FORMAT_UNITS || /^general$/i.test(format)) return plainNumber(value);
     if (!SSF.is_date(format)) return SSF.format(format, value).trim();
     if (/\[[hms]+\]/i.test(format)) return SSF.format(format, value, { date1904 }).trim();
     return shownDate(value, format, date1904);

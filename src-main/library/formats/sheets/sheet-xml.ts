@@ -79,12 +79,12 @@ class CellReader {
   }
 
   /** Rows and cells without a reference follow the one before (18.3.1.4, 18.3.1.73). */
-  #openRow({ r, hidden }: Attributes): void {
+  #openRow({ r, hidden, ht }: Attributes): void {
     this.#row = r === undefined ? this.#row + 1 : Number(r) - 1;
     this.#column = -1;
     this.#cells = 0;
     this.#bold = 0;
-    if (isOn(hidden)) this.#sheet.hiddenRows.add(this.#row);
+    if (isOn(hidden) || ht === '0') this.#sheet.hiddenRows.add(this.#row);
   }
 
   #openCell({ r, t, s }: Attributes): void {
@@ -132,8 +132,8 @@ class CellReader {
     }
   }
 
-  #hideColumns({ min, max, hidden }: Attributes): void {
-    if (!isOn(hidden)) return;
+  #hideColumns({ min, max, hidden, width }: Attributes): void {
+    if (!isOn(hidden) && width !== '0') return;
     const last = Math.min(Number(max ?? min), MAX_COLUMN);
     for (let column = Number(min); column <= last; column++) this.#sheet.hiddenColumns.add(column - 1);
   }

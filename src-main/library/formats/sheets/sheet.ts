@@ -83,7 +83,10 @@ export class SheetTexts {
     const title = sheet.hidden ? `${sheet.name} (hidden sheet)` : sheet.name;
     const table = this.#table(sheet);
     const text = [table, ...sheet.drawings].filter(Boolean).join('\n\n');
-    if (text === '') return { label: title, text: '', headings: [] };
+    if (text === '') {
+      this.warnings.push(...sheet.warnings);
+      return { label: title, text: '', headings: [] };
+    }
     this.#warn(sheet);
     return { label: title, text: `## ${title}\n\n${text}`, headings: [{ start: 0, level: 2, title }] };
   }
