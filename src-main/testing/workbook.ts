@@ -80,7 +80,8 @@ function relationships(links: readonly Link[]): string {
   return `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}">${content.join('')}</Relationships>`;
 }
 
-async function zipOf(parts: ReadonlyMap<string, string>): Promise<Buffer> {
+/** An archive of these parts. */
+export async function zipOf(parts: ReadonlyMap<string, string>): Promise<Buffer> {
   const zip = new ZipFile();
   for (const [path, xml] of parts) zip.addBuffer(Buffer.from(xml), path);
   zip.end();

@@ -12,6 +12,7 @@ const cases: [what: string, file: string, text: string][] = [
     ',city,mayor\n0,Orm,Ida Voss\n1,Hollin,Per Lund\n',
     '- 0; city: Orm; mayor: Ida Voss\n- 1; city: Hollin; mayor: Per Lund',
   ],
+  ['two columns, the first without a name', ',rain\n0,73\n1,41\n', '- 0; rain: 73\n- 1; rain: 41'],
   ['doubled names', 'a,a,b\n1,2,3\n', '- a: 1; a: 2; b: 3'],
   [
     'a title, and a blank line',

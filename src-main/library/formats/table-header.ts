@@ -48,7 +48,8 @@ export function findHeader(rows: readonly TableRow[], assume: boolean): Header |
     );
   const start = declared >= 0 ? declared : behindTitles(rows);
   const first = rows[start]?.cells;
-  if (!first || first.size < 2 || start + 1 >= rows.length || !areNames(first)) return undefined;
+  if (!first || start + 1 >= rows.length || !areNames(first)) return undefined;
+  if (first.size < 2 && !first.has(secondOfTwo(rows) ?? -1)) return undefined;
   const second = rows[start + 1]?.cells;
   if (second && start + 2 < rows.length && isGrouped(first) && areNames(second) && !hasNumber(second))
     return { names: tidy(joined(first, second)), start, end: start + 2 };
@@ -66,8 +67,19 @@ function behindTitles(rows: readonly TableRow[]): number {
   for (const { cells } of rows.slice(0, SAMPLE_ROWS))
     counts.set(cells.size, (counts.get(cells.size) ?? 0) + 1);
   const [width] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0])[0] ?? [0];
-  const at = rows.findIndex(({ cells }) => cells.size > width / 2 && cells.size > 1);
+  const second = secondOfTwo(rows);
+  const at = rows.findIndex(({ cells }) =>
+    cells.size > 1 ? cells.size > width / 2 : second !== undefined && cells.has(second),
+  );
   return Math.max(at, 0);
+}
+
+/** Of rows with two columns, the second: its name may stand alone above the names of the rows. */
+function secondOfTwo(rows: readonly TableRow[]): number | undefined {
+  const columns = new Set<number>();
+  for (const { cells } of rows.slice(0, SAMPLE_ROWS))
+    for (const column of cells.keys()) if (columns.add(column).size > 2) return undefined;
+  return columns.size === 2 ? Math.max(...columns) : undefined;
 }
 
 function areNames(cells: ReadonlyMap<number, string>): boolean {

@@ -1,6 +1,6 @@
 import { utils, write } from '@e965/xlsx';
 import { describe, expect, test } from 'vitest';
-import { rowsOf, stylesOf, workbookOf, type CellInput } from '../../testing/workbook.ts';
+import { rowsOf, stylesOf, workbookOf, zipOf, type CellInput } from '../../testing/workbook.ts';
 import type { ParsedDocument } from './format.ts';
 import { xlsx } from './xlsx.ts';
 
@@ -196,11 +196,18 @@ describe('headers', () => {
   });
 
   test('one word over several, and few values that recur', async () => {
-    const names: CellInput[][] = [['Town', 'Mayor'], ['Orm', 'Ida Voss'], ['Hollin', 'Per Lund']];
+    const names: CellInput[][] = [
+      ['Town', 'Mayor'],
+      ['Orm', 'Ida Voss'],
+      ['Hollin', 'Per Lund'],
+    ];
     expect(await textOf(workbookOf([{ data: rowsOf(names) }]))).toBe(
       '- Town: Orm; Mayor: Ida Voss\n- Town: Hollin; Mayor: Per Lund',
     );
-    const ships: CellInput[][] = [['Ship', 'Kind'], ...['Aurora', 'Borealis', 'Corona', 'Delta'].map((name) => [name, 'Ferry'])];
+    const ships: CellInput[][] = [
+      ['Ship', 'Kind'],
+      ...['Aurora', 'Borealis', 'Corona', 'Delta'].map((name) => [name, 'Ferry']),
+    ];
     expect(await textOf(workbookOf([{ data: rowsOf(ships) }]))).toContain('- Ship: Delta; Kind: Ferry');
   });
 
@@ -263,7 +270,9 @@ describe('what lies on a sheet', () => {
     const picture = [{ type: 'drawing', path: 'drawings/drawing1.xml', xml: drawing('<xdr:pic/>') }];
     await expect(workbookOf([{ name: 'P', data: '', parts: picture }]).then(read)).rejects.toMatchObject({
       code: 'DOCUMENT_NO_TEXT',
-      message: expect.stringContaining('its sheets are empty. Pictures in sheet “P” were not read: 1. ') as string,
+      message: expect.stringContaining(
+        'its sheets are empty. Pictures in sheet “P” were not read: 1. ',
+      ) as string,
     });
   });
 
@@ -325,7 +334,7 @@ describe('limits', () => {
 });
 
 describe('other kinds of workbooks', () => {
-  function other(bookType: 'xlsb' | 'biff8' | 'biff5' | 'ods' | 'fods' | 'xlml' | 'html'): Buffer {
+  function other(bookType: 'xlsb' | 'biff8' | 'xlml' | 'html'): Buffer {
     const book = utils.book_new();
     const sheet = utils.aoa_to_sheet([
       ['Month', 'Lanterns', 'Share', 'Paid'],
@@ -384,7 +393,25 @@ describe('other kinds of workbooks', () => {
     ]);
     const endless = await read(Buffer.from(xml), 'a.ods');
     expect(endless.warnings).toContain('Not all repeated cells of sheet “Sales” were read.');
-    expect((await read(other('ods'))).text).toContain('- Month: March; Lanterns: 31');
+  });
+
+  test('OpenDocument with a chart', async () => {
+    const names =
+      'xmlns:office="o" xmlns:table="t" xmlns:text="x" xmlns:draw="d" xmlns:xlink="l" xmlns:chart="c"';
+    const row = (...texts: string[]): string =>
+      `<table:table-row>${texts.map((text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`).join('')}</table:table-row>`;
+    const object = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>';
+    const content = `<office:document-content ${names}><office:body><office:spreadsheet><table:table table:name="A"><table:shapes>${object}</table:shapes>${row('Town', 'Time')}${row('Orm', '26:15')}</table:table></office:spreadsheet></office:body></office:document-content>`;
+    const chart = `<office:document-content ${names}><office:body><office:chart><chart:chart><chart:title><text:p>Bridges</text:p></chart:title><table:table table:name="local-table">${row('', '2024')}${row('Orm', '7')}</table:table></chart:chart></office:chart></office:body></office:document-content>`;
+    const bytes = await zipOf(
+      new Map([
+        ['content.xml', content],
+        ['Object 1/content.xml', chart],
+      ]),
+    );
+    expect((await read(bytes, 'a.ods')).text).toBe(
+      '## A\n\n- Town: Orm; Time: 26:15\n\nChart: Bridges\n- Orm; 2024: 7',
+    );
   });
 
   test('plain tables and web pages under the name of the old format', async () => {

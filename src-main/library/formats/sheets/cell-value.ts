@@ -28,7 +28,8 @@ const CURRENCIES: Readonly<Record<number, string>> = {
 /** A number as its cell shows it; dates as 2026-03-19, times as 07:30, and numbers without a format with all their digits. */
 export function shownNumber(value: number, format: string, date1904: boolean): string {
   try {
-    if (format === '' || format.length > MAX_FORMAT_UNITS || /^general$/i.test(format)) return plainNumber(value);
+    if (format === '' || format.length > MAX_FORMAT_UNITS || /^general$/i.test(format))
+      return plainNumber(value);
     if (!SSF.is_date(format)) return SSF.format(format, value).trim();
     if (/\[[hms]+\]/i.test(format)) return SSF.format(format, value, { date1904 }).trim();
     return shownDate(value, format, date1904);

@@ -31,9 +31,7 @@ export async function readOpenDocument(file: SourceFile): Promise<Sheet[]> {
 
 /** A chart's title and the table that it keeps (ODF 1.3 part 3, 11). */
 function objectText(xml: string): string {
-  const chart = descendants(parseXml(xml), 'chart').find(
-    (node) => node.children.length > 0 && element(node, 'plot-area'),
-  );
+  const chart = element(descendants(parseXml(xml), 'chart')[0], 'chart');
   if (!chart) return '';
   const rows = new OpenDocumentReader().read(xml).flatMap((table) => [...table.rows.values()]);
   const values = rows.map((cells) =>
