@@ -41,6 +41,27 @@ function objectText(xml: string): string {
   return [`Chart${title === '' ? '' : `: ${title}`}`, tableText(values)].filter(Boolean).join('\n');
 }
 
+interface Aside {
+  /** A note on the cell, else a shape. */
+  isNote: boolean;
+  text: string;
+  author: string;
+  /** Of its element. */
+  depth: number;
+}
+
+const SHAPES = new Set([
+  'frame',
+  'custom-shape',
+  'text-box',
+  'rect',
+  'ellipse',
+  'circle',
+  'polygon',
+  'caption',
+  'path',
+]);
+
 class OpenDocumentReader {
   readonly #sheets: Sheet[] = [];
   /** Embedded objects: the sheet that each lies on, and its folder. */
@@ -55,7 +76,8 @@ class OpenDocumentReader {
   #cell: Attributes = {};
   #cellText = '';
   /** Where text goes at present: a note or a shape, inside a cell or not. */
-  #aside: { kind: 'annotation' | 'shape'; text: string; depth: number; author: string } | undefined;
+  #aside: Aside | undefined;
+  #paragraphs = 0;
   #depth = 0;
   #skipped = 0;
   #repeated = 0;
@@ -78,61 +100,52 @@ class OpenDocumentReader {
       this.#skipped++;
       return;
     }
+    if (!this.#openTablePart(name, attributes)) this.#openContent(name, attributes);
+  }
+
+  #openTablePart(name: string, attributes: Attributes): boolean {
     switch (name) {
       case 'style':
         this.#style = attributes['style:name'] ?? '';
-        break;
+        return true;
       case 'table-properties':
         if (attributes['table:display'] === 'false') this.#hiddenStyles.add(this.#style);
-        break;
+        return true;
       case 'table':
         this.#openTable(attributes);
-        break;
+        return true;
       case 'table-column':
         this.#openColumn(attributes);
-        break;
+        return true;
       case 'table-row':
         this.#rowAttributes = attributes;
         this.#column = 0;
         this.#cells = [];
-        break;
+        return true;
       case 'table-cell':
       case 'covered-table-cell':
         this.#cell = attributes;
         this.#cellText = '';
         this.#note = '';
-        break;
-      case 'annotation':
-      case 'frame':
-      case 'custom-shape':
-      case 'text-box':
-      case 'rect':
-      case 'ellipse':
-        this.#aside ??= {
-          kind: name === 'annotation' ? name : 'shape',
-          text: '',
-          depth: this.#depth,
-          author: '',
-        };
-        break;
-      case 'object':
-        this.objects.push([this.#sheet, (attributes['xlink:href'] ?? '').replace(/^\.\//, '')]);
-        break;
-      case 'p':
-      case 'h':
-      case 'tab':
-      case 'line-break':
-        this.#add(' ');
-        break;
-      case 's':
-        this.#add(' ');
+        return true;
+      default:
+        return false;
     }
+  }
+
+  #openContent(name: string, attributes: Attributes): void {
+    if (name === 'annotation' || SHAPES.has(name))
+      this.#aside ??= { isNote: name === 'annotation', text: '', depth: this.#depth, author: '' };
+    if (name === 'object')
+      this.objects.push([this.#sheet, (attributes['xlink:href'] ?? '').replace(/^\.\//, '')]);
+    if (name === 'p' || name === 'h') this.#paragraphs++;
+    if (['p', 'h', 's', 'tab', 'line-break'].includes(name)) this.#add(' ');
   }
 
   #text(text: string, parent: string): void {
     if (this.#skipped > 0) return;
     if (parent === 'creator' && this.#aside) this.#aside.author = text;
-    else if (['p', 'h', 'span', 'a'].includes(parent)) this.#add(text);
+    else if (this.#paragraphs > 0) this.#add(text);
   }
 
   #add(text: string): void {
@@ -146,6 +159,7 @@ class OpenDocumentReader {
       this.#skipped--;
       return;
     }
+    if (name === 'p' || name === 'h') this.#paragraphs--;
     if (this.#aside?.depth === depth) this.#closeAside(this.#aside);
     else if (name === 'table-cell' || name === 'covered-table-cell') this.#closeCell();
     else if (name === 'table-row') this.#closeRow();
@@ -166,11 +180,11 @@ class OpenDocumentReader {
     this.#columns += count;
   }
 
-  #closeAside({ kind, text, author }: { kind: string; text: string; author: string }): void {
+  #closeAside({ isNote, text, author }: Aside): void {
     this.#aside = undefined;
     const words = text.replace(/\s+/g, ' ').trim();
     if (words === '') return;
-    if (kind === 'shape') this.#sheet.drawings.push(words);
+    if (!isNote) this.#sheet.drawings.push(words);
     else this.#note = author === '' ? words : `${author}: ${words}`;
   }
 

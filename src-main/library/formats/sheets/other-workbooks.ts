@@ -2,6 +2,7 @@ import * as sheetjs from '@e965/xlsx';
 import { read, type CellObject, type ParsingOptions, type WorkBook, type WorkSheet } from '@e965/xlsx';
 import { encrypted } from '../errors.ts';
 import type { SourceFile } from '../format.ts';
+import { COMPOUND_MAGIC } from '../office/compound.ts';
 import { decodeXml, OfficePackage } from '../office/package.ts';
 import { ZipArchive } from '../zip.ts';
 import { shownNumber } from './cell-value.ts';
@@ -10,8 +11,6 @@ import { readOpenDocument } from './open-document.ts';
 import { Sheet } from './sheet.ts';
 import { rangeOf } from './sheet-xml.ts';
 
-/** Compound files: Office documents with a password, and those from before 2007. */
-const OLE_MAGIC = 'd0cf11e0a1b11ae1';
 /** An export that its types leave out. */
 const { parse_zip: parseZip } = sheetjs as unknown as {
   parse_zip: (zip: { FullPaths: string[]; FileIndex: ZipPart[] }, options: ParsingOptions) => WorkBook;
@@ -31,10 +30,13 @@ const OPTIONS: ParsingOptions = {
   cellFormula: false,
 };
 
-/** The sheets of workbooks that are not in Office Open XML: .xls and .xlsb, which SheetJS reads, and .ods; undefined for others. DOCUMENT_ENCRYPTED. */
+/**
+ * The sheets of workbooks that are not in Office Open XML: .xls and .xlsb, which SheetJS reads, and .ods; undefined for others.
+ * DOCUMENT_ENCRYPTED.
+ */
 export async function readOtherSheets(file: SourceFile): Promise<Sheet[] | undefined> {
   const { bytes, name } = file;
-  if (bytes.toString('hex', 0, 8) === OLE_MAGIC) {
+  if (bytes.toString('hex', 0, 8) === COMPOUND_MAGIC) {
     const holds = (stream: string): boolean => bytes.includes(Buffer.from(stream, 'utf16le'));
     if (holds('EncryptedPackage')) throw encrypted(name);
     if (holds('Workbook') || holds('Book') || /\.xl[st]$/i.test(name)) return sheetsOf(readOld(file));
