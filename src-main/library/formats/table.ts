@@ -63,9 +63,9 @@ interface Block {
 function nextBlock(source: Iterator<TableRow>): Block {
   const head: TableRow[] = [];
   while (head.length < HEAD_ROWS) {
-    const { value, done } = source.next();
-    if (done) return { head, isWhole: true };
-    if (!isEmpty(value)) head.push(value);
+    const next = source.next();
+    if (next.done === true) return { head, isWhole: true };
+    if (!isEmpty(next.value)) head.push(next.value);
     else if (head.length > 0) return { head, isWhole: true };
   }
   return { head, isWhole: false };
@@ -74,9 +74,9 @@ function nextBlock(source: Iterator<TableRow>): Block {
 /** The rows of a block behind its head. */
 function* restOf(source: Iterator<TableRow>, names: ReadonlyMap<number, string>): Generator<string> {
   for (;;) {
-    const { value, done } = source.next();
-    if (done || isEmpty(value)) return;
-    yield rowLine(names, value);
+    const next = source.next();
+    if (next.done === true || isEmpty(next.value)) return;
+    yield rowLine(names, next.value);
   }
 }
 

@@ -1,4 +1,4 @@
-import { utils, write } from '@e965/xlsx';
+import { utils, write, type CellObject } from '@e965/xlsx';
 import { describe, expect, test } from 'vitest';
 import { rowsOf, stylesOf, workbookOf, zipOf, type CellInput } from '../../testing/workbook.ts';
 import type { ParsedDocument } from './format.ts';
@@ -342,8 +342,8 @@ describe('other kinds of workbooks', () => {
       [null, 47, 0.235, 46102],
     ]);
     for (const row of [2, 3]) {
-      sheet[`C${row}`].z = '0.0%';
-      sheet[`D${row}`].z = 'yyyy-mm-dd';
+      (sheet[`C${row}`] as CellObject).z = '0.0%';
+      (sheet[`D${row}`] as CellObject).z = 'yyyy-mm-dd';
     }
     sheet['!merges'] = [{ s: { r: 1, c: 0 }, e: { r: 2, c: 0 } }];
     utils.book_append_sheet(book, sheet, 'Sales');

@@ -1,5 +1,19 @@
 import { SSF } from '@e965/xlsx';
 
+/** SheetJS's number formatting, which its types leave open. */
+const {
+  format: formatNumber,
+  is_date: isDate,
+  parse_date_code: partsOf,
+  get_table: builtInFormats,
+} = SSF as {
+  format: (format: string, value: number, options?: { date1904: boolean }) => string;
+  is_date: (format: string) => boolean;
+  /** Null outside the years that Excel knows. */
+  parse_date_code: (value: number, options: { date1904: boolean }) => DateParts | null;
+  get_table: () => Readonly<Record<number, string | undefined>>;
+};
+
 /** What date formats are built in for East Asian locales (ECMA-376 part 1, 18.8.30); SheetJS has the others. */
 const BUILT_IN_DATES = new Set([27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58]);
 const BUILT_IN_TIMES = new Set([32, 33, 34, 35, 55, 56]);
@@ -11,7 +25,7 @@ const MAX_FORMAT_UNITS = 1000;
 export function builtInFormat(id: number): string {
   if (BUILT_IN_DATES.has(id)) return 'yyyy-mm-dd';
   if (BUILT_IN_TIMES.has(id)) return 'h:mm:ss';
-  return (SSF.get_table() as Record<number, string | undefined>)[id] ?? CURRENCIES[id] ?? 'General';
+  return builtInFormats()[id] ?? CURRENCIES[id] ?? 'General';
 }
 
 const CURRENCIES: Readonly<Record<number, string>> = {
@@ -30,8 +44,8 @@ export function shownNumber(value: number, format: string, date1904: boolean): s
   try {
     if (format === '' || format.length > MAX_FORMAT_UNITS || /^general$/i.test(format))
       return plainNumber(value);
-    if (!SSF.is_date(format)) return SSF.format(format, value).trim();
-    if (/\[[hms]+\]/i.test(format)) return SSF.format(format, value, { date1904 }).trim();
+    if (!isDate(format)) return formatNumber(format, value).trim();
+    if (/\[[hms]+\]/i.test(format)) return formatNumber(format, value, { date1904 }).trim();
     return shownDate(value, format, date1904);
   } catch {
     return plainNumber(value);
@@ -53,13 +67,13 @@ interface DateParts {
 }
 
 function shownDate(value: number, format: string, date1904: boolean): string {
-  const parts = SSF.parse_date_code(value, { date1904 }) as DateParts | null;
+  const parts = partsOf(value, { date1904 });
   if (parts === null) return plainNumber(value);
   const letters = format.replace(/"[^"]*"|\\.|_.|\[[^\]]*\]/g, '').toLowerCase();
   const time = letters.includes('h') ? timeOf(parts, letters.includes('s')) : '';
   const date = dateOf(parts, letters.replace(/am\/pm|a\/p/g, ''));
   // A month without a year, or minutes without an hour, are shown as they are written.
-  return [date, time].filter(Boolean).join(' ') || SSF.format(format, value, { date1904 }).trim();
+  return [date, time].filter(Boolean).join(' ') || formatNumber(format, value, { date1904 }).trim();
 }
 
 /** '' when the format shows no date with its year. */

@@ -104,6 +104,9 @@ function sheetsOf(book: WorkBook): Sheet[] {
   });
 }
 
+/** Its types leave out that rows and columns without properties may be absent. */
+type Hideable = { hidden?: boolean } | undefined;
+
 function fill(sheet: Sheet, source: WorkSheet, date1904: boolean): void {
   const rows = (source['!data'] ?? []) as (CellObject | undefined)[][];
   rows.forEach((cells, row) =>
@@ -115,8 +118,8 @@ function fill(sheet: Sheet, source: WorkSheet, date1904: boolean): void {
   );
   for (const { s, e } of source['!merges'] ?? [])
     sheet.merges.push({ top: s.r, left: s.c, bottom: e.r, right: e.c });
-  source['!rows']?.forEach((row, i) => row?.hidden && sheet.hiddenRows.add(i));
-  source['!cols']?.forEach((column, i) => column?.hidden && sheet.hiddenColumns.add(i));
+  source['!rows']?.forEach((row: Hideable, i) => row?.hidden && sheet.hiddenRows.add(i));
+  source['!cols']?.forEach((column: Hideable, i) => column?.hidden && sheet.hiddenColumns.add(i));
   const filter = rangeOf(source['!autofilter']?.ref ?? '');
   if (filter) sheet.headerRows.add(filter.top);
 }
