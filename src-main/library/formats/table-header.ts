@@ -3,6 +3,8 @@ export interface TableRow {
   cells: ReadonlyMap<number, string>;
   /** The document shows it as a header: bold, filtered, or declared. */
   header?: boolean;
+  /** Its one cell spans the table: a title within. */
+  title?: boolean;
   /** Added to its line, e.g. that it is hidden. */
   mark?: string;
   /** Comments on its cells, by column. */
@@ -155,10 +157,14 @@ function columnVotes(name: string, values: readonly string[], rowCount: number):
   const [shape, share] = [...count].sort((a, b) => b[1] - a[1])[0] ?? [own, 0];
   const distinct = new Set(values);
   if (distinct.has(name) && rowCount > 1) return -2;
+  // Names of values beside them: a form, not a table.
+  if (name.trim().endsWith(':') && values.every((value) => value.trim().endsWith(':'))) return -4;
   const isClear = share >= values.length * 0.7;
   const isWord = own === 'lower' || own === 'upper';
   if (isClear && shape === own && !isWord) return -1;
-  if (isClear && shape !== own && (isWord || shape === 'number')) return 1;
+  // One word in lower case below one in upper case says nothing.
+  const isChance = values.length < 2 && (shape === 'lower' || shape === 'upper');
+  if (isClear && !isChance && shape !== own && (isWord || shape === 'number')) return 1;
   // One word over values of several, as in a column of names.
   const several = values.filter((value) => /\S\s+\S/.test(value)).length;
   if (isWord && !/\s/.test(name.trim()) && several >= values.length * 0.7) return 1;

@@ -152,7 +152,7 @@ function plainRow(row: TableRow): string {
 
 /** `names`: of its columns; none for a table without a header. */
 function rowLine(names: ReadonlyMap<number, string>, row: TableRow): string {
-  if (names.size === 0) return plainRow(row);
+  if (names.size === 0 || row.title) return plainRow(row);
   const texts = textsOf(row, (column, text) => {
     const name = names.get(column);
     return name === undefined ? text : `${name}: ${text}`;

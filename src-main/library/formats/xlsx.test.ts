@@ -134,6 +134,22 @@ describe('cells', () => {
     );
   });
 
+  test('titles within a table, and a form above it', async () => {
+    const data = rowsOf([
+      ['Station:', 'Orm'],
+      ['Unit:', 'mm'],
+      [],
+      ['Town', 'Bridges'],
+      ['North'],
+      ['Orm', 7],
+      ['South'],
+    ]);
+    const after = '<mergeCells><mergeCell ref="A5:B5"/></mergeCells>';
+    expect(await textOf(workbookOf([{ data, after }]))).toBe(
+      '- Station: | Orm\n- Unit: | mm\n\n- North\n- Town: Orm; Bridges: 7\n- Town: South',
+    );
+  });
+
   test('names of columns in two rows', async () => {
     const data = rowsOf([
       ['Town', '2024', undefined, '2025'],

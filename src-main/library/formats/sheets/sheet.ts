@@ -23,6 +23,8 @@ export class Sheet {
   readonly notes = new Map<number, Map<number, string>>();
   readonly merges: Range[] = [];
   readonly headerRows = new Set<number>();
+  /** Rows whose only cell is merged over others. */
+  readonly titleRows = new Set<number>();
   readonly hiddenRows = new Set<number>();
   readonly hiddenColumns = new Set<number>();
   /** Texts of its text boxes, charts and diagrams. */
@@ -146,6 +148,7 @@ function* rowsInOrder(sheet: Sheet): Generator<TableRow> {
     yield {
       cells: new Map([...(sheet.rows.get(number) ?? [])].sort(([a], [b]) => a - b)),
       ...(sheet.headerRows.has(number) && { header: true }),
+      ...(sheet.titleRows.has(number) && { title: true }),
       ...(sheet.hiddenRows.has(number) && { mark: 'hidden row' }),
       ...(notes && { notes }),
     };
@@ -162,7 +165,9 @@ function repeatMerged(sheet: Sheet): void {
     if (text === undefined) continue;
     for (let row = top; row <= bottom && steps < MAX_MERGE_STEPS; row++, steps++) {
       const cells = sheet.rows.get(row);
-      if (!cells || (row === top && filled.get(row) === 1)) continue;
+      const isTitle = row === top && filled.get(row) === 1;
+      if (isTitle && end > left) sheet.titleRows.add(row);
+      if (!cells || isTitle) continue;
       for (let column = left; column <= Math.min(end, right) && steps < MAX_MERGE_STEPS; column++, steps++)
         if (!cells.has(column)) cells.set(column, text);
     }
