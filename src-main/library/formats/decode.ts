@@ -1,27 +1,59 @@
-import chardet from 'chardet';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { stripVTControlCharacters } from 'node:util';
 import iconv from 'iconv-lite';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { frequentShare, guessEncoding } from './encodings.ts';
 
-/** Bytes examined to tell text from binary data, and to guess an encoding. */
+/** Bytes examined to tell text from binary data. */
 const SAMPLE_BYTES = 65_536;
+/** Bytes whose letters are compared with languages. */
+const GUESS_BYTES = 16_384;
 /** Share of control characters above which a file is not text. */
 const MAX_CONTROL_SHARE = 0.02;
+/** Share of ASCII and frequent characters from which bytes are UTF-16 or UTF-32 without a byte-order mark. */
+const MIN_FREQUENT_SHARE = 0.35;
+/** Lines that a warning names. */
+const MAX_LINES = 5;
 
-/**
- * The text of a file in any common encoding: by its byte-order mark, else by `declared` (the document's own declaration), else UTF-8 when
- * valid, else by statistics. Line ends become \n. DOCUMENT_UNSUPPORTED when the file is not text, DOCUMENT_ENCODING when its encoding
- * cannot be determined.
- */
-export function decodeText(bytes: Buffer, name: string, declared?: string): string {
-  const encoding = encodingOf(bytes, name, declared);
-  return normalise(iconv.decode(bytes, encoding));
+export interface DecodedText {
+  text: string;
+  /** What was replaced or left out, and whether the encoding is a guess. */
+  warnings: string[];
 }
 
-function encodingOf(bytes: Buffer, name: string, declared?: string): string {
-  const marked = byteOrderMark(bytes);
-  if (marked !== undefined) return marked;
-  const utf16 = utf16WithoutMark(bytes);
-  if (utf16 !== undefined) return utf16;
+/** As `decode`, without the warnings. */
+export function decodeText(bytes: Buffer, name: string, declared?: string): string {
+  return decode(bytes, name, declared).text;
+}
+
+/**
+ * The text of a file in any common encoding: by its byte-order mark, else UTF-8 when valid, else by `declared` (the document's own
+ * declaration), else UTF-8 with single wrong bytes replaced, else by its letters. Line ends become \n; control characters and terminal
+ * sequences are left out. DOCUMENT_UNSUPPORTED when the file is not text, DOCUMENT_ENCODING when its encoding cannot be determined.
+ */
+export function decode(bytes: Buffer, name: string, declared = declarationIn(bytes)): DecodedText {
+  const { encoding, guess } = encodingOf(bytes, name, declared);
+  const decoded = encoding === 'iso-2022' ? decodeIso2022(bytes) : iconv.decode(bytes, encoding);
+  const damaged = decoded.includes('\ufffd') && !(encoding === 'utf8' && isUtf8(bytes));
+  const lines = (damaged ? decoded.replace(/\ufffd+/g, '\ufffd') : decoded).replace(/\r\n?/g, '\n');
+  const warnings = guess === undefined ? [] : [guess];
+  if (damaged) {
+    warnings.push(`Bytes that are not ${labelOf(encoding)} were read as “\ufffd” ${linesWith(lines, '\ufffd')}.`);
+  }
+  if (lines.includes('\0')) warnings.push(`NUL bytes were left out ${linesWith(lines, '\0')}.`);
+  return { text: visible(lines), warnings };
+}
+
+interface FoundEncoding {
+  encoding: string;
+  /** A sentence for the user. */
+  guess?: string;
+}
+
+function encodingOf(bytes: Buffer, name: string, declared: string | undefined): FoundEncoding {
+  const unicode = byteOrderMark(bytes) ?? wideWithoutMark(bytes);
+  if (unicode !== undefined) return { encoding: unicode };
+  if (isIso2022(bytes)) return { encoding: 'iso-2022' };
   if (isBinary(bytes)) {
     throw new KvasirError(
       'DOCUMENT_UNSUPPORTED',
@@ -29,58 +61,135 @@ function encodingOf(bytes: Buffer, name: string, declared?: string): string {
       'Kvasir reads PDF, Office, EPUB, HTML, Markdown, tables, source code and plain text.',
     );
   }
-  if (declared !== undefined && iconv.encodingExists(declared)) return declared;
-  if (isUtf8(bytes)) return 'utf8';
-  const guess = chardet.detect(bytes.subarray(0, SAMPLE_BYTES));
-  if (guess !== null && iconv.encodingExists(guess)) return guess;
-  throw new KvasirError(
-    'DOCUMENT_ENCODING',
-    `The encoding of ${name} cannot be determined.`,
-    'Save the file as UTF-8.',
-  );
+  if (isUtf8(bytes)) return { encoding: 'utf8' };
+  if (declared !== undefined && iconv.encodingExists(declared) && !/^u(?:tf|cs)/i.test(declared))
+    return { encoding: /^(?:iso-?8859-?1|latin1|us-ascii|ascii)$/i.test(declared) ? 'windows-1252' : declared };
+  if (isNearlyUtf8(bytes)) return { encoding: 'utf8' };
+  const guess = guessEncoding(sampleOf(bytes));
+  if (!guess) {
+    throw new KvasirError(
+      'DOCUMENT_ENCODING',
+      `The encoding of ${name} cannot be determined.`,
+      'Save the file as UTF-8.',
+    );
+  }
+  if (guess.sure) return guess;
+  const sentence = `It does not say its encoding; it was read as ${guess.name}. If letters in it are wrong, save it as UTF-8.`;
+  return { encoding: guess.encoding, guess: sentence };
 }
 
 function byteOrderMark(bytes: Buffer): string | undefined {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf8';
-  if (bytes[0] === 0xff && bytes[1] === 0xfe)
-    return bytes[2] === 0 && bytes[3] === 0 ? 'utf32-le' : 'utf16-le';
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf16-be';
-  return undefined;
+  const mark = bytes.toString('hex', 0, 4);
+  if (mark.startsWith('efbbbf')) return 'utf8';
+  if (mark === 'fffe0000') return 'utf32-le';
+  if (mark === '0000feff') return 'utf32-be';
+  if (mark.startsWith('fffe')) return 'utf16-le';
+  return mark.startsWith('feff') ? 'utf16-be' : undefined;
 }
 
-/** Latin text in UTF-16 has a zero at every second byte. */
-function utf16WithoutMark(bytes: Buffer): string | undefined {
+/** UTF-16 and UTF-32 without a byte-order mark: where ASCII is not possible, the one in which the text has frequent characters. */
+function wideWithoutMark(bytes: Buffer): string | undefined {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  if (sample.length < 4 || bytes.length % 2 !== 0) return undefined;
-  const zeros = [0, 0];
-  for (let i = 0; i < sample.length; i++) if (sample[i] === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros;
-  const half = sample.length / 2;
-  if (odd > half * 0.4 && even < half * 0.02) return 'utf16-le';
-  if (even > half * 0.4 && odd < half * 0.02) return 'utf16-be';
-  return undefined;
+  if (bytes.length < 4 || (isUtf8(bytes) && !sample.some((byte) => byte < 7 || byte === 14))) return undefined;
+  const codePoints = (read: (at: number) => number): boolean => {
+    for (let at = 0; at + 4 <= sample.length; at += 4) if (read(at) > 0x10ffff) return false;
+    return true;
+  };
+  const candidates = [
+    ...(codePoints((at) => sample.readUInt32LE(at)) ? ['utf32-le'] : []),
+    ...(codePoints((at) => sample.readUInt32BE(at)) ? ['utf32-be'] : []),
+    'utf16-le',
+    'utf16-be',
+  ];
+  const shares = candidates.map((encoding) => ({ encoding, share: frequentShare(iconv.decode(sample, encoding)) }));
+  const best = shares.reduce((most, each) => (each.share > most.share ? each : most));
+  return best.share >= MIN_FREQUENT_SHARE ? best.encoding : undefined;
 }
 
+/** Zeros are no sign of binary data: logs have blocks of them after a power failure. */
 function isBinary(bytes: Buffer): boolean {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   let control = 0;
+  let zeros = 0;
   for (const byte of sample) {
-    if (byte === 0) return true;
-    // ESC belongs to ISO-2022 encodings and to coloured logs.
-    if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 27) control++;
+    if (byte === 0) zeros++;
+    // ESC belongs to coloured logs, backspaces to bold letters of manual pages, 26 ends files of DOS.
+    else if (byte < 32 && !(byte >= 8 && byte <= 13) && byte !== 27 && byte !== 26) control++;
   }
-  return control > sample.length * MAX_CONTROL_SHARE;
+  return control > (sample.length - zeros) * MAX_CONTROL_SHARE;
 }
 
-function isUtf8(bytes: Buffer): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
+/** Valid sequences of several bytes are so unlikely in other encodings that a few wrong bytes do not speak against UTF-8. */
+function isNearlyUtf8(bytes: Buffer): boolean {
+  const text = bytes.toString('utf8');
+  const wrong = text.split('\ufffd').length - 1;
+  const right = text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0;
+  return right > wrong;
 }
 
-function normalise(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replaceAll('\0', '').toWellFormed();
+/** An encoding named in the first two lines: by XML, by Python (PEP 263) and editors, by CSS. */
+function declarationIn(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, 400).split(/\r\n?|\n/, 2).join('\n');
+  return /(?:coding|charset)\s*[=:]?\s*["']?([\w.-]+)/.exec(head)?.[1];
+}
+
+/** Lines with characters outside ASCII. */
+function sampleOf(bytes: Buffer): Buffer {
+  const lines: Buffer[] = [];
+  let left = GUESS_BYTES;
+  for (let start = 0; start < bytes.length && left > 0;) {
+    const end = bytes.indexOf(10, start) + 1 || bytes.length;
+    const line = bytes.subarray(start, Math.min(end, start + left));
+    if (!isAscii(line)) {
+      lines.push(line);
+      left -= line.length;
+    }
+    start = end;
+  }
+  return Buffer.concat(lines);
+}
+
+/** Sequences that switch to Japanese and Korean characters (RFC 1468, RFC 1554, RFC 1557). */
+const ISO_2022_JP = /\x1b\$(?:[@B]|\([@BD])/;
+const ISO_2022_KR = /\x1b\$\)C/;
+
+function isIso2022(bytes: Buffer): boolean {
+  if (!bytes.includes(27)) return false;
+  const text = bytes.toString('latin1');
+  return (ISO_2022_JP.test(text) || ISO_2022_KR.test(text)) && !/[\x80-\xff]/.test(text);
+}
+
+function decodeIso2022(bytes: Buffer): string {
+  const text = bytes.toString('latin1');
+  if (!ISO_2022_KR.test(text)) return new TextDecoder('iso-2022-jp').decode(bytes);
+  // Between SO and SI, characters are those of EUC-KR without the upper bit.
+  const wide = text
+    .replace(ISO_2022_KR, '')
+    .replace(/\x0e([^\x0f\n]*)\x0f?/g, (_, shifted: string) =>
+      shifted.replace(/[\x21-\x7e]/g, (byte) => String.fromCharCode(byte.charCodeAt(0) | 0x80)),
+    );
+  return iconv.decode(Buffer.from(wide, 'latin1'), 'euc-kr');
+}
+
+/** Without what no program shows: terminal sequences, letters struck over by others, control characters, marks within. */
+function visible(text: string): string {
+  const plain = text.includes('\x1b') ? stripVTControlCharacters(text) : text;
+  return plain
+    .replace(/[^\n]\x08/g, '')
+    .replaceAll('\v', '\n')
+    .replace(/[\0-\x08\x0e-\x1f\x7f\ufeff]/g, '')
+    .toWellFormed();
+}
+
+function labelOf(encoding: string): string {
+  return encoding === 'utf8' ? 'UTF-8' : encoding;
+}
+
+/** "in line 3", "in lines 3, 8, 9, 12, 14 and 6 more". */
+function linesWith(text: string, character: string): string {
+  const numbers: number[] = [];
+  text.split('\n').forEach((line, index) => line.includes(character) && numbers.push(index + 1));
+  const named = numbers.slice(0, MAX_LINES).join(', ');
+  const more = numbers.length > MAX_LINES ? ` and ${numbers.length - MAX_LINES} more` : '';
+  return `in line${numbers.length > 1 ? 's' : ''} ${named}${more}`;
 }

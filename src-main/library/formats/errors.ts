@@ -46,7 +46,24 @@ export function overLimit(name: string, limit: number, bytes?: number): KvasirEr
   );
 }
 
-/** A dependency's error message, formatted for use inside a sentence. */
+/** A file without content: of no bytes, of zeros only (a write or a download that was cut off leaves them), or of spaces. */
+export function blank(name: string, bytes: Buffer): KvasirError {
+  const zeros = bytes.length > 0 && !bytes.some((byte) => byte !== 0);
+  const what = zeros ? `all of its ${formatBytes(bytes.length)} are zeros` : 'the file is empty';
+  return new KvasirError(
+    'DOCUMENT_NO_TEXT',
+    `There is no text in it: ${what}. The file is ${name}.`,
+    zeros
+      ? 'It was not written or downloaded completely: get it from its source again.'
+      : 'Remove it, or write something in it.',
+  );
+}
+
+/** A dependency's error message, formatted for use inside a sentence. The message of a fault in a program says nothing to people. */
 export function reasonOf(error: unknown): string {
-  return messageOf(error).split('\n')[0]?.slice(0, 200).replace(/\.$/, '') ?? 'unknown error';
+  const fault = [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind);
+  const message = messageOf(error).split('\n')[0]?.slice(0, 200).replace(/\.$/, '') ?? '';
+  return fault || message === '' || /\b(?:undefined|null|NaN)\b/.test(message)
+    ? 'its parts do not fit together'
+    : message;
 }

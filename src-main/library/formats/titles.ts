@@ -26,7 +26,24 @@ export function plainTextTitle(text: string): string {
 
 /** The title of a document that has none. */
 export function titleOfPath(path: string): string {
-  return basename(path).replace(/\.\w+$/, '');
+  return tidyTitle(basename(path).replace(/\.\w+$/, '')) || tidyTitle(basename(path));
+}
+
+/**
+ * The names that synchronising programs give to the second of two versions: Dropbox, Nextcloud and Seafile in parentheses, in the user's
+ * language; Syncthing, Resilio and ownCloud behind a mark.
+ */
+const CONFLICT = new RegExp(
+  '[([][^()[\\]]*(?:\\bconflicted|case conflict|sfconflict|konflikt stehende|(?:en|in|em|com) confli(?:t|cto|tto|to)|conflicterende)\\b[^()[\\]]*[)\\]]$' +
+    '|\\.sync-conflict-\\d{8}-\\S*$|_conflict-\\d{8}-\\d{6}$|\\.conflict$',
+  'i',
+);
+
+/** A warning for a file that a synchronising program made because two people or machines changed one document; undefined for others. */
+export function conflictOf(path: string): string | undefined {
+  const name = basename(path).replace(/\.\w+$/, '');
+  if (!CONFLICT.test(name.normalize('NFC'))) return undefined;
+  return 'Its name says that it is a conflict copy: another version of this document may be in its folder.';
 }
 
 /** A title for lists, whatever a document claims: one line of bounded length. */

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { failureOf } from '../../platform/failure.ts';
-import { parserOf } from '../formats/formats.ts';
-import { broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
-import { tidyTitle, titleOfPath } from '../formats/titles.ts';
+import { parserOf, textKindOf } from '../formats/formats.ts';
+import { blank, broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
+import { conflictOf, tidyTitle, titleOfPath } from '../formats/titles.ts';
 import { confine } from './confine.ts';
 import type { ParseReply, ParseRequest } from './protocol.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -39,6 +39,8 @@ async function answer(request: ParseRequest): Promise<void> {
 }
 
 async function parse({ id, name, format }: ParseRequest, bytes: Buffer, sha256: string): Promise<void> {
+  // Whatever its kind: damage of zeros is not damage of a format. Source code may be empty.
+  if (textKindOf(format) === 'prose' && !bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
   const read = await parserOf(format);
   const { text, headings, title, pages, warnings } = await read({ name, bytes });
   if (text.length > MAX_TEXT_UNITS) {
@@ -48,7 +50,17 @@ async function parse({ id, name, format }: ParseRequest, bytes: Buffer, sha256: 
   for (let start = 0; start < whole.length; start += PART_UNITS) {
     send({ id, type: 'text', part: whole.slice(start, start + PART_UNITS) });
   }
-  send({ id, type: 'done', sha256, title: tidyTitle(title) || titleOfPath(name), headings, pages, warnings });
+  const copy = conflictOf(name);
+  send({
+    id,
+    type: 'done',
+    sha256,
+    // Two versions of a document have one title; their names tell them apart.
+    title: (copy === undefined && tidyTitle(title)) || titleOfPath(name),
+    headings,
+    pages,
+    warnings: copy === undefined ? warnings : [copy, ...warnings],
+  });
 }
 
 function sent({ name, maxBytes }: ParseRequest, bytes: Uint8Array): Buffer {
