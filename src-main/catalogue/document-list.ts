@@ -59,16 +59,18 @@ export class DocumentList {
   }
 
   page(input: ListInput, target: Target | undefined): { total: number; items: DocumentInfo[] } {
+    const patterns = searchPatterns(input.search);
     const where = `WHERE ${
       input.libraryId === undefined
         ? 'd.library_id NOT IN (SELECT id FROM library WHERE doomed)'
         : 'd.library_id = ?'
     } ${PHASES[input.phase]} ${
-      input.search === '' ? '' : "AND (d.path LIKE ? ESCAPE '\\' OR d.title LIKE ? ESCAPE '\\')"
+      patterns.length === 0
+        ? ''
+        : `AND (${patterns.map(() => "d.path LIKE ? ESCAPE '\\' OR d.title LIKE ? ESCAPE '\\'").join(' OR ')})`
     }`;
-    const pattern = `%${input.search.replace(/[\\%_]/g, '\\$&')}%`;
     const library = input.libraryId === undefined ? [] : [Number(input.libraryId)];
-    const values = [...library, ...(input.search === '' ? [] : [pattern, pattern])];
+    const values = [...library, ...patterns.flatMap((pattern) => [pattern, pattern])];
     const total = this.#sql.value<number>(`SELECT count(*) FROM document d ${where}`, ...values) ?? 0;
     const order = `ORDER BY ${SORT[input.sort]} ${input.descending ? 'DESC' : 'ASC'}, d.id`;
     // Positions first, rows afterwards: sorting whole rows would take long in a large library.
@@ -92,6 +94,13 @@ export class DocumentList {
     const row = this.#sql.get<InfoRow>(`${SELECT} WHERE d.id = ?`, ...setOf(target), id);
     return row && toInfo(row);
   }
+}
+
+/** A disk's names may have accents as part of letters (NFC) or behind them (NFD, as macOS used to): either spelling finds both. */
+function searchPatterns(search: string): string[] {
+  if (search === '') return [];
+  const spellings = new Set([search, search.normalize('NFC'), search.normalize('NFD')]);
+  return [...spellings].map((spelling) => `%${spelling.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
 function setOf(target: Target | undefined): [string, number] {

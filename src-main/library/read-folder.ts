@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { DocumentFailure, LibraryProgress, PrecomputeReport } from '../../src-shared/library.ts';
 import type { OutputOf } from '../../src-shared/contract/contract.ts';
@@ -95,12 +95,12 @@ class FolderReading {
     await putBack(catalogue, this.#id, this.#target, precompute);
     const updated = await this.#readAndCut(changes.files, run);
     const { chunks } = catalogue.chunkTable.counts(this.#chunkSetId);
-    if (chunks === 0) throw nothingToRead(this.#root, [...changes.failures, ...this.#failures()]);
+    const skipped = changes.skipped.flatMap(({ path, reason }) => (reason === 'kind' ? [path] : []));
+    if (chunks === 0) throw nothingToRead(this.#root, [...changes.failures, ...this.#failures()], skipped);
     const precomputed = precompute && this.#target.blends ? await this.#precompute(run) : null;
     const failed = this.#failures();
     const documents = changes.files - failed.length;
     const failures = [...changes.failures, ...failed];
-    const skipped = changes.skipped.flatMap(({ path, reason }) => (reason === 'kind' ? [path] : []));
     return {
       libraryId: String(this.#id),
       root: this.#root,
@@ -211,10 +211,16 @@ class FolderReading {
   }
 }
 
-function nothingToRead(root: string, failures: readonly DocumentFailure[]): KvasirError {
+function nothingToRead(
+  root: string,
+  failures: readonly DocumentFailure[],
+  skipped: readonly string[],
+): KvasirError {
   const [first] = failures;
   if (!first) {
-    const message = `The folder ${root} has no document with text in it.`;
+    const kinds = [...new Set(skipped.map((path) => extname(path)))].filter((kind) => kind !== '').slice(0, 5);
+    const others = kinds.length > 0 ? `; Kvasir does not read ${kinds.join(', ')} files` : '';
+    const message = `The folder ${root} has no document with text in it${others}.`;
     return new KvasirError('LIBRARY_EMPTY', message, 'Add documents to it, or name another folder.');
   }
   const others = failures.length > 1 ? ` (and ${failures.length - 1} more could not be read either)` : '';

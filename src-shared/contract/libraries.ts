@@ -27,8 +27,11 @@ const SourceRootSchema = z.object({
 const SkippedFileSchema = z.object({
   /** Relative to the root, with forward slashes. */
   path: z.string(),
-  /** kind: unsupported file type; unreadable: the system cannot read it, e.g. a broken link. */
-  reason: z.enum(['kind', 'unreadable']),
+  /**
+   * kind: unsupported file type; unreadable: the system cannot read it, e.g. a broken link; online: only a placeholder of it is on the
+   * disk.
+   */
+  reason: z.enum(['kind', 'unreadable', 'online']),
 });
 
 const LibraryInfoSchema = z.object({

@@ -5,6 +5,12 @@ const HEADING = /^ {0,3}#[ \t]+(\S.*)$/m;
 const UNDER_TITLE = /^(?:[=\-~]{3,})?[ \t]*$/;
 /** A line above a title (overline). */
 const OVER_TITLE = /^[=\-~*#]{3,}[ \t]*$/;
+/** Titles that Org and LaTeX name. */
+const NAMED_TITLE = /^(?:#\+title:[ \t]*(.*)|\\title\{(.*)\}[ \t]*)$/im;
+/** AsciiDoc's title may be followed by the author and attributes. */
+const ASCIIDOC_TITLE = /^=[ \t]+\S/;
+/** Comments, directives and fields of reStructuredText (also ".." alone, ":orphan:", ":Author: …"), settings of Emacs. */
+const NO_TITLE = /^(?:\.\.(?:[ \t]|$)|:[^:\s][^:]*:(?:[ \t]|$)|.*-\*-.*-\*-|WEBVTT\b)/;
 /** Line ends, invisible characters, and those that change the text direction after the title. */
 const UNFIT = /[\s\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
@@ -21,7 +27,9 @@ export function markdownTitle(text: string): string {
 }
 
 export function plainTextTitle(text: string): string {
-  return plain(loneFirstLine(text.slice(0, HEAD_UNITS)));
+  const head = text.slice(0, HEAD_UNITS);
+  const [, org, latex] = NAMED_TITLE.exec(head) ?? [];
+  return plain((org ?? latex)?.replace(/\\\w+|[{}]/g, '') ?? loneFirstLine(head));
 }
 
 /** The title of a document that has none. */
@@ -54,19 +62,20 @@ export function tidyTitle(title: string): string {
 /** A short isolated first line is the title of a plain text; '' when there is none. */
 function loneFirstLine(head: string): string {
   const [line = '', under = '', rest] = behindMarks(head).split('\n', 3);
-  if (rest === undefined || line.length > 2 * MAX_LONE_UNITS || !UNDER_TITLE.test(under)) return '';
+  if (rest === undefined || line.length > 2 * MAX_LONE_UNITS || !(UNDER_TITLE.test(under) || ASCIIDOC_TITLE.test(line))) return '';
   const title = line.replace(/^[=#*]+/, '').replace(/[\s=#*]+$/, '');
   return title.length <= MAX_LONE_UNITS ? title : '';
 }
 
-/** A text from its first line that is neither a comment or directive of reStructuredText nor an overline. */
+/** A text from its first line that is neither a comment, directive or field nor an overline. */
 function behindMarks(head: string): string {
   const lines = head.trimStart().split('\n');
   let at = 0;
   for (let marked = false; at < lines.length; at++) {
     const line = lines[at] ?? '';
-    if (line.startsWith('.. ') || OVER_TITLE.test(line)) marked = true;
-    else if (!marked || !/^(?:[ \t]|$)/.test(line)) break; // lines indented below a directive belong to it
+    if (NO_TITLE.test(line)) marked = true;
+    else if (OVER_TITLE.test(line)) marked = false;
+    else if (line.trim() !== '' && !(marked && /^[ \t]/.test(line))) break; // lines indented below a directive belong to it
   }
   return lines.slice(at).join('\n');
 }

@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { decodeText } from './decode.ts';
-import { blank, broken, encrypted, tooLarge } from './errors.ts';
+import { blank, broken, encrypted, older, tooLarge } from './errors.ts';
 import type { SourceFile } from './format.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
 
@@ -14,6 +14,8 @@ const MAX_TOTAL_BYTES = 192 * 1024 * 1024;
 
 /** Compound files: Office documents with a password, and those from before 2007. */
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
+/** The stream of a protected document ([MS-OFFCRYPTO] 2.3.4.4). */
+const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le');
 
 /** Compression methods (APPNOTE.TXT 4.4.5). */
 const STORED = 0;
@@ -44,12 +46,10 @@ export class ZipArchive {
   }
 
   /** DOCUMENT_NO_TEXT for an empty file, DOCUMENT_UNREADABLE, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_LARGE. */
-  static open({ bytes, name }: SourceFile): Promise<ZipArchive> {
-    return Promise.try(() => {
-      if (!bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
-      if (bytes.toString('hex', 0, 8) === OLE_MAGIC) throw encrypted(name);
-      return new ZipArchive(readDirectory(bytes, name), name);
-    });
+  static async open({ bytes, name }: SourceFile): Promise<ZipArchive> {
+    if (!bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
+    if (bytes.toString('hex', 0, 8) === OLE_MAGIC) throw bytes.includes(ENCRYPTED) ? encrypted(name) : older(name);
+    return new ZipArchive(readDirectory(bytes, name), name);
   }
 
   get names(): string[] {

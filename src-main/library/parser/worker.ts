@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { diskPath } from '../../platform/disk-path.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { parserOf, textKindOf } from '../formats/formats.ts';
 import { blank, broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
@@ -88,7 +89,7 @@ function readWhole({ path, name, maxBytes }: ParseRequest): Buffer {
 
 function openFile(path: string, name: string): number {
   try {
-    return openSync(path, 'r');
+    return openSync(diskPath(path), 'r');
   } catch (error) {
     throw unreadable(name, error);
   }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { diskPath } from '../../platform/disk-path.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
@@ -90,7 +91,7 @@ export class DocumentReader {
     document: DocumentRow,
   ): Promise<{ bytes: number; mtimeMs: number; seenMs: number; there: boolean }> {
     const seenMs = systemClock.wall();
-    const info = await stat(path).catch(() => undefined);
+    const info = await stat(diskPath(path)).catch(() => undefined);
     return {
       bytes: info?.size ?? document.bytes,
       mtimeMs: info?.mtimeMs ?? document.mtimeMs,

@@ -50,7 +50,9 @@ export async function scanRoot(
   if (root.kind === 'managed') await deleteExcluded(scan.files, excluded);
   const known = await knownFiles(catalogue, root.id, signal);
   const queue = files.filter((file) => needsReading(file, known.get(file.path), retryFailed));
-  const present = new Set(files.map(({ path }) => path));
+  // A document whose file is now only in a cloud keeps its text.
+  const online = scan.skipped.filter(({ reason }) => reason === 'online');
+  const present = new Set([...files, ...online].map(({ path }) => path));
   // A folder that cannot be listed now says nothing about the files in it.
   const hidden = scan.failures.map(({ path }) => (path === '.' ? '' : `${path}/`));
   const gone = [...known.values()].filter(
@@ -90,9 +92,21 @@ export async function scanRoot(
     queued: queued.length,
     removed: removed.length,
     renamed: renames.length,
-    failures: scan.failures,
+    failures: [...scan.failures, ...onlineFailure(online.filter(({ path }) => !known.has(path)))],
     skipped: scan.skipped,
   };
+}
+
+/** Number of file names in one sentence; further ones are only counted. */
+const NAMED = 3;
+
+function onlineFailure(files: readonly SkippedFile[]): DocumentFailure[] {
+  const [first] = files;
+  if (!first) return [];
+  const names = files.slice(0, NAMED).map(({ path }) => path);
+  const more = files.length > NAMED ? ` and ${files.length - NAMED} more` : '';
+  const message = `Files that are only in the cloud are not read until you download them: ${names.join(', ')}${more}.`;
+  return [{ path: first.path, code: 'DOCUMENT_UNREADABLE', message }];
 }
 
 /** Uploads whose deletion was interrupted by a crash: their documents were excluded, and Kvasir owns the files. */

@@ -16,7 +16,8 @@ const MAX_NAME_BYTES = 255;
 const DEVICE_NAME = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * A relative path with forward slashes that stays below the folder it is joined to, on every platform. BAD_ARGUMENT.
+ * A relative path with forward slashes that stays below the folder it is joined to, on every platform. It is spelled as
+ * given: of two files whose names differ in their accents' spelling alone (NFC, NFD), neither replaces the other. BAD_ARGUMENT.
  */
 export function safeRelativePath(path: string): string {
   const parts = path.replaceAll('\\', '/').split('/');
@@ -31,7 +32,7 @@ export function safeRelativePath(path: string): string {
         !DEVICE_NAME.test(part) &&
         Buffer.byteLength(part) <= MAX_NAME_BYTES,
     );
-  if (fine) return parts.join('/').normalize('NFC');
+  if (fine) return parts.join('/');
   throw new KvasirError(
     'BAD_ARGUMENT',
     `${JSON.stringify(path.slice(0, 200))} is not a valid path for an upload.`,

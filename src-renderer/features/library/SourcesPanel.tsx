@@ -125,7 +125,7 @@ function Skipped({ libraryId, root }: { libraryId: string; root: SourceRoot }) {
         {data?.files.map(({ path, reason }) => (
           <li key={path}>
             <strong>{path}</strong>{' '}
-            {t(reason === 'kind' ? 'sources.skippedKind' : 'sources.skippedUnreadable')}
+            {t(`sources.skippedReason.${reason}`)}
           </li>
         ))}
       </ul>

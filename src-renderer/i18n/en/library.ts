@@ -84,8 +84,11 @@ export const library = {
     none: 'No folders or files added yet.',
     skipped_one: '{{count, number}} file skipped',
     skipped_other: '{{count, number}} files skipped',
-    skippedKind: 'Unsupported file type',
-    skippedUnreadable: 'Cannot be read. Check its permissions or the link to it.',
+    skippedReason: {
+      kind: 'Unsupported file type',
+      unreadable: 'Cannot be read. Check its permissions or the link to it.',
+      online: 'Only in the cloud. Download it to this computer to have it read.',
+    },
     skippedMore: 'and {{count, number}} more',
   },
   queue: {

@@ -78,8 +78,11 @@ export const library: Words<typeof en.library> = {
     confirm: '移除',
     none: '还没有添加文件夹或文件。',
     skipped_other: '跳过了 {{count, number}} 个文件',
-    skippedKind: 'Kvasir 不读取这种文件',
-    skippedUnreadable: '无法读取：请检查权限，或指向它的链接',
+    skippedReason: {
+      kind: 'Kvasir 不读取这种文件',
+      unreadable: '无法读取：请检查权限，或指向它的链接',
+      online: '仅在云端：下载到本机后才会读取',
+    },
     skippedMore: '另有 {{count, number}} 个',
   },
   queue: {
