@@ -218,7 +218,9 @@ function nothingToRead(
 ): KvasirError {
   const [first] = failures;
   if (!first) {
-    const kinds = [...new Set(skipped.map((path) => extname(path)))].filter((kind) => kind !== '').slice(0, 5);
+    const kinds = [...new Set(skipped.map((path) => extname(path)))]
+      .filter((kind) => kind !== '')
+      .slice(0, 5);
     const others = kinds.length > 0 ? `; Kvasir does not read ${kinds.join(', ')} files` : '';
     const message = `The folder ${root} has no document with text in it${others}.`;
     return new KvasirError('LIBRARY_EMPTY', message, 'Add documents to it, or name another folder.');

@@ -31,17 +31,25 @@ export function decodeText(bytes: Buffer, name: string, declared?: string): stri
  * declaration), else UTF-8 with single wrong bytes replaced, else by its letters. Line ends become \n; control characters and terminal
  * sequences are left out. DOCUMENT_UNSUPPORTED when the file is not text, DOCUMENT_ENCODING when its encoding cannot be determined.
  */
-export function decode(bytes: Buffer, name: string, declared = declarationIn(bytes)): DecodedText {
+export function decode(bytes: Buffer, name: string, declared = labelIn(bytes)): DecodedText {
   const { encoding, guess } = encodingOf(bytes, name, declared);
   const decoded = encoding === 'iso-2022' ? decodeIso2022(bytes) : iconv.decode(bytes, encoding);
   const damaged = decoded.includes('\ufffd') && !(encoding === 'utf8' && isUtf8(bytes));
   const lines = (damaged ? decoded.replace(/\ufffd+/g, '\ufffd') : decoded).replace(/\r\n?/g, '\n');
   const warnings = guess === undefined ? [] : [guess];
   if (damaged) {
-    warnings.push(`Bytes that are not ${labelOf(encoding)} were read as “\ufffd” ${linesWith(lines, '\ufffd')}.`);
+    warnings.push(
+      `Bytes that are not ${labelOf(encoding)} were read as “\ufffd” ${linesWith(lines, '\ufffd')}.`,
+    );
   }
   if (lines.includes('\0')) warnings.push(`NUL bytes were left out ${linesWith(lines, '\0')}.`);
   return { text: visible(lines), warnings };
+}
+
+/** XML of an archive, which may have any encoding that it declares. Never fails, since the part may be anything. */
+export function decodeMarkup(bytes: Buffer): string {
+  const declared = isUtf8(bytes) ? undefined : labelIn(bytes);
+  return iconv.decode(bytes, byteOrderMark(bytes) ?? declared ?? 'utf8');
 }
 
 interface FoundEncoding {
@@ -62,8 +70,8 @@ function encodingOf(bytes: Buffer, name: string, declared: string | undefined): 
     );
   }
   if (isUtf8(bytes)) return { encoding: 'utf8' };
-  if (declared !== undefined && iconv.encodingExists(declared) && !/^u(?:tf|cs)/i.test(declared))
-    return { encoding: /^(?:iso-?8859-?1|latin1|us-ascii|ascii)$/i.test(declared) ? 'windows-1252' : declared };
+  const known = knownLabel(declared);
+  if (known !== undefined) return { encoding: known };
   if (isNearlyUtf8(bytes)) return { encoding: 'utf8' };
   const guess = guessEncoding(sampleOf(bytes));
   if (!guess) {
@@ -90,7 +98,8 @@ function byteOrderMark(bytes: Buffer): string | undefined {
 /** UTF-16 and UTF-32 without a byte-order mark: where ASCII is not possible, the one in which the text has frequent characters. */
 function wideWithoutMark(bytes: Buffer): string | undefined {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  if (bytes.length < 4 || (isUtf8(bytes) && !sample.some((byte) => byte < 7 || byte === 14))) return undefined;
+  if (bytes.length < 4 || (isUtf8(bytes) && !sample.some((byte) => byte < 7 || byte === 14)))
+    return undefined;
   const codePoints = (read: (at: number) => number): boolean => {
     for (let at = 0; at + 4 <= sample.length; at += 4) if (read(at) > 0x10ffff) return false;
     return true;
@@ -100,10 +109,14 @@ function wideWithoutMark(bytes: Buffer): string | undefined {
     ...(codePoints((at) => sample.readUInt32BE(at)) ? ['utf32-be'] : []),
     'utf16-le',
     'utf16-be',
+    ...(isUtf8(bytes) ? ['utf8'] : []),
   ];
-  const shares = candidates.map((encoding) => ({ encoding, share: frequentShare(iconv.decode(sample, encoding)) }));
+  const shares = candidates.map((encoding) => ({
+    encoding,
+    share: frequentShare(iconv.decode(sample, encoding)),
+  }));
   const best = shares.reduce((most, each) => (each.share > most.share ? each : most));
-  return best.share >= MIN_FREQUENT_SHARE ? best.encoding : undefined;
+  return best.share >= MIN_FREQUENT_SHARE && best.encoding !== 'utf8' ? best.encoding : undefined;
 }
 
 /** Zeros are no sign of binary data: logs have blocks of them after a power failure. */
@@ -113,8 +126,8 @@ function isBinary(bytes: Buffer): boolean {
   let zeros = 0;
   for (const byte of sample) {
     if (byte === 0) zeros++;
-    // ESC belongs to coloured logs, backspaces to bold letters of manual pages, 26 ends files of DOS.
-    else if (byte < 32 && !(byte >= 8 && byte <= 13) && byte !== 27 && byte !== 26) control++;
+    // ESC and BEL belong to coloured logs, backspaces to bold letters of manual pages, 26 ends files of DOS.
+    else if (byte < 32 && !(byte >= 7 && byte <= 13) && byte !== 27 && byte !== 26) control++;
   }
   return control > (sample.length - zeros) * MAX_CONTROL_SHARE;
 }
@@ -124,13 +137,22 @@ function isNearlyUtf8(bytes: Buffer): boolean {
   const text = bytes.toString('utf8');
   const wrong = text.split('\ufffd').length - 1;
   const right = text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0;
-  return right > wrong;
+  return right > 0 && right >= wrong;
 }
 
 /** An encoding named in the first two lines: by XML, by Python (PEP 263) and editors, by CSS. */
-function declarationIn(bytes: Buffer): string | undefined {
-  const head = bytes.toString('latin1', 0, 400).split(/\r\n?|\n/, 2).join('\n');
-  return /(?:coding|charset)\s*[=:]?\s*["']?([\w.-]+)/.exec(head)?.[1];
+function labelIn(bytes: Buffer): string | undefined {
+  const head = bytes
+    .toString('latin1', 0, 400)
+    .split(/\r\n?|\n/, 2)
+    .join('\n');
+  return knownLabel(/(?:coding|charset)\s*[=:]?\s*["']?([\w.-]+)/.exec(head)?.[1]);
+}
+
+/** An encoding's name as declared, if it can be true of bytes that are not UTF-8; Latin-1 means Windows' (WHATWG Encoding, 4.2). */
+function knownLabel(label = ''): string | undefined {
+  if (/^(?:iso-?8859-?1|latin1|us-ascii|ascii)$/i.test(label)) return 'windows-1252';
+  return label !== '' && iconv.encodingExists(label) && !/^u(?:tf|cs)/i.test(label) ? label : undefined;
 }
 
 /** Lines with characters outside ASCII. */

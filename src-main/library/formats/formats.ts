@@ -63,9 +63,7 @@ export function formatOf(path: string): string {
 }
 
 /** Documents of unsupported programs. They must not be read as text, which some of them (RTF) resemble. */
-const UNSUPPORTED = new Set(
-  'numbers sxw wpd wps hwp hwpx pub vsd vsdx one eml msg pst mbox mht mhtml ps eps xps oxps djvu mobi azw azw3'.split(' '),
-);
+const UNSUPPORTED = new Set('numbers wpd eml msg mht ps'.split(' '));
 
 /**
  * The parser for files of this extension. An unknown kind, which somebody named on purpose, is tried as text; the parser rejects it if it

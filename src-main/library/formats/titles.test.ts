@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { markdownTitle, plainTextTitle, tidyTitle } from './titles.ts';
+import { conflictOf, markdownTitle, plainTextTitle, tidyTitle, titleOfPath } from './titles.ts';
 
 describe('titles', () => {
   test.each([
@@ -12,9 +12,42 @@ describe('titles', () => {
     ['Alone', ''],
     ['.. :changelog:\n\nRelease History\n---------------\n\ntext', 'Release History'],
     ['.. _top:\n\n.. note::\n   Not the title\n\n=====\nRules\n=====\n\ntext', 'Rules'],
+    ['..\n   a comment\n\n:orphan:\n:Author: Mara\n\nRules\n=====\n\ntext', 'Rules'],
+    ['=======\n Rules\n=======\n\ntext', 'Rules'],
+    ['-*- mode: rst -*-\n\nRules\n=====\n\ntext', 'Rules'],
+    ['= Harbour\nMara Ek <m@example.org>\n:toc:\n\ntext', 'Harbour'],
   ])('of %j is %j', (text, title) => {
     expect(markdownTitle(text)).toBe(title);
   });
+
+  test('of Org is named', () => {
+    expect(plainTextTitle('#+AUTHOR: Mara\n#+TITLE: Harbour rules\n\n* One\n')).toBe('Harbour rules');
+  });
+
+  test('of a file is its name, on one line', () => {
+    expect(titleOfPath('docs/a\u202egnp.txt')).toBe('a gnp');
+    expect(titleOfPath('docs/new\nline.txt')).toBe('new line');
+    expect(titleOfPath('docs/.txt')).toBe('.txt');
+  });
+
+  test.each([
+    'a (conflicted copy).txt',
+    'a (Mara’s conflicted copy 2024-01-01).md',
+    'a (In Konflikt stehende Kopie von Mara 2024-01-01).md',
+    'a (Copie en conflit de Mara 2024-01-01).md',
+    'a (SFConflict mara@example.org 2024-01-01-12-00-00).md',
+    'a.sync-conflict-20240101-123456-ABCDEFG.md',
+    'a_conflict-20240101-123456.md',
+  ])('%s is a conflict copy', (name) => {
+    expect(conflictOf(`docs/${name}`)).toMatch(/conflict copy/);
+  });
+
+  test.each(['Conflict of interest.md', 'a (conflict of interest).md', 'conflict-notes.md', 'a (2).md'])(
+    '%s is none',
+    (name) => {
+      expect(conflictOf(name)).toBeUndefined();
+    },
+  );
 
   test('long runs of white space, marks or hashes are looked at once', () => {
     for (const run of [' ', '\t', '\n', '=', '#', ' #', '*'].map((mark) => mark.repeat(60_000))) {

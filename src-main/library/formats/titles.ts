@@ -5,12 +5,12 @@ const HEADING = /^ {0,3}#[ \t]+(\S.*)$/m;
 const UNDER_TITLE = /^(?:[=\-~]{3,})?[ \t]*$/;
 /** A line above a title (overline). */
 const OVER_TITLE = /^[=\-~*#]{3,}[ \t]*$/;
-/** Titles that Org and LaTeX name. */
-const NAMED_TITLE = /^(?:#\+title:[ \t]*(.*)|\\title\{(.*)\}[ \t]*)$/im;
+/** A title that Org names. */
+const ORG_TITLE = /^#\+title:[ \t]*(.*)$/im;
 /** AsciiDoc's title may be followed by the author and attributes. */
 const ASCIIDOC_TITLE = /^=[ \t]+\S/;
 /** Comments, directives and fields of reStructuredText (also ".." alone, ":orphan:", ":Author: …"), settings of Emacs. */
-const NO_TITLE = /^(?:\.\.(?:[ \t]|$)|:[^:\s][^:]*:(?:[ \t]|$)|.*-\*-.*-\*-|WEBVTT\b)/;
+const NO_TITLE = /^(?:\.\.(?:[ \t]|$)|:[^:\s][^:]*:(?:[ \t]|$)|.*-\*-.*-\*-)/;
 /** Line ends, invisible characters, and those that change the text direction after the title. */
 const UNFIT = /[\s\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
@@ -28,8 +28,7 @@ export function markdownTitle(text: string): string {
 
 export function plainTextTitle(text: string): string {
   const head = text.slice(0, HEAD_UNITS);
-  const [, org, latex] = NAMED_TITLE.exec(head) ?? [];
-  return plain((org ?? latex)?.replace(/\\\w+|[{}]/g, '') ?? loneFirstLine(head));
+  return plain(ORG_TITLE.exec(head)?.[1] ?? loneFirstLine(head));
 }
 
 /** The title of a document that has none. */
@@ -62,7 +61,12 @@ export function tidyTitle(title: string): string {
 /** A short isolated first line is the title of a plain text; '' when there is none. */
 function loneFirstLine(head: string): string {
   const [line = '', under = '', rest] = behindMarks(head).split('\n', 3);
-  if (rest === undefined || line.length > 2 * MAX_LONE_UNITS || !(UNDER_TITLE.test(under) || ASCIIDOC_TITLE.test(line))) return '';
+  if (
+    rest === undefined ||
+    line.length > 2 * MAX_LONE_UNITS ||
+    !(UNDER_TITLE.test(under) || ASCIIDOC_TITLE.test(line))
+  )
+    return '';
   const title = line.replace(/^[=#*]+/, '').replace(/[\s=#*]+$/, '');
   return title.length <= MAX_LONE_UNITS ? title : '';
 }

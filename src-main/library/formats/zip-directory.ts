@@ -59,8 +59,12 @@ export function readDirectory(bytes: Buffer, name: string): ZipDirectory {
   const before = Math.max(0, found.start - found.offset);
   const archive = bytes.subarray(before, found.end);
   const entries: ZipEntry[] = [];
-  for (let at = found.start - before; archive.length >= at + ENTRY_BYTES && archive.readUInt32LE(at) === ENTRY;) {
-    if (entries.length >= MAX_ENTRIES) throw tooLarge(name, `its archive has more than ${MAX_ENTRIES} entries`);
+  for (
+    let at = found.start - before;
+    archive.length >= at + ENTRY_BYTES && archive.readUInt32LE(at) === ENTRY;
+  ) {
+    if (entries.length >= MAX_ENTRIES)
+      throw tooLarge(name, `its archive has more than ${MAX_ENTRIES} entries`);
     const { entry, next, strong } = readEntry(archive, at);
     if (strong) throw encrypted(name);
     entries.push(entry);
@@ -101,25 +105,35 @@ function endAt64(bytes: Buffer, endRecord: number): Omit<End, 'end'> | undefined
     (place) => place + END_64_BYTES <= locator && bytes.readUInt32LE(place) === END_64,
   );
   if (at === undefined) return undefined;
-  const [count, size, offset] = [32, 40, 48].map((field) => readUInt64(bytes, at + field)) as [number, number, number];
+  const [count, size, offset] = [32, 40, 48].map((field) => readUInt64(bytes, at + field)) as [
+    number,
+    number,
+    number,
+  ];
   const start = startOf(bytes, at, size, offset, count);
   return start === undefined ? undefined : { start, offset, count };
 }
 
 /** A directory stands directly before its end record, or else where the record says. */
-function startOf(bytes: Buffer, end: number, size: number, offset: number, count: number): number | undefined {
+function startOf(
+  bytes: Buffer,
+  end: number,
+  size: number,
+  offset: number,
+  count: number,
+): number | undefined {
   return [end - size, offset].find((start) =>
-    count === 0 ? start === end : start >= 0 && start + ENTRY_BYTES <= end && bytes.readUInt32LE(start) === ENTRY,
+    count === 0
+      ? start === end
+      : start >= 0 && start + ENTRY_BYTES <= end && bytes.readUInt32LE(start) === ENTRY,
   );
 }
 
 function readEntry(archive: Buffer, at: number): { entry: ZipEntry; next: number; strong: boolean } {
   const flags = archive.readUInt16LE(at + 8);
-  const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((field) => archive.readUInt16LE(at + field)) as [
-    number,
-    number,
-    number,
-  ];
+  const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((field) =>
+    archive.readUInt16LE(at + field),
+  ) as [number, number, number];
   const extra = at + ENTRY_BYTES + nameBytes;
   const rawName = archive.subarray(at + ENTRY_BYTES, extra);
   const fields = extraFields(archive.subarray(extra, extra + extraBytes));
@@ -169,7 +183,11 @@ function nameOf(raw: Buffer, utf8: boolean, unicodePath: Buffer | undefined): st
  * The end of deflated data is in the data itself, so that a wrong size does no harm; stored data has the size of the directory or, where
  * that has none, of the local header.
  */
-function dataOf(archive: Buffer, { offset, method, packedBytes }: ZipEntry, directory: number): Buffer | undefined {
+function dataOf(
+  archive: Buffer,
+  { offset, method, packedBytes }: ZipEntry,
+  directory: number,
+): Buffer | undefined {
   if (offset + LOCAL_BYTES > directory || archive.readUInt32LE(offset) !== LOCAL) return undefined;
   const start = offset + LOCAL_BYTES + archive.readUInt16LE(offset + 26) + archive.readUInt16LE(offset + 28);
   const size = method === 0 ? packedBytes || archive.readUInt32LE(offset + 18) : directory - start;

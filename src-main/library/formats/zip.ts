@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { decodeText } from './decode.ts';
+import { decodeMarkup } from './decode.ts';
 import { blank, broken, encrypted, older, tooLarge } from './errors.ts';
 import type { SourceFile } from './format.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
@@ -48,7 +48,8 @@ export class ZipArchive {
   /** DOCUMENT_NO_TEXT for an empty file, DOCUMENT_UNREADABLE, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_LARGE. */
   static async open({ bytes, name }: SourceFile): Promise<ZipArchive> {
     if (!bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
-    if (bytes.toString('hex', 0, 8) === OLE_MAGIC) throw bytes.includes(ENCRYPTED) ? encrypted(name) : older(name);
+    if (bytes.toString('hex', 0, 8) === OLE_MAGIC)
+      throw bytes.includes(ENCRYPTED) ? encrypted(name) : older(name);
     return new ZipArchive(readDirectory(bytes, name), name);
   }
 
@@ -69,7 +70,7 @@ export class ZipArchive {
   /** The text of an entry in any encoding that XML may have. */
   async text(path: string): Promise<string | undefined> {
     const bytes = await this.read(path);
-    return bytes && decodeText(bytes, this.#name);
+    return bytes && decodeMarkup(bytes);
   }
 
   /** For dependencies that unpack archives themselves: unpacks all matching entries once, to check the limits. */
@@ -107,12 +108,17 @@ export class ZipArchive {
       return data;
     }
     if (entry.method !== DEFLATED) {
-      throw broken(this.#name, `its part ${entry.name} is compressed in an unusual way (method ${entry.method})`);
+      throw broken(
+        this.#name,
+        `its part ${entry.name} is compressed in an unusual way (method ${entry.method})`,
+      );
     }
     try {
       return inflateRawSync(data, { maxOutputLength: Math.max(1, limit) });
     } catch (error) {
-      throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooMuch() : this.#damaged(entry, error);
+      throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+        ? tooMuch()
+        : this.#damaged(entry, error);
     }
   }
 

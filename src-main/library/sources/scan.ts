@@ -23,7 +23,8 @@ const OTHERS = new Set([
   'lost+found',
 ]);
 /** Files that programs keep beside another while they edit or download it: Word, editors (backups, swap files, locks), browsers. */
-const PASSING = /^(?:~wrl\d+\.tmp$|#.*#$)|~$|\.(?:sw[a-p]|tmp|temp|part|partial|crdownload|download|lock|lck)$/i;
+const PASSING =
+  /^(?:~wrl\d+\.tmp$|#.*#$)|~$|\.(?:sw[a-p]|tmp|temp|part|partial|crdownload|download|lock|lck)$/i;
 
 export interface ScannedFile {
   /** Relative to the folder, with forward slashes on every platform. */
@@ -64,7 +65,8 @@ export async function scanFolder(root: string, signal?: AbortSignal): Promise<Sc
   const visited = new Set([await realpath(root)]);
   const visit: Visit = { root, scan, visited, links: [], stats: new Map(), signal };
   await visitFolder('', visit);
-  for (let link = visit.links.shift(); link !== undefined; link = visit.links.shift()) await visitEntry(link, visit);
+  for (let link = visit.links.shift(); link !== undefined; link = visit.links.shift())
+    await visitEntry(link, visit);
   const placeholders = await placeholdersAmong(visit.stats);
   for (const { path, absolutePath } of scan.files)
     if (placeholders.has(absolutePath)) scan.skipped.push({ path, reason: 'online' });

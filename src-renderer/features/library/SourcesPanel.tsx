@@ -124,8 +124,7 @@ function Skipped({ libraryId, root }: { libraryId: string; root: SourceRoot }) {
       <ul>
         {data?.files.map(({ path, reason }) => (
           <li key={path}>
-            <strong>{path}</strong>{' '}
-            {t(`sources.skippedReason.${reason}`)}
+            <strong>{path}</strong> {t(`sources.skippedReason.${reason}`)}
           </li>
         ))}
       </ul>
