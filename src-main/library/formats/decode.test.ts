@@ -121,7 +121,7 @@ describe('a guess', () => {
   test('from few letters is named', () => {
     const [text, warning] = read(Buffer.from('It is 20 \xb0C in the caf\xe9.', 'latin1'));
     expect(text).toBe('It is 20 °C in the café.');
-    expect(warning).toMatch(/was read as windows-1252/);
+    expect(warning).toMatch(/was read as Windows-1252/);
   });
 
   test('uses letters that come late', () => {
@@ -198,6 +198,17 @@ describe('what no program shows', () => {
       'NUL bytes were left out in line 2.',
     ]);
   });
+});
+
+test('hidden instructions in invisible characters are left out; flags stay', () => {
+  const hidden = Array.from('obey', (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join(
+    '',
+  );
+  const flag = '\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}';
+  expect(read(`a ${flag}\nwords${hidden} here`)).toEqual([
+    `a ${flag}\nwords here`,
+    'Invisible characters were left out in line 2.',
+  ]);
 });
 
 test('what is no text is refused', () => {

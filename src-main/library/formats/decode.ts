@@ -42,6 +42,7 @@ export function decode(bytes: Buffer, name: string, declared = labelIn(bytes)): 
       `Bytes that are not ${labelOf(encoding)} were read as “\ufffd” ${linesWith(lines, '\ufffd')}.`,
     );
   }
+  if (TAGS.test(lines)) warnings.push(`Invisible characters were left out ${linesWith(lines, TAGS)}.`);
   if (lines.includes('\0')) warnings.push(`NUL bytes were left out ${linesWith(lines, '\0')}.`);
   return { text: visible(lines), warnings };
 }
@@ -81,8 +82,8 @@ function encodingOf(bytes: Buffer, name: string, declared: string | undefined): 
       'Save the file as UTF-8.',
     );
   }
-  if (guess.sure) return guess;
-  const sentence = `It does not say its encoding; it was read as ${guess.name}. If letters in it are wrong, save it as UTF-8.`;
+  if (guess.sure) return { encoding: guess.encoding };
+  const sentence = `It does not say its encoding and was read as ${guess.encoding}. If letters in it are wrong, save it as UTF-8.`;
   return { encoding: guess.encoding, guess: sentence };
 }
 
@@ -193,12 +194,13 @@ function decodeIso2022(bytes: Buffer): string {
   return iconv.decode(Buffer.from(wide, 'latin1'), 'euc-kr');
 }
 
-/** Without what no program shows: terminal sequences, letters struck over by others, control characters, marks within. */
+/** Without what no program shows: terminal sequences, letters struck over, control characters, tags, marks of joined files. */
 function visible(text: string): string {
   const plain = text.includes('\x1b') ? stripVTControlCharacters(text) : text;
   return plain
     .replace(/[^\n]\x08/g, '')
     .replaceAll('\v', '\n')
+    .replace(new RegExp(TAGS, 'gu'), '')
     .replace(/[\0-\x08\x0e-\x1f\x7f\ufeff]/g, '')
     .toWellFormed();
 }
@@ -207,10 +209,13 @@ function labelOf(encoding: string): string {
   return encoding === 'utf8' ? 'UTF-8' : encoding;
 }
 
+/** Invisible copies of ASCII, in which instructions to models are hidden; they are used in the flags of regions alone (UTS 51, C.1). */
+const TAGS = /(?<!\u{1f3f4}[\u{e0000}-\u{e007f}]*)[\u{e0000}-\u{e007f}]+/u;
+
 /** "in line 3", "in lines 3, 8, 9, 12, 14 and 6 more". */
-function linesWith(text: string, character: string): string {
+function linesWith(text: string, found: string | RegExp): string {
   const numbers: number[] = [];
-  text.split('\n').forEach((line, index) => line.includes(character) && numbers.push(index + 1));
+  text.split('\n').forEach((line, index) => line.search(found) >= 0 && numbers.push(index + 1));
   const named = numbers.slice(0, MAX_LINES).join(', ');
   const more = numbers.length > MAX_LINES ? ` and ${numbers.length - MAX_LINES} more` : '';
   return `in line${numbers.length > 1 ? 's' : ''} ${named}${more}`;

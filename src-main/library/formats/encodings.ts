@@ -1,51 +1,51 @@
 import iconv from 'iconv-lite';
+import { detectAll } from 'jschardet';
+
+/** Names of jschardet that iconv-lite has under another. */
+const NAMES: Readonly<Record<string, string>> = { MacLatin2: 'maccenteuro' };
+
+/** Of central Asia and early computers; they are taken for others that are met a thousand times as often. */
+const RARE = ['ptcp154', 'kz-1048', 'koi8-t', 'hp-roman8', 'cp1006', 'johab'];
+
+/** Candidates of less than this share of the first one's confidence are not considered. */
+const MIN_CONFIDENCE = 0.2;
+/** A guess is unsure if the next encoding with another text is nearly as likely, and there are few characters to go by. */
+const CLOSE = 0.9;
+const FEW_CHARACTERS = 12;
+
+export interface EncodingGuess {
+  encoding: string;
+  sure: boolean;
+}
 
 /**
- * Letters outside ASCII by language, the most frequent first, for the encodings of one byte per character; behind a colon, frequent words
- * in ASCII. In its language's encoding nearly every character of a text is one of these; in another encoding few are.
+ * The encoding of a text that is not UTF-8, by the frequency of pairs of letters in languages (jschardet). Of encodings that are about as
+ * likely, one is preferred in which words are of one script and have their capitals at the beginning: jschardet does not look at words.
+ * undefined when there is none.
  */
-const ALPHABETS = [
-  'üäöß:der die und ist das nicht ein von mit den des zu im auf',
-  'éèàêçôîûùâëïœ:le la les de des et est une dans que un en du pour',
-  'óíáéñúü:el la los de y es una que en por las con se un',
-  'ãçéáíóêõâàúô:o a os de e um uma que em para as do da se',
-  'èàòùéì:il la di che e un per non con una del i le',
-  'ëéïö:de het een en van is niet op te dat',
-  'äöå:och att det en som av den med till har om var ja on ei',
-  'æøåé:og er det en at til af ikke i den de har som med',
-  'íáðéóúöþýæ:og er um sem en af til var ekki',
-  'łęąóżśćńź:i w na z jest nie do to od o po jak',
-  'íáěéřšžýčůúňďťó:a je v na se do to od o pro jak s',
-  'áíéčžýúšľťôňäďóĺŕ:a je v na sa do to od o pre ako s',
-  'áéöóőíüűú:a az egy hogy nem van meg is ez de',
-  'ăîâșț:de la este nu cu o un pe din ce care si',
-  'ăîâşţ:de la este nu cu o un pe din ce care si',
-  'čšžćđ:i je u na se da za su od ne s in ki',
-  'ıüşçğöâ:ve bir bu da de ile ne daha en olan',
-  'äõüöšž:ja on ei see et ka kui oma',
-  'āīēšņļūžģķčō:un ir uz no ar par tas ka',
-  'ėąšįūųžčę:ir yra su kad iš o bei kaip',
-  'éàóèíòçúïü:el la de i que els les en per amb',
-  'оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё',
-  'оанівтеирслкмдупзяьбгчйхцїшюєжщфґ',
-  'аоиентрсвлпкдмзгъубчщяжцшйхфью',
-  'аоиентрсвлјкдмпузгбчцшњжхћљђфџѓќѕ',
-  'аніеыцрклсодвтупямзьгўйёюбчжшхэф',
-  'αοιετσνηυρπκμλςωάίόέδγθήχύφβώξζψϊϋ',
-  'ויהלאתרבשםנעדחקכזטפגסצןךץף',
-  'اليمونترهبعدفسكقحةجشأصىضخطثإذغزءئؤظآ',
-  'انرتیدمهوسبکلشخفگقزعپجچحطصآذضظغثژ',
-  'านรอกเงมยลวดทสตะปบคหจพแชขใโไผซถธศณษภฐฉฟฎฏญฮฌฆฒฬฑฤ่้ิีื์ัุู็ำึๆ๊๋ฯ๐๑๒๓๔๕๖๗๘๙',
-].map((line) => {
-  const [letters = '', words] = line.split(':');
-  const all = [...letters];
-  // The first letter counts 1, the last of a long alphabet little.
-  const weights = new Map(
-    all.map((letter, rank) => [letter, 1 - (0.9 * rank) / Math.max(12, all.length)] as const),
-  );
-  return { weights, words: new Set(words?.split(' ')) };
-});
-const LETTERS = new Set(ALPHABETS.flatMap(({ weights }) => [...weights.keys()]));
+export function guessEncoding(sample: Buffer): EncodingGuess | undefined {
+  const guesses = detectAll(sample, { minimumThreshold: 0, excludeEncodings: RARE }).flatMap(({ encoding, confidence }) => {
+    const name = NAMES[encoding ?? ''] ?? encoding ?? '';
+    if (!iconv.encodingExists(name)) return [];
+    const text = iconv.decode(sample, name);
+    return [{ encoding: name, confidence, text, oddities: odditiesIn(text) }];
+  });
+  const [first] = guesses;
+  if (!first) return undefined;
+  const likely = guesses.filter(({ confidence }) => confidence > first.confidence * MIN_CONFIDENCE);
+  const best = likely.reduce((least, each) => (each.oddities < least.oddities / 2 ? each : least));
+  const next = guesses.find(({ text }) => text !== best.text)?.confidence ?? 0;
+  const characters = sample.reduce((sum, byte) => sum + Number(byte > 0x7f), 0);
+  return { encoding: best.encoding, sure: next < best.confidence * CLOSE || characters >= FEW_CHARACTERS };
+}
+
+/** A Latin letter beside one of another script, a capital or a symbol within a word, a control character, an impossible byte. */
+const ODDITY =
+  /\p{Script=Latin}(?=[^\p{Script=Latin}\P{L}])|(?<=[^\p{Script=Latin}\P{L}])\p{Script=Latin}|(?<=\p{Ll})\p{Lu}|(?<=\p{L})[\p{S}„“”‚‘«»‹›¿¡…](?=\p{L})|[\x80-\x9f\ufffd]/gu;
+
+function odditiesIn(text: string): number {
+  return text.match(ODDITY)?.length ?? 0;
+}
 
 /** The most frequent Chinese characters in both scripts, kana, and the most frequent syllables of Korean: over 40 % of each language's text. */
 const COMMON = new Set(
@@ -55,154 +55,18 @@ const COMMON = new Set(
     '、。，．・：；？！「」『』（）【】《》〈〉—…ー〜　１２３４５６７８９０％' +
     '이다는에을의가를은고하한로지도서기사으리어자나들인대정시일해수그부있전보스만과장공구조주제상성아원국여와것동비유요라게거생안문신위방화선내치세오연습니합입없않때며면적등년월',
 );
-const KANA = /[\u3041-\u30fe]/;
 
-/** Marks and symbols of ordinary text, which do not stand within a word. */
-const MARKS = new Set('„“”‚‘’«»–—…•°§€£©®™·½¼¾²³±×÷ºª¿¡¶†‰¨\u00a0№،؟؛');
-/** Frames of the DOS encodings. */
-const FRAME = /[\u2500-\u259f]/;
-
-/** In the order of how often they are met; of equally good ones the first is taken. */
-const SINGLE_BYTE = (
-  'windows-1252 windows-1251 windows-1250 cp850 macroman cp437 iso-8859-15 iso-8859-2 windows-1254 windows-1253 windows-1255 windows-1256 ' +
-  'windows-1257 windows-874 koi8-r koi8-u cp866 iso-8859-7 iso-8859-5 iso-8859-6 iso-8859-8 iso-8859-16 cp852 cp857 cp737 cp862 cp855 cp775 ' +
-  'maccenteuro maccyrillic macgreek macturkish'
-).split(' ');
-const MULTI_BYTE = ['shift_jis', 'euc-jp', 'gb18030', 'big5', 'euc-kr'];
-
-const NAMES: Readonly<Record<string, string>> = {
-  macroman: 'Mac Roman',
-  maccenteuro: 'Mac Central European',
-  maccyrillic: 'Mac Cyrillic',
-  macgreek: 'Mac Greek',
-  macturkish: 'Mac Turkish',
-};
-
-/** Below this advantage over the next encoding with another text, or with fewer characters to go by, a guess is unsure. */
-const CLEAR_ADVANTAGE = 0.08;
-const CLEAR_CHARACTERS = 4;
-
-export interface EncodingGuess {
-  encoding: string;
-  /** For people. */
-  name: string;
-  sure: boolean;
-}
+/** Other letters that ordinary text has; with the ones above, some 3 % of all code points. */
+const LETTER = /[\u00a0-\u024f\u0370-\u052f\u0590-\u06ff\u0e00-\u0e5b–—‘’“”„…€\u3041-\u30fe]/;
 
 /**
- * The encoding in which a text that is not UTF-8 reads most like a language, by the frequency of its characters outside ASCII and their
- * place in words. undefined when in none it does.
- */
-export function guessEncoding(sample: Buffer): EncodingGuess | undefined {
-  const words =
-    sample
-      .toString('latin1')
-      .toLowerCase()
-      .match(/(?<![a-z\x80-\xff])[a-z]+(?![a-z\x80-\xff])/g) ?? [];
-  const fits = ALPHABETS.map((alphabet, rank) => {
-    const share = words.filter((word) => alphabet.words.has(word)).length / Math.max(1, words.length);
-    return { ...alphabet, bonus: share / 2 - rank / 1000 };
-  });
-  const guesses = [...SINGLE_BYTE, ...MULTI_BYTE]
-    .map((encoding, rank) => {
-      const text = iconv.decode(sample, encoding);
-      const score = MULTI_BYTE.includes(encoding)
-        ? commonShare(text)
-        : alphabetShare(text, fits) - rank / 1500;
-      return { encoding, text, score };
-    })
-    .sort((a, b) => b.score - a.score);
-  const [best] = guesses;
-  if (!best || best.score < 0) return undefined;
-  const next = guesses.find(({ text }) => text !== best.text);
-  const characters = best.text.match(/[^\0-\x7f]/gu)?.length ?? 0;
-  const sure = characters >= CLEAR_CHARACTERS && best.score - (next?.score ?? 0) >= CLEAR_ADVANTAGE;
-  return { encoding: best.encoding, name: NAMES[best.encoding] ?? best.encoding, sure };
-}
-
-/** How much of a text is characters that are frequent in Chinese, Japanese or Korean, of its characters outside ASCII: at most 2, of a text about 1. */
-function commonShare(text: string): number {
-  let sum = 0;
-  let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? '';
-    if (character < '\x80') continue;
-    count++;
-    const beside = Number(isLatin(text[at - 1])) + Number(isLatin(text[at + 1]));
-    if (beside === 2 || /[\p{Co}\p{Cc}\ufffd\uff61-\uff9f]/u.test(character)) sum -= 3;
-    else if (beside === 0 && (COMMON.has(character) || KANA.test(character))) sum += 2;
-  }
-  return sum / Math.max(1, count);
-}
-
-/** How well a text fits an alphabet, per character outside ASCII: at most about 1. Of the language that fits best. */
-function alphabetShare(
-  text: string,
-  alphabets: readonly { weights: ReadonlyMap<string, number>; bonus: number }[],
-): number {
-  const { counts, sum, total } = placesInWords(text);
-  let best = -1;
-  for (const { weights, bonus } of alphabets) {
-    let score = sum;
-    for (const [letter, count] of counts) score += (weights.get(letter) ?? -0.3) * count;
-    best = Math.max(best, score / Math.max(1, total) + bonus);
-  }
-  return best;
-}
-
-/**
- * Counts the letters outside ASCII that stand where such a letter may, in lower case; and adds up what other characters speak for or
- * against the text.
- */
-function placesInWords(text: string): { counts: Map<string, number>; sum: number; total: number } {
-  const counts = new Map<string, number>();
-  let sum = 0;
-  let total = 0;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? '';
-    if (character < '\x80') continue;
-    total++;
-    const [first, before, after] = [text[at - 2] ?? ' ', text[at - 1] ?? ' ', text[at + 1] ?? ' '];
-    if (/[\p{L}\p{M}]/u.test(character)) {
-      const lower = character.toLowerCase();
-      const capital = character !== lower;
-      const misplaced = capital ? isLower(before) : isUpper(before) && isUpper(first);
-      const mixed = !isLatin(character) && (isLatin(before) || isLatin(after));
-      if (misplaced || mixed || /\d/.test(before) || /\d/.test(after)) sum -= 1;
-      else counts.set(lower, (counts.get(lower) ?? 0) + 1);
-      if (capital) sum -= isUpper(before) || isUpper(after) ? 0.2 : 0.05;
-    } else if (FRAME.test(character)) sum += isLetter(before) || isLetter(after) ? -1 : 0.6;
-    else if (!MARKS.has(character)) sum -= /[\p{Cc}\p{Co}\ufffd]/u.test(character) ? 2 : 0.5;
-    else sum += character !== '’' && isLetter(before) && isLetter(after) ? -1 : 0.6;
-  }
-  return { counts, sum, total };
-}
-
-function isLetter(character: string): boolean {
-  return /\p{L}/u.test(character);
-}
-
-function isLatin(character = ' '): boolean {
-  return /\p{Script=Latin}/u.test(character);
-}
-
-function isUpper(character: string): boolean {
-  return character !== character.toLowerCase();
-}
-
-function isLower(character: string): boolean {
-  return character !== character.toUpperCase();
-}
-
-/**
- * How much of a text is ASCII or frequent characters: 0 to 1. Bytes read as UTF-16 or UTF-32 that are not are a fraction of this, since
- * few code points are frequent.
+ * How much of a text is ASCII and frequent characters: at most 1. Bytes read as UTF-16 or UTF-32 that are not have few, since few code
+ * points are frequent.
  */
 export function frequentShare(text: string): number {
   let sum = 0;
   for (const character of text) {
-    if (/[\t\n\r\x20-\x7e]/.test(character) || COMMON.has(character) || KANA.test(character)) sum++;
-    else if (LETTERS.has(character.toLowerCase()) || MARKS.has(character)) sum++;
+    if (/[\t\n\r\x20-\x7e]/.test(character) || COMMON.has(character) || LETTER.test(character)) sum++;
     else if (/[\p{Cc}\p{Cn}\p{Co}\p{Cs}]/u.test(character)) sum--;
   }
   return sum / Math.max(1, text.length);
