@@ -89,6 +89,7 @@ function bytes(...fields: readonly (readonly ['u16' | 'u32' | 'u64', number])[])
 const PATH = 'word/document.xml';
 const TEXT = 'The weir at Orm is 30 cm high.';
 const FILE = [[PATH, TEXT]] as const;
+const OLE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 
 async function read(archive: Buffer, path = PATH): Promise<string | undefined> {
   return (await ZipArchive.open({ name: 'a.docx', bytes: archive })).text(path);
@@ -145,12 +146,8 @@ describe('the reason is named when', () => {
     ['a part is packed unusually', zip(FILE, { method: 12 }), /unusual way \(method 12\)/],
     ['it has a password', zip(FILE, { flags: 0x801 }), /password/],
     ['it unpacks to too much', zip([[PATH, ' '.repeat(70_000_000)]]), /unpacks to more than 64 MB/],
-    ['it is of Office 97', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /Office 97/],
-    [
-      'Office protected it',
-      Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.from('EncryptedPackage', 'utf16le')]),
-      /password/,
-    ],
+    ['it is of Office 97', Buffer.concat([OLE, Buffer.from('WordDocument', 'utf16le')]), /Office 97/],
+    ['Office protected it', Buffer.concat([OLE, Buffer.from('EncryptedPackage', 'utf16le')]), /password/],
   ])('%s', async (_, archive, message) => {
     await expect(read(archive)).rejects.toThrow(message);
   });

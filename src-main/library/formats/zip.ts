@@ -14,8 +14,8 @@ const MAX_TOTAL_BYTES = 192 * 1024 * 1024;
 
 /** Compound files: Office documents with a password, and those from before 2007. */
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
-/** The stream of a protected document ([MS-OFFCRYPTO] 2.3.4.4). */
-const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le');
+/** Streams of Office 97 to 2003 ([MS-DOC] 2.1, [MS-XLS] 2.1, [MS-PPT] 2.1); a protected document has none of them. */
+const OLDER = ['WordDocument', 'Workbook', 'PowerPoint Document'].map((name) => Buffer.from(name, 'utf16le'));
 
 /** Compression methods (APPNOTE.TXT 4.4.5). */
 const STORED = 0;
@@ -49,7 +49,7 @@ export class ZipArchive {
   static async open({ bytes, name }: SourceFile): Promise<ZipArchive> {
     if (!bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
     if (bytes.toString('hex', 0, 8) === OLE_MAGIC)
-      throw bytes.includes(ENCRYPTED) ? encrypted(name) : older(name);
+      throw OLDER.some((stream) => bytes.includes(stream)) ? older(name) : encrypted(name);
     return new ZipArchive(readDirectory(bytes, name), name);
   }
 
