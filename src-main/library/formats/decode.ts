@@ -39,11 +39,16 @@ export function decode(bytes: Buffer, name: string, declared = labelIn(bytes)): 
   const warnings = guess === undefined ? [] : [guess];
   if (damaged) {
     warnings.push(
-      `Bytes that are not ${labelOf(encoding)} were read as “\ufffd” ${linesWith(lines, '\ufffd')}.`,
+      `Bytes that are not ${labelOf(encoding)} were read as “\ufffd” ${linesWith(lines, (line) => line.includes('\ufffd'))}.`,
     );
   }
-  if (TAGS.test(lines)) warnings.push(`Invisible characters were left out ${linesWith(lines, TAGS)}.`);
-  if (lines.includes('\0')) warnings.push(`NUL bytes were left out ${linesWith(lines, '\0')}.`);
+  if (withoutTags(lines) !== lines) {
+    const where = linesWith(lines, (line) => withoutTags(line) !== line);
+    warnings.push(`Invisible characters were left out ${where}.`);
+  }
+  if (lines.includes('\0')) {
+    warnings.push(`NUL bytes were left out ${linesWith(lines, (line) => line.includes('\0'))}.`);
+  }
   return { text: visible(lines), warnings };
 }
 
@@ -153,7 +158,8 @@ function labelIn(bytes: Buffer): string | undefined {
 /** An encoding's name as declared, if it can be true of bytes that are not UTF-8; Latin-1 means Windows' (WHATWG Encoding, 4.2). */
 function knownLabel(label = ''): string | undefined {
   if (/^(?:iso-?8859-?1|latin1|us-ascii|ascii)$/i.test(label)) return 'windows-1252';
-  return label !== '' && iconv.encodingExists(label) && !/^u(?:tf|cs)/i.test(label) ? label : undefined;
+  const other = /^(?:u(?:tf|cs)|base64|hex|binary)/i; // iconv-lite's names of what are no encodings, too
+  return label !== '' && iconv.encodingExists(label) && !other.test(label) ? label : undefined;
 }
 
 /** Lines with characters outside ASCII. */
@@ -197,10 +203,9 @@ function decodeIso2022(bytes: Buffer): string {
 /** Without what no program shows: terminal sequences, letters struck over, control characters, tags, marks of joined files. */
 function visible(text: string): string {
   const plain = text.includes('\x1b') ? stripVTControlCharacters(text) : text;
-  return plain
+  return withoutTags(plain)
     .replace(/[^\n]\x08/g, '')
     .replaceAll('\v', '\n')
-    .replace(new RegExp(TAGS, 'gu'), '')
     .replace(/[\0-\x08\x0e-\x1f\x7f\ufeff]/g, '')
     .toWellFormed();
 }
@@ -209,13 +214,15 @@ function labelOf(encoding: string): string {
   return encoding === 'utf8' ? 'UTF-8' : encoding;
 }
 
-/** Invisible copies of ASCII, in which instructions to models are hidden; they are used in the flags of regions alone (UTS 51, C.1). */
-const TAGS = /(?<!\u{1f3f4}[\u{e0000}-\u{e007f}]*)[\u{e0000}-\u{e007f}]+/u;
+/** Without invisible copies of ASCII, which hide instructions to models; only flags of regions are made of them (UTS 51, C.1). */
+function withoutTags(text: string): string {
+  return text.replace(/(\u{1f3f4}[\u{e0030}-\u{e007a}]{2,8}\u{e007f})|[\u{e0000}-\u{e007f}]+/gu, '$1');
+}
 
 /** "in line 3", "in lines 3, 8, 9, 12, 14 and 6 more". */
-function linesWith(text: string, found: string | RegExp): string {
+function linesWith(text: string, matches: (line: string) => boolean): string {
   const numbers: number[] = [];
-  text.split('\n').forEach((line, index) => line.search(found) >= 0 && numbers.push(index + 1));
+  text.split('\n').forEach((line, index) => matches(line) && numbers.push(index + 1));
   const named = numbers.slice(0, MAX_LINES).join(', ');
   const more = numbers.length > MAX_LINES ? ` and ${numbers.length - MAX_LINES} more` : '';
   return `in line${numbers.length > 1 ? 's' : ''} ${named}${more}`;

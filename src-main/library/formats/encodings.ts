@@ -24,12 +24,14 @@ export interface EncodingGuess {
  * undefined when there is none.
  */
 export function guessEncoding(sample: Buffer): EncodingGuess | undefined {
-  const guesses = detectAll(sample, { minimumThreshold: 0, excludeEncodings: RARE }).flatMap(({ encoding, confidence }) => {
-    const name = NAMES[encoding ?? ''] ?? encoding ?? '';
-    if (!iconv.encodingExists(name)) return [];
-    const text = iconv.decode(sample, name);
-    return [{ encoding: name, confidence, text, oddities: odditiesIn(text) }];
-  });
+  const guesses = detectAll(sample, { minimumThreshold: 0, excludeEncodings: RARE }).flatMap(
+    ({ encoding, confidence }) => {
+      const name = NAMES[encoding ?? ''] ?? encoding ?? '';
+      if (!iconv.encodingExists(name)) return [];
+      const text = iconv.decode(sample, name);
+      return [{ encoding: name, confidence, text, oddities: odditiesIn(text) }];
+    },
+  );
   const [first] = guesses;
   if (!first) return undefined;
   const likely = guesses.filter(({ confidence }) => confidence > first.confidence * MIN_CONFIDENCE);
