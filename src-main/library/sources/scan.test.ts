@@ -146,6 +146,11 @@ test('a placeholder is a file with a size and without blocks', async () => {
   expect([...(await placeholdersAmong(stats))]).toEqual(['/away.md']);
 });
 
+test('placeholders with names of their own stand for the file', async () => {
+  const folder = folderOf(['a.md', 'sub/b.docx.nextcloud', '.c.pdf.icloud', '.d.exe.icloud']);
+  expect(await found(folder)).toEqual({ files: ['a.md'], skipped: ['c.pdf: online', 'sub/b.docx: online'] });
+});
+
 /** A file system that keeps holes, which have no blocks. */
 function isSparse(path: string): boolean {
   return statSync(path).blocks === 0;

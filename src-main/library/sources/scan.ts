@@ -26,6 +26,9 @@ const OTHERS = new Set([
 const PASSING =
   /^(?:~wrl\d+\.tmp$|#.*#$)|~$|\.(?:sw[a-p]|tmp|temp|part|partial|crdownload|download|lock|lck)$/i;
 
+/** Names of files that are only in a cloud: Nextcloud's and ownCloud's, and iCloud Drive's before macOS 14. */
+const STAND_IN = /^(?:(.+)\.(?:nextcloud|owncloud)|\.(.+)\.icloud)$/;
+
 export interface ScannedFile {
   /** Relative to the folder, with forward slashes on every platform. */
   path: string;
@@ -101,6 +104,11 @@ async function visitFolder(folder: string, visit: Visit): Promise<void> {
   // The same order each time: the first of two links to one folder names its documents.
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
+    const [, suffixed, hidden = suffixed] = STAND_IN.exec(entry.name) ?? [];
+    if (hidden !== undefined && isDocument(hidden)) {
+      scan.skipped.push({ path: folder ? `${folder}/${hidden}` : hidden, reason: 'online' });
+      continue;
+    }
     if (isSkipped(entry.name) || (entry.isFile() && PASSING.test(entry.name))) continue;
     const path = folder ? `${folder}/${entry.name}` : entry.name;
     if (entry.isFile() && !isDocument(entry.name)) scan.skipped.push({ path, reason: 'kind' });
