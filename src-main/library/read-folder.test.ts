@@ -174,7 +174,7 @@ test('a document that cannot be used is named, and the others continue', async (
   const fixture = new Fixture({
     'a.md': 'fine',
     'big.txt': 'x'.repeat(1001),
-    'mixed.txt': Buffer.from([0x61, 0, 0x62]),
+    'mixed.txt': Buffer.from([0x61, 0, 1, 2, 0x62]),
   });
   const library = fixture.open();
   const { documents, failures } = await sync(library);

@@ -101,27 +101,29 @@ function byteOrderMark(bytes: Buffer): string | undefined {
   return mark.startsWith('feff') ? 'utf16-be' : undefined;
 }
 
+const NONE = { encoding: 'utf8', share: 0 };
+
 /** UTF-16 and UTF-32 without a byte-order mark: where ASCII is not possible, the one in which the text has frequent characters. */
 function wideWithoutMark(bytes: Buffer): string | undefined {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   if (bytes.length < 4 || (isUtf8(bytes) && !sample.some((byte) => byte < 7 || byte === 14)))
     return undefined;
   const codePoints = (read: (at: number) => number): boolean => {
+    if (bytes.length % 4 !== 0) return false;
     for (let at = 0; at + 4 <= sample.length; at += 4) if (read(at) > 0x10ffff) return false;
     return true;
   };
   const candidates = [
     ...(codePoints((at) => sample.readUInt32LE(at)) ? ['utf32-le'] : []),
     ...(codePoints((at) => sample.readUInt32BE(at)) ? ['utf32-be'] : []),
-    'utf16-le',
-    'utf16-be',
+    ...(bytes.length % 2 === 0 ? ['utf16-le', 'utf16-be'] : []),
     ...(isUtf8(bytes) ? ['utf8'] : []),
   ];
   const shares = candidates.map((encoding) => ({
     encoding,
     share: frequentShare(iconv.decode(sample, encoding)),
   }));
-  const best = shares.reduce((most, each) => (each.share > most.share ? each : most));
+  const best = shares.reduce((most, each) => (each.share > most.share ? each : most), NONE);
   return best.share >= MIN_FREQUENT_SHARE && best.encoding !== 'utf8' ? best.encoding : undefined;
 }
 
@@ -178,35 +180,36 @@ function sampleOf(bytes: Buffer): Buffer {
   return Buffer.concat(lines);
 }
 
-/** Sequences that switch to Japanese and Korean characters (RFC 1468, RFC 1554, RFC 1557). */
-const ISO_2022_JP = /\x1b\$(?:[@B]|\([@BD])/;
-const ISO_2022_KR = /\x1b\$\)C/;
+/** Sequences that switch to Japanese characters (RFC 1468, RFC 1554), and those to Korean ones (RFC 1557). */
+const JAPANESE = ['\x1b$@', '\x1b$B', '\x1b$(@', '\x1b$(B', '\x1b$(D'];
+const KOREAN = '\x1b$)C';
+const [SHIFT_OUT, SHIFT_IN] = ['\x0e', '\x0f'];
 
 function isIso2022(bytes: Buffer): boolean {
-  if (!bytes.includes(27)) return false;
-  const text = bytes.toString('latin1');
-  return (ISO_2022_JP.test(text) || ISO_2022_KR.test(text)) && !/[\x80-\xff]/.test(text);
+  return (
+    bytes.includes(27) && isAscii(bytes) && [...JAPANESE, KOREAN].some((sequence) => bytes.includes(sequence))
+  );
 }
 
 function decodeIso2022(bytes: Buffer): string {
-  const text = bytes.toString('latin1');
-  if (!ISO_2022_KR.test(text)) return new TextDecoder('iso-2022-jp').decode(bytes);
-  // Between SO and SI, characters are those of EUC-KR without the upper bit.
-  const wide = text
-    .replace(ISO_2022_KR, '')
-    .replace(/\x0e([^\x0f\n]*)\x0f?/g, (_, shifted: string) =>
-      shifted.replace(/[\x21-\x7e]/g, (byte) => String.fromCharCode(byte.charCodeAt(0) | 0x80)),
-    );
-  return iconv.decode(Buffer.from(wide, 'latin1'), 'euc-kr');
+  if (!bytes.includes(KOREAN)) return new TextDecoder('iso-2022-jp').decode(bytes);
+  // Between the shifts, characters are those of EUC-KR without the upper bit.
+  const [narrow = '', ...shifted] = bytes.toString('latin1').replaceAll(KOREAN, '').split(SHIFT_OUT);
+  const parts = shifted.map((part) => {
+    const [wide = '', ...rest] = part.split(SHIFT_IN);
+    const upper = wide.replace(/[!-~]/g, (byte) => String.fromCharCode(byte.charCodeAt(0) | 0x80));
+    return upper + rest.join('');
+  });
+  return iconv.decode(Buffer.from(narrow + parts.join(''), 'latin1'), 'euc-kr');
 }
 
 /** Without what no program shows: terminal sequences, letters struck over, control characters, tags, marks of joined files. */
 function visible(text: string): string {
   const plain = text.includes('\x1b') ? stripVTControlCharacters(text) : text;
   return withoutTags(plain)
-    .replace(/[^\n]\x08/g, '')
-    .replaceAll('\v', '\n')
-    .replace(/[\0-\x08\x0e-\x1f\x7f\ufeff]/g, '')
+    .replace(/[^\n][\b]/g, '')
+    .replace(/[\v\u0085]/g, '\n')
+    .replace(/(?![\t\n\f])[\p{Cc}\ufeff]/gu, '')
     .toWellFormed();
 }
 

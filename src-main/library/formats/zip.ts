@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { KvasirError } from '../../../src-shared/errors.ts';
+import type { KvasirError } from '../../../src-shared/errors.ts';
 import { decodeMarkup } from './decode.ts';
 import { blank, broken, encrypted, older, tooLarge } from './errors.ts';
 import type { SourceFile } from './format.ts';
@@ -46,11 +46,13 @@ export class ZipArchive {
   }
 
   /** DOCUMENT_NO_TEXT for an empty file, DOCUMENT_UNREADABLE, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_LARGE. */
-  static async open({ bytes, name }: SourceFile): Promise<ZipArchive> {
-    if (!bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
-    if (bytes.toString('hex', 0, 8) === OLE_MAGIC)
-      throw OLDER.some((stream) => bytes.includes(stream)) ? older(name) : encrypted(name);
-    return new ZipArchive(readDirectory(bytes, name), name);
+  static open({ bytes, name }: SourceFile): Promise<ZipArchive> {
+    return new Promise((resolve) => {
+      if (!bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
+      if (bytes.toString('hex', 0, 8) === OLE_MAGIC)
+        throw OLDER.some((stream) => bytes.includes(stream)) ? older(name) : encrypted(name);
+      resolve(new ZipArchive(readDirectory(bytes, name), name));
+    });
   }
 
   get names(): string[] {
@@ -62,9 +64,11 @@ export class ZipArchive {
   }
 
   /** The unpacked bytes of an entry; undefined when there is none. */
-  async read(path: string): Promise<Buffer | undefined> {
-    const entry = this.#find(path);
-    return entry && this.#unpack(entry);
+  read(path: string): Promise<Buffer | undefined> {
+    return new Promise((resolve) => {
+      const entry = this.#find(path);
+      resolve(entry && this.#unpack(entry));
+    });
   }
 
   /** The text of an entry in any encoding that XML may have. */
@@ -74,11 +78,14 @@ export class ZipArchive {
   }
 
   /** For dependencies that unpack archives themselves: unpacks all matching entries once, to check the limits. */
-  async check(matches: (path: string) => boolean): Promise<void> {
-    for (const [path, entry] of this.#entries) {
-      if (entry.encrypted) throw encrypted(this.#name);
-      if (matches(path)) this.#unpack(entry);
-    }
+  check(matches: (path: string) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      for (const [path, entry] of this.#entries) {
+        if (entry.encrypted) throw encrypted(this.#name);
+        if (matches(path)) this.#unpack(entry);
+      }
+      resolve();
+    });
   }
 
   /** Nothing is open: an archive is in memory. */

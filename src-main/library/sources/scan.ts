@@ -124,7 +124,7 @@ async function visitEntry(path: string, visit: Visit): Promise<void> {
     const place = diskPath(absolutePath);
     const info = await stat(place);
     if (info.isDirectory()) {
-      const real = (await realpath(place)).toString();
+      const real = await realpath(place);
       if (visited.has(real)) return;
       visited.add(real);
       await visitFolder(path, visit);
