@@ -1,94 +1,14 @@
-import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { Parser } from 'htmlparser2';
 import type { ParsedHeading } from './format.ts';
+import { HEADING, OURS } from './html-builder.ts';
+import { hiddenSelectors, siteNavigation } from './html-hidden.ts';
+import { descendants, flatText, idOf, isElement, nameOf, parseHtml } from './html-nodes.ts';
+import { leadsToNote, PageWriter } from './html-walk.ts';
 
-/** Elements nested deeper than this are dropped: no page for people has them. */
-const MAX_DEPTH = 200;
-
-/** The markers are private-use characters; the page is stripped of them first. */
-const OURS = /[\uE000-\uE002]/g;
-/** Precedes a heading until the text is complete. */
-const HEADING = '\uE000';
 /** Precedes, with its number, the first words of an element whose position is requested. */
 const TARGET = /\uE001(\d+)\uE002/g;
 
 /** Characters after a heading that link to it. */
 const PERMALINK = /[\s¶§🔗#]+$/u;
-
-const heading: FormatCallback = (elem, walk, builder) => {
-  const level = Number(elem.name?.slice(1) ?? 1);
-  builder.openBlock({ leadingLineBreaks: 2 });
-  builder.addLiteral(`${HEADING}${'#'.repeat(level)} `);
-  walk(elem.children, builder);
-  builder.closeBlock({ trailingLineBreaks: 2 });
-};
-
-/** A row of a table becomes a line, unless the table only arranges parts of the page. */
-const row: FormatCallback = (elem, walk, builder) => {
-  const cells = elem.children.filter(({ name }) => name === 'td' || name === 'th');
-  builder.openBlock({ leadingLineBreaks: 1 });
-  if (cells.some((cell) => isLayout(cell))) for (const cell of cells) walk(cell.children, builder);
-  else builder.addLiteral(`- ${cells.map((cell) => textOf(cell).trim()).join(' | ')}`);
-  builder.closeBlock({ trailingLineBreaks: 1 });
-};
-
-const LAYOUT = new Set([
-  'h1',
-  'h2',
-  'h3',
-  'h4',
-  'table',
-  'ul',
-  'ol',
-  'pre',
-  'blockquote',
-  'article',
-  'section',
-]);
-
-/** Only tags have children, whatever the types say. */
-function isLayout(elem: DomNode): boolean {
-  if (elem.type !== 'tag') return false;
-  return LAYOUT.has(elem.name ?? '') || elem.children.some(isLayout);
-}
-
-function textOf(elem: DomNode): string {
-  if (elem.type === 'text') return (elem.data ?? '').replace(/\s+/g, ' ');
-  if (elem.type !== 'tag' || SKIPPED.includes(elem.name ?? '')) return '';
-  const text = elem.children.map(textOf).join('');
-  return elem.name === 'p' || elem.name === 'div' || elem.name === 'br' ? `${text} ` : text;
-}
-
-const SKIPPED = [
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'nav',
-  'aside',
-  'footer',
-  'svg',
-  'iframe',
-  'object',
-  'img',
-];
-
-const OPTIONS: HtmlToTextOptions = {
-  wordwrap: false,
-  formatters: { heading, row },
-  baseElements: { selectors: ['main', 'article', 'body'], returnDomByDefault: true },
-  limits: { maxDepth: MAX_DEPTH, maxInputLength: 64 * 1024 * 1024 },
-  selectors: [
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, format: 'heading' })),
-    ...SKIPPED.map((selector) => ({ selector, format: 'skip' })),
-    { selector: 'a', options: { ignoreHref: true } },
-    { selector: 'ul', options: { itemPrefix: '- ' } },
-    { selector: 'table', format: 'block', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
-    { selector: 'tr', format: 'row' },
-  ],
-};
-
-const convert = compile(OPTIONS);
 
 /** A page's content as text, with Markdown's marks for headings and list items. */
 export interface HtmlText {
@@ -96,51 +16,62 @@ export interface HtmlText {
   headings: ParsedHeading[];
   /** Offsets of the lines with the first words in or after the requested elements, by id. */
   targets: Map<string, number>;
+  /** The first <title>, else the first <h1>; '' when there is neither. */
+  title: string;
+  /** Number of words that browsers do not show. */
+  hiddenWords: number;
+  hasPictures: boolean;
 }
 
-/** `ids`: the elements whose positions are requested. */
-export function htmlToText(html: string, ids: readonly string[] = []): HtmlText {
-  const marked = convert(withTargets(html.replace(OURS, ' '), ids))
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
+/** `ids`: the elements whose positions are requested. `xhtml`: see parseHtml. */
+export function htmlToText(html: string, ids: readonly string[] = [], xhtml = false): HtmlText {
+  const root = parseHtml(html.replace(OURS, ' '), xhtml);
+  const notes = new Map<string, string>();
+  const titles = new Map<string, string>();
+  let hasPictures = false;
+  for (const node of descendants(root)) {
+    if (!isElement(node)) continue;
+    const name = nameOf(node);
+    const inHead = node.parent !== null && 'name' in node.parent && node.parent.name === 'svg';
+    if (/^(?:title|h1)$/.test(name) && !titles.has(name) && !inHead) titles.set(name, titleText(node));
+    if (name === 'img' || name === 'image') hasPictures = true;
+    const fragment = leadsToNote(node) ? /#(.+)$/.exec(node.attribs['href'] ?? '')?.[1] : undefined;
+    if (fragment !== undefined && !notes.has(fragment)) notes.set(fragment, flatText(node, 40).replace(/^[[(]|[\])]$/g, ''));
+  }
+  const writer = new PageWriter({
+    hiddenBySheet: hiddenSelectors(root),
+    navigation: siteNavigation(root),
+    notes,
+    targets: new Map(ids.map((id, i) => [id, i])),
+  });
+  writer.write(root.children);
+  const title = titles.get('title') || titles.get('h1') || '';
+  return { ...withHeadings(writer.text.trim(), ids), title, hiddenWords: writer.hiddenWords, hasPictures };
+}
+
+function titleText(node: Parameters<typeof idOf>[0]): string {
+  const text = nameOf(node) === 'title' ? node.children.map((child) => ('data' in child ? child.data : '')).join('') : flatText(node);
+  return text.replace(/\s+/g, ' ').replace(PERMALINK, '').trim().slice(0, 300);
+}
+
+/** Replaces the marks of headings, and takes out those of targets. */
+function withHeadings(marked: string, ids: readonly string[]): Pick<HtmlText, 'text' | 'headings' | 'targets'> {
   const headings: ParsedHeading[] = [];
   const targets = new Map<string, number>();
-  let text = '';
+  const lines: string[] = [];
+  let start = 0;
   for (const markedLine of marked.split('\n')) {
-    if (text !== '') text += '\n';
-    for (const [, index] of markedLine.matchAll(TARGET)) targets.set(ids[Number(index)] ?? '', text.length);
+    for (const [, index] of markedLine.matchAll(TARGET)) {
+      const id = ids[Number(index)] ?? '';
+      if (!targets.has(id)) targets.set(id, start);
+    }
     const line = markedLine.replace(TARGET, '');
-    const [, marks = '', words = ''] = /^\uE000(#{1,6}) (.*)$/u.exec(line) ?? [];
+    const [, level = '', words = ''] = /^\uE000([1-6])(.*)$/u.exec(line) ?? [];
     const title = words.replace(PERMALINK, '').trim();
-    if (title !== '') headings.push({ start: text.length, level: marks.length, title });
-    // A heading without words, or in a list or a table, is plain text.
-    text += title === '' ? line.replaceAll(HEADING, '').replace(/^#{1,6} $/, '') : `${marks} ${title}`;
+    if (title !== '') headings.push({ start, level: Number(level), title });
+    // A heading in a list or a table is plain text.
+    lines.push(title === '' ? line.replaceAll(new RegExp(`${HEADING}[1-6]`, 'g'), '') : `${'#'.repeat(Number(level))} ${title}`);
+    start += (lines.at(-1) ?? '').length + 1;
   }
-  return { text, headings, targets };
-}
-
-/** Inserts a mark before the first words in or after the first element with each of these ids. */
-function withTargets(html: string, ids: readonly string[]): string {
-  const wanted = new Map(ids.map((id, i) => [id, i]));
-  if (wanted.size === 0) return html;
-  let marked = '';
-  let from = 0;
-  let marks = '';
-  const parser = new Parser({
-    onopentag: (_, attributes) => {
-      const id = attributes['id'] ?? attributes['name'] ?? '';
-      const index = wanted.get(id);
-      if (index !== undefined) marks += `\uE001${index}\uE002`;
-      wanted.delete(id);
-    },
-    ontext: (text) => {
-      const words = text.search(/\S/);
-      if (words < 0 || marks === '') return;
-      marked += html.slice(from, parser.startIndex + words) + marks;
-      from = parser.startIndex + words;
-      marks = '';
-    },
-  });
-  parser.end(html);
-  return marked + html.slice(from);
+  return { text: lines.join('\n'), headings, targets };
 }

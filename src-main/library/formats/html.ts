@@ -1,40 +1,18 @@
-import { Parser } from 'htmlparser2';
-import { decodeText } from './decode.ts';
 import { noText } from './errors.ts';
-import type { DocumentParser } from './format.ts';
+import type { DocumentParser, ParsedDocument } from './format.ts';
 import { htmlToText } from './html-text.ts';
+import { decodeMarkup } from './markup-encoding.ts';
 
-/** The bytes in which a page declares its encoding. */
-const HEAD_BYTES = 4096;
-const CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]+)/i;
+export const html: DocumentParser = ({ bytes, name }) => readPage(decodeMarkup(bytes, name), name);
 
-export const html: DocumentParser = ({ bytes, name }) => {
-  const declared = CHARSET.exec(bytes.toString('latin1', 0, HEAD_BYTES))?.[1];
-  const page = decodeText(bytes, name, declared);
-  const { text, headings } = htmlToText(page);
+/** The document in a page's source. */
+export function readPage(page: string, name: string): ParsedDocument & { headings: readonly object[] } {
+  const xhtml = /^\s*<\?xml\s/.test(page) || /\.xht(?:ml)?$/i.test(name);
+  const { text, headings, title, hiddenWords } = htmlToText(page, [], xhtml);
   if (text === '') throw noText(name, 'it has only scripts, pictures or navigation');
-  return { text, headings, title: htmlTitle(page), pages: [], warnings: [] };
-};
+  return { text, headings, title, pages: [], warnings: hiddenWarnings(hiddenWords) };
+}
 
-/** The text of the first <title>, else of the first <h1>. */
-export function htmlTitle(page: string): string {
-  const found: Record<string, string> = {};
-  let open = '';
-  const parser = new Parser({
-    onopentagname: (name) => {
-      if ((name === 'title' || name === 'h1') && found[name] === undefined) open = name;
-    },
-    ontext: (text) => {
-      if (open !== '') found[open] = (found[open] ?? '') + text;
-    },
-    onclosetag: (name) => {
-      if (name === open) open = '';
-    },
-  });
-  parser.end(page);
-  return (found['title'] ?? found['h1'] ?? '')
-    .replace(/\s+/g, ' ')
-    .replace(/[\s¶§]+$/u, '')
-    .trim()
-    .slice(0, 300);
+export function hiddenWarnings(words: number): string[] {
+  return words > 0 ? [`Hidden text was left out: ${words} ${words === 1 ? 'word' : 'words'}.`] : [];
 }

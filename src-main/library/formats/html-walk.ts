@@ -1,0 +1,300 @@
+import { HEADING, TextBuilder, targetMark } from './html-builder.ts';
+import { inputText, isPlainPicture, listNumber, pictureText, selectText } from './html-controls.ts';
+import { isDecoration, isHidden, showsText, type HiddenSelectors } from './html-hidden.ts';
+import { mathText } from './html-math.ts';
+import { flatText, idOf, isElement, nameOf, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
+import { isLayout, tableLines } from './html-table.ts';
+
+/** Elements nested deeper than this are read as plain words, as browsers do beyond 512. */
+const MAX_DEPTH = 400;
+
+/** Elements that begin and end a line; the value is the number of line ends around them (2: a paragraph). */
+const BLOCKS = new Map<string, number>([
+  ...words('p pre blockquote table ul ol dl figure section article main header footer aside nav details dialog fieldset form hgroup', 2),
+  ...words('listing xmp hr address center', 2),
+  ...words('div li dt dd tr summary figcaption legend caption optgroup body html head frameset noframes search menu dir', 1),
+  ...words('thead tbody tfoot th td foreignobject', 1),
+]);
+
+function words(names: string, value: number): [string, number][] {
+  return names.split(' ').map((name) => [name, value]);
+}
+
+const STRUCK = new Set(['del', 's', 'strike']);
+const LISTS = new Set(['ul', 'ol', 'menu', 'dir']);
+
+interface Context {
+  depth: number;
+  /** White space stays. */
+  preformatted: boolean;
+  /** Whether text is visible; see showsText. */
+  visible: boolean;
+  /** Nested lists follow without a blank line. */
+  inList: boolean;
+}
+
+/** What the walk needs to know about the whole page. */
+export interface PageFacts {
+  hiddenBySheet: HiddenSelectors;
+  navigation: ReadonlySet<HtmlNode>;
+  /** The numbers of notes by the ids of these. */
+  notes: ReadonlyMap<string, string>;
+  /** Marks to place, by id. */
+  targets: Map<string, number>;
+}
+
+/** Writes the visible text of a page. */
+export class PageWriter {
+  readonly #page: PageFacts;
+  #out = new TextBuilder();
+  #lastPicture = '';
+  /** Words of hidden elements, not counting navigation. */
+  hiddenWords = 0;
+
+  constructor(page: PageFacts) {
+    this.#page = page;
+  }
+
+  get text(): string {
+    return this.#out.text;
+  }
+
+  write(nodes: readonly HtmlNode[], context: Context = { depth: 0, preformatted: false, visible: true, inList: false }): void {
+    for (const node of nodes) {
+      if (isElement(node)) this.#element(node, context);
+      else if (node.type === 'text' && 'data' in node) this.#words(node.data, context);
+      else if ('children' in node) this.write(node.children, context); // a CDATA section
+    }
+  }
+
+  #words(data: string, { preformatted, visible }: Context): void {
+    if (!visible) this.hiddenWords += countWords(data);
+    else if (preformatted) this.#out.preformatted(data.replaceAll('\u00ad', ''));
+    else this.#out.words(data.replaceAll('\u00ad', ''));
+  }
+
+  #element(element: HtmlElement, outer: Context): void {
+    this.#placeTarget(element);
+    if (this.#page.navigation.has(element) || isDecoration(element)) return;
+    const visible = showsText(element, outer.visible);
+    if (isHidden(element, this.#page.hiddenBySheet)) {
+      if (!/^(?:script|style|title|noscript|head)$/.test(element.name)) this.hiddenWords += countWords(flatText(element));
+      return;
+    }
+    if (outer.depth >= MAX_DEPTH) return this.#out.words(` ${flatText(element)} `);
+    const name = nameOf(element);
+    const breaks = BLOCKS.get(name) ?? 0;
+    const context = { ...outer, visible, depth: outer.depth + 1, preformatted: keepsSpace(element, name, outer) };
+    const around = LISTS.has(name) && outer.inList ? 1 : breaks;
+    if (around > 0) this.#out.break(around);
+    this.#noteNumber(element);
+    this.#content(element, name, context);
+    if (around > 0) this.#out.break(around);
+  }
+
+  #content(element: HtmlElement, name: string, context: Context): void {
+    const out = this.#out;
+    const inner = (): void => this.write(element.children, context);
+    if (/^h[1-6]$/.test(name)) return this.#heading(element, Number(name[1]), context);
+    if (LISTS.has(name)) return this.#list(element, name, context);
+    if (STRUCK.has(name) && flatText(element, 100) !== '') return this.#between('~~', '~~', inner);
+    switch (name) {
+      case 'br':
+        return out.newLine();
+      case 'table':
+        return this.#table(element, context);
+      case 'blockquote':
+        return out.prefixed('> ', '> ', inner);
+      case 'dl':
+        return this.#definitions(element, context);
+      case 'a':
+      case 'sup':
+        return this.#raised(element, name, inner);
+      case 'ruby':
+        return this.#ruby(element, context);
+      case 'q':
+        return this.#between('“', '”', inner);
+      case 'math':
+        return out.literal(`$${mathText(element)}$`);
+      case 'svg':
+        return this.#drawing(element, context);
+      case 'img':
+        return this.#picture(element);
+      case 'input':
+        return this.#words(inputText(element), context);
+      case 'select':
+        return this.#words(selectText(element), context);
+      case 'textarea':
+        return out.preformatted(element.children.map((node) => ('data' in node ? node.data : '')).join(''));
+      case 'epub:case': // the default after it is for readers that do not know the format (EPUB 3.3, 6.1.4)
+        return;
+      default:
+        if (name === 'pre') dropFirstLineEnd(element);
+        inner();
+    }
+  }
+
+  /** A heading is one line, in HTML's own order of levels. */
+  #heading(element: HtmlElement, level: number, context: Context): void {
+    const text = this.#apart(element.children, context).replace(/\s+/g, ' ').trim();
+    this.#out.break(2);
+    if (text !== '') this.#out.literal(`${HEADING}${level}${text}`);
+    this.#out.break(2);
+  }
+
+  /** The text of nodes, written aside. */
+  #apart(nodes: readonly HtmlNode[], context: Context): string {
+    const out = this.#out;
+    this.#out = new TextBuilder();
+    this.write(nodes, context);
+    const { text } = this.#out;
+    this.#out = out;
+    return text;
+  }
+
+  #table(table: HtmlElement, context: Context): void {
+    const parts = table.children.filter(isElement);
+    const others = table.children.filter((node) => !isElement(node) || !/^(?:t(?:head|body|foot|r)|colgroup|col)$/.test(node.name));
+    // A caption, and what is in no cell: browsers show it before the table.
+    this.write(others, context);
+    this.#out.break(1);
+    if (isLayout(table)) return this.write(parts.filter((part) => !others.includes(part)), context);
+    const hidden = (element: HtmlElement): boolean => isHidden(element, this.#page.hiddenBySheet);
+    const lines = tableLines(table, hidden, (cell) => {
+      this.#placeTarget(cell);
+      return this.#apart(cell.children, { ...context, inList: true, preformatted: false, visible: showsText(cell, context.visible) });
+    });
+    for (const line of lines.split('\n').filter(Boolean)) {
+      this.#out.break(1);
+      this.#out.literal(line);
+    }
+  }
+
+  #list(list: HtmlElement, name: string, context: Context): void {
+    const inside = { ...context, inList: true };
+    const items = list.children.filter(isElement).filter((node) => nameOf(node) === 'li');
+    const number = listNumber(list, items.length);
+    for (const node of list.children) {
+      if (!isElement(node) || nameOf(node) !== 'li') {
+        this.write([node], inside);
+        continue;
+      }
+      number.next(node);
+      const mark = name === 'ol' ? `${number.text(node)} ` : '- ';
+      this.#out.item(mark, () => this.#element(node, inside));
+    }
+  }
+
+  /** “- Term: definition”; further definitions follow on lines of their own. */
+  #definitions(list: HtmlElement, context: Context): void {
+    const inside = { ...context, inList: true };
+    const parts = list.children.flatMap((node) => (isElement(node) && nameOf(node) === 'div' ? node.children : [node])).filter(isElement);
+    for (let at = 0; at < parts.length;) {
+      let end = at + 1;
+      while (end < parts.length && !(nameOf(parts[end]!) === 'dt' && nameOf(parts[end - 1]!) !== 'dt')) end++;
+      const group = parts.slice(at, end);
+      this.#out.item('- ', () => group.forEach((part, i) => this.#definition(part, group[i - 1], inside)));
+      at = end;
+    }
+  }
+
+  #definition(part: HtmlElement, before: HtmlElement | undefined, context: Context): void {
+    if (isHidden(part, this.#page.hiddenBySheet)) return;
+    const isTerm = nameOf(part) === 'dt';
+    if (!before || nameOf(before) !== 'dt') this.#out.break(1);
+    else this.#out.literal(isTerm ? ', ' : /[:：]$/.test(this.#out.text) ? ' ' : ': ');
+    this.#placeTarget(part);
+    this.#out.hold();
+    this.#noteNumber(part);
+    this.write(part.children, { ...context, depth: context.depth + 1, visible: showsText(part, context.visible) });
+  }
+
+  /** Raised numbers are powers, unless they lead to a note. */
+  #raised(element: HtmlElement, name: string, inner: () => void): void {
+    const label = flatText(element, 40);
+    const leads = leadsToNote(element) || (name === 'sup' && [...element.children].some((node) => isElement(node) && node.name === 'a'));
+    if (leads && /^[\p{L}\p{N}*†‡§]{1,5}$/u.test(label)) this.#out.literal(`[${label}]`);
+    else if (name === 'sup' && /^[-+−]?(?:\d+|\p{L})$/u.test(label) && !insideLink(element)) this.#out.literal(`^${label}`);
+    else inner();
+  }
+
+  /** The reading after the whole word, so that the word can be found. */
+  #ruby(ruby: HtmlElement, context: Context): void {
+    const isReading = (node: HtmlNode): boolean => isElement(node) && /^(?:rt|rtc)$/.test(nameOf(node));
+    this.write(ruby.children.filter((node) => !isReading(node)), context);
+    const reading = ruby.children.filter(isReading).map((node) => flatText(node)).join('');
+    if (reading !== '') this.#out.literal(`(${reading})`);
+  }
+
+  #drawing(element: HtmlElement, context: Context): void {
+    for (const child of element.children.filter(isElement)) {
+      const name = nameOf(child).toLowerCase();
+      if (name === 'text') {
+        this.#placeTarget(child);
+        if (isHidden(child, this.#page.hiddenBySheet) || !showsText(child, context.visible)) continue;
+        this.#out.break(1);
+        this.#out.words(child.children.map((part) => (isElement(part) ? flatText(part) : 'data' in part ? part.data : '')).join(' '));
+        this.#out.break(1);
+      } else if (name === 'foreignobject') this.write([child], context);
+      else if (!/^(?:title|desc|metadata|defs|symbol|style|script)$/.test(name) && context.depth < MAX_DEPTH && !isHidden(child, this.#page.hiddenBySheet))
+        this.#drawing(child, { ...context, depth: context.depth + 1 });
+    }
+  }
+
+  /** Its text, once: pages repeat pictures for browsers without scripts. */
+  #picture(element: HtmlElement): void {
+    const text = pictureText(element);
+    if (text === '' || isPlainPicture(text) || text === this.#lastPicture) return;
+    this.#lastPicture = text;
+    this.#out.words(text);
+  }
+
+  #between(before: string, after: string, inner: () => void): void {
+    this.#out.literal(before);
+    inner();
+    this.#out.literal(after);
+  }
+
+  #placeTarget(element: HtmlElement): void {
+    const id = idOf(element);
+    const target = id === '' ? undefined : this.#page.targets.get(id);
+    if (target === undefined) return;
+    this.#out.mark(targetMark(target));
+    this.#page.targets.delete(id);
+  }
+
+  /** A note begins with the number by which the text refers to it. */
+  #noteNumber(element: HtmlElement): void {
+    const label = this.#page.notes.get(idOf(element));
+    if (label === undefined || element.name === 'li' || element.name === 'a') return;
+    if (!flatText(element, 40).replace(/^[[(]/, '').startsWith(label)) {
+      this.#out.literal(`[${label}] `);
+      this.#out.hold();
+    }
+  }
+}
+
+/** Whether an element is the number of a note in the text (EPUB's and ARIA's names). */
+export function leadsToNote(element: HtmlElement): boolean {
+  return rolesOf(element).some((role) => role === 'noteref' || role === 'doc-noteref');
+}
+
+function insideLink({ parent }: HtmlElement): boolean {
+  return parent !== null && 'name' in parent && parent.name === 'a';
+}
+
+function keepsSpace(element: HtmlElement, name: string, outer: Context): boolean {
+  const own = /white-space\s*:\s*(pre|break-spaces|normal|nowrap)/i.exec(element.attribs['style'] ?? '')?.[1];
+  if (own !== undefined) return !/^n/i.test(own);
+  return outer.preformatted || name === 'pre' || name === 'listing' || name === 'xmp';
+}
+
+/** HTML standard, 13.2.6.4.7: the line end after the tag is not part of the text. */
+function dropFirstLineEnd(element: HtmlElement): void {
+  const [first] = element.children;
+  if (first !== undefined && 'data' in first && first.type === 'text') first.data = first.data.replace(/^\n/, '');
+}
+
+function countWords(text: string): number {
+  return text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
+}
