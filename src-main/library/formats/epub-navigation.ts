@@ -87,7 +87,7 @@ export function resolve(from: string, href: string): Target {
 }
 
 /** An invalid encoding is used literally. */
-function decoded(reference: string): string {
+export function decoded(reference: string): string {
   try {
     return decodeURIComponent(reference);
   } catch {

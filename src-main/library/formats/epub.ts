@@ -1,114 +1,126 @@
+import { KvasirError } from '../../../src-shared/errors.ts';
 import { nameSections } from './epub-headings.ts';
-import { readNavigation, resolve, wordsOf, type Section } from './epub-navigation.ts';
-import { broken, encrypted, noText } from './errors.ts';
+import { readNavigation, resolve, type Section } from './epub-navigation.ts';
+import { BookArchive, packagePath, readPackage } from './epub-package.ts';
+import { encrypted, noText } from './errors.ts';
 import { joinPages, type DocumentParser } from './format.ts';
-import { htmlTitle } from './html.ts';
+import { hiddenWarnings } from './html.ts';
 import { htmlToText, type HtmlText } from './html-text.ts';
-import { localName, readXml } from './xml.ts';
-import { ZipArchive } from './zip.ts';
-
-interface Package {
-  title: string;
-  /** Chapters in reading order: paths in the archive. */
-  chapters: string[];
-  /** Files that may contain the table of contents, the best first. */
-  navigation: string[];
-}
+import { joinParts, readXml } from './xml.ts';
 
 interface BookFile {
-  /** Its title if it has no heading. */
-  title: string;
+  path: string;
   content: HtmlText;
   /** Sections that begin in it. */
   sections: readonly Section[];
 }
 
 export const epub: DocumentParser = async (file) => {
-  const zip = await ZipArchive.open(file);
-  const container = await zip.text('META-INF/container.xml');
-  const packagePath = container === undefined ? undefined : rootFile(container);
-  const opf = packagePath === undefined ? undefined : await zip.text(packagePath);
-  if (packagePath === undefined || opf === undefined) throw broken(file.name, 'it is not an EPUB book');
-  const { title, chapters, navigation } = readPackage(opf, packagePath);
-  if (await isProtected(zip, chapters)) throw encrypted(file.name);
-  const sections = Map.groupBy(await sectionsOf(zip, navigation), ({ path }) => path);
-  const files: BookFile[] = [];
-  let missing = 0;
-  for (const path of chapters) {
-    const html = await zip.text(path);
-    if (html === undefined) missing++;
-    else files.push(bookFile(html, sections.get(path) ?? []));
+  const book = await BookArchive.open(file);
+  try {
+    const { path, root } = await packagePath(book, file.name);
+    const { title, chapters, unread, pictures, others, navigation } = readPackage((await book.text(path)) ?? '', path);
+    if (await isProtected(book, root, chapters)) throw encrypted(file.name);
+    const sections = Map.groupBy(await sectionsOf(book, navigation), (section) => section.path);
+    const { files, missing, failure } = await readChapters(book, chapters, others, sections);
+    const pages = nameSections(files).map(({ text, headings }, i) => {
+      const label = headings[0]?.title ?? files[i]?.content.title ?? '';
+      return { label: label.slice(0, 80) || String(i + 1), text, headings };
+    });
+    const joined = joinPages(pages);
+    if (joined.text === '') throw failure ?? noText(file.name, 'its chapters have only pictures');
+    const warnings = warningsOf(files, { missing, unread, pictures });
+    return { ...joined, title, warnings };
+  } finally {
+    book.close();
   }
-  zip.close();
-  const pages = nameSections(files).map(({ text, headings }, i) => {
-    const label = headings[0]?.title ?? files[i]?.title ?? '';
-    return { label: label.slice(0, 80) || String(i + 1), text, headings };
-  });
-  const joined = joinPages(pages);
-  if (joined.text === '') throw noText(file.name, 'its chapters have only pictures');
-  return { ...joined, title, warnings: missing > 0 ? [`${missing} chapters are missing in the file.`] : [] };
 };
 
-function bookFile(html: string, sections: readonly Section[]): BookFile {
-  const ids = sections.map(({ fragment }) => fragment).filter((id) => id !== '');
-  const content = htmlToText(html, ids);
-  return { title: content.headings.length > 0 ? '' : htmlTitle(html), content, sections };
+interface Chapters {
+  files: BookFile[];
+  /** Paths of chapters that are not in the archive, or damaged. */
+  missing: string[];
+  failure: KvasirError | undefined;
+}
+
+/** Reads the chapters, and then those of the `others` to which any of them leads: notes, in books of EPUB 2. */
+async function readChapters(
+  book: BookArchive,
+  chapters: readonly string[],
+  others: readonly string[],
+  sections: ReadonlyMap<string, readonly Section[]>,
+): Promise<Chapters> {
+  const result: Chapters = { files: [], missing: [], failure: undefined };
+  const waiting = new Set(others);
+  const linked: string[] = [];
+  const read = async (path: string): Promise<void> => {
+    const html = await book.text(path).catch((error: unknown) => {
+      result.failure = failureOfChapter(error);
+      return undefined;
+    });
+    if (html === undefined) return void result.missing.push(path);
+    const own = sections.get(book.find(path) ?? path) ?? [];
+    const ids = own.map(({ fragment }) => fragment).filter((id) => id !== '');
+    result.files.push({ path, content: htmlToText(html, ids, true), sections: own });
+    for (const target of waiting.size > 0 ? linksOf(html, path) : []) if (waiting.delete(target)) linked.push(target);
+  };
+  for (const path of chapters) await read(path);
+  for (const path of linked) await read(path);
+  return result;
+}
+
+/** One damaged chapter does not cost the book; a limit or a password does. */
+function failureOfChapter(error: unknown): KvasirError {
+  if (!(error instanceof KvasirError) || /^DOCUMENT_(?:TOO_LARGE|ENCRYPTED)$/.test(error.code)) throw error;
+  return error;
+}
+
+function* linksOf(html: string, path: string): Generator<string> {
+  for (const [, href = ''] of html.matchAll(/\shref\s*=\s*["']([^"'#:]+)/g)) yield resolve(path, href).path;
+}
+
+function warningsOf(
+  files: readonly BookFile[],
+  { missing, unread, pictures }: { missing: string[]; unread: string[]; pictures: string[] },
+): string[] {
+  const empty = files.filter(({ content }) => content.text === '' && content.hasPictures).map(({ path }) => path);
+  // Most books begin with a picture of their cover.
+  const seen = [...empty, ...pictures].filter((path) => path !== files[0]?.path && !/cover/i.test(path));
+  const hidden = files.reduce((sum, { content }) => sum + content.hiddenWords, 0);
+  return [
+    ...listed('Chapters that are missing or damaged', missing),
+    ...listed('Chapters in a format that is not read', unread),
+    ...listed('Chapters with only pictures', seen),
+    ...hiddenWarnings(hidden),
+  ];
+}
+
+function listed(what: string, paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const names = paths.slice(0, 5).map((path) => path.split('/').at(-1) ?? path);
+  const more = paths.length > names.length ? ` and ${paths.length - names.length} more` : '';
+  return [`${what}: ${names.join(', ')}${more}.`];
 }
 
 /** The sections in the first navigation document that has any; a damaged one is skipped. */
-async function sectionsOf(zip: ZipArchive, navigation: readonly string[]): Promise<Section[]> {
+async function sectionsOf(book: BookArchive, navigation: readonly string[]): Promise<Section[]> {
   for (const path of navigation) {
-    const xml = await zip.text(path).catch(() => undefined);
-    const sections = readNavigation(xml ?? '', path);
-    if (sections.length > 0) return sections;
+    const xml = await book.text(path).catch(() => undefined);
+    const sections = readNavigation(xml ?? '', book.find(path) ?? path);
+    if (sections.length > 0) return sections.map((section) => ({ ...section, path: book.find(section.path) ?? section.path }));
   }
   return [];
 }
 
-function rootFile(container: string): string | undefined {
-  let path: string | undefined;
-  readXml(container, {
-    open: (name, attributes) => {
-      if (name.endsWith('rootfile')) path ??= attributes['full-path'];
-    },
-  });
-  return path;
-}
-
-function readPackage(opf: string, path: string): Package {
-  const paths = new Map<string, string>();
-  const chapters: string[] = [];
-  const navigation: string[] = [];
-  let title = '';
-  readXml(opf, {
-    open: (name, attributes) => {
-      const element = localName(name);
-      if (element === 'item') {
-        const item = resolve(path, attributes['href'] ?? '').path;
-        paths.set(attributes['id'] ?? '', item);
-        if (wordsOf(attributes['properties']).includes('nav')) navigation.unshift(item);
-        if (attributes['media-type'] === 'application/x-dtbncx+xml') navigation.push(item);
-      }
-      const chapter = element === 'itemref' ? paths.get(attributes['idref'] ?? '') : undefined;
-      // Books may list every section of a file, each with a fragment.
-      if (chapter !== undefined && !chapters.includes(chapter)) chapters.push(chapter);
-    },
-    text: (text, inside) => {
-      if (inside.at(-1) === 'dc:title') title += text;
-    },
-  });
-  return { title: title.trim(), chapters, navigation };
-}
-
 /** Whether chapters are encrypted; fonts that are merely obfuscated do not count. */
-async function isProtected(zip: ZipArchive, chapters: readonly string[]): Promise<boolean> {
-  const encryption = await zip.text('META-INF/encryption.xml');
+async function isProtected(book: BookArchive, root: string, chapters: readonly string[]): Promise<boolean> {
+  const encryption = await book.text(joinParts(root, 'META-INF/encryption.xml'));
   if (encryption === undefined) return false;
-  const targets = new Set<string>();
+  const targets = new Set<string | undefined>();
   readXml(encryption, {
     open: (name, attributes) => {
-      if (name.endsWith('CipherReference')) targets.add(resolve('', attributes['URI'] ?? '').path);
+      if (name.endsWith('CipherReference')) targets.add(book.find(joinParts(root, attributes['URI'] ?? '')));
     },
   });
-  return chapters.some((path) => targets.has(path));
+  return chapters.some((path) => targets.has(book.find(path) ?? path));
 }
