@@ -35,12 +35,15 @@ const FORMATS = {
   csv: { extensions: 'csv tsv tab', parser: async () => (await import('./csv.ts')).csv, lines: true },
   markdown: {
     extensions: 'md markdown mdown mdx qmd rmd',
-    parser: async () => (await import('./text.ts')).markdown,
+    parser: async () => (await import('./markdown.ts')).markdown,
   },
   text: {
-    extensions: 'txt text log rst adoc asciidoc org tex srt vtt',
+    extensions: 'txt text log rst adoc asciidoc org',
     parser: async () => (await import('./text.ts')).plainText,
   },
+  subtitles: { extensions: 'srt vtt', parser: async () => (await import('./subtitles.ts')).subtitles },
+  notebook: { extensions: 'ipynb', parser: async () => (await import('./notebook.ts')).notebook },
+  latex: { extensions: 'tex latex ltx', parser: async () => (await import('./latex.ts')).latex },
   json: {
     extensions: 'json jsonl ndjson geojson',
     parser: async () => (await import('./json.ts')).json,

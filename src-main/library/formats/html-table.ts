@@ -1,5 +1,5 @@
 import { isElement, nameOf, type HtmlElement } from './html-nodes.ts';
-import { namedRow, plainRow, tableText } from './table.ts';
+import { tableText } from './table.ts';
 
 /** Limits on what spans may repeat: the HTML standard's for columns (4.9.11), and one for all cells. */
 const MAX_COLUMNS = 1000;
@@ -89,6 +89,22 @@ function rowText(row: GridRow, names: readonly string[]): string {
   const [first, ...rest] = row.cells;
   const named = row.elements[0] && nameOf(row.elements[0]) === 'th' && first !== '';
   return named ? namedRow([first ?? ''], [rest.filter(Boolean).join(' | ')]) : plainRow(row.cells);
+}
+
+function plainRow(cells: readonly string[]): string {
+  return `- ${cells.map(oneLine).filter(Boolean).join(' | ')}`;
+}
+
+function namedRow(names: readonly string[], cells: readonly string[]): string {
+  const named = cells.flatMap((cell, i) => {
+    const [name, text] = [oneLine(names[i] ?? ''), oneLine(cell)];
+    return text === '' ? [] : [name === '' ? text : `${name.replace(/:$/, '')}: ${text}`];
+  });
+  return `- ${named.join('; ')}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 /** A column's name from a header of several rows. */

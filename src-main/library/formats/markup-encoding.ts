@@ -11,20 +11,23 @@ const META = /<meta[\s/][^>]{0,1000}?charset\s*=\s*["']?\s*([\w.:-]+)/i;
  */
 export function decodeMarkup(bytes: Buffer, name: string, told?: string): string {
   const head = bytes.toString('latin1', 0, HEAD_BYTES).replace(/<!--[\s\S]*?(?:-->|$)/g, '');
-  const declared = encodingOf(told) ?? encodingOf((XML.exec(head) ?? META.exec(head))?.[1]);
-  const marked = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(head);
-  // Without a mark, XML in UTF-16 begins with one of these (XML 1.0, F.1).
-  if (!marked && /^(?:<\0|\0<)/.test(head))
-    return decodeText(Buffer.from(new TextDecoder(head.startsWith('<') ? 'utf-16le' : 'utf-16be').decode(bytes)), name);
-  return decodeText(bytes, name, !marked && declared !== undefined && isUtf8(bytes, declared) ? 'utf8' : declared);
+  if (/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(head)) return decodeText(bytes, name);
+  const declared = utf16Of(head) ?? encodingOf(told) ?? encodingOf((XML.exec(head) ?? META.exec(head))?.[1]);
+  if (declared === undefined || isUtf8(bytes, declared)) return decodeText(bytes, name);
+  return decodeText(Buffer.from(new TextDecoder(declared).decode(bytes)), name);
 }
 
-/** The encoding that a label means (Encoding standard, 4.2), as iconv-lite names it. A page that can be read is not in UTF-16. */
+/** Without a mark, XML in UTF-16 begins with one of these (XML 1.0, F.1). */
+function utf16Of(head: string): string | undefined {
+  return head.startsWith('<\0') ? 'utf-16le' : head.startsWith('\0<') ? 'utf-16be' : undefined;
+}
+
+/** The encoding that a label means (Encoding standard, 4.2). A page that can be read is not in UTF-16. */
 function encodingOf(label = ''): string | undefined {
   if (/^x-user-defined$/i.test(label)) return 'windows-1252';
   try {
     const { encoding } = new TextDecoder(label);
-    return encoding.startsWith('utf') ? undefined : encoding.replace('iso-8859-8-i', 'iso-8859-8').replace('x-mac-cyrillic', 'maccyrillic');
+    return encoding.startsWith('utf') ? undefined : encoding;
   } catch {
     return undefined;
   }

@@ -1,12 +1,7 @@
 import { decode, type DecodedText } from './decode.ts';
 import { blank } from './errors.ts';
 import type { DocumentParser } from './format.ts';
-import { markdownTitle, plainTextTitle } from './titles.ts';
-
-export const markdown: DocumentParser = ({ bytes, name }) => {
-  const { text, warnings } = wordsIn(bytes, name);
-  return { text, title: markdownTitle(text), pages: [], warnings };
-};
+import { plainTextTitle } from './titles.ts';
 
 export const plainText: DocumentParser = ({ bytes, name }) => {
   const { text, warnings } = wordsIn(bytes, name);

@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
 
-const HEADING = /^ {0,3}#[ \t]+(\S.*)$/m;
+const HEADING = /^ {0,3}#[ \t]+(\S.*)$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const UNDERLINE = /^ {0,3}=+[ \t]*$/;
 /** What may follow a title: nothing, or an underline. */
 const UNDER_TITLE = /^(?:[=\-~]{3,})?[ \t]*$/;
 /** A line above a title (overline). */
@@ -23,7 +25,27 @@ const MAX_LONE_UNITS = 80;
 /** The first top-level heading, else a first line followed by a blank line; '' when there is neither. */
 export function markdownTitle(text: string): string {
   const head = text.slice(0, HEAD_UNITS);
-  return plain(HEADING.exec(head)?.[1] ?? loneFirstLine(head));
+  return plain(topHeading(head) ?? loneFirstLine(head));
+}
+
+/** The first heading of level 1, with a # or underlined, that is neither in code nor in a comment (CommonMark, 4.2 and 4.3). */
+function topHeading(head: string): string | undefined {
+  let fence = '';
+  let paragraph = '';
+  for (const line of head.replace(/<!--[\s\S]*?-->/g, '').split('\n')) {
+    const mark = FENCE.exec(line)?.[1] ?? '';
+    if (fence !== '') {
+      if (mark.startsWith(fence) && line.trim() === mark) fence = '';
+      continue;
+    }
+    fence = mark;
+    const heading = HEADING.exec(line)?.[1];
+    if (heading !== undefined) return heading;
+    if (UNDERLINE.test(line) && paragraph !== '') return paragraph;
+    const inParagraph = mark === '' && line.trim() !== '' && !/^(?: {4}|\t| {0,3}[>#])/.test(line) && paragraph.length < MAX_TITLE_UNITS;
+    paragraph = inParagraph ? `${paragraph} ${line.trim()}`.trim() : '';
+  }
+  return undefined;
 }
 
 export function plainTextTitle(text: string): string {
