@@ -17,6 +17,8 @@ interface Prefix {
 /** Collects words, line ends and the marks of lists and quotes. */
 export class TextBuilder {
   #text = '';
+  /** What was written last: looking at the end of a long text that still grows would copy it each time. */
+  #last = '';
   /** Line ends due before the next words. */
   #breaks = 0;
   #space = false;
@@ -27,6 +29,11 @@ export class TextBuilder {
 
   get text(): string {
     return this.#text;
+  }
+
+  /** Whether the text ends with one of these characters. */
+  endsWith(characters: string): boolean {
+    return this.#last !== '' && characters.includes(this.#last.slice(-1));
   }
 
   /** White space collapses as by CSS's `white-space: normal`. */
@@ -49,10 +56,11 @@ export class TextBuilder {
 
   literal(words: string): void {
     if (this.#breaks > 0 || this.#text === '') this.#startLine();
-    else if (this.#space && !/\s$/.test(this.#text)) this.#text += ' ';
+    else if (this.#space && !/\s$/.test(this.#last)) this.#text += ' ';
     this.#space = false;
     this.#held = false;
     this.#text += this.#marks + words;
+    this.#last = words;
     this.#marks = '';
   }
 

@@ -6,7 +6,7 @@ type Root = Parameters<typeof descendants>[0];
 export type HiddenSelectors = ReadonlySet<string>;
 
 const HIDES = /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))/i;
-const SHOWS = /(?:^|[;\s])(?:display\s*:\s*(?!none)|visibility\s*:\s*visible)/i;
+const SHOWS = /(?:^|[;\s])(?:display\s*:\s*(?!\s|none)|visibility\s*:\s*visible)/i;
 const SIMPLE = /^([a-z][a-z0-9]*)?[.#][\w-]+$/i;
 
 /**

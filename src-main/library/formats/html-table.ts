@@ -1,9 +1,9 @@
-import { isElement, nameOf, type HtmlElement } from './html-nodes.ts';
+import { isElement, nameOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
 import { tableText } from './table.ts';
 
-/** Limits on what spans may repeat: the HTML standard's for columns (4.9.11), and one for all cells. */
+/** Columns that a cell may span (HTML standard, 4.9.11), and cells that spans may repeat in one table. */
 const MAX_COLUMNS = 1000;
-const MAX_CELLS = 1_000_000;
+const MAX_REPEATED = 100_000;
 
 interface Row {
   element: HtmlElement;
@@ -18,18 +18,29 @@ interface GridRow {
   header: boolean;
 }
 
-/** Rows in order, those of the head first and of the foot last; those of nested tables are not among them. */
+const SECTION = /^t(?:head|body|foot)$/;
+const IN_TABLE = /^t(?:head|body|foot|r|d|h)$/;
+
+/**
+ * Rows in order, those of the head first and of the foot last; those of nested tables are not among them. Where a page leaves out end tags,
+ * the parser nests sections in the last cell before them.
+ */
 function rowsOf(table: HtmlElement): Row[] {
   const parts: [Row[], Row[], Row[]] = [[], [], []];
-  for (const child of table.children.filter(isElement)) {
-    const name = nameOf(child);
-    const part = name === 'thead' ? 0 : name === 'tfoot' ? 2 : 1;
-    if (name === 'tr') parts[1].push({ element: child, inHead: false });
-    else if (/^t(?:head|body|foot)$/.test(name))
-      for (const row of child.children.filter(isElement))
-        if (nameOf(row) === 'tr') parts[part].push({ element: row, inHead: part === 0 });
+  const stack: { element: HtmlElement; part: 0 | 1 | 2 }[] = [{ element: table, part: 1 }];
+  for (let top = stack.pop(); top; top = stack.pop()) {
+    const name = nameOf(top.element);
+    const part = name === 'thead' ? 0 : name === 'tfoot' ? 2 : SECTION.test(name) ? 1 : top.part;
+    if (name === 'tr') parts[part].push({ element: top.element, inHead: part === 0 });
+    const inside = top.element.children.filter(isElement).filter((child) => IN_TABLE.test(nameOf(child)));
+    stack.push(...inside.reverse().map((element) => ({ element, part })));
   }
   return parts.flat();
+}
+
+/** What is in a cell. */
+export function contentOf(cell: HtmlElement): HtmlNode[] {
+  return cell.children.filter((node) => !isElement(node) || !(SECTION.test(nameOf(node)) || nameOf(node) === 'tr'));
 }
 
 function cellsOf(row: HtmlElement): HtmlElement[] {
@@ -117,7 +128,7 @@ function joined(above: string, name: string): string {
 function gridOf(rows: readonly Row[], read: (cell: HtmlElement) => string): GridRow[] {
   const grid: GridRow[] = [];
   let carried: ({ text: string; element: HtmlElement; left: number } | undefined)[] = [];
-  let total = 0;
+  let repeated = 0;
   for (const { element, inHead } of rows) {
     const row: GridRow = { cells: [], elements: [], header: false };
     const own = cellsOf(element);
@@ -128,18 +139,20 @@ function gridOf(rows: readonly Row[], read: (cell: HtmlElement) => string): Grid
       row.elements.push(cell);
     };
     const putCarried = (): void => {
-      for (let above; (above = carried[row.cells.length]); ) put(above.text, above.element, above.left - 1);
+      for (let above; (above = carried[row.cells.length]) && repeated < MAX_REPEATED; repeated++)
+        put(above.text, above.element, above.left - 1);
     };
     for (const cell of own) {
       putCarried();
       const text = read(cell);
       const columns = Math.min(span(cell, 'colspan') || 1, MAX_COLUMNS);
-      const below = (span(cell, 'rowspan') ?? 1) === 0 ? Infinity : (span(cell, 'rowspan') ?? 1) - 1;
-      const repeats = inHead || nameOf(cell) === 'th';
-      for (let i = 0; i < columns && (i === 0 || total < MAX_CELLS); i++, total++)
-        put(i === 0 || repeats ? text : '', cell, below);
+      const rowspan = span(cell, 'rowspan') ?? 1;
+      const below = rowspan === 0 ? Infinity : rowspan - 1;
+      put(text, cell, below);
+      const copy = inHead || nameOf(cell) === 'th' ? text : '';
+      for (let i = 1; i < columns && repeated < MAX_REPEATED; i++, repeated++) put(copy, cell, below);
     }
-    for (; row.cells.length < carried.length && total < MAX_CELLS; total++) {
+    for (; row.cells.length < carried.length && repeated < MAX_REPEATED; repeated++) {
       putCarried();
       if (row.cells.length < carried.length) put('', element, 0);
     }

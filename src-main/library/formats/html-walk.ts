@@ -3,7 +3,7 @@ import { inputText, isPlainPicture, listNumber, pictureText, selectText } from '
 import { isDecoration, isHidden, showsText, type HiddenSelectors } from './html-hidden.ts';
 import { mathText } from './html-math.ts';
 import { flatText, idOf, isElement, nameOf, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
-import { isLayout, tableLines } from './html-table.ts';
+import { contentOf, isLayout, tableLines } from './html-table.ts';
 
 /** Elements nested deeper than this are read as plain words, as browsers do beyond 512. */
 const MAX_DEPTH = 400;
@@ -162,7 +162,7 @@ export class PageWriter {
     const hidden = (element: HtmlElement): boolean => isHidden(element, this.#page.hiddenBySheet);
     const lines = tableLines(table, hidden, (cell) => {
       this.#placeTarget(cell);
-      return this.#apart(cell.children, { ...context, inList: true, preformatted: false, visible: showsText(cell, context.visible) });
+      return this.#apart(contentOf(cell), { ...context, inList: true, preformatted: false, visible: showsText(cell, context.visible) });
     });
     for (const line of lines.split('\n').filter(Boolean)) {
       this.#out.break(1);
@@ -202,7 +202,7 @@ export class PageWriter {
     if (isHidden(part, this.#page.hiddenBySheet)) return;
     const isTerm = nameOf(part) === 'dt';
     if (!before || nameOf(before) !== 'dt') this.#out.break(1);
-    else this.#out.literal(isTerm ? ', ' : /[:：]$/.test(this.#out.text) ? ' ' : ': ');
+    else this.#out.literal(isTerm ? ', ' : this.#out.endsWith(':：') ? ' ' : ': ');
     this.#placeTarget(part);
     this.#out.hold();
     this.#noteNumber(part);
