@@ -41,6 +41,10 @@ const FORMATS = {
     extensions: 'txt text log rst adoc asciidoc org',
     parser: async () => (await import('./text.ts')).plainText,
   },
+  eml: { extensions: 'eml emlx', parser: async () => (await import('./mail.ts')).eml },
+  mbox: { extensions: 'mbox mbx', parser: async () => (await import('./mail.ts')).mbox },
+  mhtml: { extensions: 'mhtml mht', parser: async () => (await import('./mail.ts')).mhtml },
+  msg: { extensions: 'msg', parser: async () => (await import('./msg.ts')).msg },
   subtitles: { extensions: 'srt vtt', parser: async () => (await import('./subtitles.ts')).subtitles },
   notebook: { extensions: 'ipynb', parser: async () => (await import('./notebook.ts')).notebook },
   latex: { extensions: 'tex latex ltx', parser: async () => (await import('./latex.ts')).latex },
@@ -66,7 +70,7 @@ export function formatOf(path: string): string {
 }
 
 /** Documents of unsupported programs. They must not be read as text, which some of them (RTF) resemble. */
-const UNSUPPORTED = new Set('numbers wpd eml msg mht ps'.split(' '));
+const UNSUPPORTED = new Set('numbers wpd ps'.split(' '));
 
 /**
  * The parser for files of this extension. An unknown kind, which somebody named on purpose, is tried as text; the parser rejects it if it

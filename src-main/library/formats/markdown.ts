@@ -28,29 +28,29 @@ function withoutComments(text: string): string {
       kept.push(line);
       continue;
     }
-    const visible = [...partsOutside(line, inComment)];
-    inComment = visible.pop() === 'open';
-    if (visible.join('').trim() !== '') kept.push(visible.join(''));
+    const outside: { text: string; open: boolean } = partOutside(line, inComment);
+    inComment = outside.open;
+    if (outside.text.trim() !== '') kept.push(outside.text);
   }
   // A comment that nothing ends is text.
   return inComment ? text : kept.join('\n').replace(/^\n+/, '');
 }
 
-/** The parts of a line outside of comments, and then whether a comment is open at its end. */
-function* partsOutside(line: string, open: boolean): Generator<string> {
-  let inside = open;
+/** The part of a line outside of comments, and whether a comment is open at its end. */
+function partOutside(line: string, wasOpen: boolean): { text: string; open: boolean } {
+  let open = wasOpen;
+  let text = '';
   let at = 0;
   let inCode = false;
   for (const { 0: sign, index } of line.matchAll(/<!--|-->|`+/g)) {
-    if (sign.startsWith('`')) inCode = !inside && !inCode;
-    else if (sign === '<!--' && !inside && !inCode) {
-      yield line.slice(at, index);
-      inside = true;
-    } else if (sign === '-->' && inside) {
-      inside = false;
+    if (sign.startsWith('`')) inCode = !open && !inCode;
+    else if (sign === '<!--' && !open && !inCode) {
+      text += line.slice(at, index);
+      open = true;
+    } else if (sign === '-->' && open) {
+      open = false;
       at = index + sign.length;
     }
   }
-  if (!inside) yield line.slice(at);
-  yield inside ? 'open' : 'closed';
+  return { text: open ? text : text + line.slice(at), open };
 }
