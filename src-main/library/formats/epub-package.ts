@@ -125,13 +125,21 @@ export function readPackage(opf: string, path: string): Package {
   });
   const ncx = items.get(contents)?.path;
   if (ncx !== undefined && !navigation.includes(ncx)) navigation.push(ncx);
-  return { title: titles.map((title) => title.trim()).find(Boolean) ?? '', navigation, ...readSpine(items, spine, navigation) };
+  return {
+    title: titles.map((title) => title.trim()).find(Boolean) ?? '',
+    navigation,
+    ...readSpine(items, spine, navigation),
+  };
 }
 
 type Spine = Omit<Package, 'title' | 'navigation'>;
 
 /** Books may list every section of a file, each with a fragment: a file is read once. */
-function readSpine(items: ReadonlyMap<string, Item>, spine: readonly string[], navigation: readonly string[]): Spine {
+function readSpine(
+  items: ReadonlyMap<string, Item>,
+  spine: readonly string[],
+  navigation: readonly string[],
+): Spine {
   const chapters = new Set<string>();
   const unread = new Set<string>();
   const pictures = new Set<string>();
@@ -144,7 +152,13 @@ function readSpine(items: ReadonlyMap<string, Item>, spine: readonly string[], n
     if (readable && readable !== first) replacements.add(first?.path ?? '');
   }
   const others = [...items.values()]
-    .filter((item) => isPage(item) && !chapters.has(item.path) && !replacements.has(item.path) && !navigation.includes(item.path))
+    .filter(
+      (item) =>
+        isPage(item) &&
+        !chapters.has(item.path) &&
+        !replacements.has(item.path) &&
+        !navigation.includes(item.path),
+    )
     .map((item) => item.path);
   return { chapters: [...chapters], unread: [...unread], pictures: [...pictures], others };
 }

@@ -19,7 +19,10 @@ export const epub: DocumentParser = async (file) => {
   const book = await BookArchive.open(file);
   try {
     const { path, root } = await packagePath(book, file.name);
-    const { title, chapters, unread, pictures, others, navigation } = readPackage((await book.text(path)) ?? '', path);
+    const { title, chapters, unread, pictures, others, navigation } = readPackage(
+      (await book.text(path)) ?? '',
+      path,
+    );
     if (await isProtected(book, root, chapters)) throw encrypted(file.name);
     const sections = Map.groupBy(await sectionsOf(book, navigation), (section) => section.path);
     const { files, missing, failure } = await readChapters(book, chapters, others, sections);
@@ -62,7 +65,8 @@ async function readChapters(
     const own = sections.get(book.find(path) ?? path) ?? [];
     const ids = own.map(({ fragment }) => fragment).filter((id) => id !== '');
     result.files.push({ path, content: htmlToText(html, ids, true), sections: own });
-    for (const target of waiting.size > 0 ? linksOf(html, path) : []) if (waiting.delete(target)) linked.push(target);
+    for (const target of waiting.size > 0 ? linksOf(html, path) : [])
+      if (waiting.delete(target)) linked.push(target);
   };
   for (const path of chapters) await read(path);
   for (const path of linked) await read(path);
@@ -83,7 +87,9 @@ function warningsOf(
   files: readonly BookFile[],
   { missing, unread, pictures }: { missing: string[]; unread: string[]; pictures: string[] },
 ): string[] {
-  const empty = files.filter(({ content }) => content.text === '' && content.hasPictures).map(({ path }) => path);
+  const empty = files
+    .filter(({ content }) => content.text === '' && content.hasPictures)
+    .map(({ path }) => path);
   // Most books begin with a picture of their cover.
   const seen = [...empty, ...pictures].filter((path) => path !== files[0]?.path && !/cover/i.test(path));
   const hidden = files.reduce((sum, { content }) => sum + content.hiddenWords, 0);
@@ -107,7 +113,8 @@ async function sectionsOf(book: BookArchive, navigation: readonly string[]): Pro
   for (const path of navigation) {
     const xml = await book.text(path).catch(() => undefined);
     const sections = readNavigation(xml ?? '', book.find(path) ?? path);
-    if (sections.length > 0) return sections.map((section) => ({ ...section, path: book.find(section.path) ?? section.path }));
+    if (sections.length > 0)
+      return sections.map((section) => ({ ...section, path: book.find(section.path) ?? section.path }));
   }
   return [];
 }

@@ -15,8 +15,14 @@ const MAX_FIELD = 2000;
 
 /** A text without front matter is all body; so is one that only begins with a rule. */
 export function readFrontMatter(text: string): FrontMatter {
-  const [block, fence, source = ''] = text.startsWith('---') || text.startsWith('+++') ? (BLOCK.exec(text) ?? []) : [];
-  const fields = block === undefined || !text.startsWith(block) ? undefined : fence === '---' ? yaml(source) : pairs(source);
+  const [block, fence, source = ''] =
+    text.startsWith('---') || text.startsWith('+++') ? (BLOCK.exec(text) ?? []) : [];
+  const fields =
+    block === undefined || !text.startsWith(block)
+      ? undefined
+      : fence === '---'
+        ? yaml(source)
+        : pairs(source);
   if (block === undefined || !fields) return { title: '', fields: '', body: text };
   let title = '';
   const lines: string[] = [];
@@ -32,7 +38,8 @@ function yaml(source: string): [string, unknown][] | undefined {
   try {
     // Every scalar stays text: dates and numbers as they are written.
     const fields = load(source, { schema: FAILSAFE_SCHEMA });
-    if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return Object.entries(fields);
+    if (typeof fields === 'object' && fields !== null && !Array.isArray(fields))
+      return Object.entries(fields);
     return source.trim() === '' || fields === undefined ? [] : undefined;
   } catch {
     return pairs(source); // for example a title with a colon and no quotes
@@ -56,11 +63,16 @@ function unquoted(value: string): string {
 }
 
 function wordsOf(value: unknown, depth: number): string {
-  if (typeof value !== 'object' || value === null) return String(value ?? '').replace(/\s+/g, ' ').trim();
+  if (typeof value !== 'object' || value === null)
+    return String(value ?? '')
+      .replace(/\s+/g, ' ')
+      .trim();
   if (depth > MAX_DEPTH) return '';
   const parts = Array.isArray(value)
     ? value.slice(0, 100).map((one) => wordsOf(one, depth + 1))
-    : Object.entries(value).slice(0, 100).map(([name, one]) => `${name}: ${wordsOf(one, depth + 1)}`);
+    : Object.entries(value)
+        .slice(0, 100)
+        .map(([name, one]) => `${name}: ${wordsOf(one, depth + 1)}`);
   let text = '';
   for (const part of parts.filter(Boolean)) {
     if (text.length > MAX_FIELD) break;

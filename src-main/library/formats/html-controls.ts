@@ -1,7 +1,17 @@
 import { descendants, flatText, isElement, rolesOf, type HtmlElement } from './html-nodes.ts';
 
 /** Form fields whose value browsers do not show, or show as a button. */
-const VALUELESS = new Set(['hidden', 'password', 'submit', 'reset', 'button', 'image', 'file', 'range', 'color']);
+const VALUELESS = new Set([
+  'hidden',
+  'password',
+  'submit',
+  'reset',
+  'button',
+  'image',
+  'file',
+  'range',
+  'color',
+]);
 
 /** What a form field shows. */
 export function inputText({ attribs }: HtmlElement): string {

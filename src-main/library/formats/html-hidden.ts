@@ -1,4 +1,12 @@
-import { descendants, flatText, isElement, nameOf, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
+import {
+  descendants,
+  flatText,
+  isElement,
+  nameOf,
+  rolesOf,
+  type HtmlElement,
+  type HtmlNode,
+} from './html-nodes.ts';
 
 type Root = Parameters<typeof descendants>[0];
 
@@ -21,7 +29,8 @@ export function hiddenSelectors(root: Root): HiddenSelectors {
     const css = node.children.map((child) => ('data' in child ? child.data : '')).join('');
     for (const { selectors, body, nested } of rulesOf(css)) {
       if (SHOWS.test(body)) shown.push(...selectors);
-      if (!nested && HIDES.test(body)) for (const one of selectors) if (SIMPLE.test(one)) hidden.add(one.toLowerCase());
+      if (!nested && HIDES.test(body))
+        for (const one of selectors) if (SIMPLE.test(one)) hidden.add(one.toLowerCase());
     }
   }
   for (const selector of shown)
@@ -39,19 +48,26 @@ function* rulesOf(css: string): Generator<{ selectors: string[]; body: string; n
     else {
       const selector = open.pop() ?? '';
       if (selector !== '' && !selector.startsWith('@'))
-        yield { selectors: selector.split(',').map((one) => one.trim()), body: before, nested: open.length > 0 };
+        yield {
+          selectors: selector.split(',').map((one) => one.trim()),
+          body: before,
+          nested: open.length > 0,
+        };
     }
   }
 }
 
 /** Elements that browsers do not show (HTML standard, 15.3.1), or whose text is for browsers without what everyone has. */
 const NEVER_SHOWN = new Set(
-  'script style template title meta link base datalist iframe audio video canvas param source track rp noembed area'.split(' '),
+  'script style template title meta link base datalist iframe audio video canvas param source track rp noembed area'.split(
+    ' ',
+  ),
 );
 const SHADOW_ROOT = ['shadowrootmode', 'shadowroot'];
 const NOTES = new Set(['footnote', 'endnote', 'rearnote', 'note', 'doc-footnote', 'doc-endnote']);
 /** Ligatures of icon fonts, signs that link to a heading, numbers of lines. */
-const DECORATION = /(?:^|\s)(?:material-(?:icons|symbols)\S*|headerlink|linenos|katex-html|MathJax_Preview|mw-editsection)(?:\s|$)/;
+const DECORATION =
+  /(?:^|\s)(?:material-(?:icons|symbols)\S*|headerlink|linenos|katex-html|MathJax_Preview|mw-editsection)(?:\s|$)/;
 
 export function isDecoration({ attribs }: HtmlElement): boolean {
   return DECORATION.test(attribs['class'] ?? '');
@@ -73,7 +89,10 @@ export function isHidden(element: HtmlElement, selectors: HiddenSelectors): bool
 }
 
 function keysOf({ attribs }: HtmlElement, name: string): string[] {
-  const classes = (attribs['class'] ?? '').split(/\s+/).filter(Boolean).map((one) => `.${one}`);
+  const classes = (attribs['class'] ?? '')
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((one) => `.${one}`);
   const keys = attribs['id'] === undefined ? classes : [...classes, `#${attribs['id']}`];
   return keys.flatMap((key) => [key.toLowerCase(), `${name}${key}`.toLowerCase()]);
 }
@@ -102,7 +121,9 @@ const CONTENTS = /(?:^|[\s_-])(?:toc|contents|tableofcontents)(?:$|[\s_-])/i;
 export function siteNavigation(root: Root): ReadonlySet<HtmlNode> {
   const found = [...descendants(root)].filter(
     (node): node is HtmlElement =>
-      isElement(node) && (nameOf(node) === 'nav' || node.attribs['role'] === 'navigation') && isLinksOnly(node),
+      isElement(node) &&
+      (nameOf(node) === 'nav' || node.attribs['role'] === 'navigation') &&
+      isLinksOnly(node),
   );
   if (found.length === 0) return new Set();
   const letters = found.reduce((sum, nav) => sum + flatText(nav).length, 0);

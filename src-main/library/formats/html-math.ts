@@ -1,4 +1,12 @@
-import { childrenOf, descendants, flatText, isElement, nameOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
+import {
+  childrenOf,
+  descendants,
+  flatText,
+  isElement,
+  nameOf,
+  type HtmlElement,
+  type HtmlNode,
+} from './html-nodes.ts';
 
 /** A formula as LaTeX: the author's (MathML 3, 5.2 and 2.2.1) where it is there, else made from the presentation elements. */
 export function mathText(math: HtmlElement): string {
@@ -12,7 +20,9 @@ export function mathText(math: HtmlElement): string {
 const MAX_DEPTH = 100;
 
 function row(node: HtmlNode, depth: number): string {
-  return childrenOf(node).map((child) => latex(child, depth + 1)).join('');
+  return childrenOf(node)
+    .map((child) => latex(child, depth + 1))
+    .join('');
 }
 
 function latex(node: HtmlNode, depth: number): string {

@@ -40,14 +40,29 @@ function rowsOf(table: HtmlElement): Row[] {
 
 /** What is in a cell. */
 export function contentOf(cell: HtmlElement): HtmlNode[] {
-  return cell.children.filter((node) => !isElement(node) || !(SECTION.test(nameOf(node)) || nameOf(node) === 'tr'));
+  return cell.children.filter(
+    (node) => !isElement(node) || !(SECTION.test(nameOf(node)) || nameOf(node) === 'tr'),
+  );
 }
 
 function cellsOf(row: HtmlElement): HtmlElement[] {
   return row.children.filter(isElement).filter((cell) => /^t[dh]$/.test(nameOf(cell)));
 }
 
-const BLOCKS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'pre', 'article', 'section', 'main', 'form']);
+const BLOCKS = new Set([
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'table',
+  'pre',
+  'article',
+  'section',
+  'main',
+  'form',
+]);
 
 /** A table that only arranges parts of the page: its cells are read one after another. */
 export function isLayout(table: HtmlElement): boolean {
@@ -74,7 +89,9 @@ export function tableLines(
   read: (cell: HtmlElement) => string,
 ): string {
   const shown = rowsOf(table).filter(({ element }) => !isHidden(element));
-  const rows = gridOf(shown, (cell) => (isHidden(cell) ? '' : read(cell))).filter(({ cells }) => cells.some((cell) => cell !== ''));
+  const rows = gridOf(shown, (cell) => (isHidden(cell) ? '' : read(cell))).filter(({ cells }) =>
+    cells.some((cell) => cell !== ''),
+  );
   if (!rows.some(({ elements }) => elements.some((cell) => nameOf(cell) === 'th')) && !rows[0]?.header)
     return tableText(rows.map(({ cells }) => cells));
   let names: string[] = [];

@@ -36,7 +36,8 @@ export function htmlToText(html: string, ids: readonly string[] = [], xhtml = fa
     if (/^(?:title|h1)$/.test(name) && !titles.has(name) && !inHead) titles.set(name, titleText(node));
     if (name === 'img' || name === 'image') hasPictures = true;
     const fragment = leadsToNote(node) ? /#(.+)$/.exec(node.attribs['href'] ?? '')?.[1] : undefined;
-    if (fragment !== undefined && !notes.has(fragment)) notes.set(fragment, flatText(node, 40).replace(/^[[(]|[\])]$/g, ''));
+    if (fragment !== undefined && !notes.has(fragment))
+      notes.set(fragment, flatText(node, 40).replace(/^[[(]|[\])]$/g, ''));
   }
   const writer = new PageWriter({
     hiddenBySheet: hiddenSelectors(root),
@@ -50,12 +51,18 @@ export function htmlToText(html: string, ids: readonly string[] = [], xhtml = fa
 }
 
 function titleText(node: Parameters<typeof idOf>[0]): string {
-  const text = nameOf(node) === 'title' ? node.children.map((child) => ('data' in child ? child.data : '')).join('') : flatText(node);
+  const text =
+    nameOf(node) === 'title'
+      ? node.children.map((child) => ('data' in child ? child.data : '')).join('')
+      : flatText(node);
   return text.replace(/\s+/g, ' ').replace(PERMALINK, '').trim().slice(0, 300);
 }
 
 /** Replaces the marks of headings, and takes out those of targets. */
-function withHeadings(marked: string, ids: readonly string[]): Pick<HtmlText, 'text' | 'headings' | 'targets'> {
+function withHeadings(
+  marked: string,
+  ids: readonly string[],
+): Pick<HtmlText, 'text' | 'headings' | 'targets'> {
   const headings: ParsedHeading[] = [];
   const targets = new Map<string, number>();
   const lines: string[] = [];
@@ -70,7 +77,11 @@ function withHeadings(marked: string, ids: readonly string[]): Pick<HtmlText, 't
     const title = words.replace(PERMALINK, '').trim();
     if (title !== '') headings.push({ start, level: Number(level), title });
     // A heading in a list or a table is plain text.
-    lines.push(title === '' ? line.replaceAll(new RegExp(`${HEADING}[1-6]`, 'g'), '') : `${'#'.repeat(Number(level))} ${title}`);
+    lines.push(
+      title === ''
+        ? line.replaceAll(new RegExp(`${HEADING}[1-6]`, 'g'), '')
+        : `${'#'.repeat(Number(level))} ${title}`,
+    );
     start += (lines.at(-1) ?? '').length + 1;
   }
   return { text: lines.join('\n'), headings, targets };

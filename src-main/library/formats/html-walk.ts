@@ -10,9 +10,15 @@ const MAX_DEPTH = 400;
 
 /** Elements that begin and end a line; the value is the number of line ends around them (2: a paragraph). */
 const BLOCKS = new Map<string, number>([
-  ...words('p pre blockquote table ul ol dl figure section article main header footer aside nav details dialog fieldset form hgroup', 2),
+  ...words(
+    'p pre blockquote table ul ol dl figure section article main header footer aside nav details dialog fieldset form hgroup',
+    2,
+  ),
   ...words('listing xmp hr address center', 2),
-  ...words('div li dt dd tr summary figcaption legend caption optgroup body html head frameset noframes search menu dir', 1),
+  ...words(
+    'div li dt dd tr summary figcaption legend caption optgroup body html head frameset noframes search menu dir',
+    1,
+  ),
   ...words('thead tbody tfoot th td foreignobject', 1),
 ]);
 
@@ -59,7 +65,10 @@ export class PageWriter {
     return this.#out.text;
   }
 
-  write(nodes: readonly HtmlNode[], context: Context = { depth: 0, preformatted: false, visible: true, inList: false }): void {
+  write(
+    nodes: readonly HtmlNode[],
+    context: Context = { depth: 0, preformatted: false, visible: true, inList: false },
+  ): void {
     for (const node of nodes) {
       if (isElement(node)) this.#element(node, context);
       else if (node.type === 'text' && 'data' in node) this.#words(node.data, context);
@@ -78,13 +87,19 @@ export class PageWriter {
     if (this.#page.navigation.has(element) || isDecoration(element)) return;
     const visible = showsText(element, outer.visible);
     if (isHidden(element, this.#page.hiddenBySheet)) {
-      if (!/^(?:script|style|title|noscript|head)$/.test(element.name)) this.hiddenWords += countWords(flatText(element));
+      if (!/^(?:script|style|title|noscript|head)$/.test(element.name))
+        this.hiddenWords += countWords(flatText(element));
       return;
     }
     if (outer.depth >= MAX_DEPTH) return this.#out.words(` ${flatText(element)} `);
     const name = nameOf(element);
     const breaks = BLOCKS.get(name) ?? 0;
-    const context = { ...outer, visible, depth: outer.depth + 1, preformatted: keepsSpace(element, name, outer) };
+    const context = {
+      ...outer,
+      visible,
+      depth: outer.depth + 1,
+      preformatted: keepsSpace(element, name, outer),
+    };
     const around = LISTS.has(name) && outer.inList ? 1 : breaks;
     if (around > 0) this.#out.break(around);
     this.#noteNumber(element);
@@ -154,15 +169,26 @@ export class PageWriter {
 
   #table(table: HtmlElement, context: Context): void {
     const parts = table.children.filter(isElement);
-    const others = table.children.filter((node) => !isElement(node) || !/^(?:t(?:head|body|foot|r)|colgroup|col)$/.test(node.name));
+    const others = table.children.filter(
+      (node) => !isElement(node) || !/^(?:t(?:head|body|foot|r)|colgroup|col)$/.test(node.name),
+    );
     // A caption, and what is in no cell: browsers show it before the table.
     this.write(others, context);
     this.#out.break(1);
-    if (isLayout(table)) return this.write(parts.filter((part) => !others.includes(part)), context);
+    if (isLayout(table))
+      return this.write(
+        parts.filter((part) => !others.includes(part)),
+        context,
+      );
     const hidden = (element: HtmlElement): boolean => isHidden(element, this.#page.hiddenBySheet);
     const lines = tableLines(table, hidden, (cell) => {
       this.#placeTarget(cell);
-      return this.#apart(contentOf(cell), { ...context, inList: true, preformatted: false, visible: showsText(cell, context.visible) });
+      return this.#apart(contentOf(cell), {
+        ...context,
+        inList: true,
+        preformatted: false,
+        visible: showsText(cell, context.visible),
+      });
     });
     for (const line of lines.split('\n').filter(Boolean)) {
       this.#out.break(1);
@@ -188,7 +214,9 @@ export class PageWriter {
   /** “- Term: definition”; further definitions follow on lines of their own. */
   #definitions(list: HtmlElement, context: Context): void {
     const inside = { ...context, inList: true };
-    const parts = list.children.flatMap((node) => (isElement(node) && nameOf(node) === 'div' ? node.children : [node])).filter(isElement);
+    const parts = list.children
+      .flatMap((node) => (isElement(node) && nameOf(node) === 'div' ? node.children : [node]))
+      .filter(isElement);
     for (let at = 0; at < parts.length;) {
       let end = at + 1;
       while (end < parts.length && !(nameOf(parts[end]!) === 'dt' && nameOf(parts[end - 1]!) !== 'dt')) end++;
@@ -206,23 +234,36 @@ export class PageWriter {
     this.#placeTarget(part);
     this.#out.hold();
     this.#noteNumber(part);
-    this.write(part.children, { ...context, depth: context.depth + 1, visible: showsText(part, context.visible) });
+    this.write(part.children, {
+      ...context,
+      depth: context.depth + 1,
+      visible: showsText(part, context.visible),
+    });
   }
 
   /** Raised numbers are powers, unless they lead to a note. */
   #raised(element: HtmlElement, name: string, inner: () => void): void {
     const label = flatText(element, 40);
-    const leads = leadsToNote(element) || (name === 'sup' && [...element.children].some((node) => isElement(node) && node.name === 'a'));
+    const leads =
+      leadsToNote(element) ||
+      (name === 'sup' && [...element.children].some((node) => isElement(node) && node.name === 'a'));
     if (leads && /^[\p{L}\p{N}*†‡§]{1,5}$/u.test(label)) this.#out.literal(`[${label}]`);
-    else if (name === 'sup' && /^[-+−]?(?:\d+|\p{L})$/u.test(label) && !insideLink(element)) this.#out.literal(`^${label}`);
+    else if (name === 'sup' && /^[-+−]?(?:\d+|\p{L})$/u.test(label) && !insideLink(element))
+      this.#out.literal(`^${label}`);
     else inner();
   }
 
   /** The reading after the whole word, so that the word can be found. */
   #ruby(ruby: HtmlElement, context: Context): void {
     const isReading = (node: HtmlNode): boolean => isElement(node) && /^(?:rt|rtc)$/.test(nameOf(node));
-    this.write(ruby.children.filter((node) => !isReading(node)), context);
-    const reading = ruby.children.filter(isReading).map((node) => flatText(node)).join('');
+    this.write(
+      ruby.children.filter((node) => !isReading(node)),
+      context,
+    );
+    const reading = ruby.children
+      .filter(isReading)
+      .map((node) => flatText(node))
+      .join('');
     if (reading !== '') this.#out.literal(`(${reading})`);
   }
 
@@ -233,10 +274,18 @@ export class PageWriter {
         this.#placeTarget(child);
         if (isHidden(child, this.#page.hiddenBySheet) || !showsText(child, context.visible)) continue;
         this.#out.break(1);
-        this.#out.words(child.children.map((part) => (isElement(part) ? flatText(part) : 'data' in part ? part.data : '')).join(' '));
+        this.#out.words(
+          child.children
+            .map((part) => (isElement(part) ? flatText(part) : 'data' in part ? part.data : ''))
+            .join(' '),
+        );
         this.#out.break(1);
       } else if (name === 'foreignobject') this.write([child], context);
-      else if (!/^(?:title|desc|metadata|defs|symbol|style|script)$/.test(name) && context.depth < MAX_DEPTH && !isHidden(child, this.#page.hiddenBySheet))
+      else if (
+        !/^(?:title|desc|metadata|defs|symbol|style|script)$/.test(name) &&
+        context.depth < MAX_DEPTH &&
+        !isHidden(child, this.#page.hiddenBySheet)
+      )
         this.#drawing(child, { ...context, depth: context.depth + 1 });
     }
   }
@@ -292,7 +341,8 @@ function keepsSpace(element: HtmlElement, name: string, outer: Context): boolean
 /** HTML standard, 13.2.6.4.7: the line end after the tag is not part of the text. */
 function dropFirstLineEnd(element: HtmlElement): void {
   const [first] = element.children;
-  if (first !== undefined && 'data' in first && first.type === 'text') first.data = first.data.replace(/^\n/, '');
+  if (first !== undefined && 'data' in first && first.type === 'text')
+    first.data = first.data.replace(/^\n/, '');
 }
 
 function countWords(text: string): number {

@@ -2,10 +2,12 @@ import { accented, isAccent, SILENT, SYMBOLS } from './latex-symbols.ts';
 import { tableText } from './table.ts';
 
 const SECTIONS = ['part', 'chapter', 'section', 'subsection', 'subsubsection', 'paragraph', 'subparagraph'];
-const MATH = /^(?:displaymath|math|equation|align|alignat|flalign|gather|multline|eqnarray|dmath|subequations)\*?$/;
+const MATH =
+  /^(?:displaymath|math|equation|align|alignat|flalign|gather|multline|eqnarray|dmath|subequations)\*?$/;
 const CODE = /^(?:verbatim|Verbatim|lstlisting|minted|alltt|filecontents|tikzpicture|pgfpicture)\*?$/;
 const TABLES = /^(?:tabular[xy]?|longtable|tabulary|array|supertabular)\*?$/;
-const STATEMENTS = /^(?:theorem|lemma|proposition|corollary|definition|remark|example|proof|claim|conjecture)\*?$/;
+const STATEMENTS =
+  /^(?:theorem|lemma|proposition|corollary|definition|remark|example|proof|claim|conjecture)\*?$/;
 
 /** Expansions of an author's commands in one document, and their depth: they can grow without end. */
 const MAX_EXPANSIONS = 20_000;
@@ -27,7 +29,9 @@ export class LatexReader {
   readonly fields: { title?: string; author?: string; date?: string } = {};
 
   constructor(source: string) {
-    const used = SECTIONS.findIndex((name) => source.includes(`\\${name}{`) || source.includes(`\\${name}*{`));
+    const used = SECTIONS.findIndex(
+      (name) => source.includes(`\\${name}{`) || source.includes(`\\${name}*{`),
+    );
     this.#topLevel = Math.max(used, 0);
   }
 
@@ -39,8 +43,13 @@ export class LatexReader {
       const plain = input.take(/[^\\{}$~`'%-]+/y);
       if (plain !== '') text += plain;
       else if (input.peek === '\\') text += this.#command(input, depth);
-      else if (input.peek === '$') text += input.take(/\$\$[\s\S]*?(?:\$\$|$)|\$(?:\\[\s\S]|[^$\\])*(?:\$|$)/y) || input.next();
-      else text += input.take(/---?|``|''|%[^\n]*\n?[ \t]*/y, PUNCTUATION) ?? DROPPED.get(input.next()) ?? input.previous;
+      else if (input.peek === '$')
+        text += input.take(/\$\$[\s\S]*?(?:\$\$|$)|\$(?:\\[\s\S]|[^$\\])*(?:\$|$)/y) || input.next();
+      else
+        text +=
+          input.take(/---?|``|''|%[^\n]*\n?[ \t]*/y, PUNCTUATION) ??
+          DROPPED.get(input.next()) ??
+          input.previous;
     }
     return text;
   }
@@ -67,14 +76,19 @@ export class LatexReader {
   #section(section: number, input: Input, depth: number): string {
     input.take(/\*/y);
     input.option();
-    const title = this.read(input.argument(), depth + 1).replace(/\s+/g, ' ').trim();
+    const title = this.read(input.argument(), depth + 1)
+      .replace(/\s+/g, ' ')
+      .trim();
     return `\n\n${'#'.repeat(Math.min(section - this.#topLevel + (this.fields.title === undefined ? 1 : 2), 6))} ${title}\n\n`;
   }
 
   #expand({ body, parameters }: Macro, input: Input, depth: number): string {
     if (++this.#expansions > MAX_EXPANSIONS) return '';
     const values = Array.from({ length: parameters }, () => input.argument());
-    return this.read(body.replace(/#(\d)/g, (_, number: string) => values[Number(number) - 1] ?? ''), depth + 1);
+    return this.read(
+      body.replace(/#(\d)/g, (_, number: string) => values[Number(number) - 1] ?? ''),
+      depth + 1,
+    );
   }
 
   /** Commands that mean something for the text; undefined for others. */
@@ -107,7 +121,7 @@ export class LatexReader {
       case 'author':
       case 'date':
         input.option();
-        this.fields[name] = read().replace(/\s+/g, ' ').trim();
+        this.fields[name] = read().replace(/\s+/g, ' ').replaceAll(' ,', ',').trim();
         return '';
       case 'bibitem':
         input.option();
@@ -118,7 +132,9 @@ export class LatexReader {
       case 'def':
         return this.#define(name, input);
       default:
-        return /^(?:[A-Za-z]*cite[a-z]*|(?:eq|page|auto|c|C|name)?ref)$/.test(name) ? this.#reference(input) : undefined;
+        return /^(?:[A-Za-z]*cite[a-z]*|(?:eq|page|auto|c|C|name)?ref)$/.test(name)
+          ? this.#reference(input)
+          : undefined;
     }
   }
 
@@ -131,17 +147,21 @@ export class LatexReader {
 
   #define(name: string, input: Input): string {
     input.take(/\*/y);
-    const [, macro = ''] = /^\\(.+)$/s.exec(name === 'def' ? input.take(/\\[A-Za-z]+/y) : input.argument().trim()) ?? [];
-    const parameters = name === 'def' ? input.take(/(?:#\d)*/y).length / 2 : Number.parseInt(input.option(), 10) || 0;
+    const [, macro = ''] =
+      /^\\(.+)$/s.exec(name === 'def' ? input.take(/\\[A-Za-z]+/y) : input.argument().trim()) ?? [];
+    const parameters =
+      name === 'def' ? input.take(/(?:#\d)*/y).length / 2 : Number.parseInt(input.option(), 10) || 0;
     const hasDefault = input.option() !== '';
     const body = input.argument();
-    if (macro !== '' && !hasDefault) this.#macros.set(macro, { body: body.slice(0, MAX_BODY), parameters: Math.min(parameters, 9) });
+    if (macro !== '' && !hasDefault)
+      this.#macros.set(macro, { body: body.slice(0, MAX_BODY), parameters: Math.min(parameters, 9) });
     return '';
   }
 
   #unknown(name: string, input: Input): string {
     if (name === 'includegraphics') this.pictures++;
-    if (/^(?:input|include|subfile)$/.test(name)) this.included.push(input.rest(200).replace(/^\s*\{?([^}\s]*)[\s\S]*$/, '$1'));
+    if (/^(?:input|include|subfile)$/.test(name))
+      this.included.push(input.rest(200).replace(/^\s*\{?([^}\s]*)[\s\S]*$/, '$1'));
     input.take(/\*/y);
     for (let i = 0; i < 3; i++) if (input.option() === '') break;
     for (let i = SILENT[name] ?? 0; i > 0; i--) input.argument();
@@ -158,7 +178,8 @@ export class LatexReader {
       return /^(?:tikz|pgf)/.test(name) ? '' : `\n\n\`\`\`\n${code.replace(/\n[ \t]*$/, '')}\n\`\`\`\n\n`;
     }
     if (TABLES.test(name)) return `\n\n${this.#table(name, input, depth)}\n\n`;
-    if (/^(?:itemize|enumerate|description)\*?$/.test(name)) return `\n\n${this.#list(name, input, depth)}\n\n`;
+    if (/^(?:itemize|enumerate|description)\*?$/.test(name))
+      return `\n\n${this.#list(name, input, depth)}\n\n`;
     const label = input.option();
     if (STATEMENTS.test(name)) {
       const kind = name.charAt(0).toUpperCase() + name.slice(1).replace('*', '');
@@ -174,7 +195,10 @@ export class LatexReader {
       .map((item, i) => {
         const inner = new Input(item);
         const label = this.read(inner.option(), depth + 1);
-        const words = this.read(inner.rest(), depth + 1).trim().replace(/\n{2,}/g, '\n').replaceAll('\n', '\n  ');
+        const words = this.read(inner.rest(), depth + 1)
+          .trim()
+          .replace(/\n{2,}/g, '\n')
+          .replaceAll('\n', '\n  ');
         const mark = name.startsWith('enumerate') && label === '' ? `${i + 1}.` : '-';
         return `${mark} ${label === '' ? '' : `${label.replace(/:$/, '')}: `}${words}`;
       })
@@ -188,7 +212,9 @@ export class LatexReader {
     const rows = splitOutside(input.until(name), /\\\\(?:\[[^\]]*\])?|\\tabularnewline/y).map((row) =>
       splitOutside(row, /&/y).flatMap((cell) => {
         const [, columns, inside] = /\\multicolumn\s*\{(\d+)\}\s*\{[^}]*\}\s*(\{[\s\S]*)/.exec(cell) ?? [];
-        const text = this.read(inside ?? cell, depth + 1).replace(/\s+/g, ' ').trim();
+        const text = this.read(inside ?? cell, depth + 1)
+          .replace(/\s+/g, ' ')
+          .trim();
         return [text, ...Array<string>(Math.min(Math.max(Number(columns ?? 1) - 1, 0), 100)).fill('')];
       }),
     );
@@ -292,7 +318,9 @@ class Input {
 
   /** The content of an optional argument; '' when there is none. */
   option(): string {
-    return this.take(/[ \t]*\[(?:[^[\]{}]|\{[^{}]*\}|\[[^[\]]*\]){0,2000}\]/y).trim().slice(1, -1);
+    return this.take(/[ \t]*\[(?:[^[\]{}]|\{[^{}]*\}|\[[^[\]]*\]){0,2000}\]/y)
+      .trim()
+      .slice(1, -1);
   }
 
   /** The rest of an environment, with environments of the same name in it. */

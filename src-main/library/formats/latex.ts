@@ -7,7 +7,8 @@ import { markdownTitle } from './titles.ts';
 /** The words of a LaTeX document, with Markdown's marks for headings, lists and code. Formulas stay LaTeX. */
 export const latex: DocumentParser = ({ bytes, name }) => {
   const source = decodeText(bytes, name);
-  const [, preamble = '', body = source] = /^([\s\S]*?)\\begin\{document\}([\s\S]*?)(?:\\end\{document\}|$)/.exec(source) ?? [];
+  const [, preamble = '', body = source] =
+    /^([\s\S]*?)\\begin\{document\}([\s\S]*?)(?:\\end\{document\}|$)/.exec(source) ?? [];
   const reader = new LatexReader(body);
   reader.read(preamble); // for its fields and the commands that it defines
   reader.pictures = 0;
@@ -18,13 +19,23 @@ export const latex: DocumentParser = ({ bytes, name }) => {
   if (text === '') throw noText(name, source.trim() === '' ? 'the file is empty' : 'it has only commands');
   const warnings = [
     ...(reader.pictures > 0 ? [`Pictures were not read: ${reader.pictures}.`] : []),
-    ...(reader.included.length > 0 ? [`Files that it includes were not read with it: ${reader.included.slice(0, 5).join(', ')}.`] : []),
+    ...(reader.included.length > 0
+      ? [`Files that it includes were not read with it: ${reader.included.slice(0, 5).join(', ')}.`]
+      : []),
   ];
   return { text, title: title || markdownTitle(text), pages: [], warnings };
 };
 
+/** Runs of spaces are one, except in code and at the beginning of a line. */
 function tidy(text: string): string {
   return text
+    .split(/(^```[\s\S]*?^```$)/m)
+    .map((part, i) =>
+      i % 2 === 1
+        ? part
+        : part.replace(/(?<=\S) {2,}(?=\S)| +$|^ (?=[^ ])/gm, (run) => (run.length > 1 ? ' ' : '')),
+    )
+    .join('')
     .replace(/[ \t]+$/gm, '')
     .replace(/\n{3,}/g, '\n\n')
     .trim();

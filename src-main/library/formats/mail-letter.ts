@@ -44,7 +44,10 @@ export function letterText(letter: Letter): LetterText {
 }
 
 function plainBody(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(/[ \t]+$/gm, '').trim();
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[ \t]+$/gm, '')
+    .trim();
 }
 
 /** “2 attachments were not read: a.pdf, b.png.” */
@@ -53,10 +56,14 @@ export function letterWarnings(letters: readonly Letter[]): string[] {
   const encrypted = letters.filter(({ isEncrypted }) => isEncrypted).length;
   const warnings: string[] = [];
   if (names.length > 0) {
-    const listed = names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
-    warnings.push(`${names.length} ${names.length === 1 ? 'attachment was' : 'attachments were'} not read: ${listed}.`);
+    const listed =
+      names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
+    warnings.push(
+      `${names.length} ${names.length === 1 ? 'attachment was' : 'attachments were'} not read: ${listed}.`,
+    );
   }
-  if (encrypted > 0) warnings.push(`${encrypted} encrypted ${encrypted === 1 ? 'message was' : 'messages were'} not read.`);
+  if (encrypted > 0)
+    warnings.push(`${encrypted} encrypted ${encrypted === 1 ? 'message was' : 'messages were'} not read.`);
   return warnings;
 }
 

@@ -8,8 +8,10 @@ async function read(name: string, source: string | Buffer): Promise<ParsedDocume
   return await parser({ name, bytes: Buffer.isBuffer(source) ? source : Buffer.from(source) });
 }
 
-const HEAD = 'From: Ida Voss <ida@example.org>\nTo: per@example.org\nSubject: Weir\nDate: Tue, 3 Feb 2026 10:00:00 +0100\n';
-const HEAD_TEXT = 'From: Ida Voss <ida@example.org>\nTo: per@example.org\nDate: Tue, 3 Feb 2026 10:00:00 +0100\nSubject: Weir\n\n';
+const HEAD =
+  'From: Ida Voss <ida@example.org>\nTo: per@example.org\nSubject: Weir\nDate: Tue, 3 Feb 2026 10:00:00 +0100\n';
+const HEAD_TEXT =
+  'From: Ida Voss <ida@example.org>\nTo: per@example.org\nDate: Tue, 3 Feb 2026 10:00:00 +0100\nSubject: Weir\n\n';
 
 /** A multipart body. */
 function parts(kind: string, boundary: string, ...all: string[]): string {
@@ -18,7 +20,8 @@ function parts(kind: string, boundary: string, ...all: string[]): string {
 
 describe('messages', () => {
   test('quoted-printable text', async () => {
-    const body = 'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\nRaised by 30=C2=A0cm. Gr=C3=BC=C3=9Fe';
+    const body =
+      'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\nRaised by 30=C2=A0cm. Gr=C3=BC=C3=9Fe';
     expect(await read('a.eml', `${HEAD}${body}`)).toEqual({
       text: `${HEAD_TEXT}Raised by 30\u00a0cm. Grüße`,
       headings: [],
@@ -31,9 +34,18 @@ describe('messages', () => {
   test('the page rather than the text, attachments named, a forwarded message with its header', async () => {
     const plain = 'Content-Type: text/plain\n\nplain';
     const page = `Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n${Buffer.from('<h1>Plan</h1><p hidden>preheader</p><p>Grüße</p>').toString('base64')}`;
-    const file = (name: string): string => `Content-Type: application/pdf\nContent-Disposition: attachment; filename="${name}"\n\nx`;
-    const inner = 'Content-Type: message/rfc822\n\nFrom: Per Lund <per@example.org>\nSubject: Inner\n\nInner text';
-    const mail = parts('mixed', 'b1', parts('alternative', 'b2', plain, page), file('a b.pdf'), file('c.pdf'), inner);
+    const file = (name: string): string =>
+      `Content-Type: application/pdf\nContent-Disposition: attachment; filename="${name}"\n\nx`;
+    const inner =
+      'Content-Type: message/rfc822\n\nFrom: Per Lund <per@example.org>\nSubject: Inner\n\nInner text';
+    const mail = parts(
+      'mixed',
+      'b1',
+      parts('alternative', 'b2', plain, page),
+      file('a b.pdf'),
+      file('c.pdf'),
+      inner,
+    );
     const document = await read('a.eml', `${HEAD}${mail}`);
     expect(document.text).toBe(
       `${HEAD_TEXT}# Plan\n\nGrüße\n\nFrom: Per Lund <per@example.org>\nSubject: Inner\nInner text`,
@@ -49,7 +61,10 @@ describe('messages', () => {
     const page = 'Content-Type: text/html\n\n<p>Map: <img src="cid:x" alt="weir at Orm"></p>';
     const picture = 'Content-Type: image/png\nContent-ID: <x>\n\nx';
     const signature = 'Content-Type: application/pgp-signature; name="signature.asc"\n\nx';
-    const { text, warnings } = await read('a.eml', HEAD + parts('signed', 'b1', parts('related', 'b2', page, picture), signature));
+    const { text, warnings } = await read(
+      'a.eml',
+      HEAD + parts('signed', 'b1', parts('related', 'b2', page, picture), signature),
+    );
     expect(text).toBe(`${HEAD_TEXT}Map: weir at Orm`);
     expect(warnings).toEqual([]);
   });
@@ -78,7 +93,9 @@ describe('messages', () => {
 
   test('Apple Mail states the length', async () => {
     const mail = `${HEAD}\nBody`;
-    expect((await read('a.emlx', `${mail.length}     \n${mail}<?xml version="1.0"?><plist/>`)).text).toBe(`${HEAD_TEXT}Body`);
+    expect((await read('a.emlx', `${mail.length}     \n${mail}<?xml version="1.0"?><plist/>`)).text).toBe(
+      `${HEAD_TEXT}Body`,
+    );
   });
 
   test.each([
@@ -97,13 +114,20 @@ test('mailboxes: a page for each message, below its subject', async () => {
     'From a@b.c Tue Feb  3 10:00:00 2026\nFrom: a@b.c\nSubject: One\n\nText\n>From here\n\n' +
     'From d@e.f Tue Feb  3 10:00:00 2026\nFrom: d@e.f\nContent-Type: text/html\n\n<h1>Big</h1><p>x</p>\n';
   const { text, pages, headings } = await read('a.mbox', box);
-  expect(text).toBe('# One\n\nFrom: a@b.c\nSubject: One\n\nText\nFrom here\n\n# Message 2\n\nFrom: d@e.f\n\n## Big\n\nx');
+  expect(text).toBe(
+    '# One\n\nFrom: a@b.c\nSubject: One\n\nText\nFrom here\n\n# Message 2\n\nFrom: d@e.f\n\n## Big\n\nx',
+  );
   expect(pages.map(({ label }) => label)).toEqual(['One', 'Message 2']);
-  expect(headings?.map(({ start }) => text.slice(start).split('\n')[0])).toEqual(['# One', '# Message 2', '## Big']);
+  expect(headings?.map(({ start }) => text.slice(start).split('\n')[0])).toEqual([
+    '# One',
+    '# Message 2',
+    '## Big',
+  ]);
 });
 
 test('web pages saved as a message', async () => {
-  const page = 'Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<title>Weir</title><p>Gr=C3=BC=C3=9Fe</p>';
+  const page =
+    'Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<title>Weir</title><p>Gr=C3=BC=C3=9Fe</p>';
   const mail = `From: <Saved by Blink>\nSubject: Page\n${parts('related', 'b', page, 'Content-Type: text/css\n\np {}', 'Content-Type: image/png\n\nx')}`;
   expect(await read('a.mhtml', mail)).toMatchObject({ text: 'Grüße', title: 'Weir', warnings: [] });
 });
@@ -118,7 +142,7 @@ describe('Outlook', () => {
       for (const [name, value] of Object.entries(content)) {
         const isFile = Buffer.isBuffer(value);
         const entry: Entry = isFile
-          ? { name, type: DOCUMENT, length: value.length, binaryProvider: () => value }
+          ? { name, type: DOCUMENT, length: value.length, binaryProvider: () => new Uint8Array(value) }
           : { name, type: DIRECTORY, length: 0, children: [] };
         folder.children?.push(entries.push(entry) - 1);
         if (!isFile) add(entry, value as Record<string, unknown>);
@@ -144,7 +168,10 @@ describe('Outlook', () => {
   };
 
   test('text, people and the names of attachments', async () => {
-    const attachment = { '__properties_version1.0': Buffer.alloc(8), '__substg1.0_3707001F': text('plan.pdf') };
+    const attachment = {
+      '__properties_version1.0': Buffer.alloc(8),
+      '__substg1.0_3707001F': text('plan.pdf'),
+    };
     const source = compound({
       ...message,
       '__substg1.0_1000001F': text('Raised by 30 cm.\r\nGrüße'),

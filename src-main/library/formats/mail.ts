@@ -9,12 +9,23 @@ import { letterText, letterWarnings, personText, type Letter } from './mail-lett
 /** A message in a file (RFC 5322), also with the length before it and data after it that Apple Mail adds. */
 export const eml: DocumentParser = async ({ bytes, name }) => {
   if (bytes.length === 0) throw noText(name, 'the file is empty');
-  const [, length = ''] = /\.emlx$/i.test(name) ? (/^(\d{1,12})[ \t]*\r?\n/.exec(bytes.toString('latin1', 0, 20)) ?? []) : [];
+  const [, length = ''] = /\.emlx$/i.test(name)
+    ? (/^(\d{1,12})[ \t]*\r?\n/.exec(bytes.toString('latin1', 0, 20)) ?? [])
+    : [];
   const start = length === '' ? 0 : bytes.indexOf(10) + 1;
-  const letter = await readLetter(length === '' ? bytes : bytes.subarray(start, start + Number(length)), name);
+  const letter = await readLetter(
+    length === '' ? bytes : bytes.subarray(start, start + Number(length)),
+    name,
+  );
   const { text, headings, hiddenWords } = letterText(letter);
   if (text === '') throw noText(name, 'the message is empty');
-  return { text, headings, title: letter.subject, pages: [], warnings: [...letterWarnings([letter]), ...hiddenWarnings(hiddenWords)] };
+  return {
+    text,
+    headings,
+    title: letter.subject,
+    pages: [],
+    warnings: [...letterWarnings([letter]), ...hiddenWarnings(hiddenWords)],
+  };
 };
 
 /** A line `From sender date` begins each message of a mailbox (RFC 4155). */
@@ -23,7 +34,10 @@ const SEPARATOR = /(?:^|\r?\n\r?\n|^\r?\n)(?=From [^\r\n]*\d{2}:\d{2}[^\r\n]*\r?
 /** Messages in order, each a page under its subject. */
 export const mbox: DocumentParser = async ({ bytes, name }) => {
   if (bytes.length === 0) throw noText(name, 'the file is empty');
-  const messages = bytes.toString('latin1').split(SEPARATOR).filter((message) => message.trim() !== '');
+  const messages = bytes
+    .toString('latin1')
+    .split(SEPARATOR)
+    .filter((message) => message.trim() !== '');
   const letters: Letter[] = [];
   const pages: { label: string; text: string; headings: ParsedHeading[] }[] = [];
   let damaged = 0;
@@ -42,14 +56,19 @@ export const mbox: DocumentParser = async ({ bytes, name }) => {
     pages.push({ label: title.slice(0, 80), ...under(title, text, headings) });
   }
   const joined = joinPages(pages);
-  if (joined.text === '') throw damaged > 0 ? broken(name, 'its messages are damaged') : noText(name, 'it has no messages');
+  if (joined.text === '')
+    throw damaged > 0 ? broken(name, 'its messages are damaged') : noText(name, 'it has no messages');
   const warnings = [...letterWarnings(letters), ...hiddenWarnings(hidden)];
   if (damaged > 0) warnings.push(`Damaged messages were not read: ${damaged}.`);
   return { ...joined, title: '', warnings };
 };
 
 /** A message below a heading; its own headings are one level deeper. */
-function under(title: string, text: string, headings: readonly ParsedHeading[]): { text: string; headings: ParsedHeading[] } {
+function under(
+  title: string,
+  text: string,
+  headings: readonly ParsedHeading[],
+): { text: string; headings: ParsedHeading[] } {
   let whole = `# ${title}\n\n`;
   const all: ParsedHeading[] = [{ start: 0, level: 1, title }];
   let from = 0;
@@ -74,6 +93,11 @@ export const mhtml: DocumentParser = async ({ bytes, name }) => {
   return { text, headings, title: title || letter.subject, pages: [], warnings: hiddenWarnings(hiddenWords) };
 };
 
+/** A message has at least one of these fields. */
+const FIELDS = new Set(
+  'from to subject date received message-id content-type mime-version return-path'.split(' '),
+);
+
 async function readLetter(bytes: Buffer, name: string): Promise<Letter> {
   let email: Email;
   try {
@@ -81,7 +105,7 @@ async function readLetter(bytes: Buffer, name: string): Promise<Letter> {
   } catch (error) {
     throw broken(name, `its parts are damaged (${reasonOf(error)})`, error);
   }
-  if (email.headers.length === 0) throw broken(name, 'it is not a mail message');
+  if (!email.headers.some(({ key }) => FIELDS.has(key))) throw broken(name, 'it is not a mail message');
   const { html = '', text = '', subject = '', from, sender } = email;
   const encrypted = email.attachments.some(({ mimeType }) => /pkcs7-mime|pgp-encrypted/.test(mimeType));
   return {
@@ -92,7 +116,11 @@ async function readLetter(bytes: Buffer, name: string): Promise<Letter> {
     subject: subject.replace(/\s+/g, ' ').trim(),
     html: withPlainHeaders(html),
     text,
-    attachments: encrypted ? [] : email.attachments.filter((one) => one.related !== true && !isSignature(one.mimeType)).map(({ filename, mimeType }) => filename || mimeType),
+    attachments: encrypted
+      ? []
+      : email.attachments
+          .filter((one) => one.related !== true && !isSignature(one.mimeType))
+          .map(({ filename, mimeType }) => filename || mimeType),
     isEncrypted: encrypted && (html + text).trim() === '',
   };
 }
@@ -100,15 +128,22 @@ async function readLetter(bytes: Buffer, name: string): Promise<Letter> {
 /** The library takes text without a stated encoding for UTF-8. */
 function withCharset(bytes: Buffer, name: string): Buffer {
   const isAscii = !bytes.some((byte) => byte > 127);
-  return isAscii || /charset\s*=/i.test(bytes.toString('latin1')) ? bytes : Buffer.from(decodeText(bytes, name));
+  return isAscii || /charset\s*=/i.test(bytes.toString('latin1'))
+    ? bytes
+    : Buffer.from(decodeText(bytes, name));
 }
 
 /** The library puts the header of a forwarded message into a page as columns, with the addresses behind links. */
 function withPlainHeaders(html: string): string {
   return html
-    .replace(/<div class="postal-email-header-key">(\w+)<\/div><div class="postal-email-header-value/g, '<div>$1: <span class="')
-    .replace(/<a href="mailto:([^"]*)" class="postal-email-address">([^<]*)<\/a>/g, (_, address: string, name: string) =>
-      name === `&lt;${address}&gt;` ? address : `${name} &lt;${address}&gt;`,
+    .replace(
+      /<div class="postal-email-header-key">(\w+)<\/div><div class="postal-email-header-value/g,
+      '<div>$1: <span class="',
+    )
+    .replace(
+      /<a href="mailto:([^"]*)" class="postal-email-address">([^<]*)<\/a>/g,
+      (_, address: string, name: string) =>
+        name === `&lt;${address}&gt;` ? address : `${name} &lt;${address}&gt;`,
     );
 }
 

@@ -8,7 +8,8 @@ export const markdown: DocumentParser = ({ bytes, name }) => {
   const source = decodeText(bytes, name);
   const { title, fields, body } = readFrontMatter(source);
   const text = [fields, withoutComments(body)].filter((part) => part.trim() !== '').join('\n\n');
-  if (text.trim() === '') throw noText(name, source.trim() === '' ? 'the file is empty' : 'it has only a title or comments');
+  if (text.trim() === '')
+    throw noText(name, source.trim() === '' ? 'the file is empty' : 'it has only a title or comments');
   return { text, title: title || markdownTitle(body), pages: [], warnings: [] };
 };
 
@@ -24,7 +25,11 @@ function withoutComments(text: string): string {
     const mark = inComment ? '' : (FENCE.exec(line)?.[1] ?? '');
     if (fence === '') fence = mark;
     else if (mark.startsWith(fence)) fence = '';
-    if (fence !== '' || mark !== '' || (!inComment && (!line.includes('<!--') || /^(?: {4}|\t)/.test(line)))) {
+    if (
+      fence !== '' ||
+      mark !== '' ||
+      (!inComment && (!line.includes('<!--') || /^(?: {4}|\t)/.test(line)))
+    ) {
       kept.push(line);
       continue;
     }

@@ -6,6 +6,12 @@ import { hiddenWarnings } from './html.ts';
 import { letterText, letterWarnings, personText, type Letter } from './mail-letter.ts';
 import { plainText } from './text.ts';
 
+/** Its types declare what some loaders do with a CommonJS module; others give its default export itself. */
+const MsgReader =
+  'default' in MsgReaderModule
+    ? MsgReaderModule.default
+    : (MsgReaderModule as typeof MsgReaderModule.default);
+
 /** Compound files; other programs give `.msg` to plain text. */
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
 
@@ -17,6 +23,7 @@ export const msg: DocumentParser = (file) => {
   const fields = readFields(bytes, name);
   const letter = letterOf(fields, name);
   const { text, headings, hiddenWords } = letterText(letter);
+  if (text === '' && fields.messageClass === undefined) throw broken(name, 'it is not a message of Outlook');
   if (text === '') throw noText(name, 'the message is empty');
   const warnings = [...letterWarnings([letter]), ...hiddenWarnings(hiddenWords)];
   if (letter.text.trim() === '' && letter.html === '' && fields.compressedRtf)
@@ -28,11 +35,12 @@ function readFields(bytes: Buffer, name: string): FieldsData {
   let fields: FieldsData;
   try {
     const copy = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-    fields = new MsgReaderModule.default(copy as ArrayBuffer).getFileData();
+    fields = new MsgReader(copy as ArrayBuffer).getFileData();
   } catch (error) {
     throw broken(name, `it is damaged (${reasonOf(error)})`, error);
   }
-  if (fields.error !== undefined || fields.dataType !== 'msg') throw broken(name, 'it is not a message of Outlook');
+  if (fields.error !== undefined || fields.dataType !== 'msg')
+    throw broken(name, 'it is not a message of Outlook');
   return fields;
 }
 
@@ -45,14 +53,25 @@ function letterOf(fields: FieldsData, name: string): Letter {
       .join(', ');
   const encrypted = /SMIME(?!\.MultipartSigned)/i.test(fields.messageClass ?? '');
   return {
-    from: personText(fields.senderName ?? '', fields.senderSmtpAddress ?? fields.creatorSMTPAddress ?? mailAddress(fields.senderEmail)),
+    from: personText(
+      fields.senderName ?? '',
+      fields.senderSmtpAddress ?? fields.creatorSMTPAddress ?? mailAddress(fields.senderEmail),
+    ),
     to: people('to'),
     cc: people('cc'),
-    date: /^Date:[ \t]*(.+)$/im.exec(fields.headers ?? '')?.[1]?.trim() ?? fields.clientSubmitTime ?? fields.messageDeliveryTime ?? '',
+    date:
+      /^Date:[ \t]*(.+)$/im.exec(fields.headers ?? '')?.[1]?.trim() ??
+      fields.clientSubmitTime ??
+      fields.messageDeliveryTime ??
+      '',
     subject: subject.replace(/\s+/g, ' ').trim(),
     html: bodyHtml ?? (html ? decodeMarkup(Buffer.from(html), name) : ''),
     text: body,
-    attachments: encrypted ? [] : attachments.filter(({ attachmentHidden }) => attachmentHidden !== true).map((one) => one.fileName ?? one.name ?? one.fileNameShort ?? 'unnamed'),
+    attachments: encrypted
+      ? []
+      : attachments
+          .filter(({ attachmentHidden }) => attachmentHidden !== true)
+          .map((one) => one.fileName ?? one.name ?? one.fileNameShort ?? 'unnamed'),
     isEncrypted: encrypted && body.trim() === '',
   };
 }

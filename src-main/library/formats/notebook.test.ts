@@ -3,13 +3,19 @@ import type { ParsedDocument } from './format.ts';
 import { notebook } from './notebook.ts';
 
 const read = async (book: unknown): Promise<ParsedDocument> =>
-  await notebook({ name: 'a.ipynb', bytes: Buffer.from(typeof book === 'string' ? book : JSON.stringify(book)) });
+  await notebook({
+    name: 'a.ipynb',
+    bytes: Buffer.from(typeof book === 'string' ? book : JSON.stringify(book)),
+  });
 
 test('cells with their outputs', async () => {
   const outputs = [
     { output_type: 'stream', text: ['\u001b[31m1\u001b[0m\n', '10%\r20%\n'] },
     { output_type: 'display_data', data: { 'image/png': 'x', 'text/plain': ['<Figure size 1>'] } },
-    { output_type: 'execute_result', data: { 'text/html': '<table><tr><th><th>a<tr><th>0<td>5</table>', 'text/plain': 'x' } },
+    {
+      output_type: 'execute_result',
+      data: { 'text/html': '<table><tr><th><th>a<tr><th>0<td>5</table>', 'text/plain': 'x' },
+    },
     { output_type: 'execute_result', data: { 'text/plain': ['4', '2'] } },
     { output_type: 'error', traceback: ['\u001b[0;31mZeroDivisionError\u001b[0m'] },
   ];
@@ -36,7 +42,9 @@ test('version 3', async () => {
     { cell_type: 'heading', level: 2, source: 'Weir' },
     { cell_type: 'code', language: 'python', input: ['1'], outputs: [{ output_type: 'pyout', text: ['1'] }] },
   ];
-  expect((await read({ worksheets: [{ cells }], nbformat: 3 })).text).toBe('## Weir\n\n```python\n1\n```\n\n```\n1\n```');
+  expect((await read({ worksheets: [{ cells }], nbformat: 3 })).text).toBe(
+    '## Weir\n\n```python\n1\n```\n\n```\n1\n```',
+  );
 });
 
 test.each([

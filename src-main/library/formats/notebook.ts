@@ -16,12 +16,17 @@ export const notebook: DocumentParser = ({ bytes, name }) => {
   if (cells.length === 0 && !Array.isArray(book['cells']) && !Array.isArray(book['worksheets']))
     throw broken(name, 'it is not a Jupyter notebook');
   const metadata = objectOf(book['metadata']);
-  const language = textOf(objectOf(metadata['language_info'])['name']) || textOf(objectOf(metadata['kernelspec'])['language']);
+  const language =
+    textOf(objectOf(metadata['language_info'])['name']) ||
+    textOf(objectOf(metadata['kernelspec'])['language']);
   const pictures = { count: 0 };
-  const parts = cells.flatMap((cell) => cellText(cell, language, pictures)).filter((part) => part.trim() !== '');
+  const parts = cells
+    .flatMap((cell) => cellText(cell, language, pictures))
+    .filter((part) => part.trim() !== '');
   const text = parts.join('\n\n');
   if (text === '') throw noText(name, 'its cells are empty or have only pictures');
-  const warnings = pictures.count > 0 ? [`Pictures that the code made were not read: ${pictures.count}.`] : [];
+  const warnings =
+    pictures.count > 0 ? [`Pictures that the code made were not read: ${pictures.count}.`] : [];
   return { text, title: textOf(metadata['title']) || markdownTitle(text), pages: [], warnings };
 };
 
@@ -42,7 +47,10 @@ function cellText(cell: Json, language: string, pictures: { count: number }): st
   const source = textOf(cell['source'] ?? cell['input']).replace(/\n+$/, '');
   switch (cell['cell_type']) {
     case 'code':
-      return [fenced(source, textOf(cell['language']) || language), ...listOf(cell['outputs']).map((one) => outputText(objectOf(one), pictures))];
+      return [
+        fenced(source, textOf(cell['language']) || language),
+        ...listOf(cell['outputs']).map((one) => outputText(objectOf(one), pictures)),
+      ];
     case 'heading':
       return [`${'#'.repeat(Math.min(Math.max(Number(cell['level']) || 1, 1), 6))} ${source}`];
     default:
@@ -72,7 +80,10 @@ function outputText(output: Json, pictures: { count: number }): string {
 
 function fenced(code: string, language = ''): string {
   if (code.trim() === '') return '';
-  const longest = Math.max(2, ...[...code.matchAll(/^ {0,3}(`{3,})/gm)].map(([, marks = '']) => marks.length));
+  const longest = Math.max(
+    2,
+    ...[...code.matchAll(/^ {0,3}(`{3,})/gm)].map(([, marks = '']) => marks.length),
+  );
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${code.replace(/\n+$/, '')}\n${fence}`;
 }
@@ -94,5 +105,7 @@ function listOf(value: unknown): readonly unknown[] {
 /** Notebooks hold text as a string or as a list of lines. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  return listOf(value).filter((line) => typeof line === 'string').join('');
+  return listOf(value)
+    .filter((line) => typeof line === 'string')
+    .join('');
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { subtitles } from './subtitles.ts';
 
-const read = async (text: string): Promise<string> => (await subtitles({ name: 'a.srt', bytes: Buffer.from(text) })).text;
+const read = async (text: string): Promise<string> =>
+  (await subtitles({ name: 'a.srt', bytes: Buffer.from(text) })).text;
 
 test('SubRip: without numbers, times and styles; a pause begins a paragraph', async () => {
   expect(

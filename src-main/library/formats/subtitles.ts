@@ -5,7 +5,14 @@ import type { DocumentParser } from './format.ts';
 /** The line of times of a cue: SubRip's with commas, WebVTT's with points and perhaps without hours (WebVTT, 4.1). */
 const TIMES = /^\s*(?:\d+:)?\d{1,3}:\d{2}[.,:]\d{1,3}\s*-->\s*(?:\d+:)?\d{1,3}:\d{2}[.,:]\d{1,3}/;
 const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&', lt: '<', gt: '>', nbsp: ' ', lrm: '', rlm: '', quot: '"', apos: "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  nbsp: ' ',
+  lrm: '',
+  rlm: '',
+  quot: '"',
+  apos: "'",
 };
 
 /** What is said, one cue a line, without numbers, times, notes and styles. A pause of this many seconds begins a paragraph. */
@@ -39,7 +46,8 @@ export const subtitles: DocumentParser = ({ bytes, name }) => {
 function beginsCue(lines: readonly string[], at: number): boolean {
   const [line = '', next = '', third = ''] = lines.slice(at, at + 3);
   if (TIMES.test(line)) return true;
-  if (line.trim() !== '') return /^\s*\d+\s*$/.test(line) && TIMES.test(next) && (lines[at - 1] ?? '').trim() === '';
+  if (line.trim() !== '')
+    return /^\s*\d+\s*$/.test(line) && TIMES.test(next) && (lines[at - 1] ?? '').trim() === '';
   return /^(?:NOTE|STYLE|REGION)(?:\s|$)/.test(next) || TIMES.test(next) || TIMES.test(third);
 }
 

@@ -42,7 +42,12 @@ function topHeading(head: string): string | undefined {
     const heading = HEADING.exec(line)?.[1];
     if (heading !== undefined) return heading;
     if (UNDERLINE.test(line) && paragraph !== '') return paragraph;
-    const inParagraph = mark === '' && line.trim() !== '' && !/^(?: {4}|\t| {0,3}[>#])/.test(line) && paragraph.length < MAX_TITLE_UNITS;
+    const inParagraph =
+      mark === '' &&
+      line.trim() !== '' &&
+      !UNDERLINE.test(line) &&
+      !/^(?: {4}|\t| {0,3}[>#])/.test(line) &&
+      paragraph.length < MAX_TITLE_UNITS;
     paragraph = inParagraph ? `${paragraph} ${line.trim()}`.trim() : '';
   }
   return undefined;
