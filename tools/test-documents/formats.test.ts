@@ -163,7 +163,18 @@ describe('extracted text', () => {
       <table><tr><th>Day</th><th>Hour</th></tr><tr><td>Mon</td><td>12</td></tr></table><ul><li>one</li></ul></main></body></html>`;
     expect(await parse('a.html', page)).toMatchObject({
       title: 'Tides & winds',
-      text: '## Spring\n\nHigh water at noon.\n\n- Day | Hour\n- Mon | 12\n\n- one',
+      text: '## Spring\n\nHigh water at noon.\n\n- Day: Mon; Hour: 12\n\n- one',
+    });
+  });
+
+  test('mail, of both kinds of file', async () => {
+    expect((await parse('a.eml', 'From: Mara <m@x.org>\nSubject: Tides\n\nHigh water at noon.')).text).toBe(
+      'From: Mara <m@x.org>\nSubject: Tides\n\nHigh water at noon.',
+    );
+    await expect(
+      parse('a.msg', Buffer.from(`d0cf11e0a1b11ae1${'00'.repeat(600)}`, 'hex')),
+    ).rejects.toMatchObject({
+      code: 'DOCUMENT_UNREADABLE',
     });
   });
 

@@ -1,8 +1,9 @@
 import type { ParsedHeading } from './format.ts';
+import { leadsToNote } from './html-blocks.ts';
 import { HEADING, OURS } from './html-builder.ts';
 import { hiddenSelectors, siteNavigation } from './html-hidden.ts';
 import { descendants, flatText, idOf, isElement, nameOf, parseHtml } from './html-nodes.ts';
-import { leadsToNote, PageWriter } from './html-walk.ts';
+import { PageWriter } from './html-walk.ts';
 
 /** Precedes, with its number, the first words of an element whose position is requested. */
 const TARGET = /\uE001(\d+)\uE002/g;

@@ -1,3 +1,4 @@
+import { BLOCKS, countWords, dropFirstLineEnd, insideLink, keepsSpace, leadsToNote } from './html-blocks.ts';
 import { HEADING, TextBuilder, targetMark } from './html-builder.ts';
 import { inputText, isPlainPicture, listNumber, pictureText, selectText } from './html-controls.ts';
 import { isDecoration, isHidden, showsText, type HiddenSelectors } from './html-hidden.ts';
@@ -7,24 +8,6 @@ import { contentOf, isLayout, tableLines } from './html-table.ts';
 
 /** Elements nested deeper than this are read as plain words, as browsers do beyond 512. */
 const MAX_DEPTH = 400;
-
-/** Elements that begin and end a line; the value is the number of line ends around them (2: a paragraph). */
-const BLOCKS = new Map<string, number>([
-  ...words(
-    'p pre blockquote table ul ol dl figure section article main header footer aside nav details dialog fieldset form hgroup',
-    2,
-  ),
-  ...words('listing xmp hr address center', 2),
-  ...words(
-    'div li dt dd tr summary figcaption legend caption optgroup body html head frameset noframes search menu dir',
-    1,
-  ),
-  ...words('thead tbody tfoot th td foreignobject', 1),
-]);
-
-function words(names: string, value: number): [string, number][] {
-  return names.split(' ').map((name) => [name, value]);
-}
 
 const STRUCK = new Set(['del', 's', 'strike']);
 const LISTS = new Set(['ul', 'ol', 'menu', 'dir']);
@@ -321,30 +304,4 @@ export class PageWriter {
       this.#out.hold();
     }
   }
-}
-
-/** Whether an element is the number of a note in the text (EPUB's and ARIA's names). */
-export function leadsToNote(element: HtmlElement): boolean {
-  return rolesOf(element).some((role) => role === 'noteref' || role === 'doc-noteref');
-}
-
-function insideLink({ parent }: HtmlElement): boolean {
-  return parent !== null && 'name' in parent && parent.name === 'a';
-}
-
-function keepsSpace(element: HtmlElement, name: string, outer: Context): boolean {
-  const own = /white-space\s*:\s*(pre|break-spaces|normal|nowrap)/i.exec(element.attribs['style'] ?? '')?.[1];
-  if (own !== undefined) return !/^n/i.test(own);
-  return outer.preformatted || name === 'pre' || name === 'listing' || name === 'xmp';
-}
-
-/** HTML standard, 13.2.6.4.7: the line end after the tag is not part of the text. */
-function dropFirstLineEnd(element: HtmlElement): void {
-  const [first] = element.children;
-  if (first !== undefined && 'data' in first && first.type === 'text')
-    first.data = first.data.replace(/^\n/, '');
-}
-
-function countWords(text: string): number {
-  return text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
 }
