@@ -9,20 +9,15 @@ export interface FrontMatter {
   body: string;
 }
 
-const BLOCK = /^(---|\+\+\+)[ \t]*\n([\s\S]{0,65536}?)\n?^(?:\1|\.\.\.)[ \t]*(?:\n|$)/m;
+const BLOCK = /^(---|\+\+\+)[ \t]*\n([\s\S]{0,65536}?)\n?^(?:\1|\.\.\.)[ \t]*(?:\n|$)/my;
 const MAX_DEPTH = 2;
 const MAX_FIELD = 2000;
 
 /** A text without front matter is all body; so is one that only begins with a rule. */
 export function readFrontMatter(text: string): FrontMatter {
-  const [block, fence, source = ''] =
-    text.startsWith('---') || text.startsWith('+++') ? (BLOCK.exec(text) ?? []) : [];
-  const fields =
-    block === undefined || !text.startsWith(block)
-      ? undefined
-      : fence === '---'
-        ? yaml(source)
-        : pairs(source);
+  BLOCK.lastIndex = 0;
+  const [block, fence, source = ''] = BLOCK.exec(text) ?? [];
+  const fields = fence === '---' ? yaml(source) : pairs(source);
   if (block === undefined || !fields) return { title: '', fields: '', body: text };
   let title = '';
   const lines: string[] = [];

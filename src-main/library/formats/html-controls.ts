@@ -34,7 +34,7 @@ export function pictureText(picture: HtmlElement): string {
 }
 
 const PLAIN =
-  /^(?:the |an? )?(?:(?:book |front |back )?cover|image|picture|photo|figure|illustration|page|title ?page|logo|icon|img|avatar|unknown|placeholder|null|undefined)?(?: image| page)?[\s_\-#.:]*\d*$|\.(?:jpe?g|png|gif|svg|webp|bmp|tiff?)$|^https?:\/\/\S*$/i;
+  /^(?:the |an? )?(?:(?:book |front |back )?cover|image|picture|photo|figure|illustration|page|title ?page|logo|icon|img|avatar|unknown|placeholder|null|undefined)(?: image| page)?[\s_\-#.:]*\d*$|\.(?:jpe?g|png|gif|svg|webp|bmp|tiff?)$|^https?:\/\/\S*$/i;
 
 /** A text that only says that there is a picture, or which file it is. */
 export function isPlainPicture(text: string): boolean {

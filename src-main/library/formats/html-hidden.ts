@@ -22,21 +22,26 @@ const SIMPLE = /^([a-z][a-z0-9]*)?[.#][\w-]+$/i;
  * at a time.
  */
 export function hiddenSelectors(root: Root): HiddenSelectors {
-  const hidden = new Set<string>();
+  const hidden = new Map<string, string[]>();
   const shown: string[] = [];
   for (const node of descendants(root)) {
     if (!isElement(node) || node.name !== 'style' || node.attribs['media'] === 'print') continue;
     const css = node.children.map((child) => ('data' in child ? child.data : '')).join('');
     for (const { selectors, body, nested } of rulesOf(css)) {
       if (SHOWS.test(body)) shown.push(...selectors);
-      if (!nested && HIDES.test(body))
-        for (const one of selectors) if (SIMPLE.test(one)) hidden.add(one.toLowerCase());
+      if (nested || !HIDES.test(body)) continue;
+      for (const selector of selectors.filter((one) => SIMPLE.test(one)).map((one) => one.toLowerCase()))
+        hidden.set(partOf(selector), [...(hidden.get(partOf(selector)) ?? []), selector]);
     }
   }
   for (const selector of shown)
-    for (const [part] of selector.toLowerCase().matchAll(/[.#][\w-]+/g))
-      for (const one of hidden) if (one.endsWith(part)) hidden.delete(one);
-  return hidden;
+    for (const [part] of selector.toLowerCase().matchAll(/[.#][\w-]+/g)) hidden.delete(part);
+  return new Set([...hidden.values()].flat());
+}
+
+/** The class or id in a simple selector. */
+function partOf(selector: string): string {
+  return selector.slice(Math.max(selector.indexOf('.'), selector.indexOf('#')));
 }
 
 function* rulesOf(css: string): Generator<{ selectors: string[]; body: string; nested: boolean }> {
@@ -103,13 +108,22 @@ function isScriptPlea(element: HtmlElement): boolean {
   return text.length < 300 && /java\s?script/i.test(text);
 }
 
-/** Whether text directly in an element is visible: unlike `display`, these properties can be set back further inside. */
-export function showsText({ attribs }: HtmlElement, inherited: boolean): boolean {
+/** Properties that hide text and, unlike `display`, can be set back further inside. */
+export interface Shown {
+  visibility: boolean;
+  size: boolean;
+}
+
+/** Whether text directly in an element is visible. */
+export function showsText({ attribs }: HtmlElement, inherited: Shown): Shown {
   const style = attribs['style'];
   if (style === undefined) return inherited;
-  if (/visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d])/i.test(style)) return false;
-  if (/visibility\s*:\s*visible|font-size\s*:/i.test(style)) return true;
-  return inherited;
+  const visibility = /visibility\s*:\s*(visible|hidden|collapse)/i.exec(style)?.[1];
+  const size = /font-size\s*:\s*(0(?![.\d])|.)/i.exec(style)?.[1];
+  return {
+    visibility: visibility === undefined ? inherited.visibility : visibility.toLowerCase() === 'visible',
+    size: size === undefined ? inherited.size : size !== '0',
+  };
 }
 
 const CONTENTS = /(?:^|[\s_-])(?:toc|contents|tableofcontents)(?:$|[\s_-])/i;

@@ -1,7 +1,7 @@
 import { BLOCKS, countWords, dropFirstLineEnd, insideLink, keepsSpace, leadsToNote } from './html-blocks.ts';
 import { HEADING, TextBuilder, targetMark } from './html-builder.ts';
 import { inputText, isPlainPicture, listNumber, pictureText, selectText } from './html-controls.ts';
-import { isDecoration, isHidden, showsText, type HiddenSelectors } from './html-hidden.ts';
+import { isDecoration, isHidden, showsText, type HiddenSelectors, type Shown } from './html-hidden.ts';
 import { mathText } from './html-math.ts';
 import { flatText, idOf, isElement, nameOf, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
 import { contentOf, isLayout, tableLines } from './html-table.ts';
@@ -16,8 +16,7 @@ interface Context {
   depth: number;
   /** White space stays. */
   preformatted: boolean;
-  /** Whether text is visible; see showsText. */
-  visible: boolean;
+  shown: Shown;
   /** Nested lists follow without a blank line. */
   inList: boolean;
 }
@@ -50,7 +49,12 @@ export class PageWriter {
 
   write(
     nodes: readonly HtmlNode[],
-    context: Context = { depth: 0, preformatted: false, visible: true, inList: false },
+    context: Context = {
+      depth: 0,
+      preformatted: false,
+      shown: { visibility: true, size: true },
+      inList: false,
+    },
   ): void {
     for (const node of nodes) {
       if (isElement(node)) this.#element(node, context);
@@ -59,8 +63,8 @@ export class PageWriter {
     }
   }
 
-  #words(data: string, { preformatted, visible }: Context): void {
-    if (!visible) this.hiddenWords += countWords(data);
+  #words(data: string, { preformatted, shown }: Context): void {
+    if (!isShown(shown)) this.hiddenWords += countWords(data);
     else if (preformatted) this.#out.preformatted(data.replaceAll('\u00ad', ''));
     else this.#out.words(data.replaceAll('\u00ad', ''));
   }
@@ -68,9 +72,9 @@ export class PageWriter {
   #element(element: HtmlElement, outer: Context): void {
     this.#placeTarget(element);
     if (this.#page.navigation.has(element) || isDecoration(element)) return;
-    const visible = showsText(element, outer.visible);
+    const shown = showsText(element, outer.shown);
     if (isHidden(element, this.#page.hiddenBySheet)) {
-      if (!/^(?:script|style|title|noscript|head)$/.test(element.name))
+      if (!/^(?:script|style|title|noscript|nav)$/.test(element.name))
         this.hiddenWords += countWords(flatText(element));
       return;
     }
@@ -79,7 +83,7 @@ export class PageWriter {
     const breaks = BLOCKS.get(name) ?? 0;
     const context = {
       ...outer,
-      visible,
+      shown,
       depth: outer.depth + 1,
       preformatted: keepsSpace(element, name, outer),
     };
@@ -170,7 +174,7 @@ export class PageWriter {
         ...context,
         inList: true,
         preformatted: false,
-        visible: showsText(cell, context.visible),
+        shown: showsText(cell, context.shown),
       });
     });
     for (const line of lines.split('\n').filter(Boolean)) {
@@ -188,7 +192,7 @@ export class PageWriter {
         this.write([node], inside);
         continue;
       }
-      number.next(node);
+      if (!isHidden(node, this.#page.hiddenBySheet)) number.next(node);
       const mark = name === 'ol' ? `${number.text(node)} ` : '- ';
       this.#out.item(mark, () => this.#element(node, inside));
     }
@@ -220,7 +224,7 @@ export class PageWriter {
     this.write(part.children, {
       ...context,
       depth: context.depth + 1,
-      visible: showsText(part, context.visible),
+      shown: showsText(part, context.shown),
     });
   }
 
@@ -255,7 +259,7 @@ export class PageWriter {
       const name = nameOf(child).toLowerCase();
       if (name === 'text') {
         this.#placeTarget(child);
-        if (isHidden(child, this.#page.hiddenBySheet) || !showsText(child, context.visible)) continue;
+        if (isHidden(child, this.#page.hiddenBySheet) || !isShown(showsText(child, context.shown))) continue;
         this.#out.break(1);
         this.#out.words(
           child.children
@@ -304,4 +308,8 @@ export class PageWriter {
       this.#out.hold();
     }
   }
+}
+
+function isShown({ visibility, size }: Shown): boolean {
+  return visibility && size;
 }

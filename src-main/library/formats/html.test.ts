@@ -87,6 +87,10 @@ describe('what is visible', () => {
 
   test.each([
     ['part of a hidden element', '<p style="visibility:hidden">no <b style="visibility:visible">Yes</b></p>'],
+    [
+      'no size inside a hidden element',
+      '<p>Yes</p><p style="visibility:hidden"><b style="font-size:12px">no</b></p>',
+    ],
     ['letters in a box of size 0', '<div style="font-size:0"><b style="font-size:12px">Yes</b></div>'],
     [
       'a tab that a script shows',

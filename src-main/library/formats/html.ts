@@ -9,7 +9,7 @@ export const html: DocumentParser = ({ bytes, name }) => readPage(decodeMarkup(b
 export function readPage(page: string, name: string): ParsedDocument & { headings: readonly object[] } {
   const xhtml = /^\s*<\?xml\s/.test(page) || /\.xht(?:ml)?$/i.test(name);
   const { text, headings, title, hiddenWords } = htmlToText(page, [], xhtml);
-  if (text === '') throw noText(name, 'it has only scripts, pictures or navigation');
+  if (text === '') throw noText(name, 'it has only scripts, pictures or hidden text');
   return { text, headings, title, pages: [], warnings: hiddenWarnings(hiddenWords) };
 }
 

@@ -29,7 +29,7 @@ export const eml: DocumentParser = async ({ bytes, name }) => {
 };
 
 /** A line `From sender date` begins each message of a mailbox (RFC 4155). */
-const SEPARATOR = /(?:^|\r?\n\r?\n|^\r?\n)(?=From [^\r\n]*\d{2}:\d{2}[^\r\n]*\r?\n)/g;
+const SEPARATOR = /(?:^|\r?\n\r?\n|^\r?\n)(?=From [^\r\n]{0,200}\d{2}:\d{2}[^\r\n]{0,200}\r?\n)/g;
 
 /** Messages in order, each a page under its subject. */
 export const mbox: DocumentParser = async ({ bytes, name }) => {
@@ -87,7 +87,7 @@ export const mhtml: DocumentParser = async ({ bytes, name }) => {
   const letter = await readLetter(bytes, name);
   const { text, headings, title, hiddenWords } = htmlToText(letter.html);
   if (text === '') {
-    if (letter.text.trim() === '') throw noText(name, 'it has only scripts, pictures or navigation');
+    if (letter.text.trim() === '') throw noText(name, 'it has only scripts, pictures or hidden text');
     return { text: letter.text.trim(), headings: [], title: letter.subject, pages: [], warnings: [] };
   }
   return { text, headings, title: title || letter.subject, pages: [], warnings: hiddenWarnings(hiddenWords) };
