@@ -1,4 +1,4 @@
-import { rolesOf, type HtmlElement } from './html-nodes.ts';
+import { flatText, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
 
 /** Elements that begin and end a line; the value is the number of line ends around them (2: a paragraph). */
 export const BLOCKS = new Map<string, number>([
@@ -23,8 +23,9 @@ export function leadsToNote(element: HtmlElement): boolean {
   return rolesOf(element).some((role) => role === 'noteref' || role === 'doc-noteref');
 }
 
-export function insideLink({ parent }: HtmlElement): boolean {
-  return parent !== null && 'name' in parent && parent.name === 'a';
+/** Whether a node is a link with just this text. */
+export function isLink(node: HtmlElement['parent'] | HtmlNode, label: string): boolean {
+  return node !== null && 'name' in node && node.name === 'a' && flatText(node, 100) === label;
 }
 
 export function keepsSpace(

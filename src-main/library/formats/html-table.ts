@@ -38,6 +38,19 @@ function rowsOf(table: HtmlElement): Row[] {
   return parts.flat();
 }
 
+/** What is in a table but in no cell, and the caption. */
+export function strayNodes(table: HtmlElement): HtmlNode[] {
+  const strays: HtmlNode[] = [];
+  const stack = [table];
+  for (let top = stack.pop(); top; top = stack.pop()) {
+    for (const node of top.children) {
+      if (!isElement(node) || !IN_TABLE.test(nameOf(node))) strays.push(node);
+      else if (!/^t[dh]$/.test(nameOf(node))) stack.push(node);
+    }
+  }
+  return strays;
+}
+
 /** What is in a cell. */
 export function contentOf(cell: HtmlElement): HtmlNode[] {
   return cell.children.filter(

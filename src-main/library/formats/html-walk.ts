@@ -1,10 +1,10 @@
-import { BLOCKS, countWords, dropFirstLineEnd, insideLink, keepsSpace, leadsToNote } from './html-blocks.ts';
+import { BLOCKS, countWords, dropFirstLineEnd, isLink, keepsSpace, leadsToNote } from './html-blocks.ts';
 import { HEADING, TextBuilder, targetMark } from './html-builder.ts';
 import { inputText, isPlainPicture, listNumber, pictureText, selectText } from './html-controls.ts';
 import { isDecoration, isHidden, showsText, type HiddenSelectors, type Shown } from './html-hidden.ts';
 import { mathText } from './html-math.ts';
 import { flatText, idOf, isElement, nameOf, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
-import { contentOf, isLayout, tableLines } from './html-table.ts';
+import { contentOf, isLayout, strayNodes, tableLines } from './html-table.ts';
 
 /** Elements nested deeper than this are read as plain words, as browsers do beyond 512. */
 const MAX_DEPTH = 400;
@@ -89,7 +89,7 @@ export class PageWriter {
     };
     const around = LISTS.has(name) && outer.inList ? 1 : breaks;
     if (around > 0) this.#out.break(around);
-    this.#noteNumber(element);
+    if (isShown(shown)) this.#noteNumber(element);
     this.#content(element, name, context);
     if (around > 0) this.#out.break(around);
   }
@@ -99,16 +99,14 @@ export class PageWriter {
     const inner = (): void => this.write(element.children, context);
     if (/^h[1-6]$/.test(name)) return this.#heading(element, Number(name[1]), context);
     if (LISTS.has(name)) return this.#list(element, name, context);
+    if (name === 'table') return this.#table(element, context);
+    if (name === 'dl') return this.#definitions(element, context);
+    if (name === 'blockquote') return out.prefixed('> ', '> ', inner);
+    if (!isShown(context.shown)) return inner();
     if (STRUCK.has(name) && flatText(element, 100) !== '') return this.#between('~~', '~~', inner);
     switch (name) {
       case 'br':
         return out.newLine();
-      case 'table':
-        return this.#table(element, context);
-      case 'blockquote':
-        return out.prefixed('> ', '> ', inner);
-      case 'dl':
-        return this.#definitions(element, context);
       case 'a':
       case 'sup':
         return this.#raised(element, name, inner);
@@ -155,18 +153,10 @@ export class PageWriter {
   }
 
   #table(table: HtmlElement, context: Context): void {
-    const parts = table.children.filter(isElement);
-    const others = table.children.filter(
-      (node) => !isElement(node) || !/^(?:t(?:head|body|foot|r)|colgroup|col)$/.test(node.name),
-    );
+    if (isLayout(table)) return this.write(table.children, context);
     // A caption, and what is in no cell: browsers show it before the table.
-    this.write(others, context);
+    this.write(strayNodes(table), context);
     this.#out.break(1);
-    if (isLayout(table))
-      return this.write(
-        parts.filter((part) => !others.includes(part)),
-        context,
-      );
     const hidden = (element: HtmlElement): boolean => isHidden(element, this.#page.hiddenBySheet);
     const lines = tableLines(table, hidden, (cell) => {
       this.#placeTarget(cell);
@@ -201,9 +191,14 @@ export class PageWriter {
   /** “- Term: definition”; further definitions follow on lines of their own. */
   #definitions(list: HtmlElement, context: Context): void {
     const inside = { ...context, inList: true };
-    const parts = list.children
-      .flatMap((node) => (isElement(node) && nameOf(node) === 'div' ? node.children : [node]))
-      .filter(isElement);
+    const nodes = list.children.flatMap((node) =>
+      isElement(node) && nameOf(node) === 'div' ? node.children : [node],
+    );
+    this.write(
+      nodes.filter((node) => !isElement(node)),
+      inside,
+    );
+    const parts = nodes.filter(isElement);
     for (let at = 0; at < parts.length;) {
       let end = at + 1;
       while (end < parts.length && !(nameOf(parts[end]!) === 'dt' && nameOf(parts[end - 1]!) !== 'dt')) end++;
@@ -233,10 +228,10 @@ export class PageWriter {
     const label = flatText(element, 40);
     const leads =
       leadsToNote(element) ||
-      (name === 'sup' && [...element.children].some((node) => isElement(node) && node.name === 'a'));
+      (name === 'sup' &&
+        (isLink(element.parent, label) || element.children.some((node) => isLink(node, label))));
     if (leads && /^[\p{L}\p{N}*†‡§]{1,5}$/u.test(label)) this.#out.literal(`[${label}]`);
-    else if (name === 'sup' && /^[-+−]?(?:\d+|\p{L})$/u.test(label) && !insideLink(element))
-      this.#out.literal(`^${label}`);
+    else if (name === 'sup' && /^[-+−]?(?:\d+|\p{L})$/u.test(label)) this.#out.literal(`^${label}`);
     else inner();
   }
 

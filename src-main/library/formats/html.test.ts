@@ -150,6 +150,7 @@ describe('tables', () => {
     ],
     ['names of rows', '<tr><th>Length:<td>412 m<tr><th>Built<td>1904', '- Length: 412 m\n- Built: 1904'],
     ['a layout', '<tr><td><h2>Left</h2><p>l</p><td><p>right</p>', '## Left\n\nl\n\nright'],
+    ['words in no cell', 'A<tr>B<td>1<td>2<tr><td>3<td>x', 'AB\n- 1 | 2\n- 3 | x'],
     ['a hidden row', '<tr><th>A<th>B<tr hidden><td>1<td>2<tr><td>3<td>4', '- A: 3; B: 4'],
     ['a span without end', '<tr><th>A<th>B<tr><td rowspan=0>x<td>1<tr><td>2', '- A: x; B: 1\n- A: x; B: 2'],
   ])('%s', async (_, rows, text) => {

@@ -7,10 +7,9 @@ import { letterText, letterWarnings, personText, type Letter } from './mail-lett
 import { plainText } from './text.ts';
 
 /** Its types declare what some loaders do with a CommonJS module; others give its default export itself. */
-const MsgReader =
-  'default' in MsgReaderModule
-    ? MsgReaderModule.default
-    : (MsgReaderModule as typeof MsgReaderModule.default);
+type Reader = typeof MsgReaderModule.default;
+const MsgReader: Reader =
+  'default' in MsgReaderModule ? MsgReaderModule.default : (MsgReaderModule as Reader);
 
 /** Compound files; other programs give `.msg` to plain text. */
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
