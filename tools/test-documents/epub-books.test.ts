@@ -177,6 +177,6 @@ describe('chapters', () => {
     };
     await expect(
       read({ items: page('a') + page('b'), spine: '<itemref idref="a"/><itemref idref="b"/>', files }),
-    ).rejects.toMatchObject({ code: 'DOCUMENT_NO_TEXT', message: expect.stringContaining('only pictures') });
+    ).rejects.toThrow('only pictures');
   });
 });

@@ -149,7 +149,7 @@ function readSpine(
     const readable = first && replacementFor(first, items);
     if (readable) chapters.add(readable.path);
     else if (first && spine.length > 0) (first.type.startsWith('image/') ? pictures : unread).add(first.path);
-    if (readable && readable !== first) replacements.add(first?.path ?? '');
+    if (readable && readable !== first) replacements.add(first.path);
   }
   const others = [...items.values()]
     .filter(

@@ -58,10 +58,8 @@ function unquoted(value: string): string {
 }
 
 function wordsOf(value: unknown, depth: number): string {
-  if (typeof value !== 'object' || value === null)
-    return String(value ?? '')
-      .replace(/\s+/g, ' ')
-      .trim();
+  if (typeof value === 'string') return value.replace(/\s+/g, ' ').trim();
+  if (typeof value !== 'object' || value === null) return '';
   if (depth > MAX_DEPTH) return '';
   const parts = Array.isArray(value)
     ? value.slice(0, 100).map((one) => wordsOf(one, depth + 1))

@@ -1,4 +1,4 @@
-import { flatText, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
+import { flatText, isWords, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
 
 /** Elements that begin and end a line; the value is the number of line ends around them (2: a paragraph). */
 export const BLOCKS = new Map<string, number>([
@@ -41,8 +41,7 @@ export function keepsSpace(
 /** HTML standard, 13.2.6.4.7: the line end after the tag is not part of the text. */
 export function dropFirstLineEnd(element: HtmlElement): void {
   const [first] = element.children;
-  if (first !== undefined && 'data' in first && first.type === 'text')
-    first.data = first.data.replace(/^\n/, '');
+  if (first !== undefined && isWords(first)) first.data = first.data.replace(/^\n/, '');
 }
 
 export function countWords(text: string): number {

@@ -141,7 +141,7 @@ export function siteNavigation(root: Root): ReadonlySet<HtmlNode> {
   );
   if (found.length === 0) return new Set();
   const letters = found.reduce((sum, nav) => sum + flatText(nav).length, 0);
-  return letters * 2 >= flatText(root as HtmlNode).length ? new Set() : new Set(found);
+  return letters * 2 >= flatText(root).length ? new Set() : new Set(found);
 }
 
 function isLinksOnly(nav: HtmlElement): boolean {

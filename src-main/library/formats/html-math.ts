@@ -3,6 +3,7 @@ import {
   descendants,
   flatText,
   isElement,
+  isWords,
   nameOf,
   type HtmlElement,
   type HtmlNode,
@@ -26,7 +27,7 @@ function row(node: HtmlNode, depth: number): string {
 }
 
 function latex(node: HtmlNode, depth: number): string {
-  if (!isElement(node)) return node.type === 'text' && 'data' in node ? node.data.trim() : '';
+  if (!isElement(node)) return isWords(node) ? node.data.trim() : '';
   if (depth > MAX_DEPTH) return flatText(node);
   const parts = node.children.filter(isElement);
   const part = (i: number): string => (parts[i] ? latex(parts[i], depth + 1) : '');
@@ -70,7 +71,7 @@ function latex(node: HtmlNode, depth: number): string {
 
 /** More than one sign is one base. */
 function base(text: string): string {
-  return [...text].length > 1 && !/^[\p{L}\p{N}]+$/u.test(text) ? `{${text}}` : text;
+  return /../u.test(text) && !/^[\p{L}\p{N}]+$/u.test(text) ? `{${text}}` : text;
 }
 
 /** Relations and sums stand apart; function application and invisible times (U+2061 to U+2064) have no sign. */

@@ -2,6 +2,7 @@ import { parseDocument } from 'htmlparser2';
 
 type Root = ReturnType<typeof parseDocument>;
 export type HtmlNode = Root['childNodes'][number];
+type HtmlWords = Extract<HtmlNode, { nodeType: 3 }>;
 export type HtmlElement = Extract<HtmlNode, { attribs: Record<string, string> }>;
 
 /**
@@ -14,6 +15,11 @@ export function parseHtml(html: string, xhtml: boolean): Root {
 
 export function isElement(node: HtmlNode): node is HtmlElement {
   return 'attribs' in node;
+}
+
+/** Text that is neither in a comment nor the section of CDATA itself. */
+export function isWords(node: HtmlNode): node is HtmlWords {
+  return node.nodeType === 3;
 }
 
 export function childrenOf(node: HtmlNode | Root): readonly HtmlNode[] {
@@ -38,21 +44,20 @@ export function rolesOf({ attribs }: HtmlElement): string[] {
 
 /** All nodes below, in order, at any depth. */
 export function* descendants(root: HtmlNode | Root): Generator<HtmlNode> {
-  const stack = [...childrenOf(root)].reverse();
+  const stack = childrenOf(root).toReversed();
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     yield node;
-    const children = childrenOf(node);
-    for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]!);
+    for (const child of childrenOf(node).toReversed()) stack.push(child);
   }
 }
 
 const TEXTLESS = new Set(['script', 'style', 'title']);
 
 /** The words in a node, with single spaces; at most about `limit` UTF-16 units. */
-export function flatText(root: HtmlNode, limit = 100_000): string {
+export function flatText(root: HtmlNode | Root, limit = 100_000): string {
   let text = '';
   for (const node of descendants(root)) {
-    if (node.type !== 'text' || !('data' in node)) continue;
+    if (!isWords(node)) continue;
     const parent = node.parent;
     if (parent !== null && 'name' in parent && TEXTLESS.has(parent.name)) continue;
     text += node.data;

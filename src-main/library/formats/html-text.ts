@@ -2,7 +2,7 @@ import type { ParsedHeading } from './format.ts';
 import { leadsToNote } from './html-blocks.ts';
 import { HEADING, OURS } from './html-builder.ts';
 import { hiddenSelectors, siteNavigation } from './html-hidden.ts';
-import { descendants, flatText, idOf, isElement, nameOf, parseHtml } from './html-nodes.ts';
+import { descendants, flatText, isElement, nameOf, parseHtml, type HtmlElement } from './html-nodes.ts';
 import { PageWriter } from './html-walk.ts';
 
 /** Precedes, with its number, the first words of an element whose position is requested. */
@@ -51,7 +51,7 @@ export function htmlToText(html: string, ids: readonly string[] = [], xhtml = fa
   return { ...withHeadings(writer.text.trim(), ids), title, hiddenWords: writer.hiddenWords, hasPictures };
 }
 
-function titleText(node: Parameters<typeof idOf>[0]): string {
+function titleText(node: HtmlElement): string {
   const text =
     nameOf(node) === 'title'
       ? node.children.map((child) => ('data' in child ? child.data : '')).join('')

@@ -3,7 +3,7 @@ import { HEADING, TextBuilder, targetMark } from './html-builder.ts';
 import { inputText, isPlainPicture, listNumber, pictureText, selectText } from './html-controls.ts';
 import { isDecoration, isHidden, showsText, type HiddenSelectors, type Shown } from './html-hidden.ts';
 import { mathText } from './html-math.ts';
-import { flatText, idOf, isElement, nameOf, rolesOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
+import { flatText, idOf, isElement, isWords, nameOf, type HtmlElement, type HtmlNode } from './html-nodes.ts';
 import { contentOf, isLayout, strayNodes, tableLines } from './html-table.ts';
 
 /** Elements nested deeper than this are read as plain words, as browsers do beyond 512. */
@@ -58,7 +58,7 @@ export class PageWriter {
   ): void {
     for (const node of nodes) {
       if (isElement(node)) this.#element(node, context);
-      else if (node.type === 'text' && 'data' in node) this.#words(node.data, context);
+      else if (isWords(node)) this.#words(node.data, context);
       else if ('children' in node) this.write(node.children, context); // a CDATA section
     }
   }
@@ -198,14 +198,16 @@ export class PageWriter {
       nodes.filter((node) => !isElement(node)),
       inside,
     );
-    const parts = nodes.filter(isElement);
-    for (let at = 0; at < parts.length;) {
-      let end = at + 1;
-      while (end < parts.length && !(nameOf(parts[end]!) === 'dt' && nameOf(parts[end - 1]!) !== 'dt')) end++;
-      const group = parts.slice(at, end);
-      this.#out.item('- ', () => group.forEach((part, i) => this.#definition(part, group[i - 1], inside)));
-      at = end;
+    const groups: HtmlElement[][] = [];
+    let before = '';
+    for (const part of nodes.filter(isElement)) {
+      const name = nameOf(part);
+      if (groups.length === 0 || (name === 'dt' && before !== 'dt')) groups.push([]);
+      groups.at(-1)?.push(part);
+      before = name;
     }
+    for (const group of groups)
+      this.#out.item('- ', () => group.forEach((part, i) => this.#definition(part, group[i - 1], inside)));
   }
 
   #definition(part: HtmlElement, before: HtmlElement | undefined, context: Context): void {

@@ -1,4 +1,5 @@
 import { burn, type Entry } from '@kenjiuno/msgreader/lib/Burner.js';
+import { TypeEnum } from '@kenjiuno/msgreader/lib/Reader.js';
 import { describe, expect, test } from 'vitest';
 import type { ParsedDocument } from './format.ts';
 import { formatOf, parserOf } from './formats.ts';
@@ -133,17 +134,20 @@ test('web pages saved as a message', async () => {
 });
 
 describe('Outlook', () => {
-  const [DIRECTORY, DOCUMENT, ROOT] = [1, 2, 5];
-
   /** A compound file: storages and streams by name. */
   function compound(tree: Readonly<Record<string, unknown>>): Buffer {
-    const entries: Entry[] = [{ name: 'Root Entry', type: ROOT, length: 0, children: [] }];
+    const entries: Entry[] = [{ name: 'Root Entry', type: TypeEnum.ROOT, length: 0, children: [] }];
     const add = (folder: Entry, content: Readonly<Record<string, unknown>>): void => {
       for (const [name, value] of Object.entries(content)) {
         const isFile = Buffer.isBuffer(value);
         const entry: Entry = isFile
-          ? { name, type: DOCUMENT, length: value.length, binaryProvider: () => new Uint8Array(value) }
-          : { name, type: DIRECTORY, length: 0, children: [] };
+          ? {
+              name,
+              type: TypeEnum.DOCUMENT,
+              length: value.length,
+              binaryProvider: () => new Uint8Array(value),
+            }
+          : { name, type: TypeEnum.DIRECTORY, length: 0, children: [] };
         folder.children?.push(entries.push(entry) - 1);
         if (!isFile) add(entry, value as Record<string, unknown>);
       }

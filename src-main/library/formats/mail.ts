@@ -154,5 +154,5 @@ function isSignature(type: string): boolean {
 function addressText(address: Address | undefined): string {
   if (!address) return '';
   if (address.group) return `${address.name}: ${address.group.map(addressText).join(', ')}`;
-  return personText(address.name, address.address ?? '');
+  return personText(address.name, address.address);
 }

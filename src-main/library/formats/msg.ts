@@ -8,8 +8,7 @@ import { plainText } from './text.ts';
 
 /** Its types declare what some loaders do with a CommonJS module; others give its default export itself. */
 type Reader = typeof MsgReaderModule.default;
-const MsgReader: Reader =
-  'default' in MsgReaderModule ? MsgReaderModule.default : (MsgReaderModule as Reader);
+const MsgReader: Reader = 'default' in MsgReaderModule ? MsgReaderModule.default : MsgReaderModule;
 
 /** Compound files; other programs give `.msg` to plain text. */
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
