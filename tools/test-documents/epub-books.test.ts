@@ -13,6 +13,8 @@ interface Book {
   root?: string;
   opf?: string;
   metadata?: string;
+  /** A file whose data is overwritten. */
+  damaged?: string;
 }
 
 const NAMESPACE = 'xmlns="urn:oasis:names:tc:opendocument:xmlns:container"';
@@ -33,6 +35,7 @@ async function read({
   root = '',
   opf = 'OPS/p.opf',
   metadata = '<dc:title>Book</dc:title>',
+  damaged,
 }: Book): Promise<ParsedDocument> {
   const folder = opf
     .split('/')
@@ -45,7 +48,10 @@ async function read({
     { name: root + opf, data: source },
     ...Object.entries(files).map(([name, data]) => ({ name: root + folder + name, data })),
   ];
-  return await epub({ name: 'book.epub', bytes: zip(entries) });
+  const bytes = zip(entries);
+  const data = damaged === undefined ? 0 : bytes.indexOf(damaged) + damaged.length;
+  if (data > 0) bytes.fill(0xff, data, data + 16);
+  return await epub({ name: 'book.epub', bytes });
 }
 
 const one = { items: page('a'), spine: '<itemref idref="a"/>', files: WEIR };
@@ -156,12 +162,12 @@ describe('chapters', () => {
     const files = {
       'cover.xhtml': picture,
       ...WEIR,
-      'b.xhtml': '\x01\x02\x03\x04'.repeat(50),
+      'b.xhtml': html('<p>Lost.</p>'),
       'd.xhtml': picture,
     };
     const items = ['cover', 'a', 'b', 'c', 'd'].map((id) => page(id)).join('');
     const spine = ['cover', 'a', 'b', 'c', 'd'].map((id) => `<itemref idref="${id}"/>`).join('');
-    expect(await read({ items, spine, files })).toMatchObject({
+    expect(await read({ items, spine, files, damaged: 'OPS/b.xhtml' })).toMatchObject({
       text: WEIR_TEXT,
       warnings: [
         'Chapters that are missing or damaged: b.xhtml, c.xhtml.',
