@@ -29,6 +29,15 @@ export function older(name: string): KvasirError {
   );
 }
 
+/** For readers who hold a certificate, or by another scheme than passwords. */
+export function encryptedByCertificate(name: string): KvasirError {
+  return new KvasirError(
+    'DOCUMENT_ENCRYPTED',
+    `It is encrypted for the holder of a certificate. The file is ${name}.`,
+    'Open it with the certificate, save a copy without encryption, and add that.',
+  );
+}
+
 export function noText(name: string, why: string): KvasirError {
   return new KvasirError(
     'DOCUMENT_NO_TEXT',

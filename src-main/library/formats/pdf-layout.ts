@@ -1,20 +1,6 @@
 import type { PlainWords } from './pdf-hyphens.ts';
 import { isDivided } from './pdf-hyphens.ts';
 
-/** A run of characters from pdf.js. */
-export interface TextRun {
-  str: string;
-  /** Text matrix [a, b, c, d, x, y], y upwards. */
-  transform: number[];
-  width: number;
-  height: number;
-  fontName: string;
-  hasEOL: boolean;
-}
-
-/** pdf.js's data on a page's fonts, by the names used in runs. */
-export type FontStyles = Readonly<Record<string, { fontFamily: string }>>;
-
 /** A line on the page, in the page's units; y upwards. */
 export interface Line {
   text: string;
@@ -26,6 +12,12 @@ export interface Line {
   right: number;
   /** Width of each letter if all are equally wide, as in code; else 0. */
   letterWidth: number;
+  /** A row of a table: its neighbours are on lines of their own, without paragraphs between them. */
+  row?: boolean;
+  /** Begins a paragraph wherever it stands: text that is turned, a note. */
+  apart?: boolean;
+  /** Written in another direction than most of the page: a watermark, or a label at its edge. `y` is no height on the page then. */
+  turned?: boolean;
 }
 
 /** A line in its page's text. */
@@ -48,40 +40,11 @@ const HEADING_SIZE = 1.15;
 /** Leader dots between a heading and its page number. */
 const LEADERS = /(?: ?\.){5,} ?/g;
 
-/** The lines of a page: joined runs, trimmed. */
-export function pageLines(runs: readonly TextRun[], styles: FontStyles): Line[] {
-  const result: Line[] = [];
-  let open: Line | undefined;
-  for (const run of runs) {
-    const [x = 0, y = 0] = run.transform.slice(4);
-    if (run.str !== '') {
-      open ??= { text: '', y, height: run.height, left: x, right: x, letterWidth: 0 };
-      append(open, run, x, styles);
-    }
-    if (!run.hasEOL || !open) continue;
-    result.push(open);
-    open = undefined;
-  }
-  if (open) result.push(open);
-  return result
+/** Lines with their leader dots shortened. */
+export function withoutLeaders(lines: readonly Line[]): Line[] {
+  return lines
     .map((line) => ({ ...line, text: line.text.replace(LEADERS, ' … ').trim() }))
     .filter(({ text }) => text !== '');
-}
-
-function append(line: Line, run: TextRun, x: number, styles: FontStyles): void {
-  const { str, width, height } = run;
-  if (str.trim() !== '') {
-    const isFirst = line.text.trim() === '';
-    const isFixed = styles[run.fontName]?.fontFamily === 'monospace';
-    if (!isFixed) line.letterWidth = 0;
-    else if (isFirst) line.letterWidth = width / str.length;
-    if (isFirst) line.left = x + (str.length - str.trimStart().length) * line.letterWidth;
-  }
-  // Programs that place each word separately leave no spaces between them.
-  const apart = x - line.right > height * 0.2 && !/\s$/.test(line.text) && !/^\s/.test(str);
-  line.text += apart && line.text !== '' ? ` ${str}` : str;
-  line.height = Math.max(line.height, height);
-  line.right = x + width;
 }
 
 /** The text of a page: lines joined to paragraphs separated by blank lines; code keeps its indentation. */
@@ -99,7 +62,7 @@ export function pageText(lines: readonly Line[], words: PlainWords): PageText {
     }
     if (before) page.text += goesOn ? '\n' : '\n\n';
     page.text += ' '.repeat(indents[i] ?? 0);
-    page.lines.push({ start: page.text.length, text: line.text, height: line.height });
+    page.lines.push({ start: page.text.length, text: line.text, height: line.row ? 0 : line.height });
     page.text += line.text;
   });
   return page;
@@ -107,6 +70,10 @@ export function pageText(lines: readonly Line[], words: PlainWords): PageText {
 
 /** Upwards means the next column: the paragraph continues there, as it does across a wrapped line. */
 function isParagraphOf(before: Line, line: Line): boolean {
+  if (line.apart) return false;
+  if (before.row || line.row) return before.row === line.row;
+  // The next column, where another article or a box at the side may stand.
+  if (line.y > before.y + line.height && /[.!?:…”"»)]$/.test(before.text)) return false;
   const gap = (before.y - line.y) / Math.max(1, Math.min(before.height, line.height));
   return gap <= PARAGRAPH_GAP && before.height <= line.height * HEADING_SIZE;
 }

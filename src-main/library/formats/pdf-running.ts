@@ -3,48 +3,96 @@ import type { Line } from './pdf-layout.ts';
 /** Lines at the top and bottom of a page that are examined for running headers and footers. */
 const EDGE_LINES = 2;
 const MIN_PAGES = 3;
-/** Share of the lines at one height that must repeat to count as headers. */
+/** Share of the pages with a line at that height that must repeat it. */
 const MIN_SHARE = 0.6;
+/** In letter heights: running lines are set apart from the text by at least this much more than its lines are from each other. */
+const APART = 0.5;
+/** A label with its value, as in "Result: passed" or "Total 0": data, which may be the same on many pages. */
+const LABELLED = /\p{L}\s*[:=]\s*\S/u;
+const VALUE = /\p{L}\s+(?:\p{Sc}\s*)?(?!(?:19|20)\d\d$)\d[\d.,]*\s*(?:%|\p{Sc})?$/u;
+/** Labels of what belongs to the page or the document instead. */
+const PAGING = /^\W*(?:page|p\.|seite|página|pagina|strona|stránka|страница|stran|sida|side|sivu|oldal|第|chapter|appendix|section|part|version|rev|edition|volume)(?:\P{L}|$)/iu;
+
+interface EdgeLine {
+  line: Line;
+  page: number;
+}
 
 /**
  * The lines of all pages without running headers and footers: lines at the edge of several pages, at the same height, that repeat except
- * for a number that counts the pages. If they contain words, the first one stays, so that a form's title is not lost. No page loses all its
- * lines.
+ * for a number that counts the pages. Lines that may be data stay: what follows a label, unless it counts the pages, and what is not set
+ * apart from the text. If the lines contain words, the first one stays, so that a form's title is not lost; so does the first of watermarks.
+ * No page loses all its lines.
  */
 export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly Line[])[] {
   const running = new Set<Line>();
   const edges = pages.flatMap((lines, page) => edgeLines(lines).map((line) => ({ line, page })));
   for (const level of Map.groupBy(edges, ({ line }) => Math.round(line.y)).values()) {
-    const groups = groupsOf(level).filter(({ length }) => length > 1);
-    const repeated = new Set(groups.flat());
+    const groups = groupsOf(level).filter(({ lines }) => lines.length > 1);
+    const repeated = new Set(groups.flatMap(({ lines }) => lines));
     if (level.length < MIN_PAGES || repeated.size < level.length * MIN_SHARE) continue;
-    for (const group of groups)
-      for (const line of group.slice(/\p{L}/u.test(group[0]?.text ?? '') ? 1 : 0)) running.add(line);
+    for (const { lines, counts } of groups) {
+      if (lines.some(({ text }) => isData(text, counts))) continue;
+      addAllButFirst(running, lines);
+    }
   }
+  for (const lines of turnedGroups(pages)) addAllButFirst(running, lines);
   // A page's only lines are not headers, however they repeat.
   return pages.map((lines) =>
     lines.every((line) => running.has(line)) ? lines : lines.filter((line) => !running.has(line)),
   );
 }
 
-function edgeLines(lines: readonly Line[]): Line[] {
-  const byHeight = lines.toSorted((a, b) => b.y - a.y);
-  return [...new Set([...byHeight.slice(0, EDGE_LINES), ...byHeight.slice(-EDGE_LINES)])];
+function isData(text: string, counts: boolean): boolean {
+  return !PAGING.test(text) && (LABELLED.test(text) || (!counts && VALUE.test(text)));
+}
+
+function addAllButFirst(running: Set<Line>, lines: readonly Line[]): void {
+  for (const line of lines.slice(/\p{L}/u.test(lines[0]?.text ?? '') ? 1 : 0)) running.add(line);
+}
+
+/** The outermost lines of a page that are set apart from the lines between them. */
+function edgeLines(all: readonly Line[]): Line[] {
+  const lines = all.filter(({ turned, row }) => !turned && !row).toSorted((a, b) => b.y - a.y);
+  const gaps = lines.slice(1).map((line, i) => (lines[i]?.y ?? 0) - line.y);
+  const usual = gaps.filter((gap) => gap > 1).toSorted((a, b) => a - b)[Math.floor(gaps.length / 3)] ?? 0;
+  const isApart = (gap: number | undefined, line: Line | undefined): boolean =>
+    gap === undefined || gap > usual + APART * (line?.height ?? 0);
+  const edge = new Set<Line>();
+  for (const [order, ends] of [[lines, gaps], [lines.toReversed(), gaps.toReversed()]] as const) {
+    const depth = Math.min(EDGE_LINES, order.length);
+    for (let i = depth; i > 0; i--) {
+      if (!isApart(ends[i - 1], order[i - 1])) continue;
+      for (const line of order.slice(0, i)) edge.add(line);
+      break;
+    }
+  }
+  return [...edge];
+}
+
+/** Watermarks and labels along the edge that are the same on several pages. */
+function turnedGroups(pages: readonly (readonly Line[])[]): Line[][] {
+  const turned = pages.flatMap((lines) => lines.filter((line) => line.turned));
+  return [...Map.groupBy(turned, ({ text }) => text).values()].filter(({ length }) => length >= MIN_PAGES);
 }
 
 /**
  * Lines with the same text, or with the same text except for one number that differs from its page's number by the same amount in all of
- * them.
+ * them: that number counts the pages.
  */
-function groupsOf(level: readonly { line: Line; page: number }[]): Line[][] {
-  const groups = new Map<string, Line[]>();
+function groupsOf(level: readonly EdgeLine[]): { lines: Line[]; counts: boolean }[] {
+  const groups = new Map<string, { lines: Line[]; counts: boolean }>();
   for (const { line, page } of level) {
     const { text } = line;
     const numbers = [...text.matchAll(/\d{1,5}/g)].map(({ 0: digits, index }) => {
       const rest = `${text.slice(0, index)}#${text.slice(index + digits.length)}`;
       return `${Number(digits) - page} ${rest}`;
     });
-    for (const key of [text, ...numbers]) groups.set(key, [...(groups.get(key) ?? []), line]);
+    for (const key of [text, ...numbers]) {
+      const group = groups.get(key) ?? { lines: [], counts: key !== text };
+      group.lines.push(line);
+      groups.set(key, group);
+    }
   }
   return [...groups.values()];
 }

@@ -1,0 +1,438 @@
+import { normalizeUnicode, OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { boxOf, IDENTITY, intersect, multiply, pointOf, type Box, type Matrix } from './pdf-matrix.ts';
+import { Paints } from './pdf-paint.ts';
+
+/** A drawn character, or several for a ligature. */
+export interface Glyph {
+  text: string;
+  /** Along the direction of writing, from the origin of the page turned by `turn`. */
+  x: number;
+  end: number;
+  /** Of the baseline, across the direction of writing, upwards. */
+  y: number;
+  size: number;
+  /** Degrees counter-clockwise from left to right; 0 for nearly upright text. */
+  turn: number;
+  /** Whether all characters of the font are equally wide. */
+  fixed: boolean;
+  /** Why nobody sees it. */
+  hidden: '' | 'mode' | 'unseen' | 'layer';
+}
+
+/** What pdf.js tells of a page's drawing. */
+export interface Drawing {
+  operators: { fnArray: number[]; argsArray: unknown[] };
+  fonts: { get(name: string): unknown; has(name: string): boolean };
+  /** From the page's units to the page as it is shown, y upwards. */
+  matrix: Matrix;
+  /** The visible part of the page, as it is shown. */
+  page: Box;
+  /** Whether a layer is switched on. */
+  isShown(layer: unknown): boolean;
+  /** Whether an annotation's appearance is read as text. */
+  readsAnnotation(id: string): boolean;
+}
+
+interface Font {
+  vertical?: boolean;
+  isType3Font?: boolean;
+  fallbackName?: string;
+  fontMatrix?: readonly number[];
+  bbox?: readonly number[];
+}
+
+interface FontGlyph {
+  unicode: string;
+  width: number;
+  isSpace: boolean;
+  vmetric?: readonly number[] | null;
+}
+
+/** The graphics state (ISO 32000-2, 8.4) as far as it matters for text. */
+interface State {
+  ctm: Matrix;
+  clip: Box;
+  font: Font | undefined;
+  size: number;
+  stretch: number;
+  leading: number;
+  letterSpacing: number;
+  wordSpacing: number;
+  rise: number;
+  mode: number;
+  fill: string | undefined;
+  stroke: string | undefined;
+  alpha: number;
+  blends: boolean;
+}
+
+/** Text that is turned by less than this is upright, as in a scan that lay askew. */
+const UPRIGHT_DEGREES = 7;
+/** Letters lower than this, in points, cannot be read. */
+const MIN_SIZE = 1;
+/** How far outside of the page, in points, text may begin and still be seen. */
+const PAGE_EDGE = 2;
+/** No page for people has more. */
+const MAX_GLYPHS = 1_000_000;
+
+/** The characters of a page in the order in which they are drawn, with what is painted beneath them. */
+export function drawnGlyphs(drawing: Drawing): { glyphs: Glyph[]; paints: Paints } {
+  const reader = new Reader(drawing);
+  const { fnArray, argsArray } = drawing.operators;
+  fnArray.forEach((fn, i) => reader.run(fn, (argsArray[i] ?? []) as unknown[]));
+  return { glyphs: reader.finish(), paints: reader.paints };
+}
+
+interface Run {
+  glyphs: Glyph[];
+  at: [number, number];
+  fill: string | undefined;
+  order: number;
+}
+
+class Reader {
+  readonly paints = new Paints();
+  readonly #drawing: Drawing;
+  readonly #runs: Run[] = [];
+  readonly #stack: State[] = [];
+  #state: State;
+  #text: Matrix = IDENTITY;
+  #line: [number, number] = [0, 0];
+  #pen: [number, number] = [0, 0];
+  /** Open marked content: whether its layer is off, and its replacement text with the number of glyphs before it. */
+  readonly #marks: { off: boolean; replacement?: string; from: number }[] = [];
+  #off = 0;
+  /** Depth of groups and annotations that are not drawn. */
+  #skipped = 0;
+  readonly #groups: boolean[] = [];
+  #pendingClip = false;
+  #order = 0;
+  #count = 0;
+
+  constructor(drawing: Drawing) {
+    this.#drawing = drawing;
+    this.#state = this.#initial();
+  }
+
+  #initial(): State {
+    const { matrix: ctm, page } = this.#drawing;
+    const clip: Box = [page[0] - PAGE_EDGE, page[1] - PAGE_EDGE, page[2] + PAGE_EDGE, page[3] + PAGE_EDGE];
+    return {
+      ...{ ctm, clip, font: undefined, size: 0, stretch: 1, leading: 0, letterSpacing: 0, wordSpacing: 0 },
+      ...{ rise: 0, mode: 0, fill: '#000000', stroke: '#000000', alpha: 1, blends: false },
+    };
+  }
+
+  run(fn: number, args: unknown[]): void {
+    this.#order++;
+    this.#operators[fn]?.(args as never[]);
+  }
+
+  /** Judges what is seen now that everything is painted. */
+  finish(): Glyph[] {
+    for (const { glyphs, at, fill, order } of this.#runs) {
+      if (glyphs[0]?.hidden !== '' || !this.paints.hides(fill, at, order)) continue;
+      for (const glyph of glyphs) glyph.hidden ||= 'unseen';
+    }
+    return this.#runs.flatMap(({ glyphs }) => glyphs);
+  }
+
+  readonly #operators: Record<number, (args: never[]) => void> = {
+    [OPS.save]: () => this.#save(),
+    [OPS.restore]: () => this.#restore(),
+    [OPS.transform]: (args: number[]) => this.#transform(args as unknown as Matrix),
+    [OPS.setGState]: ([entries]: [readonly (readonly [string, unknown])[]]) => this.#setState(entries),
+    [OPS.setFont]: ([name, size]: [string, number]) => this.#setFont(name, size),
+    [OPS.setCharSpacing]: ([value]: [number]) => (this.#state.letterSpacing = value),
+    [OPS.setWordSpacing]: ([value]: [number]) => (this.#state.wordSpacing = value),
+    [OPS.setHScale]: ([value]: [number]) => (this.#state.stretch = value / 100),
+    [OPS.setLeading]: ([value]: [number]) => (this.#state.leading = value),
+    [OPS.setTextRenderingMode]: ([value]: [number]) => (this.#state.mode = value),
+    [OPS.setTextRise]: ([value]: [number]) => (this.#state.rise = value),
+    [OPS.setFillRGBColor]: ([value]: [string]) => (this.#state.fill = value),
+    [OPS.setFillColorN]: () => (this.#state.fill = undefined),
+    [OPS.setStrokeRGBColor]: ([value]: [string]) => (this.#state.stroke = value),
+    [OPS.setStrokeColorN]: () => (this.#state.stroke = undefined),
+    [OPS.beginText]: () => this.#setMatrix(IDENTITY),
+    [OPS.setTextMatrix]: ([matrix]: [Matrix]) => this.#setMatrix(matrix),
+    [OPS.moveText]: ([x, y]: [number, number]) => this.#move(x, y),
+    [OPS.setLeadingMoveText]: ([x, y]: [number, number]) => {
+      this.#state.leading = -y;
+      this.#move(x, y);
+    },
+    [OPS.nextLine]: () => this.#move(0, -this.#state.leading),
+    [OPS.showText]: ([glyphs]: [readonly (FontGlyph | number)[]]) => this.#show(glyphs),
+    [OPS.clip]: () => (this.#pendingClip = true),
+    [OPS.eoClip]: () => (this.#pendingClip = true),
+    [OPS.constructPath]: ([how, [path], box]: [number, [Float32Array | null], Float32Array | null]) =>
+      this.#paint(how, path, box),
+    [OPS.shadingFill]: () => this.#cover(this.#state.clip),
+    [OPS.paintImageXObject]: () => this.#cover(boxOf(this.#state.ctm, [0, 0, 1, 1])),
+    [OPS.paintFormXObjectBegin]: ([matrix, box]: [Matrix | null, Box | null]) => {
+      this.#save();
+      if (matrix) this.#transform(matrix);
+      if (box) this.#clip(boxOf(this.#state.ctm, box));
+    },
+    [OPS.paintFormXObjectEnd]: () => this.#restore(),
+    [OPS.beginGroup]: ([group]: [{ smask?: unknown; bbox?: Box; matrix?: Matrix }]) => this.#beginGroup(group),
+    [OPS.endGroup]: () => {
+      this.#skip(this.#groups.pop() === true ? -1 : 0);
+      this.#restore();
+    },
+    [OPS.beginAnnotation]: (args: [string, Box, Matrix, Matrix]) => this.#beginAnnotation(...args),
+    [OPS.endAnnotation]: () => {
+      this.#skip(this.#groups.pop() === true ? -1 : 0);
+      this.#restore();
+    },
+    [OPS.beginMarkedContent]: () => this.#mark({ off: false, from: this.#runs.length }),
+    [OPS.beginMarkedContentProps]: ([tag, value]: [string, unknown]) =>
+      this.#mark({
+        off: tag === 'OC' && !this.#drawing.isShown(value),
+        from: this.#runs.length,
+        ...(tag !== 'OC' && typeof value === 'string' && value !== '' && { replacement: value }),
+      }),
+    [OPS.endMarkedContent]: () => this.#unmark(),
+  };
+
+  #save(): void {
+    this.#stack.push({ ...this.#state });
+  }
+
+  #restore(): void {
+    this.#state = this.#stack.pop() ?? this.#state;
+  }
+
+  #transform(matrix: Matrix): void {
+    this.#state.ctm = multiply(this.#state.ctm, matrix);
+  }
+
+  #clip(box: Box): void {
+    this.#state.clip = intersect(this.#state.clip, box);
+  }
+
+  #skip(by: number): void {
+    this.#skipped += by;
+  }
+
+  #setState(entries: readonly (readonly [string, unknown])[]): void {
+    for (const [key, value] of entries) {
+      if (key === 'ca') this.#state.alpha = Number(value);
+      else if (key === 'BM') this.#state.blends = value !== 'source-over' && value !== 'Normal';
+      else if (key === 'Font') this.#setFont(...(value as [string, number]));
+    }
+  }
+
+  #setFont(name: string, size: number): void {
+    const { fonts } = this.#drawing;
+    this.#state.font = fonts.has(name) ? (fonts.get(name) as Font) : undefined;
+    this.#state.size = size;
+  }
+
+  #setMatrix(matrix: Matrix): void {
+    this.#text = matrix;
+    this.#line = [0, 0];
+    this.#pen = [0, 0];
+  }
+
+  #move(x: number, y: number): void {
+    this.#line = [this.#line[0] + x, this.#line[1] + y];
+    this.#pen = [...this.#line];
+  }
+
+  /** The group of a soft mask (11.5) is not seen itself. */
+  #beginGroup({ smask, bbox, matrix }: { smask?: unknown; bbox?: Box; matrix?: Matrix }): void {
+    this.#save();
+    this.#groups.push(Boolean(smask));
+    this.#skip(smask ? 1 : 0);
+    if (bbox) this.#clip(boxOf(matrix ? multiply(this.#state.ctm, matrix) : this.#state.ctm, bbox));
+  }
+
+  #beginAnnotation(id: string, box: Box, ...matrices: [Matrix, Matrix]): void {
+    this.#save();
+    this.#state = this.#initial();
+    const skips = !this.#drawing.readsAnnotation(id);
+    this.#groups.push(skips);
+    this.#skip(skips ? 1 : 0);
+    if (box) this.#clip(boxOf(this.#state.ctm, box));
+    for (const matrix of matrices) if (matrix) this.#transform(matrix);
+  }
+
+  #mark(mark: { off: boolean; replacement?: string; from: number }): void {
+    this.#marks.push(mark);
+    if (mark.off) this.#off++;
+  }
+
+  /** Puts the replacement text in the place of what was drawn since the mark (14.9.4). */
+  #unmark(): void {
+    const mark = this.#marks.pop();
+    if (mark?.off) this.#off--;
+    if (mark?.replacement === undefined) return;
+    const [first, ...rest] = this.#runs.slice(mark.from).flatMap(({ glyphs }) => glyphs);
+    if (!first) return;
+    first.text = mark.replacement;
+    for (const glyph of rest) {
+      glyph.text = '';
+      if (Math.abs(glyph.y - first.y) < first.size / 2) first.end = Math.max(first.end, glyph.end);
+    }
+  }
+
+  #paint(how: number, path: Float32Array | null, bounds: Float32Array | null): void {
+    const { ctm, fill, alpha, blends, clip } = this.#state;
+    const clips = this.#pendingClip;
+    this.#pendingClip = false;
+    if (path === null || bounds === null) return;
+    const box = boxOf(ctm, [bounds[0] ?? 0, bounds[1] ?? 0, bounds[2] ?? 0, bounds[3] ?? 0]);
+    if (FILLS.has(how) && this.#isDrawn()) {
+      const opaque = alpha === 1 && !blends;
+      this.paints.add({
+        box: intersect(box, clip),
+        solid: opaque && fill !== undefined && isRectangle(path),
+        order: this.#order,
+        ...(opaque && fill !== undefined && { colour: fill }),
+      });
+    } else if (STROKES.has(how) && this.#isDrawn()) this.#stroke(path, ctm);
+    if (clips) this.#clip(box);
+  }
+
+  #stroke(path: Float32Array, ctm: Matrix): void {
+    for (const [from, to] of segments(path)) {
+      const [x0, y0] = pointOf(ctm, ...from);
+      const [x1, y1] = pointOf(ctm, ...to);
+      if (Math.abs(y1 - y0) < 1) this.paints.addRule({ x0: Math.min(x0, x1), x1: Math.max(x0, x1), y: y0 });
+    }
+  }
+
+  #cover(box: Box): void {
+    if (this.#isDrawn()) this.paints.add({ box: intersect(box, this.#state.clip), solid: true, order: this.#order });
+  }
+
+  #isDrawn(): boolean {
+    return this.#skipped === 0 && this.#off === 0;
+  }
+
+  #show(glyphs: readonly (FontGlyph | number)[]): void {
+    const { font, size, stretch, ctm, fill, stroke, mode } = this.#state;
+    if (!font || this.#skipped > 0 || this.#count > MAX_GLYPHS) return;
+    const matrix = multiply(ctm, this.#text);
+    const vertical = font.vertical === true;
+    const sign = Math.sign(size * stretch) || 1;
+    const along = vertical ? [-matrix[2], -matrix[3]] : [matrix[0] * sign, matrix[1] * sign];
+    const turn = turnOf(Math.atan2(along[1] ?? 0, along[0] ?? 0));
+    const height = sizeOf(font, size) * Math.hypot(...(vertical ? matrix.slice(0, 2) : matrix.slice(2, 4)));
+    const run: Run = { glyphs: [], at: [0, 0], fill: mode % 4 === 1 ? stroke : fill, order: this.#order };
+    for (const glyph of glyphs) {
+      if (typeof glyph === 'number') {
+        this.#advance((-glyph / 1000) * size, vertical);
+        continue;
+      }
+      const start = pointOf(matrix, this.#pen[0], this.#pen[1] + this.#state.rise);
+      // Letters that are set apart still make one word.
+      const { letterSpacing, wordSpacing } = this.#state;
+      this.#advance(this.#widthOf(glyph, font) + letterSpacing, vertical);
+      const end = pointOf(matrix, this.#pen[0], this.#pen[1] + this.#state.rise);
+      this.#advance(glyph.isSpace ? wordSpacing : 0, vertical);
+      const middle: [number, number] = [(start[0] + end[0]) / 2, (start[1] + end[1]) / 2];
+      if (run.glyphs.length === 0) run.at = [middle[0], middle[1] + (turn === 0 ? height / 4 : 0)];
+      run.glyphs.push({
+        ...placed(start, end, turn),
+        text: textOf(glyph.unicode),
+        size: height,
+        turn,
+        fixed: font.fallbackName === 'monospace',
+        hidden: this.#hiddenAt(middle, height),
+      });
+    }
+    this.#count += run.glyphs.length;
+    if (run.glyphs.length > 0) this.#runs.push(run);
+  }
+
+  #widthOf(glyph: FontGlyph, { vertical, fontMatrix }: Font): number {
+    const unit = fontMatrix?.[0] ?? 0.001;
+    return (vertical ? Math.abs(glyph.vmetric?.[0] ?? 1000) : glyph.width) * unit * this.#state.size;
+  }
+
+  #advance(by: number, vertical: boolean): void {
+    if (vertical) this.#pen[1] -= by;
+    else this.#pen[0] += by * this.#state.stretch;
+  }
+
+  #hiddenAt([x, y]: readonly [number, number], height: number): Glyph['hidden'] {
+    const { clip, mode, alpha } = this.#state;
+    if (this.#off > 0) return 'layer';
+    const margin = height / 3;
+    if (x < clip[0] - margin || x > clip[2] + margin || y + height < clip[1] || y > clip[3] + margin) return 'unseen';
+    if (mode === 3 || mode === 7) return 'mode';
+    return alpha === 0 || height < MIN_SIZE ? 'unseen' : '';
+  }
+}
+
+const FILLS = new Set<number>([
+  OPS.fill,
+  OPS.eoFill,
+  OPS.fillStroke,
+  OPS.eoFillStroke,
+  OPS.closeFillStroke,
+  OPS.closeEOFillStroke,
+]);
+const STROKES = new Set<number>([OPS.stroke, OPS.closeStroke]);
+
+/** The height of letters; fonts of drawings (9.6.4) have units of their own. */
+function sizeOf({ isType3Font, bbox, fontMatrix }: Font, size: number): number {
+  const drawn = ((bbox?.[3] ?? 0) - (bbox?.[1] ?? 0)) * (fontMatrix?.[3] ?? 0);
+  return Math.abs(isType3Font && drawn !== 0 ? size * drawn : size);
+}
+
+/** Degrees, in steps of 90 where that is near. */
+function turnOf(angle: number): number {
+  const degrees = Math.round((angle * 180) / Math.PI);
+  const quarter = Math.round(degrees / 90) * 90;
+  const turn = Math.abs(degrees - quarter) <= UPRIGHT_DEGREES ? quarter : degrees;
+  return (turn + 360) % 360;
+}
+
+function placed(
+  start: readonly [number, number],
+  end: readonly [number, number],
+  turn: number,
+): { x: number; end: number; y: number } {
+  if (turn === 0) return { x: start[0], end: end[0], y: start[1] };
+  const cos = Math.cos((turn * Math.PI) / 180);
+  const sin = Math.sin((turn * Math.PI) / 180);
+  return { x: start[0] * cos + start[1] * sin, end: end[0] * cos + end[1] * sin, y: start[1] * cos - start[0] * sin };
+}
+
+/** Ligatures as letters; no control characters; a soft hyphen that is drawn is a hyphen. */
+function textOf(unicode: string): string {
+  // eslint-disable-next-line no-control-regex
+  return normalizeUnicode(unicode).replace(/\u00ad/g, '-').replace(/[\u0000-\u0008\u000b-\u001f]/g, '');
+}
+
+/** pdf.js's codes in a path: move, line, curve, quadratic curve, close. */
+const COORDINATES = [2, 2, 6, 4, 0];
+
+function* segments(path: Float32Array): Generator<readonly [[number, number], [number, number]]> {
+  let start: [number, number] = [0, 0];
+  let at: [number, number] = [0, 0];
+  for (let i = 0; i < path.length;) {
+    const code = path[i] ?? 4;
+    const count = COORDINATES[code] ?? 0;
+    const to: [number, number] = count === 0 ? start : [path[i + count - 1] ?? 0, path[i + count] ?? 0];
+    if (code === 1 || code === 4) yield [at, to];
+    if (code === 0) start = to;
+    at = to;
+    i += count + 1;
+  }
+}
+
+function isRectangle(path: Float32Array): boolean {
+  let sides = 0;
+  for (let i = 0; i < path.length; i += (COORDINATES[path[i] ?? 4] ?? 0) + 1) {
+    const code = path[i];
+    if (code === 2 || code === 3 || (code === 0 && i > 0)) return false;
+  }
+  for (const [[x0, y0], [x1, y1]] of segments(path)) {
+    if (Math.abs(x1 - x0) > 0.01 && Math.abs(y1 - y0) > 0.01) return false;
+    sides++;
+  }
+  return sides >= 3;
+}

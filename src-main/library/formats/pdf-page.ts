@@ -1,0 +1,62 @@
+import type { OptionalContentConfig, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { commentLines, fieldGlyphs, isReadAsData, type Annotation } from './pdf-annotations.ts';
+import { linesOf } from './pdf-columns.ts';
+import { drawnGlyphs, type Glyph } from './pdf-glyphs.ts';
+import { withoutLeaders, type Line } from './pdf-layout.ts';
+import type { Box, Matrix } from './pdf-matrix.ts';
+import type { Paints } from './pdf-paint.ts';
+import { rowsOf } from './pdf-segments.ts';
+
+/** What a page says, and what was left out of it. */
+export interface PageLines {
+  lines: Line[];
+  comments: Line[];
+  /** Text in a layer that is switched off. */
+  hasHiddenLayer: boolean;
+  /** Text that nobody sees: white on white, covered, clipped, outside of the page, or not painted although the page is no scan. */
+  hasUnseen: boolean;
+}
+
+/** A page whose largest picture covers this share of it is a scan: its unpainted text is what text recognition found. */
+const SCAN = 0.5;
+
+export async function readPage(page: PDFPageProxy, layers: OptionalContentConfig): Promise<PageLines> {
+  const annotations = (await page.getAnnotations().catch(() => [])) as Annotation[];
+  const data = new Map(annotations.filter(isReadAsData).map((annotation) => [annotation.id, annotation]));
+  const viewport = page.getViewport({ scale: 1, dontFlip: true });
+  const matrix = viewport.transform as unknown as Matrix;
+  const box: Box = [0, 0, viewport.width, viewport.height];
+  const { glyphs, paints } = drawnGlyphs({
+    operators: await page.getOperatorList(),
+    fonts: page.commonObjs,
+    matrix,
+    page: box,
+    isShown: (layer) => layers.isVisible(layer as never),
+    readsAnnotation: (id) => !data.has(id),
+  });
+  page.cleanup();
+  const seen = seenGlyphs(glyphs, paints, box);
+  const isSeen = new Set(seen);
+  return {
+    lines: linesByDirection([...seen, ...fieldGlyphs([...data.values()], matrix, seen)], paints),
+    comments: commentLines(annotations),
+    hasHiddenLayer: glyphs.some(({ hidden, text }) => hidden === 'layer' && text.trim() !== ''),
+    hasUnseen: glyphs.some((glyph) => !isSeen.has(glyph) && glyph.hidden !== 'layer' && glyph.text.trim() !== ''),
+  };
+}
+
+/** Unpainted text is read where it is the only text, or where it lies beneath a picture of the page. */
+function seenGlyphs(glyphs: readonly Glyph[], paints: Paints, page: Box): Glyph[] {
+  const seen = glyphs.filter(({ hidden }) => hidden === '');
+  const isScan = paints.largestPicture(page) >= SCAN || !seen.some(({ text }) => text.trim() !== '');
+  return isScan ? glyphs.filter(({ hidden }) => hidden === '' || hidden === 'mode') : seen;
+}
+
+/** The lines of each direction of writing: that of most letters first, the others as paragraphs behind it. */
+function linesByDirection(glyphs: readonly Glyph[], paints: Paints): Line[] {
+  const directions = [...Map.groupBy(glyphs, ({ turn }) => turn)].sort((a, b) => b[1].length - a[1].length);
+  return directions.flatMap(([turn, all], i) => {
+    const lines = withoutLeaders(linesOf(rowsOf(all), turn === 0 ? paints.rules : []));
+    return i === 0 ? lines : lines.map((line, at) => ({ ...line, turned: true, ...(at === 0 && { apart: true }) }));
+  });
+}

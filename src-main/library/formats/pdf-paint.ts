@@ -1,0 +1,69 @@
+import type { Box } from './pdf-matrix.ts';
+
+/** What covers a part of the page. */
+export interface Paint {
+  box: Box;
+  /** "#rrggbb"; absent for pictures, patterns, and what is partly transparent. */
+  colour?: string;
+  /** Whether all of the box is covered by that colour. */
+  solid: boolean;
+  /** How many drawing operators came before it. */
+  order: number;
+}
+
+/** A horizontal line of the page, as tables have. */
+export interface Rule {
+  x0: number;
+  x1: number;
+  y: number;
+}
+
+/** More than these are a drawing, not the ground or the lines of text. */
+const MAX_PAINTS = 2000;
+const MAX_RULES = 4000;
+/** A filled box that is lower than this is a line. */
+const RULE_HEIGHT = 2.5;
+/** Two colours are told apart if one channel differs by more than this. */
+const SAME_COLOUR = 12;
+const WHITE = '#ffffff';
+
+/** The painted boxes and lines of one page. */
+export class Paints {
+  readonly boxes: Paint[] = [];
+  readonly rules: Rule[] = [];
+
+  add(paint: Paint): void {
+    if (this.boxes.length < MAX_PAINTS) this.boxes.push(paint);
+    const [x0, y0, x1, y1] = paint.box;
+    if (paint.solid && y1 - y0 < RULE_HEIGHT) this.addRule({ x0, x1, y: (y0 + y1) / 2 });
+  }
+
+  addRule(rule: Rule): void {
+    if (this.rules.length < MAX_RULES && rule.x1 - rule.x0 > 10) this.rules.push(rule);
+  }
+
+  /** Whether text of this colour, drawn at that time, cannot be told from what is beneath it, or is covered by a later box. */
+  hides(colour: string | undefined, [x, y]: readonly [number, number], order: number): boolean {
+    if (this.boxes.length >= MAX_PAINTS) return false;
+    let ground: string | undefined = WHITE;
+    for (const { box, colour: painted, solid, order: at } of this.boxes) {
+      if (x < box[0] || x > box[2] || y < box[1] || y > box[3]) continue;
+      if (at < order) ground = solid || painted === ground ? painted : undefined;
+      else if (solid && painted !== undefined && box[3] - box[1] > RULE_HEIGHT) return true;
+    }
+    return colour !== undefined && ground !== undefined && isSame(colour, ground);
+  }
+
+  /** Share of the page that its largest picture covers. */
+  largestPicture(page: Box): number {
+    const area = ([x0, y0, x1, y1]: Box): number => (x1 - x0) * (y1 - y0);
+    const pictures = this.boxes.filter(({ colour, solid }) => solid && colour === undefined);
+    return Math.max(0, ...pictures.map(({ box }) => area(box))) / Math.max(1, area(page));
+  }
+}
+
+function isSame(a: string, b: string): boolean {
+  const channels = (colour: string): number[] => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+  const other = channels(b);
+  return channels(a).every((value, i) => Math.abs(value - (other[i] ?? 0)) <= SAME_COLOUR);
+}
