@@ -1,4 +1,4 @@
-import type { Glyph } from './pdf-glyphs.ts';
+import type { Glyph } from './pdf-glyph.ts';
 import type { Line } from './pdf-layout.ts';
 import { boxOf, type Box, type Matrix } from './pdf-matrix.ts';
 
@@ -31,9 +31,18 @@ export interface Annotation {
 /** Hidden, and NoView (table 167). */
 const UNSEEN_FLAGS = 2 | 32;
 const MAX_TEXT_SIZE = 12;
+/** With more pairs of fields and letters, labels are not looked for. */
+const MAX_COMPARISONS = 50_000_000;
 
 /** Whether an annotation's text is taken from its values, not from how it is drawn, which many files leave out. */
-export function isReadAsData({ subtype, fieldType, checkBox, radioButton, contentsObj, ...rest }: Annotation): boolean {
+export function isReadAsData({
+  subtype,
+  fieldType,
+  checkBox,
+  radioButton,
+  contentsObj,
+  ...rest
+}: Annotation): boolean {
   if (subtype === 'FreeText') return Boolean(contentsObj?.str);
   if (subtype !== 'Widget') return false;
   if (rest.password) return true;
@@ -41,7 +50,12 @@ export function isReadAsData({ subtype, fieldType, checkBox, radioButton, conten
 }
 
 /** Values of form fields, and text typed onto the page, at their places. Fields without text beside them get their name. */
-export function fieldGlyphs(annotations: readonly Annotation[], matrix: Matrix, drawn: readonly Glyph[]): Glyph[] {
+export function fieldGlyphs(
+  annotations: readonly Annotation[],
+  matrix: Matrix,
+  drawn: readonly Glyph[],
+): Glyph[] {
+  const isNamed = annotations.length * drawn.length < MAX_COMPARISONS;
   return annotations.flatMap((annotation) => {
     const lines = isShown(annotation) ? valueOf(annotation).split(/\r\n?|\n/) : [];
     if (lines.every((line) => line.trim() === '')) return [];
@@ -49,7 +63,8 @@ export function fieldGlyphs(annotations: readonly Annotation[], matrix: Matrix, 
     const given = annotation.defaultAppearanceData?.fontSize ?? 0;
     const size = given > 0 ? given : Math.min(MAX_TEXT_SIZE, Math.max(4, (y1 - y0) * 0.7));
     const box: Box = [x0, y0, x1, y1];
-    const name = annotation.subtype === 'Widget' && !isLabelled(box, drawn) ? nameOf(annotation) : '';
+    const name =
+      isNamed && annotation.subtype === 'Widget' && !isLabelled(box, drawn) ? nameOf(annotation) : '';
     const first = lines.length === 1 && y1 - y0 < 2.5 * size ? (y0 + y1) / 2 - 0.35 * size : y1 - 1.2 * size;
     return lines.map((line, i) => ({
       text: i === 0 && name !== '' ? `${name}: ${line.trim()}` : line.trim(),
@@ -66,14 +81,17 @@ function isShown({ annotationFlags }: Annotation): boolean {
 }
 
 function valueOf(annotation: Annotation): string {
-  const { subtype, contentsObj, fieldValue, checkBox, radioButton, exportValue, buttonValue, options } = annotation;
+  const { subtype, contentsObj, fieldValue, checkBox, radioButton, exportValue, buttonValue, options } =
+    annotation;
   if (subtype === 'FreeText') return contentsObj?.str ?? '';
   if (annotation.password) return '';
   if (checkBox) return isOn(fieldValue) && (!exportValue || fieldValue === exportValue) ? '[x]' : '[ ]';
   if (radioButton) return isOn(fieldValue) && fieldValue === buttonValue ? '[x]' : '[ ]';
   const values: unknown[] = Array.isArray(fieldValue) ? fieldValue : [fieldValue];
   const texts = values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
-  return texts.map((text) => options?.find((each) => each.exportValue === text)?.displayValue ?? text).join(', ');
+  return texts
+    .map((text) => options?.find((each) => each.exportValue === text)?.displayValue ?? text)
+    .join(', ');
 }
 
 function isOn(value: unknown): boolean {

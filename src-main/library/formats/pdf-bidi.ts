@@ -1,7 +1,14 @@
 /** Hebrew, Arabic, Syriac, Thaana, N'Ko and their presentation forms. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u;
 const LEFT_TO_RIGHT = /[\p{L}\p{N}]/u;
-const MIRRORED: Readonly<Record<string, string>> = { '(': ')', ')': '(', '[': ']', ']': '[', '{': '}', '}': '{' };
+const MIRRORED: Readonly<Record<string, string>> = {
+  '(': ')',
+  ')': '(',
+  '[': ']',
+  ']': '[',
+  '{': '}',
+  '}': '{',
+};
 
 /**
  * The text of glyphs that stand from left to right, in the order in which it is read: runs from right to left are turned round, and the
@@ -14,7 +21,11 @@ export function readingOrder(parts: readonly string[]): string {
   const left = parts.filter((part) => !isRight(part) && /\p{L}/u.test(part)).length;
   if (right >= left) {
     const turned = turn(parts, 0, parts.length);
-    return turnRuns(turned, (part) => !isRight(part) && LEFT_TO_RIGHT.test(part), (part) => part).join('');
+    return turnRuns(
+      turned,
+      (part) => !isRight(part) && LEFT_TO_RIGHT.test(part),
+      (part) => part,
+    ).join('');
   }
   return turnRuns(parts, isRight, mirror).join('');
 }

@@ -16,6 +16,8 @@ const MIN_GUTTER = 0.6;
 const SURE_GUTTER = 1.5;
 const END_GAP = 2.5;
 const OVERLAP = 0.85;
+/** Baselines nearer than this, in letter heights, are the same. */
+const LEVEL = 0.1;
 /** Columns of prose have lines of at least this many characters on average; cells of a table have fewer. */
 const PROSE_CHARACTERS = 20;
 /** Share of lines that go on with a small letter by which prose is told from cells. */
@@ -70,15 +72,18 @@ function bandsOf(rows: readonly Row[]): Band[] {
 function settled({ rows, gutters }: Band): Band[] {
   const last = rows.findLastIndex((row, i) => gapsOf(row, rows[i + 1]).length > 0);
   let end = last + 1;
-  const gap = (i: number): number => ((rows[i - 1]?.[0]?.y ?? 0) - (rows[i]?.[0]?.y ?? 0)) / (rows[i]?.[0]?.size || 1);
+  const gap = (i: number): number =>
+    ((rows[i - 1]?.[0]?.y ?? 0) - (rows[i]?.[0]?.y ?? 0)) / (rows[i]?.[0]?.size || 1);
   while (end < rows.length && gap(end) < END_GAP) end++;
-  const used = gutters.filter((gutter) => rows.slice(0, end).some((row) => isDivided(row, gutter)));
-  const bands = [{ rows: rows.slice(0, end), gutters: end > 1 ? used : [] }, { rows: rows.slice(end), gutters: [] }];
+  const segments = rows.slice(0, end).flat();
+  const used = gutters.filter(
+    ([from, to]) => segments.some((each) => each.end <= from + 1) && segments.some(({ x }) => x >= to - 1),
+  );
+  const bands = [
+    { rows: rows.slice(0, end), gutters: end > 1 ? used : [] },
+    { rows: rows.slice(end), gutters: [] },
+  ];
   return bands.filter((band) => band.rows.length > 0);
-}
-
-function isDivided(row: Row, [from, to]: Interval): boolean {
-  return row.some(({ end }) => end <= from + 1) && row.some(({ x }) => x >= to - 1);
 }
 
 /** The wide gaps of a row, and those between it and the next row where the two overlap in height but not in width. */
@@ -86,7 +91,8 @@ function gapsOf(row: Row, next: Row | undefined): Interval[] {
   const [first] = row;
   const below = next?.[0];
   const overlaps = first && below && first.y - below.y < OVERLAP * Math.min(first.size, below.size);
-  const all = overlaps && !next.some((a) => row.some((b) => a.x < b.end && b.x < a.end)) ? [...row, ...next] : row;
+  const all =
+    overlaps && !next.some((a) => row.some((b) => a.x < b.end && b.x < a.end)) ? [...row, ...next] : row;
   const sorted = all.toSorted((a, b) => a.x - b.x);
   return sorted.slice(1).map(({ x }, i) => [sorted[i]?.end ?? x, x] as const);
 }
@@ -117,7 +123,9 @@ function cellsOf(row: Row, gutters: readonly Interval[]): Row[] {
 
 function columnsOf({ rows, gutters }: Band): Row[][] {
   const cells = rows.map((row) => cellsOf(row, gutters));
-  return Array.from({ length: gutters.length + 1 }, (_, i) => cells.flatMap((row) => (row[i]?.length ? [row[i]] : [])));
+  return Array.from({ length: gutters.length + 1 }, (_, i) =>
+    cells.flatMap((row) => (row[i]?.length ? [row[i]] : [])),
+  );
 }
 
 /** Whether each column is read on its own: as prose has it, or since its lines are not level with the others'. */
@@ -127,9 +135,13 @@ function areColumns({ rows, gutters }: Band, columns: readonly Row[][]): boolean
   if (columns.some((column) => column.length < least)) return false;
   const texts = columns.map((column) => column.map((row) => row.map(({ text }) => text).join(' ')));
   const shortest = Math.min(...columns.map(({ length }) => length));
-  const level = rows.filter((row) => row.length > 1).length;
+  const level = rows.filter((row) => row.length > 1 && isLevel(row)).length;
   if (texts.every(isProse)) return true;
   return level < shortest / 2 || texts.every((column) => flowOf(column) >= FLOW);
+}
+
+function isLevel(row: Row): boolean {
+  return row.every(({ y, size }) => Math.abs(y - (row[0]?.y ?? y)) < LEVEL * size);
 }
 
 function isProse(texts: readonly string[]): boolean {
@@ -144,7 +156,9 @@ function lineOf(row: Row): Line {
   const main = row.reduce((a, b) => (b.text.length > a.text.length ? b : a));
   const fixed = row.every(({ letterWidth }) => letterWidth > 0);
   return {
-    text: row.map((segment, i) => `${i > 0 ? gapText(row[i - 1], segment, fixed) : ''}${segment.text}`).join(''),
+    text: row
+      .map((segment, i) => `${i > 0 ? gapText(row[i - 1], segment, fixed) : ''}${segment.text}`)
+      .join(''),
     y: main.y,
     height: main.size,
     left: row[0]?.x ?? 0,

@@ -42,7 +42,10 @@ function loadPdfjs(): NonNullable<typeof pdfjs> {
         const loaded = next(url, context);
         if (!url.endsWith('/pdf.worker.mjs')) return loaded;
         const source = Buffer.from(loaded.source as Uint8Array).toString();
-        return { ...loaded, source: PATCHES.reduce((text, [from, to]) => text.replace(from, () => to), source) };
+        return {
+          ...loaded,
+          source: PATCHES.reduce((text, [from, to]) => text.replace(from, () => to), source),
+        };
       },
     });
     try {

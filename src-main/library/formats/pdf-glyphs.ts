@@ -1,23 +1,7 @@
-import { normalizeUnicode, OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { placed, sizeOf, textOf, turnOf, type Font, type FontGlyph, type Glyph } from './pdf-glyph.ts';
 import { boxOf, IDENTITY, intersect, multiply, pointOf, type Box, type Matrix } from './pdf-matrix.ts';
 import { Paints } from './pdf-paint.ts';
-
-/** A drawn character, or several for a ligature. */
-export interface Glyph {
-  text: string;
-  /** Along the direction of writing, from the origin of the page turned by `turn`. */
-  x: number;
-  end: number;
-  /** Of the baseline, across the direction of writing, upwards. */
-  y: number;
-  size: number;
-  /** Degrees counter-clockwise from left to right; 0 for nearly upright text. */
-  turn: number;
-  /** Whether all characters of the font are equally wide. */
-  fixed: boolean;
-  /** Why nobody sees it. */
-  hidden: '' | 'mode' | 'unseen' | 'layer';
-}
 
 /** What pdf.js tells of a page's drawing. */
 export interface Drawing {
@@ -31,21 +15,6 @@ export interface Drawing {
   isShown(layer: unknown): boolean;
   /** Whether an annotation's appearance is read as text. */
   readsAnnotation(id: string): boolean;
-}
-
-interface Font {
-  vertical?: boolean;
-  isType3Font?: boolean;
-  fallbackName?: string;
-  fontMatrix?: readonly number[];
-  bbox?: readonly number[];
-}
-
-interface FontGlyph {
-  unicode: string;
-  width: number;
-  isSpace: boolean;
-  vmetric?: readonly number[] | null;
 }
 
 /** The graphics state (ISO 32000-2, 8.4) as far as it matters for text. */
@@ -66,14 +35,14 @@ interface State {
   blends: boolean;
 }
 
-/** Text that is turned by less than this is upright, as in a scan that lay askew. */
-const UPRIGHT_DEGREES = 7;
 /** Letters lower than this, in points, cannot be read. */
 const MIN_SIZE = 1;
 /** How far outside of the page, in points, text may begin and still be seen. */
 const PAGE_EDGE = 2;
 /** No page for people has more. */
 const MAX_GLYPHS = 1_000_000;
+/** A page with more pairs of text and boxes is not checked for covered text: it would take seconds. */
+const MAX_COMPARISONS = 50_000_000;
 
 /** The characters of a page in the order in which they are drawn, with what is painted beneath them. */
 export function drawnGlyphs(drawing: Drawing): { glyphs: Glyph[]; paints: Paints } {
@@ -130,8 +99,9 @@ class Reader {
 
   /** Judges what is seen now that everything is painted. */
   finish(): Glyph[] {
+    const isJudged = this.#runs.length * this.paints.boxes.length < MAX_COMPARISONS;
     for (const { glyphs, at, fill, order } of this.#runs) {
-      if (glyphs[0]?.hidden !== '' || !this.paints.hides(fill, at, order)) continue;
+      if (!isJudged || glyphs[0]?.hidden !== '' || !this.paints.hides(fill, at, order)) continue;
       for (const glyph of glyphs) glyph.hidden ||= 'unseen';
     }
     return this.#runs.flatMap(({ glyphs }) => glyphs);
@@ -174,12 +144,14 @@ class Reader {
       if (box) this.#clip(boxOf(this.#state.ctm, box));
     },
     [OPS.paintFormXObjectEnd]: () => this.#restore(),
-    [OPS.beginGroup]: ([group]: [{ smask?: unknown; bbox?: Box; matrix?: Matrix }]) => this.#beginGroup(group),
+    [OPS.beginGroup]: ([group]: [{ smask?: unknown; bbox?: Box; matrix?: Matrix }]) =>
+      this.#beginGroup(group),
     [OPS.endGroup]: () => {
       this.#skip(this.#groups.pop() === true ? -1 : 0);
       this.#restore();
     },
-    [OPS.beginAnnotation]: (args: [string, Box, Matrix, Matrix]) => this.#beginAnnotation(...args),
+    [OPS.beginAnnotation]: ([id, box, place, matrix]: [string, Box | null, Matrix, Matrix]) =>
+      this.#beginAnnotation(id, box, [place, matrix]),
     [OPS.endAnnotation]: () => {
       this.#skip(this.#groups.pop() === true ? -1 : 0);
       this.#restore();
@@ -247,14 +219,14 @@ class Reader {
     if (bbox) this.#clip(boxOf(matrix ? multiply(this.#state.ctm, matrix) : this.#state.ctm, bbox));
   }
 
-  #beginAnnotation(id: string, box: Box, ...matrices: [Matrix, Matrix]): void {
+  #beginAnnotation(id: string, box: Box | null, matrices: readonly Matrix[]): void {
     this.#save();
     this.#state = this.#initial();
     const skips = !this.#drawing.readsAnnotation(id);
     this.#groups.push(skips);
     this.#skip(skips ? 1 : 0);
     if (box) this.#clip(boxOf(this.#state.ctm, box));
-    for (const matrix of matrices) if (matrix) this.#transform(matrix);
+    for (const matrix of matrices) this.#transform(matrix);
   }
 
   #mark(mark: { off: boolean; replacement?: string; from: number }): void {
@@ -281,29 +253,16 @@ class Reader {
     const clips = this.#pendingClip;
     this.#pendingClip = false;
     if (path === null || bounds === null) return;
-    const box = boxOf(ctm, [bounds[0] ?? 0, bounds[1] ?? 0, bounds[2] ?? 0, bounds[3] ?? 0]);
-    if (FILLS.has(how) && this.#isDrawn()) {
-      const opaque = alpha === 1 && !blends;
-      this.paints.add({
-        box: intersect(box, clip),
-        solid: opaque && fill !== undefined && isRectangle(path),
-        order: this.#order,
-        ...(opaque && fill !== undefined && { colour: fill }),
-      });
-    } else if (STROKES.has(how) && this.#isDrawn()) this.#stroke(path, ctm);
-    if (clips) this.#clip(box);
-  }
-
-  #stroke(path: Float32Array, ctm: Matrix): void {
-    for (const [from, to] of segments(path)) {
-      const [x0, y0] = pointOf(ctm, ...from);
-      const [x1, y1] = pointOf(ctm, ...to);
-      if (Math.abs(y1 - y0) < 1) this.paints.addRule({ x0: Math.min(x0, x1), x1: Math.max(x0, x1), y: y0 });
+    if (this.#isDrawn()) {
+      const colour = alpha === 1 && !blends ? fill : undefined;
+      this.paints.addPath({ how, path, bounds, ctm, clip, colour, order: this.#order });
     }
+    if (clips) this.#clip(boxOf(ctm, bounds as unknown as Box));
   }
 
   #cover(box: Box): void {
-    if (this.#isDrawn()) this.paints.add({ box: intersect(box, this.#state.clip), solid: true, order: this.#order });
+    if (this.#isDrawn())
+      this.paints.add({ box: intersect(box, this.#state.clip), solid: true, order: this.#order });
   }
 
   #isDrawn(): boolean {
@@ -360,79 +319,9 @@ class Reader {
     const { clip, mode, alpha } = this.#state;
     if (this.#off > 0) return 'layer';
     const margin = height / 3;
-    if (x < clip[0] - margin || x > clip[2] + margin || y + height < clip[1] || y > clip[3] + margin) return 'unseen';
+    if (x < clip[0] - margin || x > clip[2] + margin || y + height < clip[1] || y > clip[3] + margin)
+      return 'unseen';
     if (mode === 3 || mode === 7) return 'mode';
     return alpha === 0 || height < MIN_SIZE ? 'unseen' : '';
   }
-}
-
-const FILLS = new Set<number>([
-  OPS.fill,
-  OPS.eoFill,
-  OPS.fillStroke,
-  OPS.eoFillStroke,
-  OPS.closeFillStroke,
-  OPS.closeEOFillStroke,
-]);
-const STROKES = new Set<number>([OPS.stroke, OPS.closeStroke]);
-
-/** The height of letters; fonts of drawings (9.6.4) have units of their own. */
-function sizeOf({ isType3Font, bbox, fontMatrix }: Font, size: number): number {
-  const drawn = ((bbox?.[3] ?? 0) - (bbox?.[1] ?? 0)) * (fontMatrix?.[3] ?? 0);
-  return Math.abs(isType3Font && drawn !== 0 ? size * drawn : size);
-}
-
-/** Degrees, in steps of 90 where that is near. */
-function turnOf(angle: number): number {
-  const degrees = Math.round((angle * 180) / Math.PI);
-  const quarter = Math.round(degrees / 90) * 90;
-  const turn = Math.abs(degrees - quarter) <= UPRIGHT_DEGREES ? quarter : degrees;
-  return (turn + 360) % 360;
-}
-
-function placed(
-  start: readonly [number, number],
-  end: readonly [number, number],
-  turn: number,
-): { x: number; end: number; y: number } {
-  if (turn === 0) return { x: start[0], end: end[0], y: start[1] };
-  const cos = Math.cos((turn * Math.PI) / 180);
-  const sin = Math.sin((turn * Math.PI) / 180);
-  return { x: start[0] * cos + start[1] * sin, end: end[0] * cos + end[1] * sin, y: start[1] * cos - start[0] * sin };
-}
-
-/** Ligatures as letters; no control characters; a soft hyphen that is drawn is a hyphen. */
-function textOf(unicode: string): string {
-  // eslint-disable-next-line no-control-regex
-  return normalizeUnicode(unicode).replace(/\u00ad/g, '-').replace(/[\u0000-\u0008\u000b-\u001f]/g, '');
-}
-
-/** pdf.js's codes in a path: move, line, curve, quadratic curve, close. */
-const COORDINATES = [2, 2, 6, 4, 0];
-
-function* segments(path: Float32Array): Generator<readonly [[number, number], [number, number]]> {
-  let start: [number, number] = [0, 0];
-  let at: [number, number] = [0, 0];
-  for (let i = 0; i < path.length;) {
-    const code = path[i] ?? 4;
-    const count = COORDINATES[code] ?? 0;
-    const to: [number, number] = count === 0 ? start : [path[i + count - 1] ?? 0, path[i + count] ?? 0];
-    if (code === 1 || code === 4) yield [at, to];
-    if (code === 0) start = to;
-    at = to;
-    i += count + 1;
-  }
-}
-
-function isRectangle(path: Float32Array): boolean {
-  let sides = 0;
-  for (let i = 0; i < path.length; i += (COORDINATES[path[i] ?? 4] ?? 0) + 1) {
-    const code = path[i];
-    if (code === 2 || code === 3 || (code === 0 && i > 0)) return false;
-  }
-  for (const [[x0, y0], [x1, y1]] of segments(path)) {
-    if (Math.abs(x1 - x0) > 0.01 && Math.abs(y1 - y0) > 0.01) return false;
-    sides++;
-  }
-  return sides >= 3;
 }

@@ -18,7 +18,12 @@ export function pointOf([a, b, c, d, e, f]: Matrix, x: number, y: number): [numb
 
 /** The upright box around a box that a matrix moved. */
 export function boxOf(matrix: Matrix, [x0, y0, x1, y1]: Box): Box {
-  const corners = [pointOf(matrix, x0, y0), pointOf(matrix, x1, y0), pointOf(matrix, x0, y1), pointOf(matrix, x1, y1)];
+  const corners = [
+    pointOf(matrix, x0, y0),
+    pointOf(matrix, x1, y0),
+    pointOf(matrix, x0, y1),
+    pointOf(matrix, x1, y1),
+  ];
   const xs = corners.map(([x]) => x);
   const ys = corners.map(([, y]) => y);
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];

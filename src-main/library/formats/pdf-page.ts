@@ -1,9 +1,10 @@
 import type { OptionalContentConfig, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { commentLines, fieldGlyphs, isReadAsData, type Annotation } from './pdf-annotations.ts';
 import { linesOf } from './pdf-columns.ts';
-import { drawnGlyphs, type Glyph } from './pdf-glyphs.ts';
+import type { Glyph } from './pdf-glyph.ts';
+import { drawnGlyphs } from './pdf-glyphs.ts';
 import { withoutLeaders, type Line } from './pdf-layout.ts';
-import type { Box, Matrix } from './pdf-matrix.ts';
+import { multiply, type Box, type Matrix } from './pdf-matrix.ts';
 import type { Paints } from './pdf-paint.ts';
 import { rowsOf } from './pdf-segments.ts';
 
@@ -15,16 +16,23 @@ export interface PageLines {
   hasHiddenLayer: boolean;
   /** Text that nobody sees: white on white, covered, clipped, outside of the page, or not painted although the page is no scan. */
   hasUnseen: boolean;
+  /** Many of its letters are in a font that does not say which letters they are. */
+  hasUnknown: boolean;
 }
 
 /** A page whose largest picture covers this share of it is a scan: its unpainted text is what text recognition found. */
 const SCAN = 0.5;
 
+/** Characters for private use, and the one for what has none. */
+const UNKNOWN = /[\ue000-\uf8ff\ufffd]/u;
+const MANY = 0.2;
+
 export async function readPage(page: PDFPageProxy, layers: OptionalContentConfig): Promise<PageLines> {
   const annotations = (await page.getAnnotations().catch(() => [])) as Annotation[];
   const data = new Map(annotations.filter(isReadAsData).map((annotation) => [annotation.id, annotation]));
-  const viewport = page.getViewport({ scale: 1, dontFlip: true });
-  const matrix = viewport.transform as unknown as Matrix;
+  const viewport = page.getViewport({ scale: 1 });
+  // pdf.js has y downwards.
+  const matrix = multiply([1, 0, 0, -1, 0, viewport.height], viewport.transform as unknown as Matrix);
   const box: Box = [0, 0, viewport.width, viewport.height];
   const { glyphs, paints } = drawnGlyphs({
     operators: await page.getOperatorList(),
@@ -40,8 +48,11 @@ export async function readPage(page: PDFPageProxy, layers: OptionalContentConfig
   return {
     lines: linesByDirection([...seen, ...fieldGlyphs([...data.values()], matrix, seen)], paints),
     comments: commentLines(annotations),
+    hasUnknown: seen.filter(({ text }) => UNKNOWN.test(text)).length > seen.length * MANY,
     hasHiddenLayer: glyphs.some(({ hidden, text }) => hidden === 'layer' && text.trim() !== ''),
-    hasUnseen: glyphs.some((glyph) => !isSeen.has(glyph) && glyph.hidden !== 'layer' && glyph.text.trim() !== ''),
+    hasUnseen: glyphs.some(
+      (glyph) => !isSeen.has(glyph) && glyph.hidden !== 'layer' && glyph.text.trim() !== '',
+    ),
   };
 }
 
@@ -52,11 +63,19 @@ function seenGlyphs(glyphs: readonly Glyph[], paints: Paints, page: Box): Glyph[
   return isScan ? glyphs.filter(({ hidden }) => hidden === '' || hidden === 'mode') : seen;
 }
 
-/** The lines of each direction of writing: that of most letters first, the others as paragraphs behind it. */
+/** Upright text comes first if it is at least this share of the text in the direction that most has. */
+const UPRIGHT_SHARE = 1 / 3;
+
+/** The lines of each direction of writing: the main one first, the others as paragraphs behind it. */
 function linesByDirection(glyphs: readonly Glyph[], paints: Paints): Line[] {
   const directions = [...Map.groupBy(glyphs, ({ turn }) => turn)].sort((a, b) => b[1].length - a[1].length);
+  const most = directions[0]?.[1].length ?? 0;
+  const upright = directions.findIndex(([turn, all]) => turn === 0 && all.length > most * UPRIGHT_SHARE);
+  if (upright > 0) directions.unshift(...directions.splice(upright, 1));
   return directions.flatMap(([turn, all], i) => {
     const lines = withoutLeaders(linesOf(rowsOf(all), turn === 0 ? paints.rules : []));
-    return i === 0 ? lines : lines.map((line, at) => ({ ...line, turned: true, ...(at === 0 && { apart: true }) }));
+    return i === 0
+      ? lines
+      : lines.map((line, at) => ({ ...line, turned: true, ...(at === 0 && { apart: true }) }));
   });
 }

@@ -1,4 +1,5 @@
-import type { Box } from './pdf-matrix.ts';
+import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { boxOf, intersect, pointOf, type Box, type Matrix } from './pdf-matrix.ts';
 
 /** What covers a part of the page. */
 export interface Paint {
@@ -8,6 +9,20 @@ export interface Paint {
   /** Whether all of the box is covered by that colour. */
   solid: boolean;
   /** How many drawing operators came before it. */
+  order: number;
+}
+
+/** A path (ISO 32000-2, 8.5) that is painted. */
+interface Path {
+  /** pdf.js's code of the operator that paints it. */
+  how: number;
+  /** pdf.js's codes and coordinates. */
+  path: Float32Array;
+  bounds: Float32Array;
+  ctm: Matrix;
+  clip: Box;
+  /** Absent where it is a pattern, or partly transparent. */
+  colour: string | undefined;
   order: number;
 }
 
@@ -38,6 +53,20 @@ export class Paints {
     if (paint.solid && y1 - y0 < RULE_HEIGHT) this.addRule({ x0, x1, y: (y0 + y1) / 2 });
   }
 
+  addPath({ how, path, bounds, ctm, clip, colour, order }: Path): void {
+    if (FILLS.has(how)) {
+      const box = intersect(boxOf(ctm, bounds as unknown as Box), clip);
+      const solid = colour !== undefined && isRectangle(path);
+      this.add({ box, solid, order, ...(colour !== undefined && { colour }) });
+    } else if (STROKES.has(how)) {
+      for (const [from, to] of segments(path)) {
+        const [x0, y0] = pointOf(ctm, ...from);
+        const [x1, y1] = pointOf(ctm, ...to);
+        if (Math.abs(y1 - y0) < 1) this.addRule({ x0: Math.min(x0, x1), x1: Math.max(x0, x1), y: y0 });
+      }
+    }
+  }
+
   addRule(rule: Rule): void {
     if (this.rules.length < MAX_RULES && rule.x1 - rule.x0 > 10) this.rules.push(rule);
   }
@@ -66,4 +95,44 @@ function isSame(a: string, b: string): boolean {
   const channels = (colour: string): number[] => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
   const other = channels(b);
   return channels(a).every((value, i) => Math.abs(value - (other[i] ?? 0)) <= SAME_COLOUR);
+}
+
+const FILLS = new Set<number>([
+  OPS.fill,
+  OPS.eoFill,
+  OPS.fillStroke,
+  OPS.eoFillStroke,
+  OPS.closeFillStroke,
+  OPS.closeEOFillStroke,
+]);
+const STROKES = new Set<number>([OPS.stroke, OPS.closeStroke]);
+
+/** pdf.js's codes in a path: move, line, curve, quadratic curve, close. */
+const COORDINATES = [2, 2, 6, 4, 0];
+
+function* segments(path: Float32Array): Generator<readonly [[number, number], [number, number]]> {
+  let start: [number, number] = [0, 0];
+  let at: [number, number] = [0, 0];
+  for (let i = 0; i < path.length;) {
+    const code = path[i] ?? 4;
+    const count = COORDINATES[code] ?? 0;
+    const to: [number, number] = count === 0 ? start : [path[i + count - 1] ?? 0, path[i + count] ?? 0];
+    if (code === 1 || code === 4) yield [at, to];
+    if (code === 0) start = to;
+    at = to;
+    i += count + 1;
+  }
+}
+
+function isRectangle(path: Float32Array): boolean {
+  let sides = 0;
+  for (let i = 0; i < path.length; i += (COORDINATES[path[i] ?? 4] ?? 0) + 1) {
+    const code = path[i];
+    if (code === 2 || code === 3 || (code === 0 && i > 0)) return false;
+  }
+  for (const [[x0, y0], [x1, y1]] of segments(path)) {
+    if (Math.abs(x1 - x0) > 0.01 && Math.abs(y1 - y0) > 0.01) return false;
+    sides++;
+  }
+  return sides >= 3;
 }

@@ -11,11 +11,21 @@ const APART = 0.5;
 const LABELLED = /\p{L}\s*[:=]\s*\S/u;
 const VALUE = /\p{L}\s+(?:\p{Sc}\s*)?(?!(?:19|20)\d\d$)\d[\d.,]*\s*(?:%|\p{Sc})?$/u;
 /** Labels of what belongs to the page or the document instead. */
-const PAGING = /^\W*(?:page|p\.|seite|página|pagina|strona|stránka|страница|stran|sida|side|sivu|oldal|第|chapter|appendix|section|part|version|rev|edition|volume)(?:\P{L}|$)/iu;
+const PAGING =
+  /^\W*(?:page|p\.|seite|página|pagina|strona|stránka|страница|stran|sida|side|sivu|oldal|第|chapter|appendix|section|part|version|rev|edition|volume)(?:\P{L}|$)/iu;
 
 interface EdgeLine {
   line: Line;
   page: number;
+  /** Whether it is set apart from the text of its page. */
+  apart: boolean;
+}
+
+/** Lines that repeat. */
+interface Group {
+  lines: EdgeLine[];
+  /** Whether a number in them counts the pages. */
+  counts: boolean;
 }
 
 /**
@@ -26,14 +36,17 @@ interface EdgeLine {
  */
 export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly Line[])[] {
   const running = new Set<Line>();
-  const edges = pages.flatMap((lines, page) => edgeLines(lines).map((line) => ({ line, page })));
+  const edges = pages.flatMap((lines, page) => edgeLines(lines, page));
   for (const level of Map.groupBy(edges, ({ line }) => Math.round(line.y)).values()) {
     const groups = groupsOf(level).filter(({ lines }) => lines.length > 1);
-    const repeated = new Set(groups.flatMap(({ lines }) => lines));
+    const repeated = new Set(groups.flatMap(({ lines }) => lines.map(({ line }) => line)));
     if (level.length < MIN_PAGES || repeated.size < level.length * MIN_SHARE) continue;
     for (const { lines, counts } of groups) {
-      if (lines.some(({ text }) => isData(text, counts))) continue;
-      addAllButFirst(running, lines);
+      if (lines.some(({ line, apart }) => isData(line.text, counts) || (!counts && !apart))) continue;
+      addAllButFirst(
+        running,
+        lines.map(({ line }) => line),
+      );
     }
   }
   for (const lines of turnedGroups(pages)) addAllButFirst(running, lines);
@@ -51,23 +64,20 @@ function addAllButFirst(running: Set<Line>, lines: readonly Line[]): void {
   for (const line of lines.slice(/\p{L}/u.test(lines[0]?.text ?? '') ? 1 : 0)) running.add(line);
 }
 
-/** The outermost lines of a page that are set apart from the lines between them. */
-function edgeLines(all: readonly Line[]): Line[] {
+/** The outermost lines of a page. */
+function edgeLines(all: readonly Line[], page: number): EdgeLine[] {
   const lines = all.filter(({ turned, row }) => !turned && !row).toSorted((a, b) => b.y - a.y);
   const gaps = lines.slice(1).map((line, i) => (lines[i]?.y ?? 0) - line.y);
   const usual = gaps.filter((gap) => gap > 1).toSorted((a, b) => a - b)[Math.floor(gaps.length / 3)] ?? 0;
-  const isApart = (gap: number | undefined, line: Line | undefined): boolean =>
-    gap === undefined || gap > usual + APART * (line?.height ?? 0);
-  const edge = new Set<Line>();
-  for (const [order, ends] of [[lines, gaps], [lines.toReversed(), gaps.toReversed()]] as const) {
-    const depth = Math.min(EDGE_LINES, order.length);
-    for (let i = depth; i > 0; i--) {
-      if (!isApart(ends[i - 1], order[i - 1])) continue;
-      for (const line of order.slice(0, i)) edge.add(line);
-      break;
-    }
-  }
-  return [...edge];
+  const isWide = (gap: number, i: number): boolean => gap > usual + APART * (lines[i]?.height ?? 0);
+  // Up to the innermost wide gap among the outermost lines.
+  const top = gaps.slice(0, EDGE_LINES).findLastIndex(isWide);
+  const bottom = lines.length - EDGE_LINES - 1;
+  const below = gaps.findIndex((gap, i) => i >= bottom && isWide(gap, i));
+  return lines.flatMap((line, i) => {
+    if (i >= EDGE_LINES && i < lines.length - EDGE_LINES) return [];
+    return [{ line, page, apart: lines.length === 1 || i <= top || (below >= 0 && i > below) }];
+  });
 }
 
 /** Watermarks and labels along the edge that are the same on several pages. */
@@ -80,17 +90,17 @@ function turnedGroups(pages: readonly (readonly Line[])[]): Line[][] {
  * Lines with the same text, or with the same text except for one number that differs from its page's number by the same amount in all of
  * them: that number counts the pages.
  */
-function groupsOf(level: readonly EdgeLine[]): { lines: Line[]; counts: boolean }[] {
-  const groups = new Map<string, { lines: Line[]; counts: boolean }>();
-  for (const { line, page } of level) {
-    const { text } = line;
+function groupsOf(level: readonly EdgeLine[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const edge of level) {
+    const { text } = edge.line;
     const numbers = [...text.matchAll(/\d{1,5}/g)].map(({ 0: digits, index }) => {
       const rest = `${text.slice(0, index)}#${text.slice(index + digits.length)}`;
-      return `${Number(digits) - page} ${rest}`;
+      return `${Number(digits) - edge.page} ${rest}`;
     });
     for (const key of [text, ...numbers]) {
       const group = groups.get(key) ?? { lines: [], counts: key !== text };
-      group.lines.push(line);
+      group.lines.push(edge);
       groups.set(key, group);
     }
   }

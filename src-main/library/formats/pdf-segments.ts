@@ -1,4 +1,4 @@
-import type { Glyph } from './pdf-glyphs.ts';
+import type { Glyph } from './pdf-glyph.ts';
 import { readingOrder } from './pdf-bidi.ts';
 
 /** Text on one baseline without a wide gap. */
@@ -36,6 +36,8 @@ const SMALLER = 0.85;
 const RAISED = 0.65;
 /** A letter drawn again within this distance is the same letter, in bold or with a shadow. */
 const DOUBLE = 0.25;
+/** Chunks to the left among which one drawn again is looked for. */
+const NEIGHBOURS = 8;
 
 /** The rows of glyphs of one direction, from top to bottom. */
 export function rowsOf(glyphs: readonly Glyph[]): Row[] {
@@ -58,8 +60,8 @@ function chunksOf(glyphs: readonly Glyph[]): Chunk[] {
   for (const glyph of glyphs) {
     if (glyph.text === '') continue;
     const last = open?.glyphs.at(-1);
-    if (open && last && follows(open, glyph)) {
-      if (isDouble(last, glyph)) continue;
+    if (last && isDouble(last, glyph)) continue;
+    if (open && follows(open, glyph)) {
       open.glyphs.push(glyph);
       open.end = Math.max(open.end, glyph.end);
       continue;
@@ -90,7 +92,12 @@ function raise(before: Chunk, chunk: Chunk): void {
 
 function isDouble(a: Glyph, b: Glyph): boolean {
   const near = DOUBLE * Math.min(a.size, Math.max(a.end - a.x, 0.1) * 2);
-  return a.text === b.text && a.text.trim() !== '' && Math.abs(a.x - b.x) < near && Math.abs(a.y - b.y) < DOUBLE * a.size;
+  return (
+    a.text === b.text &&
+    a.text.trim() !== '' &&
+    Math.abs(a.x - b.x) < near &&
+    Math.abs(a.y - b.y) < DOUBLE * a.size
+  );
 }
 
 function segmentsOf(chunks: readonly Chunk[]): Row {
@@ -102,8 +109,9 @@ function segmentsOf(chunks: readonly Chunk[]): Row {
     open = [];
   };
   for (const chunk of chunks.toSorted((a, b) => a.x - b.x)) {
-    if (open.some((other) => isSameChunk(other, chunk))) continue;
-    if (chunk.x - end > WIDE_GAP * Math.max(chunk.size, open.at(-1)?.size ?? 0)) close();
+    if (open.slice(-NEIGHBOURS).some((other) => isSameChunk(other, chunk))) continue;
+    const isFar = chunk.x - end > WIDE_GAP * Math.max(chunk.size, open.at(-1)?.size ?? 0);
+    if (isFar && !isSetApart(open, chunk)) close();
     open.push(chunk);
     end = open.length === 1 ? chunk.end : Math.max(end, chunk.end);
   }
@@ -111,9 +119,20 @@ function segmentsOf(chunks: readonly Chunk[]): Row {
   return row.filter(({ text }) => text !== '');
 }
 
+/** Whether a letter is no farther away than a space between letters that are set apart. */
+function isSetApart(open: readonly Chunk[], chunk: Chunk): boolean {
+  const [before, last] = open
+    .slice(-2)
+    .flatMap(({ glyphs }) => glyphs.slice(-2))
+    .slice(-2);
+  if (!before || !last || last.x - before.end < SPACE * last.size) return false;
+  return chunk.x - last.x <= 2.5 * (last.x - before.x);
+}
+
 function isSameChunk(a: Chunk, b: Chunk): boolean {
   const near = DOUBLE * a.size;
-  if (Math.abs(a.x - b.x) > near || Math.abs(a.y - b.y) > near || a.glyphs.length !== b.glyphs.length) return false;
+  if (Math.abs(a.x - b.x) > near || Math.abs(a.y - b.y) > near || a.glyphs.length !== b.glyphs.length)
+    return false;
   return a.glyphs.every(({ text }, i) => text === b.glyphs[i]?.text);
 }
 
@@ -122,11 +141,13 @@ function segmentOf(chunks: readonly Chunk[]): Segment {
   const glyphs = chunks.flatMap((chunk) => chunk.glyphs);
   const letters = glyphs.filter(({ text }) => text.trim() !== '');
   const fixed = letters.every((glyph) => glyph.fixed);
-  const letterWidth = fixed ? ((letters[0]?.end ?? 0) - (letters[0]?.x ?? 0)) / (letters[0]?.text.length || 1) : 0;
+  const letterWidth = fixed
+    ? ((letters[0]?.end ?? 0) - (letters[0]?.x ?? 0)) / (letters[0]?.text.length || 1)
+    : 0;
   return {
     text: joined(glyphs, letterWidth),
     x: letters[0]?.x ?? 0,
-    end: Math.max(...chunks.map(({ end }) => end)),
+    end: chunks.reduce((most, { end }) => Math.max(most, end), -Infinity),
     y: main.y,
     size: main.size,
     letterWidth,

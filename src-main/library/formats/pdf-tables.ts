@@ -54,7 +54,15 @@ function rowLines(rows: readonly Row[][], rules: readonly number[]): Line[] {
   return lines.map((text, i) => {
     const [first] = segments[i] ?? [];
     const right = segments[i]?.at(-1)?.end ?? 0;
-    return { text, y: first?.y ?? 0, height: first?.size ?? 0, left: first?.x ?? 0, right, letterWidth: 0, row: true };
+    return {
+      text,
+      y: first?.y ?? 0,
+      height: first?.size ?? 0,
+      left: first?.x ?? 0,
+      right,
+      letterWidth: 0,
+      row: true,
+    };
   });
 }
 
@@ -66,7 +74,11 @@ function isHeader(rows: readonly Row[][], texts: readonly string[][], rules: rea
   const names = texts[0] ?? [];
   return names.some((name, i) => {
     const values = texts.slice(1).map((row) => row[i] ?? '');
-    return name !== '' && !/\d/.test(name) && values.filter((value) => /^\P{L}*\d/u.test(value)).length > values.length / 2;
+    return (
+      name !== '' &&
+      !/\d/.test(name) &&
+      values.filter((value) => /^\P{L}*\d/u.test(value)).length > values.length / 2
+    );
   });
 }
 

@@ -20,10 +20,19 @@ export async function pdfWarnings(
     (found) => `Pages without text (scanned?): ${found}.`,
   );
   const damaged = on((page) => page === undefined);
-  say(damaged, (found) => `${damaged.length === 1 ? '1 page is' : `${damaged.length} pages are`} damaged and left out: ${found}.`);
+  say(
+    damaged,
+    (found) =>
+      `${damaged.length === 1 ? '1 page is' : `${damaged.length} pages are`} damaged and left out: ${found}.`,
+  );
   say(
     on((page) => page?.hasUnseen === true),
     (found) => `Text that is not visible was left out on these pages: ${found}.`,
+  );
+  say(
+    on((page) => page?.hasUnknown === true),
+    (found) =>
+      `The fonts on these pages do not say which letters they show, so their text may be wrong: ${found}.`,
   );
   say(
     on((page) => page?.hasHiddenLayer === true),

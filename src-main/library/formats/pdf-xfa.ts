@@ -8,8 +8,9 @@ interface Element {
   children: Element[];
 }
 
-/** More elements than any form has. */
-const MAX_ELEMENTS = 200_000;
+/** More elements, and more within each other, than any form has. */
+const MAX_ELEMENTS = 50_000;
+const MAX_DEPTH = 100;
 
 /**
  * The text of an XFA form (XML Forms Architecture 3.3): the template's texts and fields in order, each field with its caption and the value
@@ -18,7 +19,8 @@ const MAX_ELEMENTS = 200_000;
 export function xfaText(xml: string): string {
   const { template, data } = partsOf(xml);
   const values = new Map<string, string[]>();
-  for (const leaf of leavesOf(data)) values.set(leaf.name, [...(values.get(leaf.name) ?? []), leaf.text.trim()]);
+  for (const leaf of leavesOf(data))
+    values.set(leaf.name, [...(values.get(leaf.name) ?? []), leaf.text.trim()]);
   const lines = template.flatMap((element) => templateLines(element, values));
   const rest = data.flatMap((element) => restLines(element, values));
   return [...lines, ...rest].join('\n');
@@ -32,7 +34,7 @@ function partsOf(xml: string): { template: Element[]; data: Element[] } {
   readXml(xml, {
     open: (name, attributes) => {
       const element: Element = { name: localName(name), attributes, text: '', children: [] };
-      if (count++ < MAX_ELEMENTS) open.at(-1)?.children.push(element);
+      if (count++ < MAX_ELEMENTS && open.length < MAX_DEPTH) open.at(-1)?.children.push(element);
       open.push(element);
     },
     text: (text) => {
@@ -49,14 +51,17 @@ function partsOf(xml: string): { template: Element[]; data: Element[] } {
 }
 
 function leavesOf(elements: readonly Element[]): Element[] {
-  return elements.flatMap((element) => (element.children.length === 0 ? [element] : leavesOf(element.children)));
+  return elements.flatMap((element) =>
+    element.children.length === 0 ? [element] : leavesOf(element.children),
+  );
 }
 
 function templateLines(element: Element, values: Map<string, string[]>): string[] {
   const { name, attributes, children } = element;
   if (/^(?:hidden|invisible|inactive)$/.test(attributes['presence'] ?? '')) return [];
   if (name === 'draw') return [allText(childOf(element, 'value'))].filter(Boolean);
-  if (name !== 'field' && name !== 'exclGroup') return children.flatMap((child) => templateLines(child, values));
+  if (name !== 'field' && name !== 'exclGroup')
+    return children.flatMap((child) => templateLines(child, values));
   if (name === 'field' && childOf(childOf(element, 'ui'), 'button')) return [];
   const own = attributes['name'] ?? '';
   const value = values.get(own)?.shift() ?? allText(childOf(element, 'value'));
@@ -75,7 +80,10 @@ function restLines(element: Element, values: Map<string, string[]>): string[] {
     return text.trim() === '' ? [] : [`${name}: ${text.trim()}`];
   });
   const below = element.children.filter(({ children }) => children.length > 0);
-  return [...(parts.length > 0 ? [parts.join('; ')] : []), ...below.flatMap((child) => restLines(child, values))];
+  return [
+    ...(parts.length > 0 ? [parts.join('; ')] : []),
+    ...below.flatMap((child) => restLines(child, values)),
+  ];
 }
 
 function childOf(element: Element | undefined, name: string): Element | undefined {

@@ -1,5 +1,5 @@
 import type { OptionalContentConfig, PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import { noText } from './errors.ts';
+import { broken, noText } from './errors.ts';
 import { joinPages, type DocumentParser } from './format.ts';
 import { openPdf } from './pdf-document.ts';
 import { pdfHeadings } from './pdf-headings.ts';
@@ -16,6 +16,7 @@ export const pdf: DocumentParser = async (file) => {
   try {
     const labels = await labelsOf(document);
     const pages = await pagesOf(document);
+    if (pages.every((page) => page === undefined)) throw broken(file.name, 'all of its pages are damaged');
     const info = await infoOf(document);
     const texts = textsOf(pages);
     const formWarnings = addForm(texts, info);
@@ -24,7 +25,11 @@ export const pdf: DocumentParser = async (file) => {
       texts.map(({ text }, i) => ({ label: labels[i] ?? '', text, headings: headings[i] ?? [] })),
     );
     if (joined.text === '') throw noText(file.name, 'its pages are pictures, or empty');
-    return { ...joined, title: titleOf(info), warnings: [...(await pdfWarnings(document, pages, labels)), ...formWarnings] };
+    return {
+      ...joined,
+      title: titleOf(info),
+      warnings: [...(await pdfWarnings(document, pages, labels)), ...formWarnings],
+    };
   } finally {
     await document.loadingTask.destroy();
   }
@@ -58,7 +63,11 @@ async function pagesOf(document: PDFDocumentProxy): Promise<(PageLines | undefin
   return pages;
 }
 
-async function pageOf(document: PDFDocumentProxy, number: number, layers: OptionalContentConfig): Promise<PageLines> {
+async function pageOf(
+  document: PDFDocumentProxy,
+  number: number,
+  layers: OptionalContentConfig,
+): Promise<PageLines> {
   return readPage(await document.getPage(number), layers);
 }
 
