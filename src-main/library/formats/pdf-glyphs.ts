@@ -94,7 +94,7 @@ class Reader {
 
   run(fn: number, args: unknown[]): void {
     this.#order++;
-    this.#operators[fn]?.(args as never[]);
+    this.#operators[fn]?.(args as never);
   }
 
   /** Judges what is seen now that everything is painted. */
@@ -107,7 +107,7 @@ class Reader {
     return this.#runs.flatMap(({ glyphs }) => glyphs);
   }
 
-  readonly #operators: Record<number, (args: never[]) => void> = {
+  readonly #operators: Record<number, (args: never) => void> = {
     [OPS.save]: () => this.#save(),
     [OPS.restore]: () => this.#restore(),
     [OPS.transform]: (args: number[]) => this.#transform(args as unknown as Matrix),

@@ -1,4 +1,4 @@
-import type { OptionalContentConfig, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import type { PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { commentLines, fieldGlyphs, isReadAsData, type Annotation } from './pdf-annotations.ts';
 import { linesOf } from './pdf-columns.ts';
 import type { Glyph } from './pdf-glyph.ts';
@@ -7,6 +7,11 @@ import { withoutLeaders, type Line } from './pdf-layout.ts';
 import { multiply, type Box, type Matrix } from './pdf-matrix.ts';
 import type { Paints } from './pdf-paint.ts';
 import { rowsOf } from './pdf-segments.ts';
+
+/** pdf.js's OptionalContentConfig. */
+export interface Layers {
+  isVisible(layer: unknown): boolean;
+}
 
 /** What a page says, and what was left out of it. */
 export interface PageLines {
@@ -27,7 +32,7 @@ const SCAN = 0.5;
 const UNKNOWN = /[\ue000-\uf8ff\ufffd]/u;
 const MANY = 0.2;
 
-export async function readPage(page: PDFPageProxy, layers: OptionalContentConfig): Promise<PageLines> {
+export async function readPage(page: PDFPageProxy, layers: Layers): Promise<PageLines> {
   const annotations = (await page.getAnnotations().catch(() => [])) as Annotation[];
   const data = new Map(annotations.filter(isReadAsData).map((annotation) => [annotation.id, annotation]));
   const viewport = page.getViewport({ scale: 1 });
@@ -39,7 +44,7 @@ export async function readPage(page: PDFPageProxy, layers: OptionalContentConfig
     fonts: page.commonObjs,
     matrix,
     page: box,
-    isShown: (layer) => layers.isVisible(layer as never),
+    isShown: (layer) => layers.isVisible(layer),
     readsAnnotation: (id) => !data.has(id),
   });
   page.cleanup();

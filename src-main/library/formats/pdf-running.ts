@@ -38,7 +38,7 @@ export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly L
   const running = new Set<Line>();
   const edges = pages.flatMap((lines, page) => edgeLines(lines, page));
   for (const level of Map.groupBy(edges, ({ line }) => Math.round(line.y)).values()) {
-    const groups = groupsOf(level).filter(({ lines }) => lines.length > 1);
+    const groups = groupsOf(level).filter(isRepeated);
     const repeated = new Set(groups.flatMap(({ lines }) => lines.map(({ line }) => line)));
     if (level.length < MIN_PAGES || repeated.size < level.length * MIN_SHARE) continue;
     for (const { lines, counts } of groups) {
@@ -54,6 +54,13 @@ export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly L
   return pages.map((lines) =>
     lines.every((line) => running.has(line)) ? lines : lines.filter((line) => !running.has(line)),
   );
+}
+
+/** Two pages in a row may count by accident: the last page of chapter 1 and the first of chapter 2. */
+function isRepeated({ lines, counts }: Group): boolean {
+  const [first, second] = lines;
+  if (!first || !second) return false;
+  return !counts || lines.length > 2 || second.page - first.page > 1;
 }
 
 function isData(text: string, counts: boolean): boolean {

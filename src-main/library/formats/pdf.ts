@@ -1,11 +1,11 @@
-import type { OptionalContentConfig, PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { broken, noText } from './errors.ts';
 import { joinPages, type DocumentParser } from './format.ts';
 import { openPdf } from './pdf-document.ts';
 import { pdfHeadings } from './pdf-headings.ts';
 import { PlainWords } from './pdf-hyphens.ts';
 import { pageText, type Line, type PageText } from './pdf-layout.ts';
-import { readPage, type PageLines } from './pdf-page.ts';
+import { readPage, type Layers, type PageLines } from './pdf-page.ts';
 import { withoutRunning } from './pdf-running.ts';
 import { pdfWarnings } from './pdf-warnings.ts';
 import { xfaText } from './pdf-xfa.ts';
@@ -63,11 +63,7 @@ async function pagesOf(document: PDFDocumentProxy): Promise<(PageLines | undefin
   return pages;
 }
 
-async function pageOf(
-  document: PDFDocumentProxy,
-  number: number,
-  layers: OptionalContentConfig,
-): Promise<PageLines> {
+async function pageOf(document: PDFDocumentProxy, number: number, layers: Layers): Promise<PageLines> {
   return readPage(await document.getPage(number), layers);
 }
 
