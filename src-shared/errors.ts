@@ -54,7 +54,7 @@ export const ERROR_CODES = [
   'DOCUMENT_TOO_LARGE',
   'DOCUMENT_ENCODING', // not valid UTF-8
   'DOCUMENT_UNREADABLE', // the operating system cannot read it, or its format is broken
-  'DOCUMENT_ENCRYPTED', // needs a password
+  'DOCUMENT_ENCRYPTED', // needs a password or a certificate
   'DOCUMENT_NO_TEXT', // readable, but there is no text in it, e.g. scanned pages
   'DOCUMENT_UNSUPPORTED', // a format Kvasir does not read
   'DOCUMENT_TIMEOUT', // reading took longer than the limit

@@ -57,6 +57,34 @@ describe('order', () => {
     ).toBe(BOTH);
   });
 
+  test('two columns between lines that are drawn across the page', async () => {
+    const lines = '72 730 m 500 730 l S 72 640 m 500 640 l S ';
+    expect(await textOf(lines + rows([72, 320], pairs).join(''))).toBe(BOTH);
+  });
+
+  test('three columns', async () => {
+    const third = [
+      'The gate of Rask is shut',
+      'on Sundays and when the',
+      'wind comes from the sea,',
+      'as it often does.',
+    ];
+    const three = pairs.map(([a, b], i) => [a ?? '', b ?? '', third[i] ?? '']);
+    expect(await textOf(rows([30, 220, 410], three).join(''))).toBe(`${BOTH}\n\n${third.join('\n')}`);
+  });
+
+  test('a left column that is longer, and sections one below the other', async () => {
+    const longer = [...LEFT.slice(0, 3), 'stands still for the whole', 'of the winter.'];
+    const uneven = longer.map((text, i) => [text, RIGHT[i] ?? '']);
+    const page =
+      rows([72, 320], uneven).join('') +
+      at(72, 600, 'A second section of the page begins with this line, which is long.') +
+      rows([72, 320], pairs, 570).join('');
+    expect(await textOf(page)).toBe(
+      `${longer.join('\n')}\n\n${RIGHT.join('\n')}\n\nA second section of the page begins with this line, which is long.\n\n${BOTH}`,
+    );
+  });
+
   test('two columns whose lines are not level', async () => {
     const left = rows(
       [72],

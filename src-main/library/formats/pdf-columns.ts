@@ -32,10 +32,15 @@ export function linesOf(rows: readonly Row[], rules: readonly Rule[], depth = 0)
     const columns = columnsOf(band);
     const cells = band.rows.map((row) => cellsOf(row, band.gutters));
     const crossing = crossingRules(rules, band.rows, band.gutters);
-    if (depth < MAX_DEPTH && crossing.length < 2 && areColumns(band, columns))
+    if (depth < MAX_DEPTH && !isCut(band, crossing) && areColumns(band, columns))
       return columns.flatMap((column) => linesOf(column, rules, depth + 1));
     return tableLines(cells, crossing, lineOf) ?? band.rows.map(lineOf);
   });
+}
+
+/** Whether a line is drawn across the gutters between the rows: it belongs to a table. */
+function isCut({ rows }: Band, crossing: readonly number[]): boolean {
+  return crossing.some((y) => y < (rows[0]?.[0]?.y ?? 0) && y > (rows.at(-1)?.[0]?.y ?? 0));
 }
 
 /** Divides rows where their gaps change; a band without gutters is one of plain lines. */

@@ -40,7 +40,7 @@ function loadPdfjs(): NonNullable<typeof pdfjs> {
     const hooks = registerHooks({
       load(url, context, next) {
         const loaded = next(url, context);
-        if (!url.endsWith('/pdf.worker.mjs')) return loaded;
+        if (!url.endsWith('/pdf.worker.mjs') || !loaded.source) return loaded;
         const source = Buffer.from(loaded.source as Uint8Array).toString();
         return {
           ...loaded,

@@ -8,7 +8,7 @@ const MIN_SHARE = 0.6;
 /** In letter heights: running lines are set apart from the text by at least this much more than its lines are from each other. */
 const APART = 0.5;
 /** A label with its value, as in "Result: passed" or "Total 0": data, which may be the same on many pages. */
-const LABELLED = /\p{L}\s*[:=]\s*\S/u;
+const LABELLED = /^(?:\S+\s+){0,3}\S*\p{L}\s*[:=]\s*\S/u;
 const VALUE = /\p{L}\s+(?:\p{Sc}\s*)?(?!(?:19|20)\d\d$)\d[\d.,]*\s*(?:%|\p{Sc})?$/u;
 /** Labels of what belongs to the page or the document instead. */
 const PAGING =
@@ -42,7 +42,8 @@ export function withoutRunning(pages: readonly (readonly Line[])[]): (readonly L
     const repeated = new Set(groups.flatMap(({ lines }) => lines.map(({ line }) => line)));
     if (level.length < MIN_PAGES || repeated.size < level.length * MIN_SHARE) continue;
     for (const { lines, counts } of groups) {
-      if (lines.some(({ line, apart }) => isData(line.text, counts) || (!counts && !apart))) continue;
+      if (lines.some(({ line }) => isData(line.text, counts))) continue;
+      if (!counts && lines.filter(({ apart }) => apart).length <= lines.length / 2) continue;
       addAllButFirst(
         running,
         lines.map(({ line }) => line),
