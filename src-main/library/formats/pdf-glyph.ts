@@ -69,3 +69,13 @@ export function textOf(unicode: string): string {
     .replace(/\u00ad/g, '-')
     .replace(/[\u0000-\u0008\u000b-\u001f]/g, '');
 }
+
+/** The middle of a character on the page, not turned. */
+export function middleOf({ x, end, y, size, turn }: Glyph): [number, number] {
+  const along = (x + end) / 2;
+  const across = y + size / 4;
+  if (turn === 0) return [along, across];
+  const cos = Math.cos((turn * Math.PI) / 180);
+  const sin = Math.sin((turn * Math.PI) / 180);
+  return [along * cos - across * sin, along * sin + across * cos];
+}

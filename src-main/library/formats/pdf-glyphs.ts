@@ -1,39 +1,8 @@
 import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { placed, sizeOf, textOf, turnOf, type Font, type FontGlyph, type Glyph } from './pdf-glyph.ts';
 import { boxOf, IDENTITY, intersect, multiply, pointOf, type Box, type Matrix } from './pdf-matrix.ts';
+import type { Drawing, State } from './pdf-drawing.ts';
 import { Paints } from './pdf-paint.ts';
-
-/** What pdf.js tells of a page's drawing. */
-export interface Drawing {
-  operators: { fnArray: number[]; argsArray: unknown[] };
-  fonts: { get(name: string): unknown; has(name: string): boolean };
-  /** From the page's units to the page as it is shown, y upwards. */
-  matrix: Matrix;
-  /** The visible part of the page, as it is shown. */
-  page: Box;
-  /** Whether a layer is switched on. */
-  isShown(layer: unknown): boolean;
-  /** Whether an annotation's appearance is read as text. */
-  readsAnnotation(id: string): boolean;
-}
-
-/** The graphics state (ISO 32000-2, 8.4) as far as it matters for text. */
-interface State {
-  ctm: Matrix;
-  clip: Box;
-  font: Font | undefined;
-  size: number;
-  stretch: number;
-  leading: number;
-  letterSpacing: number;
-  wordSpacing: number;
-  rise: number;
-  mode: number;
-  fill: string | undefined;
-  stroke: string | undefined;
-  alpha: number;
-  blends: boolean;
-}
 
 /** Letters lower than this, in points, cannot be read. */
 const MIN_SIZE = 1;
@@ -54,8 +23,7 @@ export function drawnGlyphs(drawing: Drawing): { glyphs: Glyph[]; paints: Paints
 
 interface Run {
   glyphs: Glyph[];
-  at: [number, number];
-  fill: string | undefined;
+  colour: string | undefined;
   order: number;
 }
 
@@ -99,11 +67,10 @@ class Reader {
 
   /** Judges what is seen now that everything is painted. */
   finish(): Glyph[] {
-    const isJudged = this.#runs.length * this.paints.boxes.length < MAX_COMPARISONS;
-    for (const { glyphs, at, fill, order } of this.#runs) {
-      if (!isJudged || glyphs[0]?.hidden !== '' || !this.paints.hides(fill, at, order)) continue;
-      for (const glyph of glyphs) glyph.hidden ||= 'unseen';
-    }
+    const isJudged = this.#count * this.paints.boxes.length < MAX_COMPARISONS;
+    for (const { glyphs, colour, order } of isJudged ? this.#runs : [])
+      for (const glyph of glyphs)
+        if (glyph.hidden === '' && this.paints.hides(glyph, colour, order)) glyph.hidden = 'unseen';
     return this.#runs.flatMap(({ glyphs }) => glyphs);
   }
 
@@ -270,7 +237,7 @@ class Reader {
   }
 
   #show(glyphs: readonly (FontGlyph | number)[]): void {
-    const { font, size, stretch, ctm, fill, stroke, mode } = this.#state;
+    const { font, size, stretch, ctm } = this.#state;
     if (!font || this.#skipped > 0 || this.#count > MAX_GLYPHS) return;
     const matrix = multiply(ctm, this.#text);
     const vertical = font.vertical === true;
@@ -278,7 +245,7 @@ class Reader {
     const along = vertical ? [-matrix[2], -matrix[3]] : [matrix[0] * sign, matrix[1] * sign];
     const turn = turnOf(Math.atan2(along[1] ?? 0, along[0] ?? 0));
     const height = sizeOf(font, size) * Math.hypot(...(vertical ? matrix.slice(0, 2) : matrix.slice(2, 4)));
-    const run: Run = { glyphs: [], at: [0, 0], fill: mode % 4 === 1 ? stroke : fill, order: this.#order };
+    const run: Run = { glyphs: [], colour: this.#colour(), order: this.#order };
     for (const glyph of glyphs) {
       if (typeof glyph === 'number') {
         this.#advance((-glyph / 1000) * size, vertical);
@@ -291,7 +258,6 @@ class Reader {
       const end = pointOf(matrix, this.#pen[0], this.#pen[1] + this.#state.rise);
       this.#advance(glyph.isSpace ? wordSpacing : 0, vertical);
       const middle: [number, number] = [(start[0] + end[0]) / 2, (start[1] + end[1]) / 2];
-      if (run.glyphs.length === 0) run.at = [middle[0], middle[1] + (turn === 0 ? height / 4 : 0)];
       run.glyphs.push({
         ...placed(start, end, turn),
         text: textOf(glyph.unicode),
@@ -303,6 +269,13 @@ class Reader {
     }
     this.#count += run.glyphs.length;
     if (run.glyphs.length > 0) this.#runs.push(run);
+  }
+
+  /** The colour of text; undefined if it is filled and outlined in two of them. */
+  #colour(): string | undefined {
+    const { fill, stroke, mode } = this.#state;
+    if (mode % 4 === 1) return stroke;
+    return mode % 4 === 2 && fill !== stroke ? undefined : fill;
   }
 
   #widthOf(glyph: FontGlyph, { vertical, fontMatrix }: Font): number {
@@ -321,7 +294,7 @@ class Reader {
     const margin = height / 3;
     if (x < clip[0] - margin || x > clip[2] + margin || y + height < clip[1] || y > clip[3] + margin)
       return 'unseen';
-    if (mode === 3 || mode === 7) return 'mode';
+    if (mode === 3) return 'mode';
     return alpha === 0 || height < MIN_SIZE ? 'unseen' : '';
   }
 }

@@ -25,6 +25,18 @@ describe('text that nobody sees', () => {
     expect(warnings).toEqual([UNSEEN]);
   });
 
+  test('a box over some of the words', async () => {
+    const text = 'Paid to Ida Voss on 1 May.';
+    const { text: read_, warnings } = await read([`${at(72, 700, text)} 0 g 111 695 52 16 re f`]);
+    expect(read_).toBe('Paid to on 1 May.');
+    expect(warnings).toEqual([UNSEEN]);
+  });
+
+  test('outlined letters, and words that are struck through, are seen', async () => {
+    expect(await textOf(`1 1 1 rg 0 0 0 RG 2 Tr ${at(72, 700, 'Outlined', 30)}`)).toBe('Outlined');
+    expect(await textOf(`${at(72, 700, 'Struck', 30)} 72 708 90 3 re f`)).toBe('Struck');
+  });
+
   test('transparent', async () => {
     const resources = '/ExtGState << /G << /ca 0 >> >>';
     const { text } = await read([{ content: `${SEEN} /G gs ${at(72, 600, 'HIDDEN')}`, resources }]);

@@ -1,4 +1,5 @@
 import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { middleOf, type Glyph } from './pdf-glyph.ts';
 import { boxOf, intersect, pointOf, type Box, type Matrix } from './pdf-matrix.ts';
 
 /** What covers a part of the page. */
@@ -71,14 +72,15 @@ export class Paints {
     if (this.rules.length < MAX_RULES && rule.x1 - rule.x0 > 10) this.rules.push(rule);
   }
 
-  /** Whether text of this colour, drawn at that time, cannot be told from what is beneath it, or is covered by a later box. */
-  hides(colour: string | undefined, [x, y]: readonly [number, number], order: number): boolean {
+  /** Whether a character of this colour, drawn at that time, cannot be told from what is beneath it, or is covered by a later box. */
+  hides(glyph: Glyph, colour: string | undefined, order: number): boolean {
     if (this.boxes.length >= MAX_PAINTS) return false;
+    const [x, y] = middleOf(glyph);
     let ground: string | undefined = WHITE;
     for (const { box, colour: painted, solid, order: at } of this.boxes) {
       if (x < box[0] || x > box[2] || y < box[1] || y > box[3]) continue;
       if (at < order) ground = solid || painted === ground ? painted : undefined;
-      else if (solid && painted !== undefined && box[3] - box[1] > RULE_HEIGHT) return true;
+      else if (solid && painted !== undefined && box[3] - box[1] > glyph.size / 2) return true;
     }
     return colour !== undefined && ground !== undefined && isSame(colour, ground);
   }
