@@ -34,6 +34,7 @@ const BASELINE = 0.5;
 /** Text smaller than this by factor, and raised or lowered by no more than that in letter heights, belongs to its neighbour's line. */
 const SMALLER = 0.85;
 const RAISED = 0.65;
+const LIFTED = 0.15;
 /** A letter drawn again within this distance is the same letter, in bold or with a shadow. */
 const DOUBLE = 0.25;
 /** Chunks to the left among which one drawn again is looked for. */
@@ -138,7 +139,7 @@ function isSameChunk(a: Chunk, b: Chunk): boolean {
 
 function segmentOf(chunks: readonly Chunk[]): Segment {
   const main = chunks.reduce((a, b) => (b.glyphs.length * b.size > a.glyphs.length * a.size ? b : a));
-  const glyphs = chunks.flatMap((chunk) => chunk.glyphs);
+  const glyphs = chunks.flatMap((chunk) => (isRaised(chunk) ? chunk.glyphs.map(superscript) : chunk.glyphs));
   const letters = glyphs.filter(({ text }) => text.trim() !== '');
   const fixed = letters.every((glyph) => glyph.fixed);
   const letterWidth = fixed
@@ -152,6 +153,23 @@ function segmentOf(chunks: readonly Chunk[]): Segment {
     size: main.size,
     letterWidth,
   };
+}
+
+const SUPERSCRIPTS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Array.from('⁰¹²³⁴⁵⁶⁷⁸⁹', (sign, digit) => [String(digit), sign])),
+  '+': '⁺',
+  '-': '⁻',
+  '−': '⁻',
+};
+
+/** Exponents and the numbers of notes, which would otherwise change the number or the word before them. */
+function isRaised({ glyphs, y, base, size }: Chunk): boolean {
+  if (size >= base.size * SMALLER || y - base.y < LIFTED * base.size) return false;
+  return glyphs.some(({ text }) => /\d/.test(text)) && glyphs.every(({ text }) => /^[\d\s,+−-]*$/.test(text));
+}
+
+function superscript(glyph: Glyph): Glyph {
+  return { ...glyph, text: Array.from(glyph.text, (sign) => SUPERSCRIPTS[sign] ?? sign).join('') };
 }
 
 function joined(glyphs: readonly Glyph[], letterWidth: number): string {
