@@ -103,8 +103,8 @@ class Reader {
     [OPS.eoClip]: () => (this.#pendingClip = true),
     [OPS.constructPath]: ([how, [path], box]: [number, [Float32Array | null], Float32Array | null]) =>
       this.#paint(how, path, box),
-    [OPS.shadingFill]: () => this.#cover(this.#state.clip),
-    [OPS.paintImageXObject]: () => this.#cover(boxOf(this.#state.ctm, [0, 0, 1, 1])),
+    [OPS.shadingFill]: () => this.#shade(),
+    [OPS.paintImageXObject]: () => this.#picture(),
     [OPS.paintFormXObjectBegin]: ([matrix, box]: [Matrix | null, Box | null]) => {
       this.#save();
       if (matrix) this.#transform(matrix);
@@ -227,9 +227,14 @@ class Reader {
     if (clips) this.#clip(boxOf(ctm, bounds as unknown as Box));
   }
 
-  #cover(box: Box): void {
-    if (this.#isDrawn())
-      this.paints.add({ box: intersect(box, this.#state.clip), solid: true, order: this.#order });
+  /** Shadings have many colours, so text on them is taken to be seen. */
+  #shade(): void {
+    if (this.#isDrawn()) this.paints.add({ box: this.#state.clip, solid: true, order: this.#order });
+  }
+
+  #picture(): void {
+    const box = intersect(boxOf(this.#state.ctm, [0, 0, 1, 1]), this.#state.clip);
+    if (this.#isDrawn()) this.paints.addPicture(box, this.#order);
   }
 
   #isDrawn(): boolean {

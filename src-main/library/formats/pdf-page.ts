@@ -25,7 +25,7 @@ export interface PageLines {
   hasUnknown: boolean;
 }
 
-/** A page whose largest picture covers this share of it is a scan: its unpainted text is what text recognition found. */
+/** A page whose pictures cover this share of it is a scan: its unpainted text is what text recognition found. */
 const SCAN = 0.5;
 
 /** Characters for private use, and the one for what has none. */
@@ -64,7 +64,8 @@ export async function readPage(page: PDFPageProxy, layers: Layers): Promise<Page
 /** Unpainted text is read where it is the only text, or where it lies beneath a picture of the page. */
 function seenGlyphs(glyphs: readonly Glyph[], paints: Paints, page: Box): Glyph[] {
   const seen = glyphs.filter(({ hidden }) => hidden === '');
-  const isScan = paints.largestPicture(page) >= SCAN || !seen.some(({ text }) => text.trim() !== '');
+  const isScan =
+    paints.pictureArea >= SCAN * page[2] * page[3] || !seen.some(({ text }) => text.trim() !== '');
   return isScan ? glyphs.filter(({ hidden }) => hidden === '' || hidden === 'mode') : seen;
 }
 

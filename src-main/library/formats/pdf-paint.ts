@@ -47,6 +47,8 @@ const WHITE = '#ffffff';
 export class Paints {
   readonly boxes: Paint[] = [];
   readonly rules: Rule[] = [];
+  /** Of all pictures: a scan may come in strips. */
+  pictureArea = 0;
 
   add(paint: Paint): void {
     if (this.boxes.length < MAX_PAINTS) this.boxes.push(paint);
@@ -85,11 +87,9 @@ export class Paints {
     return colour !== undefined && ground !== undefined && isSame(colour, ground);
   }
 
-  /** Share of the page that its largest picture covers. */
-  largestPicture(page: Box): number {
-    const area = ([x0, y0, x1, y1]: Box): number => (x1 - x0) * (y1 - y0);
-    const pictures = this.boxes.filter(({ colour, solid }) => solid && colour === undefined);
-    return Math.max(0, ...pictures.map(({ box }) => area(box))) / Math.max(1, area(page));
+  addPicture(box: Box, order: number): void {
+    this.add({ box, solid: true, order });
+    this.pictureArea += Math.max(0, box[2] - box[0]) * Math.max(0, box[3] - box[1]);
   }
 }
 
