@@ -1,17 +1,21 @@
 import { expect, test } from 'vitest';
+import { pdfFile } from '../../testing/pdf-file.ts';
 import { parserOf } from './formats.ts';
 import { pdf } from './pdf.ts';
 
 /** A page whose font uses one of Adobe's predefined CMaps and embeds nothing, as in many Chinese documents. */
-function chinesePage(text: string): Buffer {
-  const hex = Array.from(text, (letter) => letter.charCodeAt(0).toString(16).padStart(4, '0')).join('');
-  const content = `BT /F 24 Tf 72 700 Td <${hex}> Tj ET`;
+function chinesePage(lines: readonly string[], direction: 'H' | 'V' = 'H'): Buffer {
+  const hex = (text: string): string =>
+    Array.from(text, (letter) => letter.charCodeAt(0).toString(16).padStart(4, '0')).join('');
+  const content = lines
+    .map((text, i) => `BT /F 24 Tf ${(direction === 'H' ? 72 : 500) - 36 * i} 700 Td <${hex(text)}> Tj ET`)
+    .join(' ');
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>',
     `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
-    '<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H /DescendantFonts [6 0 R] >>',
+    `<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-${direction} /DescendantFonts [6 0 R] >>`,
     '<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 2 >> /DW 1000 /FontDescriptor 7 0 R >>',
     '<< /Type /FontDescriptor /FontName /STSong-Light /Flags 4 /FontBBox [-25 -254 1000 880] /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 880 /StemV 93 >>',
   ];
@@ -20,8 +24,21 @@ function chinesePage(text: string): Buffer {
 }
 
 test('text in a character collection that the document does not bring along', async () => {
-  const { text } = await pdf({ name: 'a.pdf', bytes: chinesePage('知识库在本机回答问题') });
+  const { text } = await pdf({ name: 'a.pdf', bytes: chinesePage(['知识库在本机回答问题']) });
   expect(text.trim()).toBe('知识库在本机回答问题');
+});
+
+test('vertical text: columns from right to left', async () => {
+  const { text } = await pdf({ name: 'a.pdf', bytes: chinesePage(['知识库在本机', '回答问题。'], 'V') });
+  expect(text).toBe('知识库在本机\n回答问题。');
+});
+
+test('a document for the holder of a certificate', async () => {
+  const bytes = pdfFile([''], { trailer: '/Encrypt << /Filter /Adobe.PubSec /V 4 >> /ID [<00> <00>]' });
+  await expect(pdf({ name: 'a.pdf', bytes })).rejects.toMatchObject({
+    code: 'DOCUMENT_ENCRYPTED',
+    message: expect.stringContaining('certificate'),
+  });
 });
 
 /** A page of lines in Helvetica, each with its size and its distance from the page's lower edge. */
