@@ -121,6 +121,30 @@ describe('order', () => {
     expect(await textOf(page)).toBe(`${body.join('\n')}\nSee also\nthe map\non page 9.`);
   });
 
+  test('a box at the side whose lines are level with the text', async () => {
+    const body = Array.from({ length: 6 }, (_, i) => `Line ${i} of the text that goes on beside the box`);
+    const box = ['See also', 'the map', 'on page 9.', '', '', ''];
+    expect(
+      await textOf(
+        rows(
+          [72, 440],
+          body.map((text, i) => [text, box[i] ?? '']),
+        ).join(''),
+      ),
+    ).toBe(`${body.join('\n')}\nSee also\nthe map\non page 9.`);
+  });
+
+  test('code keeps its comments beside it', async () => {
+    const code = [
+      'int size_of_a_chunk;     // how large it is, in tokens',
+      'int number_of_chunks;    // how many of them there are',
+    ];
+    const page = code.flatMap((line, i) =>
+      line.split(/ {2,}/).map((part) => at(72 + 7.2 * line.indexOf(part), 700 - 14 * i, part, 12, 'C')),
+    );
+    expect(await textOf(page.join(''))).toBe(code.join('\n'));
+  });
+
   test('a wide space in one line is no column', async () => {
     const page =
       at(72, 700, 'The mill of Orm') +

@@ -20,6 +20,7 @@ const OVERLAP = 0.85;
 const LEVEL = 0.1;
 /** Columns of prose have lines of at least this many characters on average; cells of a table have fewer. */
 const PROSE_CHARACTERS = 20;
+const NARROW_CHARACTERS = 8;
 /** Share of lines that go on with a small letter by which prose is told from cells. */
 const FLOW = 0.3;
 /** Columns within columns. */
@@ -28,7 +29,7 @@ const MAX_DEPTH = 4;
 /** The lines of rows in the order in which they are read: column by column, tables row by row. */
 export function linesOf(rows: readonly Row[], rules: readonly Rule[], depth = 0): Line[] {
   return bandsOf(rows).flatMap((band) => {
-    if (band.gutters.length === 0) return band.rows.map(lineOf);
+    if (band.gutters.length === 0 || isCode(band)) return band.rows.map(lineOf);
     const columns = columnsOf(band);
     const cells = band.rows.map((row) => cellsOf(row, band.gutters));
     const crossing = crossingRules(rules, band.rows, band.gutters);
@@ -36,6 +37,11 @@ export function linesOf(rows: readonly Row[], rules: readonly Rule[], depth = 0)
       return columns.flatMap((column) => linesOf(column, rules, depth + 1));
     return tableLines(cells, crossing, lineOf) ?? band.rows.map(lineOf);
   });
+}
+
+/** Code and the output of programs are aligned by spaces, which stay. */
+function isCode({ rows }: Band): boolean {
+  return rows.every((row) => row.every(({ letterWidth }) => letterWidth > 0));
 }
 
 /** Whether a line is drawn across the gutters between the rows: it belongs to a table. */
@@ -141,8 +147,7 @@ function areColumns({ rows, gutters }: Band, columns: readonly Row[][]): boolean
   const texts = columns.map((column) => column.map((row) => row.map(({ text }) => text).join(' ')));
   const shortest = Math.min(...columns.map(({ length }) => length));
   const level = rows.filter((row) => row.length > 1 && isLevel(row)).length;
-  if (texts.every(isProse)) return true;
-  return level < shortest / 2 || texts.every((column) => flowOf(column) >= FLOW);
+  return level < shortest / 2 || texts.every((column) => isProse(column) || flows(column));
 }
 
 function isLevel(row: Row): boolean {
@@ -150,11 +155,17 @@ function isLevel(row: Row): boolean {
 }
 
 function isProse(texts: readonly string[]): boolean {
-  return texts.reduce((sum, { length }) => sum + length, 0) / texts.length >= PROSE_CHARACTERS;
+  return meanLength(texts) >= PROSE_CHARACTERS;
 }
 
-function flowOf(texts: readonly string[]): number {
-  return texts.slice(1).filter((text) => /^\p{Ll}/u.test(text)).length / Math.max(1, texts.length - 1);
+/** Whether short lines, as of a narrow box, go on from one to the next. */
+function flows(texts: readonly string[]): boolean {
+  const small = texts.slice(1).filter((text) => /^\p{Ll}/u.test(text)).length;
+  return small >= (texts.length - 1) * FLOW && meanLength(texts) >= NARROW_CHARACTERS;
+}
+
+function meanLength(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0) / texts.length;
 }
 
 function lineOf(row: Row): Line {
