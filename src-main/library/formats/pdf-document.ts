@@ -1,6 +1,6 @@
 import { createRequire, registerHooks } from 'node:module';
 import { dirname, join, sep } from 'node:path';
-import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { broken, encrypted, encryptedByCertificate, reasonOf } from './errors.ts';
 import type { SourceFile } from './format.ts';
 
@@ -33,36 +33,30 @@ const PATCHES: readonly (readonly [from: string, to: string])[] = [
   ],
 ];
 
-let pdfjs: Promise<typeof import('pdfjs-dist/legacy/build/pdf.mjs')> | undefined;
+let worker: Promise<unknown> | undefined;
 
-function loadPdfjs(): NonNullable<typeof pdfjs> {
-  pdfjs ??= (async () => {
-    const hooks = registerHooks({
-      load(url, context, next) {
-        const loaded = next(url, context);
-        if (!url.endsWith('/pdf.worker.mjs') || !loaded.source) return loaded;
-        const source = Buffer.from(loaded.source as Uint8Array).toString();
-        return {
-          ...loaded,
-          source: PATCHES.reduce((text, [from, to]) => text.replace(from, () => to), source),
-        };
-      },
-    });
-    try {
-      // The worker is loaded here so that pdf.js finds it: it asks for it with the first document otherwise.
-      // @ts-expect-error It has no types.
-      await import('pdfjs-dist/legacy/build/pdf.worker.mjs');
-    } finally {
-      hooks.deregister();
-    }
-    return import('pdfjs-dist/legacy/build/pdf.mjs');
-  })();
-  return pdfjs;
+/** Loads the worker, which pdf.js would otherwise do, unchanged, with the first document. */
+function loadWorker(): Promise<unknown> {
+  if (worker) return worker;
+  const hooks = registerHooks({
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (!url.endsWith('/pdf.worker.mjs') || !loaded.source) return loaded;
+      const source = Buffer.from(loaded.source as Uint8Array).toString();
+      return {
+        ...loaded,
+        source: PATCHES.reduce((text, [from, to]) => text.replace(from, () => to), source),
+      };
+    },
+  });
+  // @ts-expect-error It has no types.
+  worker = import('pdfjs-dist/legacy/build/pdf.worker.mjs').finally(() => hooks.deregister());
+  return worker;
 }
 
 /** Opens a PDF that has no password, or an empty one. DOCUMENT_ENCRYPTED, DOCUMENT_UNREADABLE. */
 export async function openPdf({ bytes, name }: SourceFile): Promise<PDFDocumentProxy> {
-  const { getDocument } = await loadPdfjs();
+  await loadWorker();
   try {
     return await getDocument({
       data: new Uint8Array(bytes),

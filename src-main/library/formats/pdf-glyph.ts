@@ -68,10 +68,10 @@ const UPRIGHT_FORMS = /[\ufe10-\ufe19\ufe35-\ufe44\ufe47\ufe48]/gu;
 
 /** Ligatures as letters; no control characters; a soft hyphen that is drawn is a hyphen. */
 export function textOf(unicode: string): string {
-  return normalizeUnicode(unicode)
+  return (normalizeUnicode(unicode) as string)
     .replace(UPRIGHT_FORMS, (sign) => sign.normalize('NFKC'))
     .replace(/\u00ad/g, '-')
-    .replace(/[\u0000-\u0008\u000b-\u001f]/g, '');
+    .replace(/(?!\s)\p{Cc}/gu, '');
 }
 
 /** The middle of a character on the page, not turned. */

@@ -35,10 +35,9 @@ test('vertical text: columns from right to left', async () => {
 
 test('a document for the holder of a certificate', async () => {
   const bytes = pdfFile([''], { trailer: '/Encrypt << /Filter /Adobe.PubSec /V 4 >> /ID [<00> <00>]' });
-  await expect(pdf({ name: 'a.pdf', bytes })).rejects.toMatchObject({
-    code: 'DOCUMENT_ENCRYPTED',
-    message: expect.stringContaining('certificate'),
-  });
+  const parsed = Promise.resolve(pdf({ name: 'a.pdf', bytes }));
+  await expect(parsed).rejects.toMatchObject({ code: 'DOCUMENT_ENCRYPTED' });
+  await expect(parsed).rejects.toThrow('certificate');
 });
 
 /** A page of lines in Helvetica, each with its size and its distance from the page's lower edge. */
