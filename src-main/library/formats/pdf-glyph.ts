@@ -68,6 +68,8 @@ const UPRIGHT_FORMS = /[\ufe10-\ufe19\ufe35-\ufe44\ufe47\ufe48]/gu;
 
 /** Ligatures as letters; no control characters; a soft hyphen that is drawn is a hyphen. */
 export function textOf(unicode: string): string {
+  // Most letters, at a tenth of the time.
+  if (/^[ -~]*$/.test(unicode)) return unicode;
   return (normalizeUnicode(unicode) as string)
     .replace(UPRIGHT_FORMS, (sign) => sign.normalize('NFKC'))
     .replace(/\u00ad/g, '-')

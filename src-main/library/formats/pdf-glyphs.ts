@@ -4,6 +4,7 @@ import { boxOf, IDENTITY, intersect, multiply, pointOf, type Box, type Matrix } 
 import type { Drawing, State } from './pdf-drawing.ts';
 import { Paints } from './pdf-paint.ts';
 
+const BLACK = '#000000';
 /** Letters lower than this, in points, cannot be read. */
 const MIN_SIZE = 1;
 /** How far outside of the page, in points, text may begin and still be seen. */
@@ -56,7 +57,7 @@ class Reader {
     const clip: Box = [page[0] - PAGE_EDGE, page[1] - PAGE_EDGE, page[2] + PAGE_EDGE, page[3] + PAGE_EDGE];
     return {
       ...{ ctm, clip, font: undefined, size: 0, stretch: 1, leading: 0, letterSpacing: 0, wordSpacing: 0 },
-      ...{ rise: 0, mode: 0, fill: '#000000', stroke: '#000000', alpha: 1, blends: false },
+      ...{ rise: 0, mode: 0, fill: BLACK, stroke: BLACK, alpha: 1, blends: false },
     };
   }
 
@@ -68,9 +69,12 @@ class Reader {
   /** Judges what is seen now that everything is painted. */
   finish(): Glyph[] {
     const isJudged = this.#count * this.paints.boxes.length < MAX_COMPARISONS;
-    for (const { glyphs, colour, order } of isJudged ? this.#runs : [])
+    for (const { glyphs, colour, order } of isJudged ? this.#runs : []) {
+      // Nothing painted, and no white text, as on most pages.
+      if (this.paints.boxes.length === 0 && colour === BLACK) continue;
       for (const glyph of glyphs)
         if (glyph.hidden === '' && this.paints.hides(glyph, colour, order)) glyph.hidden = 'unseen';
+    }
     return this.#runs.flatMap(({ glyphs }) => glyphs);
   }
 
@@ -263,8 +267,11 @@ class Reader {
       const end = pointOf(matrix, this.#pen[0], this.#pen[1] + this.#state.rise);
       this.#advance(glyph.isSpace ? wordSpacing : 0, vertical);
       const middle: [number, number] = [(start[0] + end[0]) / 2, (start[1] + end[1]) / 2];
+      const place = placed(start, end, turn);
       run.glyphs.push({
-        ...placed(start, end, turn),
+        x: place.x,
+        end: place.end,
+        y: place.y,
         text: textOf(glyph.unicode),
         size: height,
         turn,

@@ -94,9 +94,8 @@ export class Paints {
 }
 
 function isSame(a: string, b: string): boolean {
-  const channels = (colour: string): number[] => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
-  const other = channels(b);
-  return channels(a).every((value, i) => Math.abs(value - (other[i] ?? 0)) <= SAME_COLOUR);
+  const [x, y] = [parseInt(a.slice(1), 16), parseInt(b.slice(1), 16)];
+  return [16, 8, 0].every((bits) => Math.abs(((x >> bits) & 255) - ((y >> bits) & 255)) <= SAME_COLOUR);
 }
 
 const FILLS = new Set<number>([
