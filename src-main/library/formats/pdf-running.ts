@@ -8,7 +8,7 @@ const MIN_SHARE = 0.6;
 /** In letter heights: running lines are set apart from the text by at least this much more than its lines are from each other. */
 const APART = 0.5;
 /** A label with its value, as in "Result: passed" or "Total 0": data, which may be the same on many pages. */
-const LABELLED = /^(?:\S+\s+){0,3}\S*\p{L}\s*[:=]\s*\S/u;
+const LABELLED = /^(?:\S+\s+){0,3}\S*\p{L}\s*[:=]\s*\S+(?:\s+\S+){0,2}$/u;
 const VALUE = /\p{L}\s+(?:\p{Sc}\s*)?(?!(?:19|20)\d\d$)\d[\d.,]*\s*(?:%|\p{Sc})?$/u;
 /** Labels of what belongs to the page or the document instead. */
 const PAGING =
