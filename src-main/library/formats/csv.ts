@@ -1,7 +1,7 @@
 import { decodeText } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
-import { tableLines, tableRows } from './table.ts';
+import { tableLines, tableRows } from './tables/table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 /** Rows from which the delimiter is guessed. */

@@ -1,11 +1,11 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { nameSections } from './epub-headings.ts';
-import { readNavigation, resolve, type Section } from './epub-navigation.ts';
-import { BookArchive, packagePath, readPackage } from './epub-package.ts';
+import { nameSections } from './epub/headings.ts';
+import { readNavigation, resolve, type Section } from './epub/navigation.ts';
+import { BookArchive, packagePath, readPackage } from './epub/package.ts';
 import { encrypted, noText } from './errors.ts';
 import { joinPages, type DocumentParser } from './format.ts';
 import { hiddenWarnings } from './html.ts';
-import { htmlToText, type HtmlText } from './html-text.ts';
+import { htmlToText, type HtmlText } from './html/text.ts';
 import { joinParts, readXml } from './xml.ts';
 
 interface BookFile {

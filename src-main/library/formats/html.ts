@@ -1,7 +1,7 @@
 import { noText } from './errors.ts';
 import type { DocumentParser, ParsedDocument } from './format.ts';
-import { htmlToText } from './html-text.ts';
-import { decodeMarkup } from './markup-encoding.ts';
+import { htmlToText } from './html/text.ts';
+import { decodeMarkup } from './html/encoding.ts';
 
 export const html: DocumentParser = ({ bytes, name }) => readPage(decodeMarkup(bytes, name), name);
 

@@ -1,7 +1,7 @@
 import { decodeText } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
-import { LatexReader } from './latex-reader.ts';
+import { LatexReader } from './latex/reader.ts';
 import { markdownTitle } from './titles.ts';
 
 /** The words of a LaTeX document, with Markdown's marks for headings, lists and code. Formulas stay LaTeX. */

@@ -3,8 +3,8 @@ import { decodeText } from './decode.ts';
 import { broken, noText, reasonOf } from './errors.ts';
 import { joinPages, type DocumentParser, type ParsedHeading } from './format.ts';
 import { hiddenWarnings } from './html.ts';
-import { htmlToText } from './html-text.ts';
-import { letterText, letterWarnings, personText, type Letter } from './mail-letter.ts';
+import { htmlToText } from './html/text.ts';
+import { letterText, letterWarnings, personText, type Letter } from './mail/letter.ts';
 
 /** A message in a file (RFC 5322), also with the length before it and data after it that Apple Mail adds. */
 export const eml: DocumentParser = async ({ bytes, name }) => {

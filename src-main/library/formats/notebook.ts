@@ -1,7 +1,7 @@
 import { decodeText } from './decode.ts';
 import { broken, noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
-import { htmlToText } from './html-text.ts';
+import { htmlToText } from './html/text.ts';
 import { markdownTitle } from './titles.ts';
 
 /** Parts of a Jupyter notebook (nbformat 4; nbformat 3 has the same under other names). Nothing is sure to have its type. */

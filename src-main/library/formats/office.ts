@@ -13,9 +13,9 @@ async function parserOf(file: SourceFile): Promise<DocumentParser> {
   const head = file.bytes.toString('latin1', 0, 1024).replace(/^(\u00ef\u00bb\u00bf)?\s*/, '');
   if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
   if (file.bytes.toString('hex', 0, 8) === COMPOUND_MAGIC) return compoundParser(file);
-  if (head.startsWith('{\\rt')) return (await import('./rtf.ts')).rtf;
+  if (head.startsWith('{\\rt')) return (await import('./office/rtf.ts')).rtf;
   if (/^(<\?xml|<office:document)/.test(head) && /<office:document\s/.test(head))
-    return (await import('./odf.ts')).odf;
+    return (await import('./office/odf.ts')).odf;
   if (/^<(!doctype html|html|\?xml[^>]*>\s*<(!doctype )?html)/i.test(head))
     return (await import('./html.ts')).html;
   if (head.startsWith('%PDF')) return (await import('./pdf.ts')).pdf;
@@ -26,14 +26,14 @@ async function parserOf(file: SourceFile): Promise<DocumentParser> {
 async function archiveParser(file: SourceFile): Promise<DocumentParser> {
   const pack = await OfficePackage.open(file);
   try {
-    if (pack.has('content.xml')) return (await import('./odf.ts')).odf;
+    if (pack.has('content.xml')) return (await import('./office/odf.ts')).odf;
     if (pack.has('Index.zip') || pack.has('Index/Document.iwa') || pack.has('QuickLook/Preview.pdf'))
-      return (await import('./iwork.ts')).iwork;
+      return (await import('./office/iwork.ts')).iwork;
     const main = await pack.mainPart();
     const head = decodeXml((await pack.read(main))?.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0));
     const [, root] = /<(?:\w+:)?(presentation|document)[\s>]/.exec(head) ?? [];
-    if (root === 'presentation') return (await import('./pptx.ts')).pptx;
-    return (await import('./docx.ts')).docx;
+    if (root === 'presentation') return (await import('./office/pptx.ts')).pptx;
+    return (await import('./office/docx.ts')).docx;
   } finally {
     pack.close();
   }
@@ -42,8 +42,8 @@ async function archiveParser(file: SourceFile): Promise<DocumentParser> {
 /** A document from before 2007, or a newer one with a password ([MS-OFFCRYPTO] 2.3.4.4). */
 async function compoundParser({ name, bytes }: SourceFile): Promise<DocumentParser> {
   const streams = compoundStreams(bytes);
-  if (streams?.has('PowerPoint Document') === true) return (await import('./ppt.ts')).ppt;
-  if (streams?.has('WordDocument') === true) return (await import('./doc.ts')).doc;
+  if (streams?.has('PowerPoint Document') === true) return (await import('./office/ppt.ts')).ppt;
+  if (streams?.has('WordDocument') === true) return (await import('./office/doc.ts')).doc;
   // What has a newer kind's name and is none of the old ones has a password, even if its directory is damaged.
   if (streams?.has('EncryptedPackage') === true || /\.\w{3}[xm]$/i.test(name)) throw encrypted(name);
   throw broken(name, streams ? 'it is not a document of Word or PowerPoint' : 'its archive is damaged');

@@ -1,14 +1,14 @@
 import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { broken, noText } from './errors.ts';
 import { joinPages, type DocumentParser } from './format.ts';
-import { openPdf } from './pdf-document.ts';
-import { pdfHeadings } from './pdf-headings.ts';
-import { PlainWords } from './pdf-hyphens.ts';
-import { pageText, type Line, type PageText } from './pdf-layout.ts';
-import { readPage, type Layers, type PageLines } from './pdf-page.ts';
-import { withoutRunning } from './pdf-running.ts';
-import { pdfWarnings } from './pdf-warnings.ts';
-import { xfaText } from './pdf-xfa.ts';
+import { openPdf } from './pdf/document.ts';
+import { pdfHeadings } from './pdf/headings.ts';
+import { PlainWords } from './pdf/hyphens.ts';
+import { pageText, type Line, type PageText } from './pdf/layout.ts';
+import { readPage, type Layers, type PageLines } from './pdf/page.ts';
+import { withoutRunning } from './pdf/running.ts';
+import { pdfWarnings } from './pdf/warnings.ts';
+import { xfaText } from './pdf/xfa.ts';
 
 export const pdf: DocumentParser = async (file) => {
   if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');

@@ -1,4 +1,4 @@
-import { tableText } from '../table.ts';
+import { tableText } from '../tables/table.ts';
 import { attribute, descendants, element, elements, textOf, type XmlElement } from '../xml.ts';
 import { oneLine } from './blocks.ts';
 

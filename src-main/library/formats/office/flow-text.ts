@@ -1,4 +1,4 @@
-import { tableText } from '../table.ts';
+import { tableText } from '../tables/table.ts';
 import { oneLine, TextBlocks } from './blocks.ts';
 
 /** One stream of text whose paragraphs, cells and rows are told by marks at their ends, as in RTF and old Word documents. */

@@ -1,6 +1,6 @@
 import { decodeText } from '../decode.ts';
 import type { ParsedHeading } from '../format.ts';
-import { htmlToText } from '../html-text.ts';
+import { htmlToText } from '../html/text.ts';
 import type { XmlElement } from '../xml.ts';
 import { chartText, diagramText } from './drawings.ts';
 import type { OfficePackage, Relationship } from './package.ts';
@@ -57,7 +57,7 @@ async function readChunk(
   const bytes = external ? undefined : await pack.read(target);
   if (bytes === undefined) return undefined;
   if (bytes.toString('latin1', 0, 2) === 'PK') return readDocument(bytes);
-  if (bytes.toString('latin1', 0, 5) === '{\\rtf') return (await import('../rtf.ts')).readRtf(bytes);
+  if (bytes.toString('latin1', 0, 5) === '{\\rtf') return (await import('./rtf.ts')).readRtf(bytes);
   if (/\.x?html?$/i.test(target)) return htmlToText(decodeText(bytes, target));
   if (/\.txt$/i.test(target)) return { text: decodeText(bytes, target).trim(), headings: [] };
   return undefined;

@@ -1,4 +1,4 @@
-import { tableText } from '../table.ts';
+import { tableText } from '../tables/table.ts';
 import { attribute, element, elements, textOf, type XmlElement } from '../xml.ts';
 import { oneLine, Remarks, TextBlocks } from './blocks.ts';
 import { mathText } from './math.ts';

@@ -1,7 +1,7 @@
 import { encrypted } from '../errors.ts';
 import { decodeXml, OfficePackage } from '../office/package.ts';
 import type { SourceFile } from '../format.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../tables/table.ts';
 import { descendants, element, localName, parseXml, readXml, textOf } from '../xml.ts';
 import { cellName, Sheet } from './sheet.ts';
 

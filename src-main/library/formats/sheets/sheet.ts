@@ -1,6 +1,6 @@
 import { tooLarge } from '../errors.ts';
-import { rowOf, tableLines } from '../table.ts';
-import type { TableRow } from '../table-header.ts';
+import { rowOf, tableLines } from '../tables/table.ts';
+import type { TableRow } from '../tables/header.ts';
 
 /** Limit on the text of a workbook: few strings may stand in millions of cells. */
 const MAX_TEXT_UNITS = 32 * 1024 * 1024;

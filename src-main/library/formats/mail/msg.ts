@@ -1,0 +1,80 @@
+import MsgReaderModule, { type FieldsData } from '@kenjiuno/msgreader';
+import { decodeMarkup } from '../html/encoding.ts';
+import { broken, noText, reasonOf } from '../errors.ts';
+import type { DocumentParser } from '../format.ts';
+import { hiddenWarnings } from '../html.ts';
+import { letterText, letterWarnings, personText, type Letter } from './letter.ts';
+import { plainText } from '../text.ts';
+
+/** Its types declare what some loaders do with a CommonJS module; others give its default export itself. */
+type Reader = typeof MsgReaderModule.default;
+const MsgReader: Reader = 'default' in MsgReaderModule ? MsgReaderModule.default : MsgReaderModule;
+
+/** Compound files; other programs give `.msg` to plain text. */
+const OLE_MAGIC = 'd0cf11e0a1b11ae1';
+
+/** A message of Outlook (MS-OXMSG). */
+export const msg: DocumentParser = (file) => {
+  const { bytes, name } = file;
+  if (bytes.length === 0) throw noText(name, 'the file is empty');
+  if (bytes.toString('hex', 0, 8) !== OLE_MAGIC) return plainText(file);
+  const fields = readFields(bytes, name);
+  const letter = letterOf(fields, name);
+  const { text, headings, hiddenWords } = letterText(letter);
+  if (text === '' && fields.messageClass === undefined) throw broken(name, 'it is not a message of Outlook');
+  if (text === '') throw noText(name, 'the message is empty');
+  const warnings = [...letterWarnings([letter]), ...hiddenWarnings(hiddenWords)];
+  if (letter.text.trim() === '' && letter.html === '' && fields.compressedRtf)
+    warnings.push('The text of the message is in Rich Text Format and was not read.');
+  return { text, headings, title: letter.subject, pages: [], warnings };
+};
+
+function readFields(bytes: Buffer, name: string): FieldsData {
+  let fields: FieldsData;
+  try {
+    const copy = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+    fields = new MsgReader(copy as ArrayBuffer).getFileData();
+  } catch (error) {
+    throw broken(name, `it is damaged (${reasonOf(error)})`, error);
+  }
+  if (fields.error !== undefined || fields.dataType !== 'msg')
+    throw broken(name, 'it is not a message of Outlook');
+  return fields;
+}
+
+function letterOf(fields: FieldsData, name: string): Letter {
+  const { subject = '', body = '', bodyHtml, html, attachments = [], recipients = [] } = fields;
+  const people = (kind: string): string =>
+    recipients
+      .filter(({ recipType = 'to' }) => recipType === kind)
+      .map((person) => personText(person.name ?? '', person.smtpAddress ?? mailAddress(person.email)))
+      .join(', ');
+  const encrypted = /SMIME(?!\.MultipartSigned)/i.test(fields.messageClass ?? '');
+  return {
+    from: personText(
+      fields.senderName ?? '',
+      fields.senderSmtpAddress ?? fields.creatorSMTPAddress ?? mailAddress(fields.senderEmail),
+    ),
+    to: people('to'),
+    cc: people('cc'),
+    date:
+      /^Date:[ \t]*(.+)$/im.exec(fields.headers ?? '')?.[1]?.trim() ??
+      fields.clientSubmitTime ??
+      fields.messageDeliveryTime ??
+      '',
+    subject: subject.replace(/\s+/g, ' ').trim(),
+    html: bodyHtml ?? (html ? decodeMarkup(Buffer.from(html), name) : ''),
+    text: body,
+    attachments: encrypted
+      ? []
+      : attachments
+          .filter(({ attachmentHidden }) => attachmentHidden !== true)
+          .map((one) => one.fileName ?? one.name ?? one.fileNameShort ?? 'unnamed'),
+    isEncrypted: encrypted && body.trim() === '',
+  };
+}
+
+/** Inside an organisation, Outlook keeps names of its directory in place of addresses. */
+function mailAddress(address = ''): string {
+  return address.includes('@') ? address : '';
+}

@@ -1,0 +1,220 @@
+import type { Glyph } from './glyph.ts';
+import { readingOrder } from './bidi.ts';
+
+/** Text on one baseline without a wide gap. */
+export interface Segment {
+  text: string;
+  x: number;
+  end: number;
+  y: number;
+  /** Of most of its letters. */
+  size: number;
+  /** Width of each letter if all are equally wide, as in code; else 0. */
+  letterWidth: number;
+}
+
+/** Segments on one baseline, from left to right. */
+export type Row = Segment[];
+
+/** Glyphs that follow each other on a baseline, as they were drawn. */
+interface Chunk {
+  glyphs: Glyph[];
+  x: number;
+  end: number;
+  y: number;
+  size: number;
+  /** The baseline of the text that it is raised or lowered from; else its own. */
+  base: { y: number; size: number };
+}
+
+/** In letter heights: a gap that is a space; one that separates columns or cells; the distance between two baselines that are one. */
+const SPACE = 0.11;
+const WIDE_GAP = 0.95;
+const BASELINE = 0.5;
+/** Text smaller than this by factor, and raised or lowered by no more than that in letter heights, belongs to its neighbour's line. */
+const SMALLER = 0.85;
+const RAISED = 0.65;
+const LIFTED = 0.15;
+/** A letter drawn again within this distance is the same letter, in bold or with a shadow. */
+const DOUBLE = 0.25;
+/** Chunks to the left among which one drawn again is looked for. */
+const NEIGHBOURS = 8;
+
+/** The rows of glyphs of one direction, from top to bottom. */
+export function rowsOf(glyphs: readonly Glyph[]): Row[] {
+  const rows: Chunk[][] = [];
+  let top: Chunk['base'] | undefined;
+  for (const chunk of chunksOf(glyphs).sort((a, b) => b.base.y - a.base.y)) {
+    const row = rows.at(-1);
+    if (row && top && top.y - chunk.base.y <= BASELINE * Math.min(top.size, chunk.base.size)) row.push(chunk);
+    else {
+      rows.push([chunk]);
+      top = chunk.base;
+    }
+  }
+  return rows.map(segmentsOf).filter((row) => row.length > 0);
+}
+
+function chunksOf(glyphs: readonly Glyph[]): Chunk[] {
+  const chunks: Chunk[] = [];
+  let open: Chunk | undefined;
+  for (const glyph of glyphs) {
+    if (glyph.text === '') continue;
+    const last = open?.glyphs.at(-1);
+    if (last && isDouble(last, glyph)) continue;
+    if (open && follows(open, glyph)) {
+      open.glyphs.push(glyph);
+      open.end = Math.max(open.end, glyph.end);
+      continue;
+    }
+    const { x, end, y, size } = glyph;
+    const chunk: Chunk = { glyphs: [glyph], x, end, y, size, base: { y, size } };
+    if (open) raise(open, chunk);
+    open = chunk;
+    chunks.push(open);
+  }
+  return chunks.filter((chunk) => chunk.glyphs.some(({ text }) => text.trim() !== ''));
+}
+
+function follows(open: Chunk, glyph: Glyph): boolean {
+  const gap = glyph.x - open.end;
+  const isLevel = Math.abs(glyph.y - open.y) < 0.1 * open.size && Math.abs(glyph.size - open.size) < 0.5;
+  return isLevel && gap > -DOUBLE * open.size && gap < WIDE_GAP * open.size;
+}
+
+/** Gives superscripts and subscripts the baseline of the text that they are drawn next to. */
+function raise(before: Chunk, chunk: Chunk): void {
+  const size = Math.max(before.base.size, chunk.size);
+  const gap = chunk.x - before.end;
+  if (gap < -0.5 * size || gap > WIDE_GAP * size || Math.abs(chunk.y - before.base.y) > RAISED * size) return;
+  if (chunk.size < before.base.size * SMALLER) chunk.base = before.base;
+  else if (before.size < chunk.size * SMALLER && before.base.y === before.y) before.base = chunk.base;
+}
+
+function isDouble(a: Glyph, b: Glyph): boolean {
+  const near = DOUBLE * Math.min(a.size, Math.max(a.end - a.x, 0.1) * 2);
+  return (
+    a.text === b.text &&
+    a.text.trim() !== '' &&
+    Math.abs(a.x - b.x) < near &&
+    Math.abs(a.y - b.y) < DOUBLE * a.size
+  );
+}
+
+function segmentsOf(chunks: readonly Chunk[]): Row {
+  const row: Segment[] = [];
+  let open: Chunk[] = [];
+  let end = -Infinity;
+  const close = (): void => {
+    if (open.length > 0) row.push(segmentOf(open));
+    open = [];
+  };
+  for (const chunk of chunks.toSorted((a, b) => a.x - b.x)) {
+    if (open.slice(-NEIGHBOURS).some((other) => isSameChunk(other, chunk))) continue;
+    const isFar = chunk.x - end > WIDE_GAP * Math.max(chunk.size, open.at(-1)?.size ?? 0);
+    if (isFar && !isSetApart(open, chunk)) close();
+    open.push(chunk);
+    end = open.length === 1 ? chunk.end : Math.max(end, chunk.end);
+  }
+  close();
+  return row.filter(({ text }) => text !== '');
+}
+
+/** Whether a letter is no farther away than a space between letters that are set apart. */
+function isSetApart(open: readonly Chunk[], chunk: Chunk): boolean {
+  const [before, last] = open
+    .slice(-2)
+    .flatMap(({ glyphs }) => glyphs.slice(-2))
+    .slice(-2);
+  if (!before || !last || last.x - before.end < SPACE * last.size) return false;
+  return chunk.x - last.x <= 2.5 * (last.x - before.x);
+}
+
+function isSameChunk(a: Chunk, b: Chunk): boolean {
+  const near = DOUBLE * a.size;
+  if (Math.abs(a.x - b.x) > near || Math.abs(a.y - b.y) > near || a.glyphs.length !== b.glyphs.length)
+    return false;
+  return a.glyphs.every(({ text }, i) => text === b.glyphs[i]?.text);
+}
+
+function segmentOf(chunks: readonly Chunk[]): Segment {
+  const main = chunks.reduce((a, b) => (b.glyphs.length * b.size > a.glyphs.length * a.size ? b : a));
+  const glyphs = chunks.flatMap((chunk) => (isRaised(chunk) ? chunk.glyphs.map(superscript) : chunk.glyphs));
+  const letters = glyphs.filter(({ text }) => text.trim() !== '');
+  const fixed = letters.every((glyph) => glyph.fixed);
+  const letterWidth = fixed
+    ? ((letters[0]?.end ?? 0) - (letters[0]?.x ?? 0)) / (letters[0]?.text.length || 1)
+    : 0;
+  return {
+    text: joined(glyphs, letterWidth),
+    x: letters[0]?.x ?? 0,
+    end: chunks.reduce((most, { end }) => Math.max(most, end), -Infinity),
+    y: main.y,
+    size: main.size,
+    letterWidth,
+  };
+}
+
+const SUPERSCRIPTS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Array.from('⁰¹²³⁴⁵⁶⁷⁸⁹', (sign, digit) => [String(digit), sign])),
+  '+': '⁺',
+  '-': '⁻',
+  '−': '⁻',
+};
+
+/** Exponents and the numbers of notes, which would otherwise change the number or the word before them. */
+function isRaised({ glyphs, y, base, size }: Chunk): boolean {
+  if (size >= base.size * SMALLER || y - base.y < LIFTED * base.size) return false;
+  return glyphs.some(({ text }) => /\d/.test(text)) && glyphs.every(({ text }) => /^[\d\s,+−-]*$/.test(text));
+}
+
+function superscript(glyph: Glyph): Glyph {
+  return { ...glyph, text: Array.from(glyph.text, (sign) => SUPERSCRIPTS[sign] ?? sign).join('') };
+}
+
+function joined(glyphs: readonly Glyph[], letterWidth: number): string {
+  const isSpace = spacesIn(glyphs);
+  const parts: string[] = [];
+  let last: Glyph | undefined;
+  for (const glyph of glyphs) {
+    if (last && last.text.trim() !== '' && glyph.text.trim() !== '' && isSpace(last, glyph)) {
+      const count = letterWidth > 0 ? Math.round((glyph.x - last.end) / letterWidth) : 1;
+      parts.push(' '.repeat(Math.max(1, count)));
+    }
+    parts.push(glyph.text);
+    last = glyph;
+  }
+  const text = readingOrder(parts);
+  const whole = letterWidth > 0 ? text : unspaced(text).replace(/\s+/g, ' ');
+  return whole.trim().normalize('NFC');
+}
+
+/** Whether there is a space between two letters; where all letters are set apart, it takes a wider gap, or a space that is drawn. */
+function spacesIn(glyphs: readonly Glyph[]): (last: Glyph, glyph: Glyph) => boolean {
+  const letters = glyphs.filter(({ text }) => text.trim() !== '');
+  const median = (values: readonly number[]): number =>
+    values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  const isWord = (glyph: Glyph | undefined): boolean => /[\p{L}\p{N}]/u.test(glyph?.text ?? '');
+  const pairs = letters.slice(1).map((glyph, i) => [letters[i], glyph] as const);
+  const inWords = pairs.filter(([a, b]) => isWord(a) && isWord(b));
+  const gap = median(inWords.map(([a, b]) => (b.x - (a?.end ?? 0)) / b.size));
+  const isSpaced = inWords.length > 2 && gap > SPACE * 0.75 && letters.every(({ text }) => text.length === 1);
+  if (!isSpaced) return (last, glyph) => glyph.x - last.end > SPACE * Math.max(last.size, glyph.size);
+  if (letters.length < glyphs.length) return () => false;
+  const steps = pairs.map(([a, b]) => b.x - (a?.x ?? 0));
+  const step = median(steps);
+  // Letters at equal distances, however wide each is.
+  if (steps.filter((each) => Math.abs(each - step) < step * 0.05).length > steps.length * 0.7)
+    return (last, glyph) => glyph.x - last.x > step * 1.4;
+  return (last, glyph) => glyph.x - last.end > gap * 1.6 * glyph.size;
+}
+
+/** "A N N U A L  R E P O R T" with typed spaces: words are two or more spaces apart. */
+function unspaced(text: string): string {
+  if (!/^(?:\p{L} +){3,}\p{L}$/u.test(text.trim()) || !/ {2}/.test(text.trim())) return text;
+  return text
+    .trim()
+    .split(/ {2,}/)
+    .map((word) => word.replaceAll(' ', ''))
+    .join(' ');
+}
