@@ -1,4 +1,4 @@
-import { decodeText } from './decode.ts';
+import { decode } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
 import { tableLines, tableRows } from './tables/table.ts';
@@ -11,12 +11,18 @@ const MAX_RAGGED_NAMED = 5;
 
 /** RFC 4180, and what other programs make of it: other delimiters, `sep=`, comments at the top, rows of any length, stray quotes. */
 export const csv: DocumentParser = ({ bytes, name }) => {
-  const { comments, body, declared } = openingOf(decodeText(bytes, name));
+  const source = decode(bytes, name);
+  const { comments, body, declared } = openingOf(source.text);
   const delimiter = declared ?? guessDelimiter(body);
   const { rows, strayQuotes } = readRows(body, delimiter, widthOf(body, delimiter));
   const lines = [...tableLines(tableRows([...comments.map((line) => [line]), ...rows]))];
   if (!lines.some((line) => line !== '')) throw noText(name, 'the table is empty');
-  return { text: lines.join('\n'), title: '', pages: [], warnings: warningsOf(rows, strayQuotes) };
+  return {
+    text: lines.join('\n'),
+    title: '',
+    pages: [],
+    warnings: [...source.warnings, ...warningsOf(rows, strayQuotes)],
+  };
 };
 
 interface Opening {

@@ -21,11 +21,6 @@ export interface DecodedText {
   warnings: string[];
 }
 
-/** As `decode`, without the warnings. */
-export function decodeText(bytes: Buffer, name: string, declared?: string): string {
-  return decode(bytes, name, declared).text;
-}
-
 /**
  * The text of a file in any common encoding: by its byte-order mark, else UTF-8 when valid, else by `declared` (the document's own
  * declaration), else UTF-8 with single wrong bytes replaced, else by its letters. Line ends become \n; control characters and terminal

@@ -17,26 +17,22 @@ interface BookFile {
 
 export const epub: DocumentParser = async (file) => {
   const book = await BookArchive.open(file);
-  try {
-    const { path, root } = await packagePath(book, file.name);
-    const { title, chapters, unread, pictures, others, navigation } = readPackage(
-      (await book.text(path)) ?? '',
-      path,
-    );
-    if (await isProtected(book, root, chapters)) throw encrypted(file.name);
-    const sections = Map.groupBy(await sectionsOf(book, navigation), (section) => section.path);
-    const { files, missing, failure } = await readChapters(book, chapters, others, sections);
-    const pages = nameSections(files).map(({ text, headings }, i) => {
-      const label = headings[0]?.title ?? files[i]?.content.title ?? '';
-      return { label: label.slice(0, 80) || String(i + 1), text, headings };
-    });
-    const joined = joinPages(pages);
-    if (joined.text === '') throw failure ?? noText(file.name, 'its chapters have only pictures');
-    const warnings = warningsOf(files, { missing, unread, pictures });
-    return { ...joined, title, warnings };
-  } finally {
-    book.close();
-  }
+  const { path, root } = await packagePath(book, file.name);
+  const { title, chapters, unread, pictures, others, navigation } = readPackage(
+    (await book.text(path)) ?? '',
+    path,
+  );
+  if (await isProtected(book, root, chapters)) throw encrypted(file.name);
+  const sections = Map.groupBy(await sectionsOf(book, navigation), (section) => section.path);
+  const { files, missing, failure } = await readChapters(book, chapters, others, sections);
+  const pages = nameSections(files).map(({ text, headings }, i) => {
+    const label = headings[0]?.title ?? files[i]?.content.title ?? '';
+    return { label: label.slice(0, 80) || String(i + 1), text, headings };
+  });
+  const joined = joinPages(pages);
+  if (joined.text === '') throw failure ?? noText(file.name, 'its chapters have only pictures');
+  const warnings = [...book.warnings, ...warningsOf(files, { missing, unread, pictures })];
+  return { ...joined, title, warnings };
 };
 
 interface Chapters {

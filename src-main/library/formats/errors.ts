@@ -20,15 +20,6 @@ export function encrypted(name: string): KvasirError {
   );
 }
 
-/** A document of Office 97 to 2003 under a newer name. */
-export function older(name: string): KvasirError {
-  return new KvasirError(
-    'DOCUMENT_UNSUPPORTED',
-    `It has the format of Office 97 to 2003, which Kvasir does not read. The file is ${name}.`,
-    'Open it in Office or LibreOffice, save it in the current format, and add that.',
-  );
-}
-
 /** For readers who hold a certificate, or by another scheme than passwords. */
 export function encryptedByCertificate(name: string): KvasirError {
   return new KvasirError(

@@ -23,7 +23,7 @@ const FORMATS = {
   pdf: { extensions: 'pdf', parser: async () => (await import('./pdf.ts')).pdf },
   office: {
     extensions:
-      'docx docm dotx dotm doc dot rtf odt ott fodt pptx pptm potx potm ppsx ppsm ppt pps pot odp otp fodp odg pages key',
+      'docx docm dotx dotm doc dot rtf odt ott fodt pptx pptm potx potm ppsx ppsm ppt pps pot odp otp fodp odg pages numbers key',
     parser: async () => (await import('./office.ts')).office,
   },
   xlsx: {
@@ -70,7 +70,7 @@ export function formatOf(path: string): string {
 }
 
 /** Documents of unsupported programs. They must not be read as text, which some of them (RTF) resemble. */
-const UNSUPPORTED = new Set('numbers wpd ps'.split(' '));
+const UNSUPPORTED = new Set('wpd ps'.split(' '));
 
 /**
  * The parser for files of this extension. An unknown kind, which somebody named on purpose, is tried as text; the parser rejects it if it

@@ -1,4 +1,4 @@
-import { decodeText } from './decode.ts';
+import { decode } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
 
@@ -9,12 +9,12 @@ const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/gs;
 
 /** Numbers stay as they are written: parsing them would change large integers and drop the zero of 1.10. */
 export const json: DocumentParser = ({ bytes, name }) => {
-  const text = decodeText(bytes, name);
+  const { text, warnings } = decode(bytes, name);
   if (text.trim() === '') throw noText(name, 'the file is empty');
   const layout = text.trim().includes('\n') || !isJson(text) ? text : formatted(text);
   // Other letters than English ones are often escaped; nobody would find them so.
   const readable = layout.includes('\\') ? layout.replace(STRING, unescaped) : layout;
-  return { text: readable, title: '', pages: [], warnings: [] };
+  return { text: readable, title: '', pages: [], warnings };
 };
 
 /** JSON without line ends is formatted; other JSON keeps its author's layout. */

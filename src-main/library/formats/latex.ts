@@ -1,4 +1,4 @@
-import { decodeText } from './decode.ts';
+import { decode } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
 import { LatexReader } from './latex/reader.ts';
@@ -6,7 +6,7 @@ import { markdownTitle } from './titles.ts';
 
 /** The words of a LaTeX document, with Markdown's marks for headings, lists and code. Formulas stay LaTeX. */
 export const latex: DocumentParser = ({ bytes, name }) => {
-  const source = decodeText(bytes, name);
+  const { text: source, warnings } = decode(bytes, name);
   const [, preamble = '', body = source] =
     /^([\s\S]*?)\\begin\{document\}([\s\S]*?)(?:\\end\{document\}|$)/.exec(source) ?? [];
   const reader = new LatexReader(body);
@@ -17,12 +17,9 @@ export const latex: DocumentParser = ({ bytes, name }) => {
   const { title = '', author = '', date = '' } = reader.fields;
   const text = [title === '' ? '' : `# ${title}`, author, date, words].filter(Boolean).join('\n\n');
   if (text === '') throw noText(name, source.trim() === '' ? 'the file is empty' : 'it has only commands');
-  const warnings = [
-    ...(reader.pictures > 0 ? [`Pictures were not read: ${reader.pictures}.`] : []),
-    ...(reader.included.length > 0
-      ? [`Files that it includes were not read with it: ${reader.included.slice(0, 5).join(', ')}.`]
-      : []),
-  ];
+  if (reader.pictures > 0) warnings.push(`Pictures were not read: ${reader.pictures}.`);
+  if (reader.included.length > 0)
+    warnings.push(`Files that it includes were not read with it: ${reader.included.slice(0, 5).join(', ')}.`);
   return { text, title: title || markdownTitle(text), pages: [], warnings };
 };
 

@@ -1,5 +1,5 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
-import { decodeText } from './decode.ts';
+import { decode } from './decode.ts';
 import { broken, noText, reasonOf } from './errors.ts';
 import { joinPages, type DocumentParser, type ParsedHeading } from './format.ts';
 import { hiddenWarnings } from './html.ts';
@@ -130,7 +130,7 @@ function withCharset(bytes: Buffer, name: string): Buffer {
   const isAscii = !bytes.some((byte) => byte > 127);
   return isAscii || /charset\s*=/i.test(bytes.toString('latin1'))
     ? bytes
-    : Buffer.from(decodeText(bytes, name));
+    : Buffer.from(decode(bytes, name).text);
 }
 
 /** The library puts the header of a forwarded message into a page as columns, with the addresses behind links. */

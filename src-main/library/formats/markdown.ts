@@ -1,16 +1,16 @@
-import { decodeText } from './decode.ts';
+import { decode } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { markdownTitle } from './titles.ts';
 
 export const markdown: DocumentParser = ({ bytes, name }) => {
-  const source = decodeText(bytes, name);
+  const { text: source, warnings } = decode(bytes, name);
   const { title, fields, body } = readFrontMatter(source);
   const text = [fields, withoutComments(body)].filter((part) => part.trim() !== '').join('\n\n');
   if (text.trim() === '')
     throw noText(name, source.trim() === '' ? 'the file is empty' : 'it has only a title or comments');
-  return { text, title: title || markdownTitle(body), pages: [], warnings: [] };
+  return { text, title: title || markdownTitle(body), pages: [], warnings };
 };
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;

@@ -1,4 +1,4 @@
-import { decodeText } from './decode.ts';
+import { decode } from './decode.ts';
 import { broken, noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
 import { htmlToText } from './html/text.ts';
@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Cells in order: Markdown as it is, code in fences, and what the code printed. */
 export const notebook: DocumentParser = ({ bytes, name }) => {
-  const source = decodeText(bytes, name);
+  const { text: source, warnings } = decode(bytes, name);
   if (source.trim() === '') throw noText(name, 'the file is empty');
   const book = objectOf(parsed(source, name));
   const cells = cellsOf(book);
@@ -25,8 +25,7 @@ export const notebook: DocumentParser = ({ bytes, name }) => {
     .filter((part) => part.trim() !== '');
   const text = parts.join('\n\n');
   if (text === '') throw noText(name, 'its cells are empty or have only pictures');
-  const warnings =
-    pictures.count > 0 ? [`Pictures that the code made were not read: ${pictures.count}.`] : [];
+  if (pictures.count > 0) warnings.push(`Pictures that the code made were not read: ${pictures.count}.`);
   return { text, title: textOf(metadata['title']) || markdownTitle(text), pages: [], warnings };
 };
 

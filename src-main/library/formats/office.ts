@@ -25,18 +25,14 @@ async function parserOf(file: SourceFile): Promise<DocumentParser> {
 
 async function archiveParser(file: SourceFile): Promise<DocumentParser> {
   const pack = await OfficePackage.open(file);
-  try {
-    if (pack.has('content.xml')) return (await import('./office/odf.ts')).odf;
-    if (pack.has('Index.zip') || pack.has('Index/Document.iwa') || pack.has('QuickLook/Preview.pdf'))
-      return (await import('./office/iwork.ts')).iwork;
-    const main = await pack.mainPart();
-    const head = decodeXml((await pack.read(main))?.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0));
-    const [, root] = /<(?:\w+:)?(presentation|document)[\s>]/.exec(head) ?? [];
-    if (root === 'presentation') return (await import('./office/pptx.ts')).pptx;
-    return (await import('./office/docx.ts')).docx;
-  } finally {
-    pack.close();
-  }
+  if (pack.has('content.xml')) return (await import('./office/odf.ts')).odf;
+  if (pack.has('Index.zip') || pack.has('Index/Document.iwa') || pack.has('QuickLook/Preview.pdf'))
+    return (await import('./office/iwork.ts')).iwork;
+  const main = await pack.mainPart();
+  const head = decodeXml((await pack.read(main))?.subarray(0, HEAD_BYTES) ?? Buffer.alloc(0));
+  const [, root] = /<(?:\w+:)?(presentation|document)[\s>]/.exec(head) ?? [];
+  if (root === 'presentation') return (await import('./office/pptx.ts')).pptx;
+  return (await import('./office/docx.ts')).docx;
 }
 
 /** A document from before 2007, or a newer one with a password ([MS-OFFCRYPTO] 2.3.4.4). */

@@ -1,4 +1,4 @@
-import { decodeText } from './decode.ts';
+import { decode } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
 
@@ -19,7 +19,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const PAUSE = 4;
 
 export const subtitles: DocumentParser = ({ bytes, name }) => {
-  const source = decodeText(bytes, name);
+  const { text: source, warnings } = decode(bytes, name);
   const lines = source.split('\n');
   let text = '';
   let last = '';
@@ -39,7 +39,7 @@ export const subtitles: DocumentParser = ({ bytes, name }) => {
   }
   if (text === '') throw noText(name, source.trim() === '' ? 'the file is empty' : 'it has no subtitles');
   const title = /^WEBVTT[ \t]+(?:- *)?(\S.*)/.exec(source)?.[1] ?? '';
-  return { text, headings: [], title, pages: [], warnings: [] };
+  return { text, headings: [], title, pages: [], warnings };
 };
 
 /** A cue's text ends at the next line of times, with the number or name of that cue, or at a blank line before a note or a style. */

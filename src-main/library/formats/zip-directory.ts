@@ -30,8 +30,6 @@ export interface ZipEntry {
 }
 
 export interface ZipDirectory {
-  /** The archive without what stands before and behind it. */
-  archive: Buffer;
   /** In the directory's order. */
   entries: readonly ZipEntry[];
   /** An entry's packed bytes, for deflated ones with others behind; undefined when they are not in the archive. */
@@ -71,7 +69,7 @@ export function readDirectory(bytes: Buffer, name: string): ZipDirectory {
     at = next;
   }
   if (entries.length < found.count) throw broken(name, 'the list of files in its archive is damaged');
-  return { archive, entries, dataOf: (entry) => dataOf(archive, entry, found.start - before) };
+  return { entries, dataOf: (entry) => dataOf(archive, entry, found.start - before) };
 }
 
 /** The last end record behind a directory. */

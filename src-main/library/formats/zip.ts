@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import type { KvasirError } from '../../../src-shared/errors.ts';
 import { decodeMarkup } from './decode.ts';
-import { blank, broken, encrypted, older, tooLarge } from './errors.ts';
+import { blank, broken, encrypted, tooLarge } from './errors.ts';
 import type { SourceFile } from './format.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
 
@@ -12,10 +12,8 @@ import { readDirectory, type ZipDirectory, type ZipEntry } from './zip-directory
 const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 192 * 1024 * 1024;
 
-/** Compound files: Office documents with a password, and those from before 2007. */
+/** A compound file, in which an Office document with a password is ([MS-OFFCRYPTO] 2.3.4.4). */
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
-/** Streams of Office 97 to 2003 ([MS-DOC] 2.1, [MS-XLS] 2.1, [MS-PPT] 2.1); a protected document has none of them. */
-const OLDER = ['WordDocument', 'Workbook', 'PowerPoint Document'].map((name) => Buffer.from(name, 'utf16le'));
 
 /** Compression methods (APPNOTE.TXT 4.4.5). */
 const STORED = 0;
@@ -27,8 +25,6 @@ const DEFLATED = 8;
  * part 2, 6.2.2.3).
  */
 export class ZipArchive {
-  /** The archive without what stands before and behind it, for dependencies that unpack archives themselves. */
-  readonly bytes: Buffer;
   readonly #directory: ZipDirectory;
   readonly #entries = new Map<string, ZipEntry>();
   readonly #byLowerCase = new Map<string, ZipEntry>();
@@ -37,7 +33,6 @@ export class ZipArchive {
 
   private constructor(directory: ZipDirectory, name: string) {
     this.#directory = directory;
-    this.bytes = directory.archive;
     this.#name = name;
     for (const entry of directory.entries) {
       this.#entries.set(entry.name, entry);
@@ -49,8 +44,7 @@ export class ZipArchive {
   static open({ bytes, name }: SourceFile): Promise<ZipArchive> {
     return new Promise((resolve) => {
       if (!bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
-      if (bytes.toString('hex', 0, 8) === OLE_MAGIC)
-        throw OLDER.some((stream) => bytes.includes(stream)) ? older(name) : encrypted(name);
+      if (bytes.toString('hex', 0, 8) === OLE_MAGIC) throw encrypted(name);
       resolve(new ZipArchive(readDirectory(bytes, name), name));
     });
   }
@@ -75,22 +69,6 @@ export class ZipArchive {
   async text(path: string): Promise<string | undefined> {
     const bytes = await this.read(path);
     return bytes && decodeMarkup(bytes);
-  }
-
-  /** For dependencies that unpack archives themselves: unpacks all matching entries once, to check the limits. */
-  check(matches: (path: string) => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      for (const [path, entry] of this.#entries) {
-        if (entry.encrypted) throw encrypted(this.#name);
-        if (matches(path)) this.#unpack(entry);
-      }
-      resolve();
-    });
-  }
-
-  /** Nothing is open: an archive is in memory. */
-  close(): void {
-    this.#total = 0;
   }
 
   #find(path: string): ZipEntry | undefined {

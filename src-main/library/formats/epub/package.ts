@@ -1,12 +1,14 @@
 import { broken } from '../errors.ts';
 import { decoded, resolve, wordsOf } from './navigation.ts';
-import { decodeMarkup } from '../html/encoding.ts';
+import { decodePage } from '../html/encoding.ts';
 import type { SourceFile } from '../format.ts';
 import { joinParts, localName, readXml } from '../xml.ts';
 import { ZipArchive } from '../zip.ts';
 
 /** A book's files by the paths that its documents state, which need not be spelled as the archive's. */
 export class BookArchive {
+  /** What was wrong with the encodings of the files that were read. */
+  readonly warnings: string[] = [];
   readonly #zip: ZipArchive;
   readonly #file: string;
   readonly #entries: ReadonlyMap<string, string>;
@@ -36,11 +38,10 @@ export class BookArchive {
   async text(path: string): Promise<string | undefined> {
     const entry = this.find(path);
     const bytes = entry === undefined ? undefined : await this.#zip.read(entry);
-    return bytes && decodeMarkup(bytes, this.#file);
-  }
-
-  close(): void {
-    this.#zip.close();
+    if (bytes === undefined) return undefined;
+    const { text, warnings } = decodePage(bytes, this.#file);
+    this.warnings.push(...warnings.map((warning) => `${path}: ${warning}`));
+    return text;
   }
 }
 

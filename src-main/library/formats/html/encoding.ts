@@ -1,4 +1,4 @@
-import { decodeText } from '../decode.ts';
+import { decode, type DecodedText } from '../decode.ts';
 
 /** Bytes in which a page may declare its encoding. The HTML standard asks for 1024, browsers find later declarations too. */
 const HEAD_BYTES = 65_536;
@@ -9,12 +9,12 @@ const META = /<meta[\s/][^>]{0,1000}?charset\s*=\s*["']?\s*([\w.:-]+)/i;
  * The text of an HTML or XML document: by its byte-order mark, else its declaration by the HTML standard's rules (13.2.3), else `told` (by
  * a mail's header), else as any text. Valid UTF-8 is UTF-8 whatever is declared: programs convert pages and leave the declaration.
  */
-export function decodeMarkup(bytes: Buffer, name: string, told?: string): string {
+export function decodePage(bytes: Buffer, name: string, told?: string): DecodedText {
   const head = bytes.toString('latin1', 0, HEAD_BYTES).replace(/<!--[\s\S]*?(?:-->|$)/g, '');
-  if (/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(head)) return decodeText(bytes, name);
+  if (/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(head)) return decode(bytes, name);
   const declared = utf16Of(head) ?? encodingOf(told) ?? encodingOf((XML.exec(head) ?? META.exec(head))?.[1]);
-  if (declared === undefined || isUtf8(bytes, declared)) return decodeText(bytes, name);
-  return decodeText(Buffer.from(new TextDecoder(declared).decode(bytes)), name);
+  if (declared === undefined || isUtf8(bytes, declared)) return decode(bytes, name);
+  return decode(Buffer.from(new TextDecoder(declared).decode(bytes)), name);
 }
 
 /** Without a mark, XML in UTF-16 begins with one of these (XML 1.0, F.1). */

@@ -1,5 +1,5 @@
 import MsgReaderModule, { type FieldsData } from '@kenjiuno/msgreader';
-import { decodeMarkup } from '../html/encoding.ts';
+import { decodePage } from '../html/encoding.ts';
 import { broken, noText, reasonOf } from '../errors.ts';
 import type { DocumentParser } from '../format.ts';
 import { hiddenWarnings } from '../html.ts';
@@ -63,7 +63,7 @@ function letterOf(fields: FieldsData, name: string): Letter {
       fields.messageDeliveryTime ??
       '',
     subject: subject.replace(/\s+/g, ' ').trim(),
-    html: bodyHtml ?? (html ? decodeMarkup(Buffer.from(html), name) : ''),
+    html: bodyHtml ?? (html ? decodePage(Buffer.from(html), name).text : ''),
     text: body,
     attachments: encrypted
       ? []

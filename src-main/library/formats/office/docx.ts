@@ -54,7 +54,6 @@ async function readWord(file: { name: string; bytes: Buffer }, depth: number): P
   const read = reader.read(body, element(body.root, 'body'));
   const settings = await pack.related(links, 'settings');
   const edges = await readEdges(reader, links, load, isSet(settings, 'evenAndOddHeaders'));
-  pack.close();
   const { text, headings } = withEdges(read, edges.headers, edges.footers);
   return { text, headings, warnings: warningsOf(reader.remarks) };
 }

@@ -2,15 +2,14 @@ import { KvasirError } from '../../../../src-shared/errors.ts';
 import type { DocumentParser } from '../format.ts';
 import { ZipArchive } from '../zip.ts';
 
-/** Documents of Pages and Keynote. Their own format is not documented; many bring a preview in PDF. */
+/** Documents of Pages, Numbers and Keynote. Their own format is not documented; many bring a preview in PDF. */
 export const iwork: DocumentParser = async (file) => {
   const zip = await ZipArchive.open(file);
   const bytes = await zip.read('QuickLook/Preview.pdf');
-  zip.close();
   if (bytes === undefined) {
     throw new KvasirError(
       'DOCUMENT_UNSUPPORTED',
-      `Kvasir reads a document of Pages or Keynote by its PDF preview, and ${file.name} has none.`,
+      `Kvasir reads a document of Pages, Numbers or Keynote by its PDF preview, and ${file.name} has none.`,
       'Export it as PDF or Word and add that.',
     );
   }

@@ -46,7 +46,6 @@ async function open(file: SourceFile): Promise<{
   }
   const content = await pack.xml('content.xml');
   const common = await pack.xml('styles.xml');
-  pack.close();
   return { content, common, objects };
 }
 

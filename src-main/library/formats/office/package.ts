@@ -79,10 +79,6 @@ export class OfficePackage {
     const link = [...links.values()].find((each) => each.type === type && !each.external);
     return link && this.xml(link.target);
   }
-
-  close(): void {
-    this.#zip.close();
-  }
 }
 
 /** XML is in UTF-8 or, by its byte-order mark, in UTF-16. */

@@ -27,7 +27,6 @@ export const pptx: DocumentParser = async (file) => {
     const path = links.get(key ?? '')?.target;
     slides.push(await reader.slide(path ?? '', String(slides.length + 1)));
   }
-  pack.close();
   const joined = joinPages(slides);
   const warnings = warningsOf(slides);
   if (joined.text === '') throw noText(file.name, ['its slides have only pictures', ...warnings].join('; '));

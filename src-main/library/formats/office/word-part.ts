@@ -1,5 +1,6 @@
-import { decodeText } from '../decode.ts';
+import { decode } from '../decode.ts';
 import type { ParsedHeading } from '../format.ts';
+import { decodePage } from '../html/encoding.ts';
 import { htmlToText } from '../html/text.ts';
 import type { XmlElement } from '../xml.ts';
 import { chartText, diagramText } from './drawings.ts';
@@ -58,7 +59,7 @@ async function readChunk(
   if (bytes === undefined) return undefined;
   if (bytes.toString('latin1', 0, 2) === 'PK') return readDocument(bytes);
   if (bytes.toString('latin1', 0, 5) === '{\\rtf') return (await import('./rtf.ts')).readRtf(bytes);
-  if (/\.x?html?$/i.test(target)) return htmlToText(decodeText(bytes, target));
-  if (/\.txt$/i.test(target)) return { text: decodeText(bytes, target).trim(), headings: [] };
+  if (/\.x?html?$/i.test(target)) return htmlToText(decodePage(bytes, target).text);
+  if (/\.txt$/i.test(target)) return { text: decode(bytes, target).text.trim(), headings: [] };
   return undefined;
 }

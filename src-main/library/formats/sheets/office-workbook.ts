@@ -25,7 +25,6 @@ export async function readOfficeSheets(book: OfficePackage, file: string): Promi
     await readSheet(book, links.get(attributeOf(entry, 'id')), sheet, context, persons);
     sheets.push(sheet);
   }
-  book.close();
   return sheets;
 }
 

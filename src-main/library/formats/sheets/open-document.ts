@@ -25,7 +25,6 @@ export async function readOpenDocument(file: SourceFile): Promise<Sheet[]> {
     if (text !== '') sheet.drawings.push(text);
     else sheet.warnings.push(`An object in sheet “${sheet.name}” has no text that can be read.`);
   }
-  book.close();
   return sheets;
 }
 

@@ -48,7 +48,6 @@ export async function readOtherSheets(file: SourceFile): Promise<Sheet[] | undef
   const isBinary = zip.has('xl/workbook.bin');
   const book = isBinary ? await readZip(zip) : undefined;
   const isOpen = zip.has('content.xml');
-  zip.close();
   if (isOpen) return readOpenDocument(file);
   const sheets = book && sheetsOf(book);
   if (book && sheets) await addDrawings(file, book, sheets);
@@ -148,5 +147,4 @@ async function addDrawings(file: SourceFile, book: WorkBook, sheets: readonly Sh
     const target = links.get(id)?.target;
     if (target !== undefined) await readDrawings(parts, await parts.relationships(target), sheet);
   }
-  parts.close();
 }
