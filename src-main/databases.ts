@@ -38,7 +38,7 @@ export function setAsideFailure({ path, keptAs }: QuarantinedDatabase): Failure 
 export const RECUT: Failure = {
   code: 'DOCUMENTS_RECUT',
   message:
-    'This version of Kvasir cuts documents into chunks differently, so it processes them again in the background.',
+    'This version of Kvasir reads documents differently, so it processes them again in the background.',
   advice: 'You can ask questions meanwhile. The Library screen shows the progress.',
 };
 

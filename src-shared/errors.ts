@@ -60,7 +60,7 @@ export const ERROR_CODES = [
   'DOCUMENT_TIMEOUT', // reading took longer than the limit
   'DOCUMENT_MEMORY', // reading needed more memory than the limit
   'DOCUMENT_WAITING', // the document that a question is most likely about was not read yet
-  'DOCUMENTS_RECUT', // an update cuts documents differently, so they are processed again
+  'DOCUMENTS_RECUT', // an update reads or cuts documents differently, so they are processed again
   'NO_MATCH', // no passage to answer from, and the model is not asked to guess
   'QUESTION_TOO_LONG', // the question alone exceeds the context
   'CONTEXT_OVERFLOW', // a prompt exceeds the context

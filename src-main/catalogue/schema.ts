@@ -230,8 +230,28 @@ const VERSION_9 = `
   UPDATE document SET phase = 'chunking' WHERE phase IN ('indexing', 'precomputing', 'ready');
 `;
 
+/**
+ * Documents may come from an address, and have pages that are pictures. All are read again, since most kinds are read otherwise now, and
+ * those of kinds that were refused; unchanged chunks stay.
+ */
+const VERSION_10 = `
+  ALTER TABLE document ADD COLUMN address TEXT;     -- of the web page that it was fetched from
+  ALTER TABLE document ADD COLUMN fetched_ms REAL;  -- when
+  CREATE TABLE scanned_page (  -- a page whose text was recognised from its picture
+    document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+    page INTEGER NOT NULL,     -- from 0
+    sha256 TEXT NOT NULL,      -- of the file's bytes
+    text TEXT NOT NULL,
+    confidence REAL NOT NULL,  -- mean of its words, 0 to 100
+    words BLOB NOT NULL,       -- deflated JSON: [start, end, left, top, right, bottom], UTF-16 units and parts in 65,535 of the page
+    PRIMARY KEY (document_id, page)
+  ) STRICT, WITHOUT ROWID;
+  UPDATE chunking SET sha256 = '';
+  UPDATE document SET sha256 = '', phase = 'waiting', attempts = 0, failure = NULL;
+`;
+
 /** The newest version whose migration has all documents cut again. */
-export const RECUT_BY = 9;
+export const RECUT_BY = 10;
 
 /** MIGRATIONS[n] leads from version n to n + 1. */
 export const MIGRATIONS = [
@@ -244,4 +264,5 @@ export const MIGRATIONS = [
   VERSION_7,
   VERSION_8,
   VERSION_9,
+  VERSION_10,
 ];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ParseRequest } from '../../library/parser/protocol.ts';
 import { TestDesktop } from './desktop.test-support.ts';
 
-const REQUEST: Omit<ParseRequest, 'id'> = {
+const REQUEST: Omit<ParseRequest, 'id' | 'work'> = {
   path: '/a.txt',
   name: 'a.txt',
   format: 'txt',
@@ -36,9 +36,13 @@ test('it is started with a limit of memory, and nothing to write to', async () =
 
 test('requests go there and documents come back', async () => {
   const { child, outcome } = await parsing();
-  expect(child.posted).toEqual([{ id: 1, ...REQUEST }]);
+  expect(child.posted).toEqual([{ id: 1, work: 'parse', ...REQUEST }]);
   child.emit('message', { id: 1, type: 'text', part: 'Hello' });
-  child.emit('message', { id: 1, type: 'done', sha256: 'x', title: 'A', pages: [], warnings: [] });
+  child.emit('message', {
+    id: 1,
+    type: 'done',
+    result: { sha256: 'x', document: { title: 'A', pages: [], warnings: [] } },
+  });
   expect(await outcome).toMatchObject({ kind: 'parsed', document: { text: 'Hello', title: 'A' } });
 });
 

@@ -24,14 +24,19 @@ export const epub: DocumentParser = async (file) => {
   );
   if (await isProtected(book, root, chapters)) throw encrypted(file.name);
   const sections = Map.groupBy(await sectionsOf(book, navigation), (section) => section.path);
-  const { files, missing, failure } = await readChapters(book, chapters, others, sections);
+  const {
+    files,
+    missing,
+    warnings: encodings,
+    failure,
+  } = await readChapters(book, chapters, others, sections);
   const pages = nameSections(files).map(({ text, headings }, i) => {
     const label = headings[0]?.title ?? files[i]?.content.title ?? '';
     return { label: label.slice(0, 80) || String(i + 1), text, headings };
   });
   const joined = joinPages(pages);
   if (joined.text === '') throw failure ?? noText(file.name, 'its chapters have only pictures');
-  const warnings = [...book.warnings, ...warningsOf(files, { missing, unread, pictures })];
+  const warnings = [...encodings, ...warningsOf(files, { missing, unread, pictures })];
   return { ...joined, title, warnings };
 };
 
@@ -39,6 +44,8 @@ interface Chapters {
   files: BookFile[];
   /** Paths of chapters that are not in the archive, or damaged. */
   missing: string[];
+  /** About their encodings. */
+  warnings: string[];
   failure: KvasirError | undefined;
 }
 
@@ -49,15 +56,17 @@ async function readChapters(
   others: readonly string[],
   sections: ReadonlyMap<string, readonly Section[]>,
 ): Promise<Chapters> {
-  const result: Chapters = { files: [], missing: [], failure: undefined };
+  const result: Chapters = { files: [], missing: [], warnings: [], failure: undefined };
   const waiting = new Set(others);
   const linked: string[] = [];
   const read = async (path: string): Promise<void> => {
-    const html = await book.text(path).catch((error: unknown) => {
+    const source = await book.decoded(path).catch((error: unknown) => {
       result.failure = failureOfChapter(error);
       return undefined;
     });
-    if (html === undefined) return void result.missing.push(path);
+    if (source === undefined) return void result.missing.push(path);
+    const { text: html, warnings } = source;
+    result.warnings.push(...warnings.map((warning) => `${path}: ${warning}`));
     const own = sections.get(book.find(path) ?? path) ?? [];
     const ids = own.map(({ fragment }) => fragment).filter((id) => id !== '');
     result.files.push({ path, content: htmlToText(html, ids, true), sections: own });

@@ -4,7 +4,7 @@ import { formatBytes } from '../../platform/format-bytes.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { SerialQueue } from '../../platform/serial-queue.ts';
 import type { ParsedDocument } from '../formats/format.ts';
-import { OUT_OF_MEMORY_MARK, type ParseReply, type ParseRequest } from './protocol.ts';
+import { OUT_OF_MEMORY_MARK, type ParseRequest, type WorkReply, type Works } from './protocol.ts';
 import { spawnParser, type SpawnParser } from './spawn.ts';
 
 export interface ParserLimits {
@@ -28,14 +28,23 @@ type ParseOutcome =
 
 export interface Parser {
   /** Reads a file, after earlier requests. Every DOCUMENT_… code; ABORTED. */
-  parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome>;
+  parse(request: Omit<ParseRequest, 'id' | 'work'>, signal?: AbortSignal): Promise<ParseOutcome>;
   close(): void;
 }
 
+/** Without its number. */
+type Request<W extends keyof Works> = Omit<Works[W]['request'], 'id'>;
+
+interface Outcome<W extends keyof Works> {
+  text: string;
+  result: Works[W]['result'];
+}
+
 interface Job {
-  request: ParseRequest;
+  id: number;
+  name: string;
   text: string[];
-  resolve: (outcome: ParseOutcome) => void;
+  resolve: (result: Works[keyof Works]['result']) => void;
   reject: (error: Error) => void;
 }
 
@@ -55,22 +64,29 @@ export class ParserProcess implements Parser {
     this.#spawn = spawn;
   }
 
-  parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
-    return this.#turns.run(() => this.#parseInTurn(request, signal));
+  async parse(request: Omit<ParseRequest, 'id' | 'work'>, signal?: AbortSignal): Promise<ParseOutcome> {
+    const { text, result } = await this.do<'parse'>({ work: 'parse', ...request }, signal);
+    const { sha256, document } = result;
+    return document
+      ? { kind: 'parsed', sha256, document: { text, ...document } }
+      : { kind: 'unchanged', sha256 };
   }
 
-  async #parseInTurn(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
-    const fresh = this.#child === undefined;
-    try {
-      return await this.#parse(request, signal);
-    } catch (error) {
-      // The process may have ended because of leftovers of the previous document.
-      if (fresh || !(error instanceof ProcessEndedError)) throw error;
-      return await this.#parse(request, signal);
-    }
+  /** Does a work in turn; its text, if it has one, and its result. As `parse`. */
+  do<W extends keyof Works>(request: Request<W>, signal?: AbortSignal): Promise<Outcome<W>> {
+    return this.#turns.run(async () => {
+      const fresh = this.#child === undefined;
+      try {
+        return await this.#do(request, signal);
+      } catch (error) {
+        // The process may have ended because of leftovers of the previous document.
+        if (fresh || !(error instanceof ProcessEndedError)) throw error;
+        return await this.#do(request, signal);
+      }
+    });
   }
 
-  async #parse(request: Omit<ParseRequest, 'id'>, signal?: AbortSignal): Promise<ParseOutcome> {
+  async #do<W extends keyof Works>(request: Request<W>, signal?: AbortSignal): Promise<Outcome<W>> {
     throwIfAborted(signal);
     clearTimeout(this.#idle);
     const child = (this.#child ??= this.#start());
@@ -80,12 +96,15 @@ export class ParserProcess implements Parser {
     const stop = (): void => this.#end(new KvasirError('ABORTED', 'Reading was stopped.'));
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      return await new Promise<ParseOutcome>((resolve, reject) => {
-        this.#job = { request: { id: ++this.#lastId, ...request }, text: [], resolve, reject };
-        child.send(this.#job.request, (error) => {
+      const text: string[] = [];
+      const result = await new Promise<Works[W]['result']>((resolve, reject) => {
+        const id = ++this.#lastId;
+        this.#job = { id, name, text, resolve, reject };
+        child.send({ id, ...request }, (error) => {
           if (error) this.#end(crash(name, error.message));
         });
       });
+      return { text: text.join(''), result };
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
@@ -104,32 +123,23 @@ export class ParserProcess implements Parser {
     child.stderr?.setEncoding('utf8').on('data', (data: string) => {
       this.#stderr = (this.#stderr + data).slice(-4000);
     });
-    child.on('message', (reply: ParseReply) => this.#take(reply));
+    child.on('message', (reply: WorkReply) => this.#take(reply));
     child.on('error', (error) => this.#onEnd(child, error.message));
     // Not 'exit': its last output has arrived only when its streams are closed.
     child.on('close', (code, signal) => this.#onEnd(child, signal ?? `exit code ${code ?? '?'}`));
     return child;
   }
 
-  #take(reply: ParseReply): void {
+  #take(reply: WorkReply): void {
     const job = this.#job;
-    if (job?.request.id !== reply.id) return;
+    if (job?.id !== reply.id) return;
     switch (reply.type) {
       case 'text':
         job.text.push(reply.part);
         break;
-      case 'unchanged':
-        job.resolve({ kind: 'unchanged', sha256: reply.sha256 });
+      case 'done':
+        job.resolve(reply.result);
         break;
-      case 'done': {
-        const { sha256, title, headings, pages, warnings } = reply;
-        job.resolve({
-          kind: 'parsed',
-          sha256,
-          document: { text: job.text.join(''), title, ...(headings && { headings }), pages, warnings },
-        });
-        break;
-      }
       case 'failed': {
         const { code, message, advice } = reply.failure;
         job.reject(new KvasirError(code, message, advice));
@@ -141,7 +151,7 @@ export class ParserProcess implements Parser {
   #onEnd(child: ChildProcess, how: string): void {
     if (child !== this.#child) return;
     this.#child = undefined;
-    const name = this.#job?.request.name ?? '';
+    const name = this.#job?.name ?? '';
     const memory =
       this.#stderr.includes(OUT_OF_MEMORY_MARK) || /heap out of memory|heap limit/i.test(this.#stderr);
     this.#job?.reject(memory ? outOfMemory(name, this.#limits.maxMemoryBytes) : crash(name, how));

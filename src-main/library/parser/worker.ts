@@ -11,7 +11,7 @@ import { parserOf, textKindOf } from '../formats/formats.ts';
 import { blank, broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
 import { conflictOf, tidyTitle, titleOfPath } from '../formats/titles.ts';
 import { confine } from './confine.ts';
-import type { ParseReply, ParseRequest } from './protocol.ts';
+import type { ParseRequest, WorkReply, Works } from './protocol.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** UTF-16 units of text in one message. */
@@ -19,7 +19,7 @@ const PART_UNITS = 262_144;
 /** No book or table for people has more text than this. */
 const MAX_TEXT_UNITS = 64 * 1024 * 1024;
 
-process.on('message', (request: ParseRequest) => void answer(request));
+process.on('message', (request: Works[keyof Works]['request']) => void answer(request));
 process.on('disconnect', () => process.exit(0));
 // A promise that one document's parser left unhandled must not cost the next document.
 process.on('unhandledRejection', () => undefined);
@@ -30,16 +30,24 @@ async function answer(request: ParseRequest): Promise<void> {
   const { id } = request;
   try {
     const bytes = request.bytes ? sent(request, request.bytes) : readWhole(request);
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    if (sha256 === request.knownSha256) send({ id, type: 'unchanged', sha256 });
-    else await parse(request, bytes, sha256);
+    send({ id, type: 'done', result: await WORKS[request.work](request, bytes) });
   } catch (error) {
     const known = error instanceof KvasirError ? error : broken(request.name, reasonOf(error), error);
     send({ id, type: 'failed', failure: failureOf(known) });
   }
 }
 
-async function parse({ id, name, format }: ParseRequest, bytes: Buffer, sha256: string): Promise<void> {
+/** Each returns its result, after the text if there is one. */
+const WORKS: {
+  [W in keyof Works]: (request: Works[W]['request'], bytes: Buffer) => Promise<Works[W]['result']>;
+} = { parse };
+
+async function parse(
+  { id, name, format, knownSha256 }: ParseRequest,
+  bytes: Buffer,
+): Promise<Works['parse']['result']> {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  if (sha256 === knownSha256) return { sha256 };
   // Whatever its kind: damage of zeros is not damage of a format. Source code may be empty.
   if (textKindOf(format) === 'prose' && !bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
   const read = await parserOf(format);
@@ -52,16 +60,14 @@ async function parse({ id, name, format }: ParseRequest, bytes: Buffer, sha256: 
     send({ id, type: 'text', part: whole.slice(start, start + PART_UNITS) });
   }
   const copy = conflictOf(name);
-  send({
-    id,
-    type: 'done',
-    sha256,
+  const document = {
     // Two versions of a document have one title; their names tell them apart.
     title: (copy === undefined && tidyTitle(title)) || titleOfPath(name),
-    headings,
+    ...(headings && { headings }),
     pages,
     warnings: copy === undefined ? warnings : [copy, ...warnings],
-  });
+  };
+  return { sha256, document };
 }
 
 function sent({ name, maxBytes }: ParseRequest, bytes: Uint8Array): Buffer {
@@ -104,6 +110,6 @@ function unreadable(name: string, error: unknown): KvasirError {
   );
 }
 
-function send(reply: ParseReply): void {
+function send(reply: WorkReply): void {
   process.send?.(reply);
 }

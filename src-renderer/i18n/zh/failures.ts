@@ -178,7 +178,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     whole: true,
   },
   DOCUMENTS_RECUT: {
-    message: '新版本的 Kvasir 以不同方式切分文档，因此正在后台重新处理所有文档。',
+    message: '新版本的 Kvasir 以不同方式读取文档，因此正在后台重新处理所有文档。',
     advice: '期间可以照常提问；“资料库”页面显示进度。',
     whole: true,
   },

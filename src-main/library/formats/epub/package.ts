@@ -1,14 +1,13 @@
 import { broken } from '../errors.ts';
 import { decoded, resolve, wordsOf } from './navigation.ts';
 import { decodePage } from '../html/encoding.ts';
+import type { DecodedText } from '../decode.ts';
 import type { SourceFile } from '../format.ts';
 import { joinParts, localName, readXml } from '../xml.ts';
 import { ZipArchive } from '../zip.ts';
 
 /** A book's files by the paths that its documents state, which need not be spelled as the archive's. */
 export class BookArchive {
-  /** What was wrong with the encodings of the files that were read. */
-  readonly warnings: string[] = [];
   readonly #zip: ZipArchive;
   readonly #file: string;
   readonly #entries: ReadonlyMap<string, string>;
@@ -36,12 +35,13 @@ export class BookArchive {
 
   /** The text of a file; each may be in another encoding. */
   async text(path: string): Promise<string | undefined> {
+    return (await this.decoded(path))?.text;
+  }
+
+  async decoded(path: string): Promise<DecodedText | undefined> {
     const entry = this.find(path);
     const bytes = entry === undefined ? undefined : await this.#zip.read(entry);
-    if (bytes === undefined) return undefined;
-    const { text, warnings } = decodePage(bytes, this.#file);
-    this.warnings.push(...warnings.map((warning) => `${path}: ${warning}`));
-    return text;
+    return bytes && decodePage(bytes, this.#file);
   }
 }
 
