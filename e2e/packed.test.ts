@@ -18,8 +18,11 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { extractAll, extractFile, listPackage } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
+import { utils, write } from '@e965/xlsx';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressIn, askNpm } from '../src-main/devices/packs/registry.ts';
+import { paragraph, wordFile } from '../src-main/testing/office-files.ts';
+import { at, pdfFile } from '../src-main/testing/pdf-file.ts';
 import { bundledPackages, packedPackages } from '../tools/dist/packages.ts';
 import { removeDir, ROOT, tempDir } from './cli-support.ts';
 
@@ -48,6 +51,26 @@ function standInForElectron(folder: string): string {
   ) as { version: string };
   writeFileSync(join(folder, 'version'), version);
   return folder;
+}
+
+/** Documents whose readers load different packages. */
+async function documentsOfKinds(): Promise<Record<string, Buffer>> {
+  const sheet = utils.aoa_to_sheet([
+    ['Town', 'Brücke'],
+    ['Orm', 7],
+  ]);
+  const book = utils.book_new();
+  utils.book_append_sheet(book, sheet, 'Bridges');
+  return {
+    'page.pdf': pdfFile([at(72, 700, 'Die Brücke in Orm')]),
+    'letter.docx': await wordFile(paragraph('Die Brücke in Orm')),
+    'old.xls': write(book, { type: 'buffer', bookType: 'biff8' }) as Buffer,
+    'table.xlsx': write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer,
+    'mail.eml': Buffer.from('From: ida@example.org\nSubject: =?utf-8?Q?Br=C3=BCcke?=\n\nIn Orm.\n'),
+    'page.html': Buffer.from('<p>Die Br&uuml;cke in Orm'),
+    'notes.md': Buffer.from('---\ntitle: Orm\ntown: Brücke\n---\n\nOne.\n'),
+    'dos.txt': Buffer.from('Die Br\x81cke \x81ber die Esk ist gesperrt. Gr\x94\xe1e: 40 m.', 'latin1'),
+  };
 }
 
 function filesIn(folder: string): string[] {
@@ -85,15 +108,25 @@ beforeAll(() => {
 afterAll(() => removeDir(dir));
 
 describe.skipIf(!PACKS)('the packed app', () => {
-  test('answers a question from its sample library, and closes', async () => {
+  test('answers a question from its sample library, reads documents, and closes', async () => {
     const root = layOut();
-    const child = spawn(process.execPath, [CHILD, root, join(dir, 'data')], {
+    const documents = join(dir, 'documents');
+    mkdirSync(documents);
+    for (const [name, bytes] of Object.entries(await documentsOfKinds()))
+      writeFileSync(join(documents, name), bytes);
+    const child = spawn(process.execPath, [CHILD, root, join(dir, 'data'), documents], {
       cwd: dir,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     expect(stderr).toBe('');
-    const seen = JSON.parse(stdout) as { answer: { state: string; text: string }; page: string };
+    const seen = JSON.parse(stdout) as {
+      answer: { state: string; text: string };
+      page: string;
+      read: Record<string, unknown>;
+    };
+    for (const [name, words] of Object.entries(seen.read)) expect(words, name).toContain('Brücke');
+    expect(Object.keys(seen.read)).toHaveLength(Object.keys(await documentsOfKinds()).length);
     expect(seen).toMatchObject({ errors: [], answer: { state: 'done' }, ended: ['quit'] });
     expect(seen.answer.text).toContain('Riga');
     expect(seen.page).toMatch(/<script type="module" crossorigin src="\.\/assets\//);

@@ -1,6 +1,6 @@
 /**
  * Runs a packed app's bundle on an Electron double, as the app would start: argv has the extracted archive's folder and the data folder.
- * Asks a question about the sample library; prints the result as one line of JSON.
+ * Asks a question about the sample library, and reads a folder of documents; prints the results as one line of JSON.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
@@ -33,7 +33,7 @@ class Utility extends EventEmitter {
   }
 }
 
-const [, , root = '', dataDir = ''] = process.argv;
+const [, , root = '', dataDir = '', documents = ''] = process.argv;
 const standIn = new FakeElectron();
 standIn.app.isPackaged = true;
 const electron = {
@@ -61,6 +61,22 @@ while (!answer || ['waiting', 'prefilling', 'streaming'].includes(answer.state))
   await sleep(50);
   answer = (await call<Conversation>('chat.get', { id })).messages.find((message) => message.id === answerId);
 }
-const seen = { errors: standIn.errors, page: await bundle.page(), library, answer };
+const { id: libraryId } = await call<{ id: string }>('libraries.create', { name: 'Kinds' });
+await call('libraries.addPaths', { id: libraryId, paths: [documents], watch: false });
+interface Listed {
+  id: string;
+  path: string;
+  phase: string;
+  failure: object | null;
+}
+let list: Listed[] = [];
+while (list.length === 0 || list.some(({ phase }) => ['waiting', 'reading'].includes(phase))) {
+  await sleep(100);
+  list = (await call<{ items: Listed[] }>('documents.list', { libraryId, offset: 0, limit: 100 })).items;
+}
+const read: Record<string, unknown> = {};
+for (const { id: documentId, path, failure } of list)
+  read[path] = failure ?? (await call<{ text: string }>('documents.text', { id: documentId })).text;
+const seen = { read, errors: standIn.errors, page: await bundle.page(), library, answer };
 await bundle.quit();
 process.stdout.write(JSON.stringify({ ...seen, ended: standIn.app.ended }));
