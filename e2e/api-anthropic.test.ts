@@ -243,7 +243,7 @@ describe('a PDF', () => {
       () => Buffer.from('%PDF-1.7 and nothing of the kind'),
       /damaged/,
     ],
-    ['damaged and large', 400, 'invalid_request_error', () => Buffer.alloc(11_000_000), /damaged/],
+    ['damaged and large', 400, 'invalid_request_error', () => Buffer.alloc(11_000_000, 'a'), /damaged/],
     ['empty', 400, 'invalid_request_error', () => Buffer.alloc(0), /no text in it/],
     ['scanned', 400, 'invalid_request_error', () => pdf([[], []]), /no text in it.*OCR/],
     ['encrypted', 400, 'invalid_request_error', () => encryptedPdf(), /password/],

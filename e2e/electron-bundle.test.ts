@@ -47,11 +47,11 @@ describe.skipIf(!BUILT)('the bundle for Electron', () => {
     try {
       const replies: { type: string; part?: string }[] = [];
       parser.on('message', (reply) => replies.push(reply as { type: string }));
-      parser.send({ id: 1, path, name: 'page.html', format: 'html', maxBytes: 1e6 });
+      parser.send({ id: 1, work: 'parse', path, name: 'page.html', format: 'html', maxBytes: 1e6 });
       while (!replies.some(({ type }) => type === 'done' || type === 'failed')) await once(parser, 'message');
       expect(replies.map(({ type }) => type)).toEqual(['text', 'done']);
       expect(replies[0]?.part).toContain('Bundled, and still read.');
-      expect(replies[1]).toMatchObject({ title: 'A page' });
+      expect(replies[1]).toMatchObject({ result: { document: { title: 'A page' } } });
     } finally {
       parser.kill();
     }
