@@ -188,3 +188,12 @@ test('a large text without line ends is cut in linear time', () => {
   };
   expect(tokenized(20_000)).toBeLessThan(2.2 * tokenized(10_000));
 });
+
+test('a chunk ends between rows, also where their cells have several sentences', () => {
+  const rows = Array.from(
+    { length: 40 },
+    (_, i) => `- Town: T${i}; Note: It is old. It has ${i} wells! Is it far?`,
+  );
+  for (const limit of [100, 130, 170, 230])
+    for (const { text } of chunksOf(rows.join('\n'), limit)) expect(text).toMatch(/^- Town[^]*far\?$/);
+});

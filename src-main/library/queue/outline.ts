@@ -136,7 +136,8 @@ function* sentences(text: string, block: Block): Generator<Unit> {
   for (const { segment, index } of segmenter.segment(joined)) {
     if (!blank && segment.trim() !== '') {
       yield open;
-      open = { start: block.start + index, end: 0, boundary: 1, headings: block.headings };
+      const start = block.start + index;
+      open = { start, end: 0, boundary: isInsideRow(text, start) ? 0 : 1, headings: block.headings };
     }
     blank = blank && segment.trim() === '';
     open.end = block.start + index + segment.length;
@@ -144,6 +145,12 @@ function* sentences(text: string, block: Block): Generator<Unit> {
   }
   open.end = block.end;
   yield open;
+}
+
+/** Whether a list item, or a row of a table, would be divided here: its parts mean little without each other. */
+function isInsideRow(text: string, at: number): boolean {
+  const start = text.lastIndexOf('\n', at - 1) + 1;
+  return start < at && text.startsWith('- ', start);
 }
 
 /** A heading's text without Markdown's emphasis, code, link and closing marks. */
