@@ -23,7 +23,10 @@ export default defineConfig({
     build: {
       rolldownOptions: {
         input: Object.fromEntries(
-          ['main', 'parser', 'trial', 'device-trial'].map((name) => [name, join(electron, `${name}.ts`)]),
+          ['main', 'parser', 'query', 'trial', 'device-trial'].map((name) => [
+            name,
+            join(electron, `${name}.ts`),
+          ]),
         ),
       },
     },

@@ -4,7 +4,7 @@ import { KvasirError } from '../src-shared/errors.ts';
 import { Catalogue } from './catalogue/catalogue.ts';
 import { openAnswers } from './composition/answers.ts';
 import { openBase, type AppOptions, type Base } from './composition/base.ts';
-import { openDocuments } from './composition/documents.ts';
+import { openDocuments, openTables } from './composition/documents.ts';
 import { openDevicesAndModels } from './composition/models.ts';
 import { damagedFailure, RECUT, SCHEMAS } from './databases.ts';
 import { removeLeftovers } from './leftovers.ts';
@@ -64,6 +64,7 @@ function openServices(base: Base, own: Disposables) {
   const catalogue = own.add(Catalogue.open(base.paths.catalogue, base.onSetAside));
   if (catalogue.isRecut) base.onFound(RECUT);
   const models = openDevicesAndModels(base, own);
+  const tables = openTables(base, catalogue, own);
   const answers = openAnswers(base, catalogue, models, own);
   const documents = openDocuments(base, catalogue, models, answers, own);
   const { core, paths, engine, store } = base;
@@ -77,7 +78,7 @@ function openServices(base: Base, own: Disposables) {
   /** All that are open; the app closes what their clients have not. */
   const profiles = new Set<Profile>();
   own.add({ close: () => Promise.all([...profiles].map((profile) => profile.close())) });
-  return { ...models, ...answers, ...documents, catalogue, chosenModels, profiles };
+  return { ...models, ...answers, ...documents, tables, catalogue, chosenModels, profiles };
 }
 
 /** Space for the databases' logs. */

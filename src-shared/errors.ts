@@ -61,6 +61,8 @@ export const ERROR_CODES = [
   'DOCUMENT_MEMORY', // reading needed more memory than the limit
   'DOCUMENT_WAITING', // the document that a question is most likely about was not read yet
   'DOCUMENTS_RECUT', // an update reads or cuts documents differently, so they are processed again
+  'TABLE_QUERY', // a statement over tables that SQLite or Kvasir refuses
+  'TABLE_TIMEOUT', // such a statement took too much time or memory
   'NO_MATCH', // no passage to answer from, and the model is not asked to guess
   'QUESTION_TOO_LONG', // the question alone exceeds the context
   'CONTEXT_OVERFLOW', // a prompt exceeds the context

@@ -54,6 +54,7 @@ export function libraryHandlers(app: App): LibraryHandlers {
       ids: await libraries.documentsBelow(libraryId, paths),
     }),
     'documents.text': (input) => documents.text(input),
+    'documents.rows': (input) => app.tables.rows(input),
     'documents.chunks': (input) => documents.chunks(input),
     'documents.delete': ({ ids }) => documents.delete(ids),
     'documents.retry': ({ ids }) => documents.retry(ids),

@@ -7,6 +7,7 @@ import { Engine } from '../engine/engine.ts';
 import { ChunkStore, type SharedTier } from '../kvstore/store.ts';
 import type { SpawnParser } from '../library/parser/spawn.ts';
 import type { TryFile } from '../models/loader/trial/try-file.ts';
+import type { SpawnChild } from '../platform/ask-child.ts';
 import type { Core } from '../platform/core.ts';
 import type { QuarantinedDatabase } from '../platform/database.ts';
 import { Disposables } from '../platform/disposables.ts';
@@ -28,6 +29,8 @@ export interface AppOptions {
   overrides?: Partial<SettingsInput> | undefined;
   /** Starts the process that reads documents; for hosts with another way to start processes. */
   spawnParser?: SpawnParser | undefined;
+  /** Starts the process that runs statements over tables; likewise. */
+  spawnQuery?: SpawnChild | undefined;
   /** Tests model files in a separate process; likewise. */
   tryFile?: TryFile | undefined;
   /** Tests GPUs in a separate process; likewise. */

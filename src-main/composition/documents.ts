@@ -5,6 +5,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { SCHEMAS } from '../databases.ts';
 import { LibraryService } from '../library/library-service.ts';
 import { ParserProcess } from '../library/parser/parser-process.ts';
+import { TableService } from '../library/tables/table-service.ts';
 import { SentDocuments } from '../library/sent-documents.ts';
 import { WeightsCheck } from '../models/loader/weights-check.ts';
 import { WeightsTable } from '../models/loader/weights-table.ts';
@@ -14,6 +15,16 @@ import type { Disposables } from '../platform/disposables.ts';
 import type { Answers } from './answers.ts';
 import type { Base } from './base.ts';
 import type { Models } from './models.ts';
+
+/** Workbooks and other tables as rows. */
+export function openTables(
+  { host, core: { settings } }: Base,
+  catalogue: Catalogue,
+  own: Disposables,
+): TableService {
+  const parser = new ParserProcess({}, host.spawnParser);
+  return own.add(new TableService({ catalogue, settings, parser, spawnQuery: host.spawnQuery }));
+}
 
 /** Stored chunks, libraries, documents that other programs send, and backups of it all. */
 export function openDocuments(

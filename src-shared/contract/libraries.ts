@@ -92,6 +92,13 @@ const DocumentTextSchema = z.object({
   pages: z.array(RangeSchema.extend({ label: z.string() })),
 });
 
+const SheetRowSchema = z.object({
+  /** Its place in the file, from 1. */
+  number: z.int(),
+  cells: z.array(z.string()),
+  marked: z.boolean(),
+});
+
 const ChunkInfoSchema = z.object({
   id: IdSchema,
   documentId: IdSchema,
@@ -233,6 +240,29 @@ export const librariesContract = {
     }),
     DocumentTextSchema,
   ),
+  /**
+   * Rows of one sheet of a workbook or a CSV file, read from its file. DOCUMENT_UNSUPPORTED for other documents, and every
+   * error of reading it.
+   */
+  'documents.rows': procedure(
+    WindowSchema.extend({
+      id: IdSchema,
+      /** Its index. */
+      sheet: z.int().min(0).default(0),
+      /** UTF-16 range in the document's text: its rows are marked. */
+      passage: RangeSchema.optional(),
+    }),
+    z.object({
+      total: z.int(),
+      items: z.array(SheetRowSchema),
+      sheets: z.array(z.object({ name: z.string(), rows: z.int(), columns: z.int() })),
+      /** Names of the columns shown, which may be fewer than there are; '' for those without. */
+      header: z.array(z.string()),
+      firstMarked: z.int().nullable(),
+      /** Whether the file has changed since its text was read. */
+      changed: z.boolean(),
+    }),
+  ),
   'documents.chunks': procedure(
     WindowSchema.extend({ id: IdSchema }),
     z.object({ total: z.int(), items: z.array(ChunkInfoSchema) }),
@@ -270,5 +300,6 @@ export type LibraryInfo = z.infer<typeof LibraryInfoSchema>;
 export type DocumentPhase = z.infer<typeof DocumentPhaseSchema>;
 export type DocumentInfo = z.infer<typeof DocumentInfoSchema>;
 export type DocumentText = z.infer<typeof DocumentTextSchema>;
+export type SheetRow = z.infer<typeof SheetRowSchema>;
 export type ChunkInfo = z.infer<typeof ChunkInfoSchema>;
 export type QueueStatus = z.infer<typeof QueueStatusSchema>;

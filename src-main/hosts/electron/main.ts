@@ -18,7 +18,7 @@ import { connectWindows } from './ipc.ts';
 import { systemKeyring } from './keyring.ts';
 import { menuTemplate } from './menu.ts';
 import { OpenRequests, readArguments } from './open-files.ts';
-import { spawnParserChild } from './parser-child.ts';
+import { spawnParserChild, spawnQueryChild } from './parser-child.ts';
 import { spawnDeviceTrialChild, spawnTrialChild } from './trial-child.ts';
 import { askOwner } from './owners-window.ts';
 import { isWindowAddress, registerScheme, serveWindow, WINDOW_ADDRESS } from './scheme.ts';
@@ -114,6 +114,7 @@ function openApp(): Promise<App> {
   return App.open({
     dataDir,
     spawnParser: spawnParserChild,
+    spawnQuery: spawnQueryChild,
     tryFile: tryFileIn(spawnTrialChild),
     askDevices: askDevicesIn(spawnDeviceTrialChild),
     keyring: systemKeyring,

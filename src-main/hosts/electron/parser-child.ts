@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { SpawnOptions } from '../../library/parser/spawn.ts';
+import { QUERY_MEMORY_BYTES } from '../../library/tables/query-process.ts';
 import { forkUtility } from './utility-child.ts';
 
 /** Share of the process's memory that is left to the JavaScript heap, as in the headless host. */
@@ -12,5 +13,13 @@ export function spawnParserChild({ maxMemoryBytes }: SpawnOptions): ChildProcess
     execArgv: [`--max-old-space-size=${heapMegabytes}`],
     stdio: ['ignore', 'ignore', 'pipe'],
     serviceName: 'Kvasir document reader',
+  });
+}
+
+/** Starts the process in which statements run over tables. */
+export function spawnQueryChild(): ChildProcess {
+  return forkUtility('query', [String(QUERY_MEMORY_BYTES)], {
+    stdio: 'ignore',
+    serviceName: 'Kvasir tables',
   });
 }

@@ -1,6 +1,7 @@
 import { decode } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
+import { sheetOf } from './sheets/parsed-sheet.ts';
 import { tableLines, tableRows } from './tables/table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -15,10 +16,12 @@ export const csv: DocumentParser = ({ bytes, name }) => {
   const { comments, body, declared } = openingOf(source.text);
   const delimiter = declared ?? guessDelimiter(body);
   const { rows, strayQuotes } = readRows(body, delimiter, widthOf(body, delimiter));
-  const lines = [...tableLines(tableRows([...comments.map((line) => [line]), ...rows]))];
+  const all = [...comments.map((line) => [line]), ...rows];
+  const lines = Array.from(tableLines(tableRows(all)), ({ text }) => text);
   if (!lines.some((line) => line !== '')) throw noText(name, 'the table is empty');
   return {
     text: lines.join('\n'),
+    sheets: () => [sheetOf('', tableLines(tableRows(all)), { start: 0, decimalComma: delimiter === ';' })],
     title: '',
     pages: [],
     warnings: [...source.warnings, ...warningsOf(rows, strayQuotes)],

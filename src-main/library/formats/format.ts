@@ -1,3 +1,5 @@
+import type { ParsedSheet } from './sheets/parsed-sheet.ts';
+
 /** A file to be parsed. */
 export interface SourceFile {
   /** Its name for people: relative to its root. For messages. */
@@ -32,6 +34,8 @@ export interface ParsedDocument {
   pages: readonly ParsedPage[];
   /** Sentences about parts that could not be read. */
   warnings: readonly string[];
+  /** Of a workbook or another table. Made when asked for: they take as much memory as the text. */
+  sheets?: () => ParsedSheet[];
 }
 
 /**

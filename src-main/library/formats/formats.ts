@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { PLAIN_TABLES, WORKBOOKS } from '../../../src-shared/sheets.ts';
 import type { TextKind } from '../queue/outline.ts';
 import type { DocumentParser } from './format.ts';
 
@@ -27,12 +28,12 @@ const FORMATS = {
     parser: async () => (await import('./office.ts')).office,
   },
   xlsx: {
-    extensions: 'xlsx xlsm xltx xltm xlsb xls xlt ods ots fods',
+    extensions: WORKBOOKS,
     parser: async () => (await import('./xlsx.ts')).xlsx,
   },
   epub: { extensions: 'epub', parser: async () => (await import('./epub.ts')).epub },
   html: { extensions: 'html htm xhtml', parser: async () => (await import('./html.ts')).html },
-  csv: { extensions: 'csv tsv tab', parser: async () => (await import('./csv.ts')).csv, lines: true },
+  csv: { extensions: PLAIN_TABLES, parser: async () => (await import('./csv.ts')).csv, lines: true },
   markdown: {
     extensions: 'md markdown mdown mdx qmd rmd',
     parser: async () => (await import('./markdown.ts')).markdown,

@@ -3,7 +3,8 @@ import { joinPages, type DocumentParser, type SourceFile } from './format.ts';
 import { OfficePackage } from './office/package.ts';
 import { readOfficeSheets } from './sheets/office-workbook.ts';
 import { readOtherSheets } from './sheets/other-workbooks.ts';
-import { SheetTexts, type Sheet } from './sheets/sheet.ts';
+import { sheetOf, type ParsedSheet } from './sheets/parsed-sheet.ts';
+import { headingOf, linesOf, SheetTexts, type Sheet } from './sheets/sheet.ts';
 
 /** Workbooks of all kinds. Names and contents often disagree, so the content decides how a file is read. */
 export const xlsx: DocumentParser = async (file) => {
@@ -14,7 +15,12 @@ export const xlsx: DocumentParser = async (file) => {
   const joined = joinPages(sheets.map((sheet) => texts.page(sheet)));
   if (joined.text === '')
     throw noText(file.name, ['its sheets are empty', ...texts.warnings].join('. ').replace(/\.$/, ''));
-  return { ...joined, title: '', warnings: texts.warnings };
+  const parsed = (): ParsedSheet[] =>
+    sheets.map((sheet, i) => {
+      const { label = '', start = 0 } = joined.pages[i] ?? {};
+      return sheetOf(label, linesOf(sheet), { start: start + headingOf(label).length });
+    });
+  return { ...joined, title: '', warnings: texts.warnings, sheets: parsed };
 };
 
 /** For web pages and plain tables, which many programs write under the name .xls. */

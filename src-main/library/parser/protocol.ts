@@ -1,8 +1,9 @@
-import type { Failure } from '../../../src-shared/contract/common.ts';
+import type { Failure, Range } from '../../../src-shared/contract/common.ts';
+import type { TableInfo } from '../../../src-shared/tables.ts';
 import type { ParsedDocument } from '../formats/format.ts';
 
 /** A file, and what is to be done with it. One at a time. */
-interface FileRequest {
+export interface FileRequest {
   id: number;
   /** Path of the file; '' when `bytes` contains it. */
   path: string;
@@ -20,13 +21,47 @@ export interface ParseRequest extends FileRequest {
   knownSha256: string | undefined;
 }
 
+/** To read rows of one sheet, for display. */
+export interface SheetRequest extends FileRequest {
+  work: 'sheet';
+  /** Its index. */
+  sheet: number;
+  offset: number;
+  limit: number;
+  /** UTF-16 range in the document's text whose rows are to be marked. */
+  passage: Range | undefined;
+}
+
+/** A window of a sheet's rows. */
+export interface SheetPage {
+  /** Hash of the file's bytes. */
+  sha256: string;
+  sheets: { name: string; rows: number; columns: number }[];
+  /** Names of the columns shown; '' for those without. */
+  header: string[];
+  rows: { number: number; cells: string[]; marked: boolean }[];
+  /** Index of the first row of the passage; null when it shows none. */
+  firstMarked: number | null;
+}
+
+/** To read all tables. */
+export interface TablesRequest extends FileRequest {
+  work: 'tables';
+  /** Whether to send their rows, as text: JSON, one list of rows a table. */
+  withRows: boolean;
+}
+
 /** What there is to do, by its name. */
 export interface Works {
   parse: {
     request: ParseRequest;
     /** Without a document: the file has the known bytes. Its text is sent before. */
-    result: { sha256: string; document?: Omit<ParsedDocument, 'text'> };
+    result: { sha256: string; document?: Omit<ParsedDocument, 'text' | 'sheets'> };
   };
+  /** NOT_FOUND for a sheet that the file does not have. */
+  sheet: { request: SheetRequest; result: SheetPage };
+  /** DOCUMENT_TOO_LARGE for more cells than can be queried. */
+  tables: { request: TablesRequest; result: { sha256: string; tables: TableInfo[] } };
 }
 
 /** A long text is sent in parts, so that no single message occupies the main process for long. */

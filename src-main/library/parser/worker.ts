@@ -11,7 +11,8 @@ import { parserOf, textKindOf } from '../formats/formats.ts';
 import { blank, broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
 import { conflictOf, tidyTitle, titleOfPath } from '../formats/titles.ts';
 import { confine } from './confine.ts';
-import type { ParseRequest, WorkReply, Works } from './protocol.ts';
+import type { FileRequest, ParseRequest, WorkReply, Works } from './protocol.ts';
+import { readSheet, readTables } from './sheet-work.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** UTF-16 units of text in one message. */
@@ -26,7 +27,7 @@ process.on('unhandledRejection', () => undefined);
 confine();
 startWatchdog(Number(process.argv[2]));
 
-async function answer(request: ParseRequest): Promise<void> {
+async function answer<W extends keyof Works>(request: Works[W]['request'] & { work: W }): Promise<void> {
   const { id } = request;
   try {
     const bytes = request.bytes ? sent(request, request.bytes) : readWhole(request);
@@ -40,7 +41,11 @@ async function answer(request: ParseRequest): Promise<void> {
 /** Each returns its result, after the text if there is one. */
 const WORKS: {
   [W in keyof Works]: (request: Works[W]['request'], bytes: Buffer) => Promise<Works[W]['result']>;
-} = { parse };
+} = {
+  parse,
+  sheet: readSheet,
+  tables: (request, bytes) => readTables(request, bytes, (text) => sendText(request.id, text)),
+};
 
 async function parse(
   { id, name, format, knownSha256 }: ParseRequest,
@@ -55,10 +60,7 @@ async function parse(
   if (text.length > MAX_TEXT_UNITS) {
     throw tooLarge(name, `its text has more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`);
   }
-  const whole = text.toWellFormed();
-  for (let start = 0; start < whole.length; start += PART_UNITS) {
-    send({ id, type: 'text', part: whole.slice(start, start + PART_UNITS) });
-  }
+  sendText(id, text.toWellFormed());
   const copy = conflictOf(name);
   const document = {
     // Two versions of a document have one title; their names tell them apart.
@@ -70,13 +72,18 @@ async function parse(
   return { sha256, document };
 }
 
-function sent({ name, maxBytes }: ParseRequest, bytes: Uint8Array): Buffer {
+function sendText(id: number, text: string): void {
+  for (let start = 0; start < text.length; start += PART_UNITS)
+    send({ id, type: 'text', part: text.slice(start, start + PART_UNITS) });
+}
+
+function sent({ name, maxBytes }: FileRequest, bytes: Uint8Array): Buffer {
   if (bytes.length > maxBytes) throw overLimit(name, maxBytes, bytes.length);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 /** Checks the size of the opened file, which may differ from the size found by the scan. */
-function readWhole({ path, name, maxBytes }: ParseRequest): Buffer {
+function readWhole({ path, name, maxBytes }: FileRequest): Buffer {
   const file = openFile(path, name);
   try {
     const { size } = fstatSync(file);

@@ -34,7 +34,7 @@ export class DocumentReader {
    */
   async read(document: DocumentRow, signal?: AbortSignal): Promise<ReadOutcome> {
     const { catalogue, parser, maxFileBytes } = this.#options;
-    const path = this.path(document);
+    const path = filePath(catalogue, document);
     // Taken before reading: writes during reading are noticed the next time.
     const file = await this.#look(path, document);
     if (!file.there && (await this.#isRootGone(document))) return 'absent';
@@ -78,14 +78,6 @@ export class DocumentReader {
     }
   }
 
-  /** The path of a document's file. */
-  path(document: Pick<DocumentRow, 'rootId' | 'path'>): string {
-    const root = this.#options.catalogue.libraries.root(document.rootId);
-    if (!root)
-      throw new KvasirError('NOT_FOUND', `The folder of ${document.path} is no longer in the library.`);
-    return root.kind === 'file' ? root.path : join(root.path, document.path);
-  }
-
   async #look(
     path: string,
     document: DocumentRow,
@@ -113,4 +105,12 @@ export class DocumentReader {
     libraries.setFailure(rootId, failureOf(error));
     return true;
   }
+}
+
+/** The path of a document's file. NOT_FOUND. */
+export function filePath(catalogue: Catalogue, document: Pick<DocumentRow, 'rootId' | 'path'>): string {
+  const root = catalogue.libraries.root(document.rootId);
+  if (!root)
+    throw new KvasirError('NOT_FOUND', `The folder of ${document.path} is no longer in the library.`);
+  return root.kind === 'file' ? root.path : join(root.path, document.path);
 }

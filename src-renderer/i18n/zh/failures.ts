@@ -151,6 +151,11 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '与此问题最相符的文档仍在读取中。',
     advice: '请稍后重新提问；如果队列已暂停，请先继续队列。',
   },
+  TABLE_QUERY: {
+    message: '无法执行这条表格查询语句。',
+    advice: '请用 SQLite 语法写一条 SELECT 语句，表名和列名放在双引号中。',
+  },
+  TABLE_TIMEOUT: { message: '表格查询占用的时间或内存过多，已停止。', advice: '请写一条更简单的语句。' },
   NO_MATCH: {
     message: '你的文档中没有与此问题匹配的段落，因此没有让模型猜测。',
     advice: '请换一种说法提问，选择其他资料库，或添加相关文档。',

@@ -1,5 +1,5 @@
 import { tooLarge } from '../errors.ts';
-import { rowOf, tableLines } from '../tables/table.ts';
+import { rowOf, tableLines, type TableLine } from '../tables/table.ts';
 import type { TableRow } from '../tables/header.ts';
 
 /** Limit on the text of a workbook: few strings may stand in millions of cells. */
@@ -61,7 +61,7 @@ export function cellName(row: number, column: number): string {
   return `${columnName(column)}${row + 1}`;
 }
 
-function columnName(column: number): string {
+export function columnName(column: number): string {
   const rest = Math.floor(column / 26);
   return `${rest > 0 ? columnName(rest - 1) : ''}${String.fromCharCode(65 + (column % 26))}`;
 }
@@ -90,16 +90,13 @@ export class SheetTexts {
       return { label: title, text: '', headings: [] };
     }
     this.#warn(sheet);
-    return { label: title, text: `## ${title}\n\n${text}`, headings: [{ start: 0, level: 2, title }] };
+    return { label: title, text: headingOf(title) + text, headings: [{ start: 0, level: 2, title }] };
   }
 
   #table(sheet: Sheet): string {
     repeatMerged(sheet);
     const lines: string[] = [];
-    for (const line of tableLines(rowsInOrder(sheet), {
-      assumeHeader: false,
-      hiddenColumns: sheet.hiddenColumns,
-    })) {
+    for (const { text: line } of linesOf(sheet)) {
       this.#units += line.length;
       if (this.#units > MAX_TEXT_UNITS)
         throw tooLarge(
@@ -131,6 +128,16 @@ export class SheetTexts {
   }
 }
 
+/** What precedes a sheet's text. */
+export function headingOf(title: string): string {
+  return `## ${title}\n\n`;
+}
+
+/** Of a sheet whose merged cells were repeated. */
+export function linesOf(sheet: Sheet): Generator<TableLine> {
+  return tableLines(rowsInOrder(sheet), { assumeHeader: false, hiddenColumns: sheet.hiddenColumns });
+}
+
 /** The first names, and how many more there are. */
 function some(names: readonly string[]): string {
   const more = names.length - MAX_NAMED_CELLS;
@@ -146,6 +153,7 @@ function* rowsInOrder(sheet: Sheet): Generator<TableRow> {
     last = number;
     const notes = sheet.notes.get(number);
     yield {
+      number: number + 1,
       cells: new Map([...(sheet.rows.get(number) ?? [])].sort(([a], [b]) => a - b)),
       ...(sheet.headerRows.has(number) && { header: true }),
       ...(sheet.titleRows.has(number) && { title: true }),

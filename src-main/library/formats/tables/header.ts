@@ -1,6 +1,8 @@
 /** A row of a table: its texts by column, without empty ones. */
 export interface TableRow {
   cells: ReadonlyMap<number, string>;
+  /** Its place in the file, from 1. */
+  number?: number;
   /** The document shows it as a header: bold, filtered, or declared. */
   header?: boolean;
   /** Its one cell spans the table: a title within. */

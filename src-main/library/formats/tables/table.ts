@@ -6,9 +6,18 @@ export interface TableOptions {
   hiddenColumns?: ReadonlySet<number>;
 }
 
+/** A line of a table's text. */
+export interface TableLine {
+  text: string;
+  /** The row that it shows; none for an empty line and for a note on a header. */
+  row?: TableRow;
+  /** That of the table that the row belongs to; none for a title. */
+  header?: Header | undefined;
+}
+
 /** Rows as text, one per line. */
 export function tableText(rows: readonly (readonly string[])[], options?: TableOptions): string {
-  return [...tableLines(tableRows(rows), options)].join('\n');
+  return Array.from(tableLines(tableRows(rows), options), ({ text }) => text).join('\n');
 }
 
 export function rowOf(texts: readonly string[]): TableRow {
@@ -18,7 +27,7 @@ export function rowOf(texts: readonly string[]): TableRow {
 }
 
 export function* tableRows(rows: readonly (readonly string[])[]): Generator<TableRow> {
-  for (const texts of rows) yield rowOf(texts);
+  for (const [i, texts] of rows.entries()) yield { ...rowOf(texts), number: i + 1 };
 }
 
 /** Rows of a block that are kept to find its header; the others are only passed on. */
@@ -30,7 +39,7 @@ const MAX_TITLE_ROWS = 3;
  * The lines of all tables among the rows; empty rows divide them. With a header, every row repeats the names of its columns, since a chunk
  * from the middle of a table is meaningless without them. Titles above a header are lines without a dash.
  */
-export function* tableLines(rows: Iterable<TableRow>, options: TableOptions = {}): Generator<string> {
+export function* tableLines(rows: Iterable<TableRow>, options: TableOptions = {}): Generator<TableLine> {
   const source = rows[Symbol.iterator]();
   let last: Table | undefined;
   let titles: TableRow[] = [];
@@ -41,18 +50,20 @@ export function* tableLines(rows: Iterable<TableRow>, options: TableOptions = {}
       continue;
     }
     const table = tableOf(block.head, last, options);
-    if (!isFirst && !(table.header && table.header === last?.header && titles.length === 0)) yield '';
+    if (!isFirst && !(table.header && table.header === last?.header && titles.length === 0)) yield EMPTY;
     isFirst = false;
-    yield* titles.map((row) => (table.header ? titleLine(row) : plainRow(row)));
-    if (titles.length > 0) yield '';
+    yield* titles.map((row) => ({ text: table.header ? titleLine(row) : plainRow(row), row }));
+    if (titles.length > 0) yield EMPTY;
     titles = [];
     yield* linesOf(block.head, table, options.hiddenColumns);
-    if (!block.isWhole) yield* restOf(source, namesOf(table, options.hiddenColumns));
+    if (!block.isWhole) yield* restOf(source, table, options.hiddenColumns);
     last = table;
   }
-  if (!isFirst && titles.length > 0) yield '';
-  yield* titles.map(plainRow);
+  if (!isFirst && titles.length > 0) yield EMPTY;
+  yield* titles.map((row) => ({ text: plainRow(row), row }));
 }
+
+const EMPTY: TableLine = { text: '' };
 
 interface Block {
   /** Its first rows. */
@@ -72,11 +83,16 @@ function nextBlock(source: Iterator<TableRow>): Block {
 }
 
 /** The rows of a block behind its head. */
-function* restOf(source: Iterator<TableRow>, names: ReadonlyMap<number, string>): Generator<string> {
+function* restOf(
+  source: Iterator<TableRow>,
+  table: Table,
+  hidden?: ReadonlySet<number>,
+): Generator<TableLine> {
+  const names = namesOf(table, hidden);
   for (;;) {
     const next = source.next();
     if (next.done === true || isEmpty(next.value)) return;
-    yield rowLine(names, next.value);
+    yield { text: rowLine(names, next.value), row: next.value, header: table.header };
   }
 }
 
@@ -105,17 +121,21 @@ function tableOf(block: readonly TableRow[], last: Table | undefined, options: T
   return { ...(header && { header }), start, shapes };
 }
 
-function* linesOf(block: readonly TableRow[], table: Table, hidden?: ReadonlySet<number>): Generator<string> {
+function* linesOf(
+  block: readonly TableRow[],
+  table: Table,
+  hidden?: ReadonlySet<number>,
+): Generator<TableLine> {
   const { header, start } = table;
   const names = namesOf(table, hidden);
   if (header && start > 0) {
-    yield* block.slice(0, header.start).map(titleLine);
-    if (header.start > 0) yield '';
+    yield* block.slice(0, header.start).map((row) => ({ text: titleLine(row), row }));
+    if (header.start > 0) yield EMPTY;
     for (const row of block.slice(header.start, start))
       for (const [column, note] of row.notes ?? [])
-        yield `- ${names.get(column) ?? ''} [note: ${oneLine(note)}]`;
+        yield { text: `- ${names.get(column) ?? ''} [note: ${oneLine(note)}]` };
   }
-  yield* block.slice(start).map((row) => rowLine(names, row));
+  yield* block.slice(start).map((row) => ({ text: rowLine(names, row), row, header }));
 }
 
 function namesOf({ header }: Table, hidden?: ReadonlySet<number>): Map<number, string> {

@@ -1,0 +1,10 @@
+/** Extensions of documents that consist of sheets: workbooks, and files of one table. */
+export const WORKBOOKS = 'xlsx xlsm xltx xltm xlsb xls xlt ods ots fods';
+export const PLAIN_TABLES = 'csv tsv tab';
+
+const FORMATS = new Set(`${WORKBOOKS} ${PLAIN_TABLES}`.split(' '));
+
+/** Whether documents of this extension can be shown as a grid and queried. */
+export function hasSheets(format: string): boolean {
+  return FORMATS.has(format);
+}
