@@ -65,7 +65,7 @@ function openServices(base: Base, own: Disposables) {
   if (catalogue.isRecut) base.onFound(RECUT);
   const models = openDevicesAndModels(base, own);
   const tables = openTables(base, catalogue, own);
-  const answers = openAnswers(base, catalogue, models, own);
+  const answers = openAnswers(base, catalogue, models, tables, own);
   const documents = openDocuments(base, catalogue, models, answers, own);
   const { core, paths, engine, store } = base;
   const chosenModels = new ChosenModels({

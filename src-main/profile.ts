@@ -27,6 +27,7 @@ import type { Core } from './platform/core.ts';
 import { Disposables } from './platform/disposables.ts';
 import { EventBus } from './platform/event-bus.ts';
 import { traceOf } from './platform/failure.ts';
+import type { TableService } from './library/tables/table-service.ts';
 import type { Paths } from './platform/paths.ts';
 import { adjustedFailure } from './platform/settings.ts';
 import type { SettingsService } from './platform/settings-service.ts';
@@ -37,6 +38,7 @@ import { SearchService } from './retrieval/search-service.ts';
 interface SharedParts extends Core {
   paths: Paths;
   catalogue: Catalogue;
+  tables: TableService;
   store: ChunkStore;
   loader: ModelLoader;
   chosenModels: ChosenModels;
@@ -130,6 +132,7 @@ export class Profile {
       store,
       retrieval: this.search,
       passages: libraryPassages(catalogue, models),
+      tables: app.tables,
       planner: new Planner({
         costs: app.planner.costs,
         store,

@@ -8,3 +8,7 @@ const FORMATS = new Set(`${WORKBOOKS} ${PLAIN_TABLES}`.split(' '));
 export function hasSheets(format: string): boolean {
   return FORMATS.has(format);
 }
+
+export function isSheetFile(path: string): boolean {
+  return hasSheets(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
+}

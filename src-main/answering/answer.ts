@@ -1,5 +1,6 @@
 import type { Notice } from '../../src-shared/answer.ts';
 import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
+import type { FusionModel, FusionSession } from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import type { Ask } from './ask.ts';
@@ -8,12 +9,25 @@ import type { AnswerEvent, AnswerParts, Turn } from './backends/backend.ts';
 import { noticesOf, nothingMatches, requireRead, unreadyNotice } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import type { Prompt, PromptRequest } from './prompt.ts';
+import type { NamedModel } from './named-model.ts';
+import { SessionTokens } from './session-tokens.ts';
+import { Stopwatch } from './stopwatch.ts';
+import { computedPassage, type Tables } from './tables/computed-passage.ts';
 import { unsupportedIn } from './unsupported.ts';
 import { wholeDocuments, type WholeRequest } from './whole-documents.ts';
 
 export interface AnswerMakerOptions extends AnswerParts {
   retrieval: Retrieval;
   passages: Passages;
+  /** Tables that questions are computed over; absent: none are. */
+  tables?: Tables | undefined;
+  /** A session for the statement over them; disposed here. OUT_OF_MEMORY. */
+  openSession?: ((model: FusionModel, capacity: number) => FusionSession) | undefined;
+}
+
+/** What a computation over tables needs of a question. */
+interface TableQuestion extends NamedModel, Pick<Ask, 'question' | 'choices' | 'stopwatch'> {
+  signal: AbortSignal;
 }
 
 /** An answer, and how it was made. */
@@ -68,6 +82,35 @@ export class AnswerMaker {
   }
 
   /**
+   * Passages, after what a statement over the table that they are about returned, where the question asks for that. Call within the gate, as
+   * `answer`. ABORTED.
+   */
+  async compute(found: FoundPassage[], { question, ...asked }: TableQuestion): Promise<FoundPassage[]> {
+    const { tables, log } = this.#options;
+    if (!tables) return found;
+    const write = (prompt: string, grammar: string): Promise<string> => this.#write(asked, prompt, grammar);
+    const onFailed = (error: unknown): void => log?.debug('table-not-computed', { error: String(error) });
+    const { model, signal } = asked;
+    const computed = await computedPassage({ question, found, model, signal }, { tables, write, onFailed });
+    return computed ? [computed, ...found] : found;
+  }
+
+  /** An answer in a session of its own. */
+  async #write(asked: Omit<TableQuestion, 'question'>, prompt: string, grammar: string): Promise<string> {
+    let session: SessionTokens | undefined;
+    const openSession: Ask['openSession'] = ({ model, need }) => {
+      if (!this.#options.openSession) throw new Error('no sessions for statements');
+      return (session = new SessionTokens(this.#options.openSession(model, need)));
+    };
+    try {
+      const ask = { ...statementAsk(asked, prompt, grammar), openSession };
+      return (await readAnswer(this.answer(ask), () => undefined)).text;
+    } finally {
+      session?.dispose();
+    }
+  }
+
+  /**
    * Makes an answer; the last event has all of it. Call within the gate, which keeps the model loaded. A reader that stops early ends the answer. NO_MATCH,
    * DOCUMENT_WAITING, CONFLICT where nothing more fits, ABORTED when stopped before the first token, and the errors of Backend.
    */
@@ -99,6 +142,30 @@ export class AnswerMaker {
     this.#options.log?.debug('answer', logLine(ask, answer));
     yield { kind: 'done', answer };
   }
+}
+
+const STATEMENT_TOKENS = 200;
+
+function statementAsk(
+  { choices, stopwatch: { clock }, ...asked }: Omit<TableQuestion, 'question'>,
+  prompt: string,
+  grammar: string,
+): Omit<Ask, 'openSession'> {
+  const raw = backendOf(asked.model).takesGrammar;
+  const sampling = { temperature: 0, repeatPenalty: 1, ...(raw && { grammar }) };
+  return {
+    ...asked,
+    messages: [{ role: 'user', pieces: [prompt] }],
+    form: 'messages',
+    reserve: STATEMENT_TOKENS,
+    choices: { ...choices, strategy: { kind: 'full' }, think: false, maxTokens: STATEMENT_TOKENS, sampling },
+    question: '',
+    mayGuess: true,
+    raw,
+    requestClass: 'tables',
+    stopwatch: new Stopwatch(clock),
+    before: { retrieve: 0 },
+  };
 }
 
 function promptRequest({ messages, form, reserve, choices: { think, contextTokens } }: Ask): PromptRequest {

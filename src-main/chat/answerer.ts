@@ -67,7 +67,15 @@ export class Answerer {
     const { turns, turnsLeftOut } = historyBefore(question, messages, model);
     const text = searchText(question.text, turns.at(-1)?.question);
     const whole = { model, question: question.text, choices };
-    const found = await this.#maker.find(text, { scope, topK: choices.topK, signal: live.signal, whole });
+    const { signal } = live;
+    const retrieved = await this.#maker.find(text, { scope, topK: choices.topK, signal, whole });
+    const found = await this.#maker.compute(retrieved, {
+      ...active,
+      question: text,
+      choices,
+      stopwatch,
+      signal,
+    });
     const { systemPrompt, think } = choices;
     const { fingerprint } = model.info;
     const context = (prompt: Prompt): TurnContext => ({

@@ -23,6 +23,7 @@ import { exportConversation, type ExportFile } from './export.ts';
 import { measureFullPrefill } from './full-prefill.ts';
 import { MissWriter } from '../answering/miss-writer.ts';
 import { templateFailure } from '../answering/template.ts';
+import type { Tables } from '../answering/tables/computed-passage.ts';
 import { warmUp } from '../answering/warm-up.ts';
 import { withLivingDocuments, type Passages } from '../answering/passages.ts';
 import { AnswerRecomputer } from './answer-recomputer.ts';
@@ -41,6 +42,7 @@ interface ChatServiceOptions extends Core {
   store: ChunkCache;
   planner: Planner;
   prefixes: StoredPrefixes;
+  tables?: Tables | undefined;
   /** Questions to start with. */
   suggestions?: () => string[];
   clock?: Clock;
@@ -86,7 +88,8 @@ export class ChatService {
     });
     const { messages } = this.#store;
     const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock };
-    this.#answerer = new Answerer({ ...options, ...shared });
+    const openSession = this.openSession.bind(this);
+    this.#answerer = new Answerer({ ...options, ...shared, openSession });
     this.#runs = new AnswerRuns({ ...options, ...shared, answerer: this.#answerer });
     const transaction = <T>(work: () => T): T => this.#store.transaction(work);
     this.comparisons = new CompareService({ ...options, ...shared, transaction });

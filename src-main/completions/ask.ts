@@ -9,6 +9,7 @@ import { searchText } from '../answering/follow-up.ts';
 import { answerReserve } from '../answering/limits.ts';
 import type { Passages } from '../answering/passages.ts';
 import type { Message } from '../answering/prompt.ts';
+import type { Stopwatch } from '../answering/stopwatch.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { NamedLibrary } from './names.ts';
@@ -26,7 +27,8 @@ interface Context extends NamedModel {
 }
 
 interface LibraryContext extends Context {
-  maker: Pick<AnswerMaker, 'find'>;
+  maker: Pick<AnswerMaker, 'find' | 'compute'>;
+  stopwatch: Stopwatch;
   passages: Pick<Passages, 'unready'>;
   signal: AbortSignal;
 }
@@ -61,12 +63,13 @@ export async function askLibrary(
   library: NamedLibrary,
   context: LibraryContext,
 ): Promise<RequestAsk> {
-  const { settings, maker, passages, signal } = context;
+  const { settings, maker, passages, stopwatch, signal, name, model } = context;
   const { question, previous, before } = questionOf(request);
   const choices = choicesFor(request, context, settings.maxTokens);
   const scope = { libraryIds: [library.id], documentIds: [] };
   const search = searchText(question, previous);
-  const found = await maker.find(search, { scope, topK: choices.topK, signal });
+  const retrieved = await maker.find(search, { scope, topK: choices.topK, signal });
+  const found = await maker.compute(retrieved, { name, model, question: search, choices, stopwatch, signal });
   const asked: Message = { role: 'user', pieces: [...found, QUESTION_MARK + question] };
   const { systemPrompt, contextTokens, maxTokens } = choices;
   return {

@@ -7,6 +7,7 @@ import type { NamedModel } from '../answering/named-model.ts';
 import { backendOf } from '../answering/backends/backend-of.ts';
 import { contextLimit } from '../answering/limits.ts';
 import type { Passages } from '../answering/passages.ts';
+import type { Tables } from '../answering/tables/computed-passage.ts';
 import { passingAnswer } from '../answering/recompute-prompt.ts';
 import { SessionTokens } from '../answering/session-tokens.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
@@ -39,6 +40,7 @@ interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
   libraries: () => readonly NamedLibrary[];
   retrieval: Retrieval;
   passages: Passages;
+  tables?: Tables | undefined;
   store: ChunkCache;
   planner: Planner;
   prefixes: StoredPrefixes;
@@ -119,6 +121,7 @@ export class CompletionService {
             ...context,
             maker: this.#maker,
             passages: this.#options.passages,
+            stopwatch,
             signal,
           })
         : askModel(request, context);

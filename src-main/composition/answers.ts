@@ -21,6 +21,7 @@ import { Planner } from '../fusion/planning/planner.ts';
 import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { WatchService } from '../fusion/watching/watch-service.ts';
 import { WatchTable } from '../fusion/watching/watch-table.ts';
+import type { TableService } from '../library/tables/table-service.ts';
 import { strategyBefore } from '../models/model-defaults.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Disposables } from '../platform/disposables.ts';
@@ -37,6 +38,7 @@ export function openAnswers(
   base: Base,
   catalogue: Catalogue,
   { loader, localModels, models }: Models,
+  tables: TableService,
   own: Disposables,
 ) {
   const { paths, host, core, store, onSetAside } = base;
@@ -79,6 +81,7 @@ export function openAnswers(
       localModels,
       retrieval: search,
       passages,
+      tables,
       planner,
       prefixes,
       suggestions: () => {
@@ -133,6 +136,7 @@ export function openAnswers(
       libraries,
       retrieval: search,
       passages,
+      tables,
       planner,
       prefixes,
       store,

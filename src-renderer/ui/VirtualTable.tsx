@@ -30,6 +30,10 @@ interface VirtualTableProps<Row, Sort extends string> {
   empty: ReactNode;
   /** A change (filter or sorting) scrolls to the first row. */
   view?: string;
+  /** Index of a row to scroll to once there are rows, and again when it changes. */
+  target?: number | undefined;
+  /** Of all columns together, in pixels; a narrower table scrolls sideways. */
+  minWidth?: number;
 }
 
 /**
@@ -59,6 +63,10 @@ export function VirtualTable<Row, Sort extends string = string>(props: VirtualTa
   useEffect(() => {
     scroller.current?.scrollTo({ top: 0 });
   }, [view]);
+  const { target, minWidth } = props;
+  useEffect(() => {
+    if (target !== undefined && target < total) virtualizer.scrollToIndex(target, { align: 'center' });
+  }, [virtualizer, target, total]);
   return (
     <div className={classes.frame}>
       <div
@@ -75,6 +83,7 @@ export function VirtualTable<Row, Sort extends string = string>(props: VirtualTa
         <TableHead
           columns={columns}
           template={template}
+          minWidth={minWidth}
           sorting={sorting}
           onSort={onSort}
           selection={
@@ -88,7 +97,7 @@ export function VirtualTable<Row, Sort extends string = string>(props: VirtualTa
         <div
           role="rowgroup"
           className={`${classes.body ?? ''} ${rows.stale ? (classes.stale ?? '') : ''}`}
-          style={{ height: total * rowHeight }}
+          style={{ height: total * rowHeight, minWidth }}
         >
           {items.map(({ index, start }) => {
             const row = rows.rowAt(index);

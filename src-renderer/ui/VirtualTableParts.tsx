@@ -27,6 +27,7 @@ export interface Sorting<Sort extends string = string> {
 interface HeadProps<Row, Sort extends string> {
   columns: readonly Column<Row, Sort>[];
   template: string;
+  minWidth: number | undefined;
   sorting: Sorting<Sort> | undefined;
   onSort: ((sorting: Sorting<Sort>) => void) | undefined;
   /** undefined: rows are not selectable. */
@@ -34,10 +35,10 @@ interface HeadProps<Row, Sort extends string> {
 }
 
 export function TableHead<Row, Sort extends string>(props: HeadProps<Row, Sort>) {
-  const { columns, template, sorting, onSort, selection } = props;
+  const { columns, template, minWidth, sorting, onSort, selection } = props;
   const { t } = useTranslation();
   return (
-    <div role="rowgroup" className={classes.headGroup}>
+    <div role="rowgroup" className={classes.headGroup} style={{ minWidth }}>
       <div role="row" aria-rowindex={1} className={classes.head} style={{ gridTemplateColumns: template }}>
         {selection && (
           <div role="columnheader" className={classes.headCell}>

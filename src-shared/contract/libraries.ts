@@ -247,14 +247,15 @@ export const librariesContract = {
   'documents.rows': procedure(
     WindowSchema.extend({
       id: IdSchema,
-      /** Its index. */
-      sheet: z.int().min(0).default(0),
+      /** Its index; absent: the sheet of the passage, else the first that has rows. */
+      sheet: z.int().min(0).optional(),
       /** UTF-16 range in the document's text: its rows are marked. */
       passage: RangeSchema.optional(),
     }),
     z.object({
       total: z.int(),
       items: z.array(SheetRowSchema),
+      sheet: z.int(),
       sheets: z.array(z.object({ name: z.string(), rows: z.int(), columns: z.int() })),
       /** Names of the columns shown, which may be fewer than there are; '' for those without. */
       header: z.array(z.string()),

@@ -99,6 +99,8 @@ export interface AnswerParts {
 
 /** A way to make answers with a model. */
 export interface Backend<P extends Prompt = Prompt> {
+  /** Whether an answer can be held to a grammar. */
+  readonly takesGrammar: boolean;
   /** QUESTION_TOO_LONG for a conversation, else CONTEXT_OVERFLOW; BAD_ARGUMENT for what the model does not support. */
   layOut(request: PromptRequest): P;
   /**

@@ -23,6 +23,7 @@ import { concat, contextOverflow, tokenPrompt, type TokenPrompt } from './token-
 
 /** A model that runs here: prompts are token ids, blended from stored KV. */
 export class LocalBackend implements Backend<TokenPrompt> {
+  readonly takesGrammar = true;
   readonly #model: FusionModel;
 
   constructor(model: FusionModel) {

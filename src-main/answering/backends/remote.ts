@@ -16,6 +16,7 @@ import { messagesOf, textPrompt, type TextPrompt } from './text-prompt.ts';
 
 /** A model on a server: it is sent messages with the passages as text, and the whole conversation each time. */
 export class RemoteBackend implements Backend<TextPrompt> {
+  readonly takesGrammar = false;
   readonly #model: ServerModel;
 
   constructor(model: ServerModel) {

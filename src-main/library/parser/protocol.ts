@@ -24,8 +24,8 @@ export interface ParseRequest extends FileRequest {
 /** To read rows of one sheet, for display. */
 export interface SheetRequest extends FileRequest {
   work: 'sheet';
-  /** Its index. */
-  sheet: number;
+  /** Its index; undefined: the sheet of the passage, else the first that has rows. */
+  sheet: number | undefined;
   offset: number;
   limit: number;
   /** UTF-16 range in the document's text whose rows are to be marked. */
@@ -36,6 +36,8 @@ export interface SheetRequest extends FileRequest {
 export interface SheetPage {
   /** Hash of the file's bytes. */
   sha256: string;
+  /** Index of the sheet. */
+  sheet: number;
   sheets: { name: string; rows: number; columns: number }[];
   /** Names of the columns shown; '' for those without. */
   header: string[];

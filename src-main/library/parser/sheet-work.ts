@@ -33,7 +33,8 @@ async function sheetsOf({ name, format }: FileRequest, bytes: Buffer): Promise<N
 export async function readSheet(request: SheetRequest, bytes: Buffer): Promise<Works['sheet']['result']> {
   const { sha256, sheets } = await sheetsOf(request, bytes);
   const { offset, limit, passage, name } = request;
-  const sheet = sheets[request.sheet];
+  const index = request.sheet ?? indexFor(sheets, passage);
+  const sheet = sheets[index];
   if (!sheet) throw new KvasirError('NOT_FOUND', `${name} does not have so many sheets.`);
   const columns = Math.min(sheet.width, MAX_COLUMNS);
   const textsOf = (cells: ReadonlyMap<number, string>): string[] =>
@@ -41,6 +42,7 @@ export async function readSheet(request: SheetRequest, bytes: Buffer): Promise<W
   const first = passage ? sheet.rows.findIndex((row) => touches(row, passage)) : -1;
   return {
     sha256,
+    sheet: index,
     sheets: sheets.map(({ name: label, rows, width }) => ({
       name: label,
       rows: rows.length,
@@ -54,6 +56,16 @@ export async function readSheet(request: SheetRequest, bytes: Buffer): Promise<W
     })),
     firstMarked: first < 0 ? null : first,
   };
+}
+
+function indexFor(sheets: readonly ParsedSheet[], passage: Range | undefined): number {
+  const ofPassage = passage ? sheets.findIndex(({ rows }) => rows.some((row) => touches(row, passage))) : -1;
+  return ofPassage >= 0
+    ? ofPassage
+    : Math.max(
+        0,
+        sheets.findIndex(({ rows }) => rows.length > 0),
+      );
 }
 
 function touches({ line }: SheetRow, { start, end }: Range): boolean {

@@ -51,10 +51,11 @@ export class TableService {
       work: 'sheet',
       ...this.#file(document),
       ...window,
+      sheet: window.sheet,
       passage: window.passage,
     });
     const { sha256, rows, ...page } = result;
-    const total = result.sheets[window.sheet]?.rows ?? 0;
+    const total = result.sheets[result.sheet]?.rows ?? 0;
     return { ...page, total, items: rows, changed: sha256 !== document.sha256 };
   }
 

@@ -249,6 +249,8 @@ export const chat = {
     title_other: '{{count}} sources',
     matches_one: '{{count}} passage matches',
     matches_other: '{{count}} passages match',
+    computed_one: 'computed from {{count, number}} row',
+    computed_other: 'computed from {{count, number}} rows',
     around_one: '{{count}} more is next to a match or mentioned in one',
     around_other: '{{count}} more are next to a match or mentioned in one',
     why: 'Passages that match much less are left out, because models answer better from fewer passages.',

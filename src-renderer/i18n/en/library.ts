@@ -160,7 +160,7 @@ export const library = {
     back: 'Back to the library',
     analyse: 'Analyse…',
     analyseThis: 'Analyse this document',
-    views: { label: 'View', text: 'Text', chunks: 'Passages', sizes: 'Passage size' },
+    views: { label: 'View', grid: 'Table', text: 'Text', chunks: 'Passages', sizes: 'Passage size' },
     textLabel: 'Text of {{title}}',
     page: 'Page {{label}}',
     passage: 'The passage you opened',
@@ -179,6 +179,16 @@ export const library = {
     noneText: 'The document is in the queue: {{phase}}.',
     warnings: 'Kvasir could read this document, but:',
     notReady: 'This document: {{phase}}',
+  },
+  grid: {
+    label: 'Rows of {{title}} {{sheet}}',
+    sheet: 'Sheet',
+    row: 'Row',
+    size: 'Rows: {{rows, number}} · Columns: {{columns, number}}',
+    columnsShown: '(the first {{count, number}} are shown)',
+    changed:
+      'The file has changed since its text was read. This is its current content; answers still use the earlier text.',
+    none: 'This sheet has no rows.',
   },
   chunks: {
     label: 'Passages of {{title}}',

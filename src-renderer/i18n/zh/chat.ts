@@ -227,6 +227,7 @@ export const chat: Words<typeof en.chat> = {
     whole_other: '整篇文档',
     title_other: '{{count}} 个来源',
     matches_other: '{{count}} 个段落匹配',
+    computed_other: '由 {{count, number}} 行计算得出',
     around_other: '另有 {{count}} 个段落在其前后，或为其所提及',
     why: '匹配程度低得多的段落不予采用：段落越少，模型答得越好。',
     page: '第 {{page}} 页',

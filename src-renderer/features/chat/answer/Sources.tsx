@@ -76,10 +76,11 @@ export function Sources({
 /** How many passages match, and why there are no more. */
 function HowChosen({ citations }: { citations: readonly Citation[] }) {
   const { t } = useTranslation('chat');
-  if (citations.every(({ reason }) => reason === 'whole-document'))
-    return t('sources.whole', { count: new Set(citations.map(({ path }) => path)).size });
-  const matches = citations.filter(({ reason }) => reason.startsWith('match')).length;
-  const around = citations.length - matches;
+  const found = citations.filter((citation) => computedFrom(citation) === undefined);
+  if (found.every(({ reason }) => reason === 'whole-document'))
+    return t('sources.whole', { count: new Set(found.map(({ path }) => path)).size });
+  const matches = found.filter(({ reason }) => reason.startsWith('match')).length;
+  const around = found.length - matches;
   return (
     <>
       {t('sources.matches', { count: matches })}
@@ -88,6 +89,12 @@ function HowChosen({ citations }: { citations: readonly Citation[] }) {
       {t('sources.why')}
     </>
   );
+}
+
+/** How many rows of a table a passage was computed from; undefined for a passage of a document. */
+function computedFrom({ reason }: Citation): number | undefined {
+  const rows = /^computed (\d+)$/.exec(reason)?.[1];
+  return rows === undefined ? undefined : Number(rows);
 }
 
 /** One passage: its number among the sources, and its location in the document. */
@@ -107,6 +114,7 @@ function Source({
   onToggle: () => void;
 }) {
   const { t } = useTranslation('chat');
+  const rows = computedFrom(citation);
   return (
     <HoverCard width={420} shadow="md" openDelay={500} disabled={open} position="bottom-start" withinPortal>
       <HoverCard.Target>
@@ -118,7 +126,10 @@ function Source({
         >
           <span className={classes.number}>{index + 1}</span>
           <VisuallyHidden>{name}</VisuallyHidden>
-          {section !== '' && (
+          {rows !== undefined && (
+            <span className={classes.section}>{t('sources.computed', { count: rows })}</span>
+          )}
+          {rows === undefined && section !== '' && (
             <span className={classes.section}>
               <Trail text={section} />
             </span>
@@ -128,7 +139,7 @@ function Source({
               {pageWords(citation.page, (page) => t('sources.page', { page }))}
             </span>
           )}
-          {tier && <Tier tier={citation.tier} />}
+          {tier && rows === undefined && <Tier tier={citation.tier} />}
         </UnstyledButton>
       </HoverCard.Target>
       {/* It may cover buttons; clicks pass through. */}

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useSearch } from 'wouter';
 import type { DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
+import { hasSheets } from '../../../../src-shared/sheets.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useCommands } from '../../../ui/commands.ts';
 import { askAddress } from '../../../ui/ask-address.ts';
@@ -13,11 +14,12 @@ import { useFormat } from '../../../ui/useFormat.ts';
 import { useDocumentActions } from '../useDocumentActions.tsx';
 import { ChunkSizes } from './ChunkSizes.tsx';
 import { ChunkTable } from './ChunkTable.tsx';
+import { GridView } from './GridView.tsx';
 import { DocumentText } from './DocumentText.tsx';
 import { passageOf } from './text-parts.ts';
 import classes from './Document.module.css';
 
-const VIEWS = ['text', 'chunks', 'sizes'] as const;
+const VIEWS = ['grid', 'text', 'chunks', 'sizes'] as const;
 type View = (typeof VIEWS)[number];
 
 /** One document: its text with chunk boundaries, its chunks, and a preview of other chunk sizes. */
@@ -27,7 +29,8 @@ export function DocumentPage({ id }: { id: string }) {
   const query = useSearch();
   const asked = useMemo(() => passageOf(query), [query]);
   const [chosen, setChosen] = useState<{ start: number; end: number }>();
-  const [view, setView] = useState<View>('text');
+  const [chosenView, setView] = useState<View>();
+  const view = chosenView ?? (document && hasSheets(document.format) ? 'grid' : 'text');
   const passage = chosen ?? asked;
   return (
     <Page
@@ -40,6 +43,7 @@ export function DocumentPage({ id }: { id: string }) {
         {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
         {!document && !error && <Loader m="auto" aria-label={t('common:loading')} />}
         {document && <Notes document={document} />}
+        {document && view === 'grid' && <GridView document={document} passage={passage} />}
         {document && view === 'text' && (
           <DocumentText key={passageKey(passage)} document={document} passage={passage} />
         )}
@@ -102,7 +106,10 @@ function Actions({
       <SegmentedControl<View>
         size="sm"
         aria-label={t('document.views.label')}
-        data={VIEWS.map((value) => ({ value, label: t(`document.views.${value}`) }))}
+        data={VIEWS.filter((value) => value !== 'grid' || hasSheets(document.format)).map((value) => ({
+          value,
+          label: t(`document.views.${value}`),
+        }))}
         value={view}
         onChange={onView}
       />
