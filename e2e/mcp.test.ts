@@ -17,10 +17,17 @@ const MANY = Object.fromEntries(
   Array.from({ length: 105 }, (_, i) => [`many/${i}.txt`, `Box ${i} is empty.`]),
 );
 
+const TOWNS = 'Town;Bridges;Toll\nOrm;7;1,50 €\nHollin;3;2,00 €\nEsk;5;0,50 €\n';
+
 let dir: string;
 beforeAll(async () => {
   dir = tempDir();
-  const root = writeFiles(join(dir, LIBRARY), { ...DOCUMENTS, ...MANY, 'long.txt': LONG });
+  const root = writeFiles(join(dir, LIBRARY), {
+    ...DOCUMENTS,
+    ...MANY,
+    'long.txt': LONG,
+    'towns.csv': TOWNS,
+  });
   const app = await App.open({ dataDir: await readyData(join(dir, 'data')) });
   await readLibrary(app, { path: root, precompute: false });
   await app.close();
@@ -78,6 +85,8 @@ function reads(connected: () => Client): void {
     expect(tools.map(({ name }) => name).sort()).toEqual([
       'ask',
       'list_libraries',
+      'list_tables',
+      'query_table',
       'read_document',
       'search',
     ]);
@@ -86,7 +95,7 @@ function reads(connected: () => Client): void {
       expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object']);
     }
     const { libraries } = await call<{ libraries: object[] }>(connected(), 'list_libraries', {});
-    expect(libraries).toContainEqual(expect.objectContaining({ name: LIBRARY, documents: 109 }));
+    expect(libraries).toContainEqual(expect.objectContaining({ name: LIBRARY, documents: 110 }));
   });
 
   test('finds a passage, and reads on from it', async () => {
@@ -95,6 +104,32 @@ function reads(connected: () => Client): void {
     const input = { document_id: found?.document_id, offset: found?.start, limit: 50 };
     const { text } = await call<Part>(connected(), 'read_document', input);
     expect(found?.text.startsWith(text.slice(0, 40))).toBe(true);
+  });
+
+  test('lists the tables of a document, and queries them', async () => {
+    const id = await documentId(connected(), 'towns.csv');
+    const { tables } = await call<{ tables: { name: string; columns: { name: string; type: string }[] }[] }>(
+      connected(),
+      'list_tables',
+      { document_id: id },
+    );
+    expect(tables[0]?.columns.map(({ name, type }) => [name, type])).toEqual([
+      ['Town', 'text'],
+      ['Bridges', 'number'],
+      ['Toll', 'number'],
+    ]);
+    const sql = 'SELECT COUNT(*) AS towns, SUM("Toll") AS tolls FROM "Table" WHERE "Bridges" > 4';
+    expect(await call(connected(), 'query_table', { document_id: id, sql })).toEqual({
+      columns: ['towns', 'tolls'],
+      rows: [[2, 2]],
+      truncated: false,
+      computed_from: [{ table: 'Table', rows: 3 }],
+      changed: false,
+    });
+    const drop = { document_id: id, sql: 'DROP TABLE "Table"' };
+    await expect(call(connected(), 'query_table', drop)).rejects.toThrow(/no SELECT statement/);
+    const other = { document_id: await documentId(connected(), 'mara.md') };
+    await expect(call(connected(), 'list_tables', other)).rejects.toThrow(/has no sheets/);
   });
 
   test('answers with a citation', async () => {

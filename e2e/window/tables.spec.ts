@@ -37,7 +37,7 @@ test('a table is shown as a grid, and a link to a passage leads to its rows', as
   await expect(grid.locator('[data-marked]')).toHaveCount(3);
   await expect(grid.locator('[data-marked]').first()).toHaveText('T700');
 
-  await window.getByRole('radio', { name: 'Text' }).check({ force: true });
+  await window.getByRole('radiogroup', { name: 'View' }).getByText('Text').click();
   await expect(window.locator('mark').first()).toContainText('- Town: T7');
   folder.remove();
 });

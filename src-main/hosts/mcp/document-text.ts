@@ -8,10 +8,12 @@ import { addTool, wholeNumber } from './tool.ts';
 const MOST_TEXT = 50_000;
 const USUAL_TEXT = 20_000;
 
+export const DocumentIdSchema = z
+  .preprocess((given) => (typeof given === 'number' ? String(given) : given), z.string().min(1).max(20))
+  .describe('As search and ask tell it');
+
 const InputSchema = z.object({
-  document_id: z
-    .preprocess((given) => (typeof given === 'number' ? String(given) : given), z.string().min(1).max(20))
-    .describe('As search and ask tell it'),
+  document_id: DocumentIdSchema,
   offset: wholeNumber(z.int().min(0))
     .default(0)
     .describe('Characters of the text before this one are left out'),

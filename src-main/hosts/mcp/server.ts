@@ -7,10 +7,12 @@ import { addReadTool } from './document-text.ts';
 import { addListTool } from './libraries.ts';
 import { addDocumentResources } from './resources.ts';
 import { addSearchTool } from './search.ts';
+import { addTableTools } from './tables.ts';
 
 const INSTRUCTIONS =
   'Kvasir has libraries of documents on this machine, and a model that answers from them. list_libraries says which there are. ' +
-  'search finds passages, read_document reads on from where one stands, and ask has the local model answer with citations.';
+  'search finds passages, read_document reads on from where one stands, query_table counts and sums over the rows of a workbook or CSV file ' +
+  '(list_tables tells its columns), and ask has the local model answer with citations.';
 
 /** Models send null for absent fields. */
 class LenientServer extends McpServer {
@@ -33,6 +35,7 @@ export function createMcpServer(core: McpCore): McpServer {
   addListTool(server, core);
   addSearchTool(server, core);
   addReadTool(server, core);
+  addTableTools(server, core);
   addAskTool(server, core);
   addDocumentResources(server, core);
   return server;

@@ -16,7 +16,7 @@ type SheetPage = OutputOf<'documents.rows'>;
 
 /** Rows that decide how wide the columns are. */
 const SAMPLE_ROWS = 50;
-const [MIN_PX, MAX_PX, LETTER_PX] = [56, 320, 7.5];
+const [MIN_PX, MAX_PX, LETTER_PX] = [56, 320, 8];
 const NUMBER_PX = 56;
 const GAP_PX = 18;
 const PADDING_PX = 28;
@@ -111,7 +111,7 @@ function Grid({
 
 function widthOf(name: string, rows: readonly SheetRow[], column: number): number {
   const longest = Math.max(name.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0));
-  return Math.min(MAX_PX, Math.max(MIN_PX, Math.ceil(longest * LETTER_PX)));
+  return Math.min(MAX_PX, Math.max(MIN_PX, Math.ceil((longest + 1) * LETTER_PX)));
 }
 
 /** A column’s name in spreadsheet programs. */
