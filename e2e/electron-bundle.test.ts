@@ -57,6 +57,18 @@ describe.skipIf(!BUILT)('the bundle for Electron', () => {
     }
   });
 
+  test('its process for tables finds SQLite, and answers through its port', async () => {
+    const memory = String(512 * 1024 * 1024);
+    const query = fork(join(ROOT, 'out', 'main', 'query.js'), [memory], { execArgv: ['--import', PORT] });
+    try {
+      query.send({ sql: 'SELECT 1 AS one', tables: [], rows: '[]' });
+      const [reply] = (await once(query, 'message')) as [unknown];
+      expect(reply).toEqual({ result: { columns: ['one'], rows: [[1]], truncated: false } });
+    } finally {
+      query.kill();
+    }
+  });
+
   test('its model test process finds the engine, and answers through its port', async () => {
     const trial = fork(join(ROOT, 'out', 'main', 'trial.js'), [], { execArgv: ['--import', PORT] });
     try {

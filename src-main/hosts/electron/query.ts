@@ -3,5 +3,5 @@ import { listenToPort, sendByPort } from './port.ts';
 
 process.argv[2] = process.argv.at(-1) ?? '';
 sendByPort();
-await import('../../library/tables/query-worker.ts');
+await import('../../library/tables/worker.ts');
 listenToPort();

@@ -152,6 +152,11 @@ describe('tables', () => {
     ['a layout', '<tr><td><h2>Left</h2><p>l</p><td><p>right</p>', '## Left\n\nl\n\nright'],
     ['words in no cell', 'A<tr>B<td>1<td>2<tr><td>3<td>x', 'AB\n- 1 | 2\n- 3 | x'],
     ['a hidden row', '<tr><th>A<th>B<tr hidden><td>1<td>2<tr><td>3<td>4', '- A: 3; B: 4'],
+    [
+      'a value over two columns, and a remark over them',
+      `<tr><th>Town<th>2024<th>2025<tr><td>Orm<td colspan=2>closed<tr><td>Esk<td colspan=2>${'It was told that nobody was there to count. '.repeat(2)}`,
+      `- Town: Orm; 2024: closed; 2025: closed\n- Town: Esk; 2024: ${'It was told that nobody was there to count. '.repeat(2).trim()}`,
+    ],
     ['a span without end', '<tr><th>A<th>B<tr><td rowspan=0>x<td>1<tr><td>2', '- A: x; B: 1\n- A: x; B: 2'],
   ])('%s', async (_, rows, text) => {
     expect(await textOf(`<table>${rows}</table>`)).toBe(text);

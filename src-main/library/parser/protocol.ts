@@ -33,7 +33,7 @@ export interface SheetRequest extends FileRequest {
 }
 
 /** A window of a sheet's rows. */
-export interface SheetPage {
+interface SheetPage {
   /** Hash of the file's bytes. */
   sha256: string;
   /** Index of the sheet. */

@@ -23,7 +23,7 @@ export function queryTablesIn(spawn: SpawnChild, limitMs = LIMIT_MS): QueryTable
 
 /** Another Node process; it may load SQLite and read files, which SQLite needs for itself. */
 export function spawnQuery(): ReturnType<SpawnChild> {
-  return fork(fileURLToPath(new URL('./query-worker.ts', import.meta.url)), [String(QUERY_MEMORY_BYTES)], {
+  return fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [String(QUERY_MEMORY_BYTES)], {
     execArgv: ['--permission', '--allow-addons', '--allow-fs-read=*', '--allow-worker'],
     env: {},
     serialization: 'advanced',

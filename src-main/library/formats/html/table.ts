@@ -1,5 +1,5 @@
 import { isElement, nameOf, type HtmlElement, type HtmlNode } from './nodes.ts';
-import { tableText } from '../tables/table.ts';
+import { isRepeated, tableText } from '../tables/table.ts';
 
 /** Columns that a cell may span (HTML standard, 4.9.11), and cells that spans may repeat in one table. */
 const MAX_COLUMNS = 1000;
@@ -126,10 +126,22 @@ function isTitle({ elements }: GridRow): boolean {
 
 function rowText(row: GridRow, names: readonly string[]): string {
   if (new Set(row.elements).size < 2) return plainRow([row.cells.find(Boolean) ?? '']);
-  if (names.some((name) => name !== '')) return namedRow(names, row.cells);
+  if (names.some((name) => name !== '')) return namedRow(names, spread(row));
   const [first, ...rest] = row.cells;
   const named = row.elements[0] && nameOf(row.elements[0]) === 'th' && first !== '';
   return named ? namedRow([first ?? ''], [rest.filter(Boolean).join(' | ')]) : plainRow(row.cells);
+}
+
+/** With the text of a cell in all columns that it spans. */
+function spread({ cells, elements }: GridRow): string[] {
+  const count = new Set(elements).size;
+  const texts: string[] = [];
+  for (const [i, text] of cells.entries()) {
+    const before = texts[i - 1] ?? '';
+    const isCovered = text === '' && i > 0 && elements[i] === elements[i - 1];
+    texts.push(isCovered && isRepeated(before, count) ? before : text);
+  }
+  return texts;
 }
 
 function plainRow(cells: readonly string[]): string {
@@ -154,7 +166,7 @@ function joined(above: string, name: string): string {
   return name === '' ? above : `${above} ${name}`;
 }
 
-/** The cells in their columns (HTML standard, 4.9.12.1). A cell's text stands in the first column of its span, a header's in all. */
+/** The cells in their columns (HTML standard, 4.9.12.1). A cell's text is in the first column of its span, a header's in all. */
 function gridOf(rows: readonly Row[], read: (cell: HtmlElement) => string): GridRow[] {
   const grid: GridRow[] = [];
   let carried: ({ text: string; element: HtmlElement; left: number } | undefined)[] = [];

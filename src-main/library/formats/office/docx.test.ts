@@ -97,6 +97,10 @@ test('tables: merged cells, nested tables, frames and several header rows', asyn
   const start = '<w:vMerge w:val="restart"/>';
   const merged = `<w:tbl>${row(cell('Town'), cell('Bridges'))}${row(cell('Orm', start), cell('7'))}${row(cell('', '<w:vMerge/>'), cell('3'))}</w:tbl>`;
   expect(await textOf(merged)).toBe('- Town: Orm; Bridges: 7\n- Town: Orm; Bridges: 3');
+  const wide = `<w:tbl>${row(cell('Town'), cell('2024'), cell('2025'))}${row(cell('North', '<w:gridSpan w:val="3"/>'))}${row(cell('Orm'), cell('closed', '<w:gridSpan w:val="2"/>'))}${row(cell('Esk'), cell('5'), cell('7'))}</w:tbl>`;
+  expect(await textOf(wide)).toBe(
+    '- Town: North\n- Town: Orm; 2024: closed; 2025: closed\n- Town: Esk; 2024: 5; 2025: 7',
+  );
   const years = `<w:tbl>${head(cell('Town', start), cell('2024', '<w:gridSpan w:val="2"/>'))}${head(cell('', '<w:vMerge/>'), cell('Spring'), cell('Autumn'))}${row(cell('Orm'), cell('7'), cell('9'))}</w:tbl>`;
   expect(await textOf(years)).toBe('- Town: Orm; 2024 Spring: 7; 2024 Autumn: 9');
   const nested = `<w:tbl>${row(cell('Town'), cell('Counts'))}${row(cell('Orm'), cell(`${merged}<w:p/>`))}</w:tbl>`;

@@ -33,6 +33,12 @@ test('tables behind a slide number, groups, charts and diagrams', async () => {
   expect([title, warnings]).toEqual(['Water', []]);
 });
 
+test('a value over two columns of a table is repeated', async () => {
+  const table = `<a:tbl><a:tr>${cell('Town')}${cell('2024')}${cell('2025')}</a:tr><a:tr>${cell('Orm')}${cell('closed', 'gridSpan="2"')}${cell('', 'hMerge="1"')}</a:tr><a:tr>${cell('Esk')}${cell('5')}${cell('7')}</a:tr></a:tbl>`;
+  const { text } = await read(await slidesFile([{ shapes: frame(table) }]));
+  expect(text).toContain('- Town: Orm; 2024: closed; 2025: closed\n- Town: Esk; 2024: 5; 2025: 7');
+});
+
 test('notes, comments of both kinds, hidden slides, footers once', async () => {
   const notes = part(
     'p:notes',

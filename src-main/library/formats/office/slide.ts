@@ -1,4 +1,4 @@
-import { tableText } from '../tables/table.ts';
+import { isRepeated, tableText } from '../tables/table.ts';
 import { attribute, descendants, element, elements, textOf, type XmlElement } from '../xml.ts';
 import { oneLine, type Remarks, TextBlocks } from './blocks.ts';
 import { chartText, diagramText } from './drawings.ts';
@@ -148,21 +148,27 @@ function choice(alternatives: XmlElement): XmlElement | undefined {
   return element(alternatives, 'Choice') ?? element(alternatives, 'Fallback');
 }
 
-/** Merged cells repeat their text downwards (ECMA-376 part 1, 21.1.3.16). */
+/** Merged cells repeat their text (ECMA-376 part 1, 21.1.3.16). */
 function tableRows(table: XmlElement): string[][] {
   const rows: string[][] = [];
   for (const row of elements(table, 'tr')) {
     const above = rows.at(-1) ?? [];
-    rows.push(
-      elements(row, 'tc').map((cell, i) => {
-        const isOn = (name: string): boolean => ['1', 'true'].includes(attribute(cell, name) ?? '');
-        if (isOn('hMerge')) return '';
-        if (isOn('vMerge')) return above[i] ?? '';
-        return oneLine(elements(element(cell, 'txBody'), 'p').map(paragraphText).join(' '));
-      }),
-    );
+    const own = elements(row, 'tc');
+    const count = own.filter((cell) => !isMerged(cell, 'hMerge')).length;
+    const texts: string[] = [];
+    for (const [i, cell] of own.entries()) {
+      const before = texts[i - 1] ?? '';
+      if (isMerged(cell, 'hMerge')) texts.push(isRepeated(before, count) ? before : '');
+      else if (isMerged(cell, 'vMerge')) texts.push(above[i] ?? '');
+      else texts.push(oneLine(elements(element(cell, 'txBody'), 'p').map(paragraphText).join(' ')));
+    }
+    rows.push(texts);
   }
   return rows;
+}
+
+function isMerged(cell: XmlElement, name: 'hMerge' | 'vMerge'): boolean {
+  return ['1', 'true'].includes(attribute(cell, name) ?? '');
 }
 
 /** As in ECMA-376 part 1, 20.1.10.61: alphabet and what stands around, e.g. `alphaLcParenBoth`. */

@@ -1,11 +1,12 @@
 import { attribute, element, elements, type XmlElement } from '../xml.ts';
+import { isRepeated } from '../tables/table.ts';
 import { oneLine } from './blocks.ts';
 import { isOn, value } from './word-numbers.ts';
 
 /** No table has more columns (Word allows 63). */
 const MAX_COLUMNS = 1024;
 
-/** A table's rows, each column in its place: merged cells repeat their text downwards, and leave empty places to the right. */
+/** A table's rows, each column in its place: merged cells repeat their text, to the right only below a header. */
 export function readRows(
   table: XmlElement,
   readCell: (cell: XmlElement) => string,
@@ -13,6 +14,7 @@ export function readRows(
 ): string[][] {
   const rows: string[][] = [];
   const headers: string[][] = [];
+  const named = hasHeader(table);
   let above: string[] = [];
   for (const row of inner(table, 'tr')) {
     const properties = element(row, 'trPr');
@@ -27,7 +29,12 @@ export function readRows(
     }
     if (element(properties, 'ins')) remark('insertion');
     const isHeader = element(properties, 'tblHeader') !== undefined && rows.length === 0;
-    const cells = readRow(row, above, readCell, isHeader);
+    const cells = readRow(
+      row,
+      above,
+      readCell,
+      (text, count) => isHeader || (named && isRepeated(text, count)),
+    );
     above = cells;
     (isHeader ? headers : rows).push(cells);
   }
@@ -39,12 +46,13 @@ function readRow(
   row: XmlElement,
   above: readonly string[],
   readCell: (cell: XmlElement) => string,
-  repeat: boolean,
+  repeats: (text: string, cells: number) => boolean,
 ): string[] {
   const cells: string[] = [];
   const skipped = Number(value(element(row, 'trPr'), 'gridBefore') ?? 0);
   for (let i = 0; i < skipped && i < MAX_COLUMNS; i += 1) cells.push('');
-  for (const cell of inner(row, 'tc')) {
+  const own = inner(row, 'tc');
+  for (const cell of own) {
     const properties = element(cell, 'tcPr');
     if (element(properties, 'cellDel')) continue;
     const merge = element(properties, 'vMerge');
@@ -52,7 +60,8 @@ function readRow(
     const text = goesOn ? (above[cells.length] ?? '') : readCell(cell);
     const span = Math.min(Number(value(properties, 'gridSpan') ?? 1), MAX_COLUMNS);
     cells.push(text);
-    for (let i = 1; i < span && cells.length < MAX_COLUMNS; i += 1) cells.push(repeat ? text : '');
+    for (let i = 1; i < span && cells.length < MAX_COLUMNS; i += 1)
+      cells.push(repeats(text, own.length) ? text : '');
   }
   return cells;
 }

@@ -1,4 +1,4 @@
-export type ColumnType = 'number' | 'date' | 'text';
+type ColumnType = 'number' | 'date' | 'text';
 
 /** A cell of a typed column: numbers without their unit, dates as 2026-03-19, null where the cell is empty or has no such value. */
 export type CellValue = number | string | null;

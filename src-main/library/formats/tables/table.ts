@@ -20,6 +20,14 @@ export function tableText(rows: readonly (readonly string[])[], options?: TableO
   return Array.from(tableLines(tableRows(rows), options), ({ text }) => text).join('\n');
 }
 
+/** A longer text is a remark over several columns, not the value of each. */
+const MAX_REPEATED_UNITS = 60;
+
+/** Whether a cell is repeated in all columns that it spans. `cells`: how many its row has. */
+export function isRepeated(text: string, cells: number): boolean {
+  return cells > 1 && text.length <= MAX_REPEATED_UNITS;
+}
+
 export function rowOf(texts: readonly string[]): TableRow {
   const cells = new Map<number, string>();
   for (const [column, text] of texts.entries()) if (text.trim() !== '') cells.set(column, text);
