@@ -30,3 +30,13 @@ export interface QueryResult {
   /** Whether there were more rows or longer texts than are told. */
   truncated: boolean;
 }
+
+const SOURCE = /\b(?:from|join)\s+(?:"([^"]+)"|\[([^\]]+)\]|`([^`]+)`|([^\s,;()"[`]+))/gi;
+
+/** The tables that a statement names after FROM or JOIN. */
+export function tablesIn(sql: string, tables: readonly TableInfo[]): TableInfo[] {
+  const named = new Set(
+    [...sql.matchAll(SOURCE)].map((match) => match.slice(1).find(Boolean)?.toLowerCase()),
+  );
+  return tables.filter(({ name }) => named.has(name.toLowerCase()));
+}

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { violationsIn } from './support/axe.ts';
 import { temporaryFolder } from './support/app.ts';
 import { addByPath, createLibrary, documentsOf, QUEUE_MS } from './support/library.ts';
 import { expect, homeOf, test } from './support/test.ts';
@@ -24,6 +25,7 @@ test('a table is shown as a grid, and a link to a passage leads to its rows', as
   await expect(grid.getByRole('columnheader')).toHaveText(['Row', 'Town', 'Bridges', 'Built']);
   await expect(grid.getByRole('row').nth(1).getByRole('gridcell')).toHaveText(['2', 'T1', '0', '2026-01-01']);
   await expect(window.getByText('Rows: 1,000 · Columns: 3')).toBeVisible();
+  expect(await violationsIn(window)).toEqual([]);
   await grid.getByRole('row').nth(1).focus();
   await window.keyboard.press('End');
   await expect(grid.getByText('T1000')).toBeInViewport();

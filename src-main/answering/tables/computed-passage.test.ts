@@ -22,7 +22,7 @@ const SALES: TableInfo = {
       examples: ['North', "Côte d'Or"],
       isComplete: true,
     },
-    { name: 'Revenue', type: 'number', unit: '€', unread: 0, examples: ['1200.5'], isComplete: false },
+    { name: 'Revenue', type: 'number', unit: '€', unread: 2, examples: ['1200.5'], isComplete: false },
   ],
 };
 const SQL = `SELECT SUM("Revenue") FROM "Sales" WHERE "Region" = 'North'`;
@@ -85,7 +85,7 @@ async function compute({
 test('the passage has the statement, its result and where it comes from, and leads to the sheet', async () => {
   const { passage, asked, found } = await compute();
   expect(passage?.text).toBe(
-    `Computed from 1,204 rows of sales.xlsx, sheet “Sales”:\n${SQL}\nResult:\n- SUM(Revenue): 1300\nRevenue is in €.`,
+    `Computed from 1,204 rows of sales.xlsx, sheet “Sales”:\n${SQL}\nResult:\n- SUM(Revenue): 1300\nRevenue is in €.\n2 cells of Revenue without a number were left out.\nRows of totals were left out: 1.`,
   );
   expect(passage).toMatchObject({ reason: 'computed 1204', score: 3 });
   expect(passage?.passage).toMatchObject({

@@ -1,5 +1,5 @@
 import { isSheetFile } from '../../../src-shared/sheets.ts';
-import type { QueryResult, TableInfo } from '../../../src-shared/tables.ts';
+import { tablesIn, type QueryResult, type TableInfo } from '../../../src-shared/tables.ts';
 import { CHUNK_SEPARATOR } from '../../catalogue/chunk-table.ts';
 import { isAborted } from '../../platform/abort.ts';
 import type { NamedModel } from '../named-model.ts';
@@ -55,7 +55,7 @@ export async function computedPassage(
     const offered = offer(all, best.page);
     if (changed || offered.length === 0) return undefined;
     const sql = statementIn(await write(statementPrompt(question, offered), selectGrammar(offered)));
-    const table = all.find(({ name }) => sql.toLowerCase().includes(name.toLowerCase()));
+    const [table] = tablesIn(sql, all);
     if (!table) return undefined;
     const result = await tables.query(id, sql, signal);
     return saysNothing(result) ? undefined : passageOf(best, { sql, table, result }, model);
@@ -105,7 +105,7 @@ function passageOf(
 }
 
 function textOf(path: string, { sql, table, result: { columns, rows, truncated } }: Computed): string {
-  const units = table.columns.filter(({ unit, name }) => unit !== null && sql.includes(name));
+  const used = table.columns.filter(({ name }) => sql.includes(name));
   const lines = rows.slice(0, MAX_ROWS).map((row) => {
     return `- ${columns.map((name, i) => `${name.replaceAll('"', '')}: ${row[i] ?? 'none'}`).join('; ')}`;
   });
@@ -115,6 +115,10 @@ function textOf(path: string, { sql, table, result: { columns, rows, truncated }
     'Result:',
     ...lines,
     ...(truncated || rows.length > MAX_ROWS ? ['There are more rows.'] : []),
-    ...units.map(({ name, unit }) => `${name} is in ${unit}.`),
+    ...used.flatMap(({ name, unit }) => (unit === null ? [] : [`${name} is in ${unit}.`])),
+    ...used.flatMap(({ name, type, unread }) =>
+      unread === 0 ? [] : [`${unread} cells of ${name} without a ${type} were left out.`],
+    ),
+    ...(table.totalsLeftOut > 0 ? [`Rows of totals were left out: ${table.totalsLeftOut}.`] : []),
   ].join('\n');
 }

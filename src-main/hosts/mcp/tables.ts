@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import type { TableInfo } from '../../../src-shared/tables.ts';
+import { tablesIn, type TableInfo } from '../../../src-shared/tables.ts';
 import type { McpCore } from './core.ts';
 import { DocumentIdSchema } from './document-text.ts';
 import { addTool } from './tool.ts';
@@ -79,10 +79,9 @@ export function addTableTools(server: McpServer, { libraries, tables, log }: Mcp
         tables: all,
         changed: isChanged,
       } = await tables.query(id, sql, signal);
-      const used = all.filter(({ name }) => sql.toLowerCase().includes(name.toLowerCase()));
       return {
         ...{ columns, rows, truncated },
-        computed_from: used.map(({ name, rows: count }) => ({ table: name, rows: count })),
+        computed_from: tablesIn(sql, all).map(({ name, rows: count }) => ({ table: name, rows: count })),
         changed: isChanged,
       };
     },
