@@ -11,6 +11,8 @@ import type { FileRequest, SheetRequest, TablesRequest, Works } from './protocol
 const MAX_CELLS = 1_000_000;
 /** Columns of a grid; nobody looks at more. */
 const MAX_COLUMNS = 256;
+/** Longer texts are read in the text view. */
+const MAX_CELL_UNITS = 2000;
 
 /** The sheets read last: a grid asks for one window after another. The process ends when it is idle. */
 let last: { sha256: string; format: string; sheets: ParsedSheet[] } | undefined;
@@ -38,7 +40,7 @@ export async function readSheet(request: SheetRequest, bytes: Buffer): Promise<W
   if (!sheet) throw new KvasirError('NOT_FOUND', `${name} does not have so many sheets.`);
   const columns = Math.min(sheet.width, MAX_COLUMNS);
   const textsOf = (cells: ReadonlyMap<number, string>): string[] =>
-    Array.from({ length: columns }, (_, column) => cells.get(column) ?? '');
+    Array.from({ length: columns }, (_, column) => (cells.get(column) ?? '').slice(0, MAX_CELL_UNITS));
   const first = passage ? sheet.rows.findIndex((row) => touches(row, passage)) : -1;
   return {
     sha256,
@@ -79,10 +81,17 @@ export async function readTables(
   send: (text: string) => void,
 ): Promise<Works['tables']['result']> {
   const { sha256, sheets } = await sheetsOf(request, bytes);
-  const cells = sheets.reduce((sum, { rows, width }) => sum + rows.length * width, 0);
+  const cells = sheets.reduce((sum, { rows }) => sum + rows.length * usedColumns(rows), 0);
   if (cells > MAX_CELLS)
     throw tooLarge(request.name, 'tables of more than a million cells cannot be queried');
   const tables = queryTables(sheets);
   if (request.withRows) send(JSON.stringify(tables.map(({ rows }) => rows)));
   return { sha256, tables: tables.map(({ info }) => info) };
+}
+
+/** A stray cell far to the right does not make a sheet wide. */
+function usedColumns(rows: readonly SheetRow[]): number {
+  const columns = new Set<number>();
+  for (const { cells } of rows) for (const column of cells.keys()) columns.add(column);
+  return columns.size;
 }

@@ -126,4 +126,21 @@ describe('statements', () => {
     const { rows, truncated } = await tables.query(idOf('long.csv'), 'SELECT * FROM "Table"');
     expect([rows.length, truncated]).toEqual([200, true]);
   });
+
+  test('a stray cell far away does no harm', async () => {
+    const lines = Array.from({ length: 200 }, (_, i) => `n${i},${i}`);
+    const wide = `Name,Size\n${lines.join('\n')}\nlast,1${','.repeat(9000)}far\n`;
+    const { tables, idOf } = await open({ 'wide.csv': wide });
+    const { rows } = await tables.query(idOf('wide.csv'), 'SELECT COUNT(*), SUM("Size") FROM "Table"');
+    expect(rows).toEqual([[201, 19_901]]);
+  });
+
+  test('more than a million cells are refused', async () => {
+    const bytes = Buffer.from(`${'a,'.repeat(99)}a\n`.repeat(10_200));
+    const parser = new ParserProcess();
+    onTestFinished(() => parser.close());
+    const file = { path: '', name: 'many.csv', format: 'csv', maxBytes: 1e8, bytes };
+    const read = parser.do<'tables'>({ work: 'tables', ...file, withRows: false });
+    await expect(read).rejects.toMatchObject({ code: 'DOCUMENT_TOO_LARGE' });
+  });
 });
