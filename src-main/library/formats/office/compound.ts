@@ -5,7 +5,10 @@ export const COMPOUND_MAGIC = 'd0cf11e0a1b11ae1';
 const END = 0xfffffffa;
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 
-/** Streams of the file by name; those in storages too, the outermost first. Undefined if its directory is damaged. */
+/**
+ * Streams of the file by name in lower case ([MS-CFB] 2.6.4); of two with one name, the one that is in no storage: documents embedded in
+ * this one have streams of the same names. Undefined if its directory is damaged.
+ */
 export function compoundStreams(bytes: Buffer): Map<string, () => Buffer> | undefined {
   try {
     return readStreams(bytes);
@@ -26,9 +29,11 @@ function readStreams(bytes: Buffer): Map<string, () => Buffer> {
   const root = chain(directory.readUInt32LE(116), table, sector);
   const miniSector = (index: number): Buffer => root.subarray(index * 64, (index + 1) * 64);
   const streams = new Map<string, () => Buffer>();
-  for (let at = 0; at + 128 <= directory.length; at += 128) {
+  const entries = Array.from({ length: directory.length >> 7 }, (_, i) => i);
+  for (const entry of [...outermost(directory), ...entries]) {
+    const at = entry * 128;
     const nameBytes = Math.min(directory.readUInt16LE(at + 64), 64);
-    const name = directory.toString('utf16le', at, at + Math.max(nameBytes - 2, 0));
+    const name = directory.toString('utf16le', at, at + Math.max(nameBytes - 2, 0)).toLowerCase();
     const size = directory.readUInt32LE(at + 120);
     const start = directory.readUInt32LE(at + 116);
     if (directory[at + 66] !== 2 || streams.has(name)) continue;
@@ -37,6 +42,19 @@ function readStreams(bytes: Buffer): Map<string, () => Buffer> {
     );
   }
   return streams;
+}
+
+/** Numbers of the entries that are in no storage: the root's child, and the tree of its siblings. */
+function outermost(directory: Buffer): Set<number> {
+  const found = new Set<number>();
+  const open = [directory.readUInt32LE(76)];
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+    const at = entry * 128;
+    if (at + 128 > directory.length || found.has(entry)) continue;
+    found.add(entry);
+    open.push(directory.readUInt32LE(at + 68), directory.readUInt32LE(at + 72));
+  }
+  return found;
 }
 
 /** The table that says which sector follows which: its own places are in the header, and in a chain behind it. */

@@ -11,13 +11,13 @@ import { plainTextTitle } from '../titles.ts';
 /** Word documents from 1997 to 2003. */
 export const doc: DocumentParser = ({ name, bytes }) => {
   const streams = compoundStreams(bytes);
-  const document = streams?.get('WordDocument')?.();
+  const document = streams?.get('worddocument')?.();
   if (document === undefined || document.length < 0x220)
     throw broken(name, 'it is damaged or not a Word document');
   const flags = document.readUInt16LE(10);
   if (document.readUInt16LE(0) !== 0xa5ec) throw broken(name, 'it is of a version of Word before 1997');
   if ((flags & 0x100) !== 0) throw encrypted(name);
-  const table = streams?.get((flags & 0x200) === 0 ? '0Table' : '1Table')?.();
+  const table = streams?.get((flags & 0x200) === 0 ? '0table' : '1table')?.();
   if (table === undefined) throw broken(name, 'it is damaged');
   const reader = readerOf(name, document, table);
   const body = reader.body();

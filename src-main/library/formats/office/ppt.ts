@@ -7,8 +7,8 @@ import { PptFile, type PptSlide } from './ppt-file.ts';
 /** Presentations from 1997 to 2003. */
 export const ppt: DocumentParser = ({ name, bytes }) => {
   const streams = compoundStreams(bytes);
-  const document = streams?.get('PowerPoint Document')?.();
-  const user = streams?.get('Current User')?.();
+  const document = streams?.get('powerpoint document')?.();
+  const user = streams?.get('current user')?.();
   if (document === undefined || user === undefined) throw broken(name, 'it is damaged or not a presentation');
   const { slides: read, embedded } = readFile(name, document, user);
   const slides = read.map((slide, i) => ({
