@@ -157,3 +157,10 @@ test('Pages and Keynote without a preview are refused with advice', async () => 
   const bytes = await archive({ 'Index/Document.iwa': 'x', 'preview.jpg': 'x' });
   await expect(read(bytes, 'a.pages')).rejects.toMatchObject({ code: 'DOCUMENT_UNSUPPORTED' });
 });
+
+test('a web page saved as one file, under the name of a Word document', async () => {
+  const page =
+    'From: <Saved by Blink>\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=b\r\n\r\n' +
+    '--b\r\nContent-Type: text/html\r\n\r\n<h1>Rent</h1><p>840 crowns</p>\r\n--b--\r\n';
+  expect((await read(Buffer.from(page), 'a.doc')).text).toBe('# Rent\n\n840 crowns');
+});

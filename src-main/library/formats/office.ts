@@ -18,6 +18,8 @@ async function parserOf(file: SourceFile): Promise<DocumentParser> {
     return (await import('./office/odf.ts')).odf;
   if (/^<(!doctype html|html|\?xml[^>]*>\s*<(!doctype )?html)/i.test(head))
     return (await import('./html.ts')).html;
+  if (/^(?:mime-version:|from: <saved by|content-type: multipart\/related)/i.test(head))
+    return (await import('./mail.ts')).mhtml;
   if (head.startsWith('%PDF')) return (await import('./pdf.ts')).pdf;
   const isText = /\.do[ct]$/i.test(file.name) && !file.bytes.subarray(0, HEAD_BYTES).includes(0);
   return isText ? (await import('./text.ts')).plainText : archiveParser(file);
@@ -38,9 +40,13 @@ async function archiveParser(file: SourceFile): Promise<DocumentParser> {
 /** A document from before 2007, or a newer one with a password ([MS-OFFCRYPTO] 2.3.4.4). */
 async function compoundParser({ name, bytes }: SourceFile): Promise<DocumentParser> {
   const streams = compoundStreams(bytes);
-  if (streams?.has('PowerPoint Document') === true) return (await import('./office/ppt.ts')).ppt;
-  if (streams?.has('WordDocument') === true) return (await import('./office/doc.ts')).doc;
+  // Streams of embedded documents come after its own.
+  const main = [...(streams?.keys() ?? [])].find(
+    (name) => name === 'powerpoint document' || name === 'worddocument',
+  );
+  if (main === 'powerpoint document') return (await import('./office/ppt.ts')).ppt;
+  if (main === 'worddocument') return (await import('./office/doc.ts')).doc;
   // What has a newer kind's name and is none of the old ones has a password, even if its directory is damaged.
-  if (streams?.has('EncryptedPackage') === true || /\.\w{3}[xm]$/i.test(name)) throw encrypted(name);
+  if (streams?.has('encryptedpackage') === true || /\.\w{3}[xm]$/i.test(name)) throw encrypted(name);
   throw broken(name, streams ? 'it is not a document of Word or PowerPoint' : 'its archive is damaged');
 }

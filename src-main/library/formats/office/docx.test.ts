@@ -172,18 +172,20 @@ test('inserted documents, or a warning', async () => {
     'word/b.docx': inner,
     'word/c.rtf': '{\\rtf1 Rich}',
     'word/d.mht': 'x',
+    'word/e.mht': 'MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<p>Saved page</p>',
   };
   const rels = links({
     h: ['aFChunk', 'a.html'],
     d: ['aFChunk', '/word/b.docx'],
     r: ['aFChunk', 'c.rtf'],
     m: ['aFChunk', 'd.mht'],
+    w: ['aFChunk', 'e.mht'],
   });
-  const body = ['h', 'd', 'r', 'm'].map((id) => `<w:altChunk r:id="${id}"/>`).join('');
+  const body = ['h', 'd', 'r', 'm', 'w'].map((id) => `<w:altChunk r:id="${id}"/>`).join('');
   const { text, warnings } = await read(
     await wordFile(body, {}, { 'word/_rels/document.xml.rels': rels, ...files }),
   );
-  expect(text).toBe('From HTML\n\nInner\n\nRich');
+  expect(text).toBe('From HTML\n\nInner\n\nRich\n\nSaved page');
   expect(warnings).toEqual(['Inserted documents of a kind that is not read were left out: 1.']);
 });
 

@@ -1,3 +1,4 @@
+import { KvasirError } from '../../../../src-shared/errors.ts';
 import { decode } from '../decode.ts';
 import type { ParsedHeading } from '../format.ts';
 import { decodePage } from '../html/encoding.ts';
@@ -49,7 +50,7 @@ function partOf(pack: OfficePackage, { external, target }: Relationship): Promis
   return external ? Promise.resolve(undefined) : pack.xml(target);
 }
 
-/** An alternative format import part (ECMA-376 part 1, 11.3.1): HTML, text or another document. */
+/** An alternative format import part (ECMA-376 part 1, 11.3.1): a page, text or another document. */
 async function readChunk(
   pack: OfficePackage,
   { external, target }: Relationship,
@@ -60,6 +61,16 @@ async function readChunk(
   if (bytes.toString('latin1', 0, 2) === 'PK') return readDocument(bytes);
   if (bytes.toString('latin1', 0, 5) === '{\\rtf') return (await import('./rtf.ts')).readRtf(bytes);
   if (/\.x?html?$/i.test(target)) return htmlToText(decodePage(bytes, target).text);
+  if (/\.mht(?:ml)?$/i.test(target)) return pageOf(bytes, target);
   if (/\.txt$/i.test(target)) return { text: decode(bytes, target).text.trim(), headings: [] };
   return undefined;
+}
+
+async function pageOf(bytes: Buffer, name: string): Promise<Chunk | undefined> {
+  try {
+    return await (await import('../mail.ts')).mhtml({ bytes, name });
+  } catch (error) {
+    if (error instanceof KvasirError) return undefined;
+    throw error;
+  }
 }
