@@ -7,6 +7,8 @@ import { Paints } from './paint.ts';
 const BLACK = '#000000';
 /** Letters lower than this, in points, cannot be read. */
 const MIN_SIZE = 1;
+/** Letter spacing, in font sizes, that may be a space. */
+const WIDE_TRACKING = 0.15;
 /** How far outside of the page, in points, text may begin and still be seen. */
 const PAGE_EDGE = 2;
 /** No page for people has more. */
@@ -44,6 +46,8 @@ class Reader {
   #skipped = 0;
   readonly #groups: boolean[] = [];
   #pendingClip = false;
+  /** The letter spacing that letters were drawn back by. */
+  #drawnBack = 0;
   #order = 0;
   #count = 0;
 
@@ -254,18 +258,18 @@ class Reader {
     const along = vertical ? [-matrix[2], -matrix[3]] : [matrix[0] * sign, matrix[1] * sign];
     const turn = turnOf(Math.atan2(along[1] ?? 0, along[0] ?? 0));
     const height = sizeOf(font, size) * Math.hypot(...(vertical ? matrix.slice(0, 2) : matrix.slice(2, 4)));
+    const { letterSpacing, wordSpacing } = this.#state;
     const run: Run = { glyphs: [], colour: this.#colour(), order: this.#order };
+    const tracking = this.#tracking(glyphs);
     for (const glyph of glyphs) {
       if (typeof glyph === 'number') {
         this.#advance((-glyph / 1000) * size, vertical);
         continue;
       }
       const start = pointOf(matrix, this.#pen[0], this.#pen[1] + this.#state.rise);
-      // Letters that are set apart still make one word.
-      const { letterSpacing, wordSpacing } = this.#state;
-      this.#advance(this.#widthOf(glyph, font) + letterSpacing, vertical);
+      this.#advance(this.#widthOf(glyph, font) + tracking, vertical);
       const end = pointOf(matrix, this.#pen[0], this.#pen[1] + this.#state.rise);
-      this.#advance(glyph.isSpace ? wordSpacing : 0, vertical);
+      this.#advance(letterSpacing - tracking + (glyph.isSpace ? wordSpacing : 0), vertical);
       const middle: [number, number] = [(start[0] + end[0]) / 2, (start[1] + end[1]) / 2];
       const place = placed(start, end, turn);
       run.glyphs.push({
@@ -281,6 +285,20 @@ class Reader {
     }
     this.#count += run.glyphs.length;
     if (run.glyphs.length > 0) this.#runs.push(run);
+  }
+
+  /**
+   * Letter spacing that belongs to the letters, since letters that are set apart still make one word. Some programs set it to the width of a
+   * space instead: for the last letter of a word alone, or drawing letters back by as much, except between words.
+   */
+  #tracking(glyphs: readonly (FontGlyph | number)[]): number {
+    const { letterSpacing, size } = this.#state;
+    if (letterSpacing < WIDE_TRACKING * Math.abs(size)) return letterSpacing;
+    const isBack = (each: FontGlyph | number): boolean =>
+      typeof each === 'number' && (each / 1000) * size >= letterSpacing * 0.8;
+    if (glyphs.filter(isBack).length > 1) this.#drawnBack = letterSpacing;
+    const isOne = glyphs.filter((each) => typeof each !== 'number').length === 1;
+    return isOne || letterSpacing === this.#drawnBack ? 0 : letterSpacing;
   }
 
   /** The colour of text; undefined if it is filled and outlined in two of them. */

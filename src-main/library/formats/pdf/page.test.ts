@@ -118,6 +118,13 @@ describe('letters', () => {
     expect(await textOf(at(72, 700, 'A N N U A L   R E P O R T'))).toBe('ANNUAL REPORT');
   });
 
+  test('with the width of a space between letters that are drawn back', async () => {
+    const content =
+      'BT /F 10 Tf 5 Tc 72 700 Td [(S) 500 (o) 500 (m) 500 (e) 200 (f) 500 (o) 500 (n) 500 (t)] TJ ET';
+    expect(await textOf(content)).toBe('Some font');
+    expect(await textOf('BT /F 10 Tf 72 700 Td (wir) Tj 5 Tc (d) Tj 0 Tc (neu) Tj ET')).toBe('wird neu');
+  });
+
   test('that are drawn twice are one, in bold or with a shadow', async () => {
     expect(await textOf(at(72, 700, 'Bold') + at(72.4, 700, 'Bold'))).toBe('Bold');
     expect(await textOf(at(72, 700, 'Shadow') + at(73, 699, 'Shadow'))).toBe('Shadow');
