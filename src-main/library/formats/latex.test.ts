@@ -21,6 +21,13 @@ test('a document: title, sections, without commands and comments', async () => {
   ]);
 });
 
+test('a chapter about LaTeX has documents among its examples', async () => {
+  const { text } = await read(
+    '\\chapter{Errors}\nBefore.\n\\begin{verbatim}\n\\begin{document}\nx\n\\end{document}\n\\end{verbatim}\nAfter.',
+  );
+  expect(text).toBe('# Errors\n\nBefore.\n\n```\n\\begin{document}\nx\n\\end{document}\n```\n\nAfter.');
+});
+
 test.each([
   ['accents', `na\\"ive \\'{e} \\c{c} \\v s \\'\\i \\o \\aa{} \\AA`, 'naïve é ç š í øå Å'],
   ['quotes and dashes', "``a'' 1--2", '“a” 1–2'],

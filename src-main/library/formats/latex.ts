@@ -7,8 +7,7 @@ import { markdownTitle } from './titles.ts';
 /** The words of a LaTeX document, with Markdown's marks for headings, lists and code. Formulas stay LaTeX. */
 export const latex: DocumentParser = ({ bytes, name }) => {
   const { text: source, warnings } = decode(bytes, name);
-  const [, preamble = '', body = source] =
-    /^([\s\S]*?)\\begin\{document\}([\s\S]*?)(?:\\end\{document\}|$)/.exec(source) ?? [];
+  const [preamble, body] = partsOf(source);
   const reader = new LatexReader(body);
   reader.read(preamble); // for its fields and the commands that it defines
   reader.pictures = 0;
@@ -22,6 +21,13 @@ export const latex: DocumentParser = ({ bytes, name }) => {
     warnings.push(`Files that it includes were not read with it: ${reader.included.slice(0, 5).join(', ')}.`);
   return { text, title: title || markdownTitle(text), pages: [], warnings };
 };
+
+/** What is before the document's text, and the text. A chapter of a book about LaTeX has whole documents among its examples. */
+function partsOf(source: string): [preamble: string, body: string] {
+  const [, preamble = '', body = source] =
+    /^([\s\S]*?)\\begin\{document\}([\s\S]*?)(?:\\end\{document\}|$)/.exec(source) ?? [];
+  return /^[ \t]*\\(?:chapter|section)\*?\{/m.test(preamble) ? ['', source] : [preamble, body];
+}
 
 /** Runs of spaces are one, except in code and at the beginning of a line. */
 function tidy(text: string): string {
