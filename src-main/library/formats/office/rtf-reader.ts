@@ -26,6 +26,8 @@ interface Group {
 
 const TOKEN =
   /\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\/gs;
+/** Tells text behind a surplus brace from other bytes behind the document. */
+const RTF_TEXT = /\\(?:par|pard|plain|cell)(?![a-z])/;
 const MAX_GROUPS = 10_000;
 
 /** Reads RTF as it is shown. */
@@ -65,7 +67,11 @@ export class RtfReader {
       if (hex !== undefined) this.#plain([parseInt(hex, 16)]);
       else if (plain !== undefined) this.#letters(plain);
       else if (brace === '{') this.#open();
-      else if (brace === '}') this.#close();
+      else if (brace === '}') {
+        this.#close();
+        if (this.#groups.length === 0 && !RTF_TEXT.test(source.slice(TOKEN.lastIndex))) break;
+      } else if (symbol === '*')
+        this.#group.ignorable = /\{\s*$/.test(source.slice(Math.max(token.index - 4, 0), token.index));
       else if (word === 'bin') TOKEN.lastIndex += Math.max(Number(parameter ?? 0), 0);
       else if (word !== undefined) this.#word(word, parameter === undefined ? undefined : Number(parameter));
       else if (symbol !== undefined) this.#symbol(symbol);
@@ -93,8 +99,7 @@ export class RtfReader {
   }
 
   #symbol(symbol: string): void {
-    if (symbol === '*') this.#group.ignorable = true;
-    else if (symbol === '\n' || symbol === '\r') this.#word('par', undefined);
+    if (symbol === '\n' || symbol === '\r') this.#word('par', undefined);
     else this.#add(CHARACTERS[symbol] ?? '');
   }
 

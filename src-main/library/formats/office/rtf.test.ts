@@ -44,3 +44,8 @@ test('damaged files end in an error or in what can be read', async () => {
   expect((await read('{{{ open \\bin99999999 x')).text).toBe('open');
   await expect(read('')).rejects.toMatchObject({ code: 'DOCUMENT_NO_TEXT' });
 });
+
+test('bytes behind the document are not text, and a star within a group skips nothing', async () => {
+  expect((await read(String.raw`{\b0\*\cs7 Kept}\par}q|8$DM`)).text).toBe('Kept');
+  expect((await read(String.raw`One\par}Two\par`)).text).toBe('One\n\nTwo');
+});
