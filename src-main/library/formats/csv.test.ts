@@ -13,6 +13,11 @@ const cases: [what: string, file: string, text: string][] = [
     '- 0; city: Orm; mayor: Ida Voss\n- 1; city: Hollin; mayor: Per Lund',
   ],
   ['two columns, the first without a name', ',rain\n0,73\n1,41\n', '- 0; rain: 73\n- 1; rain: 41'],
+  [
+    'a column without values',
+    'name,joined,left\nAda,1998,\nBo,2004,\n',
+    '- name: Ada; joined: 1998\n- name: Bo; joined: 2004\n- Columns without values: left',
+  ],
   ['doubled names', 'a,a,b\n1,2,3\n', '- a: 1; a: 2; b: 3'],
   [
     'a title, and a blank line',

@@ -64,7 +64,8 @@ export function* tableLines(rows: Iterable<TableRow>, options: TableOptions = {}
     if (titles.length > 0) yield EMPTY;
     titles = [];
     yield* linesOf(block.head, table, options.hiddenColumns);
-    if (!block.isWhole) yield* restOf(source, table, options.hiddenColumns);
+    if (block.isWhole) yield* emptyColumns(block.head, table);
+    else yield* restOf(source, table, options.hiddenColumns);
     last = table;
   }
   if (!isFirst && titles.length > 0) yield EMPTY;
@@ -144,6 +145,18 @@ function* linesOf(
         yield { text: `- ${names.get(column) ?? ''} [note: ${oneLine(note)}]` };
   }
   yield* block.slice(start).map((row) => ({ text: rowLine(names, row), row, header }));
+}
+
+/** The names of columns in which no row has a value: in a form, all that there is to ask for. */
+function emptyColumns(block: readonly TableRow[], { header, start }: Table): TableLine[] {
+  if (!header || start === 0) return [];
+  const used = new Set(
+    block.slice(start).flatMap(({ cells, notes }) => [...cells.keys(), ...(notes?.keys() ?? [])]),
+  );
+  const noted = new Set(block.slice(header.start, start).flatMap(({ notes }) => [...(notes?.keys() ?? [])]));
+  const names = [...header.names].filter(([column]) => !used.has(column) && !noted.has(column));
+  const text = `- Columns without values: ${names.map(([, name]) => name).join('; ')}`;
+  return names.length === 0 ? [] : [{ text }];
 }
 
 function namesOf({ header }: Table, hidden?: ReadonlySet<number>): Map<number, string> {
