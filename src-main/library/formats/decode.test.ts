@@ -215,3 +215,8 @@ test('what is no text is refused', () => {
   const binary = Buffer.from(Array.from({ length: 2000 }, (_, i) => (i * 7919) % 256));
   expect(() => read(binary)).toThrow(/is not a text file/);
 });
+
+test('a file that begins with ASCII is not in UTF-16, whatever bytes follow', () => {
+  const bytes = Buffer.concat([Buffer.from('<HTML><HEAD>'.repeat(50)), Buffer.from([0xc0, 7, 0, 2, 0, 0])]);
+  expect(decode(bytes, 'a.html').text).toContain('<HTML><HEAD>');
+});

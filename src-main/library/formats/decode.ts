@@ -96,6 +96,8 @@ function byteOrderMark(bytes: Buffer): string | undefined {
   return mark.startsWith('feff') ? 'utf16-be' : undefined;
 }
 
+/** No wider text begins with so many bytes of ASCII, even if each two of them are a Chinese character. */
+const ASCII_HEAD = /^[\t\n\r -~]{64}$/;
 const NONE = { encoding: 'utf8', share: 0 };
 
 /** UTF-16 and UTF-32 without a byte-order mark: where ASCII is not possible, the one in which the text has frequent characters. */
@@ -103,6 +105,7 @@ function wideWithoutMark(bytes: Buffer): string | undefined {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   if (bytes.length < 4 || (isUtf8(bytes) && !sample.some((byte) => byte < 7 || byte === 14)))
     return undefined;
+  if (ASCII_HEAD.test(bytes.toString('latin1', 0, 64))) return undefined;
   const codePoints = (read: (at: number) => number): boolean => {
     if (bytes.length % 4 !== 0) return false;
     for (let at = 0; at + 4 <= sample.length; at += 4) if (read(at) > 0x10ffff) return false;
