@@ -34,7 +34,9 @@ export class CheckoutReader {
   static async open(root: string): Promise<CheckoutReader> {
     const load = (name: string): Promise<object> =>
       import(pathToFileURL(join(root, `src-main/library/parser/${name}.ts`)).href) as Promise<object>;
-    return new CheckoutReader(Object.assign({}, await load('parser-process'), await load('spawn')) as Modules);
+    return new CheckoutReader(
+      Object.assign({}, await load('parser-process'), await load('spawn')) as Modules,
+    );
   }
 
   async read(path: string, name: string): Promise<Reading> {

@@ -16,9 +16,9 @@ export interface WordScores {
   recall: number;
   /** Share of the words read that the reference has. */
   precision: number;
-  /** Words of the reference that were not read, longest first. */
+  /** Words of the reference that were not read: first those that were never read, then those read too seldom; longest first. */
   missing: string[];
-  /** Words read that the reference lacks, longest first. */
+  /** Words read that the reference lacks, in the same order. */
   extra: string[];
 }
 
@@ -41,5 +41,5 @@ function surplus(words: ReadonlyMap<string, number>, others: ReadonlyMap<string,
   return [...words]
     .filter(([word, n]) => n > (others.get(word) ?? 0))
     .map(([word]) => word)
-    .sort((a, b) => b.length - a.length);
+    .sort((a, b) => Number(others.has(a)) - Number(others.has(b)) || b.length - a.length);
 }
