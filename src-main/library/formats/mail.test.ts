@@ -32,6 +32,33 @@ describe('messages', () => {
     });
   });
 
+  test('attached documents are pages under their names', async () => {
+    const text = 'Content-Type: text/plain\n\nSee the plan.';
+    const file = (name: string, content: string): string =>
+      `Content-Type: application/octet-stream\nContent-Disposition: attachment; filename="${name}"\n` +
+      `Content-Transfer-Encoding: base64\n\n${Buffer.from(content).toString('base64')}`;
+    const mail = parts(
+      'mixed',
+      'b',
+      text,
+      file('plan.html', '<h1>Weir</h1><p>By May.</p>'),
+      file('a.png', 'x'),
+    );
+    const { text: whole, pages, headings, warnings } = await read('a.eml', `${HEAD}${mail}`);
+    expect(whole).toBe(`${HEAD_TEXT}See the plan.\n\n# plan.html\n\n## Weir\n\nBy May.`);
+    expect(pages.map(({ label, start, end }) => [label, whole.slice(start, end)])).toEqual([
+      ['Weir', `${HEAD_TEXT}See the plan.`],
+      ['plan.html', '# plan.html\n\n## Weir\n\nBy May.'],
+    ]);
+    expect(headings?.map(({ level, title }) => [level, title])).toEqual([
+      [1, 'plan.html'],
+      [2, 'Weir'],
+    ]);
+    expect(warnings).toEqual(['1 attachment was not read: a.png.']);
+    const mailbox = await read('a.mbox', `From ida Tue Feb  3 10:00:00 2026\n${HEAD}${mail}`);
+    expect(mailbox.pages.map(({ label }) => label)).toEqual(['Weir', 'plan.html']);
+  });
+
   test('the page rather than the text, attachments named, a forwarded message with its header', async () => {
     const plain = 'Content-Type: text/plain\n\nplain';
     const page = `Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n${Buffer.from('<h1>Plan</h1><p hidden>preheader</p><p>Grüße</p>').toString('base64')}`;

@@ -1,9 +1,11 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
 import { decode } from './decode.ts';
 import { broken, noText, reasonOf } from './errors.ts';
-import { joinPages, type DocumentParser, type ParsedHeading } from './format.ts';
+import { joinPages, type DocumentParser } from './format.ts';
 import { hiddenWarnings } from './html.ts';
 import { htmlToText } from './html/text.ts';
+import { readAttachments, under, type MailPage } from './mail/attachments.ts';
+import { letterDocument } from './mail/letter-document.ts';
 import { letterText, letterWarnings, personText, type Letter } from './mail/letter.ts';
 
 /** A message in a file (RFC 5322), also with the length before it and data after it that Apple Mail adds. */
@@ -17,15 +19,7 @@ export const eml: DocumentParser = async ({ bytes, name }) => {
     length === '' ? bytes : bytes.subarray(start, start + Number(length)),
     name,
   );
-  const { text, headings, hiddenWords } = letterText(letter);
-  if (text === '') throw noText(name, 'the message is empty');
-  return {
-    text,
-    headings,
-    title: letter.subject,
-    pages: [],
-    warnings: [...letterWarnings([letter]), ...hiddenWarnings(hiddenWords)],
-  };
+  return letterDocument(letter, name);
 };
 
 /** A line `From sender date` begins each message of a mailbox (RFC 4155). */
@@ -39,7 +33,9 @@ export const mbox: DocumentParser = async ({ bytes, name }) => {
     .split(SEPARATOR)
     .filter((message) => message.trim() !== '');
   const letters: Letter[] = [];
-  const pages: { label: string; text: string; headings: ParsedHeading[] }[] = [];
+  const pages: MailPage[] = [];
+  const unread: string[] = [];
+  const warnings: string[] = [];
   let damaged = 0;
   let hidden = 0;
   for (const message of messages) {
@@ -53,33 +49,18 @@ export const mbox: DocumentParser = async ({ bytes, name }) => {
     const { text, headings, hiddenWords } = letterText(letter);
     const title = letter.subject || `Message ${letters.length}`;
     hidden += hiddenWords;
-    pages.push({ label: title.slice(0, 80), ...under(title, text, headings) });
+    const attached = await readAttachments(letter);
+    pages.push({ label: title.slice(0, 80), ...under(title, text, headings) }, ...attached.pages);
+    unread.push(...attached.unread);
+    warnings.push(...attached.warnings);
   }
   const joined = joinPages(pages);
   if (joined.text === '')
     throw damaged > 0 ? broken(name, 'its messages are damaged') : noText(name, 'it has no messages');
-  const warnings = [...letterWarnings(letters), ...hiddenWarnings(hidden)];
+  warnings.unshift(...letterWarnings(letters, unread), ...hiddenWarnings(hidden));
   if (damaged > 0) warnings.push(`Damaged messages were not read: ${damaged}.`);
   return { ...joined, title: '', warnings };
 };
-
-/** A message below a heading; its own headings are one level deeper. */
-function under(
-  title: string,
-  text: string,
-  headings: readonly ParsedHeading[],
-): { text: string; headings: ParsedHeading[] } {
-  let whole = `# ${title}\n\n`;
-  const all: ParsedHeading[] = [{ start: 0, level: 1, title }];
-  let from = 0;
-  for (const heading of headings) {
-    whole += text.slice(from, heading.start);
-    all.push({ ...heading, start: whole.length, level: Math.min(heading.level + 1, 6) });
-    if (heading.level < 6) whole += '#';
-    from = heading.start;
-  }
-  return { text: whole + text.slice(from), headings: all };
-}
 
 /** A web page saved as a message (RFC 2557). */
 export const mhtml: DocumentParser = async ({ bytes, name }) => {
@@ -120,9 +101,16 @@ async function readLetter(bytes: Buffer, name: string): Promise<Letter> {
       ? []
       : email.attachments
           .filter((one) => one.related !== true && !isSignature(one.mimeType))
-          .map(({ filename, mimeType }) => filename || mimeType),
+          .map(({ filename, mimeType, content }) => ({
+            name: filename || mimeType,
+            bytes: bytesOf(content),
+          })),
     isEncrypted: encrypted && (html + text).trim() === '',
   };
+}
+
+function bytesOf(content: string | ArrayBuffer | Uint8Array): Buffer {
+  return typeof content === 'string' ? Buffer.from(content) : Buffer.from(new Uint8Array(content));
 }
 
 /** The library takes text without a stated encoding for UTF-8. */

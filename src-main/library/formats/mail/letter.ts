@@ -11,8 +11,7 @@ export interface Letter {
   subject: string;
   html: string;
   text: string;
-  /** File names of what is attached. */
-  attachments: string[];
+  attachments: { name: string; bytes: Buffer }[];
   isEncrypted: boolean;
 }
 
@@ -51,8 +50,7 @@ function plainBody(text: string): string {
 }
 
 /** “2 attachments were not read: a.pdf, b.png.” */
-export function letterWarnings(letters: readonly Letter[]): string[] {
-  const names = letters.flatMap(({ attachments }) => attachments);
+export function letterWarnings(letters: readonly Letter[], names: readonly string[]): string[] {
   const encrypted = letters.filter(({ isEncrypted }) => isEncrypted).length;
   const warnings: string[] = [];
   if (names.length > 0) {

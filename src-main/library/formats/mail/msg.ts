@@ -2,8 +2,8 @@ import MsgReaderModule, { type FieldsData } from '@kenjiuno/msgreader';
 import { decodePage } from '../html/encoding.ts';
 import { broken, noText, reasonOf } from '../errors.ts';
 import type { DocumentParser } from '../format.ts';
-import { hiddenWarnings } from '../html.ts';
-import { letterText, letterWarnings, personText, type Letter } from './letter.ts';
+import { letterDocument } from './letter-document.ts';
+import { letterText, personText, type Letter } from './letter.ts';
 import { plainText } from '../text.ts';
 
 /** Its types declare what some loaders do with a CommonJS module; others give its default export itself. */
@@ -14,35 +14,53 @@ const MsgReader: Reader = 'default' in MsgReaderModule ? MsgReaderModule.default
 const OLE_MAGIC = 'd0cf11e0a1b11ae1';
 
 /** A message of Outlook (MS-OXMSG). */
-export const msg: DocumentParser = (file) => {
+export const msg: DocumentParser = async (file) => {
   const { bytes, name } = file;
   if (bytes.length === 0) throw noText(name, 'the file is empty');
   if (bytes.toString('hex', 0, 8) !== OLE_MAGIC) return plainText(file);
-  const fields = readFields(bytes, name);
-  const letter = letterOf(fields, name);
-  const { text, headings, hiddenWords } = letterText(letter);
-  if (text === '' && fields.messageClass === undefined) throw broken(name, 'it is not a message of Outlook');
-  if (text === '') throw noText(name, 'the message is empty');
-  const warnings = [...letterWarnings([letter]), ...hiddenWarnings(hiddenWords)];
+  const { fields, contentOf } = readFields(bytes, name);
+  const letter = letterOf(fields, contentOf, name);
+  if (letterText(letter).text === '' && fields.messageClass === undefined)
+    throw broken(name, 'it is not a message of Outlook');
+  const document = await letterDocument(letter, name);
   if (letter.text.trim() === '' && letter.html === '' && fields.compressedRtf)
-    warnings.push('The text of the message is in Rich Text Format and was not read.');
-  return { text, headings, title: letter.subject, pages: [], warnings };
+    return {
+      ...document,
+      warnings: [...document.warnings, 'The text of the message is in Rich Text Format and was not read.'],
+    };
+  return document;
 };
 
-function readFields(bytes: Buffer, name: string): FieldsData {
+type Attachment = NonNullable<FieldsData['attachments']>[number];
+
+function readFields(
+  bytes: Buffer,
+  name: string,
+): { fields: FieldsData; contentOf: (attachment: Attachment) => Buffer } {
   let fields: FieldsData;
+  let reader: InstanceType<Reader>;
   try {
     const copy = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-    fields = new MsgReader(copy as ArrayBuffer).getFileData();
+    reader = new MsgReader(copy as ArrayBuffer);
+    fields = reader.getFileData();
   } catch (error) {
     throw broken(name, `it is damaged (${reasonOf(error)})`, error);
   }
   if (fields.error !== undefined || fields.dataType !== 'msg')
     throw broken(name, 'it is not a message of Outlook');
-  return fields;
+  return {
+    fields,
+    contentOf: (attachment) => {
+      try {
+        return Buffer.from(reader.getAttachment(attachment).content);
+      } catch {
+        return Buffer.alloc(0);
+      }
+    },
+  };
 }
 
-function letterOf(fields: FieldsData, name: string): Letter {
+function letterOf(fields: FieldsData, contentOf: (attachment: Attachment) => Buffer, name: string): Letter {
   const { subject = '', body = '', bodyHtml, html, attachments = [], recipients = [] } = fields;
   const people = (kind: string): string =>
     recipients
@@ -69,7 +87,10 @@ function letterOf(fields: FieldsData, name: string): Letter {
       ? []
       : attachments
           .filter(({ attachmentHidden }) => attachmentHidden !== true)
-          .map((one) => one.fileName ?? one.name ?? one.fileNameShort ?? 'unnamed'),
+          .map((one) => ({
+            name: one.fileName ?? one.name ?? one.fileNameShort ?? 'unnamed',
+            bytes: contentOf(one),
+          })),
     isEncrypted: encrypted && body.trim() === '',
   };
 }

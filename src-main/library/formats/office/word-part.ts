@@ -68,7 +68,8 @@ async function readChunk(
 
 async function pageOf(bytes: Buffer, name: string): Promise<Chunk | undefined> {
   try {
-    return await (await import('../mail.ts')).mhtml({ bytes, name });
+    const { text, headings = [] } = await (await import('../mail.ts')).mhtml({ bytes, name });
+    return { text, headings };
   } catch (error) {
     if (error instanceof KvasirError) return undefined;
     throw error;
