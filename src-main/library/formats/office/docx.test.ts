@@ -64,6 +64,25 @@ test('headings, clauses and items have the numbers that Word shows', async () =>
     expect(text.slice(heading.start)).toMatch(new RegExp(`^#+ ${heading.title}\n`));
 });
 
+test('numbers that count others which do not occur, and levels without numbers', async () => {
+  const level = (at: number, format: string, text: string): string =>
+    `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/></w:lvl>`;
+  const levels =
+    level(0, 'decimal', '%1') +
+    level(1, 'lowerLetter', '%1.%2') +
+    level(2, 'upperRoman', '%1.%2.%3') +
+    level(3, 'none', '%1.%4') +
+    level(4, 'bullet', '·') +
+    level(5, 'decimal', '%1.%5.%6');
+  const list = part(
+    'w:numbering',
+    `<w:abstractNum w:abstractNumId="0">${levels}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>`,
+  );
+  const body = [0, 2, 1, 3, 5].map((at) => p('x', item(at))).join('');
+  const { text } = await read(await wordFile(body, { numbering: list }));
+  expect(text.split('\n').map((line) => line.trim())).toEqual(['1 x', '1.a.I x', '1.b x', '1. x', '1..1 x']);
+});
+
 test('tracked changes are read as accepted, and told', async () => {
   const run = (text: string): string => `<w:r><w:t>${text}</w:t></w:r>`;
   const body = `<w:p><w:r><w:t xml:space="preserve">Runs </w:t></w:r><w:del ${changed}><w:r><w:delText>ten</w:delText></w:r></w:del><w:ins ${changed}>${run('six')}</w:ins></w:p>

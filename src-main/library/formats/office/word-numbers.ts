@@ -66,12 +66,13 @@ export class WordNumbers {
     const start = this.#started.has(begun) ? undefined : found.starts.get(at);
     this.#started.add(begun);
     counts[at] = start ?? (counts[at] === undefined ? level.start : counts[at] + 1);
+    // A number below one that does not occur counts it: after "2.a.I" comes "2.b".
+    for (let above = 0; above < at; above += 1) counts[above] ??= found.levels[above]?.start;
     for (let below = at + 1; below < LEVELS; below += 1) {
       const restart = found.levels[below]?.restart ?? below;
       if (restart !== 0 && at < restart) counts[below] = undefined;
     }
     if (level.format === 'bullet') return '-';
-    if (level.format === 'none') return level.text.replace(/%\d/g, '').trim();
     return level.text
       .replace(/%(\d)/g, (_, digit: string) => {
         const place = Number(digit) - 1;
@@ -157,6 +158,7 @@ export function formatNumber(number: number, format: string): string {
     case 'ordinal':
       return `${number}${ordinalEnding(number)}`;
     case 'none':
+    case 'bullet':
       return '';
     case 'decimalEnclosedCircle':
       return number >= 1 && number <= 20 ? String.fromCodePoint(0x245f + number) : String(number);
