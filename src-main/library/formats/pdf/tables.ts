@@ -1,3 +1,4 @@
+import { isDivided } from './hyphens.ts';
 import type { Line } from './layout.ts';
 import type { Rule } from './paint.ts';
 import type { Row } from './segments.ts';
@@ -47,7 +48,7 @@ export function tableLines(
 
 function rowLines(rows: readonly Row[][], rules: readonly number[]): Line[] {
   const merged = mergedRows(rows, rules);
-  const texts = merged.map((row) => row.map((cell) => cell.map(({ text }) => text).join(' ')));
+  const texts = merged.map((row) => row.map((cell) => cellText(cell)));
   const hasHeader = isHeader(merged, texts, rules);
   const lines = hasHeader ? tableText(texts).split('\n') : texts.map((row) => tableText([row]));
   const segments = merged.slice(merged.length - lines.length).map((row) => row.flat());
@@ -64,6 +65,14 @@ function rowLines(rows: readonly Row[][], rules: readonly number[]): Line[] {
       row: true,
     };
   });
+}
+
+/** A word divided at the end of a line of the cell is one again. */
+function cellText(cell: Row): string {
+  return cell.reduce((text, part) => {
+    if (isDivided(text, part.text)) return text.slice(0, -1) + part.text;
+    return text === '' ? part.text : `${text} ${part.text}`;
+  }, '');
 }
 
 /** The first row names the columns if a line is drawn below it, or if numbers stand below its words. */
