@@ -217,6 +217,10 @@ test('what is no text is refused', () => {
 });
 
 test('a file that begins with ASCII is not in UTF-16, whatever bytes follow', () => {
-  const bytes = Buffer.concat([Buffer.from('<HTML><HEAD>'.repeat(50)), Buffer.from([0xc0, 7, 0, 2, 0, 0])]);
+  const bytes = Buffer.concat([
+    Buffer.from('<HTML><HEAD>'.repeat(50)),
+    Buffer.from('c06c07000002000080c26c07', 'hex'),
+    Buffer.from('</HEAD>'.repeat(10)),
+  ]);
   expect(decode(bytes, 'a.html').text).toContain('<HTML><HEAD>');
 });

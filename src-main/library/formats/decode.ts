@@ -175,7 +175,8 @@ function sampleOf(bytes: Buffer): Buffer {
     }
     start = end;
   }
-  return Buffer.concat(lines);
+  // Control characters, which are left out of the text, would speak for UTF-16.
+  return Buffer.concat(lines).filter((byte) => byte > 8) as Buffer;
 }
 
 /** Sequences that switch to Japanese characters (RFC 1468, RFC 1554), and those to Korean ones (RFC 1557). */

@@ -27,7 +27,8 @@ export function guessEncoding(sample: Buffer): EncodingGuess | undefined {
   const guesses = detectAll(sample, { minimumThreshold: 0, excludeEncodings: RARE }).flatMap(
     ({ encoding, confidence }) => {
       const name = NAMES[encoding ?? ''] ?? encoding ?? '';
-      if (!iconv.encodingExists(name)) return [];
+      // Wide encodings without a mark were tried before, and any bytes are valid in them.
+      if (!iconv.encodingExists(name) || /^utf-?(?:16|32)/i.test(name)) return [];
       const text = iconv.decode(sample, name);
       return [{ encoding: name, confidence, text, oddities: odditiesIn(text) }];
     },
