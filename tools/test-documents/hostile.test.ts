@@ -73,7 +73,7 @@ describe('files made to exhaust memory or time', () => {
     const many = Array.from({ length: 60_000 }, (_, i) => ({ name: `word/${i}.xml`, data: '' }));
     expect(
       await outcome('many.docx', zip([{ name: 'word/document.xml', data: '<w:document/>' }, ...many])),
-    ).toBe('DOCUMENT_NO_TEXT');
+    ).toBe('DOCUMENT_TOO_LARGE');
     const inner = zip([{ name: 'a', data: Buffer.alloc(50 * MiB) }]);
     expect(await outcome('nested.docx', zip([{ name: 'b.zip', data: inner }]))).toBe('DOCUMENT_UNREADABLE');
     await expectNextIsRead();
