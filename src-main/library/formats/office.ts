@@ -40,6 +40,8 @@ async function archiveParser(file: SourceFile): Promise<DocumentParser> {
 /** A document from before 2007, or a newer one with a password ([MS-OFFCRYPTO] 2.3.4.4). */
 async function compoundParser({ name, bytes }: SourceFile): Promise<DocumentParser> {
   const streams = compoundStreams(bytes);
+  // Word adds a document of 1997 that says so.
+  if (streams?.has('encryptedpackage') === true && /\.\w{3}[xm]$/i.test(name)) throw encrypted(name);
   // Streams of embedded documents come after its own.
   const main = [...(streams?.keys() ?? [])].find(
     (name) => name === 'powerpoint document' || name === 'worddocument',
