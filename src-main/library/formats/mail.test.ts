@@ -20,6 +20,14 @@ function parts(kind: string, boundary: string, ...all: string[]): string {
 }
 
 describe('messages', () => {
+  test('in a mailbox, also without a header', async () => {
+    const { text } = await read(
+      'a.mbox',
+      'From ida Mon Jun 01 10:00:00 2009\n\nOne\n\nFrom ida Mon Jun 01 11:00:00 2009\n\nTwo\n',
+    );
+    expect(text).toBe('# Message 1\n\nOne\n\n# Message 2\n\nTwo');
+  });
+
   test('quoted-printable text', async () => {
     const body =
       'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\nRaised by 30=C2=A0cm. Gr=C3=BC=C3=9Fe';
@@ -213,6 +221,28 @@ describe('Outlook', () => {
       text: 'From: Ida Voss <ida@example.org>\nTo: Per Lund <per@example.org>\nDate: Tue, 3 Feb 2026 10:00:00 +0100\nSubject: Weir\n\nRaised by 30 cm.\nGrüße',
       warnings: ['1 attachment was not read: plan.pdf.'],
     });
+  });
+
+  test('rich text is read if it is the only text', async () => {
+    const rtf = String.raw`{\rtf1\ansi Raised by 30 cm.\par}`;
+    const packed = Buffer.alloc(16 + rtf.length);
+    packed.writeUInt32LE(packed.length - 4, 0);
+    packed.writeUInt32LE(rtf.length, 4);
+    packed.write('MELA', 8); // not compressed
+    packed.write(rtf, 16);
+    const document = await read('a.msg', compound({ ...message, '__substg1.0_10090102': packed }));
+    expect(document.text).toMatch(/Subject: Weir\n\nRaised by 30 cm\.$/);
+    expect(document.warnings).toEqual([]);
+  });
+
+  test('an attached document is a page', async () => {
+    const attachment = {
+      '__properties_version1.0': Buffer.alloc(8),
+      '__substg1.0_3707001F': text('plan.md'),
+      '__substg1.0_37010102': Buffer.from('By May.'),
+    };
+    const source = compound({ ...message, '__attach_version1.0_#00000000': attachment });
+    expect((await read('a.msg', source)).text).toMatch(/\n\n# plan\.md\n\nBy May\.$/);
   });
 
   test('a page', async () => {

@@ -39,7 +39,10 @@ export const mbox: DocumentParser = async ({ bytes, name }) => {
   let damaged = 0;
   let hidden = 0;
   for (const message of messages) {
-    const source = message.replace(/^From [^\n]*\n/, '').replace(/^>(>*From )/gm, '$1');
+    const source = message
+      .replace(/^From (\S+)[^\n]*\n(\r?\n)/, 'Return-Path: <$1>\n$2') // a message without a header
+      .replace(/^From [^\n]*\n/, '')
+      .replace(/^>(>*From )/gm, '$1');
     const letter = await readLetter(Buffer.from(source, 'latin1'), name).catch(() => undefined);
     if (!letter) {
       damaged++;

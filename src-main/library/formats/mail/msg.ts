@@ -1,9 +1,11 @@
+import { decompressRTF } from '@kenjiuno/decompressrtf';
 import MsgReaderModule, { type FieldsData } from '@kenjiuno/msgreader';
 import { decodePage } from '../html/encoding.ts';
 import { broken, noText, reasonOf } from '../errors.ts';
 import type { DocumentParser } from '../format.ts';
 import { letterDocument } from './letter-document.ts';
 import { letterText, personText, type Letter } from './letter.ts';
+import { readRtf } from '../office/rtf.ts';
 import { plainText } from '../text.ts';
 
 /** Its types declare what some loaders do with a CommonJS module; others give its default export itself. */
@@ -22,13 +24,7 @@ export const msg: DocumentParser = async (file) => {
   const letter = letterOf(fields, contentOf, name);
   if (letterText(letter).text === '' && fields.messageClass === undefined)
     throw broken(name, 'it is not a message of Outlook');
-  const document = await letterDocument(letter, name);
-  if (letter.text.trim() === '' && letter.html === '' && fields.compressedRtf)
-    return {
-      ...document,
-      warnings: [...document.warnings, 'The text of the message is in Rich Text Format and was not read.'],
-    };
-  return document;
+  return letterDocument(letter, name);
 };
 
 type Attachment = NonNullable<FieldsData['attachments']>[number];
@@ -61,7 +57,10 @@ function readFields(
 }
 
 function letterOf(fields: FieldsData, contentOf: (attachment: Attachment) => Buffer, name: string): Letter {
-  const { subject = '', body = '', bodyHtml, html, attachments = [], recipients = [] } = fields;
+  const { subject = '', bodyHtml, html, attachments = [], recipients = [] } = fields;
+  const page = bodyHtml ?? (html ? decodePage(Buffer.from(html), name).text : '');
+  const body =
+    fields.body?.trim() || (page === '' && fields.compressedRtf ? richText(fields.compressedRtf) : '');
   const people = (kind: string): string =>
     recipients
       .filter(({ recipType = 'to' }) => recipType === kind)
@@ -81,18 +80,29 @@ function letterOf(fields: FieldsData, contentOf: (attachment: Attachment) => Buf
       fields.messageDeliveryTime ??
       '',
     subject: subject.replace(/\s+/g, ' ').trim(),
-    html: bodyHtml ?? (html ? decodePage(Buffer.from(html), name).text : ''),
+    html: page,
     text: body,
     attachments: encrypted
       ? []
       : attachments
           .filter(({ attachmentHidden }) => attachmentHidden !== true)
-          .map((one) => ({
-            name: one.fileName ?? one.name ?? one.fileNameShort ?? 'unnamed',
-            bytes: contentOf(one),
-          })),
-    isEncrypted: encrypted && body.trim() === '',
+          .map((one) => ({ name: nameOf(one), bytes: contentOf(one) })),
+    isEncrypted: encrypted && body === '',
   };
+}
+
+function nameOf({ fileName, name, fileNameShort, innerMsgContent }: Attachment): string {
+  const own = fileName ?? name ?? fileNameShort ?? 'unnamed';
+  return innerMsgContent ? `${own}.msg` : own;
+}
+
+/** The only body of many messages of Outlook ([MS-OXRTFCP]). */
+function richText(compressed: Uint8Array): string {
+  try {
+    return readRtf(Buffer.from(decompressRTF([...compressed]))).text;
+  } catch {
+    return ''; // the message has people and a subject all the same
+  }
 }
 
 /** Inside an organisation, Outlook keeps names of its directory in place of addresses. */
