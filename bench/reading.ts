@@ -110,7 +110,7 @@ function summaryOf(kind: string, some: readonly Row[]) {
     kind,
     files: some.length,
     read: read.length,
-    warned: read.filter(({ reading }) => reading.document!.warnings.length > 0).length,
+    warned: read.filter(({ reading }) => (reading.document?.warnings.length ?? 0) > 0).length,
     refused: countsOf(some.flatMap(({ reading }) => reading.refusal?.code ?? [])),
     medianMs: median(times),
     maxMs: Math.max(...times),
@@ -119,11 +119,11 @@ function summaryOf(kind: string, some: readonly Row[]) {
     medianRecall: scored.length ? median(recalls) : undefined,
     over90: scored.length ? recalls.filter((recall) => recall >= 0.9).length / scored.length : undefined,
     medianPrecision: scored.length ? median(scored.map(({ precision }) => precision)) : undefined,
-    ...(others && {
-      readByBoth: both.length,
+    comparison: others && {
+      files: both.length,
       ms: sum(both.map(({ reading }) => reading)),
       msBefore: sum(both.map(({ before }) => before)),
-    }),
+    },
   };
 }
 
@@ -143,16 +143,16 @@ function print(): void {
       ...[each.medianMs.toFixed(0), each.maxMs.toFixed(0), each.peakMiB.toFixed(0)],
       each.compared,
       ...[each.medianRecall, each.over90, each.medianPrecision].map((share) => share?.toFixed(3) ?? ''),
-      ...(others ? [each.readByBoth!, each.ms!.toFixed(0), each.msBefore!.toFixed(0)] : []),
+      ...(each.comparison ? Object.values(each.comparison).map((value) => value.toFixed(0)) : []),
     ]);
   }
   console.log(table.toString());
   const worst = rows
-    .filter(({ scores }) => scores)
-    .sort((a, b) => a.scores!.recall - b.scores!.recall)
+    .flatMap(({ file, scores }) => (scores ? { file, scores } : []))
+    .sort((a, b) => a.scores.recall - b.scores.recall)
     .slice(0, Number(args.worst));
   for (const { file, scores } of worst) {
-    const { recall, precision, missing, extra } = scores!;
+    const { recall, precision, missing, extra } = scores;
     console.log(`${file}: recall ${recall.toFixed(3)}, precision ${precision.toFixed(3)}`);
     console.log(`  missing: ${missing.slice(0, 12).join(' ')}\n  extra: ${extra.slice(0, 12).join(' ')}`);
   }

@@ -4,10 +4,11 @@ import { extname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
 import type { ParsedDocument } from '../../src-main/library/formats/format.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
+import type * as parserProcess from '../../src-main/library/parser/parser-process.ts';
+import type * as spawn from '../../src-main/library/parser/spawn.ts';
+import type { KvasirError } from '../../src-shared/errors.ts';
 
-type Modules = typeof import('../../src-main/library/parser/parser-process.ts') &
-  typeof import('../../src-main/library/parser/spawn.ts');
+type Modules = typeof parserProcess & typeof spawn;
 
 export interface Reading {
   /** Without it the file was refused. */
@@ -100,6 +101,6 @@ export class CheckoutReader {
 
 function refusalOf(error: unknown): { code: string; message: string } {
   // Another checkout has a class of errors of its own.
-  const { code, message } = error as KvasirError;
-  return { code: code ?? 'INTERNAL', message };
+  const { code = 'INTERNAL', message } = error as Partial<KvasirError> & Error;
+  return { code, message };
 }

@@ -4,7 +4,7 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const HYPHEN = /(?<=\p{L})[-\u00ad\u2010]\s*(?=\p{L})/gu;
 
 /** How often each word occurs, after NFKC, in lower case, without hyphens; punctuation and symbols are no words. */
-export function wordsOf(text: string): Map<string, number> {
+function wordsOf(text: string): Map<string, number> {
   const plain = text.normalize('NFKC').toLowerCase().replace(HYPHEN, '').replace(UNSPACED, ' $& ');
   const counts = new Map<string, number>();
   for (const [word] of plain.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -26,8 +26,9 @@ export interface WordScores {
 export function compareWords(text: string, reference: string): WordScores | undefined {
   const read = wordsOf(text);
   const right = wordsOf(reference);
-  const total = (words: ReadonlyMap<string, number>): number => words.values().reduce((sum, n) => sum + n, 0);
-  const shared = read.entries().reduce((sum, [word, n]) => sum + Math.min(n, right.get(word) ?? 0), 0);
+  const total = (words: ReadonlyMap<string, number>): number =>
+    [...words.values()].reduce((sum, n) => sum + n, 0);
+  const shared = [...read].reduce((sum, [word, n]) => sum + Math.min(n, right.get(word) ?? 0), 0);
   if (right.size === 0) return undefined;
   return {
     recall: shared / total(right),

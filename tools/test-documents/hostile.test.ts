@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pdfFile } from '../../src-main/testing/pdf-file.ts';
 import { formatOf } from '../../src-main/library/formats/formats.ts';
 import { ParserProcess } from '../../src-main/library/parser/parser-process.ts';
-import { KvasirError } from '../../src-shared/errors.ts';
+import type { KvasirError } from '../../src-shared/errors.ts';
 import { epub, pdf, slides, word, workbook } from './documents.ts';
 import { zip } from './zip.ts';
 
