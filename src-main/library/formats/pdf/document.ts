@@ -31,6 +31,12 @@ const PATCHES: readonly (readonly [from: string, to: string])[] = [
        return xml;
      }),`,
   ],
+  // Work whose results are not used: the text below links, and the outlines of letters.
+  [
+    'annotation.overlaysTextContent && isVisible',
+    'annotation.overlaysTextContent && annotation.data.subtype !== "Link" && isVisible',
+  ],
+  ['PartialEvaluator.buildFontPaths(font, glyphs, this.handler, this.options);', ''],
 ];
 
 let worker: Promise<unknown> | undefined;
