@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { encryptedPdf } from '../../testing/encrypted-pdf.ts';
 import { pdfFile } from '../../testing/pdf-file.ts';
 import { parserOf } from './formats.ts';
 import { pdf } from './pdf.ts';
@@ -79,3 +80,12 @@ test('an empty file is empty, not damaged, whatever it calls itself', async () =
     await expect(parsed).rejects.toMatchObject({ code: 'DOCUMENT_NO_TEXT' });
   }
 });
+
+test.each(['RC4-40', 'RC4-128', 'AES-128', 'AES-256-R5', 'AES-256-R6'] as const)(
+  'encrypted by %s with an empty password',
+  async (encryption) => {
+    const bytes = encryptedPdf(encryption, 'The ferry leaves at six.');
+    expect(bytes.includes('ferry')).toBe(false);
+    expect((await pdf({ name: 'a.pdf', bytes })).text).toBe('The ferry leaves at six.');
+  },
+);
