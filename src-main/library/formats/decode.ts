@@ -15,6 +15,9 @@ const MIN_FREQUENT_SHARE = 0.35;
 /** Lines that a warning names. */
 const MAX_LINES = 5;
 
+/** Control characters of ASCII, but for white space. */
+const CONTROL = /[^\P{Cc}\t\n\f\r]/u;
+
 export interface DecodedText {
   text: string;
   /** What was replaced or left out, and whether the encoding is a guess. */
@@ -28,6 +31,11 @@ export interface DecodedText {
  */
 export function decode(bytes: Buffer, name: string, declared = labelIn(bytes)): DecodedText {
   const { encoding, guess } = encodingOf(bytes, name, declared);
+  if (encoding === 'utf8' && isAscii(bytes)) {
+    const text = bytes.toString('latin1');
+    // As most source code and data: nothing to leave out.
+    if (!CONTROL.test(text)) return { text: text.replace(/\r\n?/g, '\n'), warnings: [] };
+  }
   const decoded = encoding === 'iso-2022' ? decodeIso2022(bytes) : iconv.decode(bytes, encoding);
   const damaged = decoded.includes('\ufffd') && !(encoding === 'utf8' && isUtf8(bytes));
   const lines = (damaged ? decoded.replace(/\ufffd+/g, '\ufffd') : decoded).replace(/\r\n?/g, '\n');

@@ -4,6 +4,7 @@ import type { DocumentParser } from './format.ts';
 
 /** Deeper values are not indented further: the text would grow with the square of the depth. */
 const MAX_INDENT = 32;
+const NEW_LINES = Array.from({ length: MAX_INDENT + 1 }, (_, depth) => `\n${' '.repeat(depth)}`);
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/gs;
 
@@ -21,19 +22,19 @@ export const json: DocumentParser = ({ bytes, name }) => {
 function formatted(text: string): string {
   let depth = 0;
   let last = '';
-  const parts: string[] = [];
-  const newLine = (): number => parts.push(`\n${' '.repeat(Math.min(depth, MAX_INDENT))}`);
-  for (const [token] of text.matchAll(TOKEN)) {
+  let whole = '';
+  const newLine = (): string => NEW_LINES[Math.min(depth, MAX_INDENT)] ?? '';
+  for (const token of text.match(TOKEN) ?? []) {
     const isEmpty = last === '{' || last === '[';
     if (token === '}' || token === ']') {
       depth--;
-      if (!isEmpty) newLine();
-    } else if (isEmpty || last === ',') newLine();
+      if (!isEmpty) whole += newLine();
+    } else if (isEmpty || last === ',') whole += newLine();
     if (token === '{' || token === '[') depth++;
-    parts.push(token === ':' ? ': ' : token);
+    whole += token === ':' ? ': ' : token;
     last = token;
   }
-  return parts.join('');
+  return whole;
 }
 
 function isJson(text: string): boolean {
