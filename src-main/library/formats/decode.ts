@@ -183,8 +183,10 @@ function sampleOf(bytes: Buffer): Buffer {
     }
     start = end;
   }
-  // Control characters, which are left out of the text, would speak for UTF-16.
-  return Buffer.concat(lines).filter((byte) => byte > 8) as Buffer;
+  const sample = Buffer.concat(lines);
+  // Few control characters, which are left out of the text, would speak for UTF-16; many of them say that it is no text.
+  const plain = Buffer.from(sample.filter((byte) => byte > 8));
+  return sample.length - plain.length < bytes.length / 10 ? plain : sample;
 }
 
 /** Sequences that switch to Japanese characters (RFC 1468, RFC 1554), and those to Korean ones (RFC 1557). */
