@@ -5,7 +5,6 @@ import type { DocumentParser } from './format.ts';
 /** Deeper values are not indented further: the text would grow with the square of the depth. */
 const MAX_INDENT = 32;
 const NEW_LINES = Array.from({ length: MAX_INDENT + 1 }, (_, depth) => `\n${' '.repeat(depth)}`);
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/gs;
 
 /** Numbers stay as they are written: parsing them would change large integers and drop the zero of 1.10. */
@@ -21,20 +20,40 @@ export const json: DocumentParser = ({ bytes, name }) => {
 /** JSON without line ends is formatted; other JSON keeps its author's layout. */
 function formatted(text: string): string {
   let depth = 0;
-  let last = '';
   let whole = '';
-  const newLine = (): string => NEW_LINES[Math.min(depth, MAX_INDENT)] ?? '';
-  for (const token of text.match(TOKEN) ?? []) {
-    const isEmpty = last === '{' || last === '[';
-    if (token === '}' || token === ']') {
-      depth--;
-      if (!isEmpty) whole += newLine();
-    } else if (isEmpty || last === ',') whole += newLine();
-    if (token === '{' || token === '[') depth++;
-    whole += token === ':' ? ': ' : token;
-    last = token;
+  let from = 0;
+  let isEmpty = false; // whether an object or list has just begun
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charAt(at);
+    const isEnd = sign === '}' || sign === ']';
+    if (isEnd) depth--;
+    if (sign <= ' ' || isEnd || isEmpty) {
+      whole += text.slice(from, at);
+      from = sign <= ' ' ? at + 1 : at;
+    }
+    if (sign <= ' ') continue;
+    if (isEnd !== isEmpty) whole += newLine(depth);
+    isEmpty = sign === '{' || sign === '[';
+    if (isEmpty) depth++;
+    else if (sign === '"') at = closingQuote(text, at);
+    else if (sign === ',' || sign === ':') {
+      whole += text.slice(from, at + 1) + (sign === ':' ? ' ' : newLine(depth));
+      from = at + 1;
+    }
   }
-  return whole;
+  return whole + text.slice(from);
+}
+
+function newLine(depth: number): string {
+  return NEW_LINES[Math.min(depth, MAX_INDENT)] ?? '';
+}
+
+function closingQuote(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); ; at = text.indexOf('"', at + 1)) {
+    let escape = at - 1;
+    while (text[escape] === '\\') escape--;
+    if ((at - escape) % 2 === 1) return at;
+  }
 }
 
 function isJson(text: string): boolean {
