@@ -4,6 +4,7 @@ import type { DocumentParser } from './format.ts';
 import { sheetOf } from './sheets/parsed-sheet.ts';
 import { tableLines, tableRows } from './tables/table.ts';
 
+const LINE_FEED = 10;
 const DELIMITERS = [',', ';', '\t', '|'];
 /** Rows from which the delimiter is guessed. */
 const SAMPLE_ROWS = 50;
@@ -120,9 +121,12 @@ function blanksAt(text: string, at: number): number {
 }
 
 function endOfCell(text: string, from: number, delimiter: string): number {
-  let at = from;
-  while (at < text.length && text[at] !== delimiter && text[at] !== '\n') at++;
-  return at;
+  const mark = delimiter.charCodeAt(0);
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === mark || code === LINE_FEED) return at;
+  }
+  return text.length;
 }
 
 /** Whether the lines of a cell would be rows of the table, the first behind `before` cells. */

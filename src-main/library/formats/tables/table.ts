@@ -202,7 +202,7 @@ function rowLine(names: ReadonlyMap<number, string>, row: TableRow): string {
 }
 
 function textsOf(row: TableRow, named: (column: number, text: string) => string): string[] {
-  const columns = new Set([...row.cells.keys(), ...(row.notes?.keys() ?? [])]);
+  const columns = row.notes ? new Set([...row.cells.keys(), ...row.notes.keys()]) : row.cells.keys();
   return [...columns]
     .sort((a, b) => a - b)
     .map((column) => {
@@ -217,5 +217,5 @@ function withMark(line: string, { mark }: TableRow): string {
 }
 
 function oneLine(cell: string): string {
-  return cell.replace(/\s+/g, ' ').trim();
+  return /\s/.test(cell) ? cell.replace(/\s+/g, ' ').trim() : cell;
 }
