@@ -48,6 +48,10 @@ export const ERROR_CODES = [
   'REMOTE_SLOW', // timeout: it sent nothing for too long
   'REMOTE_CUT', // the connection ended in the middle of an answer
   'REMOTE_PROTOCOL', // its response does not match OpenAI's API
+  // web pages
+  'PAGE_PRIVATE', // the address leads to this computer or a private network
+  'PAGE_UNREACHABLE', // the server could not be reached, took too long or answered with an error
+  'PAGE_UNSUPPORTED', // it is of a kind that Kvasir does not read
   // library and chat
   'LIBRARY_NOT_FOUND',
   'LIBRARY_EMPTY', // no readable document in the folder

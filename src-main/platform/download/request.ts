@@ -1,7 +1,8 @@
-import http, { type IncomingMessage } from 'node:http';
+import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { reachOf } from '../../../src-shared/reach.ts';
+import { unlessAborted } from '../abort.ts';
 import { messageOf } from '../failure.ts';
 
 const MAX_REDIRECTS = 5;
@@ -33,11 +34,14 @@ export class PermanentDownloadError extends KvasirError {
   }
 }
 
+/** Chooses the agent, and what else a connection to a URL needs; its KvasirErrors are those of `get`. */
+export type Connect = (url: URL) => RequestOptions | Promise<RequestOptions>;
+
 /**
  * GET, following at most five redirects, none of them away from http and https or from https to http. Interrupted when
  * the server cannot be reached or asks to retry; Refused if it refuses. Returns 416 responses. The caller must destroy
  * a response that it does not read to the end. An `authorization` header goes only to the original server, never to the
- * target of a redirect.
+ * target of a redirect. `connect` is asked again for every redirect.
  *
  * Not by `fetch`: with the undici in Node 24, a server that closes the connection while the body waits to be read
  * crashes the whole process (nodejs/undici#5360).
@@ -46,11 +50,12 @@ export async function get(
   address: string,
   headers: Record<string, string>,
   signal: AbortSignal,
+  connect: Connect = byEnvironment,
 ): Promise<IncomingMessage> {
   let url = new URL(address);
   let sent = headers;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await getOnce(url, sent, signal);
+    const response = await getOnce(url, sent, signal, connect);
     const { location } = response.headers;
     const status = statusOf(response);
     if (status < 300 || status >= 400 || location === undefined) {
@@ -77,16 +82,15 @@ async function getOnce(
   url: URL,
   headers: Record<string, string>,
   signal: AbortSignal,
+  connect: Connect,
 ): Promise<IncomingMessage> {
   try {
+    const options = await unlessAborted(Promise.resolve(connect(url)), signal);
     return await new Promise((resolve, reject) => {
-      const { request, Agent } = url.protocol === 'https:' ? https : http;
-      // A new agent: no connection that a server may have closed. Uses the proxy from the environment, except for hosts
-      // on this machine.
-      const agent = new Agent(reachOf(url.hostname) === 'here' ? {} : { proxyEnv: process.env });
+      const { request } = url.protocol === 'https:' ? https : http;
       // A compressed body would have other byte positions than the file.
       const all = { 'accept-encoding': 'identity', 'user-agent': 'kvasir', ...headers };
-      request(url, { headers: all, agent, signal }, (response) => {
+      request(url, { ...options, headers: all, signal }, (response) => {
         response.on('error', () => undefined); // the reader gets the error; an unread body must not crash the process
         resolve(response);
       })
@@ -95,9 +99,15 @@ async function getOnce(
         .end();
     });
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || error instanceof KvasirError) throw error;
     throw new UnreachableError(`${url.host} could not be reached (${causeOf(error)}).`, 0, { cause: error });
   }
+}
+
+/** A new agent: no connection that a server may have closed. Uses the proxy from the environment, except for hosts on this machine. */
+function byEnvironment({ protocol, hostname }: URL): RequestOptions {
+  const { Agent } = protocol === 'https:' ? https : http;
+  return { agent: new Agent(reachOf(hostname) === 'here' ? {} : { proxyEnv: process.env }) };
 }
 
 function redirected(from: URL, location: string): URL {

@@ -131,6 +131,15 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '服务器的回应不符合 OpenAI 接口。',
     advice: '请检查地址：通常以 /v1 结尾，前面不能有登录页面。',
   },
+  PAGE_PRIVATE: {
+    message: '该地址位于本机或专用网络；Kvasir 只从互联网获取网页。',
+    advice: '请在浏览器中保存该网页，然后添加文件。',
+  },
+  PAGE_UNREACHABLE: { message: '无法获取该网页。', advice: '请检查地址和网络连接，然后重试。' },
+  PAGE_UNSUPPORTED: {
+    message: '该地址的内容不是 Kvasir 能读取的类型。',
+    advice: '请在浏览器中下载，转换为 PDF 或 HTML 后再添加。',
+  },
   LIBRARY_NOT_FOUND: {
     message: '找不到该资料库的文件夹。',
     advice: '请检查路径，以及所在的磁盘是否已连接。',
