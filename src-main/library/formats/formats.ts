@@ -75,13 +75,14 @@ const UNSUPPORTED = new Set('wpd ps'.split(' '));
 
 /**
  * The parser for files of this extension. An unknown kind, which somebody named on purpose, is tried as text; the parser rejects it if it
- * is not.
+ * is not. `article`: of a web page, only that.
  */
-export function parserOf(format: string): Promise<DocumentParser> {
+export async function parserOf(format: string, article = false): Promise<DocumentParser> {
   if (UNSUPPORTED.has(format))
-    return Promise.resolve(({ name }) => {
+    return ({ name }) => {
       throw unsupported(name);
-    });
+    };
+  if (article && KINDS.get(format) === 'html') return (await import('./html/article.ts')).article;
   return kindOf(format).parser();
 }
 

@@ -1,15 +1,26 @@
 import { noText } from './errors.ts';
-import type { DocumentParser } from './format.ts';
-import { htmlToText } from './html/text.ts';
+import type { DocumentParser, SourceFile } from './format.ts';
+import { htmlToText, type HtmlText } from './html/text.ts';
 import { decodePage } from './html/encoding.ts';
 
-export const html: DocumentParser = ({ bytes, name }) => {
-  const { text: page, warnings } = decodePage(bytes, name);
-  const xhtml = /^\s*<\?xml\s/.test(page) || /\.xht(?:ml)?$/i.test(name);
-  const { text, headings, title, hiddenWords } = htmlToText(page, [], xhtml);
-  if (text === '') throw noText(name, 'it has only scripts, pictures or hidden text');
-  return { text, headings, title, pages: [], warnings: [...warnings, ...hiddenWarnings(hiddenWords)] };
+export const html: DocumentParser = (file) => {
+  const { page, xhtml, warnings } = pageOf(file);
+  const whole = htmlToText(page, [], xhtml);
+  if (whole.text === '') throw noText(file.name, 'it has only scripts, pictures or hidden text');
+  return documentOf(whole, warnings);
 };
+
+export function pageOf({ bytes, name }: SourceFile): { page: string; xhtml: boolean; warnings: string[] } {
+  const { text: page, warnings } = decodePage(bytes, name);
+  return { page, xhtml: /^\s*<\?xml\s/.test(page) || /\.xht(?:ml)?$/i.test(name), warnings };
+}
+
+export function documentOf(
+  { text, headings, title, hiddenWords }: HtmlText,
+  warnings: readonly string[],
+): ReturnType<DocumentParser> {
+  return { text, headings, title, pages: [], warnings: [...warnings, ...hiddenWarnings(hiddenWords)] };
+}
 
 export function hiddenWarnings(words: number): string[] {
   return words > 0 ? [`Hidden text was left out: ${words} ${words === 1 ? 'word' : 'words'}.`] : [];

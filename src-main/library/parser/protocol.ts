@@ -19,6 +19,8 @@ export interface ParseRequest extends FileRequest {
   work: 'parse';
   /** Hash of the known bytes: the same bytes are not parsed again. */
   knownSha256: string | undefined;
+  /** Of an HTML page, only its article. */
+  article?: boolean | undefined;
 }
 
 /** To read rows of one sheet, for display. */

@@ -48,14 +48,14 @@ const WORKS: {
 };
 
 async function parse(
-  { id, name, format, knownSha256 }: ParseRequest,
+  { id, name, format, knownSha256, article = false }: ParseRequest,
   bytes: Buffer,
 ): Promise<Works['parse']['result']> {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   if (sha256 === knownSha256) return { sha256 };
   // Whatever its kind: damage of zeros is not damage of a format. Source code may be empty.
   if (textKindOf(format) === 'prose' && !bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
-  const read = await parserOf(format);
+  const read = await parserOf(format, article);
   const { text, headings, title, pages, warnings } = await read({ name, bytes });
   if (text.length > MAX_TEXT_UNITS) {
     throw tooLarge(name, `its text has more than ${MAX_TEXT_UNITS / 1024 / 1024} million characters`);

@@ -1,7 +1,7 @@
 import { parseDocument } from 'htmlparser2';
 
-type Root = ReturnType<typeof parseDocument>;
-export type HtmlNode = Root['childNodes'][number];
+export type PageRoot = ReturnType<typeof parseDocument>;
+export type HtmlNode = PageRoot['childNodes'][number];
 type HtmlWords = Extract<HtmlNode, { nodeType: 3 }>;
 export type HtmlElement = Extract<HtmlNode, { attribs: Record<string, string> }>;
 
@@ -9,7 +9,7 @@ export type HtmlElement = Extract<HtmlNode, { attribs: Record<string, string> }>
  * `xhtml`: elements may close themselves and CDATA sections are text, as in XML. Otherwise it is read like HTML, since books and saved
  * pages are often not well formed.
  */
-export function parseHtml(html: string, xhtml: boolean): Root {
+export function parseHtml(html: string, xhtml: boolean): PageRoot {
   return parseDocument(html, { recognizeSelfClosing: xhtml, recognizeCDATA: xhtml });
 }
 
@@ -22,7 +22,7 @@ export function isWords(node: HtmlNode): node is HtmlWords {
   return node.nodeType === 3;
 }
 
-export function childrenOf(node: HtmlNode | Root): readonly HtmlNode[] {
+export function childrenOf(node: HtmlNode | PageRoot): readonly HtmlNode[] {
   return 'children' in node ? node.children : [];
 }
 
@@ -43,7 +43,7 @@ export function rolesOf({ attribs }: HtmlElement): string[] {
 }
 
 /** All nodes below, in order, at any depth. */
-export function* descendants(root: HtmlNode | Root): Generator<HtmlNode> {
+export function* descendants(root: HtmlNode | PageRoot): Generator<HtmlNode> {
   const stack = childrenOf(root).toReversed();
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     yield node;
@@ -54,7 +54,7 @@ export function* descendants(root: HtmlNode | Root): Generator<HtmlNode> {
 const TEXTLESS = new Set(['script', 'style', 'title']);
 
 /** The words in a node, with single spaces; at most about `limit` UTF-16 units. */
-export function flatText(root: HtmlNode | Root, limit = 100_000): string {
+export function flatText(root: HtmlNode | PageRoot, limit = 100_000): string {
   let text = '';
   for (const node of descendants(root)) {
     if (!isWords(node)) continue;

@@ -2,7 +2,16 @@ import type { ParsedHeading } from '../format.ts';
 import { leadsToNote } from './blocks.ts';
 import { HEADING, OURS } from './builder.ts';
 import { hiddenSelectors, siteNavigation } from './hidden.ts';
-import { descendants, flatText, isElement, nameOf, parseHtml, type HtmlElement } from './nodes.ts';
+import {
+  descendants,
+  flatText,
+  isElement,
+  nameOf,
+  parseHtml,
+  type HtmlElement,
+  type HtmlNode,
+  type PageRoot,
+} from './nodes.ts';
 import { PageWriter } from './walk.ts';
 
 /** Precedes, with its number, the first words of an element whose position is requested. */
@@ -24,8 +33,13 @@ export interface HtmlText {
   hasPictures: boolean;
 }
 
-/** `ids`: the elements whose positions are requested. `xhtml`: see parseHtml. */
-export function htmlToText(html: string, ids: readonly string[] = [], xhtml = false): HtmlText {
+/** `ids`: the elements whose positions are requested. `xhtml`: see parseHtml. `partOf`: what of the page is text. */
+export function htmlToText(
+  html: string,
+  ids: readonly string[] = [],
+  xhtml = false,
+  partOf = (root: PageRoot): readonly HtmlNode[] => root.children,
+): HtmlText {
   const root = parseHtml(html.replace(OURS, ' '), xhtml);
   const notes = new Map<string, string>();
   const titles = new Map<string, string>();
@@ -46,7 +60,7 @@ export function htmlToText(html: string, ids: readonly string[] = [], xhtml = fa
     notes,
     targets: new Map(ids.map((id, i) => [id, i])),
   });
-  writer.write(root.children);
+  writer.write(partOf(root));
   const title = titles.get('title') || titles.get('h1') || '';
   return { ...withHeadings(writer.text.trim(), ids), title, hiddenWords: writer.hiddenWords, hasPictures };
 }

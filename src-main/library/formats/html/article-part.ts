@@ -1,0 +1,177 @@
+import { Readability } from '@mozilla/readability';
+import JSDOMParser, { type PlainNode } from '@mozilla/readability/JSDOMParser.js';
+import {
+  descendants,
+  flatText,
+  isElement,
+  isWords,
+  nameOf,
+  type HtmlElement,
+  type HtmlNode,
+} from './nodes.ts';
+import type { PageRoot } from './nodes.ts';
+
+/** The part of a page that is its article. */
+export interface ArticlePart {
+  nodes: readonly HtmlNode[];
+  /** '' when the page has none. */
+  title: string;
+}
+
+/** Characters from which Readability is content with what it found first. */
+const ENOUGH = 200;
+/** Elements nested deeper are plain text to Readability, which is recursive. */
+const MAX_DEPTH = 400;
+/** Readability's time grows faster than their number. */
+const MAX_ELEMENTS = 50_000;
+
+/** The number of an element of the page, for those that Readability keeps. */
+const NUMBER = 'data-number';
+/** All that Readability looks at. */
+const ATTRIBUTES =
+  'class id role rel href src style hidden aria-hidden aria-modal itemprop itemtype name property content datetime'.split(
+    ' ',
+  );
+const WITHOUT_TEXT = new Set(
+  'script style template link iframe object embed svg canvas audio video'.split(' '),
+);
+
+/**
+ * Chooses the article of a page by Readability. Its part of the page is kept as it is, whatever Readability cleans away in it, but for
+ * blocks that it leaves out whole and that are navigation: these are removed from `root`. undefined when it finds no article.
+ */
+export function articlePart(root: PageRoot): ArticlePart | undefined {
+  const elements: HtmlElement[] = [];
+  const markup = new Markup(elements).page(root);
+  if (elements.length > MAX_ELEMENTS) return undefined;
+  const found = readable(markup);
+  if (!found) return undefined;
+  const kept = new Set<HtmlNode>();
+  const tops: HtmlElement[] = [];
+  const isWhole = collect(found.content, elements, kept, tops);
+  const nodes = isWhole ? tops : root.children;
+  const holders = withParents(kept);
+  for (const node of nodes) removeNavigation(node, holders);
+  return { nodes, title: found.title };
+}
+
+function readable(markup: string): { title: string; content: PlainNode } | undefined {
+  try {
+    const options = { charThreshold: ENOUGH, serializer: (node: unknown) => node as PlainNode };
+    const article = new Readability(new JSDOMParser().parse(markup), options).parse();
+    return article?.content ? { title: article.title ?? '', content: article.content } : undefined;
+  } catch {
+    return undefined; // a page that it cannot cope with
+  }
+}
+
+/**
+ * Collects the page's elements in what Readability kept: all of them, and the outermost. False if it also kept text that is in no element of
+ * the page.
+ */
+function collect(
+  node: PlainNode,
+  elements: readonly HtmlElement[],
+  kept: Set<HtmlNode>,
+  tops: HtmlElement[],
+): boolean {
+  let isWhole = true;
+  for (const child of node.childNodes) {
+    const element = child.nodeType === 1 ? elements[Number(child.getAttribute(NUMBER) ?? -1)] : undefined;
+    if (element) {
+      kept.add(element);
+      tops.push(element);
+      collect(child, elements, kept, []);
+    } else if (child.nodeType === 1) isWhole = collect(child, elements, kept, tops) && isWhole;
+    else if (child.nodeType === 3 && child.textContent.trim() !== '') isWhole = false;
+  }
+  return isWhole;
+}
+
+const NAVIGATION = new Set(['nav', 'footer', 'form']);
+const ROLES = new Set(['navigation', 'contentinfo', 'search']);
+const BLOCKS = new Set(['div', 'section', 'aside', 'header', 'ul', 'ol', 'dl', 'table', 'menu']);
+
+/** These nodes and all that they are in. */
+function withParents(nodes: Iterable<HtmlNode>): Set<HtmlNode | PageRoot> {
+  const all = new Set<HtmlNode | PageRoot>();
+  for (const start of nodes)
+    for (
+      let node: HtmlNode['parent'] | HtmlNode = start;
+      node !== null && !all.has(node as HtmlNode);
+      node = node.parent
+    )
+      all.add(node as HtmlNode);
+  return all;
+}
+
+/** Removes blocks below a node that hold nothing kept, and are navigation by name or by being mostly links. */
+function removeNavigation(top: HtmlNode, holders: ReadonlySet<HtmlNode | PageRoot>): void {
+  const isLeftOut = (node: HtmlNode): boolean => isElement(node) && !holders.has(node) && isNavigation(node);
+  for (const node of [top, ...descendants(top)])
+    if (isElement(node) && node.children.some(isLeftOut))
+      node.children = node.children.filter((child) => !isLeftOut(child));
+}
+
+function isNavigation(element: HtmlElement): boolean {
+  const name = nameOf(element);
+  if (NAVIGATION.has(name) || ROLES.has(element.attribs['role'] ?? '')) return true;
+  return BLOCKS.has(name) && isMostlyLinks(element);
+}
+
+function isMostlyLinks(element: HtmlElement): boolean {
+  let links = 0;
+  for (const node of descendants(element))
+    if (isElement(node) && node.name === 'a') links += flatText(node).length;
+  return links * 2 > flatText(element).length;
+}
+
+/** Writes a page as well-formed markup, with a number for each element. */
+class Markup {
+  readonly #elements: HtmlElement[];
+  #head = '';
+
+  constructor(elements: HtmlElement[]) {
+    this.#elements = elements;
+  }
+
+  page(root: PageRoot): string {
+    const body = this.#nodes(root.children, 0);
+    return `<html><head>${this.#head}</head><body>${body}</body></html>`;
+  }
+
+  #nodes(nodes: readonly HtmlNode[], depth: number): string {
+    return nodes.map((node) => this.#node(node, depth)).join('');
+  }
+
+  #node(node: HtmlNode, depth: number): string {
+    if (isWords(node)) return escaped(node.data);
+    if (!isElement(node)) return 'children' in node ? this.#nodes(node.children, depth) : '';
+    const name = nameOf(node).toLowerCase();
+    if (WITHOUT_TEXT.has(name)) return '';
+    if (depth > MAX_DEPTH) return escaped(flatText(node));
+    const inner = this.#nodes(node.children, depth + 1);
+    if (/^(?:html|head|body)$/.test(name) || !/^[a-z][a-z0-9-]*$/.test(name)) return inner;
+    const own = `<${name}${this.#attributes(node)}${inner === '' ? '/>' : `>${inner}</${name}>`}`;
+    if (name !== 'title' && name !== 'meta') return own;
+    this.#head += own;
+    return '';
+  }
+
+  #attributes(element: HtmlElement): string {
+    const { attribs } = element;
+    const number = this.#elements.push(element) - 1;
+    const known = ATTRIBUTES.filter((name) => name in attribs);
+    return [...known.map((name) => [name, attribs[name]]), [NUMBER, String(number)]]
+      .map(([name = '', value = '']) => ` ${name}="${escaped(value)}"`)
+      .join('');
+  }
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
