@@ -50,8 +50,10 @@ export function articlePart(root: PageRoot): ArticlePart | undefined {
   const tops: HtmlElement[] = [];
   const isWhole = collect(found.content, elements, kept, tops);
   const nodes = isWhole ? tops : root.children;
+  // What Readability did not see as an element, it did not leave out.
   const holders = withParents(kept);
-  for (const node of nodes) removeNavigation(node, holders);
+  const leftOut = new Set<HtmlNode>(elements.filter((element) => !holders.has(element)));
+  for (const node of nodes) removeNavigation(node, leftOut);
   return { nodes, title: found.title };
 }
 
@@ -93,24 +95,21 @@ const ROLES = new Set(['navigation', 'contentinfo', 'search']);
 const BLOCKS = new Set(['div', 'section', 'aside', 'header', 'ul', 'ol', 'dl', 'table', 'menu']);
 
 /** These nodes and all that they are in. */
-function withParents(nodes: Iterable<HtmlNode>): Set<HtmlNode | PageRoot> {
-  const all = new Set<HtmlNode | PageRoot>();
-  for (const start of nodes)
-    for (
-      let node: HtmlNode['parent'] | HtmlNode = start;
-      node !== null && !all.has(node as HtmlNode);
-      node = node.parent
-    )
-      all.add(node as HtmlNode);
+function withParents(nodes: Iterable<HtmlNode>): ReadonlySet<unknown> {
+  const all = new Set<unknown>();
+  for (const start of nodes) {
+    let node: HtmlNode | PageRoot | HtmlNode['parent'] = start;
+    for (; node !== null && !all.has(node); node = node.parent) all.add(node);
+  }
   return all;
 }
 
-/** Removes blocks below a node that hold nothing kept, and are navigation by name or by being mostly links. */
-function removeNavigation(top: HtmlNode, holders: ReadonlySet<HtmlNode | PageRoot>): void {
-  const isLeftOut = (node: HtmlNode): boolean => isElement(node) && !holders.has(node) && isNavigation(node);
+/** Removes blocks below a node that are among these, and are navigation by name or by being mostly links. */
+function removeNavigation(top: HtmlNode, leftOut: ReadonlySet<HtmlNode>): void {
+  const goes = (node: HtmlNode): boolean => leftOut.has(node) && isElement(node) && isNavigation(node);
   for (const node of [top, ...descendants(top)])
-    if (isElement(node) && node.children.some(isLeftOut))
-      node.children = node.children.filter((child) => !isLeftOut(child));
+    if (isElement(node) && node.children.some(goes))
+      node.children = node.children.filter((child) => !goes(child));
 }
 
 function isNavigation(element: HtmlElement): boolean {
