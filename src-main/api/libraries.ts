@@ -41,6 +41,7 @@ export function libraryHandlers(app: App): LibraryHandlers {
     'libraries.rename': ({ id, name }) => libraries.rename(id, name),
     'libraries.delete': ({ id }) => libraries.delete(id),
     'libraries.addPaths': (input) => libraries.addPaths(input),
+    'libraries.addAddress': ({ id, url }) => libraries.addAddress(id, url),
     'libraries.removeRoot': ({ id, rootId }) => libraries.removeRoot(id, rootId),
     'libraries.setWatched': ({ id, rootId, watched }) => libraries.setWatched(id, rootId, watched),
     'libraries.skipped': ({ id, rootId }) => libraries.skipped(id, rootId),
@@ -58,6 +59,7 @@ export function libraryHandlers(app: App): LibraryHandlers {
     'documents.chunks': (input) => documents.chunks(input),
     'documents.delete': ({ ids }) => documents.delete(ids),
     'documents.retry': ({ ids }) => documents.retry(ids),
+    'documents.refetch': ({ id }) => libraries.refetch(id),
 
     'queue.status': () => queue.status(),
     'queue.pause': () => {

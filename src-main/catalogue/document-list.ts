@@ -17,6 +17,8 @@ interface InfoRow {
   format: string;
   bytes: number;
   modifiedMs: number;
+  address: string | null;
+  fetchedMs: number | null;
   phase: DocumentPhase;
   failure: string | null;
   warnings: string;
@@ -30,7 +32,8 @@ interface InfoRow {
 const JOIN_CHUNKING = `LEFT JOIN chunk_set s ON s.library_id = d.library_id AND s.fingerprint = ? AND s.chunk_tokens = ?
   LEFT JOIN chunking k ON k.chunk_set_id = s.id AND k.document_id = d.id`;
 
-const SELECT = `SELECT d.id, d.library_id AS libraryId, d.path, d.title, d.format, d.bytes, d.mtime_ms AS modifiedMs, d.phase,
+const SELECT = `SELECT d.id, d.library_id AS libraryId, d.path, d.title, d.format, d.bytes, d.mtime_ms AS modifiedMs, d.address,
+  d.fetched_ms AS fetchedMs, d.phase,
   d.failure, d.warnings, json_array_length(d.pages) AS pages, coalesce(k.tokens, 0) AS tokens,
   coalesce(k.chunks, 0) AS chunks, coalesce(k.cached_chunks, 0) AS cachedChunks, coalesce(k.cached_bytes, 0) AS cacheBytes
   FROM document d ${JOIN_CHUNKING}`;

@@ -32,6 +32,8 @@ export interface DocumentRow {
   failure: Failure | null;
   warnings: string[];
   textLength: number | null;
+  /** Of the web page that it was fetched from. */
+  address: string | null;
 }
 
 /** A scan's facts about a file. */
@@ -85,7 +87,7 @@ type RawDocumentRow = Omit<DocumentRow, 'failure' | 'warnings'> & {
 };
 
 const COLUMNS = `id, library_id AS libraryId, root_id AS rootId, path, title, format, sha256, mtime_ms AS mtimeMs, bytes,
-  seen_ms AS seenMs, phase, attempts, failure, warnings, text_length AS textLength`;
+  seen_ms AS seenMs, phase, attempts, failure, warnings, text_length AS textLength, address`;
 
 /** Phases in the order in which a document passes through them. */
 export type WorkingPhase = 'waiting' | 'chunking' | 'indexing' | 'precomputing';
@@ -115,6 +117,12 @@ export class DocumentTable {
   ofPath(rootId: number, path: string): DocumentRow | undefined {
     const query = `SELECT ${COLUMNS} FROM document WHERE root_id = ? AND path = ?`;
     const row = this.#sql.get<RawDocumentRow>(query, rootId, path);
+    return row && toDocument(row);
+  }
+
+  ofAddress(libraryId: number, address: string): DocumentRow | undefined {
+    const query = `SELECT ${COLUMNS} FROM document WHERE library_id = ? AND address = ?`;
+    const row = this.#sql.get<RawDocumentRow>(query, libraryId, address);
     return row && toDocument(row);
   }
 
@@ -203,7 +211,14 @@ export class DocumentTable {
     );
   }
 
-  rename(id: number, file: FileFacts): void {
+  /** Where a file is from, and when; null: it is no fetched page. Of the same bytes, an article is other text than a file. */
+  setAddress(id: number, address: string | null, fetchedMs: number | null): void {
+    const sql = `UPDATE document SET sha256 = iif(address IS @address, sha256, ''), address = @address,
+      fetched_ms = @fetchedMs WHERE id = @id`;
+    this.#sql.run(sql, { id, address, fetchedMs });
+  }
+
+  rename(id: number, file: Pick<FileFacts, 'path' | 'format'>): void {
     this.#sql.run('UPDATE document SET path = ?, format = ? WHERE id = ?', file.path, file.format, id);
   }
 

@@ -1,13 +1,19 @@
 import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Failure } from '../../src-shared/contract/common.ts';
-import type { LibraryInfo, QueueStatus, SourceRoot } from '../../src-shared/contract/libraries.ts';
+import type {
+  DocumentInfo,
+  LibraryInfo,
+  QueueStatus,
+  SourceRoot,
+} from '../../src-shared/contract/libraries.ts';
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
+import { systemClock } from '../platform/clock.ts';
 import { traceOf } from '../platform/failure.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
@@ -31,6 +37,8 @@ import { chunkSetOf } from './queue/targets.ts';
 import { UploadFolders } from './sources/upload-folders.ts';
 import { safeRelativePath, storeUpload } from './sources/uploads.ts';
 import type { Core } from '../platform/core.ts';
+import { fetchPage } from './web/fetch-page.ts';
+import { addressOf, pagePath } from './web/page-path.ts';
 
 export interface LibraryServiceOptions extends Core {
   catalogue: Catalogue;
@@ -40,6 +48,8 @@ export interface LibraryServiceOptions extends Core {
   indexer?: DocumentIndexer | undefined;
   costs?: CostModel | undefined;
   parser?: Parser | undefined;
+  /** Replaced by tests. */
+  fetchPage?: typeof fetchPage | undefined;
   /** Called for startup problems that a person must know. */
   onFound?: ((failure: Failure) => void) | undefined;
   /** For tests that cannot wait: see RootKeeper and DocumentQueue. */
@@ -348,24 +358,67 @@ export class LibraryService {
     const path = safeRelativePath(relativePath);
     if (!isDocument(path)) throw unsupported(path); // a scan would drop it
     const root = this.#uploads.of(library.id);
+    return String(await this.#store(library, root, { path, stream, address: null }));
+  }
+
+  /**
+   * Fetches a page from the internet and queues it; one that the library has from this address is replaced. NOT_FOUND, the errors of
+   * fetchPage and storeUpload.
+   */
+  async addAddress(id: string, url: string): Promise<DocumentInfo> {
+    const library = this.#library(id);
+    const address = addressOf(url);
+    const { fetchPage: fetched = fetchPage } = this.#options;
+    const { bytes, format } = await fetched(address, this.#abort.signal);
+    const { documents } = this.#catalogue;
+    const root = this.#uploads.of(this.#library(id).id);
+    const known = documents.ofAddress(library.id, address);
+    const path = pagePath(
+      address,
+      format,
+      (one) => (documents.ofPath(root.id, one)?.address ?? address) === address,
+    );
+    if (known && known.path !== path) {
+      // It is of another kind now.
+      await rm(join(root.path, known.path), { force: true });
+      documents.rename(known.id, { path, format });
+    }
+    const stream = Readable.from([bytes]);
+    return this.documents.get(String(await this.#store(library, root, { path, stream, address })));
+  }
+
+  /** NOT_FOUND; the errors of addAddress. */
+  async refetch(documentId: string): Promise<DocumentInfo> {
+    const { address, libraryId } = this.documents.get(documentId);
+    if (address === null) throw notFound('page');
+    return this.addAddress(libraryId, address);
+  }
+
+  /** Stores a file in a root of uploads and queues it; the document's id. NOT_FOUND, the errors of storeUpload. */
+  async #store(
+    library: LibraryRow,
+    root: RootRow,
+    { path, stream, address }: { path: string; stream: Readable; address: string | null },
+  ): Promise<number | undefined> {
+    const { libraries, documents } = this.#catalogue;
     await mkdir(root.path, { recursive: true });
-    this.#catalogue.libraries.include(root.id, path); // first: a scan deletes files that are excluded and present
+    libraries.include(root.id, path); // first: a scan deletes files that are excluded and present
     await storeUpload(root.path, path, stream, this.#options.settings.current.maxFileBytes);
-    if (!this.#catalogue.libraries.root(root.id)) {
+    if (!libraries.root(root.id)) {
       // The library, or its uploads, were deleted meanwhile.
       await rm(root.path, { recursive: true, force: true });
       throw notFound('library');
     }
     const { size, mtimeMs } = await stat(join(root.path, path));
-    this.#catalogue.documents.queueFile(library.id, root.id, {
-      path,
-      format: formatOf(path),
-      bytes: size,
-      mtimeMs,
+    const id = this.#catalogue.transaction(() => {
+      documents.queueFile(library.id, root.id, { path, format: formatOf(path), bytes: size, mtimeMs });
+      const row = documents.ofPath(root.id, path);
+      if (row) documents.setAddress(row.id, address, address === null ? null : systemClock.wall());
+      return row?.id;
     });
     this.#told.changed(library.id);
     this.queue.kick();
-    return String(this.#catalogue.documents.ofPath(root.id, path)?.id);
+    return id;
   }
 
   /** Retries failed documents, in one library or in all. NOT_FOUND. */

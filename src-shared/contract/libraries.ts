@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PrecomputeReportSchema, SyncReportSchema } from '../library.ts';
+import { WebAddressSchema } from '../web-address.ts';
 import { procedure } from './define.ts';
 import {
   CacheStateSchema,
@@ -72,6 +73,9 @@ const DocumentInfoSchema = z.object({
   format: z.string(),
   bytes: z.number(),
   modifiedMs: z.number(),
+  /** The web address that it was fetched from, and when; null for files. */
+  address: z.string().nullable(),
+  fetchedMs: z.number().nullable(),
   phase: DocumentPhaseSchema,
   failure: FailureSchema.nullable(),
   /** Warnings for the user although the document could be read, e.g. pages without text. */
@@ -176,6 +180,12 @@ export const librariesContract = {
     }),
     LibraryInfoSchema,
   ),
+  /**
+   * Fetches a page from the internet, once, and queues it as a document; an address that the library has is fetched again.
+   * Nothing else ever fetches one. NOT_FOUND, PAGE_PRIVATE, PAGE_UNREACHABLE, PAGE_UNSUPPORTED, DOCUMENT_TOO_LARGE,
+   * DISK_FULL, STORE_READ_ONLY, ABORTED.
+   */
+  'libraries.addAddress': procedure(z.object({ id: IdSchema, url: WebAddressSchema }), DocumentInfoSchema),
   'libraries.removeRoot': procedure(z.object({ id: IdSchema, rootId: IdSchema }), LibraryInfoSchema),
   'libraries.setWatched': procedure(
     z.object({ id: IdSchema, rootId: IdSchema, watched: z.boolean() }),
@@ -274,6 +284,8 @@ export const librariesContract = {
    */
   'documents.delete': procedure(Ids, z.object({ evictedChunks: z.int(), evictedBytes: z.number() })),
   'documents.retry': procedure(Ids, NothingSchema),
+  /** Fetches a document's page again. NOT_FOUND unless it has an address; the errors of libraries.addAddress. */
+  'documents.refetch': procedure(ById, DocumentInfoSchema),
 
   'queue.status': procedure(NothingSchema, QueueStatusSchema),
   'queue.pause': procedure(NothingSchema, QueueStatusSchema),

@@ -46,6 +46,7 @@ export class DocumentReader {
           name: document.path,
           format: document.format,
           maxBytes: maxFileBytes(),
+          article: document.address !== null,
           knownSha256: document.textLength === null ? undefined : document.sha256,
         },
         signal,

@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module';
 import { Readability } from '@mozilla/readability';
-import JSDOMParser, { type PlainNode } from '@mozilla/readability/JSDOMParser.js';
 import {
   descendants,
   flatText,
@@ -10,6 +10,22 @@ import {
   type HtmlNode,
 } from './nodes.ts';
 import type { PageRoot } from './nodes.ts';
+
+/** As much of a node of Readability's own DOM as is used here. */
+interface PlainNode {
+  /** 1: an element, 3: text. */
+  readonly nodeType: number;
+  readonly childNodes: readonly PlainNode[];
+  readonly textContent: string;
+  getAttribute(name: string): string | null;
+}
+
+type ReadableDocument = ConstructorParameters<typeof Readability>[0];
+
+/** The DOM of Readability's authors, without types: it reads well-formed markup, has no scripts and loads nothing. */
+const JSDOMParser = createRequire(import.meta.url)('@mozilla/readability/JSDOMParser.js') as new () => {
+  parse(markup: string): ReadableDocument;
+};
 
 /** The part of a page that is its article. */
 export interface ArticlePart {
