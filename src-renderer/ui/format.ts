@@ -43,6 +43,10 @@ function durationParts(ms: number, unit: (value: number, name: string, digits?: 
   return `${unit(Math.floor(minutes / 60), 'hour')} ${unit(minutes % 60, 'minute')}`;
 }
 
+export function formatDate(atMs: number, language: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(atMs);
+}
+
 /** "5 minutes ago"; the date if it was more than a week ago. */
 export function formatAgo(atMs: number, language: string, nowMs = Date.now()): string {
   const seconds = (atMs - nowMs) / 1000;

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
-import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from './format.ts';
+import { formatAgo, formatBytes, formatDate, formatDuration, formatNumber, formatPercent } from './format.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -25,6 +25,7 @@ function formatsIn(language: string) {
     number: (value: number, digits = 0) => formatNumber(value, language, digits),
     percent: (share: number, digits = 0) => formatPercent(share, language, digits),
     duration: (ms: number) => formatDuration(ms, language),
+    date: (atMs: number) => formatDate(atMs, language),
     ago: (atMs: number) => formatAgo(atMs, language),
   };
 }

@@ -1,7 +1,14 @@
 import { createInstance } from 'i18next';
 import { en } from '../../i18n/words.ts';
 import { zh } from '../../i18n/zh/index.ts';
-import { formatAgo, formatBytes, formatDuration, formatNumber, formatPercent } from '../../ui/format.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatDate,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+} from '../../ui/format.ts';
 import type { Words } from './useWords.ts';
 
 /** The panel's translations without a window. */
@@ -16,6 +23,7 @@ export async function wordsOf(language: 'en' | 'zh'): Promise<Words> {
       number: (value, digits) => formatNumber(value, language, digits),
       percent: (share, digits) => formatPercent(share, language, digits),
       duration: (ms) => formatDuration(ms, language),
+      date: (atMs) => formatDate(atMs, language),
       ago: (atMs) => formatAgo(atMs, language),
     },
     significant: String,

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, FileButton, Menu } from '@mantine/core';
-import { IconDots, IconFilePlus, IconFolderPlus, IconRoute } from '@tabler/icons-react';
+import { IconDots, IconFilePlus, IconFolderPlus, IconRoute, IconWorldDownload } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AddDocuments } from './useAddDocuments.ts';
@@ -27,6 +27,9 @@ export function AddButtons({ add }: { add: AddDocuments }) {
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconRoute size={16} />} onClick={add.askPath}>
             {t('add.path')}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconWorldDownload size={16} />} onClick={add.askAddress}>
+            {t('add.address')}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>

@@ -31,7 +31,12 @@ export function LibraryHome({ id }: { id: string | undefined }) {
   useEffect(() => rememberLibrary(library?.id), [library?.id]);
   useCommands([
     { id: 'library-create', label: t('list.create'), run: dialogs.create },
-    ...(library ? [{ id: 'library-path', label: t('add.path'), run: add.askPath }] : []),
+    ...(library
+      ? [
+          { id: 'library-path', label: t('add.path'), run: add.askPath },
+          { id: 'library-address', label: t('add.address'), run: add.askAddress },
+        ]
+      : []),
   ]);
   return (
     <div className={classes.screen} {...handlers}>

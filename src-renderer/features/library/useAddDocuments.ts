@@ -6,6 +6,7 @@ import { chosenFiles, filesBelow, type DropEntries, type FoundFile } from '../..
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { ownLibrary } from '../../ui/own-library.ts';
 import { useFormat } from '../../ui/useFormat.ts';
+import { useAskAddress } from './AddressForm.tsx';
 import { useAskPath } from './PathForm.tsx';
 import { upload } from '../../ui/uploads.ts';
 
@@ -16,9 +17,10 @@ export interface AddDocuments {
   take: (files: Iterable<File>) => void;
   drop: (dropped: DropEntries) => void;
   askPath: () => void;
+  askAddress: () => void;
 }
 
-/** All ways to add documents: drop, file dialog, path. Files with a path are used in place, others are uploaded. */
+/** All ways to add documents: drop, file dialog, path, web address. Files with a path are used in place, others are uploaded. */
 export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments {
   const { t } = useTranslation(['library', 'common']);
   const client = useClient();
@@ -27,6 +29,7 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
   const { data: settings } = useCall('settings.get');
   const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const askPath = useAskPath();
+  const askAddress = useAskAddress();
   const [, navigate] = useLocation();
 
   const target = async (): Promise<LibraryInfo | undefined> => {
@@ -40,6 +43,12 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
     if (!to) return;
     await client.call('libraries.addPaths', { id: to.id, paths, watch });
     notifyInfo(t('add.added', { count: paths.length }));
+  };
+  const addAddress = async (url: string): Promise<void> => {
+    const to = await target();
+    if (!to) return;
+    const { path } = await client.call('libraries.addAddress', { id: to.id, url });
+    notifyInfo(t('add.fetched', { path }));
   };
   const send = async (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): Promise<void> => {
     const to = await target();
@@ -60,5 +69,6 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
       else addPaths(pathsOf(files)).catch(failed);
     },
     askPath: () => askPath(addPaths),
+    askAddress: () => askAddress(addAddress),
   };
 }

@@ -16,6 +16,7 @@ import { ChunkSizes } from './ChunkSizes.tsx';
 import { ChunkTable } from './ChunkTable.tsx';
 import { GridView } from './GridView.tsx';
 import { DocumentText } from './DocumentText.tsx';
+import { WebSource } from './WebSource.tsx';
 import { passageOf } from './text-parts.ts';
 import classes from './Document.module.css';
 
@@ -148,6 +149,7 @@ function Notes({ document }: { document: DocumentInfo }) {
   const { id, failure, phase, warnings } = document;
   return (
     <>
+      <WebSource document={document} />
       {failure && <FailureAlert failure={failure} onRetry={() => retry([id])} />}
       {phase !== 'ready' && phase !== 'failed' && (
         <Text size="sm" c="dimmed" role="status">
