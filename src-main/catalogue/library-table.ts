@@ -96,7 +96,7 @@ export class LibraryTable {
 
   /** The library that consists of exactly this folder. */
   ofFolder(path: string): number | undefined {
-    const query = `SELECT library_id FROM root r WHERE kind = 'folder' AND path = ?
+    const query = `SELECT library_id FROM root r WHERE kind <> 'file' AND path = ?
       AND NOT EXISTS (SELECT 1 FROM root o WHERE o.library_id = r.library_id AND o.id <> r.id)
       AND EXISTS (SELECT 1 FROM library l WHERE l.id = r.library_id AND NOT l.doomed) ORDER BY id`;
     return this.#sql.value<number>(query, path);

@@ -49,7 +49,9 @@ export async function readFolder(
   run: ReadFolderRun,
 ): Promise<FolderReport> {
   await requireFolder(path);
-  return new FolderReading(await realpath(path), options).read(run);
+  // A folder of uploads has a library, by the path that the list of libraries names.
+  const known = options.catalogue.libraries.ofFolder(path) !== undefined;
+  return new FolderReading(known ? path : await realpath(path), options).read(run);
 }
 
 class FolderReading {
@@ -66,7 +68,9 @@ class FolderReading {
     this.#root = root;
     this.#options = options;
     this.#id = libraries.ofFolder(root) ?? libraries.create(name, sample);
-    this.#rootId = libraries.addRoot(this.#id, { kind: 'folder', path: root, watched: false });
+    this.#rootId =
+      libraries.roots(this.#id).find(({ path }) => path === root)?.id ??
+      libraries.addRoot(this.#id, { kind: 'folder', path: root, watched: false });
     this.#target = targetOf(options, options.dtype);
     this.#chunkSetId = chunkTable.setId({ libraryId: this.#id, ...this.#target });
   }

@@ -8,7 +8,7 @@ import type { CommandContext } from '../../context.ts';
 
 interface ManyQuestions {
   file: string;
-  libraryId: string;
+  scope: { libraryIds?: string[]; documentIds?: string[] };
   strategy: StrategyRequest | undefined;
   json: boolean;
 }
@@ -16,10 +16,9 @@ interface ManyQuestions {
 /** Answers the questions of a file, one per line, and prints them as they arrive. BAD_ARGUMENT, ABORTED. */
 export async function askMany(
   client: CoreClient,
-  { file, libraryId, strategy, json }: ManyQuestions,
+  { file, scope, strategy, json }: ManyQuestions,
   { terminal, signal, setExitCode }: CommandContext,
 ): Promise<void> {
-  const scope = { libraryIds: [libraryId] };
   const { id } = await client.call('analysis.questions', { questions: readLines(file), scope, strategy });
   const analysis = await follow(client, id, {
     signal,

@@ -15,10 +15,13 @@ import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy
 import { prepare, type PrepareReport } from '../../prepare.ts';
 import { withProfile } from '../../with-profile.ts';
 import { askMany } from './ask-many.ts';
+import { webPage } from './web-page.ts';
 
 interface AskFlags extends ModelFlags, StrategyFlags {
   questions?: string;
   library?: string;
+  page?: string;
+  refetch?: boolean;
   json?: boolean;
   precompute: boolean;
 }
@@ -27,6 +30,8 @@ interface OneQuestion {
   flags: AskFlags;
   strategy: StrategyRequest | undefined;
   model: ModelInUse;
+  /** Ids of what is asked about. */
+  scope: { libraryIds?: string[]; documentIds?: string[] };
   prepared: PrepareReport;
   context: CommandContext;
 }
@@ -41,6 +46,8 @@ export function addAskCommand(program: Command, context: CommandContext): void {
       path(context),
     )
     .option('--library <dir>', 'folder of documents (default: the sample library)', path(context))
+    .option('--page <url>', 'answer from a web page instead; it is fetched once, and kept')
+    .option('--refetch', 'fetch the page of --page again')
     .option('--json', 'print one JSON object instead of the answer')
     .option('--thinking', 'let the model think first, where it has the choice, and print that to stderr')
     .option(
@@ -60,18 +67,21 @@ async function run(question: string | undefined, flags: AskFlags, context: Comma
   }
   await withProfile(context, flags, async (client, model) => {
     const strategy = strategyOf(flags, model.kvLayers);
-    const prepared = await prepare(client, { ...context, ...flags, model });
+    const page = flags.page === undefined ? undefined : await webPage(client, flags.page, flags.refetch);
+    const library = page?.folder ?? flags.library;
+    const prepared = await prepare(client, { ...context, ...flags, library, model });
+    const scope = page ? { documentIds: [page.documentId] } : { libraryIds: [prepared.libraryId] };
     if (question !== undefined)
-      return askOne(client, question, { flags, strategy, model, prepared, context });
+      return askOne(client, question, { flags, strategy, model, scope, prepared, context });
     const { questions: file = '', json = false } = flags;
-    return askMany(client, { file, libraryId: prepared.libraryId, strategy, json }, context);
+    return askMany(client, { file, scope, strategy, json }, context);
   });
 }
 
 async function askOne(
   client: CoreClient,
   question: string,
-  { flags, strategy, model, prepared, context: { terminal, signal } }: OneQuestion,
+  { flags, strategy, model, scope, prepared, context: { terminal, signal } }: OneQuestion,
 ): Promise<void> {
   let thought = '';
   const tellThought = (): void => {
@@ -81,7 +91,7 @@ async function askOne(
   const { sampling } = await client.call('settings.get');
   const answered = await ask(client, {
     question,
-    scope: { libraryIds: [prepared.libraryId] },
+    scope,
     strategy: strategy ?? { name: 'auto' },
     seed: sampling[model.path]?.seed ?? 0, // so that an answer can be reproduced
     signal,
@@ -107,7 +117,7 @@ async function askOne(
 /** The output of --json: the answer, and what was done to the library before. */
 function jsonOf(
   { report, thinking, ...answer }: ClientAnswer,
-  { flags, strategy, model, prepared }: Omit<OneQuestion, 'context'>,
+  { flags, strategy, model, prepared }: Omit<OneQuestion, 'context' | 'scope'>,
 ): Answer & Record<string, unknown> {
   const { name, path, adapter, fingerprint, chunkTokens, kvLayers } = model;
   const { sync, precompute, notices } = prepared;
