@@ -7,6 +7,7 @@ import { systemClock } from '../../platform/clock.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow, Heading, Page } from '../../catalogue/document-table.ts';
 import type { Parser } from '../parser/parser-process.ts';
+import { placeholdersAmong } from '../sources/placeholders.ts';
 import { removeContents } from '../sources/removal.ts';
 import { packText } from '../../catalogue/text-table.ts';
 
@@ -29,8 +30,8 @@ export class DocumentReader {
   }
 
   /**
-   * Reads a document's file, unless its bytes are unchanged. A file that cannot be used becomes a failed document. ABORTED, DISK_FULL,
-   * STORE_READ_ONLY.
+   * Reads a document's file, unless its bytes are unchanged, or only in a cloud now: then it keeps its text. A file that cannot be used
+   * becomes a failed document. ABORTED, DISK_FULL, STORE_READ_ONLY.
    */
   async read(document: DocumentRow, signal?: AbortSignal): Promise<ReadOutcome> {
     const { catalogue, parser, maxFileBytes } = this.#options;
@@ -39,7 +40,12 @@ export class DocumentReader {
     const file = await this.#look(path, document);
     if (!file.there && (await this.#isRootGone(document))) return 'absent';
     catalogue.documents.beginAttempt(document.id);
+    if (file.online && document.textLength !== null) {
+      catalogue.documents.setSeen(document.id, file, 'chunking');
+      return 'unchanged';
+    }
     try {
+      if (file.online && !this.#wasNamed(document)) throw onlineError(document.path);
       const outcome = await parser.parse(
         {
           path,
@@ -82,7 +88,7 @@ export class DocumentReader {
   async #look(
     path: string,
     document: DocumentRow,
-  ): Promise<{ bytes: number; mtimeMs: number; seenMs: number; there: boolean }> {
+  ): Promise<{ bytes: number; mtimeMs: number; seenMs: number; there: boolean; online: boolean }> {
     const seenMs = systemClock.wall();
     const info = await stat(diskPath(path)).catch(() => undefined);
     return {
@@ -90,7 +96,13 @@ export class DocumentReader {
       mtimeMs: info?.mtimeMs ?? document.mtimeMs,
       seenMs,
       there: info !== undefined,
+      online: info !== undefined && (await placeholdersAmong(new Map([[path, info]]))).has(path),
     };
+  }
+
+  /** Whether somebody added this one file, which asks for a download. */
+  #wasNamed({ rootId }: DocumentRow): boolean {
+    return this.#options.catalogue.libraries.root(rootId)?.kind === 'file';
   }
 
   /** Records it with the root, so that no other document of the root is tried. */
@@ -114,4 +126,12 @@ export function filePath(catalogue: Catalogue, document: Pick<DocumentRow, 'root
   if (!root)
     throw new KvasirError('NOT_FOUND', `The folder of ${document.path} is no longer in the library.`);
   return root.kind === 'file' ? root.path : join(root.path, document.path);
+}
+
+function onlineError(path: string): KvasirError {
+  return new KvasirError(
+    'DOCUMENT_UNREADABLE',
+    `It cannot be read: only a placeholder of it is on this computer. The file is ${path}.`,
+    'Download it from the cloud, then try again.',
+  );
 }

@@ -177,3 +177,66 @@ test('a file that is only in a cloud is not read, and keeps the text that it had
     { path: 'c.md', reason: 'online' },
   ]);
 });
+
+test('a placeholder that is in the queue is not read: it would be downloaded', async (context) => {
+  const fixture = new ServiceFixture({ 'b.md': 'words of b' });
+  const { id } = await fixture.library();
+  fixture.service.queue.pause();
+  fixture.write('c.md', 'words of c');
+  await fixture.service.rescan(id);
+  for (const name of ['b.md', 'c.md']) {
+    writeFileSync(join(fixture.root, name), '');
+    truncateSync(join(fixture.root, name), 10_000);
+  }
+  if (!isSparse(join(fixture.root, 'c.md'))) context.skip();
+  // As after an update that reads all documents again.
+  fixture.catalogue.documents.retry(fixture.documents(id).map((document) => Number(document.id)));
+  fixture.service.queue.resume();
+  await fixture.idle();
+  const [known, unknown] = fixture.documents(id);
+  expect(known).toMatchObject({ path: 'b.md', phase: 'ready', failure: null });
+  expect(fixture.service.documents.text({ id: known!.id, offset: 0, limit: 100 }).text).toBe('words of b');
+  expect(unknown).toMatchObject({ path: 'c.md', phase: 'failed', failure: { code: 'DOCUMENT_UNREADABLE' } });
+  expect(unknown?.failure?.message).toContain('placeholder');
+});
+
+test('names that Windows shortens, and odd characters in them, are names', async () => {
+  const names = [
+    'REPORT~1.TXT',
+    'a%20b.md',
+    "it's [1] {2} #3 & 100%.txt",
+    'trailing space .txt',
+    '.txt.txt',
+    '~draft.md',
+  ];
+  const files = names.filter((name) => !name.startsWith('.')).toSorted();
+  expect(await found(folderOf(names))).toEqual({ files, skipped: [] });
+});
+
+test.skipIf(process.platform === 'win32')(
+  'two names that differ in their spelling stay two documents, found by either',
+  async () => {
+    const [nfc, nfd] = ['Größe 학점인정.md'.normalize('NFC'), 'Größe 학점인정.md'.normalize('NFD')];
+    const fixture = new ServiceFixture({ [nfc]: 'seven', [nfd]: 'nine' });
+    const { id } = await fixture.library();
+    const both = fixture.documents(id).length;
+    for (const search of ['Größe 학', '학점인정']) {
+      for (const form of ['NFC', 'NFD'])
+        expect(fixture.documents(id, search.normalize(form))).toHaveLength(both);
+    }
+    if (process.platform === 'linux') expect(both).toBe(2);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'a link to a folder above, and one from another folder, do not double documents',
+  async () => {
+    const outside = folderOf(['shared/x.md']);
+    const folder = folderOf(['a/b/one.md']);
+    symlinkSync(folder, join(folder, 'a', 'b', 'up'), 'junction');
+    symlinkSync(join(outside, 'shared'), join(folder, 'first'), 'junction');
+    symlinkSync(join(outside, 'shared'), join(folder, 'second'), 'junction');
+    symlinkSync(folder, join(outside, 'shared', 'back'), 'junction');
+    expect(await found(folder)).toEqual({ files: ['a/b/one.md', 'first/x.md'], skipped: [] });
+  },
+);
