@@ -36,6 +36,13 @@ function parse({ code, stdout, stderr }: Awaited<ReturnType<typeof runCli>>): An
 }
 
 describe.skipIf(!existsSync(DEMO_MODEL))('analyses', () => {
+  test('a document is found by its name, however the disk spells its accents', async () => {
+    const library = writeFiles(join(dir, 'accents'), { ['Größe.md'.normalize('NFD')]: chapters(2) });
+    const name = 'Größe.md'.normalize('NFC');
+    const args = ['analyse', name, 'Where was the ship built?', '--library', library, '--max-tokens', '4'];
+    expect(parse(await runCli([...args, '--data', join(dir, 'accents-data'), '--json'])).state).toBe('done');
+  });
+
   test('a long document is read in windows whose overlaps are read from the store', async () => {
     const library = writeFiles(join(dir, 'ships'), { 'ships.md': `# Ships\n\n${chapters(60)}` });
     const data = join(dir, 'data');

@@ -45,7 +45,7 @@ export function useMentions(
     ? []
     : [
         ...libraries
-          .filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()))
+          .filter(({ name }) => plain(name).includes(plain(search)))
           .map(({ id, name }): Mentionable => ({ kind: 'library', id, name, path: '' })),
         ...(documents?.items ?? []).map(({ id, title, path }): Mentionable => ({
           kind: 'document',
@@ -96,4 +96,9 @@ export function useMentions(
       setMention(found);
     },
   };
+}
+
+/** Names that come from a disk may spell accents apart (NFD). */
+function plain(text: string): string {
+  return text.normalize('NFC').toLowerCase();
 }

@@ -79,7 +79,10 @@ async function analyse(document: string, instruction: string, flags: AnalyseFlag
 async function idOf(client: CoreClient, { libraryId, root }: PrepareReport, path: string): Promise<string> {
   const search = path.slice(0, 500);
   const { items } = await client.call('documents.list', { libraryId, search, limit: 1000 });
-  const found = items.find((item) => item.path === path);
+  // A terminal may spell accents otherwise than the disk (NFC, NFD).
+  const found =
+    items.find((item) => item.path === path) ??
+    items.find((item) => item.path.normalize() === path.normalize());
   if (found) return found.id;
   throw new KvasirError(
     'NOT_FOUND',
