@@ -3,6 +3,7 @@ import { Readability } from '@mozilla/readability';
 import {
   descendants,
   flatText,
+  idOf,
   isElement,
   isWords,
   nameOf,
@@ -34,8 +35,6 @@ export interface ArticlePart {
   title: string;
 }
 
-/** Characters from which Readability is content with what it found first. */
-const ENOUGH = 200;
 /** Elements nested deeper are plain text to Readability, which is recursive. */
 const MAX_DEPTH = 400;
 /** Readability's time grows faster than their number. */
@@ -54,7 +53,7 @@ const WITHOUT_TEXT = new Set(
 
 /**
  * Chooses the article of a page by Readability. Its part of the page is kept as it is, whatever Readability cleans away in it, but for
- * blocks that it leaves out whole and that are navigation: these are removed from `root`. undefined when it finds no article.
+ * blocks that it leaves out whole and that are no part of the article: these are removed from `root`. undefined when it finds no article.
  */
 export function articlePart(root: PageRoot): ArticlePart | undefined {
   const elements: HtmlElement[] = [];
@@ -62,20 +61,17 @@ export function articlePart(root: PageRoot): ArticlePart | undefined {
   if (elements.length > MAX_ELEMENTS) return undefined;
   const found = readable(markup);
   if (!found) return undefined;
-  const kept = new Set<HtmlNode>();
+  const kept = new Set<HtmlElement>();
   const tops: HtmlElement[] = [];
   const isWhole = collect(found.content, elements, kept, tops);
   const nodes = isWhole ? tops : root.children;
-  // What Readability did not see as an element, it did not leave out.
-  const holders = withParents(kept);
-  const leftOut = new Set<HtmlNode>(elements.filter((element) => !holders.has(element)));
-  for (const node of nodes) removeNavigation(node, leftOut);
+  removeLeftOut(elements, kept, compact(found.content.textContent));
   return { nodes, title: found.title };
 }
 
 function readable(markup: string): { title: string; content: PlainNode } | undefined {
   try {
-    const options = { charThreshold: ENOUGH, serializer: (node: unknown) => node as PlainNode };
+    const options = { serializer: (node: unknown) => node as PlainNode };
     const article = new Readability(new JSDOMParser().parse(markup), options).parse();
     return article?.content ? { title: article.title ?? '', content: article.content } : undefined;
   } catch {
@@ -90,7 +86,7 @@ function readable(markup: string): { title: string; content: PlainNode } | undef
 function collect(
   node: PlainNode,
   elements: readonly HtmlElement[],
-  kept: Set<HtmlNode>,
+  kept: Set<HtmlElement>,
   tops: HtmlElement[],
 ): boolean {
   let isWhole = true;
@@ -106,32 +102,67 @@ function collect(
   return isWhole;
 }
 
-const NAVIGATION = new Set(['nav', 'footer', 'form']);
-const ROLES = new Set(['navigation', 'contentinfo', 'search']);
-const BLOCKS = new Set(['div', 'section', 'aside', 'header', 'ul', 'ol', 'dl', 'table', 'menu']);
+/**
+ * Removes blocks that hold nothing kept from the page: navigation, and text before the first and after the last that was kept. The article's
+ * notes stay.
+ */
+function removeLeftOut(
+  elements: readonly HtmlElement[],
+  kept: ReadonlySet<HtmlElement>,
+  keptText: string,
+): void {
+  const holders = withParents(kept);
+  const inner = withParents([...kept].map(({ parent }) => parent));
+  const ends = elements.map((element) => kept.has(element) && !inner.has(element));
+  const [first, last] = [ends.indexOf(true), ends.lastIndexOf(true)];
+  const notes = withParents(notesOf(elements, kept));
+  for (const [i, element] of elements.entries()) {
+    // What Readability did not see as an element, it did not leave out.
+    if (holders.has(element) || notes.has(element) || !element.parent) continue;
+    const isOutside = i < first || i > last;
+    if (isNavigation(element) || (isOutside && isLongBlock(element, keptText)))
+      element.parent.children = element.parent.children.filter((child) => child !== element);
+  }
+}
+
+/** What the links of kept elements lead to on the page. */
+function notesOf(elements: readonly HtmlElement[], kept: ReadonlySet<HtmlElement>): HtmlElement[] {
+  const ids = new Set([...kept].flatMap(({ attribs }) => /^#(.+)/.exec(attribs['href'] ?? '')?.[1] ?? []));
+  return elements.filter((element) => ids.has(idOf(element)));
+}
 
 /** These nodes and all that they are in. */
-function withParents(nodes: Iterable<HtmlNode>): ReadonlySet<unknown> {
+function withParents(nodes: Iterable<HtmlElement['parent']>): ReadonlySet<unknown> {
   const all = new Set<unknown>();
-  for (const start of nodes) {
-    let node: HtmlNode | PageRoot | HtmlNode['parent'] = start;
-    for (; node !== null && !all.has(node); node = node.parent) all.add(node);
-  }
+  for (let node of nodes) for (; node !== null && !all.has(node); node = node.parent) all.add(node);
   return all;
 }
 
-/** Removes blocks below a node that are among these, and are navigation by name or by being mostly links. */
-function removeNavigation(top: HtmlNode, leftOut: ReadonlySet<HtmlNode>): void {
-  const goes = (node: HtmlNode): boolean => leftOut.has(node) && isElement(node) && isNavigation(node);
-  for (const node of [top, ...descendants(top)])
-    if (isElement(node) && node.children.some(goes))
-      node.children = node.children.filter((child) => !goes(child));
-}
+const NAVIGATION = new Set(['nav', 'footer', 'form']);
+const ROLES = new Set(['navigation', 'contentinfo', 'search']);
+const BLOCKS = new Set(['div', 'section', 'aside', 'header', 'ul', 'ol', 'dl', 'table', 'menu']);
+/** UTF-16 units of a block that is more than a date, a name or a subtitle. */
+const LONG = 300;
+/** Letters by which text is found again. */
+const SAMPLE = 40;
 
 function isNavigation(element: HtmlElement): boolean {
   const name = nameOf(element);
   if (NAVIGATION.has(name) || ROLES.has(element.attribs['role'] ?? '')) return true;
   return BLOCKS.has(name) && isMostlyLinks(element);
+}
+
+/** Not one whose text was kept: Readability replaces some elements by others, without their number. */
+function isLongBlock(element: HtmlElement, keptText: string): boolean {
+  if (!BLOCKS.has(nameOf(element))) return false;
+  const text = compact(flatText(element));
+  return (
+    text.length > LONG && !keptText.includes(text.slice(0, SAMPLE)) && !keptText.includes(text.slice(-SAMPLE))
+  );
+}
+
+function compact(text: string): string {
+  return text.replace(/\s+/g, '');
 }
 
 function isMostlyLinks(element: HtmlElement): boolean {

@@ -102,6 +102,16 @@ describe('the article of a page is read, and not what surrounds it', () => {
     for (const words of ['频道', '另一条']) expect(text).not.toContain(words);
   });
 
+  test('notes after the text stay, comments do not', async () => {
+    const comments = `<div class="comments">${'<div class="comment">I do not think that this mill was ever rebuilt at all.</div>'.repeat(9)}</div>`;
+    const notes = `<div class="sidebar"><ol><li id="fn1">${'The archive of Orm has the accounts of the mill. '.repeat(8)}</li></ol></div>`;
+    const { text } = await read(
+      `<title>Mill</title><div class="story">${paragraphs(0, 6)}<p>It stands<a href="#fn1">1</a>.</p>${comments}${notes}</div>`,
+    );
+    for (const words of [sentence(0), sentence(11), 'accounts of the mill']) expect(text).toContain(words);
+    expect(text).not.toContain('ever rebuilt');
+  });
+
   test('text that is directly in the body', async () => {
     const words = [0, 1, 2, 3, 4, 5].map(sentence).join('<br><br>\n');
     const { text } = await read(
