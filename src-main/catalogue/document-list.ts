@@ -114,6 +114,8 @@ function toInfo(row: InfoRow): DocumentInfo {
   return {
     ...row,
     id: String(row.id),
+    // A catalogue may come from somebody else's backup, and windows link to the address.
+    address: /^https?:\/\//.test(row.address ?? '') ? row.address : null,
     libraryId: String(row.libraryId),
     failure: row.failure === null ? null : (JSON.parse(row.failure) as Failure),
     warnings: JSON.parse(row.warnings) as string[],

@@ -131,6 +131,15 @@ test('a file that is uploaded in its place is no page any more, and read whole',
   await expect(service.service.refetch(documentId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
+test('an address in a catalogue that is none of the web is neither shown nor fetched', async () => {
+  const { service, id, asked } = fixture();
+  const { id: documentId } = await service.service.addAddress(id, ADDRESS);
+  service.catalogue.documents.setAddress(Number(documentId), 'javascript:alert(1)', 0);
+  expect(service.service.documents.get(documentId).address).toBe(null);
+  await expect(service.service.refetch(documentId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(asked).toHaveLength(1);
+});
+
 test('a library that is deleted meanwhile gets no page', async () => {
   const { service, id } = fixture();
   const added = service.service.addAddress(id, ADDRESS);
