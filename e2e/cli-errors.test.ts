@@ -185,7 +185,7 @@ describe('the store is unharmed by', () => {
     test('in an empty folder', async () => {
       expectFailure(await withLibrary(writeFiles(join(dir, 'empty'), {})), 'LIBRARY_EMPTY');
       expectFailure(
-        await withLibrary(writeFiles(join(dir, 'blank'), { 'a.md': '\n', 'b.jpg': 'x' })),
+        await withLibrary(writeFiles(join(dir, 'blank'), { 'a.md': '\n', 'b.mp3': 'x' })),
         'DOCUMENT_NO_TEXT',
       );
     });

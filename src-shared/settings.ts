@@ -29,6 +29,8 @@ export const SettingsSchema = z.object({
   device: z.string().min(1).default('auto'),
   /** Size limit of a document in bytes. */
   maxFileBytes: z.int().min(1).default(50_000_000),
+  /** Whether to recognise the text of pages that are pictures. */
+  recognise: z.boolean().default(true),
   /** Bytes of chunk KV kept on disk and in memory. */
   diskBudgetBytes: z
     .int()

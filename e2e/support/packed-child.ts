@@ -70,7 +70,7 @@ interface Listed {
   failure: object | null;
 }
 let list: Listed[] = [];
-while (list.length === 0 || list.some(({ phase }) => ['waiting', 'reading'].includes(phase))) {
+while (list.length === 0 || list.some(({ phase }) => ['waiting', 'reading', 'recognising'].includes(phase))) {
   await sleep(100);
   list = (await call<{ items: Listed[] }>('documents.list', { libraryId, offset: 0, limit: 100 })).items;
 }

@@ -5,6 +5,7 @@ import { DocumentTable } from './document-table.ts';
 import { LibraryTable } from './library-table.ts';
 import { MIGRATIONS, RECUT_BY } from './schema.ts';
 import { KvKeyTable } from './kv-key-table.ts';
+import { ScanTable } from './scan-table.ts';
 import { TextTable } from './text-table.ts';
 import { VectorTable } from './vector-table.ts';
 import { WordTable } from './word-table.ts';
@@ -20,6 +21,7 @@ export class Catalogue {
   readonly documents: DocumentTable;
   readonly documentList: DocumentList;
   readonly texts: TextTable;
+  readonly scans: ScanTable;
   readonly chunkTable: ChunkTable;
   /** Full text, vectors and store keys: derived from the chunks, can be rebuilt. */
   readonly words: WordTable;
@@ -33,6 +35,7 @@ export class Catalogue {
     this.documents = new DocumentTable(database);
     this.documentList = new DocumentList(database);
     this.texts = new TextTable(database);
+    this.scans = new ScanTable(database);
     this.chunkTable = new ChunkTable(database);
     this.words = new WordTable(database);
     this.vectors = new VectorTable(database);

@@ -105,7 +105,7 @@ export class ChunkTable {
         min((s.fingerprint <> @fingerprint) * 1000000 + abs(s.chunk_tokens - @chunkTokens)) AS distance
       FROM document d JOIN chunking k ON k.document_id = d.id AND k.sha256 = d.sha256
         JOIN chunk_set s ON s.id = k.chunk_set_id
-      WHERE d.phase IN ('waiting', 'chunking')
+      WHERE d.phase IN ('waiting', 'recognising', 'chunking')
         AND (@libraries IS NULL OR d.library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries)))
         AND d.library_id NOT IN (SELECT id FROM library WHERE doomed)
       GROUP BY d.id HAVING distance > 0`;

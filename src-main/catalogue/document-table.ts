@@ -10,8 +10,16 @@ export type Heading = readonly [start: number, level: number, title: string];
 
 const HeadingsSchema = z.array(z.tuple([z.int().min(0), z.int().min(1), z.string()])).nullable();
 
-/** A page, slide, sheet or chapter: its label and UTF-16 range in the document's text. */
-export type Page = readonly [label: string, start: number, end: number];
+/**
+ * A page, slide, sheet or chapter: its label and UTF-16 range in the document's text. A page that is a picture has the confidence of its
+ * recognised text, 0 to 100; null until it is recognised, and where its own text is better.
+ */
+export type Page = readonly [label: string, start: number, end: number, confidence?: number | null];
+
+/** A page's label for people: recognised text may have errors. */
+export function labelOf([label, , , confidence]: Page): string {
+  return typeof confidence === 'number' ? `${label} (OCR)` : label;
+}
 
 export interface DocumentRow {
   id: number;
@@ -90,7 +98,7 @@ const COLUMNS = `id, library_id AS libraryId, root_id AS rootId, path, title, fo
   seen_ms AS seenMs, phase, attempts, failure, warnings, text_length AS textLength, address`;
 
 /** Phases in the order in which a document passes through them. */
-export type WorkingPhase = 'waiting' | 'chunking' | 'indexing' | 'precomputing';
+export type WorkingPhase = 'waiting' | 'recognising' | 'chunking' | 'indexing' | 'precomputing';
 
 /** Documents and their place in the queue. */
 export class DocumentTable {
@@ -164,21 +172,21 @@ export class DocumentTable {
     documentIds: readonly string[],
     limit: number,
   ): { reading: number; uncut: number; names: string[] } {
-    const from = `FROM document d WHERE phase IN ('waiting', 'chunking')
+    const from = `FROM document d WHERE phase IN ('waiting', 'recognising', 'chunking')
       AND (@libraries = '[]' OR library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries)))
       AND (@documents = '[]' OR id IN (SELECT CAST(value AS INTEGER) FROM json_each(@documents)))
       AND library_id NOT IN (SELECT id FROM library WHERE doomed)
       AND (text_length IS NULL
         OR NOT EXISTS (SELECT 1 FROM chunking k WHERE k.document_id = d.id AND k.sha256 = d.sha256))`;
     const scope = { libraries: JSON.stringify(libraryIds), documents: JSON.stringify(documentIds) };
-    type Count = { phase: 'waiting' | 'chunking'; n: number };
+    type Count = { phase: 'waiting' | 'recognising' | 'chunking'; n: number };
     const counts = this.#sql.all<Count>(`SELECT phase, count(*) AS n ${from} GROUP BY phase`, scope);
     const of = (phase: Count['phase']): number => counts.find((each) => each.phase === phase)?.n ?? 0;
     const names: string[] =
       counts.length === 0
         ? []
         : this.#sql.column(`SELECT path ${from} ORDER BY id DESC LIMIT @limit`, { ...scope, limit });
-    return { reading: of('waiting'), uncut: of('chunking'), names };
+    return { reading: of('waiting') + of('recognising'), uncut: of('chunking'), names };
   }
 
   /** Titles of the newest searchable documents of these libraries. */
@@ -318,11 +326,11 @@ export class DocumentTable {
   }
 
   /** The file was read and its text is new. */
-  setRead(id: number, facts: ReadFacts): void {
+  setRead(id: number, facts: ReadFacts, phase: 'recognising' | 'chunking'): void {
     this.#pages = undefined;
     this.#sql.run(
       `UPDATE document SET title = ?, sha256 = ?, bytes = ?, mtime_ms = ?, seen_ms = ?, warnings = ?, text_length = ?,
-        headings = ?, pages = ?, failure = NULL, phase = ${unlessChanged("'chunking'")} WHERE id = ?`,
+        headings = ?, pages = ?, failure = NULL, phase = ${unlessChanged('?')} WHERE id = ?`,
       facts.title,
       facts.sha256,
       facts.bytes,
@@ -332,8 +340,27 @@ export class DocumentTable {
       facts.textLength,
       facts.headings && JSON.stringify(facts.headings),
       JSON.stringify(facts.pages),
+      phase,
       id,
     );
+  }
+
+  /** The text of its pages that are pictures was added: it is split again. */
+  setRecognised(id: number, facts: Pick<ReadFacts, 'warnings' | 'textLength' | 'headings' | 'pages'>): void {
+    this.#pages = undefined;
+    const sql = `UPDATE document SET warnings = ?, text_length = ?, headings = ?, pages = ?, phase = 'chunking'
+      WHERE id = ? AND phase = 'recognising'`;
+    const { warnings, textLength, headings, pages } = facts;
+    const json = [JSON.stringify(warnings), textLength, headings && JSON.stringify(headings)] as const;
+    this.#sql.run(sql, ...json, JSON.stringify(pages), id);
+    this.#sql.run("UPDATE chunking SET sha256 = '' WHERE document_id = ?", id);
+  }
+
+  /** Reads documents again that have pages whose text was not recognised. */
+  reopenScans(): void {
+    const sql = `UPDATE document SET sha256 = '', phase = 'waiting', attempts = 0 WHERE text_length IS NOT NULL
+      AND pages LIKE '%,null]%'`;
+    this.#sql.run(sql);
   }
 
   /** The file was checked and is unchanged. */
@@ -377,7 +404,8 @@ export class DocumentTable {
   }
 
   pageLabel(id: number, offset: number): string | null {
-    return this.pages(id).findLast(([, start]) => start <= offset)?.[0] ?? null;
+    const page = this.pages(id).findLast(([, start]) => start <= offset);
+    return page ? labelOf(page) : null;
   }
 
   /** How many documents are in each phase. */

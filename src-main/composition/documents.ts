@@ -4,7 +4,7 @@ import { CacheService } from '../cache/cache-service.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { SCHEMAS } from '../databases.ts';
 import { LibraryService } from '../library/library-service.ts';
-import { ParserProcess } from '../library/parser/parser-process.ts';
+import { PAGE_LIMITS, ParserProcess } from '../library/parser/parser-process.ts';
 import { TableService } from '../library/tables/table-service.ts';
 import { SentDocuments } from '../library/sent-documents.ts';
 import { WeightsCheck } from '../models/loader/weights-check.ts';
@@ -51,6 +51,7 @@ export function openDocuments(
       indexer: search,
       costs: planner.costs,
       parser: new ParserProcess({}, host.spawnParser),
+      pictures: new ParserProcess(PAGE_LIMITS, host.spawnParser),
       onFound,
     }),
   );

@@ -8,7 +8,7 @@ import type { ModelSource } from '../models/active-model.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Catalogue, ChunkRow } from '../catalogue/catalogue.ts';
 import { chunkText } from './queue/chunker.ts';
-import type { DocumentRow, ReadableDocument } from '../catalogue/document-table.ts';
+import { labelOf, type DocumentRow, type ReadableDocument } from '../catalogue/document-table.ts';
 import type { RootRow } from '../catalogue/library-table.ts';
 import { notFound, rowId } from '../platform/ids.ts';
 import { textKindOf } from './formats/formats.ts';
@@ -75,7 +75,9 @@ export class DocumentService {
       text: catalogue.texts.slice(document.id, offset, limit),
       length: document.textLength ?? 0,
       offset,
-      pages: catalogue.documents.pages(document.id).map(([label, start, end]) => ({ label, start, end })),
+      pages: catalogue.documents
+        .pages(document.id)
+        .map((page) => ({ label: labelOf(page), start: page[1], end: page[2] })),
     };
   }
 

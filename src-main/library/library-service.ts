@@ -25,8 +25,9 @@ import { formatOf, isDocument, unsupported } from './formats/formats.ts';
 import { LibraryEvents } from './library-events.ts';
 import type { LibraryRow, RootRow } from '../catalogue/library-table.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
-import { ParserProcess, type Parser } from './parser/parser-process.ts';
+import { PAGE_LIMITS, ParserProcess, type Parser } from './parser/parser-process.ts';
 import { DocumentQueue } from './queue/queue.ts';
+import { DocumentRecogniser } from './queue/recogniser.ts';
 import { DocumentReader } from './queue/reader.ts';
 import { addPath, pathInRoot, resolveExisting } from './sources/added-paths.ts';
 import { removeWithCache } from './sources/removal.ts';
@@ -48,6 +49,7 @@ export interface LibraryServiceOptions extends Core {
   indexer?: DocumentIndexer | undefined;
   costs?: CostModel | undefined;
   parser?: Parser | undefined;
+  pictures?: Parser | undefined;
   /** Replaced by tests. */
   fetchPage?: typeof fetchPage | undefined;
   /** Called for startup problems that a person must know. */
@@ -72,6 +74,8 @@ export class LibraryService {
   readonly #catalogue: Catalogue;
   readonly #uploads: UploadFolders;
   readonly #parser: Parser;
+  /** Recognises pages: a long scan delays no other document. */
+  readonly #pictures: Parser;
   readonly #steps: StepParts;
   readonly #roots: RootKeeper;
   readonly #abort = new AbortController();
@@ -98,10 +102,13 @@ export class LibraryService {
     const onLibraryChanged = (id: number): void => this.#told.changed(id);
     const maxFileBytes = (): number => settings.current.maxFileBytes;
     const reader = new DocumentReader({ catalogue, parser: this.#parser, maxFileBytes });
+    this.#pictures = options.pictures ?? new ParserProcess(PAGE_LIMITS);
+    const recogniser = new DocumentRecogniser({ catalogue, parser: this.#pictures, settings, log });
     this.#steps = {
       catalogue,
       store,
       reader,
+      recogniser,
       gate,
       log,
       indexer: options.indexer,
@@ -150,6 +157,8 @@ export class LibraryService {
     this.#ends.push(
       settings.onChange((now, before) => {
         if (now.dtype !== before.dtype || now.chunkTokens !== before.chunkTokens) this.queue.refresh();
+        if (now.recognise && !before.recognise) this.#catalogue.documents.reopenScans();
+        if (now.recognise !== before.recognise) this.queue.kick();
       }),
       events.on(({ topic }) => {
         if (topic !== 'cache.changed') return;
@@ -186,6 +195,7 @@ export class LibraryService {
     await this.#removing;
     await this.#roots.stop();
     this.#parser.close();
+    this.#pictures.close();
     await this.queue.stop();
     await this.#recounting;
     this.#recount.cancel();

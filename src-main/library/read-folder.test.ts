@@ -65,7 +65,7 @@ test('reads the documents of all subfolders in a fixed order, and nothing hidden
     'b.txt': 'bee',
     'a/z.md': '# Zed\n\nzed',
     'A.MD': 'upper',
-    'x.jpg': 'no',
+    'x.mp3': 'no',
     'node_modules/a/readme.md': 'no',
     '.h.md': 'no',
     '.git/x.md': 'no',
@@ -77,7 +77,7 @@ test('reads the documents of all subfolders in a fixed order, and nothing hidden
     removed: 0,
     chunks: 3,
     failures: [],
-    skipped: ['x.jpg'],
+    skipped: ['x.mp3'],
   });
   expect(texts(library)).toEqual(['A.MD: upper', 'a/z.md: # Zed\n\nzed', 'b.txt: bee']);
   expect([...library.chunks()].map((chunk) => chunk.title)).toEqual(['A', 'Zed', 'b']);
@@ -198,8 +198,8 @@ test('a document that turns bad loses its chunks', async () => {
 
 test.each([
   ['LIBRARY_EMPTY', {}],
-  ['LIBRARY_EMPTY', { 'b.jpg': 'x' }],
-  ['DOCUMENT_NO_TEXT', { 'a.md': ' \n', 'b.jpg': 'x' }],
+  ['LIBRARY_EMPTY', { 'b.mp3': 'x' }],
+  ['DOCUMENT_NO_TEXT', { 'a.md': ' \n', 'b.mp3': 'x' }],
   ['DOCUMENT_UNREADABLE', { 'a.py': '', 'b.pdf': 'x' }],
   ['DOCUMENT_TOO_LARGE', { 'a.txt': 'x'.repeat(2000) }],
   ['DOCUMENT_UNSUPPORTED', { 'a.txt': Buffer.from([1, 0]), 'b.txt': Buffer.from([2, 0]) }],

@@ -131,11 +131,13 @@ class FolderReading {
       throwIfAborted(signal);
       onProgress?.({ phase: 'reading', done, total, tokens: 0, secondsLeft: undefined });
       const read = await steps.read(signal);
+      const recognised = await steps.recognise(signal);
       const cut = await steps.cut(signal);
       if (cut) done++;
-      more = read || cut;
+      // Documents with pages that are pictures are recognised after their own text.
+      const indexed = !read && !recognised && !cut && (await steps.index(signal));
+      more = read || recognised || cut || indexed;
     }
-    while (await steps.index(signal)) throwIfAborted(signal);
     const failure = this.#options.catalogue.libraries.root(this.#rootId)?.failure;
     if (failure) throw new KvasirError(failure.code, failure.message, failure.advice);
     return updated;

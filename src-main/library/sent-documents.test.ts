@@ -16,24 +16,34 @@ const DOCUMENT: ParsedDocument = {
   warnings: [],
 };
 
-function sent(parse: Parser['parse'] = () => parsed(), maxFileBytes = 1000, models = oneModel()) {
+function sent(
+  parse: Parser['parse'] = () => parsed(),
+  maxFileBytes = 1000,
+  models = oneModel(),
+  recognise = true,
+) {
   const requests: Parameters<Parser['parse']>[0][] = [];
+  const recognised: number[] = [];
   let closed = false;
   const parser: Parser = {
     parse: (request, signal) => {
       requests.push(request);
       return parse(request, signal);
     },
+    recognise: ({ page }) => {
+      recognised.push(page);
+      return Promise.resolve({ page: { text: `Text of page ${page + 1}.`, confidence: 90, words: [] } });
+    },
     close: () => void (closed = true),
   };
   const documents = new SentDocuments({
     parser,
-    settings: { current: { maxFileBytes } },
+    settings: { current: { maxFileBytes, recognise } },
     models,
   });
   const read = (bytes: string, signal = NEVER) =>
     documents.read({ bytes: Buffer.from(bytes), name: 'Notes', format: 'pdf' }, signal);
-  return { documents, read, requests, isClosed: () => closed };
+  return { documents, read, requests, recognised, isClosed: () => closed };
 }
 
 function oneModel() {
@@ -50,6 +60,27 @@ test('a document is read with the limit of the settings, and cut for the model i
   expect([text, pages]).toEqual([DOCUMENT.text, DOCUMENT.pages]);
   expect(chunks.length).toBeGreaterThan(2);
   expect(chunks.join(' ').replaceAll(/\s+/g, ' ')).toBe(DOCUMENT.text.replaceAll(/\s+/g, ' '));
+});
+
+const PICTURES = {
+  ...DOCUMENT,
+  text: '',
+  pages: Array.from({ length: 25 }, (_, i) => ({ label: String(i + 1), start: 0, end: 0, confidence: null })),
+};
+const scanned = () => Promise.resolve({ kind: 'parsed' as const, sha256: '', document: PICTURES });
+
+test('of pages that are pictures, the first twenty are recognised', async () => {
+  const { read, recognised } = sent(scanned);
+  const { text, pages } = await read('x');
+  expect(recognised).toEqual(Array.from({ length: 20 }, (_, i) => i));
+  expect(text).toMatch(/^Text of page 1\.\n\nText of page 2\..*20\.$/s);
+  expect(pages[1]).toEqual({ label: '2', start: 17, end: 32, confidence: 90 });
+});
+
+test('without text recognition, a document of pictures has no text', async () => {
+  const { read, recognised } = sent(scanned, 1000, oneModel(), false);
+  await expect(read('x')).rejects.toMatchObject({ code: 'DOCUMENT_NO_TEXT' });
+  expect(recognised).toEqual([]);
 });
 
 test('a document is chunked again when the model has changed meanwhile, and the old one may be freed', async () => {

@@ -7,9 +7,12 @@ import { throwIfAborted } from '../platform/abort.ts';
 import { RecentStore } from '../platform/recent-store.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import { textKindOf } from './formats/formats.ts';
+import { noText } from './formats/errors.ts';
 import type { ParsedDocument } from './formats/format.ts';
 import type { Parser } from './parser/parser-process.ts';
 import { chunkText } from './queue/chunker.ts';
+import { isScan, mergeScans } from './queue/merge-scans.ts';
+import type { RecognisedPage } from './recognition/recognise.ts';
 
 /** The model that documents are chunked for. */
 interface ChunkingModel {
@@ -19,7 +22,7 @@ interface ChunkingModel {
 
 interface SentDocumentsOptions {
   parser: Parser;
-  settings: { readonly current: Pick<Settings, 'maxFileBytes'> };
+  settings: { readonly current: Pick<Settings, 'maxFileBytes' | 'recognise'> };
   models: { current(): Promise<ChunkingModel>; readonly active: ChunkingModel | undefined };
 }
 
@@ -40,6 +43,8 @@ export interface SentDocument extends Pick<ParsedDocument, 'text' | 'pages'> {
 const MOST_WAITING = 16;
 /** A conversation sends its documents again with every question. */
 const MOST_KEPT = 64;
+/** Each takes seconds. */
+const MOST_RECOGNISED = 20;
 const MOST_UNITS_KEPT = 16 * 1024 * 1024;
 
 /** Documents sent with a question that belong to no library. They are read and chunked as those of libraries are. */
@@ -104,14 +109,34 @@ export class SentDocuments {
     this.#waiting++;
     try {
       const maxBytes = this.#options.settings.current.maxFileBytes;
-      const request = { ...file, path: '', maxBytes, knownSha256: undefined };
-      const outcome = await this.#options.parser.parse(request, signal);
+      const request = { ...file, path: '', maxBytes };
+      const outcome = await this.#options.parser.parse({ ...request, knownSha256: undefined }, signal);
       if (outcome.kind !== 'parsed') throw new Error('a document that nothing is known of is unchanged');
-      this.#read.keep(hash, outcome.document, outcome.document.text.length);
-      return outcome.document;
+      const document = await this.#recognised(outcome.document, request, signal);
+      this.#read.keep(hash, document, document.text.length);
+      return document;
     } finally {
       this.#waiting--;
     }
+  }
+
+  /** With the text of the first pages that are pictures: somebody waits. DOCUMENT_NO_TEXT. */
+  async #recognised(
+    document: ParsedDocument,
+    file: { path: string; name: string; format: string; bytes: Uint8Array; maxBytes: number },
+    signal: AbortSignal,
+  ): Promise<ParsedDocument> {
+    const { parser, settings } = this.#options;
+    const pictures = document.pages.flatMap((page, i) => (isScan(page) ? [i] : []));
+    if (pictures.length === 0) return document;
+    const scans = new Map<number, RecognisedPage>();
+    for (const page of settings.current.recognise ? pictures.slice(0, MOST_RECOGNISED) : []) {
+      const found = await parser.recognise({ ...file, page, sha256: '' }, signal);
+      if (found.page) scans.set(page, found.page);
+    }
+    const merged = mergeScans(document, scans);
+    if (merged.text === '') throw noText(file.name, 'no text was recognised on its pages');
+    return { ...document, ...merged };
   }
 }
 

@@ -18,6 +18,7 @@ import { readFolder, type ReadFolderOptions, type ReadFolderRun } from '../libra
 import { LibraryService, type LibraryServiceOptions } from '../library/library-service.ts';
 import { ParserProcess } from '../library/parser/parser-process.ts';
 import { DocumentReader } from '../library/queue/reader.ts';
+import { DocumentRecogniser } from '../library/queue/recogniser.ts';
 
 /** A store in memory with the functions that a library needs beyond answers. */
 export class LibraryFakeStore extends FakeStore {
@@ -91,9 +92,12 @@ export function folderOf(
   const { catalogue, model, chunkTokens } = options;
   const parser = new ParserProcess();
   onTestFinished(() => parser.close());
+  const reader = new DocumentReader({ catalogue, parser, maxFileBytes: () => 1000 });
+  const settings = { current: { recognise: true, maxFileBytes: 1000 } };
   const reading: ReadFolderOptions = {
     ...options,
-    reader: new DocumentReader({ catalogue, parser, maxFileBytes: () => 1000 }),
+    reader,
+    recogniser: new DocumentRecogniser({ catalogue, parser, settings, log: silentLogger }),
     gate: new Gate(),
     log: silentLogger,
     onLibraryChanged: () => undefined,

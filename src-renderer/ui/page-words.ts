@@ -1,4 +1,5 @@
-/** A page's label with a word for "page" if the label is a number; a label that is a name stays as it is: "Airports". */
+/** A page's label with a word for "page" if the label is a number; a label that is a name stays as it is: "Airports". Both may be marked as recognised. */
 export function pageWords(label: string, words: (page: string) => string): string {
-  return /^(?:[\d.,–-]+|[ivxlcdm]+)$/.test(label) ? words(label) : label;
+  const [, number, mark = ''] = /^([\d.,–-]+|[ivxlcdm]+)( \(OCR\))?$/.exec(label) ?? [];
+  return number === undefined ? label : words(number) + mark;
 }

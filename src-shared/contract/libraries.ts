@@ -56,6 +56,7 @@ const LibraryInfoSchema = z.object({
 const DocumentPhaseSchema = z.enum([
   'waiting',
   'reading', // parsed in a separate process
+  'recognising', // the text of pages that are pictures
   'chunking',
   'indexing', // full text and, with an embedding model, vectors
   'precomputing', // the KV of its chunks
@@ -303,8 +304,9 @@ export const librariesContract = {
 };
 
 /** Whether questions find a document: it has been read and chunked for the current model. */
-export function isSearchable({ phase }: Pick<DocumentInfo, 'phase'>): boolean {
-  return phase === 'indexing' || phase === 'precomputing' || phase === 'ready';
+export function isSearchable({ phase, chunks }: Pick<DocumentInfo, 'phase' | 'chunks'>): boolean {
+  const hasOwnText = phase === 'recognising' && chunks > 0;
+  return hasOwnText || phase === 'indexing' || phase === 'precomputing' || phase === 'ready';
 }
 
 export type SourceRoot = z.infer<typeof SourceRootSchema>;

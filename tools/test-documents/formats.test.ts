@@ -53,7 +53,7 @@ describe('extracted text', () => {
       ['2', ''],
       ['3', 'Third.'],
     ]);
-    expect(document.warnings).toEqual(['Pages without text (scanned?): 2.']);
+    expect(document.warnings).toEqual(['Pages without text: 2.']);
   });
 
   test('PDF: hyphens that belong to a word stay', async () => {

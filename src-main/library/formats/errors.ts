@@ -33,7 +33,7 @@ export function noText(name: string, why: string): KvasirError {
   return new KvasirError(
     'DOCUMENT_NO_TEXT',
     `There is no text in it: ${why}. The file is ${name}.`,
-    'Run text recognition (OCR) on it if it consists of images; otherwise remove it.',
+    'Remove it, or save it again in the program it was made with.',
   );
 }
 

@@ -13,6 +13,8 @@ export interface ParsedPage {
   label: string;
   start: number;
   end: number;
+  /** Of recognised text, 0 to 100; null: the page is a picture, whose text is to be recognised. */
+  confidence?: number | null;
 }
 
 /** A line of the text that is a heading in the document's format, however it looks. */

@@ -22,6 +22,10 @@ const CODE =
 /** All kinds of documents. To add one, add a file to this folder and a line here. */
 const FORMATS = {
   pdf: { extensions: 'pdf', parser: async () => (await import('./pdf.ts')).pdf },
+  image: {
+    extensions: 'png jpg jpeg tif tiff webp heic heif',
+    parser: async () => (await import('./image.ts')).image,
+  },
   office: {
     extensions:
       'docx docm dotx dotm doc dot rtf odt ott fodt pptx pptm potx potm ppsx ppsm ppt pps pot odp otp fodp odg pages numbers key',

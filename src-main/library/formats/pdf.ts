@@ -24,9 +24,11 @@ export const pdf: DocumentParser = async (file) => {
     const joined = joinPages(
       texts.map(({ text }, i) => ({ label: labels[i] ?? '', text, headings: headings[i] ?? [] })),
     );
-    if (joined.text === '') throw noText(file.name, 'its pages are pictures, or empty');
+    if (joined.text === '' && !pages.some((page) => page?.isScan))
+      throw noText(file.name, 'its pages are empty');
     return {
       ...joined,
+      pages: joined.pages.map((page, i) => (pages[i]?.isScan ? { ...page, confidence: null } : page)),
       title: titleOf(info),
       warnings: [...(await pdfWarnings(document, pages, labels)), ...formWarnings],
     };

@@ -4,7 +4,13 @@ import { formatBytes } from '../../platform/format-bytes.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { SerialQueue } from '../../platform/serial-queue.ts';
 import type { ParsedDocument } from '../formats/format.ts';
-import { OUT_OF_MEMORY_MARK, type ParseRequest, type WorkReply, type Works } from './protocol.ts';
+import {
+  OUT_OF_MEMORY_MARK,
+  type ParseRequest,
+  type RecogniseRequest,
+  type WorkReply,
+  type Works,
+} from './protocol.ts';
 import { spawnParser, type SpawnParser } from './spawn.ts';
 
 export interface ParserLimits {
@@ -22,6 +28,9 @@ const PARSER_LIMITS: ParserLimits = {
   idleMs: 30_000,
 };
 
+/** Of a process that recognises pages: one takes seconds. */
+export const PAGE_LIMITS: Partial<ParserLimits> = { timeoutMs: 60_000 };
+
 /** `unchanged`: the file still has the known bytes. */
 type ParseOutcome =
   { kind: 'parsed'; sha256: string; document: ParsedDocument } | { kind: 'unchanged'; sha256: string };
@@ -29,6 +38,11 @@ type ParseOutcome =
 export interface Parser {
   /** Reads a file, after earlier requests. Every DOCUMENT_… code; ABORTED. */
   parse(request: Omit<ParseRequest, 'id' | 'work'>, signal?: AbortSignal): Promise<ParseOutcome>;
+  /** Recognises a page, after earlier requests. As `parse`. */
+  recognise(
+    request: Omit<RecogniseRequest, 'id' | 'work'>,
+    signal?: AbortSignal,
+  ): Promise<Works['recognise']['result']>;
   close(): void;
 }
 
@@ -70,6 +84,13 @@ export class ParserProcess implements Parser {
     return document
       ? { kind: 'parsed', sha256, document: { text, ...document } }
       : { kind: 'unchanged', sha256 };
+  }
+
+  async recognise(
+    request: Omit<RecogniseRequest, 'id' | 'work'>,
+    signal?: AbortSignal,
+  ): Promise<Works['recognise']['result']> {
+    return (await this.do<'recognise'>({ work: 'recognise', ...request }, signal)).result;
   }
 
   /** Does a work in turn; its text, if it has one, and its result. As `parse`. */

@@ -1,5 +1,6 @@
 import type { Failure, Range } from '../../../src-shared/contract/common.ts';
 import type { TableInfo } from '../../../src-shared/tables.ts';
+import type { RecognisedPage } from '../recognition/recognise.ts';
 import type { ParsedDocument } from '../formats/format.ts';
 
 /** A file, and what is to be done with it. One at a time. */
@@ -55,6 +56,15 @@ export interface TablesRequest extends FileRequest {
   withRows: boolean;
 }
 
+/** To recognise the text of a page that is a picture. */
+export interface RecogniseRequest extends FileRequest {
+  work: 'recognise';
+  /** From 0. */
+  page: number;
+  /** Hash of the bytes that the page was found in; '' when the request brings them. */
+  sha256: string;
+}
+
 /** What there is to do, by its name. */
 export interface Works {
   parse: {
@@ -66,12 +76,19 @@ export interface Works {
   sheet: { request: SheetRequest; result: SheetPage };
   /** DOCUMENT_TOO_LARGE for more cells than can be queried. */
   tables: { request: TablesRequest; result: { sha256: string; tables: TableInfo[] } };
+  recognise: {
+    request: RecogniseRequest;
+    /** Absent: the file has other bytes now. */
+    result: { page?: RecognisedPage };
+  };
 }
+
+export type WorkResult = Works[keyof Works]['result'];
 
 /** A long text is sent in parts, so that no single message occupies the main process for long. */
 export type WorkReply =
   | { id: number; type: 'text'; part: string }
-  | { id: number; type: 'done'; result: Works[keyof Works]['result'] }
+  | { id: number; type: 'done'; result: WorkResult }
   | { id: number; type: 'failed'; failure: Failure };
 
 /** Written to stderr before the process exits because it is out of memory. */

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { constants, getPriority, setPriority } from 'node:os';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { diskPath } from '../../platform/disk-path.ts';
 import { failureOf } from '../../platform/failure.ts';
@@ -11,7 +12,14 @@ import { parserOf, textKindOf } from '../formats/formats.ts';
 import { blank, broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
 import { conflictOf, tidyTitle, titleOfPath } from '../formats/titles.ts';
 import { confine } from './confine.ts';
-import type { FileRequest, ParseRequest, WorkReply, Works } from './protocol.ts';
+import type {
+  FileRequest,
+  ParseRequest,
+  RecogniseRequest,
+  WorkReply,
+  WorkResult,
+  Works,
+} from './protocol.ts';
 import { readSheet, readTables } from './sheet-work.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -20,6 +28,9 @@ const PART_UNITS = 262_144;
 /** No book or table for people has more text than this. */
 const MAX_TEXT_UNITS = 64 * 1024 * 1024;
 
+/** Unix: 10; Windows: below normal. */
+const LOW = constants.priority.PRIORITY_BELOW_NORMAL;
+
 process.on('message', (request: Works[keyof Works]['request']) => void answer(request));
 process.on('disconnect', () => process.exit(0));
 // A promise that one document's parser left unhandled must not cost the next document.
@@ -27,11 +38,12 @@ process.on('unhandledRejection', () => undefined);
 confine();
 startWatchdog(Number(process.argv[2]));
 
-async function answer<W extends keyof Works>(request: Works[W]['request'] & { work: W }): Promise<void> {
+async function answer(request: Works[keyof Works]['request']): Promise<void> {
   const { id } = request;
   try {
     const bytes = request.bytes ? sent(request, request.bytes) : readWhole(request);
-    send({ id, type: 'done', result: await WORKS[request.work](request, bytes) });
+    const work = WORKS[request.work] as (request: FileRequest, bytes: Buffer) => Promise<WorkResult>;
+    send({ id, type: 'done', result: await work(request, bytes) });
   } catch (error) {
     const known = error instanceof KvasirError ? error : broken(request.name, reasonOf(error), error);
     send({ id, type: 'failed', failure: failureOf(known) });
@@ -43,6 +55,7 @@ const WORKS: {
   [W in keyof Works]: (request: Works[W]['request'], bytes: Buffer) => Promise<Works[W]['result']>;
 } = {
   parse,
+  recognise,
   sheet: readSheet,
   tables: (request, bytes) => readTables(request, bytes, (text) => sendText(request.id, text)),
 };
@@ -75,6 +88,17 @@ async function parse(
 function sendText(id: number, text: string): void {
   for (let start = 0; start < text.length; start += PART_UNITS)
     send({ id, type: 'text', part: text.slice(start, start + PART_UNITS) });
+}
+
+async function recognise(
+  { path, name, format, page, sha256 }: RecogniseRequest,
+  bytes: Buffer,
+): Promise<Works['recognise']['result']> {
+  if (sha256 !== '' && createHash('sha256').update(bytes).digest('hex') !== sha256) return {};
+  // Seconds for every page: whatever else runs goes first. Somebody waits for a document that was sent.
+  if (path !== '' && getPriority() < LOW) setPriority(LOW);
+  const { recognisePage } = await import('../recognition/recognise.ts');
+  return { page: await recognisePage({ name, bytes }, format, page) };
 }
 
 function sent({ name, maxBytes }: FileRequest, bytes: Uint8Array): Buffer {

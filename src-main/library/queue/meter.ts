@@ -8,7 +8,9 @@ const KEPT = 0.8;
 const UNITS_PER_TOKEN = 4;
 const PACKED_BYTES_PER_TOKEN = 40;
 const PACKED: ReadonlySet<string> = new Set(
-  'pdf docx docm dotx pptx pptm ppsx potx odt odp doc ppt xlsx epub'.split(' '),
+  'png jpg jpeg tif tiff webp heic heif pdf docx docm dotx pptx pptm ppsx potx odt odp doc ppt xlsx epub'.split(
+    ' ',
+  ),
 );
 
 /** Tokens of documents that one lane has to process, and its speed. */

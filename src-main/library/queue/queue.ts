@@ -22,9 +22,12 @@ interface QueueOptions extends StepParts {
 
 const RETRY_MS = 15_000;
 
+/** Of the workers that work at once, the first is shown. */
+const SHOWN = ['read', 'cut', 'index', 'recognise', 'compute'] as const;
+
 /**
- * The durable queue: every document's row stores its next step, and four workers run the steps: one reads files, one splits read texts into
- * chunks, one embeds the chunks, one precomputes their KV. They share only the catalogue, so documents can be found by their words as soon
+ * The durable queue: every document's row stores its next step, and five workers run the steps: one reads files, one recognises the text of
+ * pages that are pictures, one splits texts into chunks, one embeds the chunks, one precomputes their KV. They share only the catalogue, so documents can be found by their words as soon
  * as they are chunked, and a killed process resumes where it stopped.
  */
 export class DocumentQueue {
@@ -54,9 +57,10 @@ export class DocumentQueue {
     });
     this.#paused = options.catalogue.state('paused') === 'true';
     this.#workers = {
-      read: this.#worker('read', 'cut'),
+      read: this.#worker('read', 'cut', 'recognise'),
+      recognise: this.#worker('recognise', 'cut'),
       cut: this.#worker('cut', 'index'),
-      index: this.#worker('index', 'compute'),
+      index: this.#worker('index', 'compute', 'recognise'),
       compute: this.#worker('compute'),
     };
   }
@@ -160,7 +164,7 @@ export class DocumentQueue {
     // While the model changes, ready documents are ready for the previous one.
     const stale = this.#targets.changing ? of('ready') : 0;
     const waiting = Math.max(0, of('waiting') - reading) + stale;
-    const active = of('chunking', 'indexing', 'precomputing') + reading;
+    const active = of('recognising', 'chunking', 'indexing', 'precomputing') + reading;
     if (waiting + active === 0) meter.endRun();
     const { documents } = this.#options.catalogue;
     const uncut = waiting + active === 0 ? 0 : meter.estimate(documents.unprepared());
@@ -174,8 +178,7 @@ export class DocumentQueue {
       failed: of('failed'),
       done,
       total: waiting + active + done,
-      current:
-        current.get('read') ?? current.get('cut') ?? current.get('index') ?? current.get('compute') ?? null,
+      current: SHOWN.map((name) => current.get(name)).find((each) => each) ?? null,
       tokensDone,
       tokensTotal: tokensDone + Math.min(toCompute, room),
       tokensLeftOut: waiting + active === 0 ? this.#leftOut() : 0,
@@ -192,11 +195,11 @@ export class DocumentQueue {
       : phase;
   }
 
-  #worker(name: WorkerName, next?: WorkerName): QueueWorker {
+  #worker(name: WorkerName, ...next: WorkerName[]): QueueWorker {
     return new QueueWorker({
       step: async (signal) => {
         const worked = !this.#paused && (await this.#steps[name](signal));
-        if (worked && next) this.#workers[next].kick();
+        if (worked) for (const each of next) this.#workers[each].kick();
         if (this.#blocked.delete(name) || !worked) this.#options.onStatus();
         return worked;
       },

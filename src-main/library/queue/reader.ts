@@ -6,9 +6,11 @@ import { failureOf } from '../../platform/failure.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow, Heading, Page } from '../../catalogue/document-table.ts';
+import type { ParsedPage } from '../formats/format.ts';
 import type { Parser } from '../parser/parser-process.ts';
 import { placeholdersAmong } from '../sources/placeholders.ts';
 import { removeContents } from '../sources/removal.ts';
+import { isScan, unrecognised } from './merge-scans.ts';
 import { packText } from '../../catalogue/text-table.ts';
 
 interface ReaderOptions {
@@ -65,15 +67,18 @@ export class DocumentReader {
       const packed = await packText(text);
       catalogue.transaction(() => {
         catalogue.texts.put(document.id, packed);
-        catalogue.documents.setRead(document.id, {
+        const facts = {
           ...file,
           title,
           sha256: outcome.sha256,
-          warnings,
+          warnings: [...warnings, ...unrecognised(pages)],
           textLength: packed.length,
           headings: headings?.map(({ start, level, title: words }): Heading => [start, level, words]) ?? null,
-          pages: pages.map(({ label, start, end }): Page => [label, start, end]),
-        });
+          pages: pages.map(rowOf),
+        };
+        // A document with a text of its own is found by that meanwhile.
+        const isPicture = text === '' && pages.some(isScan);
+        catalogue.documents.setRead(document.id, facts, isPicture ? 'recognising' : 'chunking');
       });
       return outcome.sha256 === document.sha256 ? 'unchanged' : 'new';
     } catch (error) {
@@ -134,4 +139,8 @@ function onlineError(path: string): KvasirError {
     `It cannot be read: only a placeholder of it is on this computer. The file is ${path}.`,
     'Download it from the cloud, then try again.',
   );
+}
+
+export function rowOf({ label, start, end, confidence }: ParsedPage): Page {
+  return confidence === undefined ? [label, start, end] : [label, start, end, confidence];
 }

@@ -15,6 +15,7 @@ import { DocumentCutter } from './cutter.ts';
 import { Meter } from './meter.ts';
 import { DocumentPrecomputer, type ChunkDone } from './precomputer.ts';
 import type { DocumentReader, ReadOutcome } from './reader.ts';
+import type { DocumentRecogniser } from './recogniser.ts';
 import type { ChunkModel, Target } from './targets.ts';
 
 /** The dependencies of steps, whoever runs them. */
@@ -22,6 +23,7 @@ export interface StepParts {
   catalogue: Catalogue;
   store: ChunkCache;
   reader: DocumentReader;
+  recogniser: DocumentRecogniser;
   gate: Gate;
   log: Logger;
   /** Embeds chunks when an embedding model is in use. */
@@ -49,7 +51,7 @@ export interface StepsOptions extends StepParts {
   onLeftOut?: (tokens: number) => void;
 }
 
-export type WorkerName = 'read' | 'cut' | 'index' | 'compute';
+export type WorkerName = 'read' | 'recognise' | 'cut' | 'index' | 'compute';
 type CurrentDocument = NonNullable<QueueStatus['current']>;
 
 /** UTF-16 units of a text that is chunked so quickly that it need not wait for questions to be answered. */
@@ -102,6 +104,13 @@ export class DocumentSteps {
     return this.#take(document, () => this.#read(document, signal));
   }
 
+  /** From pages that are pictures to their text: the next page of one document. */
+  async recognise(signal?: AbortSignal): Promise<boolean> {
+    const document = this.#next('recognising');
+    if (!document) return false;
+    return this.#take(document, () => this.#recognise(document, signal));
+  }
+
   /** From a text to chunks that questions find by their words. */
   async cut(signal?: AbortSignal): Promise<boolean> {
     const document = this.#next('chunking');
@@ -139,6 +148,21 @@ export class DocumentSteps {
       const outcome = await this.#options.reader.read(document, signal);
       this.#options.onRead?.(outcome);
       if (outcome === 'failed') this.#finished(document);
+    });
+  }
+
+  async #recognise(document: DocumentRow, signal: AbortSignal | undefined): Promise<void> {
+    await this.#step('recognise', document, async () => {
+      const { recogniser, gate, catalogue } = this.#options;
+      if (!recogniser.isOn) {
+        catalogue.documents.advance(document.id, 'recognising', 'chunking');
+        return;
+      }
+      const { done, total } = recogniser.progress(document);
+      this.#show('recognise', document, 'recognising', done, total);
+      // It waits for questions, but a page that is begun is finished: its process has a low priority.
+      if (await gate.background(() => recogniser.next(document, signal), signal)) return;
+      await recogniser.merge(document);
     });
   }
 
@@ -186,6 +210,10 @@ export class DocumentSteps {
         const made = await gate.background((each) => indexer.index(chunkSetId, document.id, each), signal);
         this.meter.embedded(document.id, made, startedAt);
         if (made > 0) return; // the rest in later steps
+      }
+      if (this.#options.recogniser.isLeft(document)) {
+        catalogue.documents.advance(document.id, 'indexing', 'recognising');
+        return;
       }
       const { missingTokens } = await this.#counts.count(document, target, signal);
       const computes = target.blends && missingTokens > 0;
@@ -268,7 +296,8 @@ export class DocumentSteps {
       // Work that continues in the next step stays visible.
       if (after?.phase !== document.phase) this.current.delete(worker);
     }
-    if (worker !== 'index' || after?.phase !== document.phase) onLibraryChanged(document.libraryId);
+    const isLong = worker === 'index' || worker === 'recognise';
+    if (!isLong || after?.phase !== document.phase) onLibraryChanged(document.libraryId);
   }
 
   #finished(document: DocumentRow): void {

@@ -59,8 +59,11 @@ function Work({ status, working }: { status: QueueStatus; working: boolean }) {
     if (status.paused) return t('queue.paused');
     if (!working) return idle();
     if (!status.current) return t(status.done + status.tokensDone > 0 ? 'queue.between' : 'queue.starting');
-    const { phase, path } = status.current;
-    return t('queue.working', { phase: t(`phase.${phase}`), path });
+    const { phase, path, done, total } = status.current;
+    const words = { phase: t(`phase.${phase}`), path };
+    return phase === 'recognising'
+      ? t('queue.pageOf', { ...words, page: format.number(done + 1), pages: format.number(total) })
+      : t('queue.working', words);
   }
 
   function idle(): ReactNode {

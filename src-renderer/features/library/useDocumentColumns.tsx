@@ -5,7 +5,7 @@ import { failureWords } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ParsedInputOf } from '../../../src-shared/contract/contract.ts';
-import type { DocumentInfo, DocumentPhase } from '../../../src-shared/contract/libraries.ts';
+import { isSearchable, type DocumentInfo } from '../../../src-shared/contract/libraries.ts';
 import { useCall } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
 import { useColumnKinds } from '../../ui/useColumnKinds.ts';
@@ -131,17 +131,14 @@ function State({ document, active }: { document: DocumentInfo; active: boolean }
   return <Working document={document} />;
 }
 
-/** From these phases on, questions find a document, at least by keywords. */
-const FOUND: readonly DocumentPhase[] = ['indexing', 'precomputing'];
-
 /** The UI shows one document in progress at a time; the others wait. */
-function Working({ document: { id, phase } }: { document: DocumentInfo }) {
+function Working({ document }: { document: DocumentInfo }) {
   const { t } = useTranslation(['library', 'common']);
   const current = useCall('queue.status').data?.current;
-  const mine = current?.documentId === id ? current : undefined;
+  const mine = current?.documentId === document.id ? current : undefined;
   return (
     <span className={classes.working}>
-      <span title={mine || !FOUND.includes(phase) ? undefined : t('phase.foundAlready')}>
+      <span title={mine || !isSearchable(document) ? undefined : t('phase.foundAlready')}>
         {t(`phase.${mine?.phase ?? 'waiting'}`)}
       </span>
       {mine && mine.total > 0 && (

@@ -41,6 +41,12 @@ export function DocumentsSection({ settings }: { settings: Settings }) {
         onChange={(size) => change({ maxFileBytes: size * MB })}
       />
       <Switch
+        label={t('documents.recognise')}
+        description={t('documents.recogniseHelp')}
+        checked={settings.recognise}
+        onChange={(event) => change({ recognise: event.currentTarget.checked })}
+      />
+      <Switch
         label={t('documents.storeMisses')}
         description={t('documents.storeMissesHelp')}
         checked={settings.storeMisses}

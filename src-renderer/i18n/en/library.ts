@@ -55,7 +55,7 @@ export const library = {
     text: 'Files and whole folders',
     emptyTitle: 'Drop files and folders here',
     emptyText:
-      'PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, HTML, mail, Markdown, text, CSV, JSON and source code. Everything stays on this machine.',
+      'PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, HTML, mail, pictures, scans, Markdown, text, CSV, JSON and source code. Everything stays on this machine.',
   },
   upload: {
     title: 'Uploads to “{{name}}”',
@@ -111,6 +111,7 @@ export const library = {
     pause: 'Pause',
     resume: 'Resume',
     working: '{{phase}}: {{path}}',
+    pageOf: '{{phase}}, page {{page}} of {{pages}}: {{path}}',
     starting: 'Starting',
     between: 'Preparing documents',
     documents: '{{done}} of {{total}} documents',
@@ -123,6 +124,7 @@ export const library = {
     waiting: 'Waiting',
     foundAlready: 'You can already ask about it. Answers start sooner once it is prepared.',
     reading: 'Reading',
+    recognising: 'Recognising text',
     chunking: 'Splitting',
     indexing: 'Embedding',
     precomputing: 'Precomputing',

@@ -50,6 +50,9 @@ export const settings = {
     automaticPlain: 'Automatic size',
     maxFile: 'Largest file (MB)',
     maxFileHelp: 'Larger files are not read and are listed as failed.',
+    recognise: 'Recognise text in pictures',
+    recogniseHelp:
+      'Scans, photos and PDF pages without text are read on this computer, in English, German and Chinese, while nothing else is computed.',
     storeMisses: 'Store passages computed for an answer',
     storeMissesHelp: 'Passages that were not cached yet are stored after the answer.',
   },

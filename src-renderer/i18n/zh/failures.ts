@@ -152,7 +152,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     advice: '请检查文件是否完好、是否有权限读取，然后重试。',
   },
   DOCUMENT_ENCRYPTED: { message: '文档已加密，需要密码或证书。', advice: '请保存一份未加密的副本。' },
-  DOCUMENT_NO_TEXT: { message: '文档中没有文字，可能是扫描件。', advice: '请先进行文字识别（OCR）。' },
+  DOCUMENT_NO_TEXT: { message: '文档中没有文字。', advice: '请移除该文档，或用原来的程序重新保存。' },
   DOCUMENT_UNSUPPORTED: { message: '不支持这种文档格式。', advice: '请转换为 PDF、DOCX 或纯文本等格式。' },
   DOCUMENT_TIMEOUT: { message: '读取文档花费的时间过长，已停止。', advice: '请拆分该文档，或重试。' },
   DOCUMENT_MEMORY: { message: '读取文档需要的内存过多，已停止。', advice: '请拆分该文档。' },

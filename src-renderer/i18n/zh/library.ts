@@ -52,7 +52,7 @@ export const library: Words<typeof en.library> = {
     text: '支持文件和整个文件夹',
     emptyTitle: '把文件和文件夹拖到这里',
     emptyText:
-      '支持 PDF、Word、PowerPoint、Excel、OpenDocument、RTF、EPUB、HTML、邮件、Markdown、纯文本、CSV、JSON 和源代码。一切都留在本机。',
+      '支持 PDF、Word、PowerPoint、Excel、OpenDocument、RTF、EPUB、HTML、邮件、图片、扫描件、Markdown、纯文本、CSV、JSON 和源代码。一切都留在本机。',
   },
   upload: {
     title: '上传到“{{name}}”',
@@ -101,6 +101,7 @@ export const library: Words<typeof en.library> = {
     pause: '暂停',
     resume: '继续',
     working: '{{phase}}：{{path}}',
+    pageOf: '{{phase}}，第 {{page}} / {{pages}} 页：{{path}}',
     starting: '正在开始',
     between: '正在准备文档',
     documents: '文档 {{done}} / {{total}}',
@@ -112,6 +113,7 @@ export const library: Words<typeof en.library> = {
     waiting: '等待中',
     foundAlready: '提问已经可以找到它。准备完成后，回答会更快开始。',
     reading: '读取中',
+    recognising: '识别文字中',
     chunking: '切分中',
     indexing: '生成向量中',
     precomputing: '预计算中',

@@ -48,6 +48,9 @@ export const settings: Words<typeof en.settings> = {
     automaticPlain: '自动选择大小',
     maxFile: '文件大小上限（MB）',
     maxFileHelp: '更大的文件不会读取，并列为失败。',
+    recognise: '识别图片中的文字',
+    recogniseHelp:
+      '扫描件、照片和没有文字的 PDF 页面在本机识别（英文、德文和中文），只在没有其他计算时进行。',
     storeMisses: '保留回答时临时计算的内容',
     storeMissesHelp: '尚未缓存的段落会在回答之后存入缓存。',
   },

@@ -5,6 +5,7 @@ import type { Glyph } from './glyph.ts';
 import { drawnGlyphs } from './glyphs.ts';
 import { withoutLeaders, type Line } from './layout.ts';
 import { multiply, type Box, type Matrix } from './matrix.ts';
+import { isNonsense } from './nonsense.ts';
 import type { Paints } from './paint.ts';
 import { rowsOf } from './segments.ts';
 
@@ -21,15 +22,20 @@ export interface PageLines {
   hasHiddenLayer: boolean;
   /** Text that nobody sees: white on white, covered, clipped, outside of the page, or not painted although the page is no scan. */
   hasUnseen: boolean;
-  /** Many of its letters are in a font that does not say which letters they are. */
-  hasUnknown: boolean;
+  /** Its text is in a picture or drawing, or its letters have wrong codes: it has to be recognised. */
+  isScan: boolean;
 }
 
 /** A page whose pictures cover this share of it is a scan: its unpainted text is what text recognition found. */
 const SCAN = 0.5;
 
+/** A page number or a stamp. */
+const FEW_LETTERS = 8;
+/** Drawn letters take more boxes than the ground and the lines of a form. */
+const DRAWN = 50;
+
 /** Characters for private use, and the one for what has none. */
-const UNKNOWN = /[\ue000-\uf8ff\ufffd]/u;
+const UNKNOWN = /[\ue000-\uf8ff\ufffd]/gu;
 const MANY = 0.2;
 
 export async function readPage(page: PDFPageProxy, layers: Layers): Promise<PageLines> {
@@ -50,15 +56,23 @@ export async function readPage(page: PDFPageProxy, layers: Layers): Promise<Page
   page.cleanup();
   const seen = seenGlyphs(glyphs, paints, box);
   const isSeen = new Set(seen);
+  const lines = linesByDirection([...seen, ...fieldGlyphs([...data.values()], matrix, seen)], paints);
   return {
-    lines: linesByDirection([...seen, ...fieldGlyphs([...data.values()], matrix, seen)], paints),
+    lines,
     comments: commentLines(annotations),
-    hasUnknown: seen.filter(({ text }) => UNKNOWN.test(text)).length > seen.length * MANY,
+    isScan: isScan(lines.map(({ text }) => text).join('\n'), paints),
     hasHiddenLayer: glyphs.some(({ hidden, text }) => hidden === 'layer' && text.trim() !== ''),
     hasUnseen: glyphs.some(
       (glyph) => !isSeen.has(glyph) && glyph.hidden !== 'layer' && glyph.text.trim() !== '',
     ),
   };
+}
+
+function isScan(text: string, { pictureArea, boxes }: Paints): boolean {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  if (letters < FEW_LETTERS) return pictureArea > 0 || boxes.length > DRAWN;
+  const unknown = text.match(UNKNOWN)?.length ?? 0;
+  return unknown > text.length * MANY || isNonsense(text);
 }
 
 /** Unpainted text is read where it is the only text, or where it lies beneath a picture of the page. */

@@ -16,8 +16,8 @@ export async function pdfWarnings(
     if (found.length > 0) warnings.push(sentence(list(found)));
   };
   say(
-    on((page) => page !== undefined && page.lines.length + page.comments.length === 0),
-    (found) => `Pages without text (scanned?): ${found}.`,
+    on((page) => page !== undefined && !page.isScan && page.lines.length + page.comments.length === 0),
+    (found) => `Pages without text: ${found}.`,
   );
   const damaged = on((page) => page === undefined);
   say(
@@ -28,11 +28,6 @@ export async function pdfWarnings(
   say(
     on((page) => page?.hasUnseen === true),
     (found) => `Text that is not visible was left out on these pages: ${found}.`,
-  );
-  say(
-    on((page) => page?.hasUnknown === true),
-    (found) =>
-      `The fonts on these pages do not say which letters they show, so their text may be wrong: ${found}.`,
   );
   say(
     on((page) => page?.hasHiddenLayer === true),

@@ -1,0 +1,24 @@
+/** Fewer letters say nothing about a language. */
+const MIN_LETTERS = 100;
+/** Of a language's letters in Latin script, a third to a half are vowels; of those of codes and shifted alphabets, far fewer. */
+const MIN_VOWELS = 0.25;
+/** Vietnamese, which has most of them, has accents on a third of its letters; text in a wrong encoding on nearly all. */
+const MAX_ACCENTED = 0.6;
+/** Tables of numbers have up to a third of signs, formulas up to two fifths. */
+const MIN_READABLE = 0.5;
+
+/**
+ * Whether a text has no words of any language: the font of a PDF gave letters the wrong codes, or text recognition failed. Tables of
+ * numbers are none; of scripts other than Latin nothing is claimed.
+ */
+export function isNonsense(text: string): boolean {
+  const signs = text.match(/\S/gu)?.length ?? 0;
+  const readable = text.match(/[\p{L}\p{M}\p{N}]/gu)?.length ?? 0;
+  if (signs >= MIN_LETTERS && readable < signs * MIN_READABLE) return true;
+  const latin = text.match(/\p{Script=Latin}/gu) ?? [];
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  if (latin.length < MIN_LETTERS || latin.length < letters / 2) return false;
+  const share = (of: RegExp): number => latin.filter((letter) => of.test(letter)).length / latin.length;
+  const vowels = latin.filter((letter) => /^[aeiouyæœøı]/i.test(letter.normalize('NFD'))).length;
+  return vowels < latin.length * MIN_VOWELS || share(/[^a-z]/i) > MAX_ACCENTED;
+}
