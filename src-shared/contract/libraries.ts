@@ -104,6 +104,18 @@ const SheetRowSchema = z.object({
   marked: z.boolean(),
 });
 
+/** A document as a page, which the window shows in a frame (its host serves it: hosts/window/document-files.ts). */
+const DocumentPageSchema = z.object({
+  /** Labels of a book's chapters or a mailbox's messages; empty: the page is the whole document. */
+  parts: z.array(z.string()),
+  /** Which of them the page shows, from 0. */
+  part: z.int(),
+  /** Whether the passage was found in it. */
+  isMarked: z.boolean(),
+  /** Whether its end is left out, because it is too long. */
+  isCut: z.boolean(),
+});
+
 const ChunkInfoSchema = z.object({
   id: IdSchema,
   documentId: IdSchema,
@@ -162,6 +174,15 @@ export const QueueStatusSchema = z.object({
 
 const ById = z.object({ id: IdSchema });
 const Ids = z.object({ ids: z.array(IdSchema).min(1).max(10_000) });
+
+/** What is to be shown of a document. */
+export const DocumentPartSchema = z.object({
+  id: IdSchema,
+  /** Absent: the one with the passage, else the first. */
+  part: z.int().min(0).optional(),
+  start: z.int().min(0).optional(),
+  end: z.int().min(0).optional(),
+});
 
 export const librariesContract = {
   'libraries.list': procedure(NothingSchema, z.array(LibraryInfoSchema)),
@@ -275,6 +296,8 @@ export const librariesContract = {
       changed: z.boolean(),
     }),
   ),
+  /** Makes the page that the frame then shows. `start`, `end`: a passage of the text. NOT_FOUND; every DOCUMENT_… code. */
+  'documents.page': procedure(DocumentPartSchema, DocumentPageSchema),
   'documents.chunks': procedure(
     WindowSchema.extend({ id: IdSchema }),
     z.object({ total: z.int(), items: z.array(ChunkInfoSchema) }),
@@ -316,5 +339,6 @@ export type DocumentPhase = z.infer<typeof DocumentPhaseSchema>;
 export type DocumentInfo = z.infer<typeof DocumentInfoSchema>;
 export type DocumentText = z.infer<typeof DocumentTextSchema>;
 export type SheetRow = z.infer<typeof SheetRowSchema>;
+export type DocumentPart = z.infer<typeof DocumentPartSchema>;
 export type ChunkInfo = z.infer<typeof ChunkInfoSchema>;
 export type QueueStatus = z.infer<typeof QueueStatusSchema>;

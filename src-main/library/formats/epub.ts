@@ -1,9 +1,11 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { nameSections } from './epub/headings.ts';
 import { readNavigation, resolve, type Section } from './epub/navigation.ts';
-import { BookArchive, packagePath, readPackage } from './epub/package.ts';
+import { BookArchive, packagePath, readPackage, type Package } from './epub/package.ts';
 import { encrypted, noText } from './errors.ts';
 import { joinPages, type DocumentParser } from './format.ts';
+import type { DecodedText } from './decode.ts';
+import type { PageMaker } from './page/page.ts';
 import { hiddenWarnings } from './html.ts';
 import { htmlToText, type HtmlText } from './html/text.ts';
 import { joinParts, readXml } from './xml.ts';
@@ -29,7 +31,7 @@ export const epub: DocumentParser = async (file) => {
     missing,
     warnings: encodings,
     failure,
-  } = await readChapters(book, chapters, others, sections);
+  } = await readChapters(book, { chapters, others }, sections);
   const pages = nameSections(files).map(({ text, headings }, i) => {
     const label = headings[0]?.title ?? files[i]?.content.title ?? '';
     return { label: label.slice(0, 80) || String(i + 1), text, headings };
@@ -49,34 +51,65 @@ interface Chapters {
   failure: KvasirError | undefined;
 }
 
-/** Reads the chapters, and then those of the `others` to which any of them leads: notes, in books of EPUB 2. */
+/** Reads the chapters. */
 async function readChapters(
   book: BookArchive,
-  chapters: readonly string[],
-  others: readonly string[],
+  { chapters, others }: Pick<Package, 'chapters' | 'others'>,
   sections: ReadonlyMap<string, readonly Section[]>,
 ): Promise<Chapters> {
   const result: Chapters = { files: [], missing: [], warnings: [], failure: undefined };
-  const waiting = new Set(others);
-  const linked: string[] = [];
-  const read = async (path: string): Promise<void> => {
-    const source = await book.decoded(path).catch((error: unknown) => {
-      result.failure = failureOfChapter(error);
-      return undefined;
-    });
-    if (source === undefined) return void result.missing.push(path);
-    const { text: html, warnings } = source;
-    result.warnings.push(...warnings.map((warning) => `${path}: ${warning}`));
+  for await (const { path, source } of chapterSources(book, chapters, others)) {
+    if (source === undefined || source instanceof KvasirError) {
+      if (source) result.failure = source;
+      result.missing.push(path);
+      continue;
+    }
+    result.warnings.push(...source.warnings.map((warning) => `${path}: ${warning}`));
     const own = sections.get(book.find(path) ?? path) ?? [];
     const ids = own.map(({ fragment }) => fragment).filter((id) => id !== '');
-    result.files.push({ path, content: htmlToText(html, ids, true), sections: own });
-    for (const target of waiting.size > 0 ? linksOf(html, path) : [])
-      if (waiting.delete(target)) linked.push(target);
-  };
-  for (const path of chapters) await read(path);
-  for (const path of linked) await read(path);
+    result.files.push({ path, content: htmlToText(source.text, ids, true), sections: own });
+  }
   return result;
 }
+
+interface ChapterSource {
+  path: string;
+  /** undefined: it is not in the archive. */
+  source: DecodedText | KvasirError | undefined;
+}
+
+/** The chapters, and then those of the `others` to which any of them leads: notes, in books of EPUB 2. */
+async function* chapterSources(
+  book: BookArchive,
+  chapters: readonly string[],
+  others: readonly string[],
+): AsyncGenerator<ChapterSource> {
+  const waiting = new Set(others);
+  const linked: string[] = [];
+  for (const paths of [chapters, linked]) {
+    for (const path of paths) {
+      const source = await book.decoded(path).catch(failureOfChapter);
+      yield { path, source };
+      if (source === undefined || source instanceof KvasirError || waiting.size === 0) continue;
+      for (const target of linksOf(source.text, path)) if (waiting.delete(target)) linked.push(target);
+    }
+  }
+}
+
+/** Its parts are the chapters that could be read. */
+export const epubPage: PageMaker = async (file, part) => {
+  const book = await BookArchive.open(file);
+  const { path: packageFile, root } = await packagePath(book, file.name);
+  const { chapters, others } = readPackage((await book.text(packageFile)) ?? '', packageFile);
+  if (await isProtected(book, root, chapters)) throw encrypted(file.name);
+  let left = part;
+  for await (const { path, source } of chapterSources(book, chapters, others)) {
+    if (source === undefined || source instanceof KvasirError || left-- > 0) continue;
+    const picture = (address: string): Promise<Buffer | undefined> => book.bytes(resolve(path, address).path);
+    return { html: source.text, xhtml: true, picture };
+  }
+  throw noText(file.name, 'it has no such chapter');
+};
 
 /** One damaged chapter does not cost the book; a limit or a password does. */
 function failureOfChapter(error: unknown): KvasirError {

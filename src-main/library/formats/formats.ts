@@ -3,6 +3,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { PLAIN_TABLES, WORKBOOKS } from '../../../src-shared/sheets.ts';
 import type { TextKind } from '../queue/outline.ts';
 import type { DocumentParser } from './format.ts';
+import type { PageMaker } from './page/page.ts';
 
 /** A kind of document. */
 interface Format {
@@ -10,6 +11,8 @@ interface Format {
   extensions: string;
   /** Loaded with the first document of the kind: some parsers are large, and they run in a separate process. */
   parser: () => Promise<DocumentParser>;
+  /** Shows the file; absent: the text that was read. Loaded as the parser. */
+  page?: () => Promise<PageMaker>;
   /** Split line by line: it contains no sentences, and a # is not a heading. */
   lines?: boolean;
 }
@@ -30,28 +33,60 @@ const FORMATS = {
     extensions:
       'docx docm dotx dotm doc dot rtf odt ott fodt pptx pptm potx potm ppsx ppsm ppt pps pot odp otp fodp odg pages numbers key',
     parser: async () => (await import('./office.ts')).office,
+    page: async () => (await import('./page/office.ts')).officePage,
   },
   xlsx: {
     extensions: WORKBOOKS,
     parser: async () => (await import('./xlsx.ts')).xlsx,
   },
-  epub: { extensions: 'epub', parser: async () => (await import('./epub.ts')).epub },
-  html: { extensions: 'html htm xhtml', parser: async () => (await import('./html.ts')).html },
+  epub: {
+    extensions: 'epub',
+    parser: async () => (await import('./epub.ts')).epub,
+    page: async () => (await import('./epub.ts')).epubPage,
+  },
+  html: {
+    extensions: 'html htm xhtml',
+    parser: async () => (await import('./html.ts')).html,
+    page: async () => (await import('./html.ts')).htmlPage,
+  },
   csv: { extensions: PLAIN_TABLES, parser: async () => (await import('./csv.ts')).csv, lines: true },
   markdown: {
     extensions: 'md markdown mdown mdx qmd rmd',
     parser: async () => (await import('./markdown.ts')).markdown,
+    page: async () =>
+      (await import('./page/reading.ts')).markdownPage((await import('./markdown.ts')).markdown),
   },
   text: {
     extensions: 'txt text log rst adoc asciidoc org',
     parser: async () => (await import('./text.ts')).plainText,
   },
-  eml: { extensions: 'eml emlx', parser: async () => (await import('./mail.ts')).eml },
-  mbox: { extensions: 'mbox mbx', parser: async () => (await import('./mail.ts')).mbox },
-  mhtml: { extensions: 'mhtml mht', parser: async () => (await import('./mail.ts')).mhtml },
-  msg: { extensions: 'msg', parser: async () => (await import('./mail/msg.ts')).msg },
+  eml: {
+    extensions: 'eml emlx',
+    parser: async () => (await import('./mail.ts')).eml,
+    page: async () => (await import('./mail.ts')).emlPage,
+  },
+  mbox: {
+    extensions: 'mbox mbx',
+    parser: async () => (await import('./mail.ts')).mbox,
+    page: async () => (await import('./mail.ts')).mboxPage,
+  },
+  mhtml: {
+    extensions: 'mhtml mht',
+    parser: async () => (await import('./mail.ts')).mhtml,
+    page: async () => (await import('./mail.ts')).mhtmlPage,
+  },
+  msg: {
+    extensions: 'msg',
+    parser: async () => (await import('./mail/msg.ts')).msg,
+    page: async () => (await import('./mail/msg.ts')).msgPage,
+  },
   subtitles: { extensions: 'srt vtt', parser: async () => (await import('./subtitles.ts')).subtitles },
-  notebook: { extensions: 'ipynb', parser: async () => (await import('./notebook.ts')).notebook },
+  notebook: {
+    extensions: 'ipynb',
+    parser: async () => (await import('./notebook.ts')).notebook,
+    page: async () =>
+      (await import('./page/reading.ts')).markdownPage((await import('./notebook.ts')).notebook),
+  },
   latex: { extensions: 'tex latex ltx', parser: async () => (await import('./latex.ts')).latex },
   json: {
     extensions: 'json jsonl ndjson geojson',
@@ -88,6 +123,12 @@ export async function parserOf(format: string, article = false): Promise<Documen
     };
   if (article && KINDS.get(format) === 'html') return (await import('./html/article.ts')).article;
   return kindOf(format).parser();
+}
+
+/** What shows files of this extension as a page. */
+export async function pageOf(format: string): Promise<PageMaker> {
+  const { page } = kindOf(format);
+  return page ? page() : (await import('./page/reading.ts')).readingPage(await parserOf(format));
 }
 
 /** DOCUMENT_UNSUPPORTED, for a file that no scan picks up. */

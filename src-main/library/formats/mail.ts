@@ -1,4 +1,4 @@
-import PostalMime, { type Address, type Email } from 'postal-mime';
+import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { decode } from './decode.ts';
 import { broken, noText, reasonOf } from './errors.ts';
 import { joinPages, type DocumentParser } from './format.ts';
@@ -7,20 +7,31 @@ import { htmlToText } from './html/text.ts';
 import { readAttachments, under, type MailPage } from './mail/attachments.ts';
 import { letterDocument } from './mail/letter-document.ts';
 import { letterText, letterWarnings, personText, type Letter } from './mail/letter.ts';
+import { letterPage, letterPages } from './page/mail.ts';
+import type { PageMaker } from './page/page.ts';
 
 /** A message in a file (RFC 5322), also with the length before it and data after it that Apple Mail adds. */
 export const eml: DocumentParser = async ({ bytes, name }) => {
   if (bytes.length === 0) throw noText(name, 'the file is empty');
+  const { letter } = await readLetter(messageOf(bytes, name), name);
+  return letterDocument(letter, name);
+};
+
+export const emlPage: PageMaker = async ({ bytes, name }, part) => {
+  const { letter, pictures } = await readLetter(messageOf(bytes, name), name);
+  const page = (await letterPages(letter, pictures))[part];
+  if (!page) throw noText(name, 'it has no such part');
+  return page;
+};
+
+function messageOf(bytes: Buffer, name: string): Buffer {
   const [, length = ''] = /\.emlx$/i.test(name)
     ? (/^(\d{1,12})[ \t]*\r?\n/.exec(bytes.toString('latin1', 0, 20)) ?? [])
     : [];
-  const start = length === '' ? 0 : bytes.indexOf(10) + 1;
-  const letter = await readLetter(
-    length === '' ? bytes : bytes.subarray(start, start + Number(length)),
-    name,
-  );
-  return letterDocument(letter, name);
-};
+  if (length === '') return bytes;
+  const start = bytes.indexOf(10) + 1;
+  return bytes.subarray(start, start + Number(length));
+}
 
 /** A line `From sender date` begins each message of a mailbox (RFC 4155). */
 const SEPARATOR = /(?:^|\r?\n\r?\n|^\r?\n)(?=From [^\r\n]{0,200}\d{2}:\d{2}[^\r\n]{0,200}\r?\n)/g;
@@ -28,26 +39,18 @@ const SEPARATOR = /(?:^|\r?\n\r?\n|^\r?\n)(?=From [^\r\n]{0,200}\d{2}:\d{2}[^\r\
 /** Messages in order, each a page under its subject. */
 export const mbox: DocumentParser = async ({ bytes, name }) => {
   if (bytes.length === 0) throw noText(name, 'the file is empty');
-  const messages = bytes
-    .toString('latin1')
-    .split(SEPARATOR)
-    .filter((message) => message.trim() !== '');
   const letters: Letter[] = [];
   const pages: MailPage[] = [];
   const unread: string[] = [];
   const warnings: string[] = [];
   let damaged = 0;
   let hidden = 0;
-  for (const message of messages) {
-    const source = message
-      .replace(/^From (\S+)[^\n]*\n(\r?\n)/, 'Return-Path: <$1>\n$2') // a message without a header
-      .replace(/^From [^\n]*\n/, '')
-      .replace(/^>(>*From )/gm, '$1');
-    const letter = await readLetter(Buffer.from(source, 'latin1'), name).catch(() => undefined);
-    if (!letter) {
+  for await (const message of messagesIn(bytes, name)) {
+    if (!message) {
       damaged++;
       continue;
     }
+    const { letter } = message;
     letters.push(letter);
     const { text, headings, hiddenWords } = letterText(letter);
     const title = letter.subject || `Message ${letters.length}`;
@@ -65,10 +68,35 @@ export const mbox: DocumentParser = async ({ bytes, name }) => {
   return { ...joined, title: '', warnings };
 };
 
+/** Its parts are the pages of the text: messages, and what is attached to each. */
+export const mboxPage: PageMaker = async ({ bytes, name }, part) => {
+  let left = part;
+  for await (const message of messagesIn(bytes, name)) {
+    if (!message) continue;
+    const pages = await letterPages(message.letter, message.pictures);
+    const page = pages[left];
+    if (page) return page;
+    left -= pages.length;
+  }
+  throw noText(name, 'it has no such part');
+};
+
+/** A damaged message is undefined. */
+async function* messagesIn(bytes: Buffer, name: string): AsyncGenerator<Message | undefined> {
+  for (const message of bytes.toString('latin1').split(SEPARATOR)) {
+    if (message.trim() === '') continue;
+    const source = message
+      .replace(/^From (\S+)[^\n]*\n(\r?\n)/, 'Return-Path: <$1>\n$2') // a message without a header
+      .replace(/^From [^\n]*\n/, '')
+      .replace(/^>(>*From )/gm, '$1');
+    yield await readLetter(Buffer.from(source, 'latin1'), name).catch(() => undefined);
+  }
+}
+
 /** A web page saved as a message (RFC 2557). */
 export const mhtml: DocumentParser = async ({ bytes, name }) => {
   if (bytes.length === 0) throw noText(name, 'the file is empty');
-  const letter = await readLetter(bytes, name);
+  const { letter } = await readLetter(bytes, name);
   const { text, headings, title, hiddenWords } = htmlToText(letter.html);
   if (text === '') {
     if (letter.text.trim() === '') throw noText(name, 'it has only scripts, pictures or hidden text');
@@ -77,12 +105,23 @@ export const mhtml: DocumentParser = async ({ bytes, name }) => {
   return { text, headings, title: title || letter.subject, pages: [], warnings: hiddenWarnings(hiddenWords) };
 };
 
+export const mhtmlPage: PageMaker = async ({ bytes, name }) => {
+  const { letter, pictures } = await readLetter(bytes, name);
+  return letterPage({ ...letter, from: '', to: '', cc: '', date: '', subject: '' }, pictures);
+};
+
 /** A message has at least one of these fields. */
 const FIELDS = new Set(
   'from to subject date received message-id content-type mime-version return-path'.split(' '),
 );
 
-async function readLetter(bytes: Buffer, name: string): Promise<Letter> {
+interface Message {
+  letter: Letter;
+  /** Pictures of its page, by their ids. */
+  pictures: ReadonlyMap<string, Uint8Array>;
+}
+
+async function readLetter(bytes: Buffer, name: string): Promise<Message> {
   let email: Email;
   try {
     email = await PostalMime.parse(withCharset(bytes, name));
@@ -92,7 +131,7 @@ async function readLetter(bytes: Buffer, name: string): Promise<Letter> {
   if (!email.headers.some(({ key }) => FIELDS.has(key))) throw broken(name, 'it is not a mail message');
   const { html = '', text = '', subject = '', from, sender } = email;
   const encrypted = email.attachments.some(({ mimeType }) => /pkcs7-mime|pgp-encrypted/.test(mimeType));
-  return {
+  const letter: Letter = {
     from: addressText(from ?? sender),
     to: (email.to ?? []).map(addressText).join(', '),
     cc: (email.cc ?? []).map(addressText).join(', '),
@@ -110,6 +149,11 @@ async function readLetter(bytes: Buffer, name: string): Promise<Letter> {
           })),
     isEncrypted: encrypted && (html + text).trim() === '',
   };
+  return { letter, pictures: new Map(email.attachments.flatMap(pictureOf)) };
+}
+
+function pictureOf({ contentId, content }: Attachment): [id: string, bytes: Uint8Array][] {
+  return contentId === undefined ? [] : [[contentId.replace(/^<|>$/g, ''), bytesOf(content)]];
 }
 
 function bytesOf(content: string | ArrayBuffer | Uint8Array): Buffer {

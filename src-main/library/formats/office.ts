@@ -7,9 +7,9 @@ import { decodeXml, OfficePackage } from './office/package.ts';
 const HEAD_BYTES = 8192;
 
 /** Office documents of every age. They are told apart by their bytes: many have the extension of another kind. */
-export const office: DocumentParser = async (file) => (await parserOf(file))(file);
+export const office: DocumentParser = async (file) => (await officeParser(file))(file);
 
-async function parserOf(file: SourceFile): Promise<DocumentParser> {
+export async function officeParser(file: SourceFile): Promise<DocumentParser> {
   const head = file.bytes.toString('latin1', 0, 1024).replace(/^(\u00ef\u00bb\u00bf)?\s*/, '');
   if (file.bytes.length === 0) throw noText(file.name, 'the file is empty');
   if (file.bytes.toString('hex', 0, 8) === COMPOUND_MAGIC) return compoundParser(file);

@@ -2,6 +2,8 @@ import type { Failure, Range } from '../../../src-shared/contract/common.ts';
 import type { TableInfo } from '../../../src-shared/tables.ts';
 import type { RecognisedPage } from '../recognition/recognise.ts';
 import type { ParsedDocument } from '../formats/format.ts';
+import type { Passage } from '../formats/page/mark-passage.ts';
+import type { PageView } from '../formats/page/page.ts';
 
 /** A file, and what is to be done with it. One at a time. */
 export interface FileRequest {
@@ -65,6 +67,14 @@ export interface RecogniseRequest extends FileRequest {
   sha256: string;
 }
 
+/** To make a page of a document. */
+interface ViewRequest extends FileRequest {
+  work: 'view';
+  /** A chapter or message, from 0. */
+  part: number;
+  passage: Passage | undefined;
+}
+
 /** What there is to do, by its name. */
 export interface Works {
   parse: {
@@ -80,6 +90,11 @@ export interface Works {
     request: RecogniseRequest;
     /** Absent: the file has other bytes now. */
     result: { page?: RecognisedPage };
+  };
+  view: {
+    request: ViewRequest;
+    /** Its HTML is sent before. */
+    result: Omit<PageView, 'html'>;
   };
 }
 

@@ -8,7 +8,8 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { diskPath } from '../../platform/disk-path.ts';
 import { failureOf } from '../../platform/failure.ts';
-import { parserOf, textKindOf } from '../formats/formats.ts';
+import { pageOf, parserOf, textKindOf } from '../formats/formats.ts';
+import { viewPage } from '../formats/page/page.ts';
 import { blank, broken, reasonOf, tooLarge, overLimit } from '../formats/errors.ts';
 import { conflictOf, tidyTitle, titleOfPath } from '../formats/titles.ts';
 import { confine } from './confine.ts';
@@ -56,6 +57,7 @@ const WORKS: {
 } = {
   parse,
   recognise,
+  view,
   sheet: readSheet,
   tables: (request, bytes) => readTables(request, bytes, (text) => sendText(request.id, text)),
 };
@@ -83,6 +85,15 @@ async function parse(
     warnings: copy === undefined ? warnings : [copy, ...warnings],
   };
   return { sha256, document };
+}
+
+async function view(
+  { id, name, format, part, passage }: Works['view']['request'],
+  bytes: Buffer,
+): Promise<Works['view']['result']> {
+  const { html, ...result } = await viewPage(await pageOf(format), { name, bytes }, part, passage);
+  sendText(id, html.toWellFormed());
+  return result;
 }
 
 function sendText(id: number, text: string): void {

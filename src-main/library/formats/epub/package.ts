@@ -39,9 +39,13 @@ export class BookArchive {
   }
 
   async decoded(path: string): Promise<DecodedText | undefined> {
-    const entry = this.find(path);
-    const bytes = entry === undefined ? undefined : await this.#zip.read(entry);
+    const bytes = await this.bytes(path);
     return bytes && decodePage(bytes, this.#file);
+  }
+
+  async bytes(path: string): Promise<Buffer | undefined> {
+    const entry = this.find(path);
+    return entry === undefined ? undefined : this.#zip.read(entry);
   }
 }
 

@@ -23,14 +23,9 @@ export interface LetterText {
 
 /** The header's lines that programs show, and the body: as a page when it has one, since that is what programs show. */
 export function letterText(letter: Letter): LetterText {
-  const fields: [string, string][] = [
-    ['From', letter.from],
-    ['To', letter.to],
-    ['Cc', letter.cc],
-    ['Date', letter.date],
-    ['Subject', letter.subject],
-  ];
-  const head = fields.flatMap(([name, value]) => (value === '' ? [] : [`${name}: ${value}`])).join('\n');
+  const head = headerFields(letter)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
   const page = letter.html.trim() === '' ? undefined : htmlToText(letter.html);
   const body = page && page.text !== '' ? page.text : plainBody(letter.text);
   const start = head === '' ? 0 : head.length + 2;
@@ -40,6 +35,12 @@ export function letterText(letter: Letter): LetterText {
     headings: body === page?.text ? headings : [],
     hiddenWords: page?.hiddenWords ?? 0,
   };
+}
+
+/** The header's fields that programs show, by their names. */
+export function headerFields({ from, to, cc, date, subject }: Letter): [name: string, value: string][] {
+  const fields = { From: from, To: to, Cc: cc, Date: date, Subject: subject };
+  return Object.entries(fields).filter(([, value]) => value !== '');
 }
 
 function plainBody(text: string): string {

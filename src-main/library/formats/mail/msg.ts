@@ -6,6 +6,9 @@ import type { DocumentParser } from '../format.ts';
 import { letterDocument } from './letter-document.ts';
 import { letterText, personText, type Letter } from './letter.ts';
 import { readRtf } from '../office/rtf.ts';
+import { letterPages } from '../page/mail.ts';
+import type { PageMaker } from '../page/page.ts';
+import { readingPage } from '../page/reading.ts';
 import { plainText } from '../text.ts';
 
 /** Its types declare what some loaders do with a CommonJS module; others give its default export itself. */
@@ -25,6 +28,15 @@ export const msg: DocumentParser = async (file) => {
   if (letterText(letter).text === '' && fields.messageClass === undefined)
     throw broken(name, 'it is not a message of Outlook');
   return letterDocument(letter, name);
+};
+
+export const msgPage: PageMaker = async (file, part) => {
+  const { bytes, name } = file;
+  if (bytes.toString('hex', 0, 8) !== OLE_MAGIC) return readingPage(plainText)(file, part);
+  const { fields, contentOf } = readFields(bytes, name);
+  const page = (await letterPages(letterOf(fields, contentOf, name), new Map()))[part];
+  if (!page) throw noText(name, 'it has no such part');
+  return page;
 };
 
 type Attachment = NonNullable<FieldsData['attachments']>[number];
