@@ -56,6 +56,10 @@ export function libraryHandlers(app: App): LibraryHandlers {
     }),
     'documents.text': (input) => documents.text(input),
     'documents.rows': (input) => app.tables.rows(input),
+    'documents.page': async (input) => {
+      const { html: _, ...page } = await libraries.views.page(input);
+      return page;
+    },
     'documents.chunks': (input) => documents.chunks(input),
     'documents.delete': ({ ids }) => documents.delete(ids),
     'documents.retry': ({ ids }) => documents.retry(ids),

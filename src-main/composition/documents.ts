@@ -52,6 +52,7 @@ export function openDocuments(
       costs: planner.costs,
       parser: new ParserProcess({}, host.spawnParser),
       pictures: new ParserProcess(PAGE_LIMITS, host.spawnParser),
+      viewer: new ParserProcess({}, host.spawnParser),
       onFound,
     }),
   );

@@ -18,6 +18,7 @@ import { traceOf } from '../platform/failure.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { DocumentViews } from './document-views.ts';
 import { DocumentService, type LibraryStore } from './document-service.ts';
 import { readFolder, type FolderReport, type ReadFolderOptions, type ReadFolderRun } from './read-folder.ts';
 import { notFound, rowId } from '../platform/ids.ts';
@@ -52,6 +53,8 @@ export interface LibraryServiceOptions extends Core {
   pictures?: Parser | undefined;
   /** Replaced by tests. */
   fetchPage?: typeof fetchPage | undefined;
+  /** Makes the pages of documents that people look at: they do not wait for the queue. */
+  viewer?: ParserProcess | undefined;
   /** Called for startup problems that a person must know. */
   onFound?: ((failure: Failure) => void) | undefined;
   /** For tests that cannot wait: see RootKeeper and DocumentQueue. */
@@ -69,6 +72,7 @@ const SAMPLE_STATE = 'sample-library';
  */
 export class LibraryService {
   readonly documents: DocumentService;
+  readonly views: DocumentViews;
   readonly queue: DocumentQueue;
   readonly #options: LibraryServiceOptions;
   readonly #catalogue: Catalogue;
@@ -104,6 +108,8 @@ export class LibraryService {
     const reader = new DocumentReader({ catalogue, parser: this.#parser, maxFileBytes });
     this.#pictures = options.pictures ?? new ParserProcess(PAGE_LIMITS);
     const recogniser = new DocumentRecogniser({ catalogue, parser: this.#pictures, settings, log });
+    const viewer = options.viewer ?? new ParserProcess();
+    this.views = new DocumentViews({ catalogue, parser: viewer, maxFileBytes });
     this.#steps = {
       catalogue,
       store,
@@ -196,6 +202,7 @@ export class LibraryService {
     await this.#roots.stop();
     this.#parser.close();
     this.#pictures.close();
+    this.views.close();
     await this.queue.stop();
     await this.#recounting;
     this.#recount.cancel();

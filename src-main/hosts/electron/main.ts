@@ -124,7 +124,7 @@ function openApp(): Promise<App> {
 
 async function openKvasir(opened: App): Promise<void> {
   core = opened;
-  serveWindow(join(appRoot(), 'out', 'renderer'));
+  serveWindow(join(appRoot(), 'out', 'renderer'), opened.libraries.views);
   logDefects(core.log);
   core.start();
   const { events, log, settings } = core;

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { DocumentViews } from '../../library/document-views.ts';
 import { TestDesktop } from './desktop.test-support.ts';
 
 describe('the scheme', () => {
@@ -15,8 +16,11 @@ describe('the scheme', () => {
     writeFileSync(join(renderer, 'assets', 'a-1.js'), 'script');
     writeFileSync(join(desktop.dir, 'secret.txt'), 'treasure');
     const { registerScheme, serveWindow } = await import('./scheme.ts');
+    const views: Pick<DocumentViews, 'page'> = {
+      page: async () => ({ html: '<p>A page</p>', isMarked: false, isCut: false, parts: [], part: 0 }),
+    };
     registerScheme();
-    serveWindow(renderer);
+    serveWindow(renderer, views as DocumentViews);
     const answer = desktop.standIn.protocols.get('app')!;
     const get = (path: string, method = 'GET') =>
       answer(new Request(path.startsWith('/') ? `app://kvasir${path}` : path, { method }));
@@ -51,7 +55,16 @@ describe('the scheme', () => {
     expect(file.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  test('gives documents by id, for a frame', async () => {
+    const { get } = await answering();
+    const page = await get('/document/1/page');
+    expect(await page.text()).toContain('<p>A page</p>');
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'self'; sandbox");
+  });
+
   test.each([
+    '/document/secret.txt',
+    '/document/1/..%2f..%2fsecret.txt',
     '/../secret.txt',
     '/%2e%2e/secret.txt',
     '/..%2fsecret.txt',

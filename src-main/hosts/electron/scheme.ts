@@ -1,6 +1,8 @@
 import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { net, protocol } from 'electron';
+import type { DocumentViews } from '../../library/document-views.ts';
+import { serveDocument } from '../window/document-files.ts';
 import { cacheControl, isPagePath, readPage, SECURITY_HEADERS } from '../window/policy.ts';
 
 /** The window's files use a custom scheme: it has an origin like the web's, which file: lacks. */
@@ -15,8 +17,8 @@ export function registerScheme(): void {
   ]);
 }
 
-/** Serves the built window on the scheme, and nothing else. */
-export function serveWindow(rendererDir: string): void {
+/** Serves the built window and its documents on the scheme, and nothing else. */
+export function serveWindow(rendererDir: string, views: DocumentViews): void {
   protocol.handle(SCHEME, async (request) => {
     const url = new URL(request.url);
     if (url.host !== HOST || request.method !== 'GET') return new Response(null, { status: 404 });
@@ -24,6 +26,7 @@ export function serveWindow(rendererDir: string): void {
       const { html, headers } = await readPage(rendererDir);
       return new Response(html, { headers });
     }
+    if (url.pathname.startsWith('/document/')) return serveDocument(views, url.pathname, request);
     const path = fileInside(rendererDir, url.pathname);
     if (path === undefined) return new Response(null, { status: 404 });
     const file = await net.fetch(pathToFileURL(path).toString()).catch(() => undefined);

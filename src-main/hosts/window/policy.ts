@@ -33,8 +33,29 @@ function contentSecurityPolicy({ nonce, connect = ["'self'"] }: PolicyOptions): 
     "worker-src 'self' blob:",
     "base-uri 'none'",
     "form-action 'none'",
+    "frame-src 'self'",
     "frame-ancestors 'none'",
   ].join('; ');
+}
+
+/** Of a document's page in a frame of the window: it has styles and pictures in itself, and nothing else. */
+export function frameHeaders(nonce: string): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    'img-src data:',
+    `style-src 'nonce-${nonce}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    'sandbox',
+  ];
+  return {
+    ...SECURITY_HEADERS,
+    'X-Frame-Options': 'SAMEORIGIN',
+    'Content-Security-Policy': policy.join('; '),
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+  };
 }
 
 export interface Page {

@@ -4,6 +4,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Api } from '../../../api/api.ts';
+import type { DocumentViews } from '../../../library/document-views.ts';
+import { serveDocument } from '../../window/document-files.ts';
 import { cacheControl, readPage, SECURITY_HEADERS, type Page } from '../../window/policy.ts';
 import type { RouteSet } from '../app.ts';
 import { Refusal } from '../errors.ts';
@@ -16,6 +18,7 @@ export interface WindowCore {
   /** The built window: the folder with index.html. */
   rendererDir: string;
   uploads: UploadPlaces;
+  views: DocumentViews;
 }
 
 /** The window's page and files, its WebSocket, uploads, and an explanation page without a session. */
@@ -56,6 +59,9 @@ export function windowRoutes(core: WindowCore, sessions: Sessions, port: () => n
         return c.notFound();
       });
       app.put(`${path}/upload`, (c) => upload(c, core.uploads, core.api));
+      app.get(`${path}/document/*`, (c) =>
+        serveDocument(core.views, c.req.path.slice(path.length), c.req.raw),
+      );
       app.on('GET', [path, `${path}/index.html`], async (c) =>
         show(c, 200, await readPage(core.rendererDir, connectTo(c))),
       );
@@ -76,7 +82,8 @@ function noSession(): Refusal {
 
 const addSecurityHeaders: MiddlewareHandler = async (c, next) => {
   await next();
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
+  for (const [name, value] of Object.entries(SECURITY_HEADERS))
+    if (!c.res.headers.has(name)) c.res.headers.set(name, value);
 };
 
 function enter(c: Context, to: string): Response {

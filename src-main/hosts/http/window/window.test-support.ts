@@ -8,6 +8,7 @@ import type { CallResult } from '../../../../src-shared/contract/bridge.ts';
 import type { Handlers } from '../../../../src-shared/contract/contract.ts';
 import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
 import { createApi } from '../../../api/api.ts';
+import type { DocumentViews } from '../../../library/document-views.ts';
 import { EventBus } from '../../../platform/event-bus.ts';
 import { silentLogger } from '../../../platform/logger.ts';
 import { startServer, type RunningServer } from './server.ts';
@@ -48,6 +49,7 @@ export async function testServer(
   handlers: Partial<Handlers> = {},
   receiveDocument: UploadPlaces['receiveDocument'] = () => Promise.resolve('1'),
   port = 0,
+  views?: DocumentViews,
 ): Promise<TestServer> {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-server-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -62,6 +64,8 @@ export async function testServer(
     api: createApi(handlers as Handlers, silentLogger),
     events,
     uploads: { receiveDocument, modelsDir: join(dir, 'models'), backupsDir: join(dir, 'backups') },
+    // A test shows only documents that it has.
+    views: views as DocumentViews,
     rendererDir,
     log: silentLogger,
     port,

@@ -196,6 +196,7 @@ describe('the page', () => {
       "worker-src 'self' blob:",
       "base-uri 'none'",
       "form-action 'none'",
+      "frame-src 'self'",
       "frame-ancestors 'none'",
     ]);
     expect(first.headers).toMatchObject({

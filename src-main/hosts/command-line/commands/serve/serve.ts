@@ -49,6 +49,7 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<void> 
         modelsDir: join(app.paths.data, 'models'),
         backupsDir: join(app.paths.data, 'backups'),
       },
+      views: app.libraries.views,
       rendererDir,
       log: app.log,
       port,

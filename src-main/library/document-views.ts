@@ -1,0 +1,121 @@
+import { stat } from 'node:fs/promises';
+import type { DocumentPart } from '../../src-shared/contract/libraries.ts';
+import { viewerOf } from '../../src-shared/viewing.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { DocumentRow } from '../catalogue/document-table.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { diskPath } from '../platform/disk-path.ts';
+import { notFound, rowId } from '../platform/ids.ts';
+import type { Passage } from './formats/page/mark-passage.ts';
+import type { PageView } from './formats/page/page.ts';
+import type { ParserProcess } from './parser/parser-process.ts';
+import { filePath } from './queue/reader.ts';
+
+interface DocumentViewsOptions {
+  catalogue: Catalogue;
+  parser: Pick<ParserProcess, 'do' | 'close'>;
+  maxFileBytes: () => number;
+}
+
+interface DocumentPage extends PageView {
+  parts: string[];
+  part: number;
+}
+
+/** Kinds whose pages are shown one by one: each is a file or a message itself. */
+const IN_PARTS = /^(?:epub|mbox|mbx)$/;
+/** UTF-16 units of a passage that are looked for. */
+const MAX_PASSAGE = 20_000;
+/** Pages that are kept: the window asks for one, and then its frame does. */
+const KEPT = 3;
+
+/** Documents themselves, for people to look at: their files, and pages made of them. */
+export class DocumentViews {
+  readonly #options: DocumentViewsOptions;
+  readonly #pages = new Map<string, Promise<PageView>>();
+
+  constructor(options: DocumentViewsOptions) {
+    this.#options = options;
+  }
+
+  /** A file that browsers can show as it is. NOT_FOUND, also when it is of another kind. */
+  async file(id: string): Promise<{ path: string; format: string; bytes: number }> {
+    const document = this.#document(id);
+    const { path, bytes } = await this.#look(document);
+    if (!/^(?:pdf|image)$/.test(viewerOf(document.format) ?? '')) throw notFound('document');
+    return { path, format: document.format, bytes };
+  }
+
+  /** A document, or a part of it, as a safe page. NOT_FOUND; every DOCUMENT_… code. */
+  async page({ id, part: wanted, start, end }: DocumentPart): Promise<DocumentPage> {
+    const document = this.#document(id);
+    const { catalogue } = this.#options;
+    const pages = IN_PARTS.test(document.format) ? catalogue.documents.pages(document.id) : [];
+    const found = start === undefined ? -1 : pages.findLastIndex(([, from]) => from <= start);
+    const part = wanted ?? Math.max(0, found);
+    const [, from, to] = pages[part] ?? ['', 0, document.textLength ?? 0];
+    const passage =
+      start === undefined || end === undefined || start < from || start >= to
+        ? undefined
+        : {
+            text: catalogue.texts.slice(document.id, start, Math.min(end, to, start + MAX_PASSAGE) - start),
+            near: (start - from) / (to - from),
+          };
+    const page = await this.#page(document, part, passage);
+    return { ...page, parts: pages.map(([label]) => label), part };
+  }
+
+  close(): void {
+    this.#options.parser.close();
+  }
+
+  async #page(document: DocumentRow, part: number, passage: Passage | undefined): Promise<PageView> {
+    const { path, mtimeMs } = await this.#look(document);
+    const key = JSON.stringify([path, mtimeMs, part, passage]);
+    let page = this.#pages.get(key);
+    if (!page) {
+      page = this.#make(document, path, part, passage);
+      page.catch(() => this.#pages.delete(key));
+      this.#pages.set(key, page);
+      for (const old of [...this.#pages.keys()].slice(0, -KEPT)) this.#pages.delete(old);
+    }
+    return page;
+  }
+
+  async #make(
+    { path: name, format }: DocumentRow,
+    path: string,
+    part: number,
+    passage: Passage | undefined,
+  ): Promise<PageView> {
+    const { parser, maxFileBytes } = this.#options;
+    const { text, result } = await parser.do<'view'>({
+      work: 'view',
+      path,
+      name,
+      format,
+      maxBytes: maxFileBytes(),
+      part,
+      passage,
+    });
+    return { html: text, ...result };
+  }
+
+  async #look(document: DocumentRow): Promise<{ path: string; bytes: number; mtimeMs: number }> {
+    const path = filePath(this.#options.catalogue, document);
+    const info = await stat(diskPath(path)).catch(() => undefined);
+    if (!info?.isFile())
+      throw new KvasirError(
+        'DOCUMENT_UNREADABLE',
+        `The file of ${document.path} was not found.`,
+        'Connect its drive, or move it back.',
+      );
+    return { path, bytes: info.size, mtimeMs: info.mtimeMs };
+  }
+
+  #document(id: string): DocumentRow {
+    const document = this.#options.catalogue.documents.get(rowId(id, 'document'));
+    if (!document) throw notFound('document');
+    return document;
+  }
+}
