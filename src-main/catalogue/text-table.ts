@@ -26,6 +26,8 @@ export async function packText(text: string): Promise<PackedText> {
 /** The extracted text of documents, so that showing one and chunking it again need no parser. */
 export class TextTable {
   readonly #sql: Database;
+  /** Line ends in each block of one document, as far as they were counted. */
+  #lineEnds: { id: number; counts: number[] } = { id: -1, counts: [] };
 
   constructor(sql: Database) {
     this.#sql = sql;
@@ -38,6 +40,7 @@ export class TextTable {
   }
 
   remove(documentId: number): void {
+    if (this.#lineEnds.id === documentId) this.#lineEnds = { id: -1, counts: [] };
     this.#sql.run('DELETE FROM text_block WHERE document_id = ?', documentId);
   }
 
@@ -53,13 +56,35 @@ export class TextTable {
     return text.slice(from, from + limit);
   }
 
+  /** Line ends before an offset. */
+  lineEnds(documentId: number, offset: number): number {
+    if (this.#lineEnds.id !== documentId) this.#lineEnds = { id: documentId, counts: [] };
+    const { counts } = this.#lineEnds;
+    const last = Math.floor(offset / BLOCK_UNITS);
+    for (let block = counts.length; block < last; block++)
+      counts.push(lineEndsIn(this.#block(documentId, block) ?? ''));
+    const before = this.#block(documentId, last)?.slice(0, offset - last * BLOCK_UNITS) ?? '';
+    return counts.slice(0, last).reduce((sum, count) => sum + count, 0) + lineEndsIn(before);
+  }
+
   /** The whole text, a block at a time. */
   *blocks(documentId: number): Generator<string> {
-    const query = 'SELECT data FROM text_block WHERE document_id = ? AND block = ?';
     for (let block = 0; ; block++) {
-      const data = this.#sql.value<Buffer>(query, documentId, block);
-      if (!data) return;
-      yield inflateRawSync(data).toString('utf16le');
+      const text = this.#block(documentId, block);
+      if (text === undefined) return;
+      yield text;
     }
   }
+
+  #block(documentId: number, block: number): string | undefined {
+    const query = 'SELECT data FROM text_block WHERE document_id = ? AND block = ?';
+    const data = this.#sql.value<Buffer>(query, documentId, block);
+    return data && inflateRawSync(data).toString('utf16le');
+  }
+}
+
+function lineEndsIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++;
+  return count;
 }

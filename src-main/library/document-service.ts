@@ -11,7 +11,7 @@ import { chunkText } from './queue/chunker.ts';
 import { labelOf, type DocumentRow, type ReadableDocument } from '../catalogue/document-table.ts';
 import type { RootRow } from '../catalogue/library-table.ts';
 import { notFound, rowId } from '../platform/ids.ts';
-import { textKindOf } from './formats/formats.ts';
+import { hasLineNumbers, textKindOf } from './formats/formats.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import type { DocumentQueue } from './queue/queue.ts';
 import { removeWithCache } from './sources/removal.ts';
@@ -75,6 +75,7 @@ export class DocumentService {
       text: catalogue.texts.slice(document.id, offset, limit),
       length: document.textLength ?? 0,
       offset,
+      line: hasLineNumbers(document.format) ? catalogue.texts.lineEnds(document.id, offset) + 1 : null,
       pages: catalogue.documents
         .pages(document.id)
         .map((page) => ({ label: labelOf(page), start: page[1], end: page[2] })),

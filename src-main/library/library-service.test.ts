@@ -681,10 +681,11 @@ describe('what windows see', () => {
     await fixture.service.rescan(id);
     await fixture.until(() => fixture.documents(id)[0]?.phase === 'chunking');
     const documentId = fixture.documents(id)[0]!.id;
-    for (const offset of [0, 65_535, 65_536, 131_071, 200_001])
-      expect(fixture.service.documents.text({ id: documentId, offset, limit: 70_000 }).text).toBe(
-        text.slice(offset, offset + 70_000),
-      );
+    for (const offset of [200_001, 0, 65_535, 65_536, 131_071]) {
+      const part = fixture.service.documents.text({ id: documentId, offset, limit: 70_000 });
+      expect(part.text).toBe(text.slice(offset, offset + 70_000));
+      expect(part.line).toBe(text.slice(0, offset).split('\n').length);
+    }
   });
 
   test('lists can be searched, sorted and paged', async () => {

@@ -93,6 +93,8 @@ const DocumentTextSchema = z.object({
   /** UTF-16 length of the whole text. */
   length: z.int(),
   offset: z.int(),
+  /** Number of the line that `offset` is in, from 1; null where the file has no lines that people count. */
+  line: z.int().nullable(),
   /** Pages (PDF), slides, sheets or chapters; ranges in the whole text. */
   pages: z.array(RangeSchema.extend({ label: z.string() })),
 });

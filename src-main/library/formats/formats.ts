@@ -13,6 +13,8 @@ interface Format {
   parser: () => Promise<DocumentParser>;
   /** Shows the file; absent: the text that was read. Loaded as the parser. */
   page?: () => Promise<PageMaker>;
+  /** Its text is the file's own: its lines have the same numbers. */
+  asWritten?: boolean;
   /** Split line by line: it contains no sentences, and a # is not a heading. */
   lines?: boolean;
 }
@@ -59,6 +61,7 @@ const FORMATS = {
   text: {
     extensions: 'txt text log rst adoc asciidoc org',
     parser: async () => (await import('./text.ts')).plainText,
+    asWritten: true,
   },
   eml: {
     extensions: 'eml emlx',
@@ -91,9 +94,15 @@ const FORMATS = {
   json: {
     extensions: 'json jsonl ndjson geojson',
     parser: async () => (await import('./json.ts')).json,
+    asWritten: true,
     lines: true,
   },
-  code: { extensions: CODE, parser: async () => (await import('./text.ts')).code, lines: true },
+  code: {
+    extensions: CODE,
+    parser: async () => (await import('./text.ts')).code,
+    asWritten: true,
+    lines: true,
+  },
 } satisfies Record<string, Format>;
 
 type Kind = keyof typeof FORMATS;
@@ -144,6 +153,11 @@ export function unsupported(name: string): KvasirError {
 
 export function textKindOf(format: string): TextKind {
   return kindOf(format).lines === true ? 'lines' : 'prose';
+}
+
+/** Whether the lines of a document's text are those of its file. */
+export function hasLineNumbers(format: string): boolean {
+  return kindOf(format).asWritten === true;
 }
 
 /** Whether a file in a folder is picked up. Of files with the extension of Keynote, most are private keys: a person has to name them. */

@@ -62,6 +62,7 @@ export function DocumentText({ document, passage }: { document: DocumentInfo; pa
                 <Segment
                   range={segment}
                   text={segment && text.slice(segment.start, segment.end)}
+                  line={segment && text.lineAt(segment.start)}
                   height={heightOf(segment)}
                   pages={text.pages}
                   passage={passage}

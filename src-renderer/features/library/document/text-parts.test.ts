@@ -62,3 +62,18 @@ describe('findRange', () => {
     expect(await findRange(0, at, 5)).toBe(0);
   });
 });
+
+it('parts know the numbers of their lines, and whether one begins with them', () => {
+  const passage = { start: 104, end: 108 };
+  const parts = textParts('one\ntwo\nthree', 100, [], passage, 7);
+  expect(parts.map(({ text, line }) => [text, line])).toEqual([
+    ['one\n', { number: 7, begins: true }],
+    ['two\n', { number: 8, begins: true }],
+    ['three', { number: 9, begins: true }],
+  ]);
+  const within = textParts('one\ntwo', 100, [], { start: 105, end: 107 }, 7);
+  expect(within.map(({ line }) => line)).toEqual([
+    { number: 7, begins: true },
+    { number: 8, begins: false },
+  ]);
+});

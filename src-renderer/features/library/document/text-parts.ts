@@ -6,17 +6,21 @@ export interface TextPart {
   page: string | undefined;
   /** Whether it belongs to the requested passage. */
   marked: boolean;
+  /** Number of its first line, and whether that begins here; undefined: lines have no numbers. */
+  line: { number: number; begins: boolean } | undefined;
 }
 
 /**
  * A segment of a document as rendered: split at page starts and at the passage's boundaries. `start` is the offset of
- * `text` in the document; pages and passage are ranges in the document.
+ * `text` in the document; pages and passage are ranges in the document. `line`: number of the line that `text` begins with, if lines have
+ * numbers.
  */
 export function textParts(
   text: string,
   start: number,
   pages: readonly (Range & { label: string })[],
   passage: Range | undefined,
+  line?: number,
 ): TextPart[] {
   const end = start + text.length;
   const beginning = pages.filter((page) => page.start >= start && page.start < end);
@@ -30,9 +34,17 @@ export function textParts(
     return {
       text: text.slice(from - start, to - start),
       page: beginning.find((page) => page.start === from)?.label,
+      line: line === undefined ? undefined : lineOf(text.slice(0, from - start), line),
       marked: passage !== undefined && from >= passage.start && to <= passage.end,
     };
   });
+}
+
+function lineOf(before: string, first: number): { number: number; begins: boolean } {
+  return {
+    number: first + before.split('\n').length - 1,
+    begins: before === '' || before.endsWith('\n'),
+  };
 }
 
 /** The passage in a page's address, e.g. "start=120&end=480". */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sliceOf } from './useDocumentText.ts';
+import { lineAt, sliceOf } from './useDocumentText.ts';
 
 describe('sliceOf', () => {
   const windows = [
@@ -18,5 +18,27 @@ describe('sliceOf', () => {
     expect(sliceOf(windows, 18, 22)).toBeUndefined();
     expect(sliceOf([{ offset: 10, text: 'klm' }], 8, 12)).toBeUndefined();
     expect(sliceOf([], 0, 1)).toBeUndefined();
+  });
+});
+
+describe('lineAt', () => {
+  const windows = [
+    { offset: 0, text: 'one\ntwo\nth', line: 1 },
+    { offset: 10, text: 'ree\nfour', line: 3 },
+  ];
+
+  it('is the number of a line where one begins', () => {
+    expect([0, 4, 8, 14].map((offset) => lineAt(windows, offset))).toEqual([1, 2, 3, 4]);
+  });
+
+  it('is undefined within a line, outside of the windows, and without numbers', () => {
+    expect([1, 3, 10, 11, 99].map((offset) => lineAt(windows, offset))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(lineAt([{ offset: 0, text: 'one', line: null }], 0)).toBeUndefined();
   });
 });

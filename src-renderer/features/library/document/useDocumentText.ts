@@ -13,6 +13,8 @@ interface DocumentTextWindows {
   pages: DocumentText['pages'];
   /** undefined while that part of the text is loading. */
   slice: (start: number, end: number) => string | undefined;
+  /** Number of the line that begins at an offset; undefined where none begins, or the file has no lines that people count. */
+  lineAt: (offset: number) => number | undefined;
   /** Sets the visible range. */
   show: (start: number, end: number) => void;
   failure: KvasirError | null;
@@ -35,6 +37,7 @@ export function useDocumentText(id: string): DocumentTextWindows {
     length: length ?? oddText.data?.length,
     pages: windows[0]?.pages ?? [],
     slice: (start, end) => sliceOf(windows, start, end),
+    lineAt: (offset) => lineAt(windows, offset),
     show: (start, end) => {
       const next = pagesAround(start, end, WINDOW);
       if (next.even !== even || next.odd !== odd) setWindows(next);
@@ -45,6 +48,18 @@ export function useDocumentText(id: string): DocumentTextWindows {
       if (needsOdd) void oddText.refetch();
     },
   };
+}
+
+/** Number of the line that begins at an offset. */
+export function lineAt(
+  windows: readonly Pick<DocumentText, 'text' | 'offset' | 'line'>[],
+  offset: number,
+): number | undefined {
+  const window = windows.find((one) => one.offset <= offset && offset < one.offset + one.text.length);
+  if (window?.line === undefined || window.line === null) return undefined;
+  const before = window.text.slice(0, offset - window.offset);
+  const begins = before === '' ? offset === 0 : before.endsWith('\n');
+  return begins ? window.line + before.split('\n').length - 1 : undefined;
 }
 
 /** Joins the parts of a range from both windows. */
