@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
@@ -15,6 +15,18 @@ const listPackages = (bundle: Parameters<typeof packageList>[1]) => ({
     writeFileSync(packageList(root, bundle), `${JSON.stringify([...packages].sort(), null, 1)}\n`);
   },
 });
+
+/** What pdf.js loads itself, when a document needs it: character maps, fonts and decoders; not its engine for documents' scripts. */
+const copyPdfAssets = {
+  name: 'kvasir-pdf-assets',
+  closeBundle(): void {
+    for (const folder of ['cmaps', 'standard_fonts', 'wasm']) {
+      const from = join(root, 'node_modules', 'pdfjs-dist', folder);
+      const filter = (path: string): boolean => !path.includes('quickjs');
+      cpSync(from, join(root, 'out', 'renderer', 'pdfjs', folder), { recursive: true, filter });
+    }
+  },
+};
 
 /** Builds `out/main`, `out/preload` and `out/renderer`; the headless host serves the last from source, without the others. */
 export default defineConfig({
@@ -44,7 +56,7 @@ export default defineConfig({
   },
   renderer: {
     root: join(root, 'src-renderer'),
-    plugins: [react(), listPackages('renderer')],
+    plugins: [react(), listPackages('renderer'), copyPdfAssets],
     // ES modules, because the worker loads parts on demand.
     worker: { format: 'es', plugins: () => [listPackages('worker')] },
     build: {

@@ -26,13 +26,15 @@ interface DocumentPage extends PageView {
 const IN_PARTS = /^(?:epub|mbox|mbx)$/;
 /** UTF-16 units of a passage that are looked for. */
 const MAX_PASSAGE = 20_000;
-/** Pages that are kept: the window asks for one, and then its frame does. */
+/** How long pages are kept, and how many: the window asks for one, and then its frame does. */
+const KEPT_MS = 60_000;
 const KEPT = 3;
 
 /** Documents themselves, for people to look at: their files, and pages made of them. */
 export class DocumentViews {
   readonly #options: DocumentViewsOptions;
   readonly #pages = new Map<string, Promise<PageView>>();
+  #forgetting: NodeJS.Timeout | undefined;
 
   constructor(options: DocumentViewsOptions) {
     this.#options = options;
@@ -66,6 +68,7 @@ export class DocumentViews {
   }
 
   close(): void {
+    clearTimeout(this.#forgetting);
     this.#options.parser.close();
   }
 
@@ -78,6 +81,8 @@ export class DocumentViews {
       page.catch(() => this.#pages.delete(key));
       this.#pages.set(key, page);
       for (const old of [...this.#pages.keys()].slice(0, -KEPT)) this.#pages.delete(old);
+      clearTimeout(this.#forgetting);
+      this.#forgetting = setTimeout(() => this.#pages.clear(), KEPT_MS).unref();
     }
     return page;
   }

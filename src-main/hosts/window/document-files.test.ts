@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { DocumentViews } from '../../library/document-views.ts';
-import { testServer } from '../http/window/window.test-support.ts';
 import { serveDocument } from './document-files.ts';
 
 const BYTES = '%PDF-1.7 0123456789';
@@ -91,19 +90,4 @@ test.each([
 ])('%s gives %i and nothing else', async (path, status) => {
   const response = await get(path);
   expect([response.status, await response.text()]).toEqual([status, '']);
-});
-
-test('over HTTP, documents need the session, and keep their own headers', async () => {
-  const { send, enter } = await testServer({}, undefined, 0, someViews());
-  for (const path of ['/document/1/file', '/document/2/page'])
-    expect((await send(path)).status, path).toBe(401);
-  const headers = { Cookie: await enter() };
-  const page = await send('/document/2/page', { headers });
-  expect(page.headers['content-security-policy']).toContain("frame-ancestors 'self'; sandbox");
-  expect(page.headers['x-frame-options']).toBe('SAMEORIGIN');
-  const file = await send('/document/1/file', { headers: { ...headers, Range: 'bytes=0-3' } });
-  expect([file.status, file.body]).toEqual([206, '%PDF']);
-  expect((await send('/document/1/file', { headers: { ...headers, Host: 'evil.example' } })).status).toBe(
-    403,
-  );
 });

@@ -1,7 +1,11 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { KvasirError } from '../../../../src-shared/errors.ts';
+import type { DocumentViews } from '../../../library/document-views.ts';
 import { SettingsSchema } from '../../../../src-shared/settings.ts';
 import { MAX_MESSAGE_BYTES } from './window-socket.ts';
 import { sendTo, testServer, TestWindow } from './window.test-support.ts';
@@ -347,4 +351,26 @@ test('a port that is taken is told in words', async () => {
     code: 'BAD_ARGUMENT',
     message: expect.stringContaining('EADDRINUSE') as string,
   });
+});
+
+test('over HTTP, documents need the session, and keep their own headers', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kvasir-files-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'a.pdf'), '%PDF-1.7');
+  const views: Pick<DocumentViews, 'file' | 'page'> = {
+    file: async () => ({ path: join(dir, 'a.pdf'), format: 'pdf', bytes: 8 }),
+    page: async () => ({ html: '', isMarked: false, isCut: false, parts: [], part: 0 }),
+  };
+  const { send, enter } = await testServer({}, undefined, 0, views as DocumentViews);
+  for (const path of ['/document/1/file', '/document/2/page'])
+    expect((await send(path)).status, path).toBe(401);
+  const headers = { Cookie: await enter() };
+  const page = await send('/document/2/page', { headers });
+  expect(page.headers['content-security-policy']).toContain("frame-ancestors 'self'; sandbox");
+  expect(page.headers['x-frame-options']).toBe('SAMEORIGIN');
+  const file = await send('/document/1/file', { headers: { ...headers, Range: 'bytes=0-3' } });
+  expect([file.status, file.body]).toEqual([206, '%PDF']);
+  expect((await send('/document/1/file', { headers: { ...headers, Host: 'evil.example' } })).status).toBe(
+    403,
+  );
 });

@@ -1,10 +1,11 @@
-import { Alert, Button, Loader, SegmentedControl, Text } from '@mantine/core';
+import { ActionIcon, Alert, Button, Loader, SegmentedControl, Text } from '@mantine/core';
 import { IconAlertTriangle, IconArrowLeft, IconListSearch, IconMessageQuestion } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useSearch } from 'wouter';
 import type { DocumentInfo } from '../../../../src-shared/contract/libraries.ts';
 import { hasSheets } from '../../../../src-shared/sheets.ts';
+import { isReadAsText, viewerOf } from '../../../../src-shared/viewing.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useCommands } from '../../../ui/commands.ts';
 import { askAddress } from '../../../ui/ask-address.ts';
@@ -17,13 +18,14 @@ import { ChunkTable } from './ChunkTable.tsx';
 import { GridView } from './GridView.tsx';
 import { DocumentText } from './DocumentText.tsx';
 import { WebSource } from './WebSource.tsx';
+import { OriginalView } from './original/OriginalView.tsx';
 import { passageOf } from './text-parts.ts';
 import classes from './Document.module.css';
 
-const VIEWS = ['grid', 'text', 'chunks', 'sizes'] as const;
+const VIEWS = ['original', 'grid', 'text', 'chunks', 'sizes'] as const;
 type View = (typeof VIEWS)[number];
 
-/** One document: its text with chunk boundaries, its chunks, and a preview of other chunk sizes. */
+/** One document: as it looks, its text with chunk boundaries, its chunks, and a preview of other chunk sizes. */
 export function DocumentPage({ id }: { id: string }) {
   const { t } = useTranslation(['library', 'common']);
   const { data: document, error, refetch } = useCall('documents.get', { id });
@@ -31,7 +33,7 @@ export function DocumentPage({ id }: { id: string }) {
   const asked = useMemo(() => passageOf(query), [query]);
   const [chosen, setChosen] = useState<{ start: number; end: number }>();
   const [chosenView, setView] = useState<View>();
-  const view = chosenView ?? (document && hasSheets(document.format) ? 'grid' : 'text');
+  const view = chosenView ?? firstView(document?.format ?? '');
   const passage = chosen ?? asked;
   return (
     <Page
@@ -44,6 +46,9 @@ export function DocumentPage({ id }: { id: string }) {
         {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
         {!document && !error && <Loader m="auto" aria-label={t('common:loading')} />}
         {document && <Notes document={document} />}
+        {document && view === 'original' && (
+          <OriginalView key={passageKey(passage)} document={document} passage={passage} />
+        )}
         {document && view === 'grid' && <GridView document={document} passage={passage} />}
         {document && view === 'text' && (
           <DocumentText key={passageKey(passage)} document={document} passage={passage} />
@@ -107,7 +112,7 @@ function Actions({
       <SegmentedControl<View>
         size="sm"
         aria-label={t('document.views.label')}
-        data={VIEWS.filter((value) => value !== 'grid' || hasSheets(document.format)).map((value) => ({
+        data={VIEWS.filter((value) => isOffered(value, document.format)).map((value) => ({
           value,
           label: t(`document.views.${value}`),
         }))}
@@ -130,14 +135,16 @@ function Actions({
       >
         {t('document.analyse')}
       </Button>
-      <Button
+      <ActionIcon
         component={Link}
         href={`/library/${encodeURIComponent(document.libraryId)}`}
         variant="default"
-        leftSection={<IconArrowLeft size={16} aria-hidden />}
+        size={36}
+        aria-label={t('document.back')}
+        title={t('document.back')}
       >
-        {t('document.back')}
-      </Button>
+        <IconArrowLeft size={16} aria-hidden />
+      </ActionIcon>
     </>
   );
 }
@@ -173,6 +180,17 @@ function Notes({ document }: { document: DocumentInfo }) {
       )}
     </>
   );
+}
+
+function isOffered(view: View, format: string): boolean {
+  if (view === 'grid') return hasSheets(format);
+  return view !== 'original' || viewerOf(format) !== undefined;
+}
+
+/** People see a document as they know it. */
+function firstView(format: string): View {
+  if (hasSheets(format)) return 'grid';
+  return isReadAsText(format) ? 'text' : 'original';
 }
 
 /** A different passage remounts the text view at that passage. */
