@@ -85,6 +85,7 @@ test('a hostile document does nothing, in its text and as a source', async ({ wi
   for (const row of [0, 1]) {
     await goTo(window, 'Library');
     await window.getByRole('grid').getByRole('link').nth(row).click();
+    await window.getByRole('radiogroup', { name: 'View' }).getByText('Text', { exact: true }).click();
     const text = window.getByRole('region', { name: /^Text of/ });
     await expect(text).toContainText('A hostile page');
     await expect(async () => {

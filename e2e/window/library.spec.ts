@@ -46,6 +46,7 @@ test('a dropped folder of mixed formats is read, asked about, and leads back to 
     await window.getByRole('link', { name: 'Open in document' }).click();
     const passage = window.locator('mark');
     await expect(passage.first()).toBeInViewport();
+    await window.getByRole('radiogroup', { name: 'View' }).getByText('Text', { exact: true }).click();
     await expect(window.getByRole('region', { name: /^Text of/ })).toContainText('Its servers run in Riga.');
     expect((await passage.allTextContents()).join('')).toContain('Project Vortex');
   });

@@ -1,7 +1,7 @@
 // `npm run screenshots [-- --out FOLDER --language zh]`: pictures of every screen, large and small, light and dark, of the real app with
 // the sample library, in docs/screenshots/. For people to look at: nothing compares them.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium, type Page } from 'playwright-core';
 import { startApp, temporaryFolder } from './support/app.ts';
@@ -11,6 +11,7 @@ import { zh } from '../../src-renderer/i18n/zh/index.ts';
 import { openHub } from './support/hub.ts';
 import { ROOT } from './support/root.ts';
 import { homeOf } from './support/test.ts';
+import { addViewerDocuments } from './support/viewer-documents.ts';
 
 const { values: flags } = parseArgs({
   options: { out: { type: 'string' }, language: { type: 'string', default: 'en' } },
@@ -38,10 +39,11 @@ interface Shot {
 interface Addresses {
   answered: string;
   analysed: string;
+  documents: ReadonlyMap<string, string>;
 }
 
-/** `answered` and `analysed`: addresses of a conversation with an answer and of an analysis. */
-function shots({ answered, analysed }: Addresses): Shot[] {
+/** Addresses of a conversation with an answer, of an analysis, and of documents of each viewer by their names. */
+function shots({ answered, analysed, documents }: Addresses): Shot[] {
   return [
     { name: 'welcome', route: '/' },
     { name: 'chat', route: answered },
@@ -54,6 +56,7 @@ function shots({ answered, analysed }: Addresses): Shot[] {
     { name: 'analysis', route: analysed },
     { name: 'library', route: '/library' },
     { name: 'document', route: '/library', prepare: openDocument },
+    ...[...documents].map(([name, route]) => ({ name: `view-${extname(name).slice(1)}`, route })),
     { name: 'search', route: '/search', prepare: search },
     { name: 'cache', route: '/cache' },
     { name: 'models', route: '/models' },
@@ -87,7 +90,9 @@ try {
   await page.waitForTimeout(5000);
   const answered = await askTheFirst(page);
   await compare(page);
-  const addresses = { answered, analysed: await analyse(page) };
+  const analysed = await analyse(page);
+  const documents = await addViewerDocuments(page, join(folder.path, 'kinds'), 'http://127.0.0.1:9');
+  const addresses = { answered, analysed, documents };
   for (const scheme of ['light', 'dark'] as const) {
     for (const shot of shots(addresses)) {
       await show(page, shot, scheme);

@@ -25,7 +25,14 @@ const UPGRADE = {
 };
 
 test('without the token there is only the page that explains', async ({ sharedApp: app }) => {
-  for (const path of ['/', '/?token=wrong', '/index.html', '/icon.svg', '/download?backup=x']) {
+  for (const path of [
+    '/',
+    '/?token=wrong',
+    '/index.html',
+    '/icon.svg',
+    '/document/1/file',
+    '/download?backup=x',
+  ]) {
     const response = await ask(app.origin, path);
     expect(response.statusCode, path).toBe(401);
     expect(response.text).not.toContain('main');

@@ -148,7 +148,7 @@ async function calibrated(window: Page): Promise<void> {
 }
 
 /** Calls the core as the window does, by another connection of its page. */
-function call(window: Page, name: string, input: object): Promise<unknown> {
+export function call(window: Page, name: string, input: object): Promise<unknown> {
   return window.evaluate(
     async ([home, request]) => {
       const socket = new WebSocket(new URL('./socket', home.replace('http', 'ws')));
