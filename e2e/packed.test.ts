@@ -142,10 +142,15 @@ describe.skipIf(!PACKS)('the packed app', () => {
       answer: { state: string; text: string };
       page: string;
       read: Record<string, unknown>;
+      shown: Record<string, unknown>;
     };
     for (const [name, words] of Object.entries(seen.read))
       expect(words, name).toContain(RECOGNISED[name] ?? 'Brücke');
     expect(Object.keys(seen.read)).toHaveLength(Object.keys(await documentsOfKinds()).length);
+    const page = { parts: [], part: 0, isMarked: false, isCut: false };
+    expect(seen.shown).toEqual(
+      Object.fromEntries(['letter.docx', 'mail.eml', 'notes.md', 'page.html'].map((name) => [name, page])),
+    );
     expect(seen).toMatchObject({ errors: [], answer: { state: 'done' }, ended: ['quit'] });
     expect(seen.answer.text).toContain('Riga');
     expect(seen.page).toMatch(/<script type="module" crossorigin src="\.\/assets\//);

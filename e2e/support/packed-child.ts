@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Conversation } from '../../src-shared/contract/chat.ts';
 import { FakeElectron } from '../../src-main/hosts/electron/fake-electron.test-support.ts';
+import { viewerOf } from '../../src-shared/viewing.ts';
+import { formatOf } from '../../src-main/library/formats/formats.ts';
 import { startBundle } from './bundle-on-fake-electron.ts';
 
 const PORT = join(import.meta.dirname, 'parser-port.mjs');
@@ -77,6 +79,9 @@ while (list.length === 0 || list.some(({ phase }) => ['waiting', 'reading', 'rec
 const read: Record<string, unknown> = {};
 for (const { id: documentId, path, failure } of list)
   read[path] = failure ?? (await call<{ text: string }>('documents.text', { id: documentId })).text;
-const seen = { read, errors: standIn.errors, page: await bundle.page(), library, answer };
+const shown: Record<string, unknown> = {};
+for (const { id: documentId, path } of list)
+  if (viewerOf(formatOf(path)) === 'page') shown[path] = await call('documents.page', { id: documentId });
+const seen = { read, shown, errors: standIn.errors, page: await bundle.page(), library, answer };
 await bundle.quit();
 process.stdout.write(JSON.stringify({ ...seen, ended: standIn.app.ended }));
