@@ -19,6 +19,8 @@ class FakeCore {
   readonly version = programVersion();
   readonly events = new EventBus();
   readonly log = silentLogger;
+  /** No test of the desktop opens a document. */
+  readonly libraries = { views: undefined };
   readonly paths: { data: string };
   started = 0;
   closed = 0;

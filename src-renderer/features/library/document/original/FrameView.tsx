@@ -17,7 +17,7 @@ export function FrameView({ document, passage }: { document: DocumentInfo; passa
   const query = { part: chosen, ...passage };
   const page = useCall('documents.page', { id: document.id, ...query }, { keepPrevious: true });
   if (page.error) return <FailureAlert failure={page.error} onRetry={() => void page.refetch()} />;
-  if (!page.data) return <Loader m="auto" aria-label={t('common:loading')} />;
+  if (!page.data) return <Loader m="auto" role="status" aria-label={t('common:loading')} />;
   const { parts, part, isMarked, isCut } = page.data;
   const notes = [
     ...(passage && !isMarked && chosen === undefined ? [t('original.notFound')] : []),

@@ -15,7 +15,7 @@ export function OriginalView({ document, passage }: { document: DocumentInfo; pa
   switch (viewerOf(document.format)) {
     case 'pdf':
       return (
-        <Suspense fallback={<Loader m="auto" aria-label={t('loading')} />}>
+        <Suspense fallback={<Loader m="auto" role="status" aria-label={t('loading')} />}>
           <PdfView document={document} passage={passage} />
         </Suspense>
       );

@@ -89,7 +89,7 @@ function Pages({ document, passages }: { document: DocumentInfo; passages: reado
       </Group>
       {isBroken && <Alert color="red" variant="light" title={t('original.noPdf')} role="alert" />}
       <div className={classes.pdf}>
-        {!place && !isBroken && <Loader m="md" aria-label={t('common:loading')} />}
+        {!place && !isBroken && <Loader m="md" role="status" aria-label={t('common:loading')} />}
         <div
           ref={container}
           className={classes.pages}
