@@ -43,6 +43,22 @@ Content-Transfer-Encoding: base64
 ${PNG.toString('base64')}
 --b--
 `;
+const ATTACHED = `From: a@b.c
+Subject: The table
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain
+
+See below.
+--b
+Content-Type: text/plain; name=tide.txt
+Content-Disposition: attachment; filename=tide.txt
+
+The tide table hangs beside the door.
+--b--
+`;
 const MAILBOX = ['one', 'two']
   .map(
     (word) =>
@@ -60,6 +76,7 @@ async function opened() {
     'old.rtf': '{\\rtf1 The pilot boat is <red>.}',
     'letter.eml': MAIL,
     'box.mbox': MAILBOX,
+    'attached.eml': ATTACHED,
     'notes.md': '# Notes\n\nThe *tide* table.\n',
     'plan.pdf': pdfFile([at(60, 700, 'A plan of the mole')]),
     'code.py': 'print(1)\n',
@@ -103,6 +120,9 @@ test('documents are shown as pages, with the passage marked', async () => {
   const first = await views.page({ id: idOf('book.epub'), part: 0, start: 10_000, end: 10_010 });
   expect([first.html.includes('trims the lamp'), first.isMarked]).toEqual([true, false]);
   expect((await views.page({ id: idOf('box.mbox'), part: 1 })).html).toContain('Body two.');
+  const attached = await pageAt('attached.eml', 'hangs beside');
+  expect([attached.part, attached.parts]).toEqual([1, ['The table', 'tide.txt']]);
+  expect(attached.html).toContain('The tide table <mark id="passage">hangs beside</mark> the door.');
 });
 
 test('a page is made once for the window and its frame, and again when the file has changed', async () => {

@@ -22,8 +22,8 @@ interface DocumentPage extends PageView {
   part: number;
 }
 
-/** Kinds whose pages are shown one by one: each is a file or a message itself. */
-const IN_PARTS = /^(?:epub|mbox|mbx)$/;
+/** Kinds whose pages are shown one by one: each is a chapter, a message, or what is attached to one. */
+const IN_PARTS = /^(?:epub|mbox|mbx|emlx?|msg)$/;
 /** UTF-16 units of a passage that are looked for. */
 const MAX_PASSAGE = 20_000;
 /** How long pages are kept, and how many: the window asks for one, and then its frame does. */
