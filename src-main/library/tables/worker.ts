@@ -44,6 +44,7 @@ function load({ tables, rows }: QueryRequest): SQLite.Database {
     );
   }
   database.pragma('trusted_schema = OFF');
+  database.pragma('temp_store = MEMORY'); // so that a large sort meets the limit of memory and not the disk
   database.pragma('query_only = ON');
   return database;
 }
