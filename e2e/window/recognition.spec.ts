@@ -18,6 +18,8 @@ test('a dropped scan is recognised and marked; the switch is in the settings', a
   await expect(rowOf(window, 'coffee.png')).toContainText('Ready');
 
   await rowOf(window, 'coffee.png').getByRole('link').click();
+  await expect(window.getByRole('img', { name: 'coffee' })).toBeVisible();
+  await window.getByRole('radiogroup', { name: 'View' }).getByText('Text', { exact: true }).click();
   const text = window.getByRole('region', { name: /^Text of/ });
   await expect(text).toContainText('rinse the tank and the filter basket');
   await expect(text).toContainText('Page 1 (OCR)');

@@ -57,6 +57,7 @@ test('a page is added by its address, names it as its source, and is fetched aga
   await expect(documentsOf(window, 'Web')).toContainText('Mill rebuilt');
 
   await rowOf(window, 'Mill rebuilt').getByRole('link').first().click();
+  await window.getByRole('radiogroup', { name: 'View' }).getByText('Text', { exact: true }).click();
   const text = window.getByRole('region', { name: 'Text of Mill rebuilt' });
   await expect(text).toContainText('It has four wheels.');
   await expect(text).not.toContainText('Other news');
