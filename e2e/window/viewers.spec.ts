@@ -51,7 +51,13 @@ test('each kind of document is shown as it looks, at the passage, and loads noth
     await expect(mark).toBeInViewport();
     expect((await window.locator('.textLayer mark').allTextContents()).join(' ')).toContain('keeper trims');
     await expect(window.getByText('Page 3 of 4')).toBeVisible();
-    await expectDrawn(window.locator('.page[data-page-number="3"] canvas').first());
+    const drawing = window.locator('.page[data-page-number="3"] canvas').first();
+    await expectDrawn(drawing);
+    // The words that are marked lie above those that are drawn.
+    const layer = window.locator('.page[data-page-number="3"] .textLayer');
+    const [drawn, marked] = [await drawing.boundingBox(), await layer.boundingBox()];
+    for (const side of ['x', 'y', 'width', 'height'] as const)
+      expect(Math.abs((marked?.[side] ?? NaN) - (drawn?.[side] ?? NaN)), side).toBeLessThan(2);
     await window.getByRole('button', { name: 'Zoom in' }).click();
     await expect(mark).toBeVisible();
     expect(await violationsIn(window)).toEqual([]);

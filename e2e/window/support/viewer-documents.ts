@@ -29,7 +29,7 @@ export async function addViewerDocuments(
     const { items } = (await call(window, 'documents.list', list)) as {
       items: { id: string; path: string; phase: string }[];
     };
-    return items.filter(({ phase }) => phase !== 'waiting' && phase !== 'reading');
+    return items.filter(({ phase }) => !['waiting', 'reading', 'recognising'].includes(phase));
   };
   await expect.poll(async () => (await read()).length, { timeout: READ_MS }).toBe(names.length);
   const addresses = new Map<string, string>();
@@ -53,6 +53,7 @@ async function writeViewerDocuments(dir: string, hostile: string): Promise<strin
     ]),
     'letter.eml': letter(hostile),
     'lamp.png': picture(),
+    'tariffs.csv': tariffs(),
     'tide.py': code(),
     'notes.rtf': `{\\rtf1\\ansi {\\b Notes of the keeper}\\par ${SENTENCE}\\par The tide table hangs beside the door.}`,
   };
@@ -224,6 +225,14 @@ function picture(width = 900, height = 600): Buffer {
     chunk('IDAT', deflateSync(rows)),
     chunk('IEND', Buffer.alloc(0)),
   ]);
+}
+
+function tariffs(): string {
+  const rows = Array.from({ length: 60 }, (_, i) => {
+    const note = i === 30 ? `"${SENTENCE}"` : '';
+    return `Berth ${i + 1},${20 + ((i * 7) % 30)},${(4 + (i % 9) / 2).toFixed(1)} m,2026-03-${String((i % 28) + 1).padStart(2, '0')},${note}`;
+  });
+  return ['Berth,Crowns,Depth,Paid until,Note', ...rows].join('\n');
 }
 
 function code(): string {
