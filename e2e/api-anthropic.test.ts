@@ -245,7 +245,7 @@ describe('a PDF', () => {
     ],
     ['damaged and large', 400, 'invalid_request_error', () => Buffer.alloc(11_000_000, 'a'), /damaged/],
     ['empty', 400, 'invalid_request_error', () => Buffer.alloc(0), /no text in it/],
-    ['scanned', 400, 'invalid_request_error', () => pdf([[], []]), /no text in it.*OCR/],
+    ['blank', 400, 'invalid_request_error', () => pdf([[], []]), /no text in it/],
     ['encrypted', 400, 'invalid_request_error', () => encryptedPdf(), /password/],
     ['too large', 413, 'request_too_large', () => Buffer.alloc(13_000_000), /bytes at most/],
   ])('that is %s is refused with a reason', async (_, status, type, make, why) => {
