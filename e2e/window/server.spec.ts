@@ -82,6 +82,7 @@ test('a model on a server is added, used and asked; the window says where questi
     const dialog = window.getByRole('dialog', { name: 'Settings for Ours' });
     await expect(dialog.getByRole('textbox', { name: 'Separator' })).toHaveValue(' # # ');
     await expect(dialog.getByRole('textbox', { name: 'Context' })).toHaveValue('8192');
+    await expect(window.getByRole('menu')).toBeHidden(); // it fades
     expect(await violationsIn(window)).toEqual([]);
     await dialog.getByRole('textbox', { name: 'Separator' }).fill('~~');
     await dialog.getByRole('textbox', { name: 'Context' }).fill('4096');
