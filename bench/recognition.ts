@@ -102,6 +102,11 @@ async function render(sheets: readonly Sheet[]): Promise<void> {
   const browser = await chromium.launch(launchOptions);
   const sharp = await browser.newPage({ viewport: SHEET, deviceScaleFactor: SCALE });
   const plain = await browser.newPage();
+  for (const font of new Set(missing.map((sheet) => sheet.font))) {
+    if (await hasFont(plain, font)) continue;
+    console.error(`The font ${font} is not installed; the beginning of this file names the packages.`);
+    process.exit(1);
+  }
   const tesseract = await loadTesseract();
   for (const [seed, sheet] of missing.entries()) {
     await sharp.setContent(html(sheet));
@@ -113,6 +118,18 @@ async function render(sheets: readonly Sheet[]): Promise<void> {
     writeFileSync(join(folder, `${sheet.name}-degraded.jpg`), jpeg);
   }
   await browser.close();
+}
+
+/** Without it, the browser takes the next one of the list. */
+function hasFont(page: Page, font: string): Promise<boolean> {
+  return page.evaluate((name) => {
+    const context = document.createElement('canvas').getContext('2d');
+    const [serif, monospace] = ['serif', 'monospace'].map((other) => {
+      if (context) context.font = `20px '${name}', ${other}`;
+      return context?.measureText('Handglove 7').width;
+    });
+    return serif === monospace;
+  }, font);
 }
 
 function html({ language, font, columns, points, text }: Sheet): string {
