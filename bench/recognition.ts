@@ -121,15 +121,13 @@ async function render(sheets: readonly Sheet[]): Promise<void> {
 }
 
 /** Without it, the browser takes the next one of the list. */
-function hasFont(page: Page, font: string): Promise<boolean> {
-  return page.evaluate((name) => {
-    const context = document.createElement('canvas').getContext('2d');
-    const [serif, monospace] = ['serif', 'monospace'].map((other) => {
-      if (context) context.font = `20px '${name}', ${other}`;
-      return context?.measureText('Handglove 7').width;
-    });
-    return serif === monospace;
-  }, font);
+async function hasFont(page: Page, font: string): Promise<boolean> {
+  const spans = ['serif', 'monospace'].map(
+    (other) => `<span style="font: 20px '${font}', ${other}">Handglove 7</span>`,
+  );
+  await page.setContent(spans.join('<br>'));
+  const [first, second] = await Promise.all([0, 1].map((i) => page.locator('span').nth(i).boundingBox()));
+  return first?.width === second?.width;
 }
 
 function html({ language, font, columns, points, text }: Sheet): string {
