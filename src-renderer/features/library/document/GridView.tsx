@@ -83,7 +83,8 @@ function Grid({
       ...header.map((name, i) => ({
         id: String(i),
         header: name || letterOf(i),
-        width: `${widths[i] ?? MIN_PX}px`,
+        // The last one takes the room that is left.
+        width: i === header.length - 1 ? `minmax(${px(widths[i])}, 1fr)` : px(widths[i]),
         cell: ({ cells, marked }: SheetRow) => (
           <span title={cells[i]} data-marked={marked || undefined}>
             {cells[i]}
@@ -107,6 +108,10 @@ function Grid({
       />
     </div>
   );
+}
+
+function px(width = MIN_PX): string {
+  return `${width}px`;
 }
 
 function widthOf(name: string, rows: readonly SheetRow[], column: number): number {
