@@ -55,12 +55,6 @@ export function decode(bytes: Buffer, name: string, declared = labelIn(bytes)): 
   return { text: visible(lines), warnings };
 }
 
-/** XML of an archive, which may have any encoding that it declares. Never fails, since the part may be anything. */
-export function decodeMarkup(bytes: Buffer): string {
-  const declared = isUtf8(bytes) ? undefined : labelIn(bytes);
-  return iconv.decode(bytes, byteOrderMark(bytes) ?? declared ?? 'utf8');
-}
-
 interface FoundEncoding {
   encoding: string;
   /** A sentence for the user. */

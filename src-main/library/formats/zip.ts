@@ -1,8 +1,8 @@
 import { inflateRawSync } from 'node:zlib';
 import type { KvasirError } from '../../../src-shared/errors.ts';
-import { decodeMarkup } from './decode.ts';
 import { blank, broken, encrypted, tooLarge } from './errors.ts';
 import type { SourceFile } from './format.ts';
+import { COMPOUND_MAGIC } from './office/compound.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from './zip-directory.ts';
 
 /**
@@ -11,9 +11,6 @@ import { readDirectory, type ZipDirectory, type ZipEntry } from './zip-directory
  */
 const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 192 * 1024 * 1024;
-
-/** A compound file, in which an Office document with a password is ([MS-OFFCRYPTO] 2.3.4.4). */
-const OLE_MAGIC = 'd0cf11e0a1b11ae1';
 
 /** Compression methods (APPNOTE.TXT 4.4.5). */
 const STORED = 0;
@@ -44,7 +41,7 @@ export class ZipArchive {
   static open({ bytes, name }: SourceFile): Promise<ZipArchive> {
     return new Promise((resolve) => {
       if (!bytes.some((byte) => byte !== 0)) throw blank(name, bytes);
-      if (bytes.toString('hex', 0, 8) === OLE_MAGIC) throw encrypted(name);
+      if (bytes.toString('hex', 0, 8) === COMPOUND_MAGIC) throw encrypted(name);
       resolve(new ZipArchive(readDirectory(bytes, name), name));
     });
   }
@@ -63,12 +60,6 @@ export class ZipArchive {
       const entry = this.#find(path);
       resolve(entry && this.#unpack(entry));
     });
-  }
-
-  /** The text of an entry in any encoding that XML may have. */
-  async text(path: string): Promise<string | undefined> {
-    const bytes = await this.read(path);
-    return bytes && decodeMarkup(bytes);
   }
 
   #find(path: string): ZipEntry | undefined {

@@ -3,6 +3,7 @@ import MsgReaderModule, { type FieldsData } from '@kenjiuno/msgreader';
 import { decodePage } from '../html/encoding.ts';
 import { broken, noText, reasonOf } from '../errors.ts';
 import type { DocumentParser } from '../format.ts';
+import { COMPOUND_MAGIC } from '../office/compound.ts';
 import { letterDocument } from './letter-document.ts';
 import { letterText, personText, type Letter } from './letter.ts';
 import { readRtf } from '../office/rtf.ts';
@@ -15,14 +16,11 @@ import { plainText } from '../text.ts';
 type Reader = typeof MsgReaderModule.default;
 const MsgReader: Reader = 'default' in MsgReaderModule ? MsgReaderModule.default : MsgReaderModule;
 
-/** Compound files; other programs give `.msg` to plain text. */
-const OLE_MAGIC = 'd0cf11e0a1b11ae1';
-
 /** A message of Outlook (MS-OXMSG). */
 export const msg: DocumentParser = async (file) => {
   const { bytes, name } = file;
   if (bytes.length === 0) throw noText(name, 'the file is empty');
-  if (bytes.toString('hex', 0, 8) !== OLE_MAGIC) return plainText(file);
+  if (bytes.toString('hex', 0, 8) !== COMPOUND_MAGIC) return plainText(file);
   const { fields, contentOf } = readFields(bytes, name);
   const letter = letterOf(fields, contentOf, name);
   if (letterText(letter).text === '' && fields.messageClass === undefined)
@@ -32,7 +30,7 @@ export const msg: DocumentParser = async (file) => {
 
 export const msgPage: PageMaker = async (file, part) => {
   const { bytes, name } = file;
-  if (bytes.toString('hex', 0, 8) !== OLE_MAGIC) return readingPage(plainText)(file, part);
+  if (bytes.toString('hex', 0, 8) !== COMPOUND_MAGIC) return readingPage(plainText)(file, part);
   const { fields, contentOf } = readFields(bytes, name);
   const page = (await letterPages(letterOf(fields, contentOf, name), new Map()))[part];
   if (!page) throw noText(name, 'it has no such part');
