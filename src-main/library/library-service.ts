@@ -395,13 +395,13 @@ export class LibraryService {
       format,
       (one) => (documents.ofPath(root.id, one)?.address ?? address) === address,
     );
-    if (known && known.path !== path) {
-      // It is of another kind now.
-      await rm(join(root.path, known.path), { force: true });
-      documents.rename(known.id, { path, format });
-    }
+    const isOtherKind = known !== undefined && known.path !== path;
+    if (isOtherKind) documents.rename(known.id, { path, format });
     const stream = Readable.from([bytes]);
-    return this.documents.get(String(await this.#store(library, root, { path, stream, address })));
+    const documentId = await this.#store(library, root, { path, stream, address });
+    // Not before the new file is there: a full disk must not cost the old one.
+    if (isOtherKind) await rm(join(root.path, known.path), { force: true });
+    return this.documents.get(String(documentId));
   }
 
   /** NOT_FOUND; the errors of addAddress. */
