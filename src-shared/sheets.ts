@@ -12,3 +12,9 @@ export function hasSheets(format: string): boolean {
 export function isSheetFile(path: string): boolean {
   return hasSheets(path.slice(path.lastIndexOf('.') + 1).toLowerCase());
 }
+
+/** A column's name in spreadsheet programs; columns count from 0. */
+export function columnName(column: number): string {
+  const rest = Math.floor(column / 26);
+  return `${rest > 0 ? columnName(rest - 1) : ''}${String.fromCharCode(65 + (column % 26))}`;
+}

@@ -1,6 +1,6 @@
 import type { TableInfo } from '../../../../src-shared/tables.ts';
 import { typeColumn, type CellValue } from '../tables/column-values.ts';
-import { columnName } from './sheet.ts';
+import { columnName } from '../../../../src-shared/sheets.ts';
 import type { ParsedSheet, SheetRow } from './parsed-sheet.ts';
 
 /** A table as SQLite gets it. */

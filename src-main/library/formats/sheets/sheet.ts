@@ -1,3 +1,4 @@
+import { columnName } from '../../../../src-shared/sheets.ts';
 import { tooLarge } from '../errors.ts';
 import { rowOf, tableLines, type TableLine } from '../tables/table.ts';
 import type { TableRow } from '../tables/header.ts';
@@ -59,11 +60,6 @@ export class Sheet {
 
 export function cellName(row: number, column: number): string {
   return `${columnName(column)}${row + 1}`;
-}
-
-export function columnName(column: number): string {
-  const rest = Math.floor(column / 26);
-  return `${rest > 0 ? columnName(rest - 1) : ''}${String.fromCharCode(65 + (column % 26))}`;
 }
 
 /** The texts of sheets, below one limit. */

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Range } from '../../../../src-shared/contract/common.ts';
 import type { OutputOf } from '../../../../src-shared/contract/contract.ts';
 import type { DocumentInfo, SheetRow } from '../../../../src-shared/contract/libraries.ts';
+import { columnName } from '../../../../src-shared/sheets.ts';
 import { useCall } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { useColumnKinds } from '../../../ui/useColumnKinds.ts';
@@ -82,7 +83,7 @@ function Grid({
       number({ id: 'number', header: t('grid.row'), width: `${NUMBER_PX}px` }, (row) => row.number),
       ...header.map((name, i) => ({
         id: String(i),
-        header: name || letterOf(i),
+        header: name || columnName(i),
         // The last one takes the room that is left.
         width: i === header.length - 1 ? `minmax(${px(widths[i])}, 1fr)` : px(widths[i]),
         cell: ({ cells, marked }: SheetRow) => (
@@ -117,10 +118,4 @@ function px(width = MIN_PX): string {
 function widthOf(name: string, rows: readonly SheetRow[], column: number): number {
   const longest = Math.max(name.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0));
   return Math.min(MAX_PX, Math.max(MIN_PX, Math.ceil((longest + 1) * LETTER_PX)));
-}
-
-/** A column’s name in spreadsheet programs. */
-function letterOf(column: number): string {
-  const rest = Math.floor(column / 26);
-  return `${rest > 0 ? letterOf(rest - 1) : ''}${String.fromCharCode(65 + (column % 26))}`;
 }
