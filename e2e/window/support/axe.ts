@@ -7,7 +7,7 @@ import type { Page } from '@playwright/test';
  */
 export async function violationsIn(window: Page, rules?: string[]): Promise<string[]> {
   await window.evaluate(() => document.querySelectorAll('iframe').forEach((frame) => frame.remove()));
-  const axe = new AxeBuilder({ page: window });
+  const axe = new AxeBuilder({ page: window }).setLegacyMode();
   if (rules) axe.withRules(rules);
   const { violations } = await axe.analyze();
   return violations
