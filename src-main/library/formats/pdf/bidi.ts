@@ -15,9 +15,10 @@ const MIRRORED: Readonly<Record<string, string>> = {
  * whole line is if most of it is such a run (a simple form of the Unicode Bidirectional Algorithm, rule L2).
  */
 export function readingOrder(parts: readonly string[]): string {
+  const text = parts.join('');
+  if (!RIGHT_TO_LEFT.test(text)) return text;
   const isRight = (part: string): boolean => RIGHT_TO_LEFT.test(part);
   const right = parts.filter(isRight).length;
-  if (right === 0) return parts.join('');
   const left = parts.filter((part) => !isRight(part) && /\p{L}/u.test(part)).length;
   if (right >= left) {
     const turned = turn(parts, 0, parts.length);

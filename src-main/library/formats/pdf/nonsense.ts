@@ -12,13 +12,14 @@ const MIN_READABLE = 0.5;
  * numbers are none; of scripts other than Latin nothing is claimed.
  */
 export function isNonsense(text: string): boolean {
-  const signs = text.match(/\S/gu)?.length ?? 0;
-  const readable = text.match(/[\p{L}\p{M}\p{N}]/gu)?.length ?? 0;
-  if (signs >= MIN_LETTERS && readable < signs * MIN_READABLE) return true;
-  const latin = text.match(/\p{Script=Latin}/gu) ?? [];
-  const letters = text.match(/\p{L}/gu)?.length ?? 0;
-  if (latin.length < MIN_LETTERS || latin.length < letters / 2) return false;
-  const share = (of: RegExp): number => latin.filter((letter) => of.test(letter)).length / latin.length;
-  const vowels = latin.filter((letter) => /^[aeiouyæœøı]/i.test(letter.normalize('NFD'))).length;
-  return vowels < latin.length * MIN_VOWELS || share(/[^a-z]/i) > MAX_ACCENTED;
+  const signs = count(text, /\S/gu);
+  if (signs >= MIN_LETTERS && count(text, /[\p{L}\p{M}\p{N}]/gu) < signs * MIN_READABLE) return true;
+  const latin = text.match(/\p{Script=Latin}+/gu)?.join('') ?? '';
+  if (latin.length < MIN_LETTERS || latin.length < count(text, /\p{L}/gu) / 2) return false;
+  const vowels = count(latin.normalize('NFD'), /[aeiouyæœøı]/gi);
+  return vowels < latin.length * MIN_VOWELS || count(latin, /[^a-z]/gi) > latin.length * MAX_ACCENTED;
+}
+
+function count(text: string, of: RegExp): number {
+  return text.match(of)?.length ?? 0;
 }

@@ -192,21 +192,29 @@ function joined(glyphs: readonly Glyph[], letterWidth: number): string {
 /** Whether there is a space between two letters; where all letters are set apart, it takes a wider gap, or a space that is drawn. */
 function spacesIn(glyphs: readonly Glyph[]): (last: Glyph, glyph: Glyph) => boolean {
   const letters = glyphs.filter(({ text }) => text.trim() !== '');
-  const median = (values: readonly number[]): number =>
-    values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-  const isWord = (glyph: Glyph | undefined): boolean => /[\p{L}\p{N}]/u.test(glyph?.text ?? '');
-  const pairs = letters.slice(1).map((glyph, i) => [letters[i], glyph] as const);
-  const inWords = pairs.filter(([a, b]) => isWord(a) && isWord(b));
-  const gap = median(inWords.map(([a, b]) => (b.x - (a?.end ?? 0)) / b.size));
-  const isSpaced = inWords.length > 2 && gap > SPACE * 0.75 && letters.every(({ text }) => text.length === 1);
-  if (!isSpaced) return (last, glyph) => glyph.x - last.end > SPACE * Math.max(last.size, glyph.size);
+  const gaps: number[] = [];
+  let before: Glyph | undefined;
+  for (const glyph of letters) {
+    const isInWord = /[\p{L}\p{N}]/u.test(glyph.text);
+    if (isInWord && before) gaps.push((glyph.x - before.end) / glyph.size);
+    before = isInWord ? glyph : undefined;
+  }
+  // Most lines end here, before anything is sorted.
+  const isSpaced = gaps.length > 2 && gaps.filter((each) => each > SPACE * 0.75).length * 2 >= gaps.length;
+  if (!isSpaced || letters.some(({ text }) => text.length > 1))
+    return (last, glyph) => glyph.x - last.end > SPACE * Math.max(last.size, glyph.size);
   if (letters.length < glyphs.length) return () => false;
-  const steps = pairs.map(([a, b]) => b.x - (a?.x ?? 0));
+  const gap = median(gaps);
+  const steps = letters.slice(1).map((glyph, i) => glyph.x - (letters[i]?.x ?? 0));
   const step = median(steps);
   // Letters at equal distances, however wide each is.
   if (steps.filter((each) => Math.abs(each - step) < step * 0.05).length > steps.length * 0.7)
     return (last, glyph) => glyph.x - last.x > step * 1.4;
   return (last, glyph) => glyph.x - last.end > gap * 1.6 * glyph.size;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 /** "A N N U A L  R E P O R T" with typed spaces: words are two or more spaces apart. */
