@@ -56,6 +56,7 @@ export function libraryHandlers(app: App): LibraryHandlers {
     }),
     'documents.text': (input) => documents.text(input),
     'documents.rows': (input) => app.tables.rows(input),
+    'documents.changed': async ({ id }) => ({ changed: await libraries.views.hasChanged(id) }),
     'documents.page': async (input) => {
       const { html: _, ...page } = await libraries.views.page(input);
       return page;

@@ -136,6 +136,19 @@ test('a page is made once for the window and its frame, and again when the file 
   expect((await views.page(input)).html).toContain('News');
 });
 
+test('a file that has changed since it was read is told from one that was only touched', async () => {
+  const { fixture, views, idOf } = await opened();
+  const id = idOf('page.html');
+  const file = join(fixture.root, 'page.html');
+  expect(await views.hasChanged(id)).toBe(false);
+  utimesSync(file, new Date(0), new Date(0));
+  expect(await views.hasChanged(id)).toBe(false);
+  appendFileSync(file, '<p>News.</p>');
+  expect(await views.hasChanged(id)).toBe(true);
+  rmSync(file);
+  expect(await views.hasChanged(id)).toBe(false);
+});
+
 test('files are given by id, when a browser can show them', async () => {
   const { fixture, views, idOf } = await opened();
   expect((await views.file(idOf('plan.pdf'))).path).toBe(join(fixture.root, 'plan.pdf'));

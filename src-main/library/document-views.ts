@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import type { DocumentPart } from '../../src-shared/contract/libraries.ts';
 import { viewerOf } from '../../src-shared/viewing.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -65,6 +68,17 @@ export class DocumentViews {
           };
     const page = await this.#page(document, part, passage);
     return { ...page, parts: pages.map(([label]) => label), part };
+  }
+
+  /** Whether the file is another than the one whose text was read; false if there is none. NOT_FOUND. */
+  async hasChanged(id: string): Promise<boolean> {
+    const document = this.#document(id);
+    const file = await this.#look(document).catch(() => undefined);
+    if (!file || document.sha256 === '') return false;
+    if (file.bytes === document.bytes && file.mtimeMs === document.mtimeMs) return false;
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(diskPath(file.path)), hash);
+    return hash.digest('hex') !== document.sha256;
   }
 
   close(): void {

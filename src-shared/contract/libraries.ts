@@ -294,10 +294,10 @@ export const librariesContract = {
       /** Names of the columns shown, which may be fewer than there are; '' for those without. */
       header: z.array(z.string()),
       firstMarked: z.int().nullable(),
-      /** Whether the file has changed since its text was read. */
-      changed: z.boolean(),
     }),
   ),
+  /** Whether the document's file has changed since its text was read. A missing file has not. */
+  'documents.changed': procedure(ById, z.object({ changed: z.boolean() })),
   /** Makes the page that the frame then shows. `start`, `end`: a passage of the text. NOT_FOUND; every DOCUMENT_… code. */
   'documents.page': procedure(DocumentPartSchema, DocumentPageSchema),
   'documents.chunks': procedure(

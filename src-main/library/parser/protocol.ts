@@ -39,8 +39,6 @@ export interface SheetRequest extends FileRequest {
 
 /** A window of a sheet's rows. */
 interface SheetPage {
-  /** Hash of the file's bytes. */
-  sha256: string;
   /** Index of the sheet. */
   sheet: number;
   sheets: { name: string; rows: number; columns: number }[];

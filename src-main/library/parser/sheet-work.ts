@@ -33,7 +33,7 @@ async function sheetsOf({ name, format }: FileRequest, bytes: Buffer): Promise<N
 }
 
 export async function readSheet(request: SheetRequest, bytes: Buffer): Promise<Works['sheet']['result']> {
-  const { sha256, sheets } = await sheetsOf(request, bytes);
+  const { sheets } = await sheetsOf(request, bytes);
   const { offset, limit, passage, name } = request;
   const index = request.sheet ?? indexFor(sheets, passage);
   const sheet = sheets[index];
@@ -43,7 +43,6 @@ export async function readSheet(request: SheetRequest, bytes: Buffer): Promise<W
     Array.from({ length: columns }, (_, column) => (cells.get(column) ?? '').slice(0, MAX_CELL_UNITS));
   const first = passage ? sheet.rows.findIndex((row) => touches(row, passage)) : -1;
   return {
-    sha256,
     sheet: index,
     sheets: sheets.map(({ name: label, rows, width }) => ({
       name: label,

@@ -54,9 +54,9 @@ export class TableService {
       sheet: window.sheet,
       passage: window.passage,
     });
-    const { sha256, rows, ...page } = result;
+    const { rows, ...page } = result;
     const total = result.sheets[result.sheet]?.rows ?? 0;
-    return { ...page, total, items: rows, changed: sha256 !== document.sha256 };
+    return { ...page, total, items: rows };
   }
 
   async list(id: string, signal?: AbortSignal): Promise<Tables> {

@@ -193,6 +193,8 @@ export const library = {
     none: 'No text yet',
     noneText: 'The document is in the queue: {{phase}}.',
     warnings: 'Kvasir could read this document, but:',
+    changed:
+      'The file has changed since its text was read. This is its current content; answers still use the earlier text.',
     notReady: 'This document: {{phase}}',
     fetched: 'Fetched on {{date}} from',
     refetch: 'Fetch again',
@@ -203,8 +205,6 @@ export const library = {
     row: 'Row',
     size: 'Rows: {{rows, number}} · Columns: {{columns, number}}',
     columnsShown: '(the first {{count, number}} are shown)',
-    changed:
-      'The file has changed since its text was read. This is its current content; answers still use the earlier text.',
     none: 'This sheet has no rows.',
   },
   original: {

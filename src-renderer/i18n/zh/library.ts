@@ -171,6 +171,7 @@ export const library: Words<typeof en.library> = {
     none: '还没有正文',
     noneText: '文档在队列中：{{phase}}。',
     warnings: 'Kvasir 读取了这篇文档，但是：',
+    changed: '读取正文之后文件已更改。这里显示的是当前内容；回答仍依据之前的正文。',
     notReady: '这篇文档：{{phase}}',
     fetched: '获取于 {{date}}，来自',
     refetch: '重新获取',
@@ -181,7 +182,6 @@ export const library: Words<typeof en.library> = {
     row: '行',
     size: '{{rows, number}} 行 · {{columns, number}} 列',
     columnsShown: '（显示前 {{count, number}} 列）',
-    changed: '读取正文之后文件已更改。这里显示的是当前内容；回答仍依据之前的正文。',
     none: '此工作表没有行。',
   },
   original: {

@@ -46,6 +46,7 @@ export function DocumentPage({ id }: { id: string }) {
         {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
         {!document && !error && <Loader m="auto" aria-label={t('common:loading')} />}
         {document && <Notes document={document} />}
+        {(view === 'original' || view === 'grid') && <Changed id={id} />}
         {document && view === 'original' && (
           <OriginalView key={passageKey(passage)} document={document} passage={passage} />
         )}
@@ -179,6 +180,18 @@ function Notes({ document }: { document: DocumentInfo }) {
         </Alert>
       )}
     </>
+  );
+}
+
+/** The file itself is shown, and it is no longer the one that answers are made from. */
+function Changed({ id }: { id: string }) {
+  const { t } = useTranslation('library');
+  const { data } = useCall('documents.changed', { id });
+  if (!data?.changed) return null;
+  return (
+    <Alert color="orange" variant="light" py={8}>
+      {t('document.changed')}
+    </Alert>
   );
 }
 

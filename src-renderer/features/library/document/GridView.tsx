@@ -1,4 +1,4 @@
-import { Alert, Group, Loader, Select, Text } from '@mantine/core';
+import { Group, Loader, Select, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Range } from '../../../../src-shared/contract/common.ts';
@@ -34,15 +34,10 @@ export function GridView({ document, passage }: { document: DocumentInfo; passag
   const { data: page, error, refetch } = useCall('documents.rows', { ...which, limit: SAMPLE_ROWS });
   if (error) return <FailureAlert failure={error} onRetry={() => void refetch()} />;
   if (!page) return <Loader m="auto" aria-label={t('common:loading')} />;
-  const { sheets, sheet, header, changed } = page;
+  const { sheets, sheet, header } = page;
   const { rows = 0, columns = 0 } = sheets[sheet] ?? {};
   return (
     <>
-      {changed && (
-        <Alert color="orange" variant="light" py={8}>
-          {t('grid.changed')}
-        </Alert>
-      )}
       <Group gap="md">
         {sheets.length > 1 && (
           <Select
