@@ -61,6 +61,7 @@ export function libraryHandlers(app: App): LibraryHandlers {
       const { html: _, ...page } = await libraries.views.page(input);
       return page;
     },
+    'documents.lines': ({ id, ...passage }) => libraries.views.lines(id, passage),
     'documents.chunks': (input) => documents.chunks(input),
     'documents.delete': ({ ids }) => documents.delete(ids),
     'documents.retry': ({ ids }) => documents.retry(ids),

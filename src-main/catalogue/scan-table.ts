@@ -1,4 +1,4 @@
-import { deflateRawSync } from 'node:zlib';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Database } from '../platform/database.ts';
 
 /** The recognised text of a page that is a picture. */
@@ -35,6 +35,12 @@ export class ScanTable {
     const query = 'SELECT page, text, confidence FROM scanned_page WHERE document_id = ? AND sha256 = ?';
     const rows = this.#sql.all<Omit<Scan, 'words'> & { page: number }>(query, documentId, sha256);
     return new Map(rows.map(({ page, ...scan }) => [page, scan]));
+  }
+
+  words(documentId: number, sha256: string, page: number): Scan['words'] {
+    const query = 'SELECT words FROM scanned_page WHERE document_id = ? AND sha256 = ? AND page = ?';
+    const [packed] = this.#sql.column<Buffer>(query, documentId, sha256, page);
+    return packed ? (JSON.parse(String(inflateRawSync(packed))) as Scan['words']) : [];
   }
 
   /** Removes those of other versions of the file. */

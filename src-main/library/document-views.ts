@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import type { DocumentPart } from '../../src-shared/contract/libraries.ts';
+import type { Range } from '../../src-shared/contract/common.ts';
+import type { DocumentPart, PageLines } from '../../src-shared/contract/libraries.ts';
+import { linesOf } from './recognition/lines.ts';
 import { viewerOf } from '../../src-shared/viewing.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { DocumentRow } from '../catalogue/document-table.ts';
@@ -79,6 +81,18 @@ export class DocumentViews {
     const hash = createHash('sha256');
     await pipeline(createReadStream(diskPath(file.path)), hash);
     return hash.digest('hex') !== document.sha256;
+  }
+
+  /** Where a passage is on pages whose text was recognised. NOT_FOUND. */
+  lines(id: string, { start, end }: Range): PageLines[] {
+    const document = this.#document(id);
+    const { documents, scans } = this.#options.catalogue;
+    return documents.pages(document.id).flatMap(([, from, to], page) => {
+      if (from >= end || to <= start) return [];
+      const words = scans.words(document.id, document.sha256, page);
+      const marked = words.filter(([first = 0, last = 0]) => from + first < end && from + last > start);
+      return marked.length > 0 ? [{ page, lines: linesOf(marked) }] : [];
+    });
   }
 
   close(): void {

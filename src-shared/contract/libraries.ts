@@ -186,6 +186,14 @@ export const DocumentPartSchema = z.object({
   end: z.int().min(0).optional(),
 });
 
+/** Lines of a passage on a page whose text was recognised. */
+const PageLinesSchema = z.object({
+  /** From 0. */
+  page: z.int(),
+  /** Left, top, right and bottom, in shares of the page. */
+  lines: z.array(z.tuple([z.number(), z.number(), z.number(), z.number()])),
+});
+
 export const librariesContract = {
   'libraries.list': procedure(NothingSchema, z.array(LibraryInfoSchema)),
   'libraries.create': procedure(z.object({ name: z.string().trim().min(1).max(200) }), LibraryInfoSchema),
@@ -300,6 +308,8 @@ export const librariesContract = {
   'documents.changed': procedure(ById, z.object({ changed: z.boolean() })),
   /** Makes the page that the frame then shows. `start`, `end`: a passage of the text. NOT_FOUND; every DOCUMENT_… code. */
   'documents.page': procedure(DocumentPartSchema, DocumentPageSchema),
+  /** Where a passage is on pages whose text was recognised. NOT_FOUND. */
+  'documents.lines': procedure(RangeSchema.extend({ id: IdSchema }), z.array(PageLinesSchema)),
   'documents.chunks': procedure(
     WindowSchema.extend({ id: IdSchema }),
     z.object({ total: z.int(), items: z.array(ChunkInfoSchema) }),
@@ -341,6 +351,7 @@ export type DocumentPhase = z.infer<typeof DocumentPhaseSchema>;
 export type DocumentInfo = z.infer<typeof DocumentInfoSchema>;
 export type DocumentText = z.infer<typeof DocumentTextSchema>;
 export type SheetRow = z.infer<typeof SheetRowSchema>;
+export type PageLines = z.infer<typeof PageLinesSchema>;
 export type DocumentPart = z.infer<typeof DocumentPartSchema>;
 export type ChunkInfo = z.infer<typeof ChunkInfoSchema>;
 export type QueueStatus = z.infer<typeof QueueStatusSchema>;

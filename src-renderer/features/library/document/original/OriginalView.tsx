@@ -20,7 +20,7 @@ export function OriginalView({ document, passage }: { document: DocumentInfo; pa
         </Suspense>
       );
     case 'image':
-      return <ImageView document={document} />;
+      return <ImageView document={document} passage={passage} />;
     case 'page':
       return <FrameView document={document} passage={passage} />;
     case undefined:

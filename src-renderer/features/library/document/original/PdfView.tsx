@@ -13,6 +13,7 @@ import type { DocumentInfo } from '../../../../../src-shared/contract/libraries.
 import { useCall } from '../../../../client/context.tsx';
 import { fileUrl } from './document-url.ts';
 import { passagesByPage } from './passages-by-page.ts';
+import { useRecognisedLines } from './useRecognisedLines.ts';
 import { PdfPages, type PagePassage } from './pdf-pages.ts';
 import classes from './Original.module.css';
 
@@ -34,9 +35,10 @@ export default function PdfView({
     { id: document.id, offset: start, limit },
     { enabled: passage !== undefined },
   );
+  const lines = useRecognisedLines(document, passage);
   // The pages are drawn once it is known what to mark.
-  if (passage && !text.data && !text.error) return null;
-  const passages = passage && text.data ? passagesByPage(text.data) : [];
+  if (passage && ((!text.data && !text.error) || !lines)) return null;
+  const passages = passage && text.data ? passagesByPage(text.data, lines ?? []) : [];
   return <Pages key={`${start}-${end}`} document={document} passages={passages} />;
 }
 

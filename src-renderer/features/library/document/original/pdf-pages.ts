@@ -2,6 +2,8 @@ import 'pdfjs-dist/legacy/web/pdf_viewer.css';
 import * as pdfjs from 'pdfjs-dist/legacy/build/pdf.mjs';
 import workerUrl from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?url';
 import type { EventBus, PDFViewer } from 'pdfjs-dist/legacy/web/pdf_viewer.mjs';
+import type { PageLines } from '../../../../../src-shared/contract/libraries.ts';
+import { markLines } from './mark-lines.ts';
 import { markWords } from './mark-words.ts';
 
 /** Bytes of the first request; pdf.js asks for others by itself. */
@@ -14,6 +16,8 @@ export interface PagePassage {
   text: string;
   /** Its place on the page, from 0 to 1. */
   near: number;
+  /** Its lines, where the page is a picture. */
+  lines: PageLines['lines'];
 }
 
 /** The pages of a PDF in an element, with passages marked. */
@@ -99,7 +103,10 @@ export class PdfPages {
       const view = this.#viewer.getPageView(pageNumber - 1) as { div?: HTMLElement } | undefined;
       const layer = view?.div?.querySelector<HTMLElement>('.textLayer');
       if (!passage || !layer) return;
-      const first = layer.querySelector('mark') ?? markWords(layer, passage.text, passage.near);
+      const first =
+        layer.querySelector('mark') ??
+        markWords(layer, passage.text, passage.near) ??
+        markLines(layer, passage.lines);
       if (!first || isShown || passage !== passages[0]) return;
       isShown = true;
       first.scrollIntoView({ block: 'center' });
