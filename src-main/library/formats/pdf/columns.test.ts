@@ -26,6 +26,22 @@ const RIGHT = [
 const BOTH = `${LEFT.join('\n')}\n\n${RIGHT.join('\n')}`;
 const pairs = LEFT.map((text, i) => [text, RIGHT[i] ?? '']);
 
+test('cells with a line between them are apart, however near', async () => {
+  const cells = [
+    ['123', '456'],
+    ['234', '567'],
+    ['345', '678'],
+  ];
+  const text = rows([72, 92.6], cells).join('');
+  const apart = '123 456\n234 567\n345 678';
+  expect(await textOf(text)).toBe(apart.replaceAll(' ', ''));
+  expect(await textOf(`${text} 92.3 660 m 92.3 715 l S`)).toBe(apart);
+  const byRow = [697, 683, 669].map((y) => `92.1 ${y} 0.4 14 re f `).join('');
+  expect(await textOf(text + byRow)).toBe(apart);
+  // As tall as a line of text.
+  expect(await textOf(`${text} 92.3 698 m 92.3 710 l S`)).toBe(apart.replaceAll(' ', ''));
+});
+
 describe('order', () => {
   test('lines drawn out of order', async () => {
     const lines = rows([72], [['First: open the gate.'], ['Second: wait an hour.'], ['Third: close it.']]);

@@ -93,7 +93,9 @@ function linesByDirection(glyphs: readonly Glyph[], paints: Paints): Line[] {
   const upright = directions.findIndex(([turn, all]) => turn === 0 && all.length > most * UPRIGHT_SHARE);
   if (upright > 0) directions.unshift(...directions.splice(upright, 1));
   return directions.flatMap(([turn, all], i) => {
-    const lines = withoutLeaders(linesOf(rowsOf(all), turn === 0 ? paints.rules : []));
+    const lines = withoutLeaders(
+      linesOf(rowsOf(all, turn === 0 ? paints.uprights : []), turn === 0 ? paints.rules : []),
+    );
     return i === 0
       ? lines
       : lines.map((line, at) => ({ ...line, turned: true, ...(at === 0 && { apart: true }) }));

@@ -34,9 +34,17 @@ export interface Rule {
   y: number;
 }
 
+/** A vertical line of the page, as between cells. */
+export interface Upright {
+  x: number;
+  y0: number;
+  y1: number;
+}
+
 /** More than these are a drawing, not the ground or the lines of text. */
 const MAX_PAINTS = 2000;
 const MAX_RULES = 4000;
+const MAX_UPRIGHTS = 200;
 /** A filled box that is lower than this is a line. */
 const RULE_HEIGHT = 2.5;
 /** Two colours are told apart if one channel differs by more than this. */
@@ -47,6 +55,7 @@ const WHITE = '#ffffff';
 export class Paints {
   readonly boxes: Paint[] = [];
   readonly rules: Rule[] = [];
+  readonly uprights: Upright[] = [];
   /** Of all pictures: a scan may come in strips. */
   pictureArea = 0;
 
@@ -54,6 +63,7 @@ export class Paints {
     if (this.boxes.length < MAX_PAINTS) this.boxes.push(paint);
     const [x0, y0, x1, y1] = paint.box;
     if (paint.solid && y1 - y0 < RULE_HEIGHT) this.addRule({ x0, x1, y: (y0 + y1) / 2 });
+    else if (paint.solid && x1 - x0 < RULE_HEIGHT) this.#addUpright({ x: (x0 + x1) / 2, y0, y1 });
   }
 
   addPath({ how, path, bounds, ctm, clip, colour, order }: Path): void {
@@ -66,12 +76,26 @@ export class Paints {
         const [x0, y0] = pointOf(ctm, ...from);
         const [x1, y1] = pointOf(ctm, ...to);
         if (Math.abs(y1 - y0) < 1) this.addRule({ x0: Math.min(x0, x1), x1: Math.max(x0, x1), y: y0 });
+        else if (Math.abs(x1 - x0) < 1)
+          this.#addUpright({ x: x0, y0: Math.min(y0, y1), y1: Math.max(y0, y1) });
       }
     }
   }
 
   addRule(rule: Rule): void {
     if (this.rules.length < MAX_RULES && rule.x1 - rule.x0 > 10) this.rules.push(rule);
+  }
+
+  /** Joins those that continue each other, as programs draw a line for each row. */
+  #addUpright(upright: Upright): void {
+    const { x, y0, y1 } = upright;
+    const joined = this.uprights.find(
+      (other) => Math.abs(other.x - x) < 1 && y0 <= other.y1 + 1 && y1 >= other.y0 - 1,
+    );
+    if (joined) {
+      joined.y0 = Math.min(joined.y0, y0);
+      joined.y1 = Math.max(joined.y1, y1);
+    } else if (this.uprights.length < MAX_UPRIGHTS) this.uprights.push(upright);
   }
 
   /** Whether a character of this colour, drawn at that time, cannot be told from what is beneath it, or is covered by a later box. */

@@ -1,5 +1,6 @@
 import type { Glyph } from './glyph.ts';
 import { readingOrder } from './bidi.ts';
+import type { Upright } from './paint.ts';
 
 /** Text on one baseline without a wide gap. */
 export interface Segment {
@@ -35,16 +36,18 @@ const BASELINE = 0.5;
 const SMALLER = 0.85;
 const RAISED = 0.65;
 const LIFTED = 0.15;
+/** How far a line may be within the box of a letter beside it. */
+const CELL_PADDING = 0.1;
 /** A letter drawn again within this distance is the same letter, in bold or with a shadow. */
 const DOUBLE = 0.25;
 /** Chunks to the left among which one drawn again is looked for. */
 const NEIGHBOURS = 8;
 
-/** The rows of glyphs of one direction, from top to bottom. */
-export function rowsOf(glyphs: readonly Glyph[]): Row[] {
+/** The rows of glyphs of one direction, from top to bottom; `uprights`: lines between cells, which no segment crosses. */
+export function rowsOf(glyphs: readonly Glyph[], uprights: readonly Upright[]): Row[] {
   const rows: Chunk[][] = [];
   let top: Chunk['base'] | undefined;
-  for (const chunk of chunksOf(glyphs).sort((a, b) => b.base.y - a.base.y)) {
+  for (const chunk of chunksOf(glyphs, uprights).sort((a, b) => b.base.y - a.base.y)) {
     const row = rows.at(-1);
     if (row && top && top.y - chunk.base.y <= BASELINE * Math.min(top.size, chunk.base.size)) row.push(chunk);
     else {
@@ -52,17 +55,17 @@ export function rowsOf(glyphs: readonly Glyph[]): Row[] {
       top = chunk.base;
     }
   }
-  return rows.map(segmentsOf).filter((row) => row.length > 0);
+  return rows.map((row) => segmentsOf(row, uprights)).filter((row) => row.length > 0);
 }
 
-function chunksOf(glyphs: readonly Glyph[]): Chunk[] {
+function chunksOf(glyphs: readonly Glyph[], uprights: readonly Upright[]): Chunk[] {
   const chunks: Chunk[] = [];
   let open: Chunk | undefined;
   for (const glyph of glyphs) {
     if (glyph.text === '') continue;
     const last = open?.glyphs.at(-1);
     if (last && isDouble(last, glyph)) continue;
-    if (open && follows(open, glyph)) {
+    if (open && follows(open, glyph) && !isParted(open.end, glyph, uprights)) {
       open.glyphs.push(glyph);
       open.end = Math.max(open.end, glyph.end);
       continue;
@@ -80,6 +83,20 @@ function follows(open: Chunk, glyph: Glyph): boolean {
   const gap = glyph.x - open.end;
   const isLevel = Math.abs(glyph.y - open.y) < 0.1 * open.size && Math.abs(glyph.size - open.size) < 0.5;
   return isLevel && gap > -DOUBLE * open.size && gap < WIDE_GAP * open.size;
+}
+
+/** Whether a line of more than a row is drawn between the end of a letter and the next letter. */
+function isParted(
+  end: number,
+  { x, y, size }: Pick<Glyph, 'x' | 'y' | 'size'>,
+  uprights: readonly Upright[],
+): boolean {
+  const isBetween = (line: Upright): boolean =>
+    line.x >= end - CELL_PADDING * size && line.x <= x + CELL_PADDING * size;
+  return (
+    x > end &&
+    uprights.some((line) => isBetween(line) && line.y0 <= y && line.y1 >= y && line.y1 - line.y0 > 2 * size)
+  );
 }
 
 /** Gives superscripts and subscripts the baseline of the text that they are drawn next to. */
@@ -101,7 +118,7 @@ function isDouble(a: Glyph, b: Glyph): boolean {
   );
 }
 
-function segmentsOf(chunks: readonly Chunk[]): Row {
+function segmentsOf(chunks: readonly Chunk[], uprights: readonly Upright[]): Row {
   const row: Segment[] = [];
   let open: Chunk[] = [];
   let end = -Infinity;
@@ -112,7 +129,7 @@ function segmentsOf(chunks: readonly Chunk[]): Row {
   for (const chunk of chunks.toSorted((a, b) => a.x - b.x)) {
     if (open.slice(-NEIGHBOURS).some((other) => isSameChunk(other, chunk))) continue;
     const isFar = chunk.x - end > WIDE_GAP * Math.max(chunk.size, open.at(-1)?.size ?? 0);
-    if (isFar && !isSetApart(open, chunk)) close();
+    if ((isFar && !isSetApart(open, chunk)) || isParted(end, chunk, uprights)) close();
     open.push(chunk);
     end = open.length === 1 ? chunk.end : Math.max(end, chunk.end);
   }
