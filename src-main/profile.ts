@@ -111,6 +111,9 @@ export class Profile {
       get embedder() {
         return app.loader.embedder;
       },
+      get reranker() {
+        return app.loader.reranker;
+      },
       onEmbedderChange: (listener) => app.loader.onEmbedderChange(listener),
     };
     const core: Core = { settings, events: this.events, gate, log };

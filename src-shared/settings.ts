@@ -78,10 +78,11 @@ export const SettingsSchema = z.object({
   /** Sampling settings of models, by file path (for a remote model: address and name). Replaced as a whole. */
   sampling: z.record(z.string(), SamplingSchema).default({}),
   /**
-   * Ids of the current models; absent: the demo model, and no embedding model. Other windows apply it after a restart.
+   * Ids of the current models; absent: the demo model, no embedding model and no reranker. Other windows apply it after a restart.
    */
   chatModel: z.string().optional(),
   embeddingModel: z.string().optional(),
+  rerankModel: z.string().optional(),
   /** Whether to suggest an embedding model for a large library, until the user declines. */
   suggestEmbedding: z.boolean().default(true),
   /** File or URL of a list of downloadable models; see docs/formats/model-catalogue.md. Empty: none. */

@@ -7,6 +7,7 @@ Napi::Function EmbedderObject::define(Napi::Env env) {
     return DefineClass(
         env, "Embedder",
         {InstanceAccessor<&EmbedderObject::info>("info"), InstanceMethod<&EmbedderObject::embed>("embed"),
+         InstanceMethod<&EmbedderObject::rank>("rank"),
          InstanceMethod<&EmbedderObject::count_tokens>("countTokens"),
          InstanceMethod<&EmbedderObject::dispose>("dispose")});
 }
@@ -34,16 +35,34 @@ Napi::Value EmbedderObject::info(const Napi::CallbackInfo & info) {
     return info_.Value();
 }
 
+namespace {
+std::vector<std::string> texts_from(const Napi::Value & value) {
+    if (!value.IsArray()) throw Napi::TypeError::New(value.Env(), "texts must be an array");
+    auto list = value.As<Napi::Array>();
+    std::vector<std::string> texts;
+    for (uint32_t i = 0; i < list.Length(); ++i) texts.push_back(string_from(list.Get(i), "texts[]"));
+    return texts;
+}
+}  // namespace
+
 Napi::Value EmbedderObject::embed(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     if (!embedder_) throw Napi::Error::New(env, "the embedder is disposed");
-    if (!info[0].IsArray()) throw Napi::TypeError::New(env, "texts must be an array");
-    auto list = info[0].As<Napi::Array>();
-    std::vector<std::string> texts;
-    for (uint32_t i = 0; i < list.Length(); ++i) texts.push_back(string_from(list.Get(i), "texts[]"));
     const auto abort = AbortObject::from(info[1]);
     using R = std::vector<float>;
-    std::function<R()> work = [e = embedder_, texts = std::move(texts), abort] { return e->embed(texts, abort.get()); };
+    std::function<R()> work = [e = embedder_, texts = texts_from(info[0]), abort] {
+        return e->embed(texts, abort.get());
+    };
+    return run_async<R>(env, worker_, work, [](Napi::Env js, R & v) { return floats_to(js, v); });
+}
+
+Napi::Value EmbedderObject::rank(const Napi::CallbackInfo & info) {
+    Napi::Env env = info.Env();
+    if (!embedder_) throw Napi::Error::New(env, "the reranker is disposed");
+    const auto abort = AbortObject::from(info[2]);
+    using R = std::vector<float>;
+    std::function<R()> work = [e = embedder_, query = string_from(info[0], "query"), texts = texts_from(info[1]),
+                               abort] { return e->rank(query, texts, abort.get()); };
     return run_async<R>(env, worker_, work, [](Napi::Env js, R & v) { return floats_to(js, v); });
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <initializer_list>
 
@@ -49,9 +50,24 @@ bool is_encoder(const std::string & arch) {
     return std::find(std::begin(kEncoders), std::end(kEncoders), arch) != std::end(kEncoders);
 }
 
+bool has_classifier(const GgufFile & file) { return file.find("cls.weight") || file.find("cls.output.weight"); }
+
+// The prompt that Qwen3-Reranker was trained with (its model card); its answer is yes or no.
+const char * kQwen3Prompt =
+    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct provided. "
+    "Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n<|im_start|>user\n"
+    "<Instruct>: Given a web search query, retrieve relevant passages that answer the query\n"
+    "<Query>: {query}\n<Document>: {document}<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n";
+
+float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+
+void append(std::vector<int32_t> & to, const std::vector<int32_t> & tokens) {
+    to.insert(to.end(), tokens.begin(), tokens.end());
+}
+
 Error unsupported(const std::string & path, const std::string & why) {
     return Error("MODEL_UNSUPPORTED", "The model " + path + " cannot be used for search: " + why + ".",
-                 "Choose an embedding model, such as one of the BERT family.");
+                 "Choose an embedding model or a reranker, such as one of the BERT family.");
 }
 
 // libllama trusts a header and aborts the process on implausible values, so every number that it may compute with or
@@ -102,7 +118,7 @@ bool is_embedding_model(const GgufFile & file) {
 
 bool is_reranker(const GgufFile & file) {
     const std::string arch = file.string("general.architecture").value_or("");
-    if (file.integer(arch + ".pooling_type") == LLAMA_POOLING_TYPE_RANK) return true;
+    if (file.integer(arch + ".pooling_type") == LLAMA_POOLING_TYPE_RANK || has_classifier(file)) return true;
     return has_any(words_of(file), {"rerank", "-zerank-", "-text-ranking-"});
 }
 
@@ -111,9 +127,9 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     const auto start = Clock::now();
     architecture_ = file_.string("general.architecture").value_or("");
     name_ = file_.string("general.name").value_or("");
-    if (is_reranker(file_)) throw unsupported(path, "it is a reranker");
     check_numbers(file_, architecture_);
     load(options.device);
+    if (is_reranker(file_)) prepare_ranking();
     if (llama_model_has_encoder(model_.get()) && llama_model_has_decoder(model_.get())) {
         throw unsupported(path, "it is an encoder with a decoder");
     }
@@ -121,7 +137,7 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     context_ = std::clamp(llama_model_n_ctx_train(model_.get()), 1, encoder ? kMaxEncoderContext : kMaxDecoderContext);
     reserve(kFirstContext);
     // In a decoder the last token has seen all others, the first none.
-    if (pooling_ == LLAMA_POOLING_TYPE_NONE) {
+    if (pooling_ == LLAMA_POOLING_TYPE_NONE && yes_ < 0) {
         pooling_ = encoder ? LLAMA_POOLING_TYPE_MEAN : LLAMA_POOLING_TYPE_LAST;
         reserve(kFirstContext);
     }
@@ -131,6 +147,35 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     else if (bert || pooling_ == LLAMA_POOLING_TYPE_LAST) end_ = vocab_->eos();
     dimension_ = llama_model_n_embd_out(model_.get());
     load_ms_ = ms_since(start);
+}
+
+void Embedder::prepare_ranking() {
+    const std::string & path = file_.path();
+    if (has_classifier(file_)) {
+        pooling_ = LLAMA_POOLING_TYPE_RANK;
+        labels_ = llama_model_n_cls_out(model_.get());
+        const char * prompt = llama_model_chat_template(model_.get(), "rerank");
+        if (prompt || architecture_ == "qwen3") prompt_ = prompt ? prompt : kQwen3Prompt;
+        else if (!is_encoder(architecture_)) throw unsupported(path, "it is a reranker whose prompt is unknown");
+        // Only of Qwen3's labels does libllama compute probabilities.
+        if (labels_ > 1 && architecture_ != "qwen3") throw unsupported(path, "it is a classifier with several labels");
+        for (uint32_t i = 0; i < labels_; ++i) {
+            const char * name = llama_model_cls_label(model_.get(), i);
+            if (name && std::string(name) == "yes") label_ = i;
+        }
+        return;
+    }
+    const auto token = [&](const char * word) {
+        const std::vector<int32_t> tokens = vocab_->tokenize(word, false, false);
+        return tokens.size() == 1 ? tokens[0] : -1;
+    };
+    if (architecture_ == "qwen3" && has_any(words_of(file_), {"qwen3-reranker"})) {
+        pooling_ = LLAMA_POOLING_TYPE_NONE;
+        prompt_ = kQwen3Prompt, yes_ = token("yes"), no_ = token("no");
+    }
+    if (yes_ < 0 || no_ < 0) {
+        throw unsupported(path, "it is a reranker without a classifier, and Kvasir does not know its prompt");
+    }
 }
 
 void Embedder::load(const std::string & device) {
@@ -174,7 +219,7 @@ void Embedder::reserve(int tokens) {
     params.n_seq_max = 1;
     params.n_threads = params.n_threads_batch = threads_.most();
     params.pooling_type = pooling_;
-    params.embeddings = true;
+    params.embeddings = yes_ < 0;
     params.no_perf = true;
     ctx_.reset();
     ctx_.reset(llama_init_from_model(model_.get(), params));
@@ -189,6 +234,8 @@ const char * Embedder::pooling() const {
     switch (pooling_) {
         case LLAMA_POOLING_TYPE_CLS: return "cls";
         case LLAMA_POOLING_TYPE_LAST: return "last";
+        case LLAMA_POOLING_TYPE_RANK: return "rank";
+        case LLAMA_POOLING_TYPE_NONE: return "rank";  // by the logits of yes and no
         default: return "mean";
     }
 }
@@ -209,29 +256,52 @@ std::vector<int32_t> Embedder::cut(std::vector<int32_t> tokens) const {
     return tokens;
 }
 
-void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
-    if (llama_memory_t memory = llama_get_memory(ctx_.get())) llama_memory_clear(memory, false);
-    const llama_batch batch = llama_batch_get_one(tokens.data(), int32_t(tokens.size()));
-    const auto compute = llama_model_has_encoder(model_.get()) ? llama_encode : llama_decode;
-    const int32_t status = threads_.run([&](int n) { llama_set_n_threads(ctx_.get(), n, n); },
-                                        [&] { return compute(ctx_.get(), batch); });
-    if (status == 2) throw Error("ABORTED", "Embedding was stopped.");
-    const float * vector = status == 0 ? llama_get_embeddings_seq(ctx_.get(), 0) : nullptr;
-    if (!vector) throw Error("ENGINE_FAILED", "The embedding model could not compute a text.");
-    double sum = 0;
-    for (int i = 0; i < dimension_; ++i) sum += double(vector[i]) * vector[i];
-    const double scale = sum > 0 ? 1 / std::sqrt(sum) : 0;
-    for (int i = 0; i < dimension_; ++i) out[i] = float(vector[i] * scale);
+std::vector<int32_t> Embedder::pair(const std::string & query, const std::string & text) const {
+    const auto plain = [&](const std::string & words) { return vocab_->tokenize(words, false, false); };
+    const auto shorten = [](std::vector<int32_t> & tokens, int most) {
+        tokens.resize(std::min(tokens.size(), size_t(std::max(most, 0))));
+    };
+    std::vector<int32_t> out;
+    if (!prompt_.empty()) {
+        // Control tokens stand only before and after the part that has query and text, in which nothing becomes one.
+        const size_t asked = prompt_.find("{query}"), told = prompt_.find("{document}");
+        if (asked == std::string::npos || told == std::string::npos || told < asked) {
+            throw unsupported(file_.path(), "its prompt does not name query and document");
+        }
+        const size_t before = prompt_.rfind("|>", asked), after = prompt_.find("<|", told);
+        const size_t start = before == std::string::npos ? 0 : before + 2, end = std::min(after, prompt_.size());
+        const std::vector<int32_t> tail = vocab_->tokenize_behind(prompt_.substr(end), true);
+        std::vector<int32_t> words = plain(query);
+        const bool fits = int(words.size()) <= context_ / 2;
+        shorten(words, context_ / 2);
+        const std::string question = fits ? query : vocab_->detokenize(words, false);
+        const size_t joint = asked + std::strlen("{query}"), last = told + std::strlen("{document}");
+        std::vector<int32_t> middle =
+            vocab_->tokenize_behind(prompt_.substr(start, asked - start) + question +
+                                        prompt_.substr(joint, told - joint) + text + prompt_.substr(last, end - last),
+                                    false);
+        out = vocab_->tokenize(prompt_.substr(0, start), true, true);
+        shorten(middle, context_ - int(out.size() + tail.size()));
+        append(out, middle), append(out, tail);
+        return out;
+    }
+    if (begin_ >= 0) out.push_back(begin_);
+    std::vector<int32_t> words = plain(query);
+    shorten(words, context_ / 2);
+    append(out, words);
+    if (end_ >= 0) out.push_back(end_);
+    // RoBERTa and XLM-R separate by two tokens, BERT by one.
+    if (llama_vocab_get_add_eos(vocab_->get()) && llama_vocab_get_add_sep(vocab_->get())) out.push_back(vocab_->sep());
+    std::vector<int32_t> told = plain(text);
+    shorten(told, context_ - int(out.size()) - 1);
+    append(out, told);
+    if (end_ >= 0) out.push_back(end_);
+    return out;
 }
 
-std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort) {
-    file_.require_unchanged();
-    std::vector<std::vector<int32_t>> tokens;
+void Embedder::begin(const std::vector<std::vector<int32_t>> & texts, const std::atomic<bool> * abort) {
     size_t longest = 0;
-    for (const std::string & text : texts) {
-        tokens.push_back(cut(tokenize(text)));
-        longest = std::max(longest, tokens.back().size());
-    }
+    for (const auto & tokens : texts) longest = std::max(longest, tokens.size());
     // No context: an earlier text needed more memory than available.
     if (!ctx_ || longest > llama_n_ctx(ctx_.get())) {
         reserve(int(std::bit_ceil(std::max(longest, size_t(kFirstContext)))));
@@ -241,10 +311,63 @@ std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const
     };
     llama_set_abort_callback(ctx_.get(), abort ? ggml_abort_callback(poll) : nullptr,
                              const_cast<std::atomic<bool> *>(abort));
+}
+
+void Embedder::compute(std::vector<int32_t> & tokens) {
+    if (llama_memory_t memory = llama_get_memory(ctx_.get())) llama_memory_clear(memory, false);
+    const llama_batch batch = llama_batch_get_one(tokens.data(), int32_t(tokens.size()));
+    const auto compute = llama_model_has_encoder(model_.get()) ? llama_encode : llama_decode;
+    const int32_t status = threads_.run([&](int n) { llama_set_n_threads(ctx_.get(), n, n); },
+                                        [&] { return compute(ctx_.get(), batch); });
+    if (status == 2) throw Error("ABORTED", "The computation was stopped.");
+    if (status != 0) throw Error("ENGINE_FAILED", "The model could not compute a text.");
+}
+
+void Embedder::embed_one(std::vector<int32_t> & tokens, float * out) {
+    compute(tokens);
+    const float * vector = llama_get_embeddings_seq(ctx_.get(), 0);
+    if (!vector) throw Error("ENGINE_FAILED", "The embedding model could not compute a text.");
+    double sum = 0;
+    for (int i = 0; i < dimension_; ++i) sum += double(vector[i]) * vector[i];
+    const double scale = sum > 0 ? 1 / std::sqrt(sum) : 0;
+    for (int i = 0; i < dimension_; ++i) out[i] = float(vector[i] * scale);
+}
+
+float Embedder::score_one(std::vector<int32_t> & tokens) {
+    compute(tokens);
+    if (yes_ >= 0) {
+        const float * logits = llama_get_logits_ith(ctx_.get(), -1);
+        if (logits) return sigmoid(logits[yes_] - logits[no_]);
+    } else if (const float * scores = llama_get_embeddings_seq(ctx_.get(), 0)) {
+        return labels_ > 1 ? scores[label_] : sigmoid(scores[0]);
+    }
+    throw Error("ENGINE_FAILED", "The reranker could not compute a text.");
+}
+
+std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort) {
+    file_.require_unchanged();
+    std::vector<std::vector<int32_t>> tokens;
+    for (const std::string & text : texts) tokens.push_back(cut(tokenize(text)));
+    begin(tokens, abort);
     std::vector<float> out(texts.size() * size_t(dimension_), 0.0f);
     for (size_t i = 0; i < texts.size(); ++i) {
         if (abort && abort->load()) throw Error("ABORTED", "Embedding was stopped.");
         if (!tokens[i].empty()) embed_one(tokens[i], out.data() + i * size_t(dimension_));
+    }
+    file_.require_unchanged();
+    return out;
+}
+
+std::vector<float> Embedder::rank(const std::string & query, const std::vector<std::string> & texts,
+                                  const std::atomic<bool> * abort) {
+    file_.require_unchanged();
+    std::vector<std::vector<int32_t>> tokens;
+    for (const std::string & text : texts) tokens.push_back(pair(query, text));
+    begin(tokens, abort);
+    std::vector<float> out;
+    for (std::vector<int32_t> & each : tokens) {
+        if (abort && abort->load()) throw Error("ABORTED", "Ranking was stopped.");
+        out.push_back(score_one(each));
     }
     file_.require_unchanged();
     return out;

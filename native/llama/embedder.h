@@ -1,8 +1,9 @@
 #pragma once
-// An embedding model: text → one vector, computed by libllama, which supports the encoders that blending does not need.
+// An embedding model (text → one vector) or a reranker (question and text → one score), computed by libllama, which
+// supports the encoders that blending does not need.
 //
-// Thread safety: one thread constructs it and calls embed(). Any thread may read what the constructor sets, and set
-// `abort`.
+// Thread safety: one thread constructs it and calls embed() or rank(). Any thread may read what the constructor sets,
+// and set `abort`.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -19,7 +20,8 @@ namespace kvasir {
 // Whether a file is an embedding model: it names a pooling type, is an encoder without a language head, or its names
 // indicate it.
 bool is_embedding_model(const GgufFile & file);
-// Whether the file is a reranker, which scores passages for a question.
+// Whether the file is a reranker, which scores passages for a question: it names rank pooling, has a classifier, or its
+// names indicate it.
 bool is_reranker(const GgufFile & file);
 
 class Embedder {
@@ -32,30 +34,47 @@ class Embedder {
     size_t file_size() const { return file_.file_size(); }
     int dimension() const { return dimension_; }
     int context() const { return context_; }  // longest text in tokens
-    const char * pooling() const;             // mean, cls, last
+    const char * pooling() const;             // mean, cls, last, rank
     int threads() const { return threads_.most(); }
     double load_ms() const { return load_ms_; }
 
     // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text),
     // MODEL_CHANGED.
     std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
+    // For rerankers: how likely each text answers the query, 0 to 1. A text is truncated so that both fit the context,
+    // and a query that would take more than half of it. ABORTED (polled within each text), MODEL_CHANGED.
+    std::vector<float> rank(const std::string & query, const std::vector<std::string> & texts,
+                            const std::atomic<bool> * abort);
     // Tokens of a text, special ones included, whether it fits or not. Any thread may call it.
     int count_tokens(const std::string & text) const { return int(tokenize(text).size()); }
 
   private:
     void load(const std::string & device);
+    // How a reranker is asked. MODEL_UNSUPPORTED when that is unknown.
+    void prepare_ranking();
     // Reserves memory for texts of up to `tokens` tokens.
     void reserve(int tokens);
     // Includes the tokens that begin and end a text, even if the file forgets to request them.
     std::vector<int32_t> tokenize(const std::string & text) const;
     std::vector<int32_t> cut(std::vector<int32_t> tokens) const;
+    // Query and text as the reranker was trained to see them.
+    std::vector<int32_t> pair(const std::string & query, const std::string & text) const;
+    // Reserves memory for all of these, and has computations poll `abort`.
+    void begin(const std::vector<std::vector<int32_t>> & texts, const std::atomic<bool> * abort);
+    void compute(std::vector<int32_t> & tokens);
     void embed_one(std::vector<int32_t> & tokens, float * out);
+    float score_one(std::vector<int32_t> & tokens);
 
     GgufFile file_;
     std::string name_, architecture_;
     int dimension_ = 0, context_ = 0;
     ThreadCount threads_;
     int32_t begin_ = -1, end_ = -1;  // tokens; -1: the vocabulary adds its default
+    // Of rerankers: the prompt with {query} and {document}, if they have one; the tokens whose logits are compared, if
+    // they have no classifier; which of the classifier's outputs is the score.
+    std::string prompt_;
+    int32_t yes_ = -1, no_ = -1;
+    uint32_t label_ = 0, labels_ = 1;
     enum llama_pooling_type pooling_ = LLAMA_POOLING_TYPE_UNSPECIFIED;
     double load_ms_ = 0;
     std::unique_ptr<Vocab> vocab_;

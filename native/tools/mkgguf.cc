@@ -379,6 +379,7 @@ class Writer {
             linear(p + "ffn_down", ff, d);
             norm(p + "layer_output_norm");
         }
+        if (s_.pooling == 4) linear("cls", d, d), linear("cls.output", d, 1);
     }
 
     Spec s_;

@@ -185,7 +185,8 @@ export class CacheService {
     const row = known.get(modelId);
     const chunkTokens = known.chunkTokens(row);
     const now = catalogue.chunkTable.corpus(this.#activeSets);
-    if (row.header.embedding) return impactOf(row, { ...now, cachedChunks: 0, cachedTokens: 0 }, dtype);
+    if (row.header.embedding || row.header.reranker)
+      return impactOf(row, { ...now, cachedChunks: 0, cachedTokens: 0 }, dtype);
     const own = catalogue.chunkTable.corpus({ fingerprint: row.fingerprint ?? '', chunkTokens });
     const about = {
       tokens: now.tokens,

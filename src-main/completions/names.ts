@@ -4,7 +4,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 /** A model or library with the name that requests use. */
 export interface ListedModel {
   name: string;
-  kind: 'chat' | 'embedding' | 'library';
+  kind: ModelEntry['role'] | 'library';
 }
 
 export interface NamedLibrary {
@@ -59,7 +59,7 @@ export function requireInUse<M extends { name: string }>(
   role: ModelEntry['role'] = 'chat',
 ): M {
   if (active?.name === model) return active;
-  const what = role === 'chat' ? 'answers' : 'embeds';
+  const what = { chat: 'answers', embedding: 'embeds', reranker: 'reranks' }[role];
   const known = entries.some(({ name }) => name === model);
   const message = known
     ? `The model ${JSON.stringify(model)} is available, but it is not the one that ${what} now.`

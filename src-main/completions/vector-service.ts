@@ -13,20 +13,19 @@ interface EmbeddingResult {
 export interface RankedText {
   /** Index among the given texts. */
   index: number;
-  /** Cosine of the angle between query and text. */
+  /** By a reranker: how likely the text answers the query, 0 to 1. Else the cosine of the angle between their vectors. */
   score: number;
 }
 
-/** Embeds and ranks texts with the embedding model in use, for other programs. */
+type SearchModels = Pick<EmbedderSource, 'embedder' | 'reranker'>;
+
+/** Embeds and ranks texts with the embedding model and the reranker in use, for other programs. */
 export class VectorService {
-  readonly #models: Pick<EmbedderSource, 'embedder'>;
+  readonly #models: SearchModels;
   readonly #listed: () => Pick<ModelEntry, 'id' | 'name' | 'role' | 'active'>[];
 
   /** `listed`: all models. */
-  constructor(
-    models: Pick<EmbedderSource, 'embedder'>,
-    listed: () => Pick<ModelEntry, 'id' | 'name' | 'role' | 'active'>[],
-  ) {
+  constructor(models: SearchModels, listed: () => Pick<ModelEntry, 'id' | 'name' | 'role' | 'active'>[]) {
     this.#models = models;
     this.#listed = listed;
   }
@@ -51,8 +50,24 @@ export class VectorService {
     return { vectors, tokens };
   }
 
-  /** Texts by similarity to a query, the nearest first. Errors as embed(). */
+  /** Texts by how well they answer a query, the best first: with the reranker, or by the vectors of the embedding model. Errors as embed(). */
   async rank(
+    name: string,
+    { query, texts }: { query: string; texts: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<{ ranked: RankedText[]; tokens: number }> {
+    if (this.#isEmbedder(name)) return this.#byVectors(name, { query, texts }, signal);
+    const { reranker } = this.#inUse(name, this.#models.reranker, 'reranker');
+    const scores = await reranker.rank(query, texts, signal);
+    const ranked = [...scores].map((score, index) => ({ index, score }));
+    const tokens = texts.reduce(
+      (sum, text) => sum + reranker.countTokens(text),
+      texts.length * reranker.countTokens(query),
+    );
+    return { ranked: ranked.toSorted((a, b) => b.score - a.score), tokens };
+  }
+
+  async #byVectors(
     name: string,
     { query, texts }: { query: string; texts: readonly string[] },
     signal: AbortSignal,
@@ -64,10 +79,21 @@ export class VectorService {
   }
 
   #require(name: string): ActiveEmbedder['embedder'] {
+    return this.#inUse(name, this.#models.embedder, 'embedding').embedder;
+  }
+
+  #isEmbedder(name: string): boolean {
+    const { embedder } = this.#models;
+    return (
+      embedder !== undefined &&
+      this.#listed().some((entry) => entry.id === embedder.id && entry.name === name)
+    );
+  }
+
+  #inUse<M extends { id: string }>(name: string, active: M | undefined, role: ModelEntry['role']): M {
     const entries = this.#listed();
-    const { embedder: active } = this.#models;
     const entry = active && entries.find(({ id }) => id === active.id);
-    return requireInUse(name, entry && { name: entry.name, ...active }, entries, 'embedding').embedder;
+    return requireInUse(name, entry && { ...active, name: entry.name }, entries, role);
   }
 }
 

@@ -1,7 +1,7 @@
 import { guarded, withAbort } from './call.ts';
 import type { NativeAddon, NativeEmbedder, NativeEmbedderInfo } from './native.ts';
 
-/** A loaded embedding model. Its calls run one after another, in parallel with those of other models. */
+/** A loaded embedding model or reranker. Its calls run one after another, in parallel with those of other models. */
 export class Embedder {
   readonly info: NativeEmbedderInfo;
   readonly #addon: NativeAddon;
@@ -19,6 +19,14 @@ export class Embedder {
    */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array> {
     return withAbort(this.#addon, signal, (abort) => this.#native.embed([...texts], abort));
+  }
+
+  /**
+   * Of a reranker: how likely each text answers the query, 0 to 1. A text that does not fit with the query is truncated. ABORTED,
+   * OUT_OF_MEMORY, ENGINE_FAILED.
+   */
+  rank(query: string, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array> {
+    return withAbort(this.#addon, signal, (abort) => this.#native.rank(query, [...texts], abort));
   }
 
   /** Tokens of a text, including special ones; truncated at info.contextTokens. */

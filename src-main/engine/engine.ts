@@ -164,7 +164,7 @@ export class Engine {
     return model;
   }
 
-  /** Loads an embedding model. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */
+  /** Loads an embedding model or a reranker. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */
   async loadEmbedder(path: string, options: Pick<LoadOptions, 'threads' | 'device'> = {}): Promise<Embedder> {
     requireModelFile(path);
     const native = await guardedAsync(() =>

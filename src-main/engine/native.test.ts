@@ -92,7 +92,9 @@ describe('the addon is what native.ts says', () => {
     );
     native.dispose();
     const embedder = await addon.loadEmbedder(DEMO, { threads: 1, device: 'cpu' });
-    expect(methods(embedder)).toEqual(['constructor', 'countTokens', 'dispose', 'embed', 'info'].sort());
+    expect(methods(embedder)).toEqual(
+      ['constructor', 'countTokens', 'dispose', 'embed', 'info', 'rank'].sort(),
+    );
     embedder.dispose();
   });
 

@@ -61,7 +61,7 @@ export interface NativeGgufInfo {
    * Such a file may have an unsupportedReason, which refers to chat only.
    */
   embedding: boolean;
-  /** A reranker: ranks passages for a question; neither a chat model nor an embedding model. */
+  /** A reranker: scores passages for a question; neither a chat model nor an embedding model. Load it with loadEmbedder. */
   reranker: boolean;
   /**
    * The engine that runs it as a chat model: ours, which blends, libllama, which prefills every prompt, or none.
@@ -482,12 +482,13 @@ export interface NativeEmbedderInfo {
   dimension: number;
   /** Maximum text length in tokens, including special ones; longer texts are truncated. */
   contextTokens: number;
-  pooling: 'mean' | 'cls' | 'last';
+  /** rank: a reranker. */
+  pooling: 'mean' | 'cls' | 'last' | 'rank';
   threads: number;
   loadMs: number;
 }
 
-/** An embedding model, run by libllama on a separate native thread. */
+/** An embedding model or a reranker, run by libllama on a separate native thread. */
 export interface NativeEmbedder {
   readonly info: NativeEmbedderInfo;
   /**
@@ -495,6 +496,8 @@ export interface NativeEmbedder {
    * not depend on the others. Polls `abort` within each text. ABORTED.
    */
   embed(texts: string[], abort: NativeAbort): Promise<Float32Array>;
+  /** Of a reranker: how likely each text answers the query, 0 to 1; a text that does not fit is truncated. ABORTED. */
+  rank(query: string, texts: string[], abort: NativeAbort): Promise<Float32Array>;
   /** Tokens of a text, including special ones, whether it fits or not. */
   countTokens(text: string): number;
   dispose(): void;
@@ -533,6 +536,6 @@ export interface NativeAddon {
   verifyChunk(path: string): Promise<void>;
   createAbort(): NativeAbort;
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference>;
-  /** MODEL_INVALID, MODEL_UNSUPPORTED (a reranker, an architecture libllama does not know …), OUT_OF_MEMORY. */
+  /** MODEL_INVALID, MODEL_UNSUPPORTED (a reranker whose prompt is unknown, an architecture libllama does not know …), OUT_OF_MEMORY. */
   loadEmbedder(path: string, options: NativeModelOptions): Promise<NativeEmbedder>;
 }

@@ -71,9 +71,16 @@ export interface ActiveEmbedder {
   embedder: Pick<Embedder, 'info' | 'embed' | 'countTokens'>;
 }
 
-/** How retrieval gets the embedding model; most users have none. */
+/** The loaded reranker. */
+export interface ActiveReranker {
+  id: string;
+  reranker: Pick<Embedder, 'info' | 'rank' | 'countTokens'>;
+}
+
+/** How retrieval gets the embedding model and the reranker; most users have none. */
 export interface EmbedderSource {
   readonly embedder: ActiveEmbedder | undefined;
+  readonly reranker?: ActiveReranker | undefined;
   /** Called after the embedding model has been changed or removed. */
   onEmbedderChange(listener: (active: ActiveEmbedder | undefined) => void): () => void;
 }

@@ -23,7 +23,7 @@ export function useActivate({ id, name, role, obstacle, server }: ModelEntry): {
 
   async function activate(): Promise<void> {
     try {
-      const children = role === 'chat' ? await impact() : <Text size="sm">{t('impact.embedding')}</Text>;
+      const children = role === 'chat' ? await impact() : <Text size="sm">{t(`impact.${role}`)}</Text>;
       modals.openConfirmModal({
         title: t('impact.title', { name }),
         children,

@@ -69,7 +69,7 @@ const HubRepositorySchema = HubEntrySchema.extend({
 /** A suggested first model for a machine like this one. */
 const StartingPointSchema = z.object({
   repository: RepositorySchema,
-  role: z.enum(['chat', 'embedding']),
+  role: z.enum(['chat', 'embedding', 'reranker']),
   license: z.string(),
   gated: GatedSchema,
   revision: z.string(),

@@ -22,7 +22,7 @@ export const ModelEntrySchema = z.object({
   name: z.string(),
   path: z.string(),
   origin: z.enum(['demo', 'imported', 'downloaded', 'server']),
-  role: z.enum(['chat', 'embedding']),
+  role: z.enum(['chat', 'embedding', 'reranker']),
   architecture: z.string(),
   /** Most common weight type, e.g. "q4_K". */
   quantization: z.string(),
@@ -43,7 +43,7 @@ export const ModelEntrySchema = z.object({
   adapter: z.string().nullable(),
   /** For a model on a server; null: local file. */
   server: ServerFactsSchema.nullable(),
-  /** Whether it is the current chat (or embedding) model. */
+  /** Whether it is the current model of its role. */
   active: z.boolean(),
   /** Sampling values recommended in its header. */
   recommendedSampling: SamplingSchema.prefault({}),
@@ -81,7 +81,7 @@ export const CatalogueEntrySchema = z.object({
   id: IdSchema,
   name: z.string(),
   description: z.string(),
-  role: z.enum(['chat', 'embedding']),
+  role: z.enum(['chat', 'embedding', 'reranker']),
   parameterCount: z.number(),
   quantization: z.string(),
   bytes: z.number(),
@@ -164,11 +164,11 @@ export const modelsContract = {
   'models.remove': procedure(ById, NothingSchema),
   'models.impact': procedure(ById, ModelImpactSchema),
   /**
-   * Loads a model and makes it the one for answers (or embeddings); its caches are then precomputed. Reloads the
+   * Loads a model and makes it the one for its role; the caches of a chat model are then precomputed. Reloads the
    * current one.
    */
   'models.activate': procedure(ById, ModelEntrySchema),
-  /** Stops using an embedding model. */
+  /** Stops using an embedding model or a reranker. */
   'models.deactivate': procedure(ById, NothingSchema),
   /** Downloadable models from the settings' catalogue file or URL; empty if none is set. */
   'models.catalogue': procedure(NothingSchema, z.array(CatalogueEntrySchema)),

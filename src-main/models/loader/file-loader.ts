@@ -51,13 +51,16 @@ export class FileLoader {
     });
   }
 
-  /** Errors as chat(). */
+  /** An embedding model or a reranker. Errors as chat(). */
   embedder(row: ModelRow): Promise<Embedder> {
     const { engine, settings } = this.#options;
     return this.#attempt(row, async (device) => {
       await this.#try(row, device);
       const embedder = await engine.loadEmbedder(row.path, { threads: settings.current.threads, device });
-      await disposeOnFailure(embedder, () => embedder.embed(['.']));
+      const isReranker = roleOf(row.header) === 'reranker';
+      await disposeOnFailure(embedder, () =>
+        isReranker ? embedder.rank('.', ['.']) : embedder.embed(['.']),
+      );
       return embedder;
     });
   }

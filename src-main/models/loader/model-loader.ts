@@ -4,13 +4,19 @@ import type { DeviceService } from '../../devices/device-service.ts';
 import type { Core } from '../../platform/core.ts';
 import { failureOf } from '../../platform/failure.ts';
 import { SerialQueue } from '../../platform/serial-queue.ts';
-import type { ActiveEmbedder, ActiveModel, EmbedderSource, ModelSource } from '../active-model.ts';
+import type {
+  ActiveEmbedder,
+  ActiveModel,
+  ActiveReranker,
+  EmbedderSource,
+  ModelSource,
+} from '../active-model.ts';
 import { modelName, roleOf, withAdapter } from '../registry/entry.ts';
 import type { KnownModels } from '../registry/known-models.ts';
 import { DEMO_MODEL_ID, type ModelRegistry, type ModelRow } from '../registry/model-registry.ts';
 import { isOnServer, type ServerModels } from '../sources/servers/server-models.ts';
-import { EmbeddingModel } from './embedding-model.ts';
 import type { FileLoader } from './file-loader.ts';
+import { SearchModel } from './search-model.ts';
 
 type LoadedModel = ActiveModel['model'];
 
@@ -22,15 +28,23 @@ interface ModelLoaderOptions extends Core {
   registry: ModelRegistry;
 }
 
+/** The settings with the ids of the models that search uses, and how search goes on without one. */
+const SEARCH_SETTINGS = {
+  embedding: { key: 'embeddingModel', without: 'so search goes by words alone' },
+  reranker: { key: 'rerankModel', without: 'so search results keep their order' },
+} as const;
+
+type SearchRole = keyof typeof SEARCH_SETTINGS;
+
 /**
  * The models in use: the chat model, loaded when first needed and replaced while nobody uses it, and the embedding
- * model, if there is one.
+ * model and the reranker, if there are any.
  */
 export class ModelLoader implements ModelSource, EmbedderSource {
   readonly #options: ModelLoaderOptions;
   readonly #listeners = new Set<(active: ActiveModel) => void>();
   readonly #releases: ((model: LoadedModel) => unknown)[] = [];
-  readonly #embedding: EmbeddingModel;
+  readonly #search: Readonly<Record<SearchRole, SearchModel>>;
   readonly #unsubscribe: (() => void)[];
   #active: ActiveModel | undefined;
   #row: ModelRow | undefined;
@@ -42,12 +56,13 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   constructor(options: ModelLoaderOptions) {
     this.#options = options;
     const { files, settings, devices, known } = options;
-    this.#embedding = new EmbeddingModel((row) => files.embedder(row));
+    const load = files.embedder.bind(files);
+    this.#search = { embedding: new SearchModel(load), reranker: new SearchModel(load) };
     this.#unsubscribe = [
       settings.onChange((now, before) => this.#onSettings(now, before)),
       devices.onChange(() => {
         this.#reloadChat();
-        this.#reloadEmbedder();
+        this.#reloadSearch();
         known.changed();
       }),
     ];
@@ -59,18 +74,21 @@ export class ModelLoader implements ModelSource, EmbedderSource {
     void this.useEmbedder();
   }
 
-  /** Loads the selected embedding model, if there is one; a failure is reported as a notice. */
+  /** Loads the selected embedding model and reranker, if there are any; a failure is reported as a notice. */
   useEmbedder(): Promise<void> {
-    this.#firstEmbedder ??= this.#startEmbedder();
+    this.#firstEmbedder ??= this.#startSearch();
     return this.#firstEmbedder;
   }
 
-  async #startEmbedder(): Promise<void> {
+  async #startSearch(): Promise<void> {
     const { settings, registry } = this.#options;
-    const id = settings.current.embeddingModel;
-    const row = id === undefined ? undefined : registry.get(id);
-    if (row?.loading === 1) this.#leaveOut(row, 'so search goes by words alone');
-    else if (row) await this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
+    for (const role of ['embedding', 'reranker'] as const) {
+      const { key, without } = SEARCH_SETTINGS[role];
+      const id = settings.current[key];
+      const row = id === undefined ? undefined : registry.get(id);
+      if (row?.loading === 1) this.#leaveOut(row, without);
+      else if (row) await this.#search[role].use(row).catch((error: unknown) => this.#notice(error));
+    }
   }
 
   get active(): ActiveModel | undefined {
@@ -89,11 +107,16 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   }
 
   get embedder(): ActiveEmbedder | undefined {
-    return this.#embedding.embedder;
+    return this.#search.embedding.active;
+  }
+
+  get reranker(): ActiveReranker | undefined {
+    const { active } = this.#search.reranker;
+    return active && { id: active.id, reranker: active.embedder };
   }
 
   onEmbedderChange(listener: (active: ActiveEmbedder | undefined) => void): () => void {
-    return this.#embedding.onEmbedderChange(listener);
+    return this.#search.embedding.onChange(listener);
   }
 
   /** Registers what releases memory of a chat model before it is disposed; called in reverse order. */
@@ -107,32 +130,35 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   }
 
   /**
-   * Loads a model and makes it the one for answers (or embeddings), now and at the next start; if loading fails, the
+   * Loads a model and makes it the one for its role (answers, embeddings, reranking), now and at the next start; if loading fails, the
    * current one stays. Activating the current one reloads it, because its file may have changed.
    * NOT_FOUND, MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, MODEL_TOO_LARGE, OUT_OF_MEMORY.
    */
   async activate(id: string): Promise<void> {
     const { known, settings } = this.#options;
     const row = known.get(id);
-    if (roleOf(row.header) === 'embedding') {
-      await this.#embedding.use(row);
-      settings.update({ embeddingModel: id });
-    } else {
+    const role = roleOf(row.header);
+    if (role === 'chat') {
       await this.#switchTo(row);
       settings.update({ chatModel: id });
+    } else {
+      await this.#search[role].use(row);
+      settings.update({ [SEARCH_SETTINGS[role].key]: id });
     }
     known.changed();
   }
 
-  /** Stops using an embedding model. NOT_FOUND, CONFLICT for a chat model. */
+  /** Stops using an embedding model or a reranker. NOT_FOUND, CONFLICT for a chat model. */
   async deactivate(id: string): Promise<void> {
     const { known, settings } = this.#options;
     const row = known.get(id);
-    if (roleOf(row.header) !== 'embedding') {
+    const role = roleOf(row.header);
+    if (role === 'chat') {
       throw new KvasirError('CONFLICT', `${modelName(row)} is in use.`, 'Switch to another model first.');
     }
-    if (this.embedder?.id === id) await this.#embedding.stop();
-    if (settings.current.embeddingModel === id) settings.update({ embeddingModel: null });
+    if (this.#search[role].active?.id === id) await this.#search[role].stop();
+    const { key } = SEARCH_SETTINGS[role];
+    if (settings.current[key] === id) settings.update({ [key]: null });
     known.changed();
   }
 
@@ -152,7 +178,7 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   /** Disposes of the models once nothing uses them. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
-    await this.#embedding.stop();
+    for (const model of Object.values(this.#search)) await model.stop();
     await this.#queue.run(async () => {
       if (this.#active) await this.#retire(this.#active);
     });
@@ -283,7 +309,7 @@ export class ModelLoader implements ModelSource, EmbedderSource {
     if (now.chunkTokens !== before.chunkTokens) this.refresh();
     const otherThreads = now.threads !== before.threads;
     if (otherThreads || now.conversationDtype !== before.conversationDtype) this.#reloadChat();
-    if (otherThreads) this.#reloadEmbedder();
+    if (otherThreads) this.#reloadSearch();
   }
 
   #reloadChat(): void {
@@ -291,9 +317,11 @@ export class ModelLoader implements ModelSource, EmbedderSource {
     if (row) this.#switchTo(row).catch((error: unknown) => this.#notice(error));
   }
 
-  #reloadEmbedder(): void {
-    const row = this.embedder && this.#options.registry.get(this.embedder.id);
-    if (row) this.#embedding.use(row).catch((error: unknown) => this.#notice(error));
+  #reloadSearch(): void {
+    for (const model of Object.values(this.#search)) {
+      const row = model.active && this.#options.registry.get(model.active.id);
+      if (row) model.use(row).catch((error: unknown) => this.#notice(error));
+    }
   }
 
   #notice(error: unknown): void {

@@ -40,8 +40,8 @@ export function inspectedOf(row: Pick<ModelRow, 'name' | 'header' | 'path'>): In
     role: roleOf(header),
     architecture: header.architecture,
     obstacle: header.obstacle === '' ? null : header.obstacle,
-    // The reason applies to chat; loading an embedding model shows whether libllama supports it.
-    unsupportedReason: header.embedding ? '' : header.unsupportedReason,
+    // The reason applies to chat; loading a model for search shows whether libllama supports it.
+    unsupportedReason: roleOf(header) === 'chat' ? header.unsupportedReason : '',
   };
 }
 
@@ -50,9 +50,8 @@ export function foundHeaderOf(
   header: GgufInfo,
   path: string,
 ): Omit<NonNullable<FoundModel['header']>, 'fit'> {
-  const { architecture, obstacle, unsupportedReason } = inspectedOf({ name: null, header, path });
+  const { role, architecture, obstacle, unsupportedReason } = inspectedOf({ name: null, header, path });
   const { parameterCount } = header;
-  const role = header.reranker ? 'reranker' : roleOf(header);
   const quantization = mainWeightType(header);
   return { role, architecture, obstacle, unsupportedReason, quantization, parameterCount };
 }
@@ -87,7 +86,8 @@ export function withAdapter(name: string, adapter: string | null | undefined): s
   return adapter ? `${name} + ${basename(adapter).replace(/\.gguf$/i, '')}` : name;
 }
 
-export function roleOf(header: GgufInfo): ModelEntry['role'] {
+export function roleOf(header: Pick<GgufInfo, 'embedding' | 'reranker'>): ModelEntry['role'] {
+  if (header.reranker) return 'reranker';
   return header.embedding ? 'embedding' : 'chat';
 }
 

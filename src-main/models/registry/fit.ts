@@ -33,9 +33,10 @@ export function fitOf(request: FitRequest): MemoryFit {
     header.contextTrain > 0 ? Math.min(header.contextTrain, request.contextTokens) : request.contextTokens;
   const weightsBytes = header.fileBytes;
   const stateBytes = header.stateValues * Float32Array.BYTES_PER_ELEMENT;
-  const kvBytes = header.embedding
-    ? 0
-    : contextTokens * kvBytesPerToken(header, keptAs(request)) + stateBytes;
+  const kvBytes =
+    header.embedding || header.reranker
+      ? 0
+      : contextTokens * kvBytesPerToken(header, keptAs(request)) + stateBytes;
   const computeBytes = computeBytesOf(header, contextTokens);
   const needed = weightsBytes + kvBytes + computeBytes;
   const gpu = gpuFor(request);

@@ -135,7 +135,7 @@ export class ModelList {
     if (row.id === DEMO_MODEL_ID) {
       throw new KvasirError('CONFLICT', 'The demo model is part of Kvasir and cannot be removed.');
     }
-    if (loader.embedder?.id === id) await loader.deactivate(id);
+    if ([loader.embedder?.id, loader.reranker?.id].includes(id)) await loader.deactivate(id);
     if (loader.active?.id === id) await loader.activate(DEMO_MODEL_ID);
     if (isOnServer(row)) await servers.removed(id, row.server.address);
     registry.remove(id);
@@ -147,7 +147,7 @@ export class ModelList {
 
   #entry(row: ModelRow): ModelEntry {
     const { known, servers, loader } = this.#options;
-    const active = loader.active?.id === row.id || loader.embedder?.id === row.id;
+    const active = [loader.active?.id, loader.embedder?.id, loader.reranker?.id].includes(row.id);
     const missing = !isOnServer(row) && modifiedMs(row.path) === undefined;
     const rest: Trouble = { state: active ? 'ready' : missing ? 'missing' : 'idle', failure: null };
     const { state, failure } = known.trouble.get(row.id) ?? rest;

@@ -162,7 +162,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
           {t('use')}
         </Button>
       )}
-      {model.active && model.role === 'embedding' && (
+      {model.active && model.role !== 'chat' && (
         <Button
           size="xs"
           variant="default"

@@ -78,16 +78,18 @@ function OnThisMachine() {
               {t('add.drop')}
             </Text>
           </Section>
-          <Section title={t('sections.embedding')}>
-            {of('embedding').map((model) => (
-              <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
-            ))}
-            {of('embedding').length === 0 && (
-              <Text size="sm" c="dimmed">
-                {t('embeddingNone')}
-              </Text>
-            )}
-          </Section>
+          {(['embedding', 'reranker'] as const).map((role) => (
+            <Section key={role} title={t(`sections.${role}`)}>
+              {of(role).map((model) => (
+                <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />
+              ))}
+              {of(role).length === 0 && (
+                <Text size="sm" c="dimmed">
+                  {t(`none.${role}`)}
+                </Text>
+              )}
+            </Section>
+          ))}
           <FoundModels />
           <BlendingQuality />
         </>

@@ -17,9 +17,13 @@ export const models = {
     copyHelp: 'Otherwise it is used in place.',
   },
   role: { chat: 'Chat', embedding: 'Embedding', reranker: 'Reranker' },
-  sections: { chat: 'Chat models', embedding: 'Embedding models' },
-  embeddingNone:
-    'No embedding model is installed, so Kvasir finds passages by keywords only. With one, it also finds them by meaning. Import one like any other GGUF file, or download one under Discover.',
+  sections: { chat: 'Chat models', embedding: 'Embedding models', reranker: 'Rerankers' },
+  none: {
+    embedding:
+      'No embedding model is installed, so Kvasir finds passages by keywords only. With one, it also finds them by meaning. Import one like any other GGUF file, or download one under Discover.',
+    reranker:
+      'No reranker is installed. A reranker reads your question together with each of the best passages and puts those that answer it first.',
+  },
   origin: {
     demo: 'Comes with Kvasir',
     imported: 'Imported',
@@ -120,6 +124,7 @@ export const models = {
     nothing: 'It has already read everything.',
     kept: 'Caches of the current model are kept until space is needed, so switching back is quick.',
     embedding: 'It reads your passages in the background; search uses what it has read so far.',
+    reranker: 'It reads the best passages of each question, for two seconds at most.',
     confirm: 'Use this model',
   },
   download: {

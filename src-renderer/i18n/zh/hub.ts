@@ -20,11 +20,8 @@ export const hub: Words<typeof en.hub> = {
   backToStart: '入门模型',
   back: '返回',
   asking: '正在访问 {{host}}…',
-  role: { chat: '对话', embedding: '嵌入', reranker: '重排序', other: '既非对话也非嵌入' },
-  notUsed: {
-    reranker: 'Kvasir 暂不使用重排序模型。',
-    other: 'Kvasir 使用对话模型和嵌入模型。',
-  },
+  role: { chat: '对话', embedding: '嵌入', reranker: '重排序', other: '既非对话也非检索' },
+  notUsed: 'Kvasir 使用对话模型、嵌入模型和重排序模型。',
   license: '许可证：{{license}}',
   licenseNone: '未注明许可证',
   gated: { auto: '需接受条款', manual: '需申请' },

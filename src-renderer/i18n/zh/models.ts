@@ -19,9 +19,12 @@ export const models: Words<typeof en.models> = {
     copyHelp: '否则直接使用原位置的文件。',
   },
   role: { chat: '对话', embedding: '嵌入', reranker: '重排序' },
-  sections: { chat: '对话模型', embedding: '嵌入模型' },
-  embeddingNone:
-    '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按语义检索；像其他 GGUF 文件一样导入，或在“发现”中下载即可。',
+  sections: { chat: '对话模型', embedding: '嵌入模型', reranker: '重排序模型' },
+  none: {
+    embedding:
+      '尚未安装：目前按词语检索段落。装上嵌入模型后还可以按语义检索；像其他 GGUF 文件一样导入，或在“发现”中下载即可。',
+    reranker: '尚未安装。重排序模型会把问题和最相关的段落放在一起读，把真正回答问题的段落排到前面。',
+  },
   origin: { demo: 'Kvasir 自带', imported: '导入', downloaded: '下载', server: '服务器' },
   demoNote:
     '专为示例资料库制作：它只认识几百个词，只能回答与那些文档有关的问题。要就自己的文档提问，请导入其他模型。',
@@ -114,6 +117,7 @@ export const models: Words<typeof en.models> = {
     nothing: '已全部读取。',
     kept: '当前模型的缓存会保留到需要空间为止，因此换回来很快。',
     embedding: '它会在后台读取段落，检索会随之逐步用上。',
+    reranker: '每次提问它会读最相关的段落，最多用两秒。',
     confirm: '使用这个模型',
   },
   download: {

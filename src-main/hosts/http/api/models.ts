@@ -10,7 +10,7 @@ const ModelSchema = z
     created: z.int(),
     owned_by: z.string(),
     /** A library is used like a model, and its answers have citations. */
-    kind: z.enum(['chat', 'embedding', 'library']),
+    kind: z.enum(['chat', 'embedding', 'reranker', 'library']),
   })
   .openapi('Model');
 

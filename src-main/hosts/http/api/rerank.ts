@@ -20,7 +20,7 @@ const RankingSchema = z
     results: z.array(
       z.object({
         index: z.int(),
-        /** Cosine of the angle between query and document. */
+        /** By a reranker: 0 to 1. Else the cosine of the angle between the vectors of query and document. */
         relevance_score: z.number(),
         document: z.object({ text: z.string() }).optional(),
       }),
@@ -33,7 +33,7 @@ const route = createRoute({
   method: 'post',
   path: '/v1/rerank',
   request: body(RequestSchema),
-  responses: { 200: json(RankingSchema, 'Documents, the nearest to the query first'), ...FAILURES },
+  responses: { 200: json(RankingSchema, 'Documents, the best for the query first'), ...FAILURES },
 });
 
 export function addRerankRoutes(app: OpenAPIHono, core: ApiCore): void {

@@ -5,7 +5,7 @@ export interface TrialRequest {
   path: string;
   /** The file's display name, for messages. */
   name: string;
-  role: 'chat' | 'embedding';
+  role: 'chat' | 'embedding' | 'reranker';
   threads: number;
   device: string;
   /** GPU packs to load first. */

@@ -35,9 +35,9 @@ async function answer(request: TrialRequest): Promise<void> {
 async function load({ path, role, threads, device, packs }: TrialRequest): Promise<() => Promise<unknown>> {
   const engine = Engine.open();
   for (const pack of packs) engine.loadPack(pack);
-  if (role === 'embedding') {
+  if (role !== 'chat') {
     const embedder = await engine.loadEmbedder(path, { threads, device });
-    return () => embedder.embed(['.']);
+    return () => (role === 'reranker' ? embedder.rank('.', ['.']) : embedder.embed(['.']));
   }
   const model = await engine.loadModel(path, { threads, device });
   return () => model.tryOut();

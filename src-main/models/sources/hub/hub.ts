@@ -266,7 +266,8 @@ export class Hub {
 
 /** Whether to recommend files: depends on the model's role and on whether an engine supports it. */
 function isUsable(role: HubEntry['role'], header: GgufInfo | null): boolean {
-  if (role === 'reranker' || role === 'other') return false;
+  if (role === 'reranker') return header?.reranker ?? true;
+  if (role === 'other') return false;
   return header === null || header.embedding || header.unsupportedReason === '';
 }
 

@@ -1,5 +1,6 @@
 import type { HubEntry } from '../../../../src-shared/contract/hub.ts';
 import type { GgufInfo } from '../../../engine/engine.ts';
+import { roleOf as roleOfHeader } from '../../registry/entry.ts';
 import type { RepositoryInfo } from './hub-api.ts';
 
 /** The hub's task names for models that Kvasir distinguishes. */
@@ -35,7 +36,6 @@ function roleOf({ id, pipeline_tag: task, tags }: RepositoryInfo): HubEntry['rol
 
 /** The header's role overrides the task's, where it can tell: some rerankers look like chat models. */
 export function roleBy(listed: HubEntry['role'], header: GgufInfo): HubEntry['role'] {
-  if (header.reranker) return 'reranker';
-  if (header.embedding) return 'embedding';
-  return listed ?? 'chat';
+  const role = roleOfHeader(header);
+  return role === 'chat' ? (listed ?? role) : role;
 }

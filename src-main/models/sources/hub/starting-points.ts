@@ -5,7 +5,7 @@ import type { Memory } from '../../registry/fit.ts';
 
 const SuggestionSchema = z.object({
   repository: z.string(),
-  role: z.enum(['chat', 'embedding']),
+  role: z.enum(['chat', 'embedding', 'reranker']),
   /** Preferred if the repository has it; otherwise its smallest. */
   quantization: z.string(),
 });

@@ -118,7 +118,7 @@ function About({ repository }: { repository: HubRepository }) {
           {t('models:unsupported', { reason: header.unsupportedReason })}
         </Text>
       )}
-      {(role === 'reranker' || role === 'other') && <Text size="sm">{t(`notUsed.${role}`)}</Text>}
+      {role === 'other' && <Text size="sm">{t('notUsed')}</Text>}
     </Stack>
   );
 }

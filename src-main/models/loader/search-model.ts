@@ -2,26 +2,28 @@ import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Embedder } from '../../engine/engine.ts';
 import { SerialQueue } from '../../platform/serial-queue.ts';
-import type { ActiveEmbedder, EmbedderSource } from '../active-model.ts';
+import type { ActiveEmbedder } from '../active-model.ts';
 import { filesOf } from '../registry/model-parts.ts';
 import type { ModelRow } from '../registry/model-registry.ts';
 
-/** The embedding model, if there is one. */
-export class EmbeddingModel implements EmbedderSource {
+type LoadedModel = Omit<ActiveEmbedder, 'embedder'> & { embedder: Embedder };
+
+/** The embedding model or the reranker, if there is one. */
+export class SearchModel {
   readonly #load: (row: ModelRow) => Promise<Embedder>;
   readonly #listeners = new Set<(active: ActiveEmbedder | undefined) => void>();
-  #active: (ActiveEmbedder & { embedder: Embedder }) | undefined;
+  #active: LoadedModel | undefined;
   readonly #queue = new SerialQueue();
 
   constructor(load: (row: ModelRow) => Promise<Embedder>) {
     this.#load = load;
   }
 
-  get embedder(): ActiveEmbedder | undefined {
+  get active(): LoadedModel | undefined {
     return this.#active;
   }
 
-  onEmbedderChange(listener: (active: ActiveEmbedder | undefined) => void): () => void {
+  onChange(listener: (active: ActiveEmbedder | undefined) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -42,7 +44,7 @@ export class EmbeddingModel implements EmbedderSource {
   }
 
   /** Calls in progress on the old one are rejected when it is disposed; indexing then continues with the new one. */
-  #change(next: (ActiveEmbedder & { embedder: Embedder }) | undefined): void {
+  #change(next: LoadedModel | undefined): void {
     const old = this.#active;
     this.#active = next;
     for (const listener of [...this.#listeners]) listener(next);
