@@ -5,6 +5,7 @@
  *   apt-get install debian-policy debian-faq debian-faq-de debian-faq-zh-cn debian-reference-en debian-reference-de \
  *     debian-reference-zh-cn developers-reference developers-reference-de bash-doc git-doc maint-guide maint-guide-de maint-guide-zh-cn
  *   npm run bench:retrieval -- [--questions 240] [--chunk-tokens 900] [--packages a,b] [--keep FOLDER] [--out FILE.json]
+ *     [--embedder FILE.gguf] [--reranker FILE.gguf]
  *
  * --keep: reads the library into FOLDER and keeps it; an existing one is used unchanged.
  *
@@ -15,6 +16,9 @@
  * - "heading": a heading of two to eight words that four sections have at most. A passage is right if it overlaps the first 1,500
  *   characters of its section.
  * Questions with one right passage are also reported separately ("one right").
+ *
+ * A second set has questions written by hand that share few words with the passages (retrieval/paraphrases.json, English): answered by words
+ * alone and, with --embedder and --reranker, by all that search has then. Computing the vectors takes minutes; --keep keeps them.
  *
  * Precision is the share of right passages among those returned, and "passages" their number. Plain BM25 is SQLite's FTS5 over the chunks'
  * texts (unicode61, Chinese as pairs), every word of the question, best 6.
@@ -38,8 +42,10 @@ import {
 import type { RetrievedChunk } from '../src-main/retrieval/types.ts';
 import { SearchIndex } from '../src-main/retrieval/search-index.ts';
 import { readLibrary } from '../e2e/support/library.ts';
+import { searchers } from './retrieval/searchers.ts';
+import { difference, type Interval } from './quality/intervals.ts';
 import { writeResult } from './lib/result.ts';
-import { answersAmong, questionsFrom, type BenchQuestion } from './retrieval/questions.ts';
+import { answersAmong, paraphrases, questionsFrom, type BenchQuestion } from './retrieval/questions.ts';
 import { plainQuery, plainText } from './retrieval/plain.ts';
 
 const { values: args } = parseArgs({
@@ -54,6 +60,8 @@ const { values: args } = parseArgs({
     },
     keep: { type: 'string' },
     out: { type: 'string' },
+    embedder: { type: 'string' },
+    reranker: { type: 'string' },
   },
 });
 
@@ -127,10 +135,10 @@ async function bench(): Promise<void> {
         group === 'all' ||
         (group === 'one right' ? right.size === 1 : group === `${question.language} ${question.kind}`),
     );
-    const meanOf = (way: RankingMethod): Scores =>
-      Object.fromEntries(
-        SCORES.map((score) => [score, some.reduce((sum, row) => sum + row[way][score], 0) / some.length]),
-      ) as unknown as Scores;
+    const meanOf = (way: RankingMethod): Scores => {
+      const all = some.map((row) => row[way]);
+      return Object.fromEntries(SCORES.map((score) => [score, mean(all, score)])) as unknown as Scores;
+    };
     return { group, n: some.length, ours: meanOf('ours'), filled: meanOf('filled'), plain: meanOf('plain') };
   });
   for (const way of WAYS) {
@@ -144,8 +152,10 @@ async function bench(): Promise<void> {
   const cpuMs = { p50: at(0.5), p95: at(0.95), max: at(1) };
   console.log(`${files} files, ${chunks} chunks of ${characters.toFixed(0)} characters on average`);
   console.log(`CPU per question: p50 ${f(cpuMs.p50)} ms, p95 ${f(cpuMs.p95)} ms, max ${f(cpuMs.max)} ms`);
+  const paraphrased = await askParaphrases(catalogue, set);
   writeResult('retrieval', args.out, {
     packages,
+    paraphrased,
     files,
     chunks,
     characters,
@@ -157,6 +167,36 @@ async function bench(): Promise<void> {
   for (const { question } of misses)
     console.log(`  missed (${question.kind}): ${question.text.slice(0, 110)}`);
   catalogue.close();
+}
+
+/** Asks the second set in every way; each is also compared with the way before, as a mean difference with its 95 % interval. */
+async function askParaphrases(catalogue: Catalogue, set: number) {
+  const rightOf = answersAmong([...catalogue.chunks(set)]);
+  const asked = paraphrases().map((question) => ({ text: question.text, right: rightOf(question) }));
+  const lost = asked.find(({ right }) => right.size === 0);
+  if (lost) throw new Error(`No passage has the answer to: ${lost.text}`);
+  const { embedder, reranker } = args;
+  const ways: { way: string; all: Scores[] }[] = [];
+  const table = new Table({ head: ['paraphrases', 'n', ...SCORES], style: { head: [], border: [] } });
+  for await (const [way, search] of searchers(catalogue, { set, topK: TOP_K, embedder, reranker })) {
+    const all: Scores[] = [];
+    for (const { text, right } of asked) all.push(scoresOf(await search(text), right));
+    ways.push({ way, all });
+    table.push([way, all.length, ...SCORES.map((score) => f(mean(all, score)))]);
+  }
+  console.log(table.toString());
+  return ways.map(({ way, all }, i) => {
+    const before = ways[i - 1]?.all ?? all;
+    const of = (scores: readonly Scores[], score: keyof Scores): number[] =>
+      scores.map((each) => each[score]);
+    const gain = (score: keyof Scores): Interval => difference(of(all, score), of(before, score));
+    const means = Object.fromEntries(SCORES.map((score) => [score, mean(all, score)]));
+    return { way, n: all.length, ...means, gains: { hit6: gain('hit6'), ndcg6: gain('ndcg6') } };
+  });
+}
+
+function mean(all: readonly Scores[], score: keyof Scores): number {
+  return all.reduce((sum, scores) => sum + scores[score], 0) / all.length;
 }
 
 /** Best first. */

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Catalogue, ChunkRow } from '../../src-main/catalogue/catalogue.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
 
 export interface BenchQuestion {
-  kind: 'sentence' | 'heading';
+  kind: 'sentence' | 'heading' | 'paraphrase';
   language: 'en' | 'de' | 'zh';
   text: string;
   /** Places of the answer: UTF-16 ranges in documents' texts. */
@@ -24,6 +26,15 @@ interface Text {
   documentId: number;
   language: BenchQuestion['language'];
   text: string;
+}
+
+/** Written by hand: [question, words of the passage that answers it]. They share few words. */
+export function paraphrases(): BenchQuestion[] {
+  const path = join(import.meta.dirname, 'paraphrases.json');
+  const pairs = JSON.parse(readFileSync(path, 'utf8')) as [string, string][];
+  return pairs.map(([text, passage]) => {
+    return { kind: 'paraphrase', language: 'en', text, places: [], sentence: squeezed(passage) };
+  });
 }
 
 /** Generates questions by the rule in bench/retrieval.ts, half of each kind. */

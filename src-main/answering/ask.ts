@@ -1,4 +1,5 @@
 import { KvasirError } from '../../src-shared/errors.ts';
+import { withoutFilters } from '../../src-shared/search-filters.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import type { AnswerChoices } from './choices.ts';
@@ -81,7 +82,7 @@ export function conversation(
   history: readonly PastTurn[] = [],
 ): PromptRequest {
   const ask = (text: string, chunks: readonly PromptChunk[]): Message => {
-    return { role: 'user', pieces: [...chunks, QUESTION_MARK + text] };
+    return { role: 'user', pieces: [...chunks, QUESTION_MARK + withoutFilters(text)] };
   };
   const system: Message = { role: 'system', pieces: [systemPrompt], isRead: true };
   const earlier = history.flatMap(({ question: asked, chunks, text, answer: tokens, thought = false }) => [

@@ -1,6 +1,6 @@
 import type { Citation } from '../../src-shared/contract/chat.ts';
 import type { Range } from '../../src-shared/contract/common.ts';
-import type { Scope } from '../../src-shared/contract/search.ts';
+import type { FoundBy, Scope } from '../../src-shared/contract/search.ts';
 import type { ChunkRow } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import { supportingRanges } from './highlights.ts';
@@ -69,13 +69,16 @@ export interface FoundPassage extends PromptChunk {
   reason: string;
   /** Where it matches the question. */
   highlights: Range[];
+  /** Absent: it was not searched for. */
+  foundBy?: FoundBy | undefined;
 }
 
 /** What is known of a passage before it is read. */
-type PassageRef = Pick<FoundPassage, 'score' | 'reason' | 'highlights'> & Pick<FoundChunk, 'chunkId'>;
+type PassageRef = Pick<FoundPassage, 'score' | 'reason' | 'highlights' | 'foundBy'> &
+  Pick<FoundChunk, 'chunkId'>;
 
 export function findPassages(found: readonly PassageRef[], passages: Passages): FoundPassage[] {
-  return found.flatMap(({ chunkId, score, reason, highlights }) => {
+  return found.flatMap(({ chunkId, score, reason, highlights, foundBy }) => {
     const passage = passages.chunk(chunkId);
     if (!passage) return [];
     const page = passages.pageLabel(passage.documentId, passage.start + (highlights[0]?.start ?? 0));
@@ -83,7 +86,9 @@ export function findPassages(found: readonly PassageRef[], passages: Passages): 
     const [documentId, libraryId] = [String(passage.documentId), String(passage.libraryId)];
     const source = { document, documentId, libraryId, title, ordinal };
     const { text, tokens, lead } = passage;
-    return [{ passage, text, label: document, tokens, lead, source, score, reason, highlights, page }];
+    return [
+      { passage, text, label: document, tokens, lead, source, score, reason, highlights, foundBy, page },
+    ];
   });
 }
 
@@ -113,6 +118,7 @@ export function citationsOf(
       highlights: supporting.length > 0 ? supporting : found.highlights,
       score: found.score,
       reason: found.reason,
+      ...(found.foundBy && { foundBy: found.foundBy }),
       tier: tiers.get(part) ?? 'computed',
       tokens: found.tokens.length,
     };

@@ -1,5 +1,6 @@
 import { openOrSetAside, type Database, type QuarantinedDatabase } from '../platform/database.ts';
 import { ChunkTable, type ChunkRow } from './chunk-table.ts';
+import { DocumentFilter } from './document-filter.ts';
 import { DocumentList } from './document-list.ts';
 import { DocumentTable } from './document-table.ts';
 import { LibraryTable } from './library-table.ts';
@@ -20,6 +21,7 @@ export class Catalogue {
   readonly libraries: LibraryTable;
   readonly documents: DocumentTable;
   readonly documentList: DocumentList;
+  readonly filter: DocumentFilter;
   readonly texts: TextTable;
   readonly scans: ScanTable;
   readonly chunkTable: ChunkTable;
@@ -34,6 +36,7 @@ export class Catalogue {
     this.libraries = new LibraryTable(database);
     this.documents = new DocumentTable(database);
     this.documentList = new DocumentList(database);
+    this.filter = new DocumentFilter(database);
     this.texts = new TextTable(database);
     this.scans = new ScanTable(database);
     this.chunkTable = new ChunkTable(database);

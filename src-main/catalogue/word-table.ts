@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database.ts';
 import { languageOf, type Language } from './language.ts';
+import { editDistance, editsAllowed, mayBeMisspelt } from './edit-distance.ts';
 import {
   ftsTerm,
   indexedText,
@@ -145,6 +146,10 @@ const RARE = 0.6;
 const MAX_WORDS = 64;
 /** More words than this, taking the rarest, do not improve a search. */
 const MAX_TERMS = 24;
+/** Words searched in place of one that no chunk contains. */
+const MAX_SIMILAR = 3;
+/** Sorts after every letter. */
+const LAST_CHARACTER = '\u{10ffff}';
 
 /**
  * The full-text index (SQLite FTS5, BM25) over all chunks. One index holds all sets, so that word statistics, and with them scores, are
@@ -205,6 +210,32 @@ export class WordTable {
       .map(({ terms, count }) => ({ terms, weight: Math.log(1 + chunks / count) }));
     const most = Math.max(...weighed.map(({ weight }) => weight));
     return weighed.filter(({ weight }) => weight >= most * RARE).map(({ terms }) => terms);
+  }
+
+  /** For words that no chunk contains, the indexed words that differ by a letter or two. */
+  similar(words: readonly WordTerms[]): { word: string; terms: Term[] }[] {
+    return words.slice(0, MAX_WORDS).flatMap(({ word, terms }) => {
+      if (!mayBeMisspelt(word) || terms.some((term) => this.#count(term) > 0)) return [];
+      const near = new Set(terms.flatMap(({ text }) => this.#similarTo(withoutMarks(text))));
+      return near.size > 0 ? [{ word, terms: [...near].map((text) => ({ text })) }] : [];
+    });
+  }
+
+  /** The nearest words with the same first letter; of equally near ones those in the most chunks. */
+  #similarTo(stem: string): string[] {
+    const most = editsAllowed(stem);
+    const query = `SELECT term, doc FROM ${TABLE}_counts WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?`;
+    const [first = ''] = stem;
+    const range = [first, first + LAST_CHARACTER, stem.length - most, stem.length + most];
+    const rows = this.#sql.all<{ term: string; doc: number }>(query, ...range);
+    const near = rows
+      .map((row) => ({ ...row, edits: editDistance(stem, row.term, most) }))
+      .filter(({ edits }) => edits <= most)
+      .sort((a, b) => a.edits - b.edits || b.doc - a.doc);
+    return near
+      .filter(({ edits }) => edits === near[0]?.edits)
+      .slice(0, MAX_SIMILAR)
+      .map(({ term }) => term);
   }
 
   #count({ text }: Term): number {

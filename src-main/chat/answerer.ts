@@ -1,6 +1,7 @@
 import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
+import { withoutFilters } from '../../src-shared/search-filters.ts';
 import { AnswerMaker, readAnswer, type Answer, type AnswerMakerOptions } from '../answering/answer.ts';
 import { conversation, type Ask } from '../answering/ask.ts';
 import type { NamedModel } from '../answering/named-model.ts';
@@ -91,7 +92,7 @@ export class Answerer {
       choices,
       stopwatch,
       turnsLeftOut,
-      question: question.text,
+      question: withoutFilters(question.text),
       mayGuess: task.mayGuess,
       unready: passages.unready(scope, text),
       requestClass: turns.length > 0 ? 'follow-up' : 'question',

@@ -1,6 +1,7 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { TextKind } from '../../src-shared/contract/calibration.ts';
 import type { Settings } from '../../src-shared/settings.ts';
+import { withoutFilters } from '../../src-shared/search-filters.ts';
 import type { AnswerMaker } from '../answering/answer.ts';
 import type { Ask } from '../answering/ask.ts';
 import type { NamedModel } from '../answering/named-model.ts';
@@ -70,13 +71,13 @@ export async function askLibrary(
   const search = searchText(question, previous);
   const retrieved = await maker.find(search, { scope, topK: choices.topK, signal });
   const found = await maker.compute(retrieved, { name, model, question: search, choices, stopwatch, signal });
-  const asked: Message = { role: 'user', pieces: [...found, QUESTION_MARK + question] };
+  const asked: Message = { role: 'user', pieces: [...found, QUESTION_MARK + withoutFilters(question)] };
   const { systemPrompt, contextTokens, maxTokens } = choices;
   return {
     messages: [...ledBy(systemPrompt, before.map(messageOf)), asked],
     form: 'messages',
     reserve: answerReserve({ contextTokens, answerTokens: maxTokens }),
-    question,
+    question: withoutFilters(question),
     choices,
     mayGuess: request.mayGuess === true,
     unready: passages.unready(scope, search),

@@ -55,6 +55,10 @@ class FakeModel {
     await this.pass;
     return [];
   }
+  async rank(): Promise<Float32Array> {
+    await this.pass;
+    return new Float32Array(1);
+  }
   dispose(): void {
     this.disposed = true;
   }
@@ -728,6 +732,21 @@ describe('an embedding model', () => {
     expect(loader.embedder).toBeUndefined();
     expect(models.list()[1]).toMatchObject({ state: 'failed', failure: { message: 'a reranker' } });
   });
+});
+
+test('a reranker is used beside the chat model and the embedding model, and can be left', async () => {
+  const { models, loader, settings, add } = kvasir();
+  const { id: embedder } = await add('embed.gguf', { embedding: true });
+  const { id, role } = await add('rerank.gguf', { reranker: true, unsupportedReason: 'chat' });
+  expect(role).toBe('reranker');
+  await loader.activate(embedder);
+  await loader.activate(id);
+  expect(models.get(id)).toMatchObject({ active: true, state: 'ready', unsupportedReason: '' });
+  expect([loader.reranker?.id, loader.embedder?.id]).toEqual([id, embedder]);
+  expect(settings.current.rerankModel).toBe(id);
+  await models.remove(id);
+  expect([loader.reranker, settings.current.rerankModel]).toEqual([undefined, undefined]);
+  expect(loader.embedder?.id).toBe(embedder);
 });
 
 describe('whether a model fits', () => {

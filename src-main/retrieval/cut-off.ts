@@ -11,7 +11,10 @@ const SHARE_OF_BEST = 0.35;
 /** The same for the excess over unrelated passages' similarity, a baseline that differs between embedding models. */
 const SHARE_OF_NEAREST = 0.7;
 
-/** The worthwhile matches, best first; always includes the best one. */
+/** Share of the most likely passage's score by the reranker; below it a passage does not answer the question. */
+const SHARE_OF_LIKELIEST = 0.1;
+
+/** The worthwhile matches, best first; always includes the best one. A reranker, which reads the passages, overrules words and vectors. */
 export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {
   const matches = contentsLast(ranking.matches, index);
   const rare = ranking.rare(matches.map(({ chunkId }) => chunkId));
@@ -24,7 +27,12 @@ export function worthwhile(ranking: Ranking, index: SearchIndex): Match[] {
     fullText.score >= best * SHARE_OF_BEST &&
     (!hasRare || rare.some((held) => held.has(chunkId)));
   const byMeaning = ({ vector }: Match): boolean => vector !== null && vector.score >= floor;
-  const worth = new Set(matches.filter((match) => byWords(match) || byMeaning(match)));
+  const likeliest = Math.max(...matches.map(({ reranked }) => reranked?.score ?? 0));
+  const isWorth = (match: Match): boolean =>
+    likeliest > 0
+      ? (match.reranked?.score ?? 0) >= likeliest * SHARE_OF_LIKELIEST
+      : byWords(match) || byMeaning(match);
+  const worth = new Set(matches.filter(isWorth));
   // A question may be about two things, of which one has the rarer name: each contributes its best passage.
   for (const held of rare) {
     const first = matches.find(({ chunkId }) => held.has(chunkId));

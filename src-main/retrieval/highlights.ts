@@ -2,16 +2,23 @@ import type { Range } from '../../src-shared/contract/common.ts';
 import { languageOf, stemOf, WORD, type Language } from '../catalogue/language.ts';
 import { termsOf, withoutMarks } from '../catalogue/words.ts';
 
-/** For each text the ranges (UTF-16) that match words of a question as the full-text index does: by stems; ascending, without overlap. */
-export function highlights(question: string, texts: readonly string[]): Range[][] {
+/**
+ * For each text the ranges (UTF-16) that match words of a question, or one of these stems, as the full-text index does: by stems; ascending,
+ * without overlap.
+ */
+export function highlights(
+  question: string,
+  texts: readonly string[],
+  stems: readonly string[] = [],
+): Range[][] {
   const { words, pieces } = termsOf(question);
-  return texts.map((text) => merged([...rangesOfPieces(text, pieces), ...rangesOfWords(text, words)]));
+  return texts.map((text) => merged([...rangesOfPieces(text, pieces), ...rangesOfWords(text, words, stems)]));
 }
 
-function rangesOfWords(text: string, words: readonly string[]): Range[] {
-  if (words.length === 0) return [];
+function rangesOfWords(text: string, words: readonly string[], stems: readonly string[]): Range[] {
+  if (words.length + stems.length === 0) return [];
   const language = languageOf(text);
-  const wanted = new Set(words.map((word) => keyOf(word, language)));
+  const wanted = new Set([...words.map((word) => keyOf(word, language)), ...stems]);
   return [...text.matchAll(WORD)]
     .filter(([word]) => wanted.has(keyOf(word.normalize('NFKC').toLowerCase(), language)))
     .map(({ 0: word, index }) => ({ start: index, end: index + word.length }));

@@ -1,5 +1,6 @@
 import { isContents, worthwhile } from './cut-off.ts';
 import type { SearchIndex } from './search-index.ts';
+import { SeenTexts } from './seen-texts.ts';
 import type { Match, Ranking, RetrievedChunk } from './types.ts';
 
 /**
@@ -85,7 +86,8 @@ export function choosePassages(index: SearchIndex, ranking: Ranking, topK: numbe
 
 /**
  * At most `topK` chunks. Matches add their neighbours and the documents they name; all compete by score for the same budget, and no match
- * is displaced by its own neighbours. Of chunks with the same text the best is kept. Order: documents by their best chunk, the chunks of a
+ * is displaced by its own neighbours. Of chunks with the same text the best is kept, and those that say nearly the same as a better one yield
+ * to others. Order: documents by their best chunk, the chunks of a
  * document in document order. `sparing`: a self-contained match adds no neighbours.
  */
 function chosenOf(
@@ -176,24 +178,27 @@ function namedIn(chunks: readonly DocumentMention[], index: SearchIndex): Map<nu
   return named;
 }
 
-/** The first `count`, without those whose text occurs in a better one: headers, licences, copies of a file. */
+/**
+ * The first `count`, without those whose text occurs in a better one: headers, licences, copies of a file. Other versions of a better one
+ * come last: they differ in something, which may be what the question is about.
+ */
 function withoutRepeats(
   ranked: readonly RetrievedChunk[],
   index: SearchIndex,
   count: number,
 ): RetrievedChunk[] {
   const chosen: RetrievedChunk[] = [];
-  const seen = new Set<string>();
+  const versions: RetrievedChunk[] = [];
+  const seen = new SeenTexts();
   for (let from = 0; from < ranked.length && chosen.length < count; from += count) {
     const some = ranked.slice(from, from + count);
     const texts = index.texts(some.map(({ chunkId }) => chunkId));
     for (const chunk of some) {
-      const text = (texts.get(chunk.chunkId)?.text ?? '').toLowerCase().replace(/\s+/g, ' ');
-      if (chosen.length < count && !seen.has(text)) chosen.push(chunk);
-      seen.add(text);
+      const likeness = seen.add(texts.get(chunk.chunkId)?.text ?? '');
+      if (likeness !== 'same') (likeness === 'new' ? chosen : versions).push(chunk);
     }
   }
-  return chosen;
+  return [...chosen, ...versions].slice(0, count);
 }
 
 function standsAlone({ chunkId }: Match, index: SearchIndex): boolean {

@@ -1,6 +1,6 @@
 import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
 import type { ChunkPlace, ChunkText, WordTable } from '../catalogue/word-table.ts';
-import { termsFor, termsByWord } from '../catalogue/words.ts';
+import { termsFor, termsByWord, type Term, type WordTerms } from '../catalogue/words.ts';
 import { WordOrder } from './word-order.ts';
 
 /** Shorter titles are more often everyday words than names. */
@@ -12,10 +12,18 @@ const LONG = 5;
 /** The best matches by BM25, whose texts are then read to score the order of a question's words. */
 const READ = 100;
 
+interface QuestionTerms {
+  question: string;
+  terms: readonly Term[];
+  byWord: readonly WordTerms[];
+  misspelt: readonly WordTerms[];
+}
+
 /** Full-text search over some chunk sets, and the surroundings of the chunks it finds. */
 export class SearchIndex {
   readonly #words: WordTable;
   readonly #scope: BoundScope;
+  #last: QuestionTerms | undefined;
 
   constructor(words: WordTable, scope: number | SearchScope) {
     this.#words = words;
@@ -27,7 +35,7 @@ export class SearchIndex {
    * valid question; one without words matches nothing.
    */
   search(question: string, limit: number): Hit[] {
-    const terms = termsFor(question, this.#words.languages());
+    const { terms } = this.#termsOf(question);
     const hits = this.#words.matches(terms, this.#scope, Math.max(limit, READ));
     const order = new WordOrder(question);
     const texts = this.texts(hits.slice(0, READ).map(({ chunkId }) => chunkId));
@@ -37,8 +45,29 @@ export class SearchIndex {
 
   /** For each of the question's rarest words that any chunk contains, which of these chunks contain it. */
   rareWords(question: string, chunkIds: readonly number[]): Set<number>[] {
-    const words = termsByWord(question, this.#words.languages());
-    return this.#words.rarest(words).map((terms) => this.#words.holding(terms, chunkIds));
+    return this.#words
+      .rarest(this.#termsOf(question).byWord)
+      .map((terms) => this.#words.holding(terms, chunkIds));
+  }
+
+  /** Words of a question that no chunk contains, with the indexed words searched in their place. */
+  misspelt(question: string): readonly WordTerms[] {
+    return this.#termsOf(question).misspelt;
+  }
+
+  #termsOf(question: string): QuestionTerms {
+    if (this.#last?.question === question) return this.#last;
+    const languages = this.#words.languages();
+    const byWord = termsByWord(question, languages);
+    const misspelt = this.#words.similar(byWord);
+    const near = new Map(misspelt.map((each) => [each.word, each]));
+    this.#last = {
+      question,
+      misspelt,
+      terms: [...termsFor(question, languages), ...misspelt.flatMap(({ terms }) => terms)],
+      byWord: byWord.map((each) => near.get(each.word) ?? each),
+    };
+    return this.#last;
   }
 
   /** Whether a document has more than a few chunks. */

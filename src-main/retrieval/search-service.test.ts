@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ActiveEmbedder, ActiveModel, EmbedderSource } from '../models/active-model.ts';
+import type { ActiveEmbedder, ActiveModel, ActiveReranker, EmbedderSource } from '../models/active-model.ts';
 import { ChunkTable } from '../catalogue/chunk-table.ts';
+import { DocumentFilter } from '../catalogue/document-filter.ts';
 import { VectorTable } from '../catalogue/vector-table.ts';
 import { WordTable } from '../catalogue/word-table.ts';
 import { openDatabase } from '../platform/database.ts';
@@ -9,7 +10,12 @@ import { silentLogger } from '../platform/logger.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { SearchService } from './search-service.ts';
 
-const SCHEMA = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL);
+const SCHEMA = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, root_id INTEGER NOT NULL DEFAULT 1,
+    path TEXT NOT NULL, title TEXT NOT NULL, format TEXT NOT NULL DEFAULT 'md', mtime_ms REAL NOT NULL DEFAULT 0);
+  CREATE TABLE library (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+  CREATE TABLE root (id INTEGER PRIMARY KEY, path TEXT NOT NULL);
+  INSERT INTO library VALUES (1, 'Home'), (2, 'Work');
+  INSERT INTO root VALUES (1, '/documents/Notes');
   CREATE TABLE chunk (id INTEGER PRIMARY KEY, chunk_set_id INTEGER NOT NULL, document_id INTEGER NOT NULL,
     ordinal INTEGER NOT NULL, char_start INTEGER NOT NULL, char_end INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL, tokens BLOB NOT NULL, lead BLOB NOT NULL DEFAULT x'')`;
 
@@ -18,6 +24,7 @@ const TOPICS = [/cat|kitten|feline/i, /car|vehicle|automobile/i, /sea|ocean/i];
 
 class TopicEmbedders implements EmbedderSource {
   embedder: ActiveEmbedder | undefined;
+  reranker: ActiveReranker | undefined;
   embedded: string[] = [];
   #listener: (active: ActiveEmbedder | undefined) => void = () => undefined;
 
@@ -67,6 +74,7 @@ function serviceOf(documents: Record<string, Document>) {
       words: new WordTable(database),
       vectors: new VectorTable(database),
       chunkTable: new ChunkTable(database),
+      filter: new DocumentFilter(database),
       pageLabel: (_, offset) => `p. ${offset}`,
     },
     sets: { chunkTokens: 512, chunkSets: (ids) => (ids.length > 0 ? ids.map(Number) : sets.current) },
@@ -229,5 +237,102 @@ describe('with an embedding model', () => {
     const found = await service.find('kitten', { scope: ALL, topK: 2 });
     expect(found.usedVectors).toBe(false);
     expect(found.chunks.length).toBeGreaterThan(0);
+  });
+});
+
+describe('filters in the text', () => {
+  test.each([
+    ['kitten in:work', ['2'], 1],
+    ['in:notes kitten', ['1', '2'], 2],
+    ['kitten in:elsewhere', [], 0],
+    ['kitten kind:pdf', ['2'], 1],
+    ['kitten before:2001', ['1'], 1],
+    ['kitten kind:pdf before:2001', [], 0],
+    ['kitten', ['1', '2'], null],
+  ])('%s', async (text, expected, filtered) => {
+    const { service, database } = serviceOf(ANIMALS);
+    database.run("UPDATE document SET format = 'pdf', mtime_ms = ? WHERE id = 2", Date.UTC(2024, 5));
+    const found = await service.query({ text, scope: ALL, limit: 50 });
+    expect(found.filtered).toBe(filtered);
+    expect([...new Set(found.hits.map(({ documentId }) => documentId))].sort()).toEqual(expected);
+    const { chunks } = await service.find(text, { scope: ALL, topK: 4 });
+    expect([...new Set(chunks.map(({ documentId }) => String(documentId)))].sort()).toEqual(expected);
+  });
+
+  test('leave only those of the documents in scope', async () => {
+    const { service } = serviceOf(ANIMALS);
+    const scope = { libraryIds: [], documentIds: ['1'] };
+    const { hits } = await service.query({ text: 'kitten in:work', scope, limit: 50 });
+    expect(hits).toEqual([]);
+  });
+});
+
+describe('a word that no passage contains', () => {
+  test('is searched by the words that differ in a letter, and those are marked', async () => {
+    const { service } = serviceOf(ANIMALS);
+    const { hits, misspelt } = await service.query({ text: 'Which garaeg?', scope: ALL, limit: 5 });
+    expect(misspelt).toEqual(['garaeg']);
+    expect(new Set(hits.map(({ documentId }) => documentId))).toEqual(new Set(['2'])); // by text and title
+    const { text, highlights } = hits[0]!;
+    expect(highlights.map(({ start, end }) => text.slice(start, end))).toEqual(['garage']);
+    expect((await service.find('garaeg', { scope: ALL, topK: 2 })).chunks[0]?.documentId).toBe(2);
+  });
+
+  test('is left alone when nothing is like it, and every other word is taken as it is', async () => {
+    const { service } = serviceOf(ANIMALS);
+    for (const text of ['elephant', 'garage', 'garage 2031', 'doga'])
+      expect(await service.query({ text, scope: ALL, limit: 5 })).toMatchObject({ misspelt: [] });
+  });
+});
+
+describe('with a reranker', () => {
+  /** It prefers texts about vehicles. */
+  function reranked(rank?: (query: string, texts: readonly string[]) => Promise<Float32Array>) {
+    const set = serviceOf(ANIMALS);
+    const read: string[] = [];
+    const prefers = (_: string, texts: readonly string[]): Promise<Float32Array> => {
+      read.push(...texts);
+      return Promise.resolve(Float32Array.from(texts, (text) => (text.includes('vehicle') ? 0.75 : 0.01)));
+    };
+    const reranker = { info: {} as never, countTokens: () => 1, rank: rank ?? prefers };
+    set.embedders.reranker = { id: 'r', reranker };
+    return { ...set, read };
+  }
+
+  test('the passages that it finds likely come first, and the others have nothing to do with the question', async () => {
+    const { service } = reranked();
+    const query = { text: 'Where does the kitten sleep?', scope: ALL, limit: 5 };
+    const { hits, usedReranker } = await service.query(query);
+    expect(usedReranker).toBe(true);
+    expect(hits.map(({ documentId, fullText, reranked: by }) => [documentId, fullText?.rank, by])).toEqual([
+      ['2', 2, { rank: 1, score: 0.75 }],
+      ['1', 1, { rank: 2, score: expect.closeTo(0.01) as number }],
+    ]);
+    expect(hits[0]!.score).toBeGreaterThan(hits[1]!.score);
+    const { chunks } = await service.find('kitten', { scope: ALL, topK: 4 });
+    expect(new Set(chunks.map(({ documentId }) => documentId))).toEqual(new Set([2]));
+    expect(chunks[0]?.foundBy).toEqual({
+      words: ['kittens'],
+      fullText: { rank: 2, score: expect.any(Number) as number },
+      vector: null,
+      reranked: { rank: 1, score: 0.75 },
+    });
+  });
+
+  test('a question asked again is not read again', async () => {
+    const { service, read } = reranked();
+    for (const text of ['kitten', 'kitten', 'kitten sleep'])
+      await service.find(text, { scope: ALL, topK: 2 });
+    expect(read).toHaveLength(4);
+  });
+
+  test('that fails, results keep their order', async () => {
+    const { service } = reranked(() => Promise.reject(new KvasirError('ENGINE_FAILED', 'no')));
+    const { hits, usedReranker } = await service.query({ text: 'kitten sleep', scope: ALL, limit: 5 });
+    expect(usedReranker).toBe(false);
+    expect(hits.map(({ documentId, reranked: by }) => [documentId, by])).toEqual([
+      ['1', null],
+      ['2', null],
+    ]);
   });
 });

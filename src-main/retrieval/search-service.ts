@@ -1,5 +1,6 @@
 import type { ParsedInputOf, OutputOf } from '../../src-shared/contract/contract.ts';
 import type { SearchHit } from '../../src-shared/contract/search.ts';
+import { parseFilters } from '../../src-shared/search-filters.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { SearchScope } from '../catalogue/word-table.ts';
 import type { EmbedderSource, ModelSource } from '../models/active-model.ts';
@@ -10,6 +11,7 @@ import type { Logger } from '../platform/logger.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { highlights } from './highlights.ts';
 import { fuseRankings } from './rank-fusion.ts';
+import { Reranking } from './reranking.ts';
 import { MATCHES_PER_CHUNK, choosePassages, fullTextRanking } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
 import type {
@@ -25,7 +27,7 @@ import { usualTopK } from './usual-top-k.ts';
 import { VectorIndex } from './vector-index.ts';
 
 interface SearchServiceOptions {
-  catalogue: Pick<Catalogue, 'words' | 'vectors' | 'chunkTable' | 'pageLabel'>;
+  catalogue: Pick<Catalogue, 'words' | 'vectors' | 'chunkTable' | 'filter' | 'pageLabel'>;
   sets: ChunkSets;
   models: EmbedderSource & Pick<ModelSource, 'onChange'>;
   gate: Gate;
@@ -38,7 +40,7 @@ type FindOptions = Parameters<Retrieval['find']>[1];
 /** Texts embedded in one call; an abort loses at most this many. */
 const BATCH = 8;
 
-/** Retrieves passages: by words, and by vectors when an embedding model is in use. */
+/** Retrieves passages: by words, by vectors when an embedding model is in use, and in a reranker's order when there is one. */
 export class SearchService implements Retrieval, DocumentIndexer {
   readonly #options: SearchServiceOptions;
   readonly #clock: Clock;
@@ -47,10 +49,12 @@ export class SearchService implements Retrieval, DocumentIndexer {
   #catchingUp: Promise<void> = Promise.resolve();
   #round: AbortController | undefined;
   readonly #embedding = new SerialQueue();
+  readonly #reranking: Reranking;
 
   constructor(options: SearchServiceOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#reranking = new Reranking(this.#clock);
     this.#unsubscribe = [
       options.models.onEmbedderChange(() => this.#catchUp()),
       // Other chunk sets come into use; they may have no vectors yet.
@@ -66,31 +70,45 @@ export class SearchService implements Retrieval, DocumentIndexer {
     question: string,
     { scope, topK = this.usualTopK, signal }: FindOptions,
   ): Promise<RetrievalResult> {
-    const started = this.#clock.now();
-    throwIfAborted(signal);
-    const where = this.#where(scope);
-    const index = new SearchIndex(this.#options.catalogue.words, where);
     const limit = topK * MATCHES_PER_CHUNK;
-    const words = fullTextRanking(index, question, limit);
-    const fused = await this.#withVectors(words, question, where, limit, signal);
-    const chunks = this.#highlighted(question, choosePassages(index, fused ?? words, topK));
-    return { chunks, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
+    const { index, ranking, text, usedVectors, ms } = await this.#search(question, scope, limit, signal);
+    const chunks = this.#highlighted(text, index, choosePassages(index, ranking, topK));
+    return { chunks, usedVectors, ms };
   }
 
   /** The matching passages, best first, with all details of each. ABORTED. */
   async query(
-    { text, scope, limit }: ParsedInputOf<'search.query'>,
+    { text: given, scope, limit }: ParsedInputOf<'search.query'>,
     signal?: AbortSignal,
   ): Promise<OutputOf<'search.query'>> {
+    const { index, ranking, text, ...facts } = await this.#search(given, scope, limit, signal);
+    const matches = ranking.matches.slice(0, limit);
+    const found = matches.map((match) => ({ ...match, ownScore: match.score, reason: 'match' as const }));
+    const hits = this.#highlighted(text, index, found).flatMap((chunk) => this.#hit(chunk) ?? []);
+    return { hits, ...facts };
+  }
+
+  /** Ranks passages: by words, then with vectors, then by the reranker, as far as there are such models. */
+  async #search(question: string, scope: FindOptions['scope'], limit: number, signal?: AbortSignal) {
     const started = this.#clock.now();
     throwIfAborted(signal);
-    const where = this.#where(scope);
-    const words = fullTextRanking(new SearchIndex(this.#options.catalogue.words, where), text, limit);
+    const { text, filters } = parseFilters(question);
+    const ids = filters && this.#options.catalogue.filter.matching(filters);
+    const where = this.#where(scope, ids);
+    const index = new SearchIndex(this.#options.catalogue.words, where);
+    const words = fullTextRanking(index, text, limit);
     const fused = await this.#withVectors(words, text, where, limit, signal);
-    const matches = (fused ?? words).matches.slice(0, limit);
-    const found = matches.map((match) => ({ ...match, ownScore: match.score, reason: 'match' as const }));
-    const hits = this.#highlighted(text, found).flatMap((chunk) => this.#hit(chunk) ?? []);
-    return { hits, usedVectors: fused !== undefined, ms: this.#clock.now() - started };
+    const reranked = await this.#reranked(fused ?? words, text, index, signal);
+    return {
+      index,
+      text,
+      ranking: reranked ?? fused ?? words,
+      usedVectors: fused !== undefined,
+      usedReranker: reranked !== undefined,
+      filtered: ids?.length ?? null,
+      misspelt: index.misspelt(text).map(({ word }) => word),
+      ms: this.#clock.now() - started,
+    };
   }
 
   missingTokens(chunkSetId: number, documentId: number): number {
@@ -118,13 +136,16 @@ export class SearchService implements Retrieval, DocumentIndexer {
     await this.#catchingUp;
   }
 
-  #where({ libraryIds, documentIds }: FindOptions['scope']): SearchScope {
+  /** `filtered`: the documents that the question's filters leave. */
+  #where({ libraryIds, documentIds }: FindOptions['scope'], filtered: readonly number[] | null): SearchScope {
     const { sets } = this.#options;
     const named = documentIds.length > 0; // named documents are searched in whatever library they are
     const libraries = named ? libraryIds : (sets.asked?.(libraryIds) ?? libraryIds);
+    const ids = named ? documentIds.map(Number) : undefined;
+    const left = filtered && new Set(filtered);
     return {
       chunkSetIds: sets.chunkSets(libraries),
-      documentIds: named ? documentIds.map(Number) : undefined,
+      documentIds: left && ids ? ids.filter((id) => left.has(id)) : (filtered ?? ids),
       standIns: sets.standIns?.(libraries),
     };
   }
@@ -150,11 +171,37 @@ export class SearchService implements Retrieval, DocumentIndexer {
     }
   }
 
-  #highlighted(question: string, chosen: readonly RetrievedChunk[]): FoundChunk[] {
+  /** The ranking by the reranker; undefined without one, or when it fails. */
+  async #reranked(
+    ranking: Ranking,
+    question: string,
+    index: SearchIndex,
+    signal: AbortSignal | undefined,
+  ): Promise<Ranking | undefined> {
+    const active = this.#options.models.reranker;
+    if (!active || question.trim() === '') return undefined;
+    try {
+      const textsOf = index.texts.bind(index);
+      return await this.#reranking.apply(ranking, question, { active, textsOf, signal });
+    } catch (error) {
+      throwIfAborted(signal);
+      this.#options.log.warn('passages-not-reranked', { error: String(error) });
+      return undefined;
+    }
+  }
+
+  #highlighted(question: string, index: SearchIndex, chosen: readonly RetrievedChunk[]): FoundChunk[] {
     const { chunkTable } = this.#options.catalogue;
     const texts = chosen.map(({ chunkId }) => chunkTable.text(chunkId) ?? '');
-    const ranges = highlights(question, texts);
-    return chosen.map((chunk, i) => ({ ...chunk, highlights: ranges[i] ?? [] }));
+    const near = index.misspelt(question).flatMap(({ terms }) => terms.map(({ text }) => text));
+    const ranges = highlights(question, texts, near);
+    return chosen.map((chunk, i) => {
+      const marked = ranges[i] ?? [];
+      const words = marked.map(({ start, end }) => (texts[i] ?? '').slice(start, end).toLowerCase());
+      const { fullText, vector, reranked = null } = chunk;
+      const foundBy = { words: [...new Set(words)], fullText, vector, reranked };
+      return { ...chunk, highlights: marked, foundBy };
+    });
   }
 
   #hit(chunk: FoundChunk): SearchHit | undefined {
@@ -162,7 +209,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
     const row = catalogue.chunkTable.get(chunk.chunkId);
     if (!row) return undefined;
     const { path, title, start, end, text, tokens } = row;
-    const { ordinal, score, reason, fullText, vector, highlights } = chunk;
+    const { ordinal, score, reason, fullText, vector, reranked = null, highlights } = chunk;
     return {
       path,
       title,
@@ -179,6 +226,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
       reason,
       fullText,
       vector,
+      reranked,
       highlights,
     };
   }

@@ -1,9 +1,9 @@
 import type { Range } from '../../src-shared/contract/common.ts';
-import type { Scope, SearchHit } from '../../src-shared/contract/search.ts';
+import type { FoundBy, Scope, SearchHit } from '../../src-shared/contract/search.ts';
 import type { Hit } from '../catalogue/word-table.ts';
 
 /** Position in a ranking, from 1, and its score there. */
-interface Rank {
+export interface Rank {
   rank: number;
   score: number;
 }
@@ -12,6 +12,8 @@ interface Rank {
 export interface Match extends Hit {
   fullText: Rank | null;
   vector: Rank | null;
+  /** By the reranker, which reads only the best matches; the score is 0 to 1. */
+  reranked?: Rank | null;
 }
 
 /** The matches for a question, from any kind of search. */
@@ -39,6 +41,7 @@ export interface RetrievedChunk extends Match {
 export interface FoundChunk extends Omit<RetrievedChunk, 'ownScore'> {
   /** Ranges in the chunk's text that match words of the question. */
   highlights: Range[];
+  foundBy?: FoundBy;
 }
 
 export interface RetrievalResult {

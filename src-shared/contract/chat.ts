@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema, RangeSchema } from './common.ts';
-import { ScopeSchema } from './search.ts';
+import { FoundBySchema, ScopeSchema } from './search.ts';
 import { PromptFiguresSchema } from '../figures.ts';
 import { NoticeSchema, StopSchema } from '../answer.ts';
 import { ComparisonSchema } from '../comparison.ts';
@@ -44,6 +44,8 @@ export const CitationSchema = z.object({
   highlights: z.array(RangeSchema),
   score: z.number(),
   reason: z.string(),
+  /** Absent: it was not searched for, as with whole documents; or the answer is of an older version. */
+  foundBy: FoundBySchema.optional(),
   /**
    * Source of its KV; 'resident' if an earlier turn had already placed it, 'partial' if only the runs that also occur
    * in stored chunks were cached, as from an earlier version of the text.

@@ -8,6 +8,24 @@ export const ScopeSchema = z.object({
   documentIds: z.array(IdSchema).default([]),
 });
 
+const RankSchema = z.object({ rank: z.int(), score: z.number() }).nullable();
+
+/** Rank (from 1) and score in each ranking that contains a passage. */
+const RanksSchema = z.object({
+  /** By words: BM25 and word order. */
+  fullText: RankSchema,
+  /** By the similarity of vectors. */
+  vector: RankSchema,
+  /** By the reranker, which reads the best of both: how likely the passage answers the question, 0 to 1. */
+  reranked: RankSchema,
+});
+
+/** Why a passage was chosen. */
+export const FoundBySchema = RanksSchema.extend({
+  /** Its words that match those of the question. */
+  words: z.array(z.string()),
+});
+
 const SearchHitSchema = z.object({
   chunkId: IdSchema,
   documentId: IdSchema,
@@ -34,22 +52,33 @@ const SearchHitSchema = z.object({
     'named-in-match',
     'match-and-neighbour',
   ]),
-  /** Rank (from 1) and score in each ranking that contains it. */
-  fullText: z.object({ rank: z.int(), score: z.number() }).nullable(),
-  vector: z.object({ rank: z.int(), score: z.number() }).nullable(),
+  ...RanksSchema.shape,
 });
 
 export const searchContract = {
-  /** Passages that match, best first. */
+  /**
+   * Passages that match, best first. The text may contain filters (`in:contracts kind:pdf after:2024-01-01 before:2025`,
+   * see src-shared/search-filters.ts).
+   */
   'search.query': procedure(
     z.object({
       text: z.string().max(10_000),
       scope: ScopeSchema.prefault({}),
       limit: z.int().min(1).max(256).default(50),
     }),
-    z.object({ hits: z.array(SearchHitSchema), usedVectors: z.boolean(), ms: z.number() }),
+    z.object({
+      hits: z.array(SearchHitSchema),
+      usedVectors: z.boolean(),
+      usedReranker: z.boolean(),
+      /** Documents that the filters leave; null: the text has none. */
+      filtered: z.int().nullable(),
+      /** Words that no passage contains; passages with similar words were searched. */
+      misspelt: z.array(z.string()),
+      ms: z.number(),
+    }),
   ),
 };
 
+export type FoundBy = z.infer<typeof FoundBySchema>;
 export type Scope = z.infer<typeof ScopeSchema>;
 export type SearchHit = z.infer<typeof SearchHitSchema>;

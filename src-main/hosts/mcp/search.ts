@@ -19,6 +19,9 @@ const PassageSchema = z.object({
     .int()
     .describe('Where the passage begins in the text of the document; read_document reads on from there'),
   score: z.number().describe('Higher is better; comparable within one search'),
+  rank_by_words: z.int().nullable().describe('From 1; null: it contains none of the words'),
+  rank_by_meaning: z.int().nullable().describe('From 1; null: not by an embedding model'),
+  reranker_score: z.number().nullable().describe('0 to 1; null: not read by a reranker'),
 });
 
 type Passage = z.infer<typeof PassageSchema>;
@@ -54,7 +57,8 @@ export function addSearchTool(server: McpServer, core: McpCore): void {
   addTool(server, core.log, 'search', {
     title: 'Search documents',
     description:
-      'Finds passages of the documents in the libraries by their words and, where an embedding model is in use, by their meaning. The best come first.',
+      'Finds passages of the documents in the libraries by their words and, where an embedding model is in use, by their meaning. The best come first. ' +
+      'The query may have filters: in:FOLDER (or a library), kind:pdf (or word, sheet, slides, mail, web, image, text), after:2024-01-31, before:2025.',
     input: InputSchema,
     output: OutputSchema,
     work: async ({ query, library, limit }, { signal }) => {
@@ -75,6 +79,12 @@ export function withinRoom<P extends { text: string }>(passages: readonly P[]): 
   return end < 0 ? [...passages] : passages.slice(0, end);
 }
 
-function passageOf({ text, path, documentId, title, page, start, score }: SearchHit): Passage {
-  return { text, document: path, document_id: documentId, title, page, start, score };
+function passageOf(hit: SearchHit): Passage {
+  const { text, path, documentId, title, page, start, score, fullText, vector, reranked } = hit;
+  return {
+    ...{ text, document: path, document_id: documentId, title, page, start, score },
+    rank_by_words: fullText?.rank ?? null,
+    rank_by_meaning: vector?.rank ?? null,
+    reranker_score: reranked?.score ?? null,
+  };
 }

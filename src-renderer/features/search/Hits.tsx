@@ -100,7 +100,7 @@ function Hit({
 function Reasons({ hit, usedVectors }: { hit: SearchHit; usedVectors: boolean }) {
   const { t } = useTranslation('search');
   const format = useFormat();
-  const { fullText, vector } = hit;
+  const { fullText, vector, reranked } = hit;
   const rank = (place: number): string => format.number(place);
   return (
     <div className={classes.reasons}>
@@ -112,6 +112,12 @@ function Reasons({ hit, usedVectors }: { hit: SearchHit; usedVectors: boolean })
         <Ranking
           label={vector ? t('vector', { rank: rank(vector.rank) }) : t('notVector')}
           help={vector && t('vectorHelp', { score: format.number(vector.score, 3) })}
+        />
+      )}
+      {reranked && (
+        <Ranking
+          label={t('reranked', { rank: rank(reranked.rank) })}
+          help={t('rerankedHelp', { score: format.number(reranked.score, 3) })}
         />
       )}
     </div>

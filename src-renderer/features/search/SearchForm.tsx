@@ -9,7 +9,7 @@ import classes from './Search.module.css';
 
 /** The query and its scope. */
 export function SearchForm({ busy }: { busy: boolean }) {
-  const { t } = useTranslation('search');
+  const { t } = useTranslation(['search', 'common']);
   const { text, libraryIds, documents } = useSearchState();
   const { data: libraries = [] } = useCall('libraries.list');
   const input = useRef<HTMLInputElement>(null);
@@ -22,6 +22,8 @@ export function SearchForm({ busy }: { busy: boolean }) {
         type="search"
         aria-label={t('question')}
         placeholder={t('placeholder')}
+        inputWrapperOrder={['input', 'description']}
+        description={t('common:filters.help')}
         leftSection={busy ? <Loader size={16} /> : <IconSearch size={18} aria-hidden />}
         value={text}
         onChange={(event) => useSearchState.setState({ text: event.currentTarget.value })}

@@ -48,7 +48,7 @@ export default function SearchScreen() {
 function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: boolean }) {
   const { t } = useTranslation(['search', 'common']);
   const format = useFormat();
-  const { hits, usedVectors, ms } = result;
+  const { hits, usedVectors, filtered, misspelt, ms } = result;
   const documents = new Set(hits.map(({ documentId }) => documentId)).size;
   return (
     <>
@@ -59,6 +59,8 @@ function Results({ result, stale }: { result: OutputOf<'search.query'>; stale: b
             documents: t('inDocuments', { count: documents }),
             time: format.duration(ms),
           })}
+        {filtered !== null && ` ${t('filtered', { count: filtered })}`}
+        {misspelt.length > 0 && ` ${t('misspelt', { words: misspelt.join(', '), count: misspelt.length })}`}
       </Text>
       {!usedVectors && <WordsOnly />}
       {hits.length === 0 ? <NothingFound /> : <Hits hits={hits} stale={stale} usedVectors={usedVectors} />}

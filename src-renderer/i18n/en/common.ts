@@ -60,6 +60,7 @@ export const common = {
     remote:
       '{{name}} runs on a server, which receives passages as text. Nothing is precomputed on this machine.',
   },
+  filters: { help: 'Filters: in:folder, kind:pdf, after:2024-01-31, before:2025' },
   table: { selectAll: 'Select all', select: 'Select' },
   skipToContent: 'Skip to content',
   loading: 'Loading…',

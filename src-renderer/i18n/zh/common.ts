@@ -59,6 +59,7 @@ export const common: Words<typeof en.common> = {
     remote: '{{name}} 位于服务器上，段落以文本发送，本机不做预先计算。',
   },
   notice: '请注意',
+  filters: { help: '筛选：in:文件夹、kind:pdf、after:2024-01-31、before:2025' },
   table: { selectAll: '全选', select: '选择' },
   skipToContent: '跳到内容',
   loading: '加载中…',

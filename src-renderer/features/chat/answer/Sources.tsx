@@ -4,8 +4,10 @@ import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Citation } from '../../../../src-shared/contract/chat.ts';
+import type { FoundBy } from '../../../../src-shared/contract/search.ts';
 import { pageWords } from '../../../ui/page-words.ts';
 import { Trail } from '../../../ui/Trail.tsx';
+import { useFormat } from '../../../ui/useFormat.ts';
 import { highlightParts } from './highlight-parts.ts';
 import { groupSources, type SourcePlace } from './source-groups.ts';
 import classes from './Sources.module.css';
@@ -67,9 +69,29 @@ export function Sources({
         >
           <PassageHead citation={shown} />
           <Passage citation={shown} />
+          {shown.foundBy && <Why foundBy={shown.foundBy} />}
         </div>
       )}
     </div>
+  );
+}
+
+/** Why a passage was chosen: its words, and its place in each ranking. */
+function Why({ foundBy: { words, fullText, vector, reranked } }: { foundBy: FoundBy }) {
+  const { t } = useTranslation(['chat', 'search']);
+  const format = useFormat();
+  const rank = (place: number): string => format.number(place);
+  const facts = [
+    words.length > 0 && t('sources.words', { words: words.join(', ') }),
+    fullText && t('search:fullText', { rank: rank(fullText.rank) }),
+    vector && t('search:vector', { rank: rank(vector.rank) }),
+    reranked &&
+      `${t('search:reranked', { rank: rank(reranked.rank) })} (${format.number(reranked.score, 2)})`,
+  ].filter((fact) => typeof fact === 'string');
+  return (
+    <Text size="xs" c="dimmed" mt={6}>
+      {[t('sources.whyThis'), ...(facts.length > 0 ? facts : [t('sources.nearby')])].join(' · ')}
+    </Text>
   );
 }
 

@@ -41,7 +41,7 @@ interface ComposerProps {
 export function Composer(props: ComposerProps) {
   const { stateKey, conversationId, input, options, busy, disabled, attach } = props;
   const { onOptions, onAsk, onStop, onEditLast } = props;
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'common']);
   const listId = useId();
   const scope = useScope(stateKey, options);
   const waits = busy || disabled || !scope.known || scope.reading.length > 0;
@@ -126,8 +126,12 @@ export function Composer(props: ComposerProps) {
   );
 }
 
+/** Someone who begins a filter sees which ones there are. */
+const BEGINS_FILTER = /(?<!\S)(?:in|kind|after|before):/i;
+
 /** The current action of Enter. */
-function hintOf(nothing: boolean, { queued, waits }: Question) {
+function hintOf(nothing: boolean, { draft, queued, waits }: Question) {
+  if (BEGINS_FILTER.test(draft)) return 'common:filters.help';
   if (nothing) return 'composer.hintNothing';
   if (queued !== undefined) return 'composer.hintQueued';
   return waits ? 'composer.hintLater' : 'composer.hint';

@@ -1,0 +1,50 @@
+import type { Catalogue } from '../../src-main/catalogue/catalogue.ts';
+import { Engine } from '../../src-main/engine/engine.ts';
+import type { ActiveEmbedder, EmbedderSource } from '../../src-main/models/active-model.ts';
+import { Gate } from '../../src-main/platform/gate.ts';
+import { silentLogger } from '../../src-main/platform/logger.ts';
+import { SearchService } from '../../src-main/retrieval/search-service.ts';
+
+/** Returns the chunks that the product's own search finds for a question, best first. */
+type Search = (question: string) => Promise<number[]>;
+
+/** The search with words alone, then with each model that is given. */
+export async function* searchers(
+  catalogue: Catalogue,
+  {
+    set,
+    topK,
+    embedder,
+    reranker,
+  }: Record<'set' | 'topK', number> & Record<'embedder' | 'reranker', string | undefined>,
+): AsyncGenerator<[way: string, Search]> {
+  const engine = Engine.open();
+  const listeners = new Set<(active: ActiveEmbedder | undefined) => void>();
+  const models = {
+    embedder: undefined as ActiveEmbedder | undefined,
+    reranker: undefined as EmbedderSource['reranker'],
+    onChange: () => () => undefined,
+    onEmbedderChange: (listener: (active: ActiveEmbedder | undefined) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const sets = { chunkTokens: undefined, chunkSets: () => [set] };
+  const service = new SearchService({ catalogue, sets, models, gate: new Gate(), log: silentLogger });
+  const search: Search = async (question) => {
+    const { chunks } = await service.find(question, { scope: { libraryIds: [], documentIds: [] }, topK });
+    return chunks.toSorted((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
+  };
+  yield ['words', search];
+  if (embedder !== undefined) {
+    models.embedder = { id: embedder, identity: embedder, embedder: await engine.loadEmbedder(embedder) };
+    for (const listener of listeners) listener(models.embedder);
+    await service.idle();
+    yield ['words and vectors', search];
+  }
+  if (reranker !== undefined) {
+    models.reranker = { id: reranker, reranker: await engine.loadEmbedder(reranker) };
+    yield ['reranked', search];
+  }
+  await service.close();
+}
