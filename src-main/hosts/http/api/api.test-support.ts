@@ -28,7 +28,10 @@ const DOCUMENTS = {
   },
 };
 
-/** Embeds a text by counting its letters a and b; one token per letter, at most five. */
+/**
+ * "Letters" embeds a text by counting its letters a and b; one token per letter, at most five. "Judge" is a reranker that looks for the
+ * query in a text.
+ */
 function letterVectors(): VectorService {
   const countOf = (text: string, letter: string): number => text.split(letter).length - 1;
   const vector = (text: string): number[] => {
@@ -41,9 +44,17 @@ function letterVectors(): VectorService {
     countTokens: (text: string) => text.length,
     embed: (texts: readonly string[]) => Promise.resolve(Float32Array.from(texts.flatMap(vector))),
   };
-  return new VectorService({ embedder: { id: 'e', identity: 'e', embedder } }, () => [
-    { id: 'e', name: 'Letters', role: 'embedding', active: true },
-  ]);
+  const rank = (query: string, texts: readonly string[]): Promise<Float32Array> =>
+    Promise.resolve(Float32Array.from(texts, (text) => (text.includes(query) ? 0.75 : 0.25)));
+  const reranker = { info: info as never, countTokens: (text: string) => text.length, rank };
+  return new VectorService(
+    { embedder: { id: 'e', identity: 'e', embedder }, reranker: { id: 'r', reranker } },
+    () => [
+      { id: 'e', name: 'Letters', role: 'embedding', active: true },
+      { id: 'r', name: 'Judge', role: 'reranker', active: true },
+      { id: 's', name: 'Spare', role: 'reranker', active: false },
+    ],
+  );
 }
 
 export function api({

@@ -375,6 +375,31 @@ describe('vectors', () => {
   });
 });
 
+describe('a reranker', () => {
+  const ask = (model: string) => {
+    return api().post('/v1/rerank', { model, query: 'red', documents: ['a green tree', 'a red car'] });
+  };
+
+  test('scores documents from 0 to 1, whatever their length', async () => {
+    expect(await (await ask('Judge')).json()).toEqual({
+      model: 'Judge',
+      results: [
+        { index: 1, relevance_score: 0.75 },
+        { index: 0, relevance_score: 0.25 },
+      ],
+      usage: { prompt_tokens: 27, total_tokens: 27 },
+    });
+  });
+
+  test('that is not in use, or none of these models, is refused with the one that is', async () => {
+    for (const model of ['Spare', 'Other']) {
+      const [status, , message] = await refused(ask(model));
+      expect(status).toBe(404);
+      expect(message).toContain('Judge');
+    }
+  });
+});
+
 test('models are the ones in use, and libraries, by names with slashes', async () => {
   const { get } = api();
   const { data } = (await (await get('/v1/models')).json()) as { data: { id: string }[] };

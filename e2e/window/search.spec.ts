@@ -1,0 +1,41 @@
+import { ANSWER_MS, ask, sourcesOf, startConversation } from './support/chat.ts';
+import { expect, goTo, test } from './support/test.ts';
+
+test('filters in the search text leave documents of a folder or kind, and typing errors are corrected', async ({
+  sharedWindow: window,
+}) => {
+  await goTo(window, 'Search');
+  const field = window.getByRole('searchbox', { name: 'Search' });
+  const hits = window.locator('[data-hit]');
+  const status = window.getByRole('status').filter({ hasText: 'document' });
+  await expect(window.getByText('Filters: in:folder')).toBeVisible();
+  await field.fill('Polaris in:projects kind:markdown');
+  await expect(status).toContainText(/The filters leave \d+ documents/, { timeout: ANSWER_MS });
+  await expect(hits.first()).toBeVisible();
+  for (const heading of await window.getByRole('heading', { level: 2 }).allTextContents())
+    expect(heading).toMatch(/projects\/.*\.md/);
+
+  await field.fill('Polaris in:nowhere');
+  await expect(status).toContainText('The filters leave 0 documents.');
+  await expect(hits).toHaveCount(0);
+
+  await field.fill('Polariss');
+  await expect(
+    window.getByText('No passage contains “polariss”: similar words were searched.'),
+  ).toBeVisible();
+  await expect(hits.first()).toContainText('Polaris');
+});
+
+test('a question may have filters, and each source says why it was chosen', async ({
+  sharedWindow: window,
+}) => {
+  await startConversation(window);
+  await window.getByRole('textbox', { name: 'Your question' }).fill('in:');
+  await expect(window.getByText('Filters: in:folder')).toBeVisible();
+  const answer = await ask(window, 'in:projects Where does Project Polaris run?');
+  await sourcesOf(answer)
+    .filter({ hasText: /polaris/i })
+    .first()
+    .click();
+  await expect(answer).toContainText(/Why this passage · Words: .*polaris.* · Keyword rank 1/);
+});
