@@ -172,9 +172,9 @@ async function bench(): Promise<void> {
 /** Asks the second set in every way; each is also compared with the way before, as a mean difference with its 95 % interval. */
 async function askParaphrases(catalogue: Catalogue, set: number) {
   const rightOf = answersAmong([...catalogue.chunks(set)]);
-  const asked = paraphrases().map((question) => ({ text: question.text, right: rightOf(question) }));
-  const lost = asked.find(({ right }) => right.size === 0);
-  if (lost) throw new Error(`No passage has the answer to: ${lost.text}`);
+  const asked = paraphrases()
+    .map((question) => ({ text: question.text, right: rightOf(question) }))
+    .filter(({ right }) => right.size > 0); // other packages answer other questions
   const { embedder, reranker } = args;
   const ways: { way: string; all: Scores[] }[] = [];
   const table = new Table({ head: ['paraphrases', 'n', ...SCORES], style: { head: [], border: [] } });

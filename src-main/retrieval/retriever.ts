@@ -86,9 +86,8 @@ export function choosePassages(index: SearchIndex, ranking: Ranking, topK: numbe
 
 /**
  * At most `topK` chunks. Matches add their neighbours and the documents they name; all compete by score for the same budget, and no match
- * is displaced by its own neighbours. Of chunks with the same text the best is kept, and those that say nearly the same as a better one yield
- * to others. Order: documents by their best chunk, the chunks of a
- * document in document order. `sparing`: a self-contained match adds no neighbours.
+ * is displaced by its own neighbours. Of chunks with the same text the best is kept, and a third that says nearly the same yields to others.
+ * Order: documents by their best chunk, the chunks of a document in document order. `sparing`: a self-contained match adds no neighbours.
  */
 function chosenOf(
   index: SearchIndex,
@@ -179,8 +178,8 @@ function namedIn(chunks: readonly DocumentMention[], index: SearchIndex): Map<nu
 }
 
 /**
- * The first `count`, without those whose text occurs in a better one: headers, licences, copies of a file. Other versions of a better one
- * come last: they differ in something, which may be what the question is about.
+ * The first `count`, without those whose text occurs in a better one: headers, licences, copies of a file. Texts of which
+ * two better ones say nearly the same come last: passages that say something else are worth more.
  */
 function withoutRepeats(
   ranked: readonly RetrievedChunk[],
@@ -188,17 +187,17 @@ function withoutRepeats(
   count: number,
 ): RetrievedChunk[] {
   const chosen: RetrievedChunk[] = [];
-  const versions: RetrievedChunk[] = [];
+  const alike: RetrievedChunk[] = [];
   const seen = new SeenTexts();
   for (let from = 0; from < ranked.length && chosen.length < count; from += count) {
     const some = ranked.slice(from, from + count);
     const texts = index.texts(some.map(({ chunkId }) => chunkId));
     for (const chunk of some) {
       const likeness = seen.add(texts.get(chunk.chunkId)?.text ?? '');
-      if (likeness !== 'same') (likeness === 'new' ? chosen : versions).push(chunk);
+      if (likeness !== 'same') (likeness === 'new' ? chosen : alike).push(chunk);
     }
   }
-  return [...chosen, ...versions].slice(0, count);
+  return [...chosen, ...alike].slice(0, count);
 }
 
 function standsAlone({ chunkId }: Match, index: SearchIndex): boolean {

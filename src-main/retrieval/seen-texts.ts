@@ -2,29 +2,31 @@ import { sequenceOf } from '../catalogue/words.ts';
 
 /** Consecutive words compared together. */
 const RUN = 3;
-/** Share of the longer text's runs that a version of another text has in common with it. */
+/** Share of the longer text's runs that texts have in common which say nearly the same. */
 const SHARED = 0.85;
+/** Texts that say nearly the same, at most: the second may differ in what the question is about. */
+const ALIKE = 2;
 
-/** Tells texts that say the same as an earlier one. */
+/** Tells texts that say the same as earlier ones. */
 export class SeenTexts {
   readonly #texts = new Set<string>();
-  readonly #runs: Set<string>[] = [];
+  readonly #runs: ReadonlySet<string>[] = [];
 
-  /** same: its words are those of an earlier text; version: most of its runs of words are. Only new texts are remembered for their runs. */
-  add(text: string): 'new' | 'version' | 'same' {
-    const words = sequenceOf(text);
+  /** same: an earlier text has these words; alike: several earlier ones say nearly the same. */
+  add(text: string): 'new' | 'alike' | 'same' {
     const joined = text.toLowerCase().replace(/\s+/g, ' ');
     if (this.#texts.has(joined)) return 'same';
     this.#texts.add(joined);
+    const words = sequenceOf(text);
     const runs = new Set(words.slice(RUN - 1).map((_, i) => words.slice(i, i + RUN).join(' ')));
-    if (this.#runs.some((other) => isVersion(runs, other))) return 'version';
+    if (this.#runs.filter((other) => isAlike(runs, other)).length >= ALIKE) return 'alike';
     this.#runs.push(runs);
     return 'new';
   }
 }
 
-function isVersion(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+function isAlike(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   const [small, large] = a.size < b.size ? [a, b] : [b, a];
-  const shared = [...small].filter((run) => large.has(run)).length;
-  return small.size > 0 && shared >= large.size * SHARED;
+  if (small.size === 0 || small.size < large.size * SHARED) return false;
+  return [...small].filter((run) => large.has(run)).length >= large.size * SHARED;
 }
