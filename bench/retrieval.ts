@@ -7,7 +7,7 @@
  *   npm run bench:retrieval -- [--questions 240] [--chunk-tokens 900] [--packages a,b] [--keep FOLDER] [--out FILE.json]
  *     [--embedder FILE.gguf] [--reranker FILE.gguf]
  *
- * --keep: reads the library into FOLDER and keeps it; an existing one is used unchanged.
+ * --keep: reads the library into FOLDER and keeps it; an existing one, or documents in FOLDER/documents, are used unchanged.
  *
  * A rule generates the questions from the documents' texts, with a fixed seed, before indexing:
  * - "sentence": a sentence of 8 to 40 words (Chinese: 16 to 80 characters) that occurs in four places at most, without every third word
@@ -219,7 +219,7 @@ function copyDocuments(name: string): void {
 }
 
 async function ingest(packages: readonly string[]): Promise<{ path: string; set: number }> {
-  if (!existsSync(join(dir, 'data'))) for (const name of packages) copyDocuments(name);
+  if (!existsSync(join(dir, 'documents'))) for (const name of packages) copyDocuments(name);
   const app = await App.open({
     dataDir: join(dir, 'data'),
     overrides: { chunkTokens: Number(args['chunk-tokens']), contextTokens: 8192 },

@@ -1,7 +1,7 @@
 /** Shorter words have too many neighbours: "cart" is no misspelt "card". */
 const FEWEST_LETTERS = 5;
 /** Words of at least this length may have two letters wrong. */
-const LONG = 9;
+const LONG = 8;
 
 /** Whether a word could be misspelt: names of versions, numbers and short words are meant as they are. */
 export function mayBeMisspelt(word: string): boolean {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ChunkText } from '../catalogue/word-table.ts';
 import { Reranking } from './reranking.ts';
 import type { Match, Ranking } from './types.ts';
 
@@ -15,8 +16,8 @@ function rankingOf(count: number): Ranking {
   };
 }
 
-const textsOf = (ids: readonly number[]): Map<number, { text: string }> =>
-  new Map(ids.map((id) => [id, { text: String(id) }]));
+const textsOf = (ids: readonly number[]): Map<number, ChunkText> =>
+  new Map(ids.map((id) => [id, { title: 'Title', text: String(id) }]));
 
 /** The later in the ranking, the likelier; each call takes this long. */
 function rerankerOf(callMs: number) {
@@ -25,7 +26,9 @@ function rerankerOf(callMs: number) {
   const rank = (_: string, texts: readonly string[]): Promise<Float32Array> => {
     clock.ms += callMs;
     calls.push(texts.length);
-    return Promise.resolve(Float32Array.from(texts, (text) => Number(text) / 100));
+    return Promise.resolve(
+      Float32Array.from(texts, (text) => Number(/^Title\n(\d+)$/.exec(text)?.[1]) / 100),
+    );
   };
   const active = { id: 'r', reranker: { info: {} as never, countTokens: () => 1, rank } };
   const reranking = new Reranking(clock as never);

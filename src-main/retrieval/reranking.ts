@@ -1,16 +1,17 @@
+import type { ChunkText } from '../catalogue/word-table.ts';
 import type { ActiveReranker } from '../models/active-model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Match, Ranking } from './types.ts';
 
 /** The best matches, which the reranker reads. */
-const MOST_READ = 30;
+export const MOST_READ = 30;
 /** Passages read in one call; a reranker that takes longer than the time limit stops after one of these. */
 const BATCH = 4;
 /** Time limit of a question: a large reranker on a slow processor reads only the first few. */
 const LIMIT_MS = 2000;
 
-type Texts = (chunkIds: readonly number[]) => ReadonlyMap<number, { text: string }>;
+type Texts = (chunkIds: readonly number[]) => ReadonlyMap<number, ChunkText>;
 
 /**
  * Scores a question's best matches with a reranker. The scores of the last question are kept: a question is often searched while it is being
@@ -36,7 +37,10 @@ export class Reranking {
     const { scores } = this.#last;
     const best = ranking.matches.slice(0, MOST_READ);
     const texts = textsOf(best.map(({ chunkId }) => chunkId));
-    const textOf = ({ chunkId }: Match): string => texts.get(chunkId)?.text ?? '';
+    const textOf = ({ chunkId }: Match): string => {
+      const { title = '', text = '' } = texts.get(chunkId) ?? {};
+      return `${title}\n${text}`;
+    };
     const missing = [...new Set(best.map(textOf))].filter((text) => !scores.has(text));
     const deadline = this.#clock.now() + LIMIT_MS;
     for (let at = 0; at < missing.length && this.#clock.now() < deadline; at += BATCH) {

@@ -11,7 +11,7 @@ import type { Logger } from '../platform/logger.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { highlights } from './highlights.ts';
 import { fuseRankings } from './rank-fusion.ts';
-import { Reranking } from './reranking.ts';
+import { MOST_READ, Reranking } from './reranking.ts';
 import { MATCHES_PER_CHUNK, choosePassages, fullTextRanking } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
 import type {
@@ -96,8 +96,9 @@ export class SearchService implements Retrieval, DocumentIndexer {
     const ids = filters && this.#options.catalogue.filter.matching(filters);
     const where = this.#where(scope, ids);
     const index = new SearchIndex(this.#options.catalogue.words, where);
-    const words = fullTextRanking(index, text, limit);
-    const fused = await this.#withVectors(words, text, where, limit, signal);
+    const depth = this.#options.models.reranker ? Math.max(limit, MOST_READ) : limit;
+    const words = fullTextRanking(index, text, depth);
+    const fused = await this.#withVectors(words, text, where, depth, signal);
     const reranked = await this.#reranked(fused ?? words, text, index, signal);
     return {
       index,
