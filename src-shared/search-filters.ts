@@ -35,14 +35,11 @@ const ENDING = /^\.?([a-z0-9]{1,10})$/;
 /** Separates a question from its filters. Folders and kinds add up; the last date of a kind counts. */
 export function parseFilters(question: string): FilteredText {
   const filters: SearchFilters = { folders: [], kinds: [], afterMs: null, beforeMs: null };
-  let found = false;
   const text = question.replace(FILTER, (whole, name: string, quoted: string) => {
     const value = quoted.replaceAll('"', '').normalize('NFC').toLowerCase();
-    if (!addTo(filters, name.toLowerCase(), value)) return whole;
-    found = true;
-    return '';
+    return addTo(filters, name.toLowerCase(), value) ? '' : whole;
   });
-  if (!found) return { text: question, filters: null };
+  if (text === question) return { text, filters: null };
   return { text: text.replace(/[^\S\n]+/g, ' ').trim(), filters };
 }
 
@@ -71,11 +68,9 @@ function addTo(filters: SearchFilters, name: string, value: string): boolean {
 
 /** The beginning of a year, month or day in local time; undefined if there is none. */
 function timeOf(value: string): number | undefined {
-  const parts = DATE.exec(value)
-    ?.slice(1)
-    .map((part) => Number(part ?? 1));
-  if (!parts) return undefined;
-  const [year = 0, month = 1, day = 1] = parts;
-  const date = new Date(year, month - 1, day);
-  return date.getMonth() === month - 1 && date.getDate() === day ? date.getTime() : undefined;
+  const [, year, month = '1', day = '1'] = DATE.exec(value) ?? [];
+  if (year === undefined) return undefined;
+  const date = new Date(Number(year), Number(month) - 1, Number(day));
+  const exists = date.getMonth() === Number(month) - 1 && date.getDate() === Number(day);
+  return exists ? date.getTime() : undefined;
 }

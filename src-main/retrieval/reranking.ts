@@ -57,7 +57,7 @@ export class Reranking {
  * Matches with a score come first, best first. They take over the ranking's scores in order, so that a score keeps its meaning for neighbours
  * and named documents; what the reranker found is in `reranked`.
  */
-export function reordered(ranking: Ranking, scoreOf: (match: Match) => number | undefined): Ranking {
+function reordered(ranking: Ranking, scoreOf: (match: Match) => number | undefined): Ranking {
   const read = ranking.matches.slice(0, MOST_READ);
   const scored = read
     .flatMap((match) => {

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { SeenTexts } from './seen-texts.ts';
 
 const RENT =
-  'The tenant pays a rent of 1,200 euros on the first day of each month to the account of the owner.';
+  'The tenant pays a rent of 1,200 euros on the first day of each month to the account of the owner, who asks for it only once. ' +
+  'Whoever pays late owes interest of five percent a year, counted from the second day of that month until the money has arrived.';
 
 test.each<[string, string]>([
   [RENT, 'same'],

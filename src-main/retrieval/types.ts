@@ -3,7 +3,7 @@ import type { FoundBy, Scope, SearchHit } from '../../src-shared/contract/search
 import type { Hit } from '../catalogue/word-table.ts';
 
 /** Position in a ranking, from 1, and its score there. */
-export interface Rank {
+interface Rank {
   rank: number;
   score: number;
 }
