@@ -1,4 +1,4 @@
-/** The API with the user's models: an embedding model, and one whose answers never end. */
+/** The API with the user's models: an embedding model, a reranker, and one whose answers never end. */
 import { embedMany } from 'ai';
 import { createOpenAI } from '@ai-sdk/openai';
 import { join } from 'node:path';
@@ -29,10 +29,11 @@ beforeAll(async () => {
   dir = tempDir();
   chatModel = await useModel(dir, makeModel(join(dir, 'endless.gguf'), { layers: 8, embd: 256, ff: 512 }));
   embedder = await useModel(dir, randomModel({ ...BERT, context: 64, pooling: 1 }, dir));
+  await useModel(dir, randomModel({ ...BERT, context: 64, pooling: 4 }, dir), 'Judge');
   server = await serveApi(dir);
   client = new OpenAI({ baseURL: server.baseURL, apiKey: KEY, maxRetries: 0 });
   const isListed = async (): Promise<boolean> =>
-    (await client.models.list()).data.some(({ id }) => id === embedder);
+    (await client.models.list()).data.some(({ id }) => id === 'Judge');
   await vi.waitUntil(isListed, { timeout: 60_000, interval: 100 });
 });
 afterAll(async () => {
@@ -80,6 +81,21 @@ describe('vectors', () => {
     expect(ranking.results).toHaveLength(2);
     expect(ranking.results[0]).toEqual({ index: 1, relevance_score: expect.closeTo(1, 5) as number });
   });
+});
+
+test('a reranker scores documents from 0 to 1, the same whatever their order', async () => {
+  type Ranking = { results: { index: number; relevance_score: number }[] };
+  const documents = ['a green tree', 'a red car', 'red '.repeat(500)];
+  const rank = (given: string[]): Promise<Ranking> =>
+    client.post('/rerank', { body: { model: 'Judge', query: 'red', documents: given } });
+  const { results } = await rank(documents);
+  const scores = results.map(({ relevance_score: score }) => score);
+  expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+  for (const score of scores) expect(score > 0 && score < 1).toBe(true);
+  const again = (await rank(documents.toReversed())).results;
+  expect(again).toEqual(results.map((result) => ({ ...result, index: 2 - result.index })));
+  const { data } = await client.models.list();
+  expect(data.find(({ id }) => id === 'Judge')).toMatchObject({ kind: 'reranker' });
 });
 
 describe('a client that disconnects', () => {

@@ -68,11 +68,11 @@ export async function endApi({ child, finished }: ApiServer): Promise<void> {
   if (code !== 0 || stderr !== '') throw new Error(`the server ended with ${code}: ${stderr}`);
 }
 
-/** Selects a model, for answers or embeddings depending on its type; returns its name. */
-export async function useModel(data: string, path: string): Promise<string> {
+/** Selects a model, for what its type is for; returns its name. */
+export async function useModel(data: string, path: string, called = ''): Promise<string> {
   const app = await App.open({ dataDir: data });
   try {
-    const { id, name } = await app.models.import(path);
+    const { id, name } = await app.models.import(path, { name: called });
     await app.loader.activate(id);
     return name;
   } finally {

@@ -54,8 +54,8 @@ bool has_classifier(const GgufFile & file) { return file.find("cls.weight") || f
 
 // The prompt that Qwen3-Reranker was trained with (its model card); its answer is yes or no.
 const char * kQwen3Prompt =
-    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct provided. "
-    "Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n<|im_start|>user\n"
+    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct "
+    "provided. Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n<|im_start|>user\n"
     "<Instruct>: Given a web search query, retrieve relevant passages that answer the query\n"
     "<Query>: {query}\n<Document>: {document}<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n";
 
@@ -123,13 +123,13 @@ bool is_reranker(const GgufFile & file) {
 }
 
 Embedder::Embedder(const std::string & path, const ModelOptions & options)
-    : file_(path), threads_(usable_threads(options.threads), options.threads > 0) {
+    : file_(path), threads_(usable_threads(options.threads), options.threads > 0), ranks_(is_reranker(file_)) {
     const auto start = Clock::now();
     architecture_ = file_.string("general.architecture").value_or("");
     name_ = file_.string("general.name").value_or("");
     check_numbers(file_, architecture_);
     load(options.device);
-    if (is_reranker(file_)) prepare_ranking();
+    if (ranks_) prepare_ranking();
     if (llama_model_has_encoder(model_.get()) && llama_model_has_decoder(model_.get())) {
         throw unsupported(path, "it is an encoder with a decoder");
     }
@@ -345,6 +345,7 @@ float Embedder::score_one(std::vector<int32_t> & tokens) {
 }
 
 std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort) {
+    if (ranks_) throw Error("BAD_ARGUMENT", "A reranker gives no vectors.");
     file_.require_unchanged();
     std::vector<std::vector<int32_t>> tokens;
     for (const std::string & text : texts) tokens.push_back(cut(tokenize(text)));
@@ -360,6 +361,7 @@ std::vector<float> Embedder::embed(const std::vector<std::string> & texts, const
 
 std::vector<float> Embedder::rank(const std::string & query, const std::vector<std::string> & texts,
                                   const std::atomic<bool> * abort) {
+    if (!ranks_) throw Error("BAD_ARGUMENT", "An embedding model scores no passages.");
     file_.require_unchanged();
     std::vector<std::vector<int32_t>> tokens;
     for (const std::string & text : texts) tokens.push_back(pair(query, text));

@@ -38,11 +38,12 @@ class Embedder {
     int threads() const { return threads_.most(); }
     double load_ms() const { return load_ms_; }
 
-    // [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled within each text),
-    // MODEL_CHANGED.
+    // For embedding models: [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled
+    // within each text), MODEL_CHANGED; BAD_ARGUMENT for a reranker.
     std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
     // For rerankers: how likely each text answers the query, 0 to 1. A text is truncated so that both fit the context,
-    // and a query that would take more than half of it. ABORTED (polled within each text), MODEL_CHANGED.
+    // and a query that would take more than half of it. ABORTED (polled within each text), MODEL_CHANGED;
+    // BAD_ARGUMENT for an embedding model.
     std::vector<float> rank(const std::string & query, const std::vector<std::string> & texts,
                             const std::atomic<bool> * abort);
     // Tokens of a text, special ones included, whether it fits or not. Any thread may call it.
@@ -70,8 +71,9 @@ class Embedder {
     int dimension_ = 0, context_ = 0;
     ThreadCount threads_;
     int32_t begin_ = -1, end_ = -1;  // tokens; -1: the vocabulary adds its default
-    // Of rerankers: the prompt with {query} and {document}, if they have one; the tokens whose logits are compared, if
-    // they have no classifier; which of the classifier's outputs is the score.
+    bool ranks_;  // a reranker
+    // Its prompt with {query} and {document}, if it has one; the tokens whose logits are compared, if it has no
+    // classifier; which of the classifier's outputs is the score.
     std::string prompt_;
     int32_t yes_ = -1, no_ = -1;
     uint32_t label_ = 0, labels_ = 1;

@@ -154,6 +154,9 @@ TEST(a_bert_reranker_scores_as_its_classifier_over_the_vector_of_the_first_token
     CHECK(std::fabs(ranked[0] - sigmoid(score)) < 1e-3);
     CHECK(ranked[0] != ranked[1]);
     CHECK(e.rank("red", {"a green tree"}, nullptr)[0] == ranked[1]);
+    CHECK_EQ(error_code([&] { embed(e, {"red"}); }), std::string("BAD_ARGUMENT"));
+    Embedder other(bert("bert"), {1, "cpu"});
+    CHECK_EQ(error_code([&] { other.rank("red", {"red"}, nullptr); }), std::string("BAD_ARGUMENT"));
 }
 
 TEST(texts_too_long_for_a_reranker_are_truncated_at_their_end) {
@@ -245,9 +248,9 @@ TEST(a_header_says_whether_a_file_is_for_embedding) {
     CHECK(!is_embedding_model(GgufFile(bert("bert-reranker", "--pooling 4 --type f32"))));
     CHECK(is_reranker(GgufFile(bert("bert-reranker", "--pooling 4 --type f32"))));
     // A classifier whose file names no pooling.
-    CHECK(is_reranker(GgufFile(edited(bert("bert-reranker", "--pooling 4 --type f32"), "bert-classifier", [](gguf_context * h) {
-        gguf_remove_key(h, "bert.pooling_type");
-    }))));
+    const auto unpooled = [](gguf_context * h) { gguf_remove_key(h, "bert.pooling_type"); };
+    const std::string scored = bert("bert-reranker", "--pooling 4 --type f32");
+    CHECK(is_reranker(GgufFile(edited(scored, "bert-classifier", unpooled))));
     CHECK(!is_reranker(GgufFile(bert("bert"))));
     // Conversions that have no other indication than their name.
     const auto named = [](const std::string & name) {
