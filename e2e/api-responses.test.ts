@@ -104,7 +104,7 @@ describe('answers match a schema', () => {
   });
 
   test('or the schema is refused if it is unsupported', async () => {
-    const schema = { type: 'object', properties: { at: { type: 'string', format: 'date-time' } } };
+    const schema = { type: 'object', properties: { at: { type: 'string', format: 'iri' } } };
     const asked = client.responses.create({
       ...greedy,
       input: ASKED,

@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Engine, type Model } from '../engine/engine.ts';
+import { Gbnf } from '../testing/gbnf.ts';
 import { ANY_OBJECT, jsonGrammar, type JsonSchema } from './json-grammar.ts';
 
 const DEMO = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
@@ -85,6 +86,38 @@ const SCHEMAS: Record<string, JsonSchema> = {
     minItems: 6,
     maxItems: 12,
   },
+  'anything beside integers, with another type never': {
+    type: 'object',
+    properties: { city: { type: 'integer' } },
+    required: ['city'],
+    additionalProperties: true,
+  },
+  'numbers and texts within bounds': {
+    type: 'object',
+    properties: {
+      ratio: { type: 'number', exclusiveMinimum: 0, maximum: 0.25 },
+      cents: { type: 'number', multipleOf: 0.25, minimum: -2, exclusiveMaximum: 1e3 },
+      code: { type: 'string', pattern: '^[A-Z]{2}-\\d+$', maxLength: 6 },
+      smiles: { type: 'string', pattern: '^[\\u{1F600}-\\u{1F64F}"\\\\\\n]{1,3}$' },
+    },
+    required: ['ratio', 'cents', 'code', 'smiles'],
+  },
+  'all of several, one of several': {
+    allOf: [
+      { type: 'object', properties: { a: { type: 'integer', minimum: 3 } }, required: ['a'] },
+      { properties: { a: { maximum: 5 }, b: { type: ['string', 'null'], maxLength: 3 } }, required: ['b'] },
+    ],
+    oneOf: [
+      { properties: { kind: { const: 'x' } }, required: ['kind'] },
+      { properties: { kind: { const: 'y' }, more: { type: 'boolean' } }, required: ['kind'] },
+    ],
+  },
+  'keys by patterns': {
+    type: 'object',
+    patternProperties: { '^n': { type: 'integer' }, s$: { type: ['string', 'integer'], maxLength: 4 } },
+    propertyNames: { maxLength: 4 },
+    additionalProperties: { type: 'null' },
+  },
   'keys with marks': {
     type: 'object',
     properties: { 'a "b"\\': { type: 'integer' }, ключ: { enum: ['да'] } },
@@ -114,40 +147,98 @@ describe('what is written by a grammar', () => {
   });
 });
 
-test('bounds of integers allow each of their numbers and no other', () => {
+test('bounds allow each of their numbers and no other', () => {
   for (const [minimum, maximum] of [
     [0, 0],
     [-12, 105],
     [7, 1001],
     [-1000, -99],
     [89, 120],
+    [-2.5, 0.75],
   ] as const) {
-    const [root = ''] = jsonGrammar({ type: 'integer', minimum, maximum }).split('\n');
-    const pattern = root
-      .replace('root ::= ', '')
-      .replace(/ blank$/, '')
-      .replaceAll(/[" ]/g, '');
-    const allowed = new RegExp(`^(${pattern})$`);
-    for (let value = -1200; value <= 1200; value++)
-      expect([value, allowed.test(String(value))]).toEqual([value, value >= minimum && value <= maximum]);
+    const integers = new Gbnf(jsonGrammar({ type: 'integer', minimum, maximum: Math.ceil(maximum) }));
+    const quarters = new Gbnf(
+      jsonGrammar({ minimum, exclusiveMaximum: maximum, multipleOf: 0.25, type: 'number' }),
+    );
+    for (let value = -1200; value <= 1200; value += 0.25) {
+      const inside = value >= minimum && value <= maximum;
+      const whole = Number.isInteger(value) && value >= minimum && value <= Math.ceil(maximum);
+      expect([value, integers.allows(String(value))]).toEqual([value, whole]);
+      expect([value, quarters.allows(String(value))]).toEqual([value, inside && value < maximum]);
+    }
   }
 });
 
+test('no white space is written', () => {
+  const grammar = new Gbnf(jsonGrammar({ type: 'object', properties: { a: {} }, required: ['a'] }));
+  expect(grammar.allows('{"a":[1,{"b":"c d"}]}')).toBe(true);
+  for (const text of ['{"a": 1}', '{ "a":1}', '{"a":1} ', '{"a":[1, 2]}', '{"a":{"b": 1}}'])
+    expect([text, grammar.allows(text)]).toEqual([text, false]);
+  expect(new Gbnf(ANY_OBJECT).allows('{"a": 1}')).toBe(false);
+});
+
+test('a named property never has another type, however its key is written', () => {
+  const properties = { city: { type: 'integer' } };
+  const grammar = new Gbnf(jsonGrammar({ type: 'object', properties, additionalProperties: true }));
+  for (const text of ['{"city":3}', '{"town":"Paris"}', '{"city":3,"cit":[],"cityy":"x"}'])
+    expect([text, grammar.allows(text)]).toEqual([text, true]);
+  for (const text of ['{"city":"Paris"}', '{"\\u0063ity":"Paris"}', '{"a":1,"city":"Paris"}'])
+    expect([text, grammar.allows(text)]).toEqual([text, false]);
+});
+
+describe('without a word on it', () => {
+  test('nothing is added to named properties', () => {
+    const grammar = new Gbnf(jsonGrammar({ type: 'object', properties: { a: { type: 'null' } } }));
+    expect(['{}', '{"a":null}', '{"b":1}'].map((text) => grammar.allows(text))).toEqual([true, true, false]);
+  });
+
+  test('nothing is added to a tuple, and it is whole', () => {
+    const grammar = new Gbnf(
+      jsonGrammar({ prefixItems: [{ type: 'null' }, { type: 'boolean' }], type: 'array' }),
+    );
+    expect(['[null,true]', '[null]', '[null,true,1]'].map((text) => grammar.allows(text))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+});
+
+test('where objects may fit several alternatives, what tells them apart is written', () => {
+  const tag = (kind: string): JsonSchema => ({ type: 'object', properties: { kind: { const: kind } } });
+  const grammar = new Gbnf(jsonGrammar({ oneOf: [tag('a'), tag('b')] }));
+  expect(['{"kind":"a"}', '{"kind":"b"}', '{}'].map((text) => grammar.allows(text))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
 describe('unsupported schemas are rejected by path', () => {
+  const itself = { type: 'array', items: { $ref: '#' } };
   test.each([
-    [{ type: 'string', pattern: '^a' }, '#/pattern'],
-    [{ type: 'number', minimum: 3 }, '#/minimum'],
+    [{ type: 'string', pattern: '\\bx' }, '#/pattern'],
+    [{ type: 'string', pattern: '(?<=a)x' }, '#/pattern'],
+    [{ type: 'string', pattern: '(' }, '#/pattern'],
+    [{ type: 'string', pattern: '(?:a|b)*a(?:a|b){20}' }, '#/pattern'],
+    [{ type: 'string', pattern: '(?:a{1000}){1000}' }, '#/pattern'],
+    [{ type: 'number', multipleOf: 0.123456789 }, '#/multipleOf'],
     [{ type: 'integer', minimum: 3, maximum: 2 }, '#'],
     [{ type: 'integer', exclusiveMinimum: 2, exclusiveMaximum: 3 }, '#'],
     [{ type: 'array', minItems: 5, maxItems: 2 }, '#'],
     [{ type: 'string', minLength: 5, maxLength: 2 }, '#'],
     [{ type: 'array', minItems: 1, maxItems: 0 }, '#'],
+    [{ type: 'object', properties: { a: { type: 'array', minItems: 5, maxItems: 2 } }, required: ['a'] }, '#/properties/a'], // prettier-ignore
+    [{ allOf: [{ type: 'string' }, { type: 'null' }] }, '#'],
     [{ $ref: '#' }, '#/$ref'],
     [{ anyOf: [{ type: 'null' }, { $ref: '#' }] }, '#/anyOf/1/$ref'],
     [{ $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }, '#/$defs/a/anyOf/0/$ref'],
     [{ type: 'object', properties: { a: { oneOf: [] } } }, '#/properties/a/oneOf'],
-    [{ allOf: [{ type: 'string' }] }, '#/allOf'],
-    [{ type: 'array', items: { format: 'date', type: 'string' } }, '#/items/format'],
+    [{ oneOf: [{ type: 'object' }, { required: ['a'] }] }, '#/oneOf'],
+    [{ anyOf: [{ ...itself, minItems: 1 }, itself, { ...itself, minItems: 2 }] }, '#'],
+    [{ if: { type: 'string' } }, '#/if'],
+    [{ type: 'array', uniqueItems: true }, '#/uniqueItems'],
+    [{ type: 'array', items: { format: 'iri', type: 'string' } }, '#/items/format'],
     [{ type: 'text' }, '#/type'],
     [{ type: 'toString' }, '#/type'],
     [{ type: ['string', 'constructor'] }, '#/type'],
@@ -155,22 +246,48 @@ describe('unsupported schemas are rejected by path', () => {
     [{ $ref: 'http://example.com' }, '#/$ref'],
     [{ $ref: '#/%zz' }, '#/$ref'],
     [{ $ref: '#/toString' }, '#/$ref'],
-    [{ type: 'string', maxLength: 1e9 }, '#/maxLength'],
-    [{ type: 'object', properties: {}, required: ['a'] }, '#/required'],
+    [{ type: 'string', minLength: 1e9 }, '#/minLength'],
+    [{ type: 'array', minItems: 1.5 }, '#/minItems'],
+    [{ type: 'object', properties: {}, required: ['a'], additionalProperties: false }, '#'],
     [{ enum: [] }, '#/enum'],
+    [{ not: { type: 'object', required: ['a'] } }, '#/not'],
     [false, '#'],
   ])('%j', (schema: JsonSchema, at) => {
-    expect(() => jsonGrammar(schema)).toThrow(`${at} `);
+    expect(() => jsonGrammar(schema)).toThrow(`JSON schema: ${at} `);
   });
 
   test('what would be unrolled without measure', () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 100 }, (_, i) => [`p${i}`, { type: 'string', minLength: 900, maxLength: 1000 }]),
+      Array.from({ length: 100 }, (_, i) => [`p${i}`, { type: 'string', minLength: i, maxLength: 1000 }]),
     );
-    expect(() => jsonGrammar({ type: 'object', properties })).toThrow('# is too large');
+    expect(() => jsonGrammar({ type: 'object', properties })).toThrow('makes the schema too large');
+  });
+
+  test('alternatives that double with each level', () => {
+    const level = (i: number): JsonSchema => {
+      const items = { $ref: `#/$defs/${i + 1}` };
+      return {
+        anyOf: [
+          { type: 'array', items },
+          { type: 'array', items, minItems: 1, maxItems: i + 2 },
+        ],
+      };
+    };
+    const levels = Array.from({ length: 30 }, (_, i) => [i, { allOf: [level(i)], minItems: 1 }] as const);
+    const $defs = { ...Object.fromEntries(levels), 30: { type: 'null' } };
+    expect(() => jsonGrammar({ $ref: '#/$defs/0', $defs })).toThrow('begin alike');
   });
 
   test('what is nested without end', () => {
     expect(() => jsonGrammar(nested(10_000))).toThrow('# is nested too deeply');
   });
+});
+
+test('a length above the limit is no reason to refuse: what is written is shorter', () => {
+  const grammar = new Gbnf(jsonGrammar({ type: 'string', maxLength: 1e9 }));
+  expect(['a'.repeat(1000), 'a'.repeat(1001)].map((text) => grammar.allows(`"${text}"`))).toEqual([
+    true,
+    false,
+  ]);
+  expect(() => jsonGrammar({ type: 'string', format: 'uri', minLength: 1, maxLength: 2083 })).not.toThrow();
 });
