@@ -13,11 +13,12 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { mustRun, probe } from '../setup/process.mjs';
 import { SetupError } from '../setup/errors.mjs';
-import { MINILM_FILE, GEMMA_FILE, MODELS, SMOLLM2_FILE, VOCABULARIES } from './files.ts';
+import { MINILM_FILE, GEMMA_FILE, MODELS, SCHEMA_SUITE, SMOLLM2_FILE, VOCABULARIES } from './files.ts';
 
 interface PublishedModel {
   /** A file or a folder of files in MODELS. */
@@ -80,6 +81,16 @@ const PUBLISHED: PublishedModel[] = [
       mkdirSync(target);
       for (const name of readdirSync(models).filter((name) => name.startsWith('ggml-vocab-')))
         await concatenate([join(models, name)], join(target, name));
+    },
+  },
+  {
+    // JSON-Schema-Test-Suite, which the package contains. MIT.
+    file: SCHEMA_SUITE,
+    packages: ['jsonschema==4.26.0'],
+    source: true,
+    make: async (folder, target) => {
+      const [root = ''] = readdirSync(folder).filter((name) => !name.endsWith('.gz'));
+      await cp(join(folder, root, 'json', 'tests', 'draft2020-12'), target, { recursive: true });
     },
   },
 ];

@@ -1,3 +1,4 @@
+import { TooManyNodesError } from 'refa';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { Unsupported } from './languages.ts';
 
@@ -142,11 +143,14 @@ export function unsupportedSchema(at: string, why: string): KvasirError {
   return new KvasirError('BAD_ARGUMENT', `Unsupported JSON schema: ${at} ${why}.`);
 }
 
-/** Runs `make`; what cannot be held is reported with the path of its keyword. */
+/** Runs `make`; what cannot be held is reported with the path of its keyword. A RangeError is a full stack. */
 export function heldAt<T>(at: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    throw error instanceof Unsupported ? unsupportedSchema(at, error.message) : error;
+    if (error instanceof Unsupported) throw unsupportedSchema(at, error.message);
+    if (error instanceof TooManyNodesError) throw unsupportedSchema(at, 'makes the schema too large');
+    if (error instanceof RangeError) throw unsupportedSchema(at, 'is nested too deeply');
+    throw error;
   }
 }

@@ -11,6 +11,9 @@ import {
 
 export type Kind = 'object' | 'array';
 
+/** Whether no value fits both; or the name of a property that tells them apart where it is present. */
+type Disjoint = (one: Parts, other: Parts, kind: Kind) => boolean | string;
+
 const KEYWORDS = {
   object: ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'],
   array: ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems'],
@@ -24,14 +27,13 @@ const MOST_WAYS = 256;
  */
 export class Structures {
   readonly #parts: PartList;
-  readonly #disjoint: (one: Parts, other: Parts, kind: Kind) => boolean | string;
+  readonly #disjoint: Disjoint;
   readonly #known = new Map<string, readonly Parts[]>();
   readonly #open = new Set<string>();
   /** Parts for the values of `const` and `enum`. */
   readonly #literals = new Map<unknown, Record<string, unknown>>();
 
-  /** @param disjoint whether no value fits both; or else a property that tells them apart where it is there */
-  constructor(parts: PartList, disjoint: (one: Parts, other: Parts, kind: Kind) => boolean | string) {
+  constructor(parts: PartList, disjoint: Disjoint) {
     this.#parts = parts;
     this.#disjoint = disjoint;
   }
@@ -115,20 +117,17 @@ export class Structures {
 
   /** What fits one alternative must not fit another. Where a property tells them apart, it is always written. */
   #oneOf(alternatives: readonly Part[], kind: Kind, at: string): readonly Parts[] {
-    const ways = alternatives.map((each) => [...this.#part(each, kind)]);
-    for (const [i, some] of ways.entries())
-      for (const others of ways.slice(i + 1))
-        for (const [one, first] of some.entries())
-          for (const [other, second] of others.entries()) {
-            const disjoint = this.#disjoint(first, second, kind);
-            if (disjoint === true) continue;
-            if (disjoint === false)
-              throw unsupportedSchema(at, 'has alternatives that a value may fit together');
-            const needed = this.#required(disjoint, at);
-            some[one] = joined([...(some[one] ?? []), needed]);
-            others[other] = joined([...second, needed]);
-          }
-    return ways.flat();
+    const ways = alternatives.flatMap((each, branch) =>
+      this.#part(each, kind).map((parts) => ({ branch, parts })),
+    );
+    for (const [i, one] of ways.entries())
+      for (const other of ways.slice(i + 1).filter(({ branch }) => branch !== one.branch)) {
+        const disjoint = this.#disjoint(one.parts, other.parts, kind);
+        if (disjoint === true) continue;
+        if (disjoint === false) throw unsupportedSchema(at, 'has alternatives that a value may fit together');
+        for (const way of [one, other]) way.parts = joined([...way.parts, this.#required(disjoint, at)]);
+      }
+    return ways.map(({ parts }) => parts);
   }
 
   #required(name: string, at: string): Part {

@@ -1,11 +1,9 @@
-/**
- * The required tests of JSON-Schema-Test-Suite, where KVASIR_JSON_SCHEMA_SUITE is the path of a clone: what is valid can be written, and
- * nothing else.
- */
+/** The required tests of JSON-Schema-Test-Suite, which `npm run models` downloads: what is valid can be written, and nothing else. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { published, SCHEMA_SUITE } from '../../../tools/models/files.ts';
 import { Gbnf } from '../../testing/gbnf.ts';
 import { randomFrom } from '../../testing/random.ts';
 import { jsonGrammar, type JsonSchema } from '../json-grammar.ts';
@@ -16,8 +14,7 @@ interface Group {
   tests: { description: string; data: unknown; valid: boolean }[];
 }
 
-const SUITE = process.env['KVASIR_JSON_SCHEMA_SUITE'];
-const TESTS = join(SUITE ?? '', 'tests', 'draft2020-12');
+const SUITE = published(SCHEMA_SUITE);
 const FORMATS = ['date', 'time', 'date-time', 'duration', 'uuid', 'email', 'hostname', 'ipv4', 'ipv6', 'uri'];
 /** A format is no annotation here, and neither is a vocabulary optional. */
 const OTHERWISE = ['format.json', 'vocabulary.json'];
@@ -25,11 +22,11 @@ const REFUSED =
   /\/(dependentRequired|dependentSchemas|unevaluatedItems|unevaluatedProperties|contains|minContains|maxContains|minProperties|maxProperties|uniqueItems|if|then|else|\$dynamicRef|\$dynamicAnchor|\$anchor|\$id|not|oneOf|multipleOf|enum) |\$ref was not found|allows no value/;
 
 const files = SUITE
-  ? readdirSync(TESTS).filter((name) => name.endsWith('.json') && !OTHERWISE.includes(name))
+  ? readdirSync(SUITE).filter((name) => name.endsWith('.json') && !OTHERWISE.includes(name))
   : [];
 
 function groupsOf(file: string): Group[] {
-  return JSON.parse(readFileSync(join(TESTS, file), 'utf8')) as Group[];
+  return JSON.parse(readFileSync(join(SUITE ?? '', file), 'utf8')) as Group[];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -37,34 +37,40 @@ export class TextRules {
     return made;
   }
 
-  #written({ initial, finals }: Language): string {
+  #written(language: Language): string {
     const names = new Map<string, string>();
-    const numbers = new Map<State, number>();
+    const numbers = numbered(language);
+    const entries = entriesOf(numbers);
     const open: [name: string, state: State, place: Place][] = [];
-    const next = (state: State, place: Place): string => {
-      const isFinal = finals.has(state as DFA.Node);
-      if (isFinal && state.out.isEmpty) return place === 'string' ? QUOTE : '';
-      const [way, ...others] = waysFrom(state);
-      if (place === 'string' && isFinal && way?.[0] === state && others.length === 0 && isAny(way[1]))
-        return `char* ${QUOTE}`;
-      if (!isFinal && way && others.length === 0)
-        return `${this.#characters(way[1], place)} ${next(way[0], placeAfter(way[1], place))}`;
-      numbers.set(state, numbers.get(state) ?? numbers.size);
+    const isFinal = (state: State): boolean => language.finals.has(state as DFA.Node);
+    const named = (state: State, place: Place): string => {
       const key = `${place}${numbers.get(state)}`;
-      const known = names.get(key);
-      if (known !== undefined) return known;
-      const name = this.#book.reserve();
+      const name = names.get(key) ?? this.#book.reserve();
+      if (!names.has(key)) open.push([name, state, place]);
       names.set(key, name);
-      open.push([name, state, place]);
       return name;
     };
-    const first = next(initial, 'bare');
+    /** A state with one way in and one out needs no rule. */
+    const from = (start: State, begun: Place): string => {
+      let [state, place, text] = [start, begun, ''];
+      for (;;) {
+        const [way, ...others] = waysFrom(state);
+        if (!way) return `${text}${place === 'string' ? QUOTE : ''}`;
+        if (isFinal(state) && way[0] === state && others.length === 0 && place === 'string' && isAny(way[1]))
+          return `${text}char* ${QUOTE}`;
+        if (isFinal(state) || others.length > 0 || entries.get(state) !== 1)
+          return `${text}${named(state, place)}`;
+        text += `${this.#characters(way[1], place)} `;
+        [state, place] = [way[0], placeAfter(way[1], place)];
+      }
+    };
+    const first = from(language.initial, 'bare');
     for (let each = open.pop(); each; each = open.pop()) {
       const [name, state, place] = each;
       const ways = waysFrom(state).map(
-        ([target, ranges]) => `${this.#characters(ranges, place)} ${next(target, placeAfter(ranges, place))}`,
+        ([target, ranges]) => `${this.#characters(ranges, place)} ${from(target, placeAfter(ranges, place))}`,
       );
-      if (finals.has(state as DFA.Node)) ways.push(place === 'string' ? QUOTE : '""');
+      if (isFinal(state)) ways.push(place === 'string' ? QUOTE : '""');
       this.#book.define(name, ways.join(' | '));
     }
     return first;
@@ -148,16 +154,32 @@ export function literal(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-/** The same for equal languages. */
-function signature({ initial, finals }: Language): string {
+/** The states of a language, each with its place in an order that is the same for equal languages. */
+function numbered({ initial }: Language): ReadonlyMap<State, number> {
   const numbers = new Map<State, number>([[initial, 0]]);
-  const lines: string[] = [];
-  for (const state of numbers.keys()) {
-    const ways = waysFrom(state).map(([target, ranges]) => {
-      numbers.set(target, numbers.get(target) ?? numbers.size);
-      return `${ranges.map(({ min, max }) => `${min}-${max}`).join()}>${numbers.get(target)}`;
-    });
-    lines.push(`${finals.has(state as DFA.Node) ? '!' : ''}${ways.join(' ')}`);
+  for (const state of numbers.keys())
+    for (const [target] of waysFrom(state)) numbers.set(target, numbers.get(target) ?? numbers.size);
+  return numbers;
+}
+
+/** How many states lead to each; the first is entered at the start too. */
+function entriesOf(numbers: ReadonlyMap<State, number>): ReadonlyMap<State, number> {
+  const entries = new Map<State, number>();
+  for (const [state, number] of numbers) {
+    if (number === 0) entries.set(state, (entries.get(state) ?? 0) + 1);
+    for (const [target] of waysFrom(state)) entries.set(target, (entries.get(target) ?? 0) + 1);
   }
+  return entries;
+}
+
+/** The same for equal languages. */
+function signature(language: Language): string {
+  const numbers = numbered(language);
+  const lines = Array.from(numbers.keys(), (state) => {
+    const ways = waysFrom(state).map(
+      ([target, ranges]) => `${ranges.map(({ min, max }) => `${min}-${max}`).join()}>${numbers.get(target)}`,
+    );
+    return `${language.finals.has(state as DFA.Node) ? '!' : ''}${ways.join(' ')}`;
+  });
   return lines.join('\n');
 }
