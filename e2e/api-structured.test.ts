@@ -1,5 +1,5 @@
 /** Answers that match a schema, with the clients' own helpers, which also parse the answer. */
-import { generateObject } from 'ai';
+import { generateText, Output } from 'ai';
 import { createOpenAI } from '@ai-sdk/openai';
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
@@ -48,14 +48,14 @@ test("zod's types with OpenAI's client", async () => {
 test("zod's types with the AI SDK, in chat and in responses", async () => {
   const openai = createOpenAI({ baseURL: api.server.baseURL, apiKey: KEY });
   for (const model of [openai.chat(DEMO), openai(DEMO)]) {
-    const { object } = await generateObject({
+    const { output } = await generateText({
       model,
       temperature: 0,
       prompt: ASKED,
-      schema: OPEN,
+      output: Output.object({ schema: OPEN }),
       providerOptions: { openai: { strictJsonSchema: false } },
     });
-    expect(OPEN.safeParse(object).error).toBeUndefined();
+    expect(OPEN.safeParse(output).error).toBeUndefined();
   }
 });
 

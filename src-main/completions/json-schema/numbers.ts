@@ -1,10 +1,10 @@
-/** Regular expressions of the numbers that may be written, without -0 and what is too large for a double. */
-const EXPONENT = String.raw`[eE](?:[-+]?[12]?\d{1,2}|[-+]?30[0-7])`;
-const ABOVE_ZERO = String.raw`(?:[1-9]\d{0,15}(?:\.\d{1,16})?|0\.\d{0,15}[1-9]|[1-9](?:\.\d{1,16})?${EXPONENT})`;
-export const NUMBER = `0|-?${ABOVE_ZERO}`;
 export const INTEGER = String.raw`0|-?[1-9]\d{0,15}`;
-/** Without an exponent, so that bounds compare digits. */
-export const DECIMAL = String.raw`0|-?(?:[1-9]\d{0,15}(?:\.\d{1,16})?|0\.\d{0,15}[1-9])`;
+/**
+ * Each number in one way only, and with so few digits that no other has its double: so that what a schema excludes is excluded in every
+ * notation. Not followed by anything.
+ */
+export const DECIMAL = String.raw`${INTEGER}|-?(?=[0-9.]{3,16}$)(?:0|[1-9]\d*)\.\d*[1-9]`;
+export const NUMBER = String.raw`${DECIMAL}|-?[1-9](?:\.\d{0,13}[1-9])?e-(?:[7-9]|[1-9]\d|[12]\d\d)`;
 /** Short enough that no two of them are the same double: what is below a bound as text is so as a number. */
 export const EXACT = '-?[0-9.]{1,16}';
 /** More digits than a number may have. */

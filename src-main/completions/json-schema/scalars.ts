@@ -1,5 +1,5 @@
 import { FORMATS } from './formats.ts';
-import { Languages, type Language } from './languages.ts';
+import type { Language, Languages } from './languages.ts';
 import { atLeast, DECIMAL, digitsOf, EXACT, INTEGER, NUMBER } from './numbers.ts';
 import {
   leastOf,

@@ -62,7 +62,10 @@ export class Structures {
     if (typeof schema === 'boolean') return schema ? [[]] : [];
     if ('type' in schema && ![schema['type']].flat().includes(kind)) return [];
     let ways: readonly Parts[] = KEYWORDS[kind].some((keyword) => keyword in schema) ? [[part]] : [[]];
-    for (const [keyword, value] of Object.entries(schema)) {
+    // What the other keywords leave no way for need not be told apart.
+    const isLast = ([keyword]: [string, unknown]): number => (keyword === 'oneOf' ? 1 : 0);
+    for (const [keyword, value] of Object.entries(schema).sort((one, other) => isLast(one) - isLast(other))) {
+      if (ways.length === 0) return ways;
       const allowed = this.#keyword(part, kind, keyword, value);
       if (allowed) ways = crossed(ways, allowed, `${at}/${keyword}`);
     }

@@ -1,4 +1,4 @@
-import { DFA } from 'refa';
+import type { DFA } from 'refa';
 import type { Language } from './languages.ts';
 
 type State = DFA.ReadonlyNode;
