@@ -8,6 +8,7 @@ import { Engine, type ChunkKv, type Model, type Segment, type Strategy } from '.
 import { randomTokens } from '../tools/parity/compare.ts';
 
 const shape = { type: 'f16', layers: 3, embd: 256, heads: 4, 'kv-heads': 2, 'head-dim': 64, ff: 512 };
+const DEMO = join(import.meta.dirname, '..', 'resources', 'models', 'kvasir-demo.gguf');
 const FULL = { kind: 'full' } as const;
 
 let engine: Engine;
@@ -97,6 +98,31 @@ describe('a session in each of its states', () => {
     expect(result.tokens.length).toBeLessThan(400);
     expect(Array.from(result.tokens)).toEqual(seen);
     session.dispose();
+  });
+
+  test('drafts change no token of an answer that quotes, nor its log-probabilities', async () => {
+    const demo = await engine.loadModel(DEMO, { device: 'cpu' });
+    const list = '- Ada Lund sits at desk 101.\n- Bo Berg sits at desk 102.\n- Cy Dahl sits at desk 103.\n';
+    const tokens = demo.tokenize(`${list}\n${list}\n- Ada Lund sits`);
+    const answer = async (drafting: 'off' | 'always', maxTokens: number) => {
+      const session = demo.createSession(512);
+      await session.append([{ kind: 'compute', tokens }], FULL);
+      const seen: unknown[] = [];
+      const sampling = { drafting, chances: 1, repeatPenalty: 1.05, grammar: 'root ::= [^<]*' };
+      const onToken = (...sampled: unknown[]): number => seen.push(sampled);
+      const result = await session.generate({ maxTokens, sampling, onToken });
+      const logits = session.logits();
+      session.dispose();
+      return { ...result, seen, logits };
+    };
+    const without = await answer('off', 40);
+    const drafted = await answer('always', 40);
+    expect(drafted.seen).toEqual(without.seen);
+    expect(drafted.logits).toEqual(without.logits);
+    expect(without.drafted).toBe(0);
+    expect(drafted.accepted).toBeGreaterThan(5);
+    expect(drafted.drafted).toBeGreaterThanOrEqual(drafted.accepted);
+    demo.dispose();
   });
 
   test('a full context ends generation', async () => {

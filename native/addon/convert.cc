@@ -124,6 +124,16 @@ LoadOptions load_options_from(const Napi::Value & v) {
     return options;
 }
 
+namespace {
+Drafting drafting_from(const Napi::Value & v) {
+    const std::string name = string_from(v, "sampling.drafting");
+    if (name == "off") return Drafting::off;
+    if (name == "measured") return Drafting::measured;
+    if (name == "always") return Drafting::always;
+    type_error(v, "sampling.drafting", "off, measured or always");
+}
+}  // namespace
+
 Sampling sampling_from(const Napi::Value & v) {
     Napi::Object o = object_from(v, "sampling");
     Sampling s;
@@ -139,6 +149,7 @@ Sampling sampling_from(const Napi::Value & v) {
     s.seed = uint32_t(seed);
     if (!o.Get("chances").IsUndefined()) s.chances = int_from(o.Get("chances"), "sampling.chances");
     if (!o.Get("grammar").IsUndefined()) s.grammar = string_from(o.Get("grammar"), "sampling.grammar");
+    if (!o.Get("drafting").IsUndefined()) s.drafting = drafting_from(o.Get("drafting"));
     return s;
 }
 

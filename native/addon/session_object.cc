@@ -148,6 +148,8 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
         o.Set("tokens", tokens_to(e, f.generated.tokens));
         o.Set("stop", f.generated.stop);
         o.Set("ms", f.generated.ms);
+        o.Set("drafted", f.generated.drafted);
+        o.Set("accepted", f.generated.accepted);
         return o;
     }, {callback}, {s.get(), Turn::Request{.is_short = true}, true});
 }

@@ -20,6 +20,7 @@ struct Generated {
     std::vector<int32_t> tokens;
     std::string stop;  // eos, length, aborted, context
     double ms = 0;
+    int drafted = 0, accepted = 0;  // tokens that were computed before they were sampled; of these, the right ones
 };
 
 class AnySession {

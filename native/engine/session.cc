@@ -40,26 +40,29 @@ AppendReport Session::append_once(const std::vector<Segment> & segments, const S
     trace_ = {};
     recipe_.reset();
     std::optional<Recipe> recipe;
-    if (int(exact_.size()) == length_) recipe = Recipe{exact_, segments, strategy, loading};
-    Fuse fuse(*model_, cache_, segments, strategy, loading, length_, capacity_);
+    const int begin = length();
+    if (exact_ == begin) recipe = Recipe{tokens_, segments, strategy, loading};
+    Fuse fuse(*model_, cache_, segments, strategy, loading, begin, capacity_);
+    const int end = begin + fuse.prompt().size();
     if (observe > 0) fuse.observe(trace_, observe);
     model_->require_unchanged();
     priority_ = model_->scheduler()->priority();
-    wait_for_memory(length_ + fuse.tokens(), abort);
+    wait_for_memory(end, abort);
     try {
-        cache_.allocate(length_, length_ + fuse.tokens());
+        cache_.allocate(begin, end);
         model_->scheduler()->memory().has_memory();
-        cache_.advise_huge_pages(length_, length_ + fuse.tokens());
+        cache_.advise_huge_pages(begin, end);
         std::vector<float> logits;
         AppendReport report = fuse.run(logits, abort, progress);
-        require_numbers(logits, length_ + fuse.tokens());
+        require_numbers(logits, end);
         logits_ = std::move(logits);
-        if (int(exact_.size()) == length_ && report.tokens > 1) cache_full_blocks(fuse.plain_tokens());
-        length_ += report.tokens;
+        const Prompt & prompt = fuse.prompt();
+        tokens_.insert(tokens_.end(), prompt.tokens.begin(), prompt.tokens.end());
+        if (exact_ == begin && prompt.size() > 1) exact_ += prompt.plain_tokens(), cache_full_blocks();
         if (recipe && recipe->hold_files()) recipe_ = std::move(recipe);
         return report;
     } catch (...) {
-        cache_.truncate(length_);
+        cache_.truncate(begin);
         throw;
     }
 }
@@ -78,7 +81,7 @@ bool Session::Recipe::hold_files() {
 // Running answers continue and release their memory at the end: a prompt waits for that rather than taking more.
 void Session::wait_for_memory(int end, const std::atomic<bool> * abort) {
     MemoryArbiter & memory = model_->scheduler()->memory();
-    const int missing = cache_.missing(length_, end), own = int(cache_.block_table().size());
+    const int missing = cache_.missing(length(), end), own = int(cache_.block_table().size());
     if (missing == 0) return;
     const auto may = [&] {
         if (memory.is_spoken_for()) return false;
@@ -101,12 +104,16 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
     const auto start = Clock::now();
     Sampler sampler(sampling, model_->vocab());
     Generated out;
-    DecodeBatch & batch = model_->scheduler()->batch();
     std::optional<Turn> turn;
+    std::optional<Drafts> drafts;
     const struct AtEnd {
         Session & session;
-        ~AtEnd() { session.recipe_.reset(); }
-    } at_end{*this};
+        const int reserved;
+        ~AtEnd() {
+            session.recipe_.reset();
+            session.cache_.truncate(std::max(session.length(), reserved));  // releases the memory of wrong drafts
+        }
+    } at_end{*this, int(cache_.block_table().size()) * kKvBlock};
     out.stop = "length";
     const auto aborted = [&] { return abort && abort->load(); };
     while (int(out.tokens.size()) < max_tokens) {
@@ -114,16 +121,15 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
         const Sampled sampled = sampler.sample(logits_);
         const int32_t token = sampled.token;
         if (model_->vocab().ends_generation(token)) { out.stop = "eos"; break; }
-        if (length_ >= capacity_) { out.stop = "context"; break; }
+        if (length() >= capacity_) { out.stop = "context"; break; }
         out.tokens.push_back(token);
         if (on_token && !on_token(sampled)) { out.stop = "aborted"; break; }
         // Not before: the first token is sampled from the prompt's logits, and must not wait for another request's
         // layer.
         if (out.tokens.size() == 1) begin_steps(turn);
+        if (!drafts) drafts.emplace(tokens_, sampling.drafting);
         try {
-            do make_room_for_token();
-            while (!batch.decode({token, length_, &cache_, &logits_}, abort));
-            require_numbers(logits_, length_ + 1);
+            step(token, *drafts, max_tokens - int(out.tokens.size()), abort);
         } catch (const Error & e) {
             logits_.clear();  // they belong to no token that the session holds
             if (e.code != "ABORTED") {
@@ -133,10 +139,11 @@ Generated Session::generate(int max_tokens, const Sampling & sampling, const std
             out.stop = "aborted";
             break;
         }
-        ++length_;
+        tokens_.push_back(token);
         if (recipe_) recipe_->generated.push_back(token);
     }
     if (given_back_) restore();
+    if (drafts) out.drafted = drafts->drafted(), out.accepted = drafts->accepted();
     out.ms = ms_since(start);
     return out;
 }
@@ -149,17 +156,43 @@ void Session::begin_steps(std::optional<Turn> & turn) {
     if (recipe_) scheduler.memory().may_give_back([this] { give_back(); });
 }
 
+// Makes logits_ those after `token`.
+void Session::step(int32_t token, Drafts & drafts, int most_drafts, const std::atomic<bool> * abort) {
+    if (drafts.take(token, logits_)) return;
+    DecodeBatch & batch = model_->scheduler()->batch();
+    std::vector<DecodeRow> rows;
+    do {
+        make_room_for_token();
+        const int begin = length();
+        const int most = std::min(most_drafts, capacity_ - begin - 1);
+        std::vector<int32_t> next = drafts.next(most, batch.sequences_in_step(), batch.times());
+        const int end = begin + 1 + int(next.size());
+        // Drafts do not take memory from other answers.
+        if (cache_.pool().fits(cache_.missing(begin, end))) cache_.allocate(begin, end);
+        else next.clear();
+        rows = {{token, begin, &cache_, &logits_}};
+        drafts.add_rows(next, rows);
+    } while (!batch.decode(rows, abort));
+    const int end = length() + int(rows.size());
+    require_numbers(logits_, end);
+    const int finite = length() + 1 + drafts.drop_not_finite();
+    // Drafts outlive their memory: restore() recomputes those that became tokens.
+    if (!given_back_) cache_.wipe(finite, end);
+}
+
 void Session::make_room_for_token() {
     if (given_back_) restore();
-    const int missing = cache_.missing(length_, length_ + 1);
+    const int missing = cache_.missing(length(), length() + 1);
     while (missing > 0 && !given_back_ && !cache_.pool().fits(missing) && model_->scheduler()->memory().take_back()) {}
     if (given_back_) restore();  // this session was last in line, and has been admitted again
-    cache_.allocate(length_, length_ + 1);
+    cache_.allocate(length(), length() + 1);
 }
 
 // The thread that has the turn calls this.
 void Session::give_back() {
-    if (!all_finite(logits_)) cache_.wipe(length_, std::min(length_ + 1, int(cache_.block_table().size()) * kKvBlock));
+    // What the step wrote, which may not be finite, and was not checked.
+    const int end = std::min(length() + DecodeBatch::kMostRows, int(cache_.block_table().size()) * kKvBlock);
+    if (cache_.missing(length(), end) == 0) cache_.wipe(length(), end);
     cache_.truncate(0);
     given_back_ = true;
 }
@@ -169,26 +202,26 @@ void Session::give_back() {
 void Session::restore() {
     given_back_ = false;
     // Takes as long as a prompt, so others take turns meanwhile.
-    const Scheduler::AsPrompt as_prompt(*model_->scheduler(), length_);
+    const Scheduler::AsPrompt as_prompt(*model_->scheduler(), length());
     const Recipe recipe = std::move(*recipe_);
     const std::vector<float> logits = std::move(logits_);
-    const int end = length_;
-    length_ = 0, exact_.clear(), hashes_.clear();
+    const int end = length();
+    tokens_.clear(), exact_ = 0, hashes_.clear();
     adopt(recipe.adopted);
     // Some more than it had: otherwise the next block that an older answer needs would take it back again.
     wait_for_memory(std::min(end + kRoomAhead, capacity_), nullptr);
-    cache_.allocate(length_, end);
+    cache_.allocate(length(), end);
     // Separately, as before: a single row uses another kernel than one among others.
-    if (length_ < int(recipe.adopted.size())) {
-        append({{{recipe.adopted.begin() + length_, recipe.adopted.end()}}}, {.name = "full"}, nullptr, nullptr);
+    if (length() < int(recipe.adopted.size())) {
+        append({{{recipe.adopted.begin() + length(), recipe.adopted.end()}}}, {.name = "full"}, nullptr, nullptr);
     }
     append(recipe.segments, recipe.strategy, nullptr, nullptr, recipe.loading);
     for (const int32_t token : recipe.generated) {
-        cache_.allocate(length_, length_ + 1);
-        model_->scheduler()->batch().decode({token, length_, &cache_, &logits_}, nullptr);
-        ++length_;
+        cache_.allocate(length(), length() + 1);
+        model_->scheduler()->batch().decode({{token, length(), &cache_, &logits_}}, nullptr);
+        tokens_.push_back(token);
     }
-    require(length_ == end, "a restored session has its former length");
+    require(length() == end, "a restored session has its former length");
     recipe_ = recipe;
     logits_ = logits;
     model_->scheduler()->memory().may_give_back([this] { give_back(); });
@@ -196,11 +229,11 @@ void Session::restore() {
 
 void Session::truncate(int length) {
     recipe_.reset();
-    require(length >= 0 && length <= length_, "truncate: length out of range");
-    if (length < length_) logits_.clear();  // they belong to the longer text
-    length_ = length;
+    require(length >= 0 && length <= this->length(), "truncate: length out of range");
+    if (length < this->length()) logits_.clear();  // they belong to the longer text
+    tokens_.resize(size_t(length));
     cache_.truncate(length);
-    exact_.resize(std::min(exact_.size(), size_t(length)));
+    exact_ = std::min(exact_, length);
     hashes_.resize(std::min(hashes_.size(), size_t(length / kKvBlock)));
 }
 
@@ -209,47 +242,46 @@ void Session::truncate(int length) {
 // next. MODEL_NUMBERS, MODEL_CHANGED.
 void Session::require_numbers(const std::vector<float> & logits, int end) {
     const bool numbers = all_finite(logits);
-    if (!numbers && !given_back_) cache_.wipe(length_, end);
+    if (!numbers && !given_back_) cache_.wipe(length(), end);
     model_->require_unchanged();
     if (!numbers) throw no_numbers();
 }
 
 // Makes whole blocks findable by their tokens. Blended KV never is, since it is valid only next to its chunks; nor is
 // decoded KV, whose last bits differ from those of a prefill.
-void Session::cache_full_blocks(const std::vector<int32_t> & plain) {
-    exact_.insert(exact_.end(), plain.begin(), plain.end());
-    while ((hashes_.size() + 1) * kKvBlock <= exact_.size()) {
+void Session::cache_full_blocks() {
+    while (int(hashes_.size() + 1) * kKvBlock <= exact_) {
         const size_t i = hashes_.size();
-        const int32_t * tokens = exact_.data() + i * kKvBlock;
+        const int32_t * tokens = tokens_.data() + i * kKvBlock;
         hashes_.push_back(hash_block(i == 0 ? cache_.pool().root() : hashes_.back(), tokens, kKvBlock));
         cache_.cache_block(i, hashes_.back(), {tokens, tokens + kKvBlock});
     }
 }
 
 int Session::adopt(const std::vector<int32_t> & tokens) {
-    require(length_ == 0, "adopt: the session must be empty");
+    require(tokens_.empty(), "adopt: the session must be empty");
     for (const auto & [hash, block] : cache_.pool().cached_prefix(tokens)) {
-        if (length_ + kKvBlock + 2 > int(tokens.size()) || length_ + kKvBlock > capacity_) break;
+        const int end = exact_ + kKvBlock;
+        if (end + 2 > int(tokens.size()) || end > capacity_) break;
         cache_.append_block(block);
         hashes_.push_back(hash);
-        length_ += kKvBlock;
+        exact_ = end;
     }
-    exact_.assign(tokens.begin(), tokens.begin() + length_);
+    tokens_.assign(tokens.begin(), tokens.begin() + exact_);
     logits_.clear();
-    return length_;
+    return exact_;
 }
 
 std::shared_ptr<Session> Session::fork(int length) const {
-    require(length >= 0 && length <= length_, "fork: length out of range");
+    require(length >= 0 && length <= this->length(), "fork: length out of range");
     auto copy = std::make_shared<Session>(model_, capacity_, &cache_.pool());
     copy->cache_.share_prefix(cache_, length);
-    copy->length_ = length;
-    copy->exact_ = exact_, copy->hashes_ = hashes_;
+    copy->tokens_ = tokens_, copy->exact_ = exact_, copy->hashes_ = hashes_;
     copy->truncate(length);
     return copy;
 }
 
-void Session::reserve(int tokens) { cache_.allocate(length_, std::min(std::max(tokens, length_), capacity_)); }
+void Session::reserve(int tokens) { cache_.allocate(length(), std::min(std::max(tokens, length()), capacity_)); }
 
 void Session::warm(int begin, int end) {
     const int last = std::min(end, int(cache_.block_table().size()) * kKvBlock);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "any_session.h"
+#include "engine/drafting/drafts.h"
 #include "model.h"
 
 namespace kvasir {
@@ -32,7 +33,7 @@ class Session : public AnySession {
     void warm(int begin, int end) override;
     bool uses_devices() const override;
 
-    int length() const override { return length_; }
+    int length() const override { return int(tokens_.size()); }
     int capacity() const override { return capacity_; }
     const std::vector<float> & logits() const override { return logits_; }
 
@@ -46,8 +47,9 @@ class Session : public AnySession {
     // Of the last append.
     const AttentionTrace & trace() const { return trace_; }
     // Samples and decodes until the model ends the text, `max_tokens` is reached, `abort` is set, or on_token returns
-    // false. Needs the logits of the last append or generate; truncate() to fewer tokens drops them, and so does an
-    // abort between two tokens. MODEL_NUMBERS, MODEL_CHANGED: an append must precede the next call.
+    // false. Drafted tokens come several at a time. Needs the logits of the last append or generate; truncate() to
+    // fewer tokens drops them, and so does an abort between two tokens. MODEL_NUMBERS, MODEL_CHANGED: an append must
+    // precede the next call.
     Generated generate(int max_tokens, const Sampling & sampling, const std::atomic<bool> * abort,
                        const OnToken & on_token) override;
     void truncate(int length) override;
@@ -75,18 +77,21 @@ class Session : public AnySession {
         bool hold_files();
     };
     void begin_steps(std::optional<Turn> & turn);
+    // `most_drafts`: 0 without any.
+    void step(int32_t token, Drafts & drafts, int most_drafts, const std::atomic<bool> * abort);
     void make_room_for_token();
     void give_back();
     void restore();
     void require_numbers(const std::vector<float> & logits, int end);
-    void cache_full_blocks(const std::vector<int32_t> & plain);
+    void cache_full_blocks();
 
     std::shared_ptr<Model> model_;
-    int capacity_, length_ = 0;
+    int capacity_;
     KvCache cache_;
-    // The tokens from position 0 whose KV depends only on their ids, computed in passes of many rows; and the hashes of
-    // the whole blocks among them.
-    std::vector<int32_t> exact_;
+    std::vector<int32_t> tokens_;
+    // The number of tokens from position 0 whose KV depends only on their ids, computed in passes of many rows; and the
+    // hashes of the whole blocks among them.
+    int exact_ = 0;
     std::vector<BlockHash> hashes_;
     std::vector<float> logits_;
     AttentionTrace trace_;

@@ -31,6 +31,7 @@ struct Asked {
     std::vector<Segment> segments;
     StrategySpec strategy;
     int max_tokens;
+    Drafting drafting = Drafting::off;
 };
 
 Answer answer(const std::shared_ptr<Model> & m, const Asked & asked,
@@ -40,13 +41,14 @@ Answer answer(const std::shared_ptr<Model> & m, const Asked & asked,
     session.append(asked.segments, asked.strategy, nullptr, nullptr);
     a.prompt_logits = session.logits();
     appended();
-    a.tokens = session.generate(asked.max_tokens, {}, nullptr, nullptr).tokens;
+    a.tokens = session.generate(asked.max_tokens, {.drafting = asked.drafting}, nullptr, nullptr).tokens;
     a.logits = session.logits();
     return a;
 }
 
-// Runs all concurrently, each on its own thread, as the addon does.
-std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<Asked> & all) {
+// Runs all concurrently, each on its own thread, as the addon does; some with drafts.
+std::vector<Answer> answers(const std::shared_ptr<Model> & m, std::vector<Asked> all) {
+    for (size_t i = 0; i < all.size(); i += 2) all[i].drafting = Drafting::always;
     std::vector<Answer> out(all.size());
     std::vector<std::thread> threads;
     for (size_t i = 0; i < all.size(); ++i) {
@@ -77,7 +79,7 @@ std::pair<Answer, Answer> two_answers(const std::shared_ptr<Model> & m, const As
             if (at_token) at_token(n, is_older);
             return true;
         };
-        a.tokens = session.generate(asked.max_tokens, {}, nullptr, on_token).tokens;
+        a.tokens = session.generate(asked.max_tokens, {.drafting = asked.drafting}, nullptr, on_token).tokens;
         a.logits = session.logits();
         return a;
     };
@@ -118,7 +120,7 @@ void same_as_alone(const std::shared_ptr<Model> & m) {
     std::vector<Answer> alone;
     for (const Asked & asked : all) alone.push_back(answer(m, asked));
     const DecodeBatch & batch = m->scheduler()->batch();
-    const int64_t steps = batch.steps(), rows = batch.rows();
+    const int64_t steps = batch.steps(), sequences = batch.sequences();
     const std::vector<Answer> together = answers(m, all);
     for (size_t i = 0; i < all.size(); ++i) {
         CHECK(together[i].prompt_logits == alone[i].prompt_logits);
@@ -126,7 +128,7 @@ void same_as_alone(const std::shared_ptr<Model> & m) {
         CHECK(together[i].logits == alone[i].logits);
     }
     // They did decode together; otherwise this test proves nothing.
-    CHECK(batch.rows() - rows > 2 * (batch.steps() - steps));
+    CHECK(batch.sequences() - sequences > 2 * (batch.steps() - steps));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST(a_prompt_interrupted_by_a_step_continues_before_an_equal_one_begins) {
         desk.threads.emplace_back([&] {
             const Turn turn(desk.scheduler, {.is_short = true});
             std::vector<float> logits;
-            for (int t = 0; t < 2; ++t) desk.scheduler.batch().decode({0, 0, nullptr, &logits}, nullptr);
+            for (int t = 0; t < 2; ++t) desk.scheduler.batch().decode({{0, 0, nullptr, &logits}}, nullptr);
         });
         desk.compute("a", {.rows = 100}, 3, 10, DecodeBatch::kTokenMs);  // after one batch the second token is due
         desk.compute("b", {.rows = 100}, 3, 10);
@@ -322,7 +322,7 @@ TEST(tokens_of_many_answers_are_computed_in_one_step) {
                 waits = true;
                 const Turn turn(desk.scheduler, {.is_short = true});
                 std::vector<float> logits;
-                for (int t = 0; t < 3; ++t) desk.scheduler.batch().decode({0, 0, nullptr, &logits}, nullptr);
+                for (int t = 0; t < 3; ++t) desk.scheduler.batch().decode({{0, 0, nullptr, &logits}}, nullptr);
             });
             while (!waits) std::this_thread::yield();
         }
@@ -336,7 +336,7 @@ TEST(tokens_of_many_answers_are_computed_in_one_step) {
     }
     CHECK_EQ(rows, size_t(60));
     CHECK(desk.steps.size() <= 6);
-    CHECK_EQ(desk.scheduler.batch().rows(), int64_t(60));
+    CHECK_EQ(desk.scheduler.batch().sequences(), int64_t(60));
 }
 
 TEST(a_failed_step_fails_all_of_its_rows_and_an_abort_only_its_own) {
@@ -347,7 +347,7 @@ TEST(a_failed_step_fails_all_of_its_rows_and_an_abort_only_its_own) {
         threads.emplace_back([&] {
             const Turn turn(scheduler, {.is_short = true});
             std::vector<float> logits;
-            const auto decode = [&] { scheduler.batch().decode({0, 0, nullptr, &logits}, nullptr); };
+            const auto decode = [&] { scheduler.batch().decode({{0, 0, nullptr, &logits}}, nullptr); };
             failed += error_code(decode) == "OUT_OF_MEMORY";
         });
     }
@@ -358,5 +358,5 @@ TEST(a_failed_step_fails_all_of_its_rows_and_an_abort_only_its_own) {
     const std::atomic<bool> abort{true};
     const Turn turn(fine, {.is_short = true});
     std::vector<float> logits;
-    CHECK_EQ(error_code([&] { fine.batch().decode({0, 0, nullptr, &logits}, &abort); }), "ABORTED");
+    CHECK_EQ(error_code([&] { fine.batch().decode({{0, 0, nullptr, &logits}}, &abort); }), "ABORTED");
 }

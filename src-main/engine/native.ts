@@ -263,6 +263,11 @@ export interface NativeSampling {
   chances?: number | undefined;
   /** GBNF grammar, starting at its rule `root`, that restricts the output. BAD_ARGUMENT if it cannot be parsed. */
   grammar?: string | undefined;
+  /**
+   * Whether tokens that probably come next are computed along with the last one: where that is faster as `measured`
+   * (default), or always (for tests). The tokens are the same either way. Without effect for libllama's models.
+   */
+  drafting?: 'off' | 'measured' | 'always' | undefined;
 }
 
 /** A token and the natural logarithm of its probability. */
@@ -280,6 +285,9 @@ export interface NativeGenerateResult {
   tokens: Int32Array;
   stop: 'eos' | 'length' | 'aborted' | 'context';
   ms: number;
+  /** Tokens computed before they were sampled, and how many of them were then sampled. */
+  drafted: number;
+  accepted: number;
 }
 
 /** A flag native code polls at least once a layer. */

@@ -338,7 +338,7 @@ export class FakeSession implements FusionSession {
       this.ids.push(token);
     }
     const stop = signal?.aborted ? 'aborted' : stopAt < says.length ? 'length' : 'eos';
-    return { tokens: says.slice(0, written), stop, ms: 1 };
+    return { tokens: says.slice(0, written), stop, ms: 1, drafted: 0, accepted: 0 };
   }
 
   /** The rest of the answer if the session ends with its beginning. */

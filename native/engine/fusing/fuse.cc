@@ -113,12 +113,6 @@ void Fuse::observe(AttentionTrace & trace, int count) {
     trace_ = &trace;
 }
 
-std::vector<int32_t> Fuse::plain_tokens() const {
-    if (prompt_.placements.empty()) return prompt_.tokens;
-    const auto begin = prompt_.tokens.begin();
-    return {begin, begin + (prompt_.placements.front().position - prompt_.past)};
-}
-
 // Excludes the time in which others computed.
 double Fuse::now() const { return ms_since(origin_) - (model_.scheduler()->paused_ms() - paused_before_); }
 

@@ -17,9 +17,7 @@ class Fuse {
 
     // Call before run(): records the attention of the last `count` tokens, all of which must follow the last chunk.
     void observe(AttentionTrace & trace, int count);
-    int tokens() const { return prompt_.size(); }
-    // The tokens before the first placed chunk.
-    std::vector<int32_t> plain_tokens() const;
+    const Prompt & prompt() const { return prompt_; }
     // Logits of the last token → logits [n_vocab]. The cache must have room for all tokens. CHUNK_CORRUPT, the error of
     // a chunk that failed to arrive, OUT_OF_MEMORY, ABORTED.
     AppendReport run(std::vector<float> & logits, const std::atomic<bool> * abort, const ProgressFn & progress);

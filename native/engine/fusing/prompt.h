@@ -20,6 +20,8 @@ struct Prompt {
     Prompt(const Model & model, const std::vector<Segment> & segments, bool reuse, int past, int capacity);
 
     int size() const { return int(tokens.size()); }
+    // Number of tokens before the first placed chunk.
+    int plain_tokens() const { return placements.empty() ? size() : placements.front().position - past; }
 
     int past;                    // tokens before the prompt: token i is at position past + i
     std::vector<int32_t> tokens;

@@ -55,6 +55,10 @@ class Vocab {
 // libllama aborts the process if a vocabulary lists a token twice. MODEL_INVALID.
 void check_vocabulary(const GgufFile & file);
 
+// Whether likely next tokens are computed ahead (engine/drafting/drafts.h): where that is faster as measured, or always
+// (for tests). The text is the same either way.
+enum class Drafting { off, measured, always };
+
 struct Sampling {
     float temperature = 0;  // 0 = greedy
     int top_k = 40;
@@ -64,6 +68,7 @@ struct Sampling {
     uint32_t seed = 0;
     int chances = -1;     // number of most likely tokens reported with each token; -1: none, nor its own probability
     std::string grammar;  // in GBNF, starting at rule `root`: constrains the output; empty: unconstrained
+    Drafting drafting = Drafting::measured;
 };
 
 // A token and its log-probability under the model: natural logarithms over all tokens, before any filter.

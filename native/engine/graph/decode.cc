@@ -1,4 +1,4 @@
-// Runs one token of each of several sessions through all layers.
+// Runs a few tokens of one or several sessions through all layers.
 #include <algorithm>
 
 #include "engine/error.h"
@@ -81,19 +81,20 @@ size_t DecodeGraph::layer_nodes(size_t rows) const {
     return kLayerNodes + (adapted ? kAdapterNodes : 0) + (rows - 1) * kRowNodes;
 }
 
-void Forward::build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGraph::Blocks blocks) {
+void Forward::build_decode_graph(DecodeGraph & graph, const std::vector<DecodeRow> & rows,
+                                 DecodeGraph::Blocks blocks) {
     const Hparams & hp = weights_.hparams();
     const int n = int(rows.size());
-    const size_t nodes = decode_graph_.layer_nodes(rows.size());
+    const size_t nodes = graph.layer_nodes(rows.size());
     const LayerCall plain;
-    decode_graph_.generation = -1;  // invalid until the graph is complete
-    decode_graph_.exact = false;
+    graph.generation = -1;  // invalid until the graph is complete
+    graph.exact = false;
     size_t width = 0;
     for (const auto & keys : blocks) width = std::max(width, keys.size());
-    decode_graph_.width = width = (width + kWidth - 1) / kWidth * kWidth;
-    for (auto & s : decode_graph_.splits) {
+    graph.width = width = (width + kWidth - 1) / kWidth * kWidth;
+    for (auto & s : graph.splits) {
         const size_t room = size_t(s.end - s.begin) * nodes;
-        if (decode_graph_.blocks.size() == rows.size() && s.ctx) ggml_reset(s.ctx.get());
+        if (s.ctx) ggml_reset(s.ctx.get());
         else s.ctx = make_graph_context(room);
         ggml_context * c = s.ctx.get();
         s.graph = ggml_new_graph_custom(c, room, false);
@@ -102,7 +103,7 @@ void Forward::build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGrap
         ggml_tensor * slots = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
         ggml_tensor * pos = ggml_new_tensor_1d(c, GGML_TYPE_I32, n);
         if (needs_mask(*s.device)) {
-            decode_graph_.exact = true;
+            graph.exact = true;
             add_sequences(c, b, pos, rows, blocks, hp, *s.device);
         } else {
             b.n_kv = int(width) * kKvBlock;
@@ -131,8 +132,8 @@ void Forward::build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGrap
         ggml_build_forward_expand(s.graph, s.x_out);
         s.device->memory().allocate_graph(s.galloc.get(), s.graph);
     }
-    decode_graph_.blocks = std::move(blocks);
-    decode_graph_.generation = rows.front().cache->pool().generation();
+    graph.blocks = std::move(blocks);
+    graph.generation = rows.front().cache->pool().generation();
 }
 
 void Forward::decode(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort) {
@@ -145,9 +146,10 @@ void Forward::decode(const std::vector<DecodeRow> & rows, const std::atomic<bool
         blocks.push_back(row.cache->block_table());
         blocks.back().resize(size_t(row.position / kKvBlock) + 1);
     }
-    if (!decode_graph_.can_reuse(rows.front().cache->pool(), blocks)) build_decode_graph(rows, blocks);
+    DecodeGraph & graph = decode_graphs_.try_emplace(rows.size(), weights_).first->second;
+    if (!graph.can_reuse(rows.front().cache->pool(), blocks)) build_decode_graph(graph, rows, blocks);
     std::vector<float> x = embed(tokens, Rows::apart);
-    for (auto & s : decode_graph_.splits) {
+    for (auto & s : graph.splits) {
         const Ubatch & b = s.rows;
         ggml_backend_tensor_set(s.x_in, x.data(), 0, x.size() * sizeof(float));
         if (s.inputs) {

@@ -1,7 +1,8 @@
 #pragma once
-// The graph of one decode step, in splits: one for each run of layers on the same device. A step has one row per
-// session. Splits are reused while the number of rows is the same and there is room for their keys. With ggml's
-// attention, which reads contiguous rows in place, also only while the keys stay in the same blocks.
+// The graph of decode steps with the same number of rows, in splits: one for each run of layers on the same device.
+// Each row has its own table of blocks, since rows may belong to different sessions. Splits are reused while there is
+// room for their keys. With ggml's attention, which reads contiguous rows in place, also only while the keys stay in
+// the same blocks.
 //
 // Thread safety: belongs to the model's thread.
 #include <vector>

@@ -56,8 +56,7 @@ Forward::Forward(const Weights & weights, Device & cpu)
     : weights_(weights),
       cpu_(cpu),
       tables_(weights.hparams().ropes.begin(), weights.hparams().ropes.end()),
-      attention_(ggml_is_quantized(weights.layer(0).wq->type)),
-      decode_graph_(weights) {
+      attention_(ggml_is_quantized(weights.layer(0).wq->type)) {
     std::set<Device *> devices;
     for (int il = 0; il < weights.hparams().n_layer; ++il) devices.insert(&weights.device(il));
     for (size_t i = 0; i < tables_.size(); ++i) {

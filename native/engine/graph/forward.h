@@ -3,6 +3,7 @@
 //
 // Thread safety: belongs to the model's thread. Any thread may set `abort`.
 #include <atomic>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -68,7 +69,8 @@ class Forward {
                           const std::vector<int32_t> & group, const KvCache & cache);
     // Logits of the last row of `batch` → out [n_vocab].
     void head(const Batch & batch, std::vector<float> & out, const std::atomic<bool> * abort);
-    // One decode step for sessions of one pool. Each row is computed as if it were alone.
+    // One decode step for sessions of one pool. Each row is computed as if it were alone: also rows of one session, at
+    // consecutive positions, since every layer writes the keys and values of all rows first.
     void decode(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort);
 
     // Called between micro-batches with the number of rows that the model could have computed in the elapsed time.
@@ -76,7 +78,7 @@ class Forward {
 
   private:
     void place_sources(int il, std::span<const std::vector<Placement>> sources, const KvCache & cache);
-    void build_decode_graph(const std::vector<DecodeRow> & rows, DecodeGraph::Blocks blocks);
+    void build_decode_graph(DecodeGraph & graph, const std::vector<DecodeRow> & rows, DecodeGraph::Blocks blocks);
     // Sums [kv_dim, groups], and the inputs they need: [count] i32, [count, groups] f32.
     struct ShiftGraph {
         ggml_tensor *k = nullptr, *v = nullptr, *back = nullptr, *groups = nullptr;
@@ -127,7 +129,7 @@ class Forward {
         DeviceMemory::Lease memory;
     };
     std::vector<RopeFactors> rope_factors_;
-    DecodeGraph decode_graph_;
+    std::map<size_t, DecodeGraph> decode_graphs_;  // by number of rows, which changes from step to step
 };
 
 }  // namespace kvasir

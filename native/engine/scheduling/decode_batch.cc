@@ -20,40 +20,50 @@ Turn * DecodeBatch::take_leader() {
     return leader;
 }
 
-bool DecodeBatch::decode(const DecodeRow & row, const std::atomic<bool> * abort) {
+bool DecodeBatch::decode(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort) {
     Turn * turn = scheduler_.mine();
-    if (!turn) return decode_({row}, abort), true;
+    if (!turn) return compute(rows, abort), true;
     std::unique_lock lock(scheduler_.mutex_);
-    Entry own{*turn, row};
+    Entry own{*turn, rows};
     waiting_.push_back(&own);
     scheduler_.hand_over();
     scheduler_.wait(lock, *turn, turn->abort_);
     if (own.interrupted) return false;
-    if (!own.computed) compute_step(lock, own, abort);  // it got the turn before another step took this row
+    if (!own.computed) compute_step(lock, own, abort);  // it got the turn before another step took these rows
     if (own.failure) std::rethrow_exception(own.failure);
     if (abort && abort->load()) throw Error("ABORTED", "The computation was stopped.");
     return true;
 }
 
 void DecodeBatch::compute_step(std::unique_lock<std::mutex> & lock, Entry & leader, const std::atomic<bool> * abort) {
-    const auto end = waiting_.begin() + std::ptrdiff_t(std::min(waiting_.size(), size_t(kMostRows - 1)));
-    const std::vector<Entry *> others(waiting_.begin(), end);
-    waiting_.erase(waiting_.begin(), end);
-    std::vector<DecodeRow> rows{leader.row};
-    for (const Entry * other : others) rows.push_back(other->row);
+    std::vector<DecodeRow> rows = leader.rows;
+    std::vector<Entry *> others;
+    for (Entry * next : waiting_) {
+        if (rows.size() + next->rows.size() > size_t(kMostRows)) break;
+        rows.insert(rows.end(), next->rows.begin(), next->rows.end());
+        others.push_back(next);
+    }
+    waiting_.erase(waiting_.begin(), waiting_.begin() + std::ptrdiff_t(others.size()));
     lock.unlock();
     try {
-        decode_(rows, others.empty() ? abort : nullptr);
+        compute(rows, others.empty() ? abort : nullptr);
     } catch (...) {
         leader.failure = std::current_exception();
     }
     lock.lock();
     last_step_ = Clock::now();
-    ++steps_, rows_ += int64_t(rows.size());
+    sequences_in_step_ = int(others.size()) + 1;
+    ++steps_, sequences_ += sequences_in_step_;
     for (Entry * other : others) {
         other->computed = true, other->failure = leader.failure, other->turn.is_short_ = true;
         scheduler_.ready(other->turn);
     }
+}
+
+void DecodeBatch::compute(const std::vector<DecodeRow> & rows, const std::atomic<bool> * abort) {
+    const auto start = Clock::now();
+    decode_(rows, abort);
+    times_.add(int(rows.size()), ms_since(start));
 }
 
 void DecodeBatch::interrupt(const Turn & turn) {
