@@ -22,4 +22,7 @@ export const PromptFiguresSchema = z.object({
   bytesLoaded: z.number(),
 });
 
+/** Tokens of an answer that were guessed from the prompt and computed before the model chose them, and those that it then chose. */
+export const DraftsSchema = z.object({ drafted: z.int(), accepted: z.int() });
+
 export type PromptFigures = z.infer<typeof PromptFiguresSchema>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PlanSchema } from './plan.ts';
 import { StrategyChoiceSchema } from './strategy.ts';
-import { PromptFiguresSchema } from './figures.ts';
+import { DraftsSchema, PromptFiguresSchema } from './figures.ts';
 import { TtftSchema } from './ttft.ts';
 
 /**
@@ -112,6 +112,8 @@ export const FusionReportSchema = z.object({
   layers: z.array(LayerSchema),
   /** Absent in older reports. */
   plan: PlanSchema.optional(),
+  /** Absent where there were none. */
+  drafts: DraftsSchema.optional(),
 });
 
 export { type FusionPlan } from './plan.ts';

@@ -177,7 +177,7 @@ function logLine(
   { requestClass }: Ask,
   { stats, figures, local, stop, tiers }: Answer,
 ): Record<string, unknown> {
-  const { ttftMs, tokensPerSecond, answerTokens, strategy } = stats;
+  const { ttftMs, tokensPerSecond, answerTokens, drafts, strategy } = stats;
   return {
     requestClass,
     strategy: local?.decision.strategy.kind ?? strategy.name,
@@ -187,6 +187,7 @@ function logLine(
     promptMs: local && Math.round(local.blended.report.totalMs),
     ttftMs: Math.round(ttftMs.total),
     answerTokens,
+    ...drafts,
     tokensPerSecond: Math.round(tokensPerSecond * 10) / 10,
     stop,
   };

@@ -35,5 +35,6 @@ export async function answerReport(
     figures,
     append: turn.blended.report,
     plan: turn.plan,
+    drafts: stats.drafts,
   });
 }

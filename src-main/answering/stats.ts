@@ -10,7 +10,7 @@ interface LocalResult {
   figures: PromptFigures;
   tiers: PartTiers;
   ttftMs: Ttft;
-  result: Pick<GenerateResult, 'tokens' | 'ms'>;
+  result: Pick<GenerateResult, 'tokens' | 'ms' | 'drafted' | 'accepted'>;
   costs: CostModel;
 }
 
@@ -26,6 +26,7 @@ export function localStats(
     ...fullPrefillOf(turn, figures, costs),
     tokensPerSecond: result.ms > 0 ? (result.tokens.length * 1000) / result.ms : 0,
     answerTokens: result.tokens.length,
+    ...(result.drafted > 0 && { drafts: { drafted: result.drafted, accepted: result.accepted } }),
     ...figures,
     chunkHits,
     strategy: turn.plan.strategy,

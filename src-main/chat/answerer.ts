@@ -144,13 +144,13 @@ export class Answerer {
     const { stats: now } = made;
     const answerTokens = (begun.tokens?.length ?? stats.answerTokens) + now.answerTokens;
     // A run of a single token has no measurable speed.
-    const { tokensPerSecond } = now.answerTokens > 1 ? now : stats;
+    const { tokensPerSecond, drafts } = now.answerTokens > 1 ? now : stats;
     const { stop, unsupported } = now;
     return {
       end: {
         ...endOf(live, made),
         citations: answer.citations,
-        stats: { ...stats, stop, unsupported, tokensPerSecond, answerTokens },
+        stats: { ...stats, stop, unsupported, tokensPerSecond, drafts, answerTokens },
         context: contextAfter({ ...context, answer: null }, made, begun.tokens),
       },
     };

@@ -39,6 +39,7 @@ export interface ReportInput {
   append: AppendReport;
   /** The controller's decision and prediction. */
   plan?: FusionPlan | undefined;
+  drafts?: FusionReport['drafts'];
 }
 
 /** The engine's report of an append in the form that the fusion panel shows; positions count from the conversation's first token. */
@@ -69,6 +70,7 @@ export function fusionReport(input: ReportInput): FusionReport {
     rankCorrelation: append.checks.slice(1).map((check, i) => correlation(append.checks[i], check)),
     layers: append.layers.map(layerOf),
     ...(input.plan && { plan: input.plan }),
+    ...(input.drafts && { drafts: input.drafts }),
   };
 }
 

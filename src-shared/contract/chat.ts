@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { procedure } from './define.ts';
 import { FailureSchema, IdSchema, NothingSchema, RangeSchema } from './common.ts';
 import { FoundBySchema, ScopeSchema } from './search.ts';
-import { PromptFiguresSchema } from '../figures.ts';
+import { DraftsSchema, PromptFiguresSchema } from '../figures.ts';
 import { NoticeSchema, StopSchema } from '../answer.ts';
 import { ComparisonSchema } from '../comparison.ts';
 import { FusionReportSchema } from '../fusion-report.ts';
@@ -66,6 +66,7 @@ export const AnswerStatsSchema = z.object({
   fullPrefillMeasured: z.boolean(),
   tokensPerSecond: z.number(),
   answerTokens: z.int(),
+  drafts: DraftsSchema.optional(),
   /** Why it ended: end of sequence, length limit, end of the context, or stopped. Absent in older answers. */
   stop: StopSchema.optional(),
   /**

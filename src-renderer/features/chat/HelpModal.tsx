@@ -24,6 +24,7 @@ const TERMS = [
   'resident',
   'chunks',
   'speed',
+  'drafts',
   'strategy',
 ] as const;
 /** All shortcuts of the chat, and the terms used below an answer. */

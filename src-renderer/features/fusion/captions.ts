@@ -26,6 +26,12 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
     sentences.push(t(REUSED[strategy.name], numbers));
     if (computed > 0) sentences.push(t('sentence.computed', { computed: format.number(computed) }));
   }
+  if (report.drafts) {
+    const { drafted, accepted } = report.drafts;
+    sentences.push(
+      t('sentence.drafts', { drafted: format.number(drafted), accepted: format.number(accepted) }),
+    );
+  }
   return joinSentences(sentences);
 }
 

@@ -197,6 +197,7 @@ export const chat = {
     resident: '{{value}} still in memory',
     chunks: '{{cached}} of {{all}} passages cached',
     speed: '{{value}} tokens/s',
+    drafts: '{{accepted}} of {{drafted}} drafts right',
     partsTitle: 'Time to first token',
     onlyNew: 'Only {{fresh}} of {{all}} tokens were new; {{resident}} were still in memory.',
   },
@@ -208,6 +209,7 @@ export const chat = {
     resident: 'Still in memory',
     chunks: 'Passages cached',
     speed: 'Tokens per second',
+    drafts: 'Drafts',
     strategy: 'Blending',
   },
   term: {
@@ -222,6 +224,8 @@ export const chat = {
     chunks:
       'Passages whose KV was in memory or on disk. The others were computed for this answer, fully or partly.',
     speed: 'Generation speed after the first token.',
+    drafts:
+      'Tokens guessed from the prompt and computed several at a time, and how many of them the model then chose. They make quotes faster and change no answer.',
     strategy: 'How cached passages were blended for this answer.',
   },
   tier: {

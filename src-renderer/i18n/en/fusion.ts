@@ -53,6 +53,8 @@ export const fusion = {
     full: 'Nothing was taken from a cache: every new token was computed, layer by layer.',
     noCache: 'None of its passages was cached, so all new tokens were computed.',
     computed: '{{computed}} had to be computed: instructions, the question, and uncached text.',
+    drafts:
+      'While the answer was written, {{drafted}} tokens were guessed from the prompt and computed ahead; the model chose {{accepted}} of them.',
   },
   plan: {
     planned: 'Planned: {{what}}.',

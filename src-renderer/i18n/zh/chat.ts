@@ -182,6 +182,7 @@ export const chat: Words<typeof en.chat> = {
     resident: '{{value}} 仍在内存',
     chunks: '{{all}} 个段落中 {{cached}} 个有缓存',
     speed: '{{value}} token/秒',
+    drafts: '{{drafted}} 个草稿 token 中 {{accepted}} 个正确',
     partsTitle: '首个 token 的时间',
     onlyNew: '{{all}} 个 token 中只有 {{fresh}} 个是新的：{{resident}} 个仍在内存中。',
   },
@@ -193,6 +194,7 @@ export const chat: Words<typeof en.chat> = {
     resident: '仍在内存',
     chunks: '有缓存的段落',
     speed: '每秒 token 数',
+    drafts: '草稿',
     strategy: '融合方式',
   },
   term: {
@@ -203,6 +205,7 @@ export const chat: Words<typeof en.chat> = {
     resident: '此前各轮、或与其他对话相同的开头，其 KV 仍在内存中的 token，完全没有重新计算。',
     chunks: 'KV 在内存或磁盘中的段落；其余的为这个回答全部或部分临时计算。',
     speed: '回答开始之后的书写速度。',
+    drafts: '根据提示猜出并成批提前计算的 token，以及其中被模型选中的数量。引用原文时更快，不改变任何回答。',
     strategy: '这个回答融合缓存段落的方式。',
   },
   tier: {

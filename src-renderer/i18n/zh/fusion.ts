@@ -49,6 +49,7 @@ export const fusion: Words<typeof en.fusion> = {
     full: '没有使用任何缓存：所有新的 token 都逐层计算。',
     noCache: '缓存中没有任何段落，因此所有新的 token 都要计算。',
     computed: '{{computed}} 个必须计算：指令、问题，以及缓存中没有的内容。',
+    drafts: '书写回答时，根据提示猜出并提前计算了 {{drafted}} 个 token；模型选中了其中 {{accepted}} 个。',
   },
   plan: {
     planned: '计划：{{what}}。',

@@ -121,14 +121,21 @@ export function messagesOf(
   }));
 }
 
-export function usageOf({ usage }: CompletionResult): z.infer<typeof UsageSchema> {
+export function usageOf({ usage, made }: CompletionResult): z.infer<typeof UsageSchema> {
   const { promptTokens, completionTokens, cachedTokens, storedTokens, thoughtTokens } = usage;
+  const { drafts } = made.stats;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: storedTokens },
-    completion_tokens_details: { reasoning_tokens: thoughtTokens },
+    completion_tokens_details: {
+      reasoning_tokens: thoughtTokens,
+      ...(drafts && {
+        accepted_prediction_tokens: drafts.accepted,
+        rejected_prediction_tokens: drafts.drafted - drafts.accepted,
+      }),
+    },
   };
 }
 

@@ -103,7 +103,12 @@ export const UsageSchema = z
     total_tokens: z.int(),
     /** Tokens that were not computed for this request, and tokens that it stored for later ones. */
     prompt_tokens_details: z.object({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
-    completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
+    completion_tokens_details: z.object({
+      reasoning_tokens: z.int(),
+      /** Guessed from the prompt: those that the model chose, and the others. Absent where there were none. */
+      accepted_prediction_tokens: z.int().optional(),
+      rejected_prediction_tokens: z.int().optional(),
+    }),
   })
   .openapi('Usage');
 

@@ -116,6 +116,15 @@ function Counts({ stats }: { stats: AnswerStats }) {
         <Count term="chunks" text={t('stats.chunks', { cached, all })} detail={<Tiers stats={stats} />} />
       )}
       <Count term="speed" text={t('stats.speed', { value: format.number(stats.tokensPerSecond, 1) })} />
+      {stats.drafts && (
+        <Count
+          term="drafts"
+          text={t('stats.drafts', {
+            accepted: format.number(stats.drafts.accepted),
+            drafted: format.number(stats.drafts.drafted),
+          })}
+        />
+      )}
       <Count
         term="strategy"
         text={`${t(`strategies:${name}.name`)}${ratio === undefined ? '' : ` ${format.percent(ratio)}`}`}
@@ -144,7 +153,8 @@ function Tiers({ stats: { chunkHits } }: { stats: AnswerStats }) {
   );
 }
 
-type TermName = 'reused' | 'recomputed' | 'computed' | 'resident' | 'chunks' | 'speed' | 'strategy' | 'ttft';
+type TermName =
+  'reused' | 'recomputed' | 'computed' | 'resident' | 'chunks' | 'speed' | 'drafts' | 'strategy' | 'ttft';
 
 function Count({
   term,
