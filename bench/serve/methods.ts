@@ -97,6 +97,7 @@ async function answered(model: Model, { request, began, capacity, make }: Reques
     let ttftMs = 0;
     const { tokens } = await session.generate({
       maxTokens: answerTokens,
+      sampling: { drafting: 'off' }, // the text of random weights repeats itself
       onToken: () => (ttftMs ||= performance.now() - began),
     });
     const totalMs = performance.now() - began;

@@ -14,7 +14,7 @@ export interface DecodeSpeed {
   llama: number;
 }
 
-/** Greedy decoding of `count` tokens after a context, alternating between our engine and llama.cpp. */
+/** Greedy decoding of `count` tokens after a context, one by one, alternating between our engine and llama.cpp. */
 export async function measureDecode(
   model: Model,
   llama: Llama,
@@ -30,7 +30,7 @@ export async function measureDecode(
     await sleep(SETTLE_MS);
     session.truncate(context - 1);
     await session.append([{ kind: 'compute', tokens: ids.slice(-1) }], { kind: 'full' });
-    const { tokens, ms } = await session.generate({ maxTokens: count });
+    const { tokens, ms } = await session.generate({ maxTokens: count, sampling: { drafting: 'off' } });
     ours.push((tokens.length * 1000) / ms);
     await sleep(SETTLE_MS);
     await llama.truncate(context);
