@@ -22,7 +22,7 @@ std::string copy_of_model(const std::string & name) {
 }
 void cut(const std::string & path) { std::filesystem::resize_file(path, 4096); }
 
-// Truncates the file after three tokens were reported; the next pass reads it.
+// Truncates the file after three tokens were reported; the pass of the third reads it.
 void check_that_a_cut_ends_its_answer(AnySession & session, const std::string & path) {
     session.append({{test::ids(20), nullptr}}, test::kFull, nullptr, nullptr);
     int told = 0;
@@ -30,7 +30,8 @@ void check_that_a_cut_ends_its_answer(AnySession & session, const std::string & 
         if (++told == 3) cut(path);
         return true;
     };
-    CHECK_EQ(error_code([&] { session.generate(20, {}, nullptr, on_token); }), std::string("MODEL_CHANGED"));
+    const Sampling sampling{.drafting = Drafting::off};
+    CHECK_EQ(error_code([&] { session.generate(20, sampling, nullptr, on_token); }), std::string("MODEL_CHANGED"));
     CHECK_EQ(told, 3);
 }
 }  // namespace

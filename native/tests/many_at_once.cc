@@ -46,9 +46,8 @@ Answer answer(const std::shared_ptr<Model> & m, const Asked & asked,
     return a;
 }
 
-// Runs all concurrently, each on its own thread, as the addon does; some with drafts.
-std::vector<Answer> answers(const std::shared_ptr<Model> & m, std::vector<Asked> all) {
-    for (size_t i = 0; i < all.size(); i += 2) all[i].drafting = Drafting::always;
+// Runs all concurrently, each on its own thread, as the addon does.
+std::vector<Answer> answers(const std::shared_ptr<Model> & m, const std::vector<Asked> & all) {
     std::vector<Answer> out(all.size());
     std::vector<std::thread> threads;
     for (size_t i = 0; i < all.size(); ++i) {
@@ -115,13 +114,18 @@ std::vector<Asked> several(const std::shared_ptr<Model> & m) {
     return all;
 }
 
+std::vector<Asked> some_with_drafts(std::vector<Asked> all) {
+    for (size_t i = 0; i < all.size(); i += 2) all[i].drafting = Drafting::always;
+    return all;
+}
+
 void same_as_alone(const std::shared_ptr<Model> & m) {
     const std::vector<Asked> all = several(m);
     std::vector<Answer> alone;
     for (const Asked & asked : all) alone.push_back(answer(m, asked));
     const DecodeBatch & batch = m->scheduler()->batch();
     const int64_t steps = batch.steps(), sequences = batch.sequences();
-    const std::vector<Answer> together = answers(m, all);
+    const std::vector<Answer> together = answers(m, some_with_drafts(all));
     for (size_t i = 0; i < all.size(); ++i) {
         CHECK(together[i].prompt_logits == alone[i].prompt_logits);
         CHECK(together[i].tokens == alone[i].tokens);
@@ -177,12 +181,15 @@ TEST(answers_that_lose_their_memory_are_recomputed_identically) {
     for (const Asked & asked : all) alone.push_back(answer(m, asked));
     // Room for two or three of the six: they take five to seven blocks each.
     m->kv_pool().set_budget(15 * m->kv_pool().block_bytes());
-    const std::vector<Answer> together = answers(m, all);
-    for (size_t i = 0; i < all.size(); ++i) {
-        CHECK(together[i].tokens == alone[i].tokens);
-        CHECK(together[i].logits == alone[i].logits);
-    }
+    const auto same = [&](const std::vector<Answer> & together) {
+        for (size_t i = 0; i < all.size(); ++i) {
+            CHECK(together[i].tokens == alone[i].tokens);
+            CHECK(together[i].logits == alone[i].logits);
+        }
+    };
+    same(answers(m, all));
     CHECK(m->scheduler()->memory().taken_back() > 0);
+    same(answers(m, some_with_drafts(all)));
     CHECK(m->kv_pool().blocks().size() <= 15 + 7);  // a single request gets what it needs
 }
 
