@@ -13,9 +13,8 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
-import { GREEDY, type Model, type Session } from '../src-main/engine/engine.ts';
+import { GREEDY, type Model, type Sampling, type Session } from '../src-main/engine/engine.ts';
 import { openWithPacks } from '../src-main/engine/packs.ts';
-import type { NativeSampling } from '../src-main/engine/native.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
@@ -40,12 +39,12 @@ const CONTEXT = Number(args.context);
 const TOKENS = Number(args.tokens);
 const ROUNDS = Number(args.rounds);
 /** A seed whose story does not end early with SmolLM2. */
-const STORY: Partial<NativeSampling> = { ...GREEDY, temperature: 1, topK: 0, topP: 1, minP: 0.02, seed: 7 };
+const STORY: Partial<Sampling> = { ...GREEDY, temperature: 1, topK: 0, topP: 1, minP: 0.02, seed: 7 };
 
 interface Answer {
   name: string;
   ids: Int32Array;
-  sampling: Partial<NativeSampling>;
+  sampling: Partial<Sampling>;
 }
 
 const PASSAGE = `The lighthouse at Skerry Point was built in 1847 from grey granite that boats carried over from the quarry on

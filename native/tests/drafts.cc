@@ -130,7 +130,8 @@ TEST(drafts_are_computed_only_while_steps_with_them_are_expected_to_be_faster) {
         for (const int rows : {1, 2, 3, 5, 9, 16}) flat.add(rows, 10 + 0.2 * rows), steep.add(rows, 10 * rows);
     }
     const Drafts drafts = quoting();
-    CHECK(drafts.next(100, 1, flat) == Tokens(ids(200).begin() + 70, ids(200).begin() + 85));
+    const Tokens text = ids(200);
+    CHECK(drafts.next(100, 1, flat) == Tokens(text.begin() + 70, text.begin() + 85));
     CHECK(drafts.next(3, 1, flat).size() == 2);
     CHECK(drafts.next(100, 4, flat).size() == 2);  // a step has 16 rows
     CHECK(drafts.next(100, 16, flat).empty());
