@@ -64,13 +64,15 @@ async function connect(transport: Transport): Promise<Client> {
   return client;
 }
 
+const overHttp = (parts: McpCore) => mcpOverHttp(() => createMcpServer(parts));
+
 function connectTo(answer: ReturnType<typeof mcpOverHttp>): Promise<Client> {
   const ask = (url: URL | string, init?: RequestInit): Promise<Response> => answer(new Request(url, init));
   return connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch: ask }));
 }
 
 const over = {
-  HTTP: (parts: McpCore): Promise<Client> => connectTo(mcpOverHttp(parts)),
+  HTTP: (parts: McpCore): Promise<Client> => connectTo(overHttp(parts)),
   'a stream': async (parts: McpCore): Promise<Client> => {
     const [here, there] = InMemoryTransport.createLinkedPair();
     await createMcpServer(parts).connect(there);
@@ -132,10 +134,12 @@ test.each(['HTTP', 'a stream'] as const)('what models send is understood over %s
   expect(await call('list_libraries', null)).not.toHaveProperty('isError');
   await call('search', { query: 'x', library: null, limit: null });
   await call('search', { query: 'x', library: '', limit: '5', reason: 'because' });
+  await call('search', { query: 'x', library: '', limit: '' });
   await call('search', { query: 'x', library: 'Notes', limit: 5.0 });
   expect(asked).toEqual([
     [[], 6],
     [[], 5],
+    [[], 6],
     [['1'], 5],
   ]);
   const read = await call('read_document', { document_id: 1, offset: '1', limit: null });
@@ -152,7 +156,7 @@ test.each(['HTTP', 'a stream'] as const)('what models send is understood over %s
 
 test('over HTTP nobody cancels what another client asked, whatever its id', async () => {
   const { parts, begun } = waiting();
-  const answer = mcpOverHttp(parts);
+  const answer = overHttp(parts);
   const [client, other] = [await connectTo(answer), await connectTo(answer)];
   client.callTool({ name: 'search', arguments: { query: 'Who?' } }).catch(() => undefined);
   const signal = await begun;
@@ -166,7 +170,7 @@ test('over HTTP nobody cancels what another client asked, whatever its id', asyn
 test('over HTTP a question that nobody waits for any more is ended', async () => {
   const { parts, begun } = waiting();
   const abort = new AbortController();
-  await mcpOverHttp(parts)(asked('ask', { question: 'Who?', library: 'Notes' }, abort.signal));
+  await overHttp(parts)(asked('ask', { question: 'Who?', library: 'Notes' }, abort.signal));
   const signal = await begun;
   abort.abort();
   await expect.poll(() => signal.aborted).toBe(true);
@@ -187,13 +191,13 @@ test('a defect is told as one, without what is inside', async () => {
       throw new Error('secret');
     },
   };
-  const text = await (await mcpOverHttp(core({ libraries }))(asked('list_libraries', {}))).text();
+  const text = await (await overHttp(core({ libraries }))(asked('list_libraries', {}))).text();
   expect(text).toContain('this is a defect');
   expect(text).not.toContain('secret');
 });
 
 test('without sessions there is nothing but requests', async () => {
-  const answer = await mcpOverHttp(core({}))(new Request('http://localhost/mcp'));
+  const answer = await overHttp(core({}))(new Request('http://localhost/mcp'));
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
 });
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
   CancelledNotificationSchema,
   isInitializeRequest,
   isJSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { McpCore } from '../mcp/core.ts';
-import { createMcpServer } from '../mcp/server.ts';
 
 /** The header by which a client identifies its requests. */
 const SESSION = 'mcp-session-id';
@@ -16,7 +15,7 @@ const SESSION = 'mcp-session-id';
  * a client can cancel them. The id for that is issued on initialisation and used for nothing else. The caller handles
  * authentication.
  */
-export function mcpOverHttp(core: McpCore): (request: Request) => Promise<Response> {
+export function mcpOverHttp(createServer: () => McpServer): (request: Request) => Promise<Response> {
   /** Cancel functions of running requests, by client and request id. */
   const running = new Map<string, () => void>();
   return async (request) => {
@@ -28,7 +27,7 @@ export function mcpOverHttp(core: McpCore): (request: Request) => Promise<Respon
     const client = isInitializeRequest(message) ? randomUUID() : request.headers.get(SESSION);
     const cancelled = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
     if (cancelled !== undefined) running.get(nameOf(client, cancelled))?.();
-    const server = createMcpServer(core);
+    const server = createServer();
     const transport = new WebStandardStreamableHTTPServerTransport();
     await server.connect(transport);
     const name = isJSONRPCRequest(message) ? nameOf(client, message.id) : undefined;

@@ -17,7 +17,8 @@ const InputSchema = z.object({
     z
       .int()
       .min(1)
-      .max(MOST_TOKENS, { error: `An answer may have ${MOST_TOKENS} tokens at most: ask for less at once.` }),
+      .max(MOST_TOKENS, { error: `An answer may have ${MOST_TOKENS} tokens at most: ask for less at once.` })
+      .optional(),
   )
     .optional()
     .describe("Tokens of the answer at most; absent: as many as Kvasir's settings say"),

@@ -14,7 +14,7 @@ export const DocumentIdSchema = z
 
 const InputSchema = z.object({
   document_id: DocumentIdSchema,
-  offset: wholeNumber(z.int().min(0))
+  offset: wholeNumber(z.int().min(0).default(0))
     .default(0)
     .describe('Characters of the text before this one are left out'),
   limit: wholeNumber(
@@ -23,7 +23,8 @@ const InputSchema = z.object({
       .min(1)
       .max(MOST_TEXT, {
         error: `At most ${MOST_TEXT} characters are read at once: read on from next_offset.`,
-      }),
+      })
+      .default(USUAL_TEXT),
   )
     .default(USUAL_TEXT)
     .describe('Characters at most'),

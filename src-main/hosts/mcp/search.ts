@@ -6,6 +6,7 @@ import { LibraryNameSchema, libraryCalled } from './libraries.ts';
 import { addTool, QuestionSchema, wholeNumber } from './tool.ts';
 
 const MOST_PASSAGES = 20;
+const USUAL_PASSAGES = 6;
 /** Maximum characters of all passages of a response: about what a model can process. */
 export const MOST_TEXT = 60_000;
 
@@ -38,9 +39,10 @@ const InputSchema = z.object({
       .min(1)
       .max(MOST_PASSAGES, {
         error: `At most ${MOST_PASSAGES} passages are told: ask for fewer, or search for something narrower.`,
-      }),
+      })
+      .default(USUAL_PASSAGES),
   )
-    .default(6)
+    .default(USUAL_PASSAGES)
     .describe('Passages at most'),
 });
 

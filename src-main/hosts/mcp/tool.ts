@@ -32,12 +32,12 @@ export const QuestionSchema = z
   .min(1, { error: 'It is empty: say what is looked for.' })
   .max(10_000, { error: 'It is longer than 10,000 characters: say in fewer words what is looked for.' });
 
-/** Whole numbers, also as strings, which some models send. */
-export function wholeNumber(schema: z.ZodNumber) {
-  return z.preprocess(
-    (given) => (typeof given === 'string' && /^ *\d+(\.0+)? *$/.test(given) ? Number(given) : given),
-    schema,
-  );
+/** Whole numbers, also as strings, which some models send; an empty one counts as absent. */
+export function wholeNumber<S extends z.ZodType<number | undefined>>(schema: S) {
+  return z.preprocess((given) => {
+    if (given === '') return undefined;
+    return typeof given === 'string' && /^ *\d+(\.0+)? *$/.test(given) ? Number(given) : given;
+  }, schema);
 }
 
 /** A read-only tool that accesses nothing but this machine's libraries. */

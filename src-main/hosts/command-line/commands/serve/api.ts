@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { readKeys } from '../../../http/api/keys.ts';
 import { mcpOverHttp } from '../../../http/mcp.ts';
+import { createMcpServer } from '../../../mcp/server.ts';
 import { startApi } from '../../../http/api/server.ts';
 import type { CommandContext } from '../../context.ts';
 import { path } from '../../options.ts';
@@ -79,7 +80,7 @@ export async function serveApi(
       completions,
       vectors,
       documents,
-      mcp: mcpOverHttp(app),
+      mcp: mcpOverHttp(() => createMcpServer(app)),
       log,
       version,
       separator,
