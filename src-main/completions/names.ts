@@ -58,12 +58,16 @@ export function requireInUse<M extends { name: string }>(
   entries: readonly Entry[],
   role: ModelEntry['role'] = 'chat',
 ): M {
-  if (active?.name === model) return active;
+  // Its name in the list is without its adapter's.
+  const isListed = entries.some((each) => each.active && each.role === role && each.name === model);
+  if (active && (isListed || active.name === model)) return active;
   const what = { chat: 'answers', embedding: 'embeds', reranker: 'reranks' }[role];
   const known = entries.some(({ name }) => name === model);
   const message = known
     ? `The model ${JSON.stringify(model)} is available, but it is not the one that ${what} now.`
     : `There is no model called ${JSON.stringify(model)}.`;
-  const instead = active ? `Ask for ${JSON.stringify(active.name)}` : `No model ${what} now: choose one`;
-  throw new KvasirError('NOT_FOUND', message, `${instead}, or choose another on the Models screen.`);
+  const instead = active
+    ? `Ask for ${JSON.stringify(active.name)}, or choose another`
+    : `No model ${what} now: choose one`;
+  throw new KvasirError('NOT_FOUND', message, `${instead} on the Models screen, or with \`model use\`.`);
 }
