@@ -73,6 +73,14 @@ test.each([
   ['/v1/messages/count_tokens', { model: DEMO, messages: USER }],
   ['/v1/tokenize', { model: DEMO, prompt: 'Once' }],
   ['/v1/tokenize', { model: DEMO, messages: USER }],
+  ['/api/chat', { model: DEMO, messages: USER, stream: false, logprobs: true }],
+  ['/api/chat', { model: LIBRARY, messages: ASKED_OF_LIBRARY, stream: false }],
+  ['/api/chat', { model: DEMO }],
+  ['/api/generate', { model: DEMO, prompt: 'Once', stream: false, options: { num_predict: 4 } }],
+  ['/api/tags', undefined],
+  ['/api/ps', undefined],
+  ['/api/show', { model: DEMO }],
+  ['/api/version', undefined],
   ['/health', undefined],
 ])('%s answers as documented: %j', async (path, body) => {
   const { status, json } = await ask(path, body);
@@ -97,6 +105,8 @@ test.each([
   ['/v1/responses', { model: 'none', input: 'x' }],
   ['/v1/messages', { model: DEMO, max_tokens: 9, messages: USER, tools: [{}] }],
   ['/v1/messages', { model: 'none', max_tokens: 9, messages: USER }],
+  ['/api/chat', { model: 'none', messages: USER }],
+  ['/api/embed', { model: DEMO, input: 'x' }],
 ])('%s fails as documented: %j', async (path, body) => {
   const { status, json } = await ask(path, body);
   expect(status).toBeGreaterThanOrEqual(400);
@@ -111,6 +121,14 @@ test('an answer that differs from the document is detected', async () => {
 test('the document has every endpoint and every referenced schema', () => {
   expect(document.openapi).toBe('3.1.0');
   expect(Object.keys(document.paths).sort()).toEqual([
+    '/api/chat',
+    '/api/embed',
+    '/api/embeddings',
+    '/api/generate',
+    '/api/ps',
+    '/api/show',
+    '/api/tags',
+    '/api/version',
     '/health',
     '/metrics',
     '/v1/chat/completions',

@@ -57,7 +57,7 @@ test.each([
 
 test('on loopback, a foreign host name, a wrong key and a web page are refused', async () => {
   const server = await serveApi(dir);
-  const paths = ['/v1/models', '/metrics', '/mcp', ...Object.keys(ROUTES)];
+  const paths = ['/', '/v1/models', '/metrics', '/mcp', '/api/tags', '/api/chat', ...Object.keys(ROUTES)];
   for (const path of paths)
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
       const ask = (headers: Record<string, string>) => statusOf(server.origin + path, { method, headers });

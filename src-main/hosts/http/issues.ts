@@ -12,6 +12,7 @@ const NOT_DONE: Readonly<Record<string, string>> = {
   tool_calls: 'Kvasir calls no tools.',
   mcp_servers: 'Kvasir calls no tools.',
   audio: 'Kvasir writes text only.',
+  images: 'Kvasir reads text only.',
   grammar: 'Ask for JSON by response_format.',
   web_search_options: 'Kvasir searches nothing but its libraries: ask for a model called kvasir/<library>.',
 };

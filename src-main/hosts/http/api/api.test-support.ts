@@ -1,5 +1,6 @@
 /** The API's routes over a model that only counts, for tests: no socket. */
 import { onTestFinished } from 'vitest';
+import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { completionFixture } from '../../../testing/completions.ts';
 import type { FakeModelOptions } from '../../../testing/fusion.ts';
@@ -57,6 +58,20 @@ function letterVectors(): VectorService {
   );
 }
 
+/** Facts about the model in use. */
+const FAKE = {
+  name: 'Fake',
+  role: 'chat',
+  active: true,
+  path: '/models/fake.gguf',
+  architecture: 'llama',
+  quantization: 'q4_K',
+  parameterCount: 1_240_000_000,
+  fileBytes: 750_000_000,
+  layers: 16,
+  fit: { device: 'CPU', contextTokens: 4096 },
+} as ModelEntry;
+
 export function api({
   keys = [],
   hosts,
@@ -82,6 +97,7 @@ export function api({
     completions,
     vectors: letterVectors(),
     documents: DOCUMENTS,
+    models: () => [FAKE],
     mcp: () => Promise.resolve(Response.json('mcp')),
     log: { debug: write, info: write, warn: write, error: write },
     separator,

@@ -15,6 +15,7 @@ import {
   HowMadeSchema,
   jsonOrEvents,
   STREAM_OPTIONS,
+  TokenLogprobSchema,
   UsageSchema,
   WRITING,
 } from './schemas.ts';
@@ -81,14 +82,8 @@ export const ChatRequestSchema = z
   })
   .openapi('ChatRequest');
 
-const LogprobSchema = z.object({
-  token: z.string(),
-  logprob: z.number(),
-  bytes: z.array(z.int()).nullable(),
-});
-
 const LogprobsSchema = z.object({
-  content: z.array(LogprobSchema.extend({ top_logprobs: z.array(LogprobSchema) })),
+  content: z.array(TokenLogprobSchema),
   refusal: z.null(),
 });
 

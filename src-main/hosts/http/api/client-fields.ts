@@ -103,12 +103,15 @@ export const CacheMarkSchema = z.looseObject({ type: z.literal('ephemeral') }).n
 /** Nesting levels of a request with Kvasir's fields: messages, their parts, and fields of those. */
 const LEVELS = 6;
 
-/** Clients send null for absent fields: drops them, except in a JSON schema, where null is a value. */
-export function withoutNulls(value: unknown, levels = LEVELS): unknown {
+/** Clients send null for absent fields: drops them, except in the JSON schema in the field `verbatim`, where null is a value. */
+export function withoutNulls(value: unknown, verbatim: string, levels = LEVELS): unknown {
   if (levels === 0 || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, levels - 1));
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, verbatim, levels - 1));
   const said = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(
-    said.map(([name, field]) => [name, name === 'schema' ? field : withoutNulls(field, levels - 1)]),
+    said.map(([name, field]) => [
+      name,
+      name === verbatim ? field : withoutNulls(field, verbatim, levels - 1),
+    ]),
   );
 }

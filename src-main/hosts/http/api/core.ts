@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
 import type { CompletionService } from '../../../completions/completion-service.ts';
 import type { VectorService } from '../../../completions/vector-service.ts';
 import type { SentDocuments } from '../../../library/sent-documents.ts';
@@ -11,6 +12,8 @@ export interface ApiCore {
   completions: CompletionService;
   vectors: VectorService;
   documents: Pick<SentDocuments, 'read'>;
+  /** All models, whether in use or not. */
+  models: () => ModelEntry[];
   /** Handles MCP requests. */
   mcp: (request: Request) => Promise<Response>;
   log: Logger;

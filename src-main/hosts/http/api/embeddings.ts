@@ -3,9 +3,9 @@ import type { ApiCore } from './core.ts';
 import { Refusal } from '../errors.ts';
 import { body, FAILURES, json } from './schemas.ts';
 
-const MOST_TEXTS = 2048;
+export const MOST_TEXTS = 2048;
 
-const TextSchema = z
+export const TextSchema = z
   .string({
     error: ({ input }) =>
       typeof input === 'number' || Array.isArray(input)
@@ -57,8 +57,7 @@ const route = createRoute({
 export function addEmbeddingRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.openapi(route, async (c) => {
     const { model, input, encoding_format: format, dimensions } = c.req.valid('json');
-    const length = core.vectors.dimension(model);
-    if ((dimensions ?? length) !== length) throw notShortened(length);
+    requireDimensions(model, dimensions, core);
     const texts = typeof input === 'string' ? [input] : input;
     const { vectors, tokens } = await core.vectors.embed(model, texts, c.req.raw.signal);
     const data = vectors.map((vector, index) => ({
@@ -71,9 +70,16 @@ export function addEmbeddingRoutes(app: OpenAPIHono, core: ApiCore): void {
   });
 }
 
-function notShortened(length: number): Refusal {
+/** Refuses to shorten vectors. NOT_FOUND. */
+export function requireDimensions(
+  model: string,
+  dimensions: number | null | undefined,
+  { vectors }: Pick<ApiCore, 'vectors'>,
+): void {
+  const length = vectors.dimension(model);
+  if ((dimensions ?? length) === length) return;
   const message = `dimensions: The vectors of this model have ${length} dimensions and are not shortened. Leave it out.`;
-  return new Refusal(400, message, { param: 'dimensions', code: 'invalid_value' });
+  throw new Refusal(400, message, { param: 'dimensions', code: 'invalid_value' });
 }
 
 function base64(vector: Float32Array): string {

@@ -1,33 +1,86 @@
 /** Sends one event of a stream, with its name if it has one. */
 export type EventSender = (data: unknown, name?: string) => void;
 
-interface EventStreamOptions {
+type Writer = (text: string) => void;
+
+interface StreamOptions {
+  /** The reader has disconnected. */
+  onLeft: () => void;
+  /** Interval in milliseconds without output after which something is sent that readers ignore. */
+  keepAliveMs?: number | undefined;
+}
+
+interface EventStreamOptions extends StreamOptions {
   /** Produces the events; resolves when there are no more. */
   work: (send: EventSender) => Promise<void>;
   /** Reports a failure after the stream began. */
   failed: (error: unknown, send: EventSender) => void;
   /** Final event of a stream. */
   last?: string;
-  /** The reader has disconnected. */
-  onLeft: () => void;
-  /** Interval in milliseconds without an event after which a keep-alive comment is sent. */
-  keepAliveMs?: number | undefined;
+}
+
+/** Server-sent events. */
+export function eventStream({ work, failed, last, ...options }: EventStreamOptions): Promise<Response> {
+  const senderOf =
+    (write: Writer): EventSender =>
+    (data, name) =>
+      write(`${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
+  return textStream({
+    ...options,
+    type: 'text/event-stream; charset=utf-8',
+    keepAlive: () => ': keepalive\n\n',
+    work: async (write) => {
+      await work(senderOf(write));
+      if (last !== undefined) write(`data: ${last}\n\n`);
+    },
+    failed: (error, write) => failed(error, senderOf(write)),
+  });
+}
+
+interface LineStreamOptions extends StreamOptions {
+  /** Produces the values; resolves when there are no more. */
+  work: (send: (value: object) => void) => Promise<void>;
+  /** The last value of a stream that failed. */
+  failed: (error: unknown) => object;
+  /** A value that adds nothing: an empty line would be invalid. */
+  keepAlive: () => object;
+}
+
+/** JSON values, each on a line (NDJSON). */
+export function lineStream({ work, failed, keepAlive, ...options }: LineStreamOptions): Promise<Response> {
+  const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
+  return textStream({
+    ...options,
+    type: 'application/x-ndjson',
+    keepAlive: () => lineOf(keepAlive()),
+    work: (write) => work((value) => write(lineOf(value))),
+    failed: (error, write) => write(lineOf(failed(error))),
+  });
+}
+
+interface TextStreamOptions extends StreamOptions {
+  /** Content-Type. */
+  type: string;
+  keepAlive: () => string;
+  work: (write: Writer) => Promise<void>;
+  failed: (error: unknown, write: Writer) => void;
 }
 
 /** Clients and proxies time out when nothing arrives: Node's fetch after five minutes, proxies after one. */
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Server-sent events. A failure before anything was sent is thrown, so that it gets its own status; a later one is
- * reported as an event. Keep-alive comments, which readers ignore, also cover the wait for the first event.
+ * A failure before anything was sent is thrown, so that it gets its own status; a later one is reported in the stream.
+ * Keep-alive texts also cover the wait for the first output.
  */
-export async function eventStream({
+async function textStream({
+  type,
+  keepAlive,
   work,
   failed,
-  last,
   onLeft,
   keepAliveMs = KEEP_ALIVE_MS,
-}: EventStreamOptions): Promise<Response> {
+}: TextStreamOptions): Promise<Response> {
   const encoder = new TextEncoder();
   const begun = Promise.withResolvers<undefined>();
   let [isBegun, isOpen] = [false, true];
@@ -38,26 +91,20 @@ export async function eventStream({
   };
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
-      const write = (text: string): void => {
+      const write: Writer = (text) => {
         if (!isOpen) return;
         controller.enqueue(encoder.encode(text));
         timer?.refresh();
         isBegun = true;
         begun.resolve(undefined);
       };
-      timer = setInterval(() => write(': keepalive\n\n'), keepAliveMs);
-      const send: EventSender = (data, name) =>
-        write(`${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
+      timer = setInterval(() => write(keepAlive()), keepAliveMs);
       const close = (): void => {
         if (isOpen) controller.close();
         stop();
       };
-      const end = (): void => {
-        if (last !== undefined) write(`data: ${last}\n\n`);
-        close();
-      };
-      void work(send).then(end, (error: unknown) => {
-        if (isBegun) failed(error, send);
+      void work(write).then(close, (error: unknown) => {
+        if (isBegun) failed(error, write);
         else begun.reject(error);
         close();
       });
@@ -68,7 +115,5 @@ export async function eventStream({
     },
   });
   await begun.promise;
-  return new Response(body, {
-    headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' },
-  });
+  return new Response(body, { headers: { 'Content-Type': type, 'Cache-Control': 'no-store' } });
 }

@@ -10,6 +10,8 @@ import type { ApiMetrics } from './metrics.ts';
 import { isMessages, messageFailure } from './messages/errors.ts';
 import { addMessageRoutes } from './messages/routes.ts';
 import { addModelRoutes } from './models.ts';
+import { ollamaFailure } from './ollama/answers.ts';
+import { addOllamaRoutes, isOllama } from './ollama/routes.ts';
 import { addRerankRoutes } from './rerank.ts';
 import { addResponseRoutes } from './responses.ts';
 import { addTokenizeRoutes } from './tokenize.ts';
@@ -38,10 +40,11 @@ export function apiRoutes(core: ApiCore, { keys, hosts, origins }: ApiAccess, me
     },
     around: metrics.middleware,
     respond: (failure, c) => {
-      const { status, body, headers } = isMessages(c.req.path)
-        ? messageFailure(failure, c.get('requestId'))
-        : failure;
-      return c.json(body, status, headers);
+      const { path } = c.req;
+      if (isOllama(path))
+        return c.json(ollamaFailure(failure.body.error.message), failure.status, failure.headers);
+      const told = isMessages(path) ? messageFailure(failure, c.get('requestId')) : failure;
+      return c.json(told.body, told.status, told.headers);
     },
     add: (app) => {
       addModelRoutes(app, core);
@@ -49,6 +52,7 @@ export function apiRoutes(core: ApiCore, { keys, hosts, origins }: ApiAccess, me
       addCompletionRoutes(app, core);
       addResponseRoutes(app, core);
       addMessageRoutes(app, core);
+      addOllamaRoutes(app, core);
       addEmbeddingRoutes(app, core);
       addRerankRoutes(app, core);
       addTokenizeRoutes(app, core);

@@ -133,6 +133,14 @@ export const HowMadeSchema = z
   })
   .openapi('HowMade');
 
+const LogprobSchema = z.object({
+  token: z.string(),
+  logprob: z.number(),
+  bytes: z.array(z.int()).nullable(),
+});
+
+export const TokenLogprobSchema = LogprobSchema.extend({ top_logprobs: z.array(LogprobSchema) });
+
 export const CitationSchema = z
   .object({
     /** The number in the text's citation mark: [1]. */
@@ -177,7 +185,15 @@ export function jsonOrEvents<S extends z.ZodType>(schema: S, description: string
   return { description: `${description}, as server-sent events`, content: { ...content, ...events } };
 }
 
-export function body<S extends z.ZodType>(schema: S) {
-  const lenient = z.preprocess((sent) => withoutNulls(sent), schema);
+/** The body, or unless the request asks for none its pieces. */
+export function jsonOrLines<S extends z.ZodType>(schema: S, description: string) {
+  const { content } = json(schema, description);
+  const lines = { 'application/x-NDJSON': { schema: z.string() } }; // in lower case, its type would be JSON's
+  return { description: `${description}, each on a line`, content: { ...content, ...lines } };
+}
+
+/** `verbatim`: the field that has a JSON schema. */
+export function body<S extends z.ZodType>(schema: S, verbatim = 'schema') {
+  const lenient = z.preprocess((sent) => withoutNulls(sent, verbatim), schema);
   return { body: { required: true, content: { 'application/json': { schema: lenient } } } } as const;
 }

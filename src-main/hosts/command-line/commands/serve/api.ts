@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
+import { clientOf } from '../../../client/client.ts';
 import { readKeys } from '../../../http/api/keys.ts';
 import { mcpOverHttp } from '../../../http/mcp.ts';
 import { createMcpServer } from '../../../mcp/server.ts';
 import { startApi } from '../../../http/api/server.ts';
 import type { CommandContext } from '../../context.ts';
 import { path } from '../../options.ts';
+import { useModel } from '../../use-model.ts';
 
 export interface ApiFlags {
   port: number;
@@ -17,6 +19,7 @@ export interface ApiFlags {
   cors?: string[];
   allowHost?: string[];
   chunkSeparator?: string;
+  model?: string;
 }
 
 /** Flags that require --api. */
@@ -29,6 +32,7 @@ const FLAGS = {
   cors: '--cors',
   allowHost: '--allow-host',
   chunkSeparator: '--chunk-separator',
+  model: '--model',
 } as const satisfies Partial<Record<keyof ApiFlags, string>>;
 
 export function addApiFlags(command: Command, context: CommandContext): void {
@@ -46,7 +50,8 @@ export function addApiFlags(command: Command, context: CommandContext): void {
     .option(
       '--chunk-separator <text>',
       'with --api: separator that splits text into chunks to store and blend',
-    );
+    )
+    .option('--model <model>', 'with --api: model to answer with from now on, by its name or its GGUF file');
 }
 
 /** BAD_ARGUMENT for API flags without --api. */
@@ -63,7 +68,7 @@ export function requireApi(flags: ApiFlags): void {
 /** Serves other programs until stopped. BAD_ARGUMENT, and errors of App.open(). */
 export async function serveApi(
   flags: ApiFlags,
-  { terminal, signal, withApp }: CommandContext,
+  { terminal, signal, cwd, withApp }: CommandContext,
 ): Promise<void> {
   const { host = '127.0.0.1', port, chunkSeparator: separator, cors: origins = [], allowHost = [] } = flags;
   const keys = [
@@ -75,11 +80,13 @@ export async function serveApi(
   const tls = tlsOf(flags);
   if (separator === '') throw new KvasirError('BAD_ARGUMENT', '--chunk-separator is empty.', 'Name a text.');
   await withApp(async (app) => {
+    if (flags.model !== undefined) await useModel(flags.model, cwd, await clientOf(app));
     const { completions, vectors, sentDocuments: documents, log, version } = app;
     const server = await startApi({
       completions,
       vectors,
       documents,
+      models: () => app.models.list(),
       mcp: mcpOverHttp(() => createMcpServer(app)),
       log,
       version,
@@ -97,7 +104,8 @@ export async function serveApi(
         `Kvasir serves OpenAI's API at this address${keys.length > 0 ? ', for whoever has a key' : ''}:\n`,
       );
       terminal.out(`\n${server.address}/v1\n\nAnd MCP at this one:\n`);
-      terminal.out(`\n${server.address}/mcp\n\nCtrl-C to stop.\n`);
+      terminal.out(`\n${server.address}/mcp\n\nPrograms for Ollama take this one:\n`);
+      terminal.out(`\n${server.address}\n\nCtrl-C to stop.\n`);
       await stopped(signal);
     } finally {
       await server.close();

@@ -1,0 +1,183 @@
+import type { Context } from 'hono';
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { TokenLogprobs } from '../../../../answering/backends/backend.ts';
+import type { CompletionRequest, CompletionResult } from '../../../../completions/types.ts';
+import { failureOf } from '../../errors.ts';
+import { abortOf, type ApiCore } from '../core.ts';
+import { lineStream } from '../events.ts';
+import {
+  citationsOf,
+  grammarOf,
+  howMade,
+  limitOf,
+  logprobsTold,
+  messagesOf,
+  textsOf,
+  writingOf,
+} from '../request-fields.ts';
+import { body, jsonOrLines } from '../schemas.ts';
+import { nameOf } from './names.ts';
+import {
+  ChatRequestSchema,
+  ChatSchema,
+  FAILURES,
+  GenerateRequestSchema,
+  GenerateSchema,
+  type ChatRequest,
+  type Ended,
+  type GenerateRequest,
+} from './schemas.ts';
+
+const chat = createRoute({
+  method: 'post',
+  path: '/api/chat',
+  request: body(ChatRequestSchema, 'format'),
+  responses: { 200: jsonOrLines(ChatSchema, 'The answer; without `stream: false` its pieces'), ...FAILURES },
+});
+
+const generate = createRoute({
+  method: 'post',
+  path: '/api/generate',
+  request: body(GenerateRequestSchema, 'format'),
+  responses: {
+    200: jsonOrLines(GenerateSchema, 'The answer; without `stream: false` its pieces'),
+    ...FAILURES,
+  },
+});
+
+/** A piece of an answer, or all of it, in a route's form. */
+type Form = (text: string, thought: string) => object;
+
+const asMessage: Form = (content, thinking) => ({
+  message: { role: 'assistant', content, ...(thinking !== '' && { thinking }) },
+});
+
+const asResponse: Form = (response, thinking) => ({ response, ...(thinking !== '' && { thinking }) });
+
+/** Ollama's routes for answers. */
+export function addAnswerRoutes(app: OpenAPIHono, core: ApiCore): void {
+  app.openapi(chat, (c) => {
+    const sent = c.req.valid('json');
+    const messages = messagesOf(sent.messages, core.separator);
+    return answer(c, sent, messages.length === 0 ? undefined : { messages }, asMessage, core);
+  });
+  app.openapi(generate, (c) => {
+    const sent = c.req.valid('json');
+    return answer(c, sent, sent.prompt === '' ? undefined : promptOf(sent, core), asResponse, core);
+  });
+}
+
+/** Without a prompt, clients only want the model to be loaded. */
+async function answer(
+  c: Context,
+  sent: ChatRequest | GenerateRequest,
+  prompt: CompletionRequest['prompt'] | undefined,
+  form: Form,
+  core: ApiCore,
+): Promise<Response> {
+  const head = headOf(sent.model, core);
+  if (!prompt) {
+    core.completions.model(nameOf(sent.model, core)); // NOT_FOUND
+    return c.json({ ...head, ...form('', ''), done: true, done_reason: 'load' });
+  }
+  const request = { ...requestOf(sent, core), prompt };
+  if (sent.stream !== false) return streamAnswer(c, sent.model, request, form, core);
+  const result = await core.completions.complete(request, { signal: c.req.raw.signal });
+  const { text, thought, logprobs } = result;
+  return c.json({ ...head, ...form(text, thought), ...told(logprobs), ...endOf(result) });
+}
+
+function streamAnswer(
+  c: Context,
+  model: string,
+  request: CompletionRequest,
+  form: Form,
+  core: ApiCore,
+): Promise<Response> {
+  const abort = abortOf(c.req.raw.signal);
+  const piece = (text: string, thought = '') => ({
+    ...headOf(model, core),
+    ...form(text, thought),
+    done: false,
+  });
+  return lineStream({
+    work: async (send) => {
+      const result = await core.completions.complete(request, {
+        signal: abort.any,
+        onThought: (text) => send(piece('', text)),
+        onDelta: ({ text, logprobs }) => send({ ...piece(text), ...told(logprobs) }),
+      });
+      send({ ...piece(''), ...endOf(result) });
+    },
+    failed: (error) => ollamaFailure(failureOf(error, core.log, c.get('requestId')).body.error.message),
+    keepAlive: () => piece(''),
+    onLeft: () => abort.abort(),
+    keepAliveMs: core.keepAliveMs,
+  });
+}
+
+/** An error body in the format of Ollama's API. */
+export function ollamaFailure(error: string): { error: string } {
+  return { error };
+}
+
+function headOf(model: string, { clock }: ApiCore): Pick<Ended, 'model' | 'created_at'> {
+  return { model, created_at: new Date(clock()).toISOString() };
+}
+
+function requestOf(sent: ChatRequest | GenerateRequest, core: ApiCore): Omit<CompletionRequest, 'prompt'> {
+  const { options = {}, think, format, logprobs, top_logprobs, kvasir } = sent;
+  const model = nameOf(sent.model, core);
+  return {
+    ...writingOf({ ...options, model, kvasir }),
+    model,
+    maxTokens: limitOf(options.num_predict),
+    logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
+    grammar: formatGrammar(format),
+    think: think === undefined ? undefined : think !== false,
+  };
+}
+
+function formatGrammar(format: ChatRequest['format']): string | undefined {
+  if (format === undefined || format === '') return undefined;
+  return grammarOf(
+    format === 'json' ? { type: 'json_object' } : { type: 'json_schema', schema: format },
+    'format',
+  );
+}
+
+function promptOf(
+  { prompt, system, raw }: GenerateRequest,
+  { separator }: ApiCore,
+): CompletionRequest['prompt'] {
+  if (raw === true) return { text: textsOf(prompt, separator) };
+  const user = { role: 'user' as const, content: prompt };
+  const messages = system === undefined ? [user] : [{ role: 'system' as const, content: system }, user];
+  return { messages: messagesOf(messages, separator) };
+}
+
+function told(logprobs: readonly TokenLogprobs[] | undefined): Pick<Ended, 'logprobs'> {
+  return logprobs ? { logprobs: logprobsTold(logprobs) } : {};
+}
+
+function endOf(result: CompletionResult): Omit<Ended, 'model' | 'created_at' | 'logprobs'> {
+  const { ttftMs, tokensPerSecond } = result.made.stats;
+  const { promptTokens, completionTokens } = result.usage;
+  const answerMs = tokensPerSecond > 0 ? (1000 * completionTokens) / tokensPerSecond : 0;
+  return {
+    done: true,
+    done_reason: result.finish,
+    total_duration: nanoseconds(ttftMs.total + answerMs),
+    load_duration: nanoseconds(ttftMs.wait),
+    prompt_eval_count: promptTokens,
+    prompt_eval_duration: nanoseconds(ttftMs.total - ttftMs.wait),
+    eval_count: completionTokens,
+    eval_duration: nanoseconds(answerMs),
+    ...citationsOf(result),
+    kvasir: howMade(result),
+  };
+}
+
+export function nanoseconds(ms: number): number {
+  return Math.round(ms * 1e6);
+}
