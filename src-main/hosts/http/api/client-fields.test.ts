@@ -53,7 +53,7 @@ describe('chat answers', () => {
     { max_tokens: -1 },
     { n_predict: 5, keep_alive: '5m' },
     { frequency_penalty: 0, presence_penalty: null, logit_bias: null, seed: -1, kvasir: null },
-    { chat_template_kwargs: { enable_thinking: false }, verbosity: 'medium' },
+    { chat_template_kwargs: { enable_thinking: false }, verbosity: 'medium', reasoning_format: 'auto' },
     { stream_options: null, response_format: null, prediction: null },
   ])('%j', async (more) => {
     expect((await api().post(CHAT, chat(more))).status).toBe(200);

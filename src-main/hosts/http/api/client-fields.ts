@@ -67,6 +67,10 @@ export const NO_CHANGE = {
   skip_special_tokens: only(true),
   spaces_between_special_tokens: ANY,
   include_stop_str_in_output: only(false),
+  // Thoughts are told in `reasoning_content`, as both of these ask for.
+  reasoning_format: z
+    .enum(['auto', 'deepseek'], { error: 'Only "auto" and "deepseek" are supported.' })
+    .nullish(),
   add_generation_prompt: only(true),
   continue_final_message: only(false),
   // Hints to a server about its memory and devices. A prompt that does not fit the context is refused in any case.

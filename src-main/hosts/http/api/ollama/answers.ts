@@ -24,7 +24,7 @@ import {
   GenerateRequestSchema,
   GenerateSchema,
   type ChatRequest,
-  type Ended,
+  type ResponseFields,
   type GenerateRequest,
 } from './schemas.ts';
 
@@ -84,7 +84,7 @@ async function answer(
   if (sent.stream !== false) return streamAnswer(c, sent.model, request, form, core);
   const result = await core.completions.complete(request, { signal: c.req.raw.signal });
   const { text, thought, logprobs } = result;
-  return c.json({ ...head, ...form(text, thought), ...told(logprobs), ...endOf(result) });
+  return c.json({ ...head, ...form(text, thought), ...logprobFields(logprobs), ...figuresOf(result) });
 }
 
 function streamAnswer(
@@ -105,9 +105,9 @@ function streamAnswer(
       const result = await core.completions.complete(request, {
         signal: abort.any,
         onThought: (text) => send(piece('', text)),
-        onDelta: ({ text, logprobs }) => send({ ...piece(text), ...told(logprobs) }),
+        onDelta: ({ text, logprobs }) => send({ ...piece(text), ...logprobFields(logprobs) }),
       });
-      send({ ...piece(''), ...endOf(result) });
+      send({ ...piece(''), ...figuresOf(result) });
     },
     failed: (error) => ollamaFailure(failureOf(error, core.log, c.get('requestId')).body.error.message),
     keepAlive: () => piece(''),
@@ -121,7 +121,7 @@ export function ollamaFailure(error: string): { error: string } {
   return { error };
 }
 
-function headOf(model: string, { clock }: ApiCore): Pick<Ended, 'model' | 'created_at'> {
+function headOf(model: string, { clock }: ApiCore): Pick<ResponseFields, 'model' | 'created_at'> {
   return { model, created_at: new Date(clock()).toISOString() };
 }
 
@@ -156,11 +156,11 @@ function promptOf(
   return { messages: messagesOf(messages, separator) };
 }
 
-function told(logprobs: readonly TokenLogprobs[] | undefined): Pick<Ended, 'logprobs'> {
+function logprobFields(logprobs: readonly TokenLogprobs[] | undefined): Pick<ResponseFields, 'logprobs'> {
   return logprobs ? { logprobs: logprobsTold(logprobs) } : {};
 }
 
-function endOf(result: CompletionResult): Omit<Ended, 'model' | 'created_at' | 'logprobs'> {
+function figuresOf(result: CompletionResult): Omit<ResponseFields, 'model' | 'created_at' | 'logprobs'> {
   const { ttftMs, tokensPerSecond } = result.made.stats;
   const { promptTokens, completionTokens } = result.usage;
   const answerMs = tokensPerSecond > 0 ? (1000 * completionTokens) / tokensPerSecond : 0;

@@ -33,7 +33,7 @@ const OptionsSchema = z
 const NO_IMAGES = z.array(z.unknown()).max(0).optional();
 
 /** Fields of requests for an answer. */
-const ANSWER = {
+const REQUEST = {
   model: z.string().min(1),
   /** Default: true. */
   stream: z.boolean().optional(),
@@ -63,12 +63,12 @@ const MessageSchema = z.strictObject({
 });
 
 export const ChatRequestSchema = z
-  .strictObject({ ...ANSWER, messages: z.array(MessageSchema).max(4096).default([]), tools: NO_TOOLS.tools })
+  .strictObject({ ...REQUEST, messages: z.array(MessageSchema).max(4096).default([]), tools: NO_TOOLS.tools })
   .openapi('OllamaChatRequest');
 
 export const GenerateRequestSchema = z
   .strictObject({
-    ...ANSWER,
+    ...REQUEST,
     prompt: z.string().default(''),
     system: z.string().optional(),
     /** Continues the prompt, without the chat template. */
@@ -84,7 +84,7 @@ export const GenerateRequestSchema = z
   .openapi('OllamaGenerateRequest');
 
 /** Durations are in nanoseconds. */
-const ENDED = {
+const RESPONSE = {
   model: z.string(),
   created_at: z.string(),
   done: z.boolean(),
@@ -104,13 +104,13 @@ const ENDED = {
 
 export const ChatSchema = z
   .object({
-    ...ENDED,
+    ...RESPONSE,
     message: z.object({ role: z.literal('assistant'), content: z.string(), thinking: z.string().optional() }),
   })
   .openapi('OllamaChat');
 
 export const GenerateSchema = z
-  .object({ ...ENDED, response: z.string(), thinking: z.string().optional() })
+  .object({ ...RESPONSE, response: z.string(), thinking: z.string().optional() })
   .openapi('OllamaGenerate');
 
 const EMBED = { model: z.string().min(1), keep_alive: ANY, options: OptionsSchema } as const;
@@ -209,5 +209,5 @@ export const FAILURES = {
 
 export type ChatRequest = z.infer<typeof ChatRequestSchema>;
 export type GenerateRequest = z.infer<typeof GenerateRequestSchema>;
-export type Ended = z.infer<z.ZodObject<typeof ENDED>>;
+export type ResponseFields = z.infer<z.ZodObject<typeof RESPONSE>>;
 export type Details = z.infer<typeof DetailsSchema>;
