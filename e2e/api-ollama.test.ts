@@ -73,9 +73,11 @@ test('a chat is answered whole and streamed, with counts and durations', async (
 });
 
 test('a prompt is answered, and continued where it is raw', async () => {
-  const system = 'Answer in short.';
-  const answer = await ollama.generate({ model: DEMO, prompt: QUESTION, system, options: GREEDY });
+  const asked = { model: DEMO, prompt: QUESTION, options: GREEDY };
+  const answer = await ollama.generate(asked);
   expect(answer.response).toMatch(/Oslo/);
+  const longer = await ollama.generate({ ...asked, system: 'Answer in short.' });
+  expect(longer.prompt_eval_count).toBeGreaterThan(answer.prompt_eval_count);
   const options = { temperature: 0, num_predict: 3 };
   const raw = { model: DEMO, prompt: 'Mara Lind works in the', raw: true, options };
   const pieces = await all(await ollama.generate({ ...raw, stream: true }));
