@@ -265,7 +265,7 @@ describe('failures', () => {
     const tools = [{ name: 'f', input_schema: { type: 'object' as const } }];
     await expect(ask([QUESTION], { tools })).rejects.toThrow(BadRequestError);
     await expect(ask([QUESTION], { tools })).rejects.toMatchObject({ type: 'invalid_request_error' });
-    await expect(ask([QUESTION], { tools })).rejects.toThrow(/tools is not supported/);
+    await expect(ask([QUESTION], { tools })).rejects.toThrow(/Tools are not supported by .* of Kvasir demo/);
     const thinking = { type: 'enabled' as const, budget_tokens: 2000 };
     await expect(ask([QUESTION], { thinking })).rejects.toThrow(/thinking/);
     const image = { type: 'image' as const, source: { type: 'url' as const, url: 'http://x/y.png' } };

@@ -266,7 +266,9 @@ test('text is continued, and streamed', async () => {
 describe('failures', () => {
   test("are instances of the client's error classes", async () => {
     const tools = { tools: [{ type: 'function', function: { name: 'f' } }] } as const;
-    await expect(chat([ASKED], tools as never)).rejects.toMatchObject({ status: 400, param: 'tools' });
+    await expect(chat([ASKED], tools as never)).rejects.toThrow(
+      /Tools are not supported by .* of Kvasir demo/,
+    );
     await expect(chat([ASKED], { n: 2 })).rejects.toThrow(BadRequestError);
     await expect(chat([ASKED], { model: 'none' })).rejects.toThrow(NotFoundError);
     const long = 'word '.repeat(3000);

@@ -168,8 +168,14 @@ function statementAsk(
   };
 }
 
-function promptRequest({ messages, form, reserve, choices: { think, contextTokens } }: Ask): PromptRequest {
-  return { messages, form, reserve, think, contextTokens };
+function promptRequest({
+  messages,
+  form,
+  reserve,
+  tools,
+  choices: { think, contextTokens },
+}: Ask): PromptRequest {
+  return { messages, form, reserve, think, contextTokens, tools };
 }
 
 /** The log entry of an answer: it contains no text from documents or people. */

@@ -19,7 +19,7 @@ interface BegunAnswer {
 }
 
 /** A request for one answer, whoever asks: a conversation, an analysis, another program, or the command line. */
-export interface Ask extends NamedModel, Pick<PromptRequest, 'messages' | 'form' | 'reserve'> {
+export interface Ask extends NamedModel, Pick<PromptRequest, 'messages' | 'form' | 'reserve' | 'tools'> {
   /** What the passages were retrieved for; '' for a client's own messages, which are answered whatever they contain. */
   question: string;
   choices: AnswerChoices;

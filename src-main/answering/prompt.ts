@@ -1,6 +1,7 @@
 import type { KvasirError } from '../../src-shared/errors.ts';
 import type { PromptChunk } from './passages.ts';
-import type { Role } from './template.ts';
+import type { MessageCalls, Role } from './template.ts';
+import type { ToolRequest } from './tools.ts';
 
 /** Text of a client to be cached as a chunk, not tokenised yet. */
 export interface MarkedText {
@@ -11,7 +12,7 @@ export interface MarkedText {
 }
 
 /** A message for a model. */
-export interface Message {
+export interface Message extends MessageCalls {
   role: Role;
   pieces: readonly (string | PromptChunk | MarkedText)[];
   /** Set if the chat template is to read the pieces, all of them text: Kvasir's own instructions. */
@@ -30,6 +31,8 @@ export interface PromptRequest {
   think: boolean;
   /** A conversation may lose its oldest turns; raw text is continued without a template. */
   form: 'conversation' | 'messages' | 'text';
+  /** Declared to the model; BAD_ARGUMENT where its template has none. */
+  tools?: ToolRequest | undefined;
   /** Tokens of prompt and answer at most, and how many of them the prompt leaves for the answer. */
   contextTokens: number;
   reserve: number;

@@ -5,20 +5,27 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import { renderBounded } from './bounded-jinja.ts';
+import { declared, type Tool, type ToolCall } from './tools.ts';
 
 type TemplateInfo = Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>;
 
 /** The role of a message. */
-export type Role = 'system' | 'user' | 'assistant';
+export type Role = 'system' | 'user' | 'assistant' | 'tool';
+
+/** The calls of an assistant's message, or the call whose result a message is. */
+export interface MessageCalls {
+  calls?: readonly ToolCall[] | undefined;
+  callId?: string | undefined;
+}
 
 /** A message to render: numbers are placeholders, numbered from 0 across all messages. */
-interface TemplateMessage {
+interface TemplateMessage extends MessageCalls {
   role: Role;
   content: readonly (string | number)[];
 }
 
 /** A message to render around: with a placeholder for its content, unless the template is to read its text. */
-export interface FrameMessage {
+export interface FrameMessage extends MessageCalls {
   role: Role;
   text?: string | undefined;
 }
@@ -28,13 +35,25 @@ interface FrameOptions {
   think?: boolean | undefined;
   /** The form where the template cannot be used: question and answer in turn, else each message under its role. */
   turns?: boolean | undefined;
+  /** Declared in the prompt. */
+  tools?: readonly Tool[] | undefined;
+}
+
+/** How a template is rendered. */
+interface Rendering {
+  think: boolean;
+  tools?: readonly Tool[] | undefined;
+  /** Whether arguments of calls are given as JSON text, and no content as null: templates differ. */
+  textArguments?: boolean | undefined;
+  noContent?: '' | null | undefined;
+  withoutCalls?: boolean | undefined;
 }
 
 /**
- * Messages around their placeholders: `texts[i]` precedes placeholder i, the last text follows all of them. A message
- * with a text is in the text that it precedes, enclosed in two SYSTEM_EDGE, and is plain text.
+ * Messages around their placeholders: `texts[i]` precedes placeholder i, the last text follows all of them. Text between two SYSTEM_EDGE is
+ * plain text: that of a message with a text, in the text that it precedes, and texts of tools that look like control tokens.
  */
-interface MessagesFrame {
+export interface MessagesFrame {
   /** From the model's template: its control tokens are intended. */
   texts: string[];
   /** Why the model's own template could not be used, in one sentence. */
@@ -81,7 +100,7 @@ const TELLS_TIME = /strftime_now/;
 export function messagesFrame(
   info: TemplateInfo,
   messages: readonly FrameMessage[],
-  { think = false, turns = false }: FrameOptions = {},
+  { think = false, turns = false, tools = [] }: FrameOptions = {},
 ): MessagesFrame {
   const plain = (plainBecause: string): MessagesFrame => ({
     texts: turns ? plainTurns(messages) : plainTexts(messages),
@@ -89,12 +108,12 @@ export function messagesFrame(
   });
   const { chatTemplate, bosText, eosText } = info;
   if (chatTemplate.trim() === '') return plain('The model has no chat template, so a plain prompt is used.');
-  const what = messages.map(({ role, text }) => [role, text]);
-  const key = JSON.stringify([chatTemplate, bosText, eosText, what, think]);
+  const what = messages.map(({ role, text, calls, callId }) => [role, text, calls, callId]);
+  const key = JSON.stringify([chatTemplate, bosText, eosText, what, think, tools]);
   const known = rendered.get(key);
   if (known) return known;
   try {
-    const texts = firstThatKeeps(info, messages, think);
+    const texts = firstThatKeeps(info, messages, { think, tools });
     if (texts) return kept(key, info, { texts, plainBecause: undefined });
     return plain("The model's chat template does not keep the message as it is, so a plain prompt is used.");
   } catch (error) {
@@ -131,12 +150,12 @@ function kept(key: string, { chatTemplate }: TemplateInfo, frame: MessagesFrame)
 function folded(messages: readonly TemplateMessage[]): TemplateMessage[] {
   const all: TemplateMessage[] = [];
   let before: Role | undefined;
-  for (const { role, content } of messages) {
+  for (const { role, content, ...calls } of messages) {
     const asUser = role === 'system' ? 'user' : role;
     const last = all.at(-1);
-    if (last && asUser === before)
-      all[all.length - 1] = { role: asUser, content: [...last.content, '\n\n', ...content] };
-    else all.push({ role: asUser, content });
+    if (last && asUser === before && asUser !== 'tool' && !last.calls)
+      all[all.length - 1] = { ...calls, role: asUser, content: [...last.content, '\n\n', ...content] };
+    else all.push({ ...calls, role: asUser, content });
     before = asUser;
   }
   return all;
@@ -145,23 +164,34 @@ function folded(messages: readonly TemplateMessage[]): TemplateMessage[] {
 /** The text before a text that the template reads, that text, and the text after it. */
 const EDGED_PIECES = 3;
 
+/** What jinja writes where a template joins a text and an object. */
+const NOT_TEXT = '[object ';
+
+const CALL_FORMS = [false, true].flatMap((textArguments) =>
+  (['', null] as const).map((noContent) => ({ textArguments, noContent })),
+);
+
 /** The texts around placeholders, in the first form that the template keeps; throws its error for the last form. */
 function firstThatKeeps(
   info: TemplateInfo,
   messages: readonly FrameMessage[],
-  think: boolean,
+  rendering: Rendering,
 ): string[] | undefined {
   let holes = 0;
-  const asGiven = messages.map(({ role, text }): TemplateMessage => {
-    return { role, content: [text === undefined ? holes++ : edged(text)] };
+  const asGiven = messages.map(({ text, ...message }): TemplateMessage => {
+    return { ...message, content: [text === undefined ? holes++ : edged(text)] };
   });
-  const isEdged = holes < messages.length;
-  const forms = [asGiven, folded(asGiven)];
-  for (const [i, form] of forms.entries()) {
+  const isEdged = messages.some(({ text = '' }) => text !== '');
+  const calls = messages.some((message) => message.calls);
+  const forms = [asGiven, folded(asGiven)].flatMap((form) =>
+    (calls ? CALL_FORMS : [{}]).map((how) => ({ form, ...rendering, ...how })),
+  );
+  for (const [i, { form, ...how }] of forms.entries()) {
     try {
-      const text = renderInTime(info, form, think);
+      const text = renderInTime(info, form, how);
       const texts = text.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(text, holes);
-      if (texts && (!isEdged || texts[0]?.split(SYSTEM_EDGE).length === EDGED_PIECES)) return texts;
+      const isKept = !isEdged || (texts?.[0]?.split(SYSTEM_EDGE).length ?? 0) >= EDGED_PIECES;
+      if (texts && isKept && !(calls && losesCalls(text, info, form, how))) return texts;
     } catch (error) {
       if (i === forms.length - 1 || endless.has(info.chatTemplate)) throw error;
     }
@@ -169,7 +199,23 @@ function firstThatKeeps(
   return undefined;
 }
 
+/** Whether a template drops calls, or shows them as objects. */
+function losesCalls(
+  text: string,
+  info: TemplateInfo,
+  form: readonly TemplateMessage[],
+  how: Rendering,
+): boolean {
+  if (text.includes(NOT_TEXT)) return true;
+  try {
+    return renderInTime(info, form, { ...how, withoutCalls: true }) === text;
+  } catch {
+    return false; // it expects a call before a result
+  }
+}
+
 function edged(text: string): string {
+  if (text === '') return '';
   return SYSTEM_EDGE + text.trim().replaceAll(SYSTEM_EDGE, '') + SYSTEM_EDGE;
 }
 
@@ -178,14 +224,68 @@ function hole(number: number): string {
   return `\uE000${String.fromCharCode(...digits.map((digit) => FIRST_DIGIT + digit))}\uE000`;
 }
 
-function render(info: TemplateInfo, messages: readonly TemplateMessage[], think: boolean): string {
+/** Characters of which every control token has one. */
+const MAY_BE_CONTROL = /[<>[\]|｜]/;
+
+/** A value with edges around its texts that could contain control tokens. */
+function guarded(value: unknown): unknown {
+  if (typeof value === 'string')
+    return MAY_BE_CONTROL.test(value) ? SYSTEM_EDGE + value.replaceAll(SYSTEM_EDGE, '') + SYSTEM_EDGE : value;
+  if (Array.isArray(value)) return value.map(guarded);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [guarded(key) as string, guarded(item)]),
+  );
+}
+
+/** Messages as templates read them. Calls are numbered: Mistral's templates want ids of nine letters and digits. */
+function templateMessages(
+  messages: readonly TemplateMessage[],
+  { textArguments = false, noContent = '', withoutCalls = false }: Rendering,
+): object[] {
+  const ids = messages.flatMap(({ calls = [] }) => calls.map(({ id, name }) => ({ id, name })));
+  const idOf = (id: string): string =>
+    `call${String(ids.findIndex((each) => each.id === id) + 1).padStart(5, '0')}`;
+  return messages.map(({ role, content, calls, callId }) => ({
+    role,
+    content: content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join('') || noContent,
+    ...(calls &&
+      !withoutCalls && {
+        tool_calls: calls.map(({ id, name, arguments: given }) => {
+          const parsed = guarded(parsedObject(given));
+          return {
+            id: idOf(id),
+            type: 'function',
+            function: { name, arguments: textArguments ? JSON.stringify(parsed) : parsed },
+          };
+        }),
+      }),
+    ...(callId !== undefined && {
+      tool_call_id: idOf(callId),
+      name: ids.find(({ id }) => id === callId)?.name ?? '',
+    }),
+  }));
+}
+
+/** The arguments of a call; {} where they are not an object: an answer may have ended within them. */
+function parsedObject(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function render(info: TemplateInfo, messages: readonly TemplateMessage[], rendering: Rendering): string {
+  const { think, tools = [] } = rendering;
   if (parsed?.source !== info.chatTemplate)
     parsed = { source: info.chatTemplate, template: new Template(info.chatTemplate) };
+  const declarations = tools.length > 0 ? guarded(declared(tools)) : undefined;
   return renderBounded(parsed.template, {
-    messages: messages.map(({ role, content }) => ({
-      role,
-      content: content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join(''),
-    })),
+    messages: templateMessages(messages, rendering),
+    // SmolLM 3 has tools under another name.
+    ...(declarations !== undefined && { tools: declarations, xml_tools: declarations }),
     add_generation_prompt: true,
     bos_token: info.bosText,
     eos_token: info.eosText,
@@ -197,10 +297,14 @@ function render(info: TemplateInfo, messages: readonly TemplateMessage[], think:
 }
 
 /** Renders synchronously, with a time limit: V8 can only interrupt code that was started as a script. */
-function renderInTime(info: TemplateInfo, messages: readonly TemplateMessage[], think: boolean): string {
+function renderInTime(
+  info: TemplateInfo,
+  messages: readonly TemplateMessage[],
+  rendering: Rendering,
+): string {
   const tooLong = new Error('it timed out');
   if (endless.has(info.chatTemplate)) throw tooLong;
-  const work = (): string => render(info, messages, think);
+  const work = (): string => render(info, messages, rendering);
   try {
     timed.context.work = work;
     return timed.script.runInContext(timed.context, { timeout: MAX_RENDER_MS }) as string;
@@ -235,7 +339,12 @@ function plainTurns(messages: readonly FrameMessage[]): string[] {
 
 const PLAIN_ANSWER = '\nAnswer:';
 
-const PLAIN_NAMES: Record<Role, string> = { system: '', user: 'User: ', assistant: 'Assistant: ' };
+const PLAIN_NAMES: Record<Role, string> = {
+  system: '',
+  user: 'User: ',
+  assistant: 'Assistant: ',
+  tool: 'Result: ',
+};
 
 function plainTexts(messages: readonly FrameMessage[]): string[] {
   const before = messages.map(({ role }, i) => (i === 0 ? '' : '\n\n') + PLAIN_NAMES[role]);

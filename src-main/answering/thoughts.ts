@@ -54,6 +54,7 @@ const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
  */
 export class ThoughtStream implements AnswerDecoder {
   readonly #model: Detokenizer;
+  readonly #showsControl: boolean;
   readonly #detokenizer: StreamDetokenizer;
   #within: 'nothing' | 'thought' | 'answer' = 'nothing';
   /** The mark that ends it; '' when none does. */
@@ -73,9 +74,10 @@ export class ThoughtStream implements AnswerDecoder {
   #gap = { thought: '', answer: '' };
   #begun = { thought: false, answer: false };
 
-  /** `behind`: the end of the prompt. Some templates open the thought. */
-  constructor(model: Detokenizer, behind: string) {
+  /** `behind`: the end of the prompt. Some templates open the thought. `showsControl`: whether answers show control tokens, as around calls. */
+  constructor(model: Detokenizer, behind: string, { showsControl = false } = {}) {
     this.#model = model;
+    this.#showsControl = showsControl;
     this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
     const end = endOfThought(behind);
     if (end !== '') this.#enter('thought', end);
@@ -88,11 +90,12 @@ export class ThoughtStream implements AnswerDecoder {
 
   push(token: number): AnswerDelta {
     const shown = this.#detokenizer.push(token);
-    const text = shown === '' && this.#within !== 'answer' ? this.#controlText(token) : shown;
+    const isHidden = this.#within === 'answer' && !this.#showsControl;
+    const text = shown === '' && !isHidden ? this.#controlText(token) : shown;
     this.#pending ??= this.#tokens;
     this.#tokens++;
     if (text === '') return { thought: '', answer: '' };
-    this.#hold(text, shown);
+    this.#hold(text, this.#showsControl ? text : shown);
     return this.#take(false);
   }
 
@@ -204,6 +207,14 @@ export function endOfThought(behind: string): string {
   return opened === undefined ? '' : (THOUGHTS.get(opened) ?? '');
 }
 
+/** The marks around a thought before an answer, `begin` '' where the prompt opened it; undefined: the template has none. */
+export function thoughtMarks(template: string, behind: string): { begin: string; end: string } | undefined {
+  const opened = endOfThought(behind);
+  if (opened !== '') return { begin: '', end: opened };
+  const [begin, end] = [...THOUGHTS].find(([mark]) => template.includes(mark)) ?? [];
+  return begin === undefined || end === undefined ? undefined : { begin, end };
+}
+
 function textOf(pieces: readonly Piece[]): string {
   return pieces.map(({ text }) => text).join('');
 }
@@ -227,8 +238,8 @@ function splitAt(pieces: readonly Piece[], length: number): [Piece[], Piece[]] {
   return [before, behind];
 }
 
-/** Length of the longest suffix of `text` that is a prefix of `mark`. */
-function overlap(text: string, mark: string): number {
+/** Length of the longest suffix of `text` that is a prefix of `mark`, shorter than `mark`. */
+export function overlap(text: string, mark: string): number {
   for (let length = Math.min(text.length, mark.length - 1); length > 0; length--)
     if (text.endsWith(mark.slice(0, length))) return length;
   return 0;

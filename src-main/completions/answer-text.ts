@@ -64,10 +64,15 @@ export class AnswerText {
   }
 
   /** Emits the text that was held back. */
-  end(tokensBefore: number): void {
+  flush(tokensBefore: number): void {
     const marks = this.#marks;
     const rest = this.stoppedBy === undefined ? this.#stops.flush() : '';
     this.#tell(marks ? marks.push(rest) + marks.flush() : rest, tokensBefore);
+  }
+
+  /** Emits also the probabilities of tokens without text. */
+  end(tokensBefore: number): void {
+    this.flush(tokensBefore);
     if (this.stoppedBy === undefined && this.#pending.length > 0) this.#deliver('', tokensBefore);
   }
 

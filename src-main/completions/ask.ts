@@ -14,12 +14,22 @@ import type { Stopwatch } from '../answering/stopwatch.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { NamedLibrary } from './names.ts';
+import { grammarFor } from './tools/tool-answers.ts';
 import type { CompletionMessage, CompletionRequest, CompletionText } from './types.ts';
 
 /** What a request asks; how it is made is added. */
 type RequestAsk = Pick<
   Ask,
-  'messages' | 'form' | 'reserve' | 'question' | 'choices' | 'mayGuess' | 'unready' | 'raw' | 'filter'
+  | 'messages'
+  | 'form'
+  | 'reserve'
+  | 'question'
+  | 'choices'
+  | 'mayGuess'
+  | 'unready'
+  | 'raw'
+  | 'filter'
+  | 'tools'
 >;
 
 interface Context extends NamedModel {
@@ -34,18 +44,26 @@ interface LibraryContext extends Context {
   signal: AbortSignal;
 }
 
-/** A client's messages or text, unchanged. */
+/** A client's messages or text, unchanged. BAD_ARGUMENT for tools that the model cannot call. */
 export function askModel(request: CompletionRequest, context: Context): RequestAsk {
-  const { prompt, grammar } = request;
+  const { prompt, grammar, tools } = request;
   // Chunks that a client marks are stored regardless of the setting for library passages; the model receives only what the client sent.
   const choices = { ...choicesFor(request, context, Infinity, 'client'), storeMisses: true };
+  if (tools) {
+    const held = grammarFor(tools, context, { answer: grammar, think: choices.think });
+    choices.sampling = {
+      ...choices.sampling,
+      ...(held !== undefined && { grammar: held, repeatPenalty: 1 }),
+    };
+  }
   return {
     ...clientPrompt(prompt),
     choices,
     question: '',
     mayGuess: true,
-    raw: 'text' in prompt || grammar !== undefined,
+    raw: 'text' in prompt || (grammar !== undefined && !tools),
     filter: filterOf(request),
+    tools,
   };
 }
 
@@ -65,6 +83,8 @@ export async function askLibrary(
   context: LibraryContext,
 ): Promise<RequestAsk> {
   const { settings, maker, passages, stopwatch, signal, name, model } = context;
+  if (request.tools)
+    throw new KvasirError('BAD_ARGUMENT', LIBRARY_TOOLS, 'Send them to a model, or leave them out.');
   const { question, previous, before } = questionOf(request);
   const choices = choicesFor(request, context, settings.maxTokens);
   const scope = { libraryIds: [library.id], documentIds: [] };
@@ -85,6 +105,8 @@ export async function askLibrary(
     filter: filterOf(request),
   };
 }
+
+const LIBRARY_TOOLS = 'Tools are not supported for libraries: they answer from their documents.';
 
 /** Kvasir's instructions before the messages: prepended to the client's system message, since templates accept only one. */
 function ledBy(systemPrompt: string, messages: Message[]): Message[] {
@@ -132,11 +154,12 @@ function filterOf({ topTokens = 0, minP = 0, repeatPenalty = 1 }: CompletionRequ
 }
 
 /** A client's message, with the chunks that it marks. */
-function messageOf({ role, parts }: CompletionMessage): Message {
+function messageOf({ role, parts, calls, callId }: CompletionMessage): Message {
   const pieces = parts.map(({ text, cache, title = 'text of a client' }, position) =>
     cache === true && text !== '' ? { text, title, position } : text,
   );
-  return { role, pieces };
+  // An answer that only calls has no text.
+  return { role, pieces: calls ? pieces.filter((piece) => piece !== '') : pieces, calls, callId };
 }
 
 function questionOf({ prompt }: CompletionRequest): {

@@ -138,7 +138,7 @@ export class CompletionService {
    * unknown: for a library, and for a remote model.
    */
   async tokenize(
-    { model: name, prompt, think }: Pick<CompletionRequest, 'model' | 'prompt' | 'think'>,
+    { model: name, prompt, think, tools }: Pick<CompletionRequest, 'model' | 'prompt' | 'think' | 'tools'>,
     bos: boolean,
   ): Promise<TokenizedPrompt> {
     const { models, listed, settings, libraries } = this.#options;
@@ -149,6 +149,7 @@ export class CompletionService {
     const laidOut = backend.layOut({
       ...clientPrompt(prompt),
       think: think ?? settings.current.think,
+      tools,
       contextTokens: Infinity,
     });
     const tokens = backend.tokensOf(laidOut, bos || !('text' in prompt));

@@ -5,7 +5,9 @@ import { endingNotices } from '../answering/notices.ts';
 import { citationsOf } from '../answering/passages.ts';
 import { unsupportedIn, unsupportedNotice } from '../answering/unsupported.ts';
 import { throwIfAborted } from '../platform/abort.ts';
+import { addCallDelta, type ToolCall, type ToolCallDelta } from '../answering/tools.ts';
 import { AnswerText } from './answer-text.ts';
+import { toolStreamOf } from './tools/tool-answers.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 
 /** Makes an answer and streams it to a client: up to a stop text, and from a library with the numbers of its passages. */
@@ -18,37 +20,55 @@ export async function complete(
   const stopped = new AbortController();
   const answer = new AnswerText({ ...run, stops: request.stop ?? [], onStop: () => stopped.abort() });
   const signal = AbortSignal.any([run.signal, stopped.signal]);
+  const calls: ToolCall[] = [];
+  const call = (delta: ToolCallDelta): void => {
+    addCallDelta(calls, delta);
+    run.onCall?.(delta);
+  };
+  const tools = toolStreamOf(ask);
   const made = await readAnswer(maker.answer({ ...ask, signal }), (event) => {
     if (event.kind === 'placed' && ask.question !== '' && request.grammar === undefined)
       answer.mark(event.citations, ask.question);
     else if (event.kind === 'prompt') run.onPrompt?.(event.usage);
     else if (event.kind === 'token') answer.token(event.logprobs);
     else if (event.kind === 'thought') answer.think(event.text);
-    else if (event.kind === 'text') answer.write(event.text, event.tokensBefore);
+    else if (event.kind === 'call') call(event.call);
+    else if (event.kind === 'text') {
+      const delta = tools?.push(event.text) ?? { text: event.text, calls: [] };
+      answer.write(delta.text, event.tokensBefore);
+      if (delta.calls.length === 0 || answer.stoppedBy !== undefined) return;
+      answer.flush(event.tokensBefore);
+      delta.calls.forEach(call);
+    }
   });
   if (answer.stoppedBy === undefined) throwIfAborted(run.signal);
+  answer.write(tools?.flush() ?? '', made.tokensBefore);
   answer.end(made.tokensBefore);
-  return { result: resultOf(request, ask, made, answer), made };
+  return { result: resultOf(request, ask, made, { answer, calls }), made };
 }
 
 function resultOf(
   request: CompletionRequest,
   ask: Ask,
   made: Answer,
-  { text, thought, stoppedBy, logprobs, tokens: counted }: AnswerText,
+  { answer, calls }: { answer: AnswerText; calls: ToolCall[] },
 ): CompletionResult {
+  const { text, thought, stoppedBy, logprobs, tokens: counted } = answer;
   const { stop, local, tokensBefore } = made;
   // Counts in a server's prompt are its own.
   const { answerTokens: tokens = counted, ...usage } = made.usage;
   const unsupported =
     request.grammar === undefined ? unsupportedIn(text, made.prompt, backendOf(ask.model)) : undefined;
+  // A call that repeats itself has no end.
+  const isWhole = stoppedBy !== undefined || stop === 'eos' || (stop === 'repetition' && calls.length === 0);
   const stats = { ...made.stats, answerTokens: tokens, unsupported };
   return {
     model: request.model,
     fingerprint: ask.model.info.fingerprint,
     text,
+    calls,
     thought,
-    finish: stoppedBy !== undefined || stop === 'eos' || stop === 'repetition' ? 'stop' : 'length',
+    finish: isWhole ? (calls.length > 0 ? 'tool_calls' : 'stop') : 'length',
     stoppedBy,
     logprobs: request.logprobs === undefined ? undefined : logprobs,
     usage: { ...usage, completionTokens: tokens, thoughtTokens: Math.min(tokens, tokensBefore) },

@@ -1,3 +1,5 @@
+import { overlap } from '../answering/thoughts.ts';
+
 /** The text emitted from a stream, which may have ended. */
 interface EmittedText {
   text: string;
@@ -44,11 +46,4 @@ export class StopTexts {
       .filter(({ at }) => at >= 0)
       .toSorted((a, b) => a.at - b.at || b.stop.length - a.stop.length)[0];
   }
-}
-
-/** Length of the longest suffix of `text` that is a prefix of `stop`, shorter than `stop`. */
-function overlap(text: string, stop: string): number {
-  for (let length = Math.min(text.length, stop.length - 1); length > 0; length--)
-    if (text.endsWith(stop.slice(0, length))) return length;
-  return 0;
 }

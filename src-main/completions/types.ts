@@ -3,7 +3,8 @@ import type { Notice } from '../../src-shared/answer.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
 import type { PromptUsage, TokenLogprobs } from '../answering/backends/backend.ts';
-import type { Role } from '../answering/template.ts';
+import type { MessageCalls, Role } from '../answering/template.ts';
+import type { ToolCall, ToolCallDelta, ToolRequest } from '../answering/tools.ts';
 
 /** A piece of a message. */
 export interface CompletionText {
@@ -14,7 +15,7 @@ export interface CompletionText {
   title?: string | undefined;
 }
 
-export interface CompletionMessage {
+export interface CompletionMessage extends MessageCalls {
   role: Role;
   parts: readonly CompletionText[];
 }
@@ -46,6 +47,8 @@ export interface CompletionRequest {
   logprobs?: number | undefined;
   /** GBNF grammar that the answer must match. */
   grammar?: string | undefined;
+  /** Absent: the answer calls no tools. */
+  tools?: ToolRequest | undefined;
   /** Whether to think before answering, where the template offers the choice. Absent: the setting. */
   think?: boolean | undefined;
   /** Absent: the setting. */
@@ -69,6 +72,7 @@ export interface CompletionRun {
   /** Called once the prompt has been processed, before the first token. Not called for a remote model, which reports counts at the end. */
   onPrompt?: ((usage: PromptUsage) => void) | undefined;
   onDelta?: ((delta: CompletionDelta) => void) | undefined;
+  onCall?: ((delta: ToolCallDelta) => void) | undefined;
   /** More thinking text before the answer. */
   onThought?: ((text: string) => void) | undefined;
 }
@@ -88,8 +92,8 @@ interface AnswerDetails {
   notices: Notice[];
 }
 
-/** Why an answer ended: at its natural end or a stop text, or at the limit of tokens or of the context. */
-type FinishReason = 'stop' | 'length';
+/** Why an answer ended: at its natural end or a stop text, at the limit of tokens or of the context, or to get results of its calls. */
+type FinishReason = 'stop' | 'length' | 'tool_calls';
 
 export interface CompletionResult {
   /** The model's name, or the library's as requested. */
@@ -97,6 +101,7 @@ export interface CompletionResult {
   /** Identifies the weights that answered. */
   fingerprint: string;
   text: string;
+  calls: ToolCall[];
   thought: string;
   finish: FinishReason;
   /** The stop text that ended it. */

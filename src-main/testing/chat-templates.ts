@@ -370,3 +370,19 @@ export const CHAT_TEMPLATES = {
   gemma4Large,
   gptOss,
 };
+
+/** With tools, in the form of Hermes and Qwen 2.5. */
+export const TOOL_TEMPLATE = raw`{%- if messages[0].role == 'system' %}{{- messages[0].content + '\n\n' }}{%- endif %}
+{%- if tools %}{%- for tool in tools %}{{- tool | tojson + '\n' }}{%- endfor %}
+{{- 'Call with <tool_call>\n{"name": <name>, "arguments": <object>}\n</tool_call>\n\n' }}{%- endif %}
+{%- for message in messages %}
+    {%- if message.role == 'user' %}{{- message.content + '\n' }}
+    {%- elif message.role == 'tool' %}{{- '<tool_response>\n' + message.content + '\n</tool_response>\n' }}
+    {%- elif message.role == 'assistant' %}
+        {{- 'Answer: ' + message.content }}
+        {%- for call in message.tool_calls or [] %}
+            {{- '<tool_call>\n{"name": "' + call.function.name + '", "arguments": ' + call.function.arguments | tojson + '}\n</tool_call>' }}
+        {%- endfor %}{{- '\n' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- 'Answer:' }}{%- endif %}`;

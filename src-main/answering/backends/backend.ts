@@ -13,6 +13,7 @@ import type { MissWriter } from '../miss-writer.ts';
 import type { PartTiers } from '../passages.ts';
 import type { Prompt, PromptRequest } from '../prompt.ts';
 import type { AnswerDelta } from '../thoughts.ts';
+import type { ToolCallDelta } from '../tools.ts';
 import type { TokenPrompt } from './token-prompt.ts';
 
 /** What happens while an answer is made, in this order; notices and progress come at any time before the text. */
@@ -30,7 +31,9 @@ export type AnswerEvent =
   /** More thinking text before the answer, and the number of thinking tokens so far. */
   | { kind: 'thought'; text: string; tokens: number }
   /** More text of the answer, and how many tokens are not part of it: thoughts and the marks around them. */
-  | { kind: 'text'; text: string; tokensBefore: number };
+  | { kind: 'text'; text: string; tokensBefore: number }
+  /** More of a call, from a model on a server. */
+  | { kind: 'call'; call: ToolCallDelta };
 
 interface Logprob {
   token: number;

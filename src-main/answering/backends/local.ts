@@ -80,7 +80,9 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
   const begun = begunTokens(ask, laidOut, model);
   const whole: Run = { ...run, prompt: followedBy(laidOut, begun) };
   requireRoom(whole.prompt.tokens, ask);
-  const writing = ask.raw ? new PlainDecoder(model) : new ThoughtStream(model, laidOut.behind);
+  const writing = ask.raw
+    ? new PlainDecoder(model)
+    : new ThoughtStream(model, laidOut.behind, { showsControl: ask.tools !== undefined });
   const before = await pushAll(writing, begun);
   if (begun.length > 0) tell({ kind: 'begun', written: before });
   const written = new AnswerWriter({ writing, tell, begun: before, mayRepeat: ask.raw ?? false });

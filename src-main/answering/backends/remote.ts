@@ -1,7 +1,7 @@
 import type { Ttft } from '../../../src-shared/ttft.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { isAborted } from '../../platform/abort.ts';
-import type { RemotePiece, RemoteUsage } from '../../models/sources/servers/client.ts';
+import type { RemotePiece, RemoteRequest, RemoteUsage } from '../../models/sources/servers/client.ts';
 import type { ServerModel } from '../../models/sources/servers/server-model.ts';
 import { requireRoom, type Ask } from '../ask.ts';
 import { figuresOnServer } from '../figures.ts';
@@ -10,6 +10,7 @@ import type { PromptRequest } from '../prompt.ts';
 import { NO_HITS } from '../stats.ts';
 import type { Stopwatch } from '../stopwatch.ts';
 import { STRAY, ThoughtStream, type AnswerDelta } from '../thoughts.ts';
+import { declared, newCallId, type ToolCallDelta } from '../tools.ts';
 import { AnswerWriter } from '../answer-writer.ts';
 import type { AnswerEvent, Backend, Turn } from './backend.ts';
 import { messagesOf, textPrompt, type TextPrompt } from './text-prompt.ts';
@@ -49,6 +50,7 @@ export class RemoteBackend implements Backend<TextPrompt> {
       temperature,
       seed,
       ...(temperature > 0 && { topP }),
+      tools: toolsOf(ask),
       signal: AbortSignal.any([...(ask.signal ? [ask.signal] : []), answer.written.repeats]),
     });
     let firstAt: number | undefined;
@@ -98,6 +100,7 @@ class ServerAnswer {
   readonly #model: Pick<ServerModel, 'tokenize'>;
   readonly #writing = new ThoughtStream(NO_TOKENS, '');
   readonly #told: AnswerEvent[] = [];
+  readonly #called = new Set<number>();
   #thinks: boolean;
 
   constructor({ begun, raw = false }: Ask, model: Pick<ServerModel, 'tokenize'>) {
@@ -122,6 +125,7 @@ class ServerAnswer {
       this.usage = piece.usage;
       return [];
     }
+    if (piece.kind === 'call') return [{ kind: 'call', call: this.#named(piece.call) }];
     const thinks = piece.kind === 'thought';
     if (thinks !== this.#thinks) this.written.add(this.#writing.pushMark(thinks ? STRAY.begin : STRAY.end));
     this.#thinks = thinks;
@@ -129,6 +133,13 @@ class ServerAnswer {
     this.tokens += count;
     this.written.add(this.#writing.pushText(piece.text, count));
     return this.#told.splice(0);
+  }
+
+  /** The first delta of a call has an id; some servers send none. */
+  #named(call: ToolCallDelta): ToolCallDelta {
+    if (this.#called.has(call.index)) return { index: call.index, arguments: call.arguments };
+    this.#called.add(call.index);
+    return { ...call, id: call.id ?? newCallId(), name: call.name ?? '' };
   }
 
   /** The remaining text at the end of the stream. */
@@ -203,6 +214,16 @@ function begunText(writing: ThoughtStream, begun: Ask['begun']): AnswerDelta {
   return {
     thought: deltas.map(({ thought }) => thought).join(''),
     answer: deltas.map(({ answer }) => answer).join(''),
+  };
+}
+
+function toolsOf({ tools: request }: Ask): RemoteRequest['tools'] {
+  if (!request) return undefined;
+  const { tools, choice, parallel } = request;
+  return {
+    tools: declared(tools),
+    tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice },
+    ...(!parallel && { parallel_tool_calls: false }),
   };
 }
 

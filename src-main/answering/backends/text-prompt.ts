@@ -2,6 +2,7 @@ import type { KvasirError } from '../../../src-shared/errors.ts';
 import type { ChatMessage } from '../../models/sources/servers/client.ts';
 import type { ServerModel } from '../../models/sources/servers/server-model.ts';
 import { fitted, type Message, type Prompt, type PromptRequest } from '../prompt.ts';
+import type { MessageCalls } from '../template.ts';
 import { contextOverflow, questionTooLong } from './token-prompt.ts';
 
 /** Text of a message. */
@@ -14,7 +15,7 @@ interface TextPart {
 /** A prompt as messages, which the server puts into its model's template. */
 export interface TextPrompt extends Prompt {
   parts: TextPart[];
-  messages: { role: ChatMessage['role']; parts: TextPart[] }[];
+  messages: ({ role: Message['role']; parts: TextPart[] } & MessageCalls)[];
 }
 
 /** Sent to a server that cannot continue an assistant message: nearly none can. */
@@ -35,12 +36,12 @@ export function textPrompt(model: Pick<ServerModel, 'tokenize'>, request: Prompt
 function layOut(
   messages: readonly Message[],
   model: Pick<ServerModel, 'tokenize'>,
-  { form }: PromptRequest,
+  { form, tools }: PromptRequest,
 ): TextPrompt {
   const cited: Prompt['cited'] = [];
   const parts: TextPart[] = [];
   let turn = -1;
-  const laidOut = messages.map(({ role, pieces, isRead }, i) => {
+  const laidOut = messages.map(({ role, pieces, isRead, calls, callId }, i) => {
     if (role === 'user') turn++;
     const own: TextPart[] = [];
     for (const piece of pieces) {
@@ -56,9 +57,11 @@ function layOut(
       parts.push(part);
       own.push(part);
     }
-    return { role, parts: own };
+    return { role, parts: own, calls, callId };
   });
-  const tokens = parts.reduce((total, { text }) => total + model.tokenize(text).length, 0);
+  const told = [...(tools?.tools ?? []), ...messages.flatMap(({ calls = [] }) => calls)].map((each) => JSON.stringify(each));
+  const texts = [...parts.map(({ text }) => text), ...told];
+  const tokens = texts.reduce((total, text) => total + model.tokenize(text).length, 0);
   return { parts, messages: laidOut, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause: undefined };
 }
 
@@ -71,9 +74,16 @@ export function messagesOf(
   separator: string,
   begun: string,
 ): ChatMessage[] {
-  const written = messages.map(({ role, parts }) => ({ role, content: joined(parts, separator) }));
+  const written = messages.map((message) => messageOf(message, joined(message.parts, separator)));
   if (begun === '') return written;
   return [...written, { role: 'assistant', content: begun }, { role: 'user', content: GO_ON }];
+}
+
+function messageOf({ role, calls, callId }: TextPrompt['messages'][number], content: string): ChatMessage {
+  if (role === 'tool') return { role, content, tool_call_id: callId ?? '' };
+  if (role !== 'assistant' || !calls) return { role, content };
+  const sent = calls.map(({ id, ...called }) => ({ id, type: 'function' as const, function: called }));
+  return { role, content: content === '' ? null : content, tool_calls: sent };
 }
 
 function joined(parts: readonly TextPart[], separator: string): string {

@@ -5,7 +5,8 @@ import type { FusionModel } from '../../fusion/model.ts';
 import { sameTokens } from '../../platform/token-bytes.ts';
 import type { PromptChunk } from '../passages.ts';
 import { fitted, type MarkedText, type Message, type Prompt, type PromptRequest } from '../prompt.ts';
-import { messagesFrame, SYSTEM_EDGE } from '../template.ts';
+import { messagesFrame, SYSTEM_EDGE, type FrameMessage, type MessagesFrame } from '../template.ts';
+import { toolsUnsupported, type Tool } from '../tools.ts';
 
 /** A prompt as token ids, up to the start of the answer. */
 export interface TokenPrompt extends Prompt {
@@ -32,22 +33,15 @@ export function tokenPrompt(model: LayoutModel, request: PromptRequest): TokenPr
  * Inserts the messages' tokens between the texts of the model's chat template. Control tokens come only from the template: everything else
  * is tokenised separately.
  */
-function layOut(
-  model: LayoutModel,
-  messages: readonly Message[],
-  { think, form }: PromptRequest,
-): TokenPrompt {
-  const turns = form === 'conversation';
-  const shown = messages.map(({ role, pieces, isRead }) => ({
-    role,
-    text: isRead ? pieces.filter((piece) => typeof piece === 'string').join('') : undefined,
-  }));
-  const { texts, plainBecause } = messagesFrame(model.info, shown, { think, turns });
+function layOut(model: LayoutModel, sent: readonly Message[], request: PromptRequest): TokenPrompt {
+  const turns = request.form === 'conversation';
+  const { messages, frame } = frameOf(model, sent, request);
+  const { texts, plainBecause } = frame;
   const behind = texts.at(-1) ?? '';
   // Only text from the template may become control tokens. A plain frame has none, and may contain the user's text.
   const special = plainBecause === undefined;
   const layout = new Layout(model, turns);
-  const written = messages.filter(({ isRead }) => !isRead);
+  const written = messages.filter((message) => shownText(message) === undefined);
   for (const [i, { role, pieces, answer }] of written.entries()) {
     const cites = !turns || i === written.length - 1;
     if (role === 'user') layout.beginTurn();
@@ -58,6 +52,46 @@ function layOut(
   }
   layout.addFrame(behind, special);
   return { ...layout.prompt(), plainBecause, behind };
+}
+
+/** The messages as its template keeps them, and the texts around them. BAD_ARGUMENT where it has no tools. */
+function frameOf(
+  { info }: LayoutModel,
+  messages: readonly Message[],
+  { think, form, tools: request }: PromptRequest,
+): { messages: readonly Message[]; frame: MessagesFrame } {
+  const tools = request?.tools ?? [];
+  const frameFor = (all: readonly Message[]): MessagesFrame => {
+    const shown = all.map((message): FrameMessage => ({ ...message, text: shownText(message) }));
+    return messagesFrame(info, shown, { think, tools, turns: form === 'conversation' });
+  };
+  const frame = frameFor(messages);
+  const calls = messages.some((message) => message.calls ?? message.callId);
+  if (tools.length > 0 && !declares(info, frame, tools)) throw withoutTools(info, frame);
+  if (!calls || frame.plainBecause === undefined) return { messages, frame };
+  // Some templates drop the text before a call.
+  const bare = messages.map((message) => (message.calls ? { ...message, pieces: [] } : message));
+  const again = frameFor(bare);
+  if (again.plainBecause !== undefined) throw withoutTools(info, again);
+  return { messages: bare, frame: again };
+}
+
+/** The text of a message that is part of the template's: undefined where a placeholder stands for it. */
+function shownText({ pieces, isRead, calls }: Message): string | undefined {
+  if (calls && pieces.length === 0) return '';
+  return isRead ? pieces.filter((piece) => typeof piece === 'string').join('') : undefined;
+}
+
+/** Whether a template shows tools. */
+function declares(info: ModelInfo, frame: MessagesFrame, tools: readonly Tool[]): boolean {
+  if (frame.plainBecause !== undefined) return false;
+  const shown = frame.texts.join('');
+  const bare = messagesFrame(info, [{ role: 'user' }]).texts.join('');
+  return tools.every(({ name }) => shown.includes(name)) && shown !== bare;
+}
+
+function withoutTools({ name }: ModelInfo, { plainBecause }: MessagesFrame): KvasirError {
+  return toolsUnsupported(name, plainBecause && ` ${plainBecause}`);
 }
 
 /** Raw text to continue, after the model's BOS. */
@@ -97,10 +131,7 @@ class Layout {
 
   /** Text of the template. Nothing in a text that it reads can become a control token. */
   addFrame(text: string, special: boolean): void {
-    const [before = '', read = '', rest = ''] = text.split(SYSTEM_EDGE);
-    this.#addText(before, special);
-    this.#addText(read, false);
-    this.#addText(rest, special);
+    for (const [i, piece] of text.split(SYSTEM_EDGE).entries()) this.#addText(piece, special && i % 2 === 0);
   }
 
   /** `cites`: whether it is of the question, and not of an earlier turn. */

@@ -4,6 +4,7 @@ import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
 import type { JsonSchema } from '../../../completions/json-grammar.ts';
 import { ANY, LimitSchema, only } from './client-fields.ts';
+import { CallSchema, callTold, CHAT_TOOLS, toolRequest } from './tools.ts';
 import { once, seconds, streamed, type ApiCore } from './core.ts';
 import {
   AnswerContentSchema,
@@ -46,7 +47,7 @@ const ASSISTANT = {
   reasoning_details: ANY,
   thinking: ANY,
   annotations: ANY,
-  tool_calls: z.array(z.unknown()).max(0).nullish(),
+  tool_calls: z.array(CallSchema).nullish(),
 } as const;
 
 const MessageSchema = z.discriminatedUnion(
@@ -56,13 +57,20 @@ const MessageSchema = z.discriminatedUnion(
     z.strictObject({ ...SAID, role: z.literal('developer') }),
     z.strictObject({ ...SAID, role: z.literal('user') }),
     z.strictObject(ASSISTANT),
+    z.strictObject({
+      ...SAID,
+      role: z.literal('tool'),
+      content: AnswerContentSchema,
+      tool_call_id: z.string(),
+    }),
   ],
-  { error: 'Only the roles system, developer, user and assistant are supported.' },
+  { error: 'Only the roles system, developer, user, assistant and tool are supported.' },
 );
 
 export const ChatRequestSchema = z
   .strictObject({
     ...WRITING,
+    ...CHAT_TOOLS,
     model: z.string().min(1),
     messages: z.array(MessageSchema).min(1).max(4096),
     max_completion_tokens: LimitSchema,
@@ -99,13 +107,15 @@ const ChatSchema = z
         index: z.int(),
         message: z.object({
           role: z.literal('assistant'),
-          content: z.string(),
+          /** null where the answer only calls tools. */
+          content: z.string().nullable(),
           refusal: z.null(),
+          tool_calls: z.array(CallSchema).optional(),
           /** The model's thoughts; absent if none. */
           reasoning_content: z.string().optional(),
         }),
         logprobs: LogprobsSchema.nullable(),
-        finish_reason: z.enum(['stop', 'length']),
+        finish_reason: z.enum(['stop', 'length', 'tool_calls']),
       }),
     ),
     usage: UsageSchema,
@@ -147,6 +157,9 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
     reasoning_effort: effort,
     chat_template_kwargs: template,
     response_format: format,
+    tools,
+    tool_choice: choice,
+    parallel_tool_calls: parallel,
   } = asked;
   return {
     ...writingOf(asked),
@@ -155,6 +168,11 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
     maxTokens: limitOf(asked.max_completion_tokens, ...limitsIn(asked)),
     logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
     grammar: format ? grammarOf({ ...format, ...schemaOf(format) }, 'response_format') : undefined,
+    tools: toolRequest({
+      tools: (tools ?? []).map((tool) => tool.function),
+      choice: typeof choice === 'object' ? choice?.function : choice,
+      parallel,
+    }),
     think: thinkOf(effort) ?? template?.enable_thinking,
   };
 }
@@ -169,7 +187,7 @@ interface Head {
 }
 
 function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSchema> {
-  const { model, fingerprint, text, thought, logprobs, finish } = result;
+  const { model, fingerprint, text, calls, thought, logprobs, finish } = result;
   return {
     ...head,
     object: 'chat.completion',
@@ -180,8 +198,9 @@ function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSche
         index: 0,
         message: {
           role: 'assistant',
-          content: text,
+          content: text === '' && calls.length > 0 ? null : text,
           refusal: null,
+          ...(calls.length > 0 && { tool_calls: calls.map(callTold) }),
           ...(thought !== '' && { reasoning_content: thought }),
         },
         logprobs: logprobs ? { content: logprobsTold(logprobs), refusal: null } : null,
@@ -222,6 +241,12 @@ function streamAnswer(
           { content: text },
           logprobs && { logprobs: { content: logprobsTold(logprobs), refusal: null } },
         ),
+      onCall: ({ index, id, name, arguments: more }) =>
+        piece({
+          tool_calls: [
+            { index, ...(id !== undefined && { id, type: 'function' }), function: { name, arguments: more } },
+          ],
+        }),
     });
     const { finish, fingerprint } = result;
     begin(); // an empty answer

@@ -107,15 +107,21 @@ export const CacheMarkSchema = z.looseObject({ type: z.literal('ephemeral') }).n
 /** Nesting levels of a request with Kvasir's fields: messages, their parts, and fields of those. */
 const LEVELS = 6;
 
-/** Clients send null for absent fields: drops them, except in the JSON schema in the field `verbatim`, where null is a value. */
-export function withoutNulls(value: unknown, verbatim: string, levels = LEVELS): unknown {
+/** JSON schemas, and the arguments of a call, in which null is a value. */
+function isData(name: string, field: unknown): boolean {
+  if (name === 'input') return !Array.isArray(field);
+  return ['schema', 'parameters', 'input_schema', 'arguments'].includes(name);
+}
+
+/** Clients send null for absent fields: drops them, except in schemas, in arguments, and in the field `verbatim`, where null is a value. */
+export function withoutNulls(value: unknown, verbatim?: string, levels = LEVELS): unknown {
   if (levels === 0 || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => withoutNulls(item, verbatim, levels - 1));
   const said = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(
     said.map(([name, field]) => [
       name,
-      name === verbatim ? field : withoutNulls(field, verbatim, levels - 1),
+      name === verbatim || isData(name, field) ? field : withoutNulls(field, verbatim, levels - 1),
     ]),
   );
 }

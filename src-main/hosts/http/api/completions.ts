@@ -117,7 +117,7 @@ function answerOf(
   const { text, logprobs, finish } = result;
   const told = logprobs ? logprobsTold(logprobs, 0) : null;
   return {
-    choices: [{ index: 0, text, logprobs: told, finish_reason: finish }],
+    choices: [{ index: 0, text, logprobs: told, finish_reason: finish === 'length' ? finish : 'stop' }],
     usage: usageOf(result),
     ...citationsOf(result),
     kvasir: howMade(result),

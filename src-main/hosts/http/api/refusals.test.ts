@@ -26,8 +26,6 @@ test.each(Object.entries(GOOD))('%s answers what it supports', async (path, body
 
 describe.each(Object.entries(GOOD))('%s refuses by name', (path, body) => {
   test.each([
-    ['tools', { tools: [FUNCTION] }],
-    ['tool_choice', { tool_choice: 'required' }],
     ['functions', { functions: [{ name: 'f' }] }],
     ['n', { n: 2 }],
     ['images', { images: ['x'] }],
@@ -88,22 +86,34 @@ test('top_k is refused of a model on a server, which is not told of it', async (
 
 test.each([
   ['/v1/chat/completions', { messages: user([TEXT, IMAGE]) }, 'messages.0.content.1.type: Only parts'],
-  ['/v1/chat/completions', { messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.role: Only the roles'],
+  [
+    '/v1/chat/completions',
+    { messages: [{ role: 'critic', content: 'x' }] },
+    'messages.0.role: Only the roles',
+  ],
+  ['/v1/chat/completions', { messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.tool_call_id'],
+  [
+    '/v1/chat/completions',
+    { tools: [{ type: 'custom', custom: {} }] },
+    'tools.0.type: Only tools of the type',
+  ],
   ['/v1/completions', { prompt: [IMAGE] }, 'prompt'],
   ['/v1/responses', { input: user([INPUT_IMAGE]) }, 'input.0.content.0.type: Only parts'],
-  [
-    '/v1/responses',
-    { input: [{ type: 'function_call_output', call_id: 'x', output: 'x' }] },
-    'input.0: Only messages',
-  ],
+  ['/v1/responses', { input: [{ type: 'web_search_call', id: 'x', action: {} }] }, 'input.0'],
+  ['/v1/responses', { tools: [{ type: 'web_search' }] }, 'tools.0.type: Only tools of the type'],
+  ['/v1/completions', { tools: [FUNCTION] }, 'tools is not supported'],
   ['/v1/messages', { messages: user([TEXT, CLAUDES_IMAGE]) }, 'messages.0.content.1.type: Only blocks'],
-  ['/v1/messages', { messages: user([{ type: 'tool_result', tool_use_id: 'x' }]) }, 'no tools'],
+  [
+    '/v1/messages',
+    { messages: user([{ type: 'tool_result', tool_use_id: 'x', content: [CLAUDES_IMAGE] }]) },
+    'Results of tools are supported as text',
+  ],
   [
     '/v1/messages',
     {
       messages: [...user('x'), { role: 'assistant', content: [{ type: 'tool_use', id: 'x' }] }, ...user('x')],
     },
-    'messages.1.content.0.type: Only blocks',
+    'messages.1.content.0.name',
   ],
 ])('%s refuses a part of %j', async (path, more, why) => {
   const [status, , message] = await refused(api().post(path, { ...GOOD[path], ...more }));

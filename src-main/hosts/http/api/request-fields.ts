@@ -11,6 +11,7 @@ import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../../completions/j
 import { Refusal } from '../errors.ts';
 import { isLibraryName } from '../../../completions/names.ts';
 import { cutAt } from '../../../completions/separator.ts';
+import type { CallSchema } from './tools.ts';
 import type { CitationSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
 
 type Citation = z.infer<typeof CitationSchema>;
@@ -31,8 +32,8 @@ export function ownOf({ model, kvasir }: Pick<WritingFields, 'kvasir'> & { model
 
 /** Converts a request's fields to the core's request. */
 export function writingOf(
-  body: Omit<WritingFields, 'n'> & { model: string },
-): Omit<CompletionRequest, 'model' | 'prompt' | 'maxTokens' | 'logprobs' | 'grammar' | 'think'> {
+  body: Omit<WritingFields, 'n' | 'tools' | 'tool_choice'> & { model: string },
+): Omit<CompletionRequest, 'model' | 'prompt' | 'maxTokens' | 'logprobs' | 'grammar' | 'tools' | 'think'> {
   const { seed, stop } = body;
   const stops = typeof stop === 'string' ? [stop] : (stop ?? []);
   return {
@@ -68,7 +69,11 @@ export function samplingOf({
 type Limit = number | null | undefined;
 
 /** The limits of an answer, under all names that clients use. */
-export function limitsIn({ max_tokens, n_predict, num_predict }: WritingFields): Limit[] {
+export function limitsIn({
+  max_tokens,
+  n_predict,
+  num_predict,
+}: Pick<WritingFields, 'max_tokens' | 'n_predict' | 'num_predict'>): Limit[] {
   return [max_tokens, n_predict, num_predict];
 }
 
@@ -106,18 +111,22 @@ export function thinkOf(effort: string | null | undefined): boolean | undefined 
 }
 
 interface SentMessage {
-  role: 'system' | 'developer' | 'user' | 'assistant';
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
   content?: string | readonly CompletionText[] | undefined;
   refusal?: string | null | undefined;
+  tool_calls?: readonly z.infer<typeof CallSchema>[] | null | undefined;
+  tool_call_id?: string | undefined;
 }
 
 export function messagesOf(
   messages: readonly SentMessage[],
   separator: string | undefined,
 ): CompletionMessage[] {
-  return messages.map(({ role, content, refusal }) => ({
+  return messages.map(({ role, content, refusal, tool_calls: calls, tool_call_id: callId }) => ({
     role: role === 'developer' ? 'system' : role,
     parts: textsOf(content ?? refusal ?? '', separator),
+    ...(calls && calls.length > 0 && { calls: calls.map(({ id, function: called }) => ({ id, ...called })) }),
+    ...(callId !== undefined && { callId }),
   }));
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ToolCall, ToolCallDelta } from '../../../answering/tools.ts';
 import type { ErrorBody } from '../errors.ts';
 import type { EventSender } from './events.ts';
 import type { OutputItem, ResponseBody } from './responses-schemas.ts';
@@ -18,11 +19,17 @@ interface OpenItem {
   text: string;
 }
 
+interface OpenCall extends Omit<ToolCall, 'id'> {
+  id: string;
+  call_id: string;
+}
+
 /** An answer as the events of a response: created, its items piece by piece, completed. */
 export class ResponseEvents {
   #send: EventSender | undefined;
   readonly #done: OutputItem[] = [];
   #open: OpenItem | undefined;
+  #call: OpenCall | undefined;
   #number = 0;
 
   /** Sets the receiver; without one nothing is sent. */
@@ -41,9 +48,22 @@ export class ResponseEvents {
     this.#tell(`${KINDS[kind].event}.delta`, { ...this.#place(open), delta, ...logprobsOf(kind) });
   }
 
+  /** More of a call. */
+  call({ id, name = '', arguments: delta }: ToolCallDelta): void {
+    if (id !== undefined) {
+      this.#close('completed');
+      this.#call = { id: `fc_${randomUUID()}`, call_id: id, name, arguments: '' };
+      this.#tell('response.output_item.added', { ...this.#at(), item: callItem(this.#call, 'in_progress') });
+    }
+    if (!this.#call || delta === '') return;
+    this.#call.arguments += delta;
+    this.#tell('response.function_call_arguments.delta', { item_id: this.#call.id, ...this.#at(), delta });
+  }
+
   /** Returns the items that were written. */
   end(status: 'completed' | 'incomplete'): OutputItem[] {
-    this.#opened('message'); // an empty answer is an item, too
+    // An empty answer is an item, too.
+    if (!this.#call && !this.#done.some(({ type }) => type === 'function_call')) this.#opened('message');
     this.#close(status);
     return this.#done;
   }
@@ -69,6 +89,7 @@ export class ResponseEvents {
   }
 
   #close(status: 'completed' | 'incomplete'): void {
+    if (this.#call) this.#closeCall(this.#call, status);
     const open = this.#open;
     if (!open) return;
     const { kind, text } = open;
@@ -81,8 +102,26 @@ export class ResponseEvents {
     this.#open = undefined;
   }
 
+  #closeCall(call: OpenCall, status: 'completed' | 'incomplete'): void {
+    const { id, name, arguments: given } = call;
+    const item = callItem(call, status) as OutputItem;
+    this.#tell('response.function_call_arguments.done', {
+      item_id: id,
+      ...this.#at(),
+      name,
+      arguments: given,
+    });
+    this.#tell('response.output_item.done', { ...this.#at(), item });
+    this.#done.push(item);
+    this.#call = undefined;
+  }
+
   #place({ id }: OpenItem) {
-    return { item_id: id, output_index: this.#done.length, content_index: 0 };
+    return { item_id: id, ...this.#at(), content_index: 0 };
+  }
+
+  #at() {
+    return { output_index: this.#done.length };
   }
 
   #tell(type: string, fields: object): void {
@@ -92,13 +131,18 @@ export class ResponseEvents {
 
 /** The items of an answer that is not streamed. */
 export function outputOf(
-  { thought, text }: { thought: string; text: string },
+  { thought, text, calls }: { thought: string; text: string; calls: readonly ToolCall[] },
   status: 'completed' | 'incomplete',
 ): OutputItem[] {
   const events = new ResponseEvents();
   if (thought !== '') events.write('reasoning', thought);
-  events.write('message', text);
+  if (text !== '') events.write('message', text);
+  for (const [index, call] of calls.entries()) events.call({ index, ...call });
   return events.end(status);
+}
+
+function callItem(call: OpenCall, status: string): object {
+  return { type: 'function_call', ...call, status };
 }
 
 function itemOf(open: OpenItem, status: string): object {

@@ -13,7 +13,10 @@ export class ResponseStore {
   }
 
   keep(id: string, messages: readonly CompletionMessage[]): void {
-    const units = messages.flatMap(({ parts }) => parts.map(({ text }) => text.length));
+    const units = messages.flatMap(({ parts, calls = [] }) => [
+      ...parts.map(({ text }) => text.length),
+      ...calls.map((call) => call.arguments.length),
+    ]);
     this.#kept.keep(
       id,
       messages,

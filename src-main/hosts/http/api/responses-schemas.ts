@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { ANY, FILTERS, LimitSchema, NO_CHANGE, NO_TOOLS, only } from './client-fields.ts';
+import { RESPONSE_TOOLS } from './tools.ts';
 import { CitationSchema, HowMadeSchema, TextPartSchema, WRITING } from './schemas.ts';
 
 const InputTextSchema = TextPartSchema.extend({ type: z.literal('input_text') }).openapi('InputText');
@@ -42,8 +43,24 @@ const ItemSchema = z.union(
       encrypted_content: ANY,
       status: z.string().optional(),
     }),
+    z.strictObject({
+      type: z.literal('function_call'),
+      id: z.string().optional(),
+      call_id: z.string(),
+      name: z.string(),
+      arguments: z.string(),
+      status: z.string().optional(),
+      namespace: ANY,
+    }),
+    z.strictObject({
+      type: z.literal('function_call_output'),
+      id: z.string().optional(),
+      call_id: z.string(),
+      output: ContentSchema,
+      status: z.string().optional(),
+    }),
   ],
-  { error: 'Only messages are supported.' },
+  { error: 'Only messages, function calls and their outputs are supported.' },
 );
 
 const FormatSchema = z.discriminatedUnion(
@@ -66,6 +83,7 @@ export const ResponseRequestSchema = z
   .strictObject({
     ...NO_CHANGE,
     ...NO_TOOLS,
+    ...RESPONSE_TOOLS,
     ...FILTERS,
     model: z.string().min(1),
     input: z.union([z.string().min(1), z.array(ItemSchema).min(1).max(4096)]),
@@ -115,6 +133,14 @@ const OutputSchema = z.union([
     summary: z.array(z.unknown()).max(0),
     content: z.array(z.object({ type: z.literal('reasoning_text'), text: z.string() })),
   }),
+  z.object({
+    type: z.literal('function_call'),
+    id: z.string(),
+    call_id: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+    status: z.enum(['completed', 'incomplete']),
+  }),
 ]);
 
 export const ResponseSchema = z
@@ -136,8 +162,9 @@ export const ResponseSchema = z
     temperature: z.number().nullable(),
     top_p: z.number().nullable(),
     text: z.object({ format: z.object({ type: z.string() }) }),
-    tool_choice: z.literal('none'),
-    tools: z.array(z.unknown()).max(0),
+    /** As requested. */
+    tool_choice: z.unknown(),
+    tools: z.array(z.unknown()),
     truncation: z.literal('disabled'),
     usage: z
       .object({

@@ -102,7 +102,7 @@ test('one that was not to be stored, or is none, is refused by name', async () =
 });
 
 test.each([
-  ['tools', [{ type: 'function' }]],
+  ['tools.0.name', [{ type: 'function' }], 'tools'],
   ['background', true],
   ['truncation', 'auto'],
   ['include', ['x']],

@@ -5,6 +5,7 @@ import type { CompletionMessage, CompletionRequest, CompletionResult } from '../
 import { abortOf, once, seconds, type ApiCore } from './core.ts';
 import { failureOf, Refusal } from '../errors.ts';
 import { eventStream } from './events.ts';
+import { toolRequest } from './tools.ts';
 import { outputOf, ResponseEvents } from './response-events.ts';
 import { ResponseStore } from './response-store.ts';
 import {
@@ -75,6 +76,10 @@ function streamResponse(
         signal: abort.any,
         onThought: (text) => write('reasoning', text),
         onDelta: ({ text }) => write('message', text),
+        onCall: (delta) => {
+          begin();
+          events.call(delta);
+        },
       });
       begin(); // an empty answer
       events.finish(responseOf(asked, result, events.end(statusOf(result)), store));
@@ -105,6 +110,11 @@ function responseTurn(
       maxTokens,
       ...samplingOf(sent),
       grammar: grammarOf(format, 'text.format'),
+      tools: toolRequest({
+        tools: sent.tools ?? [],
+        choice: sent.tool_choice,
+        parallel: sent.parallel_tool_calls,
+      }),
       think: thinkOf(reasoning?.effort),
       ...ownOf(sent),
     },
@@ -120,14 +130,14 @@ function responseTurn(
       metadata: sent.metadata ?? {},
       model,
       output: [],
-      parallel_tool_calls: false,
+      parallel_tool_calls: sent.parallel_tool_calls ?? true,
       previous_response_id: sent.previous_response_id ?? null,
       store: sent.store ?? true,
       temperature: temperature ?? null,
       top_p: top_p ?? null,
       text: { format: { type: format.type } },
-      tool_choice: 'none',
-      tools: [],
+      tool_choice: sent.tool_choice ?? 'auto',
+      tools: sent.tools ?? [],
       truncation: 'disabled',
       usage: null,
     },
@@ -148,15 +158,33 @@ function before(
 
 function messagesIn(input: ResponseRequest['input'], separator: string | undefined): CompletionMessage[] {
   if (typeof input === 'string') return [{ role: 'user', parts: textsOf(input, separator) }];
-  return input.flatMap((item): CompletionMessage[] => {
-    if (item.type === 'reasoning') return [];
-    const role = item.role === 'developer' ? 'system' : item.role;
-    return [{ role, parts: textsOf(item.content, separator) }];
-  });
+  const messages: CompletionMessage[] = [];
+  for (const item of input) {
+    if (item.type === 'reasoning') continue;
+    if (item.type === 'function_call') addCall(messages, item);
+    else if (item.type === 'function_call_output')
+      messages.push({ role: 'tool', callId: item.call_id, parts: textsOf(item.output, separator) });
+    else {
+      const role = item.role === 'developer' ? 'system' : item.role;
+      messages.push({ role, parts: textsOf(item.content, separator) });
+    }
+  }
+  return messages;
+}
+
+/** Calls of one answer, which may have text before them, are one message. */
+function addCall(
+  messages: CompletionMessage[],
+  { call_id: id, name, arguments: given }: { call_id: string; name: string; arguments: string },
+): void {
+  const last = messages.at(-1);
+  const call = { id, name, arguments: given };
+  if (last?.role !== 'assistant') messages.push({ role: 'assistant', parts: [], calls: [call] });
+  else messages[messages.length - 1] = { ...last, calls: [...(last.calls ?? []), call] };
 }
 
 function statusOf({ finish }: CompletionResult): 'completed' | 'incomplete' {
-  return finish === 'stop' ? 'completed' : 'incomplete';
+  return finish === 'length' ? 'incomplete' : 'completed';
 }
 
 function responseOf(
@@ -165,9 +193,14 @@ function responseOf(
   output: ResponseBody['output'],
   store: ResponseStore,
 ): ResponseBody {
-  const { usage, text } = result;
+  const { usage, text, calls } = result;
   const status = statusOf(result);
-  if (begun.store) store.keep(begun.id, [...messages, { role: 'assistant', parts: [{ text }] }]);
+  const answer: CompletionMessage = {
+    role: 'assistant',
+    parts: [{ text }],
+    ...(calls.length > 0 && { calls }),
+  };
+  if (begun.store) store.keep(begun.id, [...messages, answer]);
   return {
     ...begun,
     status,

@@ -8,7 +8,7 @@ const HELLO = { model: 'Fake', messages: [{ role: 'user', content: 'Where?' }] }
 
 describe('what is not supported', () => {
   test.each([
-    ['tools', [{ type: 'function', function: { name: 'f' } }]],
+    ['tools.0.type', [{ type: 'custom' }], 'tools'],
     ['tool_choice', 'required'],
     ['functions', [{ name: 'f' }]],
     ['audio', {}],
@@ -34,8 +34,8 @@ describe('what is not supported', () => {
     ],
     ['messages.0.content.0.type', { role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }],
     ['messages.0.content.0.size', { role: 'user', content: [{ type: 'text', text: 'x', size: 1 }] }],
-    ['messages.0.role', { role: 'tool', content: 'x', tool_call_id: '1' }],
-    ['messages.0.tool_calls', { role: 'assistant', content: 'x', tool_calls: [{ id: '1' }] }],
+    ['messages.0.tool_call_id', { role: 'tool', content: 'x' }],
+    ['messages.0.tool_calls.0.type', { role: 'assistant', content: 'x', tool_calls: [{ id: '1' }] }],
     ['messages.0.content', { role: 'user', content: 5 }],
   ])('%s of a message, too', async (param, message) => {
     const [status, told] = await refused(api().post(CHAT, { model: 'Fake', messages: [message] }));

@@ -192,8 +192,8 @@ export function jsonOrLines<S extends z.ZodType>(schema: S, description: string)
   return { description: `${description}, each on a line`, content: { ...content, ...lines } };
 }
 
-/** `verbatim`: the field that has a JSON schema. */
-export function body<S extends z.ZodType>(schema: S, verbatim = 'schema') {
+/** `verbatim`: a further field that has a JSON schema. */
+export function body<S extends z.ZodType>(schema: S, verbatim?: string) {
   const lenient = z.preprocess((sent) => withoutNulls(sent, verbatim), schema);
   return { body: { required: true, content: { 'application/json': { schema: lenient } } } } as const;
 }

@@ -6,10 +6,7 @@ import { connectionLost, notTheProtocol, remoteFailure, tooSlow, type FailedRequ
 import { httpFetch } from './http-fetch.ts';
 import type { RemoteServer } from './server-address.ts';
 
-export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant';
-  content: string;
-}
+export type ChatMessage = OpenAI.ChatCompletionMessageParam;
 
 /** Token counts from the server; null if it sent none. */
 export interface RemoteUsage {
@@ -25,12 +22,21 @@ export interface RemoteRequest {
   temperature: number;
   topP?: number | undefined;
   seed?: number | undefined;
+  /** In OpenAI's form. */
+  tools?:
+    Pick<OpenAI.ChatCompletionCreateParams, 'tools' | 'tool_choice' | 'parallel_tool_calls'> | undefined;
   signal: AbortSignal;
 }
 
 /** A further piece of an answer, or how it ended. */
 export type RemotePiece =
-  { kind: 'thought' | 'text'; text: string } | { kind: 'end'; reason: 'stop' | 'length'; usage: RemoteUsage };
+  | { kind: 'thought' | 'text'; text: string }
+  /** More of a tool call; id and name come with the first piece of it. */
+  | {
+      kind: 'call';
+      call: { index: number; id?: string | undefined; name?: string | undefined; arguments: string };
+    }
+  | { kind: 'end'; reason: 'stop' | 'length'; usage: RemoteUsage };
 
 /** A model in a server's list; some servers include the context length. */
 export interface ListedModel {
@@ -58,6 +64,17 @@ const ChunkSchema = z.object({
             content: z.string().nullish(),
             reasoning_content: z.string().nullish(), // vLLM, SGLang, llama-server, DeepSeek
             reasoning: z.string().nullish(), // newer vLLM, Ollama
+            tool_calls: z
+              .array(
+                z.object({
+                  index: z.int().min(0).nullish(),
+                  id: z.string().nullish(),
+                  function: z
+                    .object({ name: z.string().nullish(), arguments: z.string().nullish() })
+                    .nullish(),
+                }),
+              )
+              .nullish(),
           })
           .nullish(),
         finish_reason: z.string().nullish(),
@@ -208,7 +225,7 @@ function parsed(chunk: unknown, asked: FailedRequest): Chunk {
 }
 
 /** `max_tokens`, because common servers do not support its newer name. */
-function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed }: RemoteRequest) {
+function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed, tools }: RemoteRequest) {
   return {
     model,
     messages: [...messages],
@@ -216,6 +233,7 @@ function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed }:
     temperature,
     ...(topP !== undefined && { top_p: topP }),
     ...(seed !== undefined && { seed }),
+    ...tools,
     stream: true as const,
     stream_options: { include_usage: true },
   };
@@ -230,11 +248,20 @@ function usageOf(told: NonNullable<Chunk['usage']>): RemoteUsage {
 }
 
 function piecesOf(choice: Chunk['choices'][number] | undefined): RemotePiece[] {
-  const { content, reasoning_content, reasoning } = choice?.delta ?? {};
+  const { content, reasoning_content, reasoning, tool_calls } = choice?.delta ?? {};
   const thought = reasoning_content ?? reasoning ?? '';
   return [
     ...(thought === '' ? [] : [{ kind: 'thought' as const, text: thought }]),
     ...(content ? [{ kind: 'text' as const, text: content }] : []),
+    ...(tool_calls ?? []).map(({ index, id, function: called }, i) => ({
+      kind: 'call' as const,
+      call: {
+        index: index ?? i,
+        id: id || undefined,
+        name: called?.name || undefined,
+        arguments: called?.arguments ?? '',
+      },
+    })),
   ];
 }
 

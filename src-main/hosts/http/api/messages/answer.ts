@@ -1,16 +1,19 @@
 import { CitedSentences } from '../../../../completions/cited-sentences.ts';
 import type { PromptUsage } from '../../../../answering/backends/backend.ts';
 import type { CompletionResult } from '../../../../completions/types.ts';
+import type { ToolCallDelta } from '../../../../answering/tools.ts';
 import type { EventSender } from '../events.ts';
 import { citationsOf, howMade } from '../request-fields.ts';
 import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
-import type { Location, MessageBody, TextBlock } from './schemas.ts';
+import type { AnswerBlock, Location, MessageBody, TextBlock } from './schemas.ts';
 
-/** An answer as text blocks, streamed as they are written. A sentence with citations is a separate block. */
+/** An answer as blocks of text and calls, streamed as they are written. A sentence with citations is a separate block. */
 export class MessageBlocks {
-  readonly blocks: TextBlock[] = [];
+  readonly blocks: AnswerBlock[] = [];
   readonly #send: EventSender | undefined;
   #isOpen = false;
+  /** The arguments of the call that is being written, as text. */
+  #input = '';
 
   /** Without `send` nothing is sent before the end. */
   constructor(send?: EventSender) {
@@ -29,19 +32,38 @@ export class MessageBlocks {
     this.end();
   }
 
+  /** More of a call. */
+  call({ id, name = '', arguments: more }: ToolCallDelta): void {
+    if (id !== undefined) {
+      this.end();
+      this.#open({ type: 'tool_use', id, name, input: {} });
+    }
+    if (more === '') return;
+    this.#input += more;
+    this.#delta({ type: 'input_json_delta', partial_json: more });
+  }
+
   end(): void {
+    const last = this.blocks.at(-1);
+    if (last?.type === 'tool_use' && this.#isOpen) last.input = inputOf(this.#input);
+    this.#input = '';
     if (this.#isOpen) this.#tell('content_block_stop', {});
     this.#isOpen = false;
   }
 
   #opened(cites: boolean): TextBlock {
     const last = this.blocks.at(-1);
-    if (this.#isOpen && last) return last;
+    if (this.#isOpen && last?.type === 'text') return last;
+    this.end();
     const block: TextBlock = { type: 'text', text: '', citations: cites ? [] : null };
+    this.#open(block);
+    return block;
+  }
+
+  #open(block: AnswerBlock): void {
     this.blocks.push(block);
     this.#isOpen = true;
     this.#tell('content_block_start', { content_block: block });
-    return block;
   }
 
   #delta(delta: object): void {
@@ -50,6 +72,15 @@ export class MessageBlocks {
 
   #tell(type: string, fields: object): void {
     this.#send?.({ type, index: this.blocks.length - 1, ...fields }, type);
+  }
+}
+
+/** {} where the answer ended within the arguments. */
+function inputOf(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
   }
 }
 
@@ -70,6 +101,11 @@ export class MessageWriter {
     // Not before there is an answer: a prompt that is too long has none.
     this.#sentences ??= new CitedSentences(citablesOf(documents), question);
     this.#add(this.#sentences.push(text));
+  }
+
+  call(delta: ToolCallDelta): void {
+    this.#add(this.#sentences?.flush() ?? []);
+    this.#blocks.call(delta);
   }
 
   end(): void {
@@ -109,8 +145,9 @@ export function endedMessage(
 ): Pick<MessageBody, 'stop_reason' | 'stop_sequence' | 'usage' | 'citations' | 'kvasir'> {
   const { finish, stoppedBy } = result;
   const stop = stoppedBy === undefined ? 'end_turn' : 'stop_sequence';
+  const reasons = { length: 'max_tokens', tool_calls: 'tool_use', stop } as const;
   return {
-    stop_reason: finish === 'length' ? 'max_tokens' : stop,
+    stop_reason: reasons[finish],
     stop_sequence: stoppedBy ?? null,
     usage: usageOf(result.usage),
     ...citationsOf(result),

@@ -43,17 +43,27 @@ export function promptOf(
     typeof content === 'string'
       ? textsOf(content, separator)
       : content.flatMap((block) => {
-          if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
+          if (block.type !== 'text' && block.type !== 'document') return [];
           if (block.type === 'text')
             return textsOf([{ text: block.text, ...(block.cache_control && { cache: true }) }], separator);
           const document = documentOf(block, pdfs.get(block));
           documents.push(document);
           return documentParts(document, block.context ?? '');
         });
-  const sent = messages.map(({ role, content }): CompletionMessage => ({
-    role,
-    parts: partsOf(content ?? ''),
-  }));
+  const sent = messages.flatMap(({ role, content = '' }): CompletionMessage[] => {
+    const blocks = typeof content === 'string' ? [] : [...content];
+    const results = blocks
+      .filter((block) => block.type === 'tool_result')
+      .map(({ tool_use_id: callId, content: result }): CompletionMessage => {
+        return { role: 'tool', callId, parts: partsOf(result ?? '') };
+      });
+    const calls = blocks
+      .filter((block) => block.type === 'tool_use')
+      .map(({ id, name, input }) => ({ id, name, arguments: JSON.stringify(input) }));
+    const parts = partsOf(content);
+    if (results.length > 0 && parts.length === 0) return results;
+    return [...results, { role, parts, ...(calls.length > 0 && { calls }) }];
+  });
   const said = partsOf(system ?? '');
   const first: CompletionMessage[] = said.length > 0 ? [{ role: 'system', parts: said }] : [];
   return { messages: [...first, ...sent], documents, question: questionIn(messages) };

@@ -7,6 +7,7 @@ import { abortOf, once, type ApiCore } from '../core.ts';
 import { failureOf, Refusal } from '../../errors.ts';
 import { eventStream } from '../events.ts';
 import { body, json, jsonOrEvents } from '../schemas.ts';
+import { toolRequest } from '../tools.ts';
 import { ownOf, samplingOf } from '../request-fields.ts';
 import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
 import { messageFailure } from './errors.ts';
@@ -17,6 +18,7 @@ import {
   FAILURES,
   MessageBodySchema,
   MessageRequestSchema,
+  type CountRequest,
   type MessageRequest,
 } from './schemas.ts';
 
@@ -56,6 +58,7 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
     const result = await core.completions.complete(request, {
       signal,
       onDelta: ({ text }) => writer.write(text),
+      onCall: (delta) => writer.call(delta),
     });
     writer.end();
     const message = { ...begunMessage(id, request.model), content: blocks.blocks, ...endedMessage(result) };
@@ -65,7 +68,7 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
     const sent = c.req.valid('json');
     const pdfs = await readPdfs(sent.messages, core.documents, c.req.raw.signal);
     const { messages } = promptOf(sent, core.separator, pdfs);
-    const asked = { model: sent.model, prompt: { messages }, think: false };
+    const asked = { model: sent.model, prompt: { messages }, think: false, tools: toolsIn(sent) };
     const { tokens } = await core.completions.tokenize(asked, true);
     return c.json({ input_tokens: tokens.length }, 200);
   });
@@ -90,6 +93,10 @@ function streamMessage(c: Context, asked: MessageTurn, core: ApiCore): Promise<R
         onDelta: ({ text }) => {
           begin();
           writer.write(text);
+        },
+        onCall: (delta) => {
+          begin();
+          writer.call(delta);
         },
       });
       begin(); // an empty answer
@@ -123,10 +130,21 @@ async function messageTurn(
       prompt: { messages: prompt.messages },
       maxTokens: max_tokens,
       ...samplingOf(sent),
+      tools: toolsIn(sent),
       stop: stop_sequences?.filter((text) => text !== ''),
       // An answer must not contain thoughts unless the client requested thinking.
       think: false,
       ...own,
     },
   };
+}
+
+function toolsIn({ tools, tool_choice: choice }: CountRequest): CompletionRequest['tools'] {
+  const { type = 'auto', name = '', disable_parallel_tool_use: alone = false } = choice ?? {};
+  const choices = { auto: 'auto', none: 'none', any: 'required', tool: { name } } as const;
+  return toolRequest({
+    tools: (tools ?? []).map(({ input_schema: parameters, ...tool }) => ({ ...tool, parameters })),
+    choice: choices[type],
+    parallel: alone !== true,
+  });
 }

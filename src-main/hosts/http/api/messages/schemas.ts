@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { FILTERS, NO_TOOLS } from '../client-fields.ts';
+import { ANY, FILTERS, NO_TOOLS } from '../client-fields.ts';
+import { ParametersSchema, ToolNameSchema, toolsSchema } from '../tools.ts';
 import { HowMadeSchema, CitationSchema, WRITING } from '../schemas.ts';
 
 const CacheControlSchema = z
@@ -49,9 +50,33 @@ const DocumentBlockSchema = z.strictObject({
   cache_control: CacheControlSchema,
 });
 
+const ToolUseSchema = z.strictObject({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: ParametersSchema,
+  cache_control: CacheControlSchema,
+  caller: ANY,
+});
+
+const ToolResultSchema = z.strictObject({
+  type: z.literal('tool_result'),
+  tool_use_id: z.string(),
+  content: z
+    .union([
+      z.string(),
+      z.array(
+        z.discriminatedUnion('type', [TextBlockSchema], { error: 'Results of tools are supported as text.' }),
+      ),
+    ])
+    .optional(),
+  is_error: z.boolean().nullish(),
+  cache_control: CacheControlSchema,
+});
+
 const UserContentSchema = z.array(
-  z.discriminatedUnion('type', [TextBlockSchema, DocumentBlockSchema], {
-    error: 'Only blocks of the types text and document are supported: no images, no tools.',
+  z.discriminatedUnion('type', [TextBlockSchema, DocumentBlockSchema, ToolResultSchema], {
+    error: 'Only blocks of the types text, document and tool_result are supported: no images.',
   }),
 );
 
@@ -62,8 +87,8 @@ const TextContentSchema = z.array(
 );
 
 const AnswerContentSchema = z.array(
-  z.discriminatedUnion('type', [TextBlockSchema, ...THOUGHTS], {
-    error: 'Only blocks of the types text and thinking are supported here.',
+  z.discriminatedUnion('type', [TextBlockSchema, ToolUseSchema, ...THOUGHTS], {
+    error: 'Only blocks of the types text, thinking and tool_use are supported here.',
   }),
 );
 
@@ -91,9 +116,30 @@ const PROMPT = {
       error: 'The last one is of the assistant: Kvasir does not go on with an answer that was begun.',
     }),
   system: z.union([z.string(), TextContentSchema]).nullish(),
-  tools: NO_TOOLS.tools,
+  tools: toolsSchema(
+    z.strictObject({
+      type: z.literal('custom', { error: 'Only tools of the type "custom" are supported.' }).optional(),
+      name: ToolNameSchema,
+      description: z.string().nullish(),
+      input_schema: ParametersSchema,
+      strict: z.boolean().nullish(),
+      cache_control: CacheControlSchema,
+      eager_input_streaming: ANY,
+      input_examples: ANY,
+      allowed_callers: ANY,
+      defer_loading: ANY,
+    }),
+  ),
   tool_choice: z
-    .looseObject({ type: z.enum(['auto', 'none'], { error: 'Kvasir calls no tools.' }) })
+    .strictObject({
+      type: z.enum(['auto', 'any', 'tool', 'none']),
+      name: ToolNameSchema.optional(),
+      disable_parallel_tool_use: z.boolean().nullish(),
+    })
+    .refine(({ type, name }) => (type === 'tool') === (name !== undefined), {
+      path: ['name'],
+      error: 'The type "tool" has a name, and no other.',
+    })
     .nullish(),
   mcp_servers: NO_TOOLS.tools,
   thinking: z
@@ -167,13 +213,21 @@ export const MessageBodySchema = z
     role: z.literal('assistant'),
     model: z.string(),
     content: z.array(
-      z.object({
-        type: z.literal('text'),
-        text: z.string(),
-        citations: z.array(LocationSchema).nullable(),
-      }),
+      z.discriminatedUnion('type', [
+        z.object({
+          type: z.literal('text'),
+          text: z.string(),
+          citations: z.array(LocationSchema).nullable(),
+        }),
+        z.object({
+          type: z.literal('tool_use'),
+          id: z.string(),
+          name: z.string(),
+          input: z.record(z.string(), z.unknown()),
+        }),
+      ]),
     ),
-    stop_reason: z.enum(['end_turn', 'max_tokens', 'stop_sequence']).nullable(),
+    stop_reason: z.enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use']).nullable(),
     stop_sequence: z.string().nullable(),
     usage: UsageSchema,
     /** Only in a library's answer. */
@@ -197,7 +251,8 @@ export const FAILURES = {
 export type MessageRequest = z.infer<typeof MessageRequestSchema>;
 export type CountRequest = z.infer<typeof CountRequestSchema>;
 export type MessageBody = z.infer<typeof MessageBodySchema>;
-export type TextBlock = MessageBody['content'][number];
+export type AnswerBlock = MessageBody['content'][number];
+export type TextBlock = Extract<AnswerBlock, { type: 'text' }>;
 export type Location = z.infer<typeof LocationSchema>;
 export type DocumentBlock = z.infer<typeof DocumentBlockSchema>;
 export type FailureBody = z.infer<typeof FailureSchema>;

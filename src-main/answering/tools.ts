@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { KvasirError } from '../../src-shared/errors.ts';
+
+/** A function that a model may call, as a client declares it. */
+export interface Tool {
+  name: string;
+  description?: string | undefined;
+  /** JSON schema of its arguments, an object. */
+  parameters: Readonly<Record<string, unknown>>;
+  /** Whether a schema that a grammar cannot hold is an error; otherwise any object is taken in its place. */
+  strict?: boolean | undefined;
+}
+
+/** Which tools an answer may call, or must. */
+export type ToolChoice = 'auto' | 'required' | { name: string };
+
+/** The tools of a request; absent where none may be called. */
+export interface ToolRequest {
+  tools: readonly Tool[];
+  choice: ToolChoice;
+  /** Whether one answer may call several times. */
+  parallel: boolean;
+}
+
+/** A call in an answer. */
+export interface ToolCall {
+  /** Names it in the conversation: its result refers to it. */
+  id: string;
+  name: string;
+  /** A JSON object as text; incomplete if the answer ended within it. */
+  arguments: string;
+}
+
+/** More of a call. The first delta of each has its id and name, and may have arguments. */
+export interface ToolCallDelta {
+  /** From 0, within an answer. */
+  index: number;
+  id?: string | undefined;
+  name?: string | undefined;
+  arguments: string;
+}
+
+/** Adds a delta to the calls of an answer. */
+export function addCallDelta(
+  calls: ToolCall[],
+  { index, id = '', name = '', arguments: more }: ToolCallDelta,
+): void {
+  const call = (calls[index] ??= { id, name, arguments: '' });
+  call.arguments += more;
+}
+
+/** The tools in the form that chat templates and OpenAI's API have. */
+export function declared(tools: readonly Tool[]) {
+  return tools.map(({ name, description, parameters }) => ({
+    type: 'function' as const,
+    function: { name, ...(description !== undefined && { description }), parameters },
+  }));
+}
+
+/** An id for a call. */
+export function newCallId(): string {
+  return `call_${randomUUID().replaceAll('-', '')}`;
+}
+
+export function toolsUnsupported(model: string, why = ''): KvasirError {
+  return new KvasirError(
+    'BAD_ARGUMENT',
+    `Tools are not supported by the chat template of ${model === '' ? 'this model' : model}.${why}`,
+    'Use a model whose template has tools, or leave them out.',
+  );
+}

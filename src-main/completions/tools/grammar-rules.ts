@@ -1,0 +1,88 @@
+import { KvasirError } from '../../../src-shared/errors.ts';
+import type { Tool } from '../../answering/tools.ts';
+import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../json-grammar.ts';
+
+/** Literals and character classes, which are kept, and names of rules. */
+const SYMBOL = /"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[a-zA-Z][a-zA-Z0-9-]*/g;
+
+/** Rules of a GBNF grammar that is composed of others. */
+export class GrammarRules {
+  readonly #rules: string[] = [];
+  #count = 0;
+
+  /** The grammar, whose root has this body. */
+  text(root: string): string {
+    return [`root ::= ${root}`, ...this.#rules].join('\n');
+  }
+
+  /** Adds a whole grammar; returns the name of its root. */
+  add(grammar: string): string {
+    const prefix = `g${this.#count++}-`;
+    this.#rules.push(
+      grammar.replaceAll(SYMBOL, (symbol) => (/^["[]/.test(symbol) ? symbol : prefix + symbol)),
+    );
+    return `${prefix}root`;
+  }
+
+  /** Adds a rule; returns its name. */
+  rule(body: string, name = `r${this.#count++}`): string {
+    this.#rules.push(`${name} ::= ${body}`);
+    return name;
+  }
+
+  /**
+   * The values of a schema. BAD_ARGUMENT with its path in the tool where a grammar cannot hold it and the tool is strict; otherwise
+   * `instead` stands for it.
+   */
+  json(schema: JsonSchema, { name, strict }: Tool, instead = ANY_OBJECT): string {
+    try {
+      return this.add(jsonGrammar(schema));
+    } catch (error) {
+      if (!(error instanceof KvasirError)) throw error;
+      if (strict) throw new KvasirError('BAD_ARGUMENT', `The tool ${name}: ${error.message}`, error.advice);
+      return this.add(instead);
+    }
+  }
+
+  /** The arguments of a tool. */
+  argumentsOf(tool: Tool): string {
+    return this.json({ type: 'object', ...tool.parameters }, tool);
+  }
+
+  /** Any text without these marks; `bare`: nor with a brace as its first character. */
+  until(marks: readonly string[], { bare = false } = {}): string {
+    const id = this.#count++;
+    // The states of a search for the marks: how much of one the text ends with.
+    const states = [...new Set(marks.flatMap((mark) => [...mark].map((_, i) => mark.slice(0, i))))];
+    const nameOf = (state: string): string => `u${id}-${states.indexOf(state)}`;
+    const longestIn = (text: string): string =>
+      states.reduce((best, each) => (text.endsWith(each) && each.length > best.length ? each : best), '');
+    const letters = [...new Set(marks.join(''))];
+    for (const state of states) {
+      const telling = letters.filter((letter) => {
+        const next = state + letter;
+        return longestIn(next) !== '' || marks.some((mark) => next.endsWith(mark));
+      });
+      const ways = telling
+        .filter((letter) => !marks.some((mark) => (state + letter).endsWith(mark)))
+        .map((letter) => `${quoted(letter)} ${nameOf(longestIn(state + letter))}`);
+      const other = `[^${telling.map(escaped).join('')}] ${nameOf('')}`;
+      this.rule(`(${[...ways, other].join(' | ')})?`, nameOf(state));
+    }
+    if (!bare) return nameOf('');
+    const first = letters.filter((letter) => states.includes(letter));
+    const ways = first.map((letter) => `${quoted(letter)} ${nameOf(letter)}`);
+    const other = `[^{ \\n${first.map(escaped).join('')}] ${nameOf('')}`;
+    return this.rule(`[ \\n]* (${[...ways, other].join(' | ')})?`);
+  }
+}
+
+/** A text as a GBNF literal; '' for none. */
+export function quoted(text: string): string {
+  return text === '' ? '' : `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+/** A character in a class. */
+function escaped(letter: string): string {
+  return letter === '\n' ? '\\n' : letter.replace(/[\]\\^-]/, '\\$&');
+}

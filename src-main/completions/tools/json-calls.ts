@@ -1,0 +1,75 @@
+import { quoted } from './grammar-rules.ts';
+import type { PartialCall, ToolFormat } from './format.ts';
+import { endOfJson, fieldsOf, parsedOr } from './json-text.ts';
+
+interface JsonCallOptions extends Omit<ToolFormat, 'read' | 'call'> {
+  /** Text around each call. */
+  open?: string;
+  close?: string;
+  /** The field with the arguments. */
+  field?: string;
+}
+
+/** Calls as objects with a name and arguments. */
+export function jsonCalls({
+  open = '',
+  close = '',
+  field = 'arguments',
+  ...format
+}: JsonCallOptions): ToolFormat {
+  return {
+    ...format,
+    read: readObject,
+    call: (tool, rules) => {
+      const head = `{"name": ${JSON.stringify(tool.name)}, "${field}": `;
+      return `${quoted(open + head)} ${rules.argumentsOf(tool)} ${quoted(`}${close}`)}`;
+    },
+  };
+}
+
+function readObject(text: string): PartialCall | undefined {
+  const from = text.indexOf('{');
+  if (from < 0) return undefined;
+  const { fields, end } = fieldsOf(text, from);
+  const name = fields.get('name');
+  const given = fields.get('arguments') ?? fields.get('parameters');
+  if (!name?.isComplete) return end === undefined ? undefined : readAfter(text, end);
+  return { name: String(parsedOr(name.value, '')), arguments: argumentsIn(given, end !== undefined), end };
+}
+
+/** Some models write the arguments as a string with JSON, which can only be read as a whole. */
+function argumentsIn(given: { value: string; isComplete: boolean } | undefined, isDone: boolean): string {
+  if (!given) return isDone ? '{}' : '';
+  if (!given.value.startsWith('"')) return given.value;
+  return given.isComplete ? String(parsedOr(given.value, '{}')) : '';
+}
+
+/** The first call after an object that is none. */
+function readAfter(text: string, end: number): PartialCall | undefined {
+  const call = readObject(text.slice(end));
+  return call && { ...call, end: call.end === undefined ? undefined : call.end + end };
+}
+
+interface NamedCallOptions extends Omit<ToolFormat, 'read' | 'call'> {
+  /** Everything up to the arguments; its first group is the name. */
+  head: RegExp;
+  /** GBNF of the head, around the name. */
+  headRule: [before: string, after: string];
+  close?: string;
+}
+
+/** Calls as a name and, after it, the arguments as an object. */
+export function namedCalls({ head, headRule, close = '', ...format }: NamedCallOptions): ToolFormat {
+  return {
+    ...format,
+    read: (text) => {
+      const found = head.exec(text);
+      if (!found) return undefined;
+      const from = found.index + found[0].length;
+      const end = endOfJson(text, from);
+      return { name: found[1] ?? '', arguments: text.slice(from, end), end };
+    },
+    call: (tool, rules) =>
+      [headRule[0], quoted(tool.name), headRule[1], rules.argumentsOf(tool), quoted(close)].join(' '),
+  };
+}

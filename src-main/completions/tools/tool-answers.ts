@@ -1,0 +1,34 @@
+import type { Ask } from '../../answering/ask.ts';
+import { backendOf } from '../../answering/backends/backend-of.ts';
+import { requireLocal } from '../../answering/backends/require-local.ts';
+import type { NamedModel } from '../../answering/named-model.ts';
+import { messagesFrame } from '../../answering/template.ts';
+import { thoughtMarks } from '../../answering/thoughts.ts';
+import { toolsUnsupported, type ToolRequest } from '../../answering/tools.ts';
+import { toolFormatOf } from './formats.ts';
+import { toolGrammar } from './tool-grammar.ts';
+import { ToolStream } from './tool-stream.ts';
+
+/** Reads the calls in an answer of a model that runs here; undefined where it calls none, or its server reads them. */
+export function toolStreamOf({ tools, model }: Pick<Ask, 'tools' | 'model'>): ToolStream | undefined {
+  if (!tools || !backendOf(model).takesGrammar) return undefined;
+  const format = toolFormatOf(model.info.chatTemplate);
+  return format && new ToolStream(format, tools.tools);
+}
+
+/**
+ * The grammar of an answer that may call tools; `answer`: that of one without calls. undefined for a model on a server. BAD_ARGUMENT where the
+ * model's format is unknown, and for a strict tool whose schema a grammar cannot hold.
+ */
+export function grammarFor(
+  tools: ToolRequest,
+  named: NamedModel,
+  { answer, think }: { answer: string | undefined; think: boolean },
+): string | undefined {
+  if (!backendOf(named.model).takesGrammar) return answer;
+  const { info } = requireLocal(named);
+  const format = toolFormatOf(info.chatTemplate);
+  if (!format) throw toolsUnsupported(named.name);
+  const behind = messagesFrame(info, [{ role: 'user' }], { think, tools: tools.tools }).texts.at(-1) ?? '';
+  return toolGrammar(format, tools, { answer, thought: thoughtMarks(info.chatTemplate, behind) });
+}

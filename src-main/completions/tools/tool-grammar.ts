@@ -1,0 +1,35 @@
+import type { ToolRequest } from '../../answering/tools.ts';
+import type { ToolFormat } from './format.ts';
+import { GrammarRules, quoted } from './grammar-rules.ts';
+
+interface ToolGrammarOptions {
+  /** Marks around a thought before the answer; `begin` is '' where the prompt opened it. */
+  thought?: { begin: string; end: string } | undefined;
+  /** Grammar of an answer without calls; absent: any text. */
+  answer?: string | undefined;
+}
+
+/** The grammar of an answer that may call tools, or must: arguments match their schemas. BAD_ARGUMENT for a strict tool. */
+export function toolGrammar(
+  format: ToolFormat,
+  { tools, choice, parallel }: ToolRequest,
+  { thought, answer }: ToolGrammarOptions = {},
+): string {
+  const rules = new GrammarRules();
+  const may = typeof choice === 'object' ? tools.filter(({ name }) => name === choice.name) : tools;
+  const call = rules.rule(may.map((tool) => format.call(tool, rules)).join(' | '));
+  const { before = '', after = '', separator } = format;
+  const more = parallel && separator !== undefined ? `(${quoted(separator)} ${call})*` : '';
+  const calls = rules.rule([quoted(before), call, more, quoted(after)].join(' '));
+  const head = thought ? `${thoughtRule(rules, thought)} ` : '';
+  if (choice !== 'auto') return rules.text(`${head}${calls}`);
+  if (answer !== undefined) return rules.text(`${head}(${calls} | ${rules.add(answer)})`);
+  const text = rules.until(format.marks, { bare: format.bare ?? false });
+  return rules.text(format.bare ? `${head}(${calls} | ${text})` : `${head}${text} ${calls}?`);
+}
+
+/** A thought that the prompt opened has an end; another may be left out. */
+function thoughtRule(rules: GrammarRules, { begin, end }: { begin: string; end: string }): string {
+  const rest = `${rules.until([end])} ${quoted(end)} [ \\n]{0,2}`;
+  return begin === '' ? rest : `([ \\n]{0,2} ${quoted(begin)} ${rest})?`;
+}
