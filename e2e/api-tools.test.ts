@@ -14,14 +14,20 @@ import { zodFunction } from 'openai/helpers/zod';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { ToolRequest } from '../src-main/answering/tools.ts';
+import { App } from '../src-main/app.ts';
+import type { CompletionMessage } from '../src-main/completions/types.ts';
 import { TOOL_TEMPLATE } from '../src-main/testing/chat-templates.ts';
+import { AddedServerSchema } from '../src-shared/contract/servers.ts';
 import { removeDir, tempDir } from './cli-support.ts';
 import { all, endApi, KEY, serveApi, useModel, type ApiServer } from './support/api-server.ts';
 import { withMetadata } from './support/gguf-metadata.ts';
 
 const DEMO_FILE = join(import.meta.dirname, '..', 'resources', 'models', 'kvasir-demo.gguf');
 const QUESTION = 'Question: Where does Mara Lind work?';
-const FOUND = 'Mara Lind is an engineer. She works in the Oslo office.';
+/** The demo model answers a question behind its passages. */
+const FOUND = `Mara Lind is an engineer. She works in the Oslo office.\n\n${QUESTION}`;
+const TEMPLATE = TOOL_TEMPLATE.replace(/'<tool_response>.*? \}\}/, "message.content + '\\n' }}");
 
 const Person = z.object({
   person: z.enum(['Mara Lind', 'Jon Berg']),
@@ -39,7 +45,7 @@ beforeAll(async () => {
   dir = tempDir();
   const file = join(dir, 'tools.gguf');
   const key = 'tokenizer.chat_template';
-  withMetadata(DEMO_FILE, file, { without: key, values: { [key]: TOOL_TEMPLATE } });
+  withMetadata(DEMO_FILE, file, { without: key, values: { [key]: TEMPLATE } });
   model = await useModel(join(dir, 'data'), file);
   server = await serveApi(join(dir, 'data'));
 });
@@ -127,8 +133,9 @@ describe('OpenAI’s client', () => {
         stream: true,
       }),
     );
-    const last = events.at(-1);
-    expect(last?.type === 'response.completed' && last.response.output_text).toMatch(/Oslo/);
+    const text = events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : ''));
+    expect(text.join('')).toMatch(/Oslo/);
+    expect(events.at(-1)?.type).toBe('response.completed');
     expectOneCall();
     const streamed = client.responses.stream({ ...request, input: QUESTION });
     const again = (await streamed.finalResponse()).output[0];
@@ -220,4 +227,42 @@ test('LangChain', async () => {
   expect(messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
   expect(messages.at(-1)?.text).toMatch(/Oslo/);
   expectOneCall();
+});
+
+test('a model on a server calls through Kvasir', async () => {
+  const app = await App.open({ dataDir: join(dir, 'other') });
+  try {
+    const { id, name } = await app.models.addServer(
+      AddedServerSchema.parse({ address: server.origin, model, key: KEY }),
+    );
+    await app.loader.activate(id);
+    const parameters = z.toJSONSchema(Person) as Record<string, unknown>;
+    const request = {
+      model: name,
+      temperature: 0,
+      maxTokens: 120,
+      tools: {
+        tools: [{ name: 'find', description, parameters }],
+        choice: { name: 'find' },
+        parallel: false,
+      },
+    };
+    const asked: CompletionMessage = { role: 'user', parts: [{ text: QUESTION }] };
+    const complete = (messages: CompletionMessage[], tools?: ToolRequest) =>
+      app.completions.complete(
+        { ...request, prompt: { messages }, tools },
+        { signal: AbortSignal.timeout(60_000) },
+      );
+    const { calls, finish } = await complete([asked], request.tools);
+    expect([finish, calls.map((call) => call.name)]).toEqual(['tool_calls', ['find']]);
+    const result = find(Person.parse(JSON.parse(calls[0]?.arguments ?? '')));
+    const { text } = await complete([
+      asked,
+      { role: 'assistant', parts: [], calls },
+      { role: 'tool', callId: calls[0]?.id, parts: [{ text: result }] },
+    ]);
+    expect(text).toMatch(/Oslo/);
+  } finally {
+    await app.close();
+  }
 });

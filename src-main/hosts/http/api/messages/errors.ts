@@ -14,6 +14,9 @@ const TYPES: Partial<Record<number, string>> = {
   [OVERLOADED]: 'overloaded_error',
 };
 
+/** The code at which Anthropic's clients send the whole conversation instead. */
+export const NO_THREADS = 'thread_unsupported_request';
+
 /** Whether a path belongs to Anthropic's API, whose clients expect its error format. */
 export function isMessages(path: string): boolean {
   return path === '/v1/messages' || path.startsWith('/v1/messages/');
@@ -26,6 +29,8 @@ export function messageFailure(
 ): Pick<Failure, 'status' | 'headers'> & { body: FailureBody } {
   const status = again === true ? OVERLOADED : plain;
   const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
-  const told = { type, message: body.error.message };
+  const { message, code } = body.error;
+  const details = code === NO_THREADS && { details: { error_code: code, unsupported: ['thread'] } };
+  const told = { type, message, ...details };
   return { status, headers, body: { type: 'error', error: told, request_id: id } };
 }

@@ -64,6 +64,7 @@ describe('what is not supported', () => {
     ['tool_choice', { type: 'any' }],
     ['tool_choice', { type: 'tool' }],
     ['mcp_servers', [{}]],
+    ['thread', { type: 'create' }],
     ['container', 'x'],
     ['output_config', {}],
     ['some_thing', 1],

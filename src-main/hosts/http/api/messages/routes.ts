@@ -10,7 +10,7 @@ import { body, json, jsonOrEvents } from '../schemas.ts';
 import { toolRequest } from '../tools.ts';
 import { ownOf, samplingOf } from '../request-fields.ts';
 import { begunMessage, endedMessage, MessageBlocks, MessageWriter } from './answer.ts';
-import { messageFailure } from './errors.ts';
+import { messageFailure, NO_THREADS } from './errors.ts';
 import { documentsIn, promptOf, readPdfs, type SentPrompt } from './prompt.ts';
 import {
   CountRequestSchema,
@@ -120,6 +120,11 @@ async function messageTurn(
   const { model, max_tokens, stop_sequences } = sent;
   if (documentsIn(sent.messages).length > 0 && completions.model(model).kind === 'library')
     throw new Refusal(400, 'A library answers from its own documents: send others to a model.');
+  if (sent.thread)
+    throw new Refusal(400, 'thread is not supported: send all messages.', {
+      param: 'thread',
+      code: NO_THREADS,
+    });
   const own = ownOf(sent);
   const prompt = promptOf(sent, separator, await readPdfs(sent.messages, documents, signal));
   return {

@@ -162,6 +162,8 @@ export const MessageRequestSchema = z
     metadata: z.strictObject({ user_id: z.string().nullish() }).nullish(),
     service_tier: z.enum(['auto', 'standard_only']).nullish(),
     betas: z.array(z.string()).nullish(),
+    /** A conversation that the server keeps: refused, in the way that makes clients send all of it. */
+    thread: z.looseObject({}).nullish(),
     kvasir: WRITING.kvasir,
   })
   .openapi('MessageRequest');
@@ -239,7 +241,11 @@ export const MessageBodySchema = z
 const FailureSchema = z
   .object({
     type: z.literal('error'),
-    error: z.object({ type: z.string(), message: z.string() }),
+    error: z.object({
+      type: z.string(),
+      message: z.string(),
+      details: z.object({ error_code: z.string(), unsupported: z.array(z.string()) }).optional(),
+    }),
     request_id: z.string(),
   })
   .openapi('MessageError');
