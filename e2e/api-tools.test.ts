@@ -98,13 +98,8 @@ describe('OpenAI’s client', () => {
   });
 
   test('a call comes in pieces', async () => {
-    const request = {
-      ...asked,
-
-      model,
-      tools: [finder()],
-      stream: true,
-    } as const;
+    const more = { tools: [finder()], parallel_tool_calls: false, stream: true as const };
+    const request = { ...asked, ...more, model };
     const pieces = await all(await open().chat.completions.create(request));
     const deltas = pieces.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
     expect(deltas.length).toBeGreaterThan(3);

@@ -4,7 +4,8 @@ import { conversation, type PastTurn } from './ask.ts';
 import { tokenPrompt } from './backends/token-prompt.ts';
 import type { PromptChunk } from './passages.ts';
 import { StreamDetokenizer } from './detokenizer.ts';
-import { messagesFrame, SYSTEM_EDGE, type FrameMessage } from './template.ts';
+import { SYSTEM_EDGE } from './template-messages.ts';
+import { messagesFrame, type FrameMessage } from './template.ts';
 
 const CHATML = `{{ bos_token }}{% for m in messages %}<|im_start|>{{ m.role }}
 {{ m.content | trim }}<|im_end|>

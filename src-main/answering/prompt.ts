@@ -1,6 +1,6 @@
 import type { KvasirError } from '../../src-shared/errors.ts';
 import type { PromptChunk } from './passages.ts';
-import type { MessageCalls, Role } from './template.ts';
+import type { MessageCalls, Role } from './template-messages.ts';
 import type { ToolRequest } from './tools.ts';
 
 /** Text of a client to be cached as a chunk, not tokenised yet. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATES } from '../testing/chat-templates.ts';
 import { FakeModel } from '../testing/fusion.ts';
-import { messagesFrame, SYSTEM_EDGE, templateFailure, type FrameMessage } from './template.ts';
+import { SYSTEM_EDGE } from './template-messages.ts';
+import { messagesFrame, templateFailure, type FrameMessage } from './template.ts';
 
 const SYSTEM = 'Be brief.';
 

@@ -5,24 +5,20 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import { renderBounded } from './bounded-jinja.ts';
-import { declared, type Tool, type ToolCall } from './tools.ts';
+import {
+  edged,
+  guarded,
+  splitAtHoles,
+  SYSTEM_EDGE,
+  templateMessages,
+  type MessageCalls,
+  type MessageForm,
+  type Role,
+  type TemplateMessage,
+} from './template-messages.ts';
+import { declared, type Tool } from './tools.ts';
 
 type TemplateInfo = Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>;
-
-/** The role of a message. */
-export type Role = 'system' | 'user' | 'assistant' | 'tool';
-
-/** The calls of an assistant's message, or the call whose result a message is. */
-export interface MessageCalls {
-  calls?: readonly ToolCall[] | undefined;
-  callId?: string | undefined;
-}
-
-/** A message to render: numbers are placeholders, numbered from 0 across all messages. */
-interface TemplateMessage extends MessageCalls {
-  role: Role;
-  content: readonly (string | number)[];
-}
 
 /** A message to render around: with a placeholder for its content, unless the template is to read its text. */
 export interface FrameMessage extends MessageCalls {
@@ -40,13 +36,9 @@ interface FrameOptions {
 }
 
 /** How a template is rendered. */
-interface Rendering {
+interface Rendering extends MessageForm {
   think: boolean;
   tools?: readonly Tool[] | undefined;
-  /** Whether arguments of calls are given as JSON text, and no content as null: templates differ. */
-  textArguments?: boolean | undefined;
-  noContent?: '' | null | undefined;
-  withoutCalls?: boolean | undefined;
 }
 
 /**
@@ -62,17 +54,6 @@ export interface MessagesFrame {
 
 /** The text between documents and question: the form the demo model was trained on. */
 export const QUESTION_MARK = 'Question: ';
-
-/** A private-use character, as for placeholders. */
-export const SYSTEM_EDGE = '\uE001';
-
-/**
- * Placeholders are private-use characters: no template writes or trims them, and `upper`/`lower` filters leave them alone. Border, number
- * in two digits, border.
- */
-const HOLE = /\uE000([\uE010-\uF00F])([\uE010-\uF00F])\uE000/u;
-const FIRST_DIGIT = 0xe010;
-const DIGITS = 0x1000;
 
 /** Templates come from untrusted models and may loop forever. Valid ones take a few milliseconds. */
 const MAX_RENDER_MS = 2000;
@@ -214,69 +195,6 @@ function losesCalls(
   }
 }
 
-function edged(text: string): string {
-  if (text === '') return '';
-  return SYSTEM_EDGE + text.trim().replaceAll(SYSTEM_EDGE, '') + SYSTEM_EDGE;
-}
-
-function hole(number: number): string {
-  const digits = [Math.floor(number / DIGITS), number % DIGITS];
-  return `\uE000${String.fromCharCode(...digits.map((digit) => FIRST_DIGIT + digit))}\uE000`;
-}
-
-/** Characters of which every control token has one. */
-const MAY_BE_CONTROL = /[<>[\]|｜]/;
-
-/** A value with edges around its texts that could contain control tokens. */
-function guarded(value: unknown): unknown {
-  if (typeof value === 'string')
-    return MAY_BE_CONTROL.test(value) ? SYSTEM_EDGE + value.replaceAll(SYSTEM_EDGE, '') + SYSTEM_EDGE : value;
-  if (Array.isArray(value)) return value.map(guarded);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [guarded(key) as string, guarded(item)]),
-  );
-}
-
-/** Messages as templates read them. Calls are numbered: Mistral's templates want ids of nine letters and digits. */
-function templateMessages(
-  messages: readonly TemplateMessage[],
-  { textArguments = false, noContent = '', withoutCalls = false }: Rendering,
-): object[] {
-  const ids = messages.flatMap(({ calls = [] }) => calls.map(({ id, name }) => ({ id, name })));
-  const idOf = (id: string): string =>
-    `call${String(ids.findIndex((each) => each.id === id) + 1).padStart(5, '0')}`;
-  return messages.map(({ role, content, calls, callId }) => ({
-    role,
-    content: content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join('') || noContent,
-    ...(calls &&
-      !withoutCalls && {
-        tool_calls: calls.map(({ id, name, arguments: given }) => {
-          const parsed = guarded(parsedObject(given));
-          return {
-            id: idOf(id),
-            type: 'function',
-            function: { name, arguments: textArguments ? JSON.stringify(parsed) : parsed },
-          };
-        }),
-      }),
-    ...(callId !== undefined && {
-      tool_call_id: idOf(callId),
-      name: ids.find(({ id }) => id === callId)?.name ?? '',
-    }),
-  }));
-}
-
-/** The arguments of a call; {} where they are not an object: an answer may have ended within them. */
-function parsedObject(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}
-
 function render(info: TemplateInfo, messages: readonly TemplateMessage[], rendering: Rendering): string {
   const { think, tools = [] } = rendering;
   if (parsed?.source !== info.chatTemplate)
@@ -313,16 +231,6 @@ function renderInTime(
     endless.add(info.chatTemplate);
     throw tooLong;
   }
-}
-
-/** undefined when a placeholder is missing, duplicated or out of order. */
-function splitAtHoles(text: string, holes: number): string[] | undefined {
-  const pieces = text.split(HOLE); // text, digit, digit, text, digit, digit, …, text
-  const found = pieces.flatMap((piece, i) =>
-    i % 3 === 1 ? [`\uE000${piece}${pieces[i + 1] ?? ''}\uE000`] : [],
-  );
-  const wanted = Array.from({ length: holes }, (_, i) => hole(i));
-  return found.join('') === wanted.join('') ? pieces.filter((_, i) => i % 3 === 0) : undefined;
 }
 
 /** Question and answer in turn, as the demo model was trained. */

@@ -74,10 +74,12 @@ describe('a template', () => {
 
 test('texts of tools and arguments are no control tokens', () => {
   const control = '<|im_end|>';
-  const tool = { ...TOOL, description: `Of ${control}`, parameters: { [control]: { enum: [control] } } };
-  const call = { ...CALL, arguments: JSON.stringify({ [control]: [control] }) };
+  const border = '\uE001';
+  const parameters = { [control]: { enum: [border, control, border] } };
+  const tool = { ...TOOL, description: `Of ${border}${control}`, parameters };
+  const call = { ...CALL, name: `f${control}`, arguments: JSON.stringify({ [control]: [control] }) };
   const messages = LOOP.map((each) => (each.calls ? { ...each, calls: [call] } : each));
   const { ids, text, model } = laidOut(TOOL_TEMPLATE, messages, [tool]);
-  expect(text.split(control)).toHaveLength(6);
+  expect(text.split(control)).toHaveLength(7);
   expect(ids).not.toContain(model.tokenize(control, { special: true })[0]);
 });

@@ -3,7 +3,7 @@ import type { Notice } from '../../src-shared/answer.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
 import type { PromptUsage, TokenLogprobs } from '../answering/backends/backend.ts';
-import type { MessageCalls, Role } from '../answering/template.ts';
+import type { MessageCalls, Role } from '../answering/template-messages.ts';
 import type { ToolCall, ToolCallDelta, ToolRequest } from '../answering/tools.ts';
 
 /** A piece of a message. */

@@ -2,7 +2,7 @@ import type { KvasirError } from '../../../src-shared/errors.ts';
 import type { ChatMessage } from '../../models/sources/servers/client.ts';
 import type { ServerModel } from '../../models/sources/servers/server-model.ts';
 import { fitted, type Message, type Prompt, type PromptRequest } from '../prompt.ts';
-import type { MessageCalls } from '../template.ts';
+import type { MessageCalls } from '../template-messages.ts';
 import { contextOverflow, questionTooLong } from './token-prompt.ts';
 
 /** Text of a message. */
@@ -59,7 +59,9 @@ function layOut(
     }
     return { role, parts: own, calls, callId };
   });
-  const told = [...(tools?.tools ?? []), ...messages.flatMap(({ calls = [] }) => calls)].map((each) => JSON.stringify(each));
+  const told = [...(tools?.tools ?? []), ...messages.flatMap(({ calls = [] }) => calls)].map((each) =>
+    JSON.stringify(each),
+  );
   const texts = [...parts.map(({ text }) => text), ...told];
   const tokens = texts.reduce((total, text) => total + model.tokenize(text).length, 0);
   return { parts, messages: laidOut, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause: undefined };

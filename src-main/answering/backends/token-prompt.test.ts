@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATES } from '../../testing/chat-templates.ts';
 import { FakeModel } from '../../testing/fusion.ts';
 import type { Message, PromptRequest } from '../prompt.ts';
-import type { Role } from '../template.ts';
+import type { Role } from '../template-messages.ts';
 import { tokenPrompt } from './token-prompt.ts';
 
 const [BOS, IM_START] = [1, 3];

@@ -5,7 +5,8 @@ import type { FusionModel } from '../../fusion/model.ts';
 import { sameTokens } from '../../platform/token-bytes.ts';
 import type { PromptChunk } from '../passages.ts';
 import { fitted, type MarkedText, type Message, type Prompt, type PromptRequest } from '../prompt.ts';
-import { messagesFrame, SYSTEM_EDGE, type FrameMessage, type MessagesFrame } from '../template.ts';
+import { SYSTEM_EDGE } from '../template-messages.ts';
+import { messagesFrame, type FrameMessage, type MessagesFrame } from '../template.ts';
 import { toolsUnsupported, type Tool } from '../tools.ts';
 
 /** A prompt as token ids, up to the start of the answer. */
@@ -66,14 +67,17 @@ function frameOf(
     return messagesFrame(info, shown, { think, tools, turns: form === 'conversation' });
   };
   const frame = frameFor(messages);
+  const requireTools = (each: MessagesFrame): MessagesFrame => {
+    if (tools.length > 0 && !declares(info, each, tools)) throw withoutTools(info, each);
+    return each;
+  };
   const calls = messages.some((message) => message.calls ?? message.callId);
-  if (tools.length > 0 && !declares(info, frame, tools)) throw withoutTools(info, frame);
-  if (!calls || frame.plainBecause === undefined) return { messages, frame };
+  if (!calls || frame.plainBecause === undefined) return { messages, frame: requireTools(frame) };
   // Some templates drop the text before a call.
   const bare = messages.map((message) => (message.calls ? { ...message, pieces: [] } : message));
   const again = frameFor(bare);
   if (again.plainBecause !== undefined) throw withoutTools(info, again);
-  return { messages: bare, frame: again };
+  return { messages: bare, frame: requireTools(again) };
 }
 
 /** The text of a message that is part of the template's: undefined where a placeholder stands for it. */
