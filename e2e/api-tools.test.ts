@@ -6,7 +6,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
 import { createOpenAI } from '@ai-sdk/openai';
 import { tool as langchainTool } from '@langchain/core/tools';
-import { AIMessage, HumanMessage, type BaseMessage } from '@langchain/core/messages';
+import { HumanMessage, type AIMessage, type BaseMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, isStepCount, streamText, tool } from 'ai';
 import OpenAI, { BadRequestError } from 'openai';

@@ -154,14 +154,14 @@ describe.each(Object.entries(FAMILIES))('%s', (_, family) => {
         const { text, calls } = readIn(family, [whole.slice(0, at), whole.slice(at)]);
         expect([text, parsed(calls)]).toEqual([before.trimEnd(), expected(family)]);
       }
-      const letters = readIn(family, [...whole]);
+      const letters = readIn(family, whole.split(''));
       expect([letters.text, parsed(letters.calls)]).toEqual([before.trimEnd(), expected(family)]);
     }
   });
 
   test('an answer without calls is text', () => {
     const says = 'It is 5 < 7 in Oslo, as [TOOL says: to=f.  ';
-    expect(readIn(family, [...says])).toEqual({ text: says, calls: [] });
+    expect(readIn(family, says.split(''))).toEqual({ text: says, calls: [] });
   });
 
   test('a call that is cut off has the arguments so far', () => {
@@ -256,6 +256,18 @@ describe('the grammar of', () => {
     const says = (await written(grammarOf(false), 3)) ?? '';
     expect(says).toMatch(/^<tool_call>\n\{"name": "f", "arguments": \{/);
   });
+});
+
+test('JSON without the name of a tool is an answer, where calls have no mark', () => {
+  const llama = { template: '<|python_tag|>' };
+  const says = '{"name": "Mara", "parameters": {"a": 1}}';
+  for (let at = 0; at <= says.length; at++)
+    expect(readIn(llama, [says.slice(0, at), says.slice(at)])).toEqual({ text: says, calls: [] });
+});
+
+test('a tool without properties has no arguments', () => {
+  const request = { tools: TOOLS, choice: { name: 'now' }, parallel: false };
+  expect(toolGrammar(formatFor({ template: '<tool_call>' }), request)).not.toMatch(/^g\d+-root ::= .*pair/m);
 });
 
 test('an unknown format is none', () => {

@@ -44,16 +44,19 @@ export class GrammarRules {
     }
   }
 
-  /** The arguments of a tool. */
+  /** The arguments of a tool; one that declares no properties has none. */
   argumentsOf(tool: Tool): string {
-    return this.json({ type: 'object', ...tool.parameters }, tool);
+    const { properties } = tool.parameters;
+    const isEmpty = typeof properties === 'object' && Object.keys(properties ?? {}).length === 0;
+    const none = isEmpty && { additionalProperties: false };
+    return this.json({ type: 'object', ...none, ...tool.parameters }, tool);
   }
 
   /** Any text without these marks; `bare`: nor with a brace as its first character. */
   until(marks: readonly string[], { bare = false } = {}): string {
     const id = this.#count++;
     // The states of a search for the marks: how much of one the text ends with.
-    const states = [...new Set(marks.flatMap((mark) => [...mark].map((_, i) => mark.slice(0, i))))];
+    const states = [...new Set(marks.flatMap((mark) => mark.split('').map((_, i) => mark.slice(0, i))))];
     const nameOf = (state: string): string => `u${id}-${states.indexOf(state)}`;
     const longestIn = (text: string): string =>
       states.reduce((best, each) => (text.endsWith(each) && each.length > best.length ? each : best), '');

@@ -1,3 +1,4 @@
+import type { Tool } from '../../answering/tools.ts';
 import { quoted } from './grammar-rules.ts';
 import type { PartialCall, ToolFormat } from './format.ts';
 import { endOfJson, fieldsOf, parsedOr } from './json-text.ts';
@@ -27,14 +28,17 @@ export function jsonCalls({
   };
 }
 
-function readObject(text: string): PartialCall | undefined {
+function readObject(text: string, tools: readonly Tool[]): PartialCall | undefined {
   const from = text.indexOf('{');
   if (from < 0) return undefined;
   const { fields, end } = fieldsOf(text, from);
-  const name = fields.get('name');
+  const named = fields.get('name');
+  const name = named?.isComplete ? parsedOr(named.value, '') : undefined;
   const given = fields.get('arguments') ?? fields.get('parameters');
-  if (!name?.isComplete) return end === undefined ? undefined : readAfter(text, end);
-  return { name: String(parsedOr(name.value, '')), arguments: argumentsIn(given, end !== undefined), end };
+  const tool = tools.find((each) => each.name === name);
+  // An object without a tool's name is not a call, but JSON that the answer was to have.
+  if (!tool) return end === undefined ? undefined : readAfter(text, end, tools);
+  return { name: tool.name, arguments: argumentsIn(given, end !== undefined), end };
 }
 
 /** Some models write the arguments as a string with JSON, which can only be read as a whole. */
@@ -45,8 +49,8 @@ function argumentsIn(given: { value: string; isComplete: boolean } | undefined, 
 }
 
 /** The first call after an object that is none. */
-function readAfter(text: string, end: number): PartialCall | undefined {
-  const call = readObject(text.slice(end));
+function readAfter(text: string, end: number, tools: readonly Tool[]): PartialCall | undefined {
+  const call = readObject(text.slice(end), tools);
   return call && { ...call, end: call.end === undefined ? undefined : call.end + end };
 }
 

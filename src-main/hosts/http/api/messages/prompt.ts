@@ -64,7 +64,7 @@ export function promptOf(
     if (results.length > 0 && parts.length === 0) return results;
     return [...results, { role, parts, ...(calls.length > 0 && { calls }) }];
   });
-  const said = partsOf(system ?? '');
+  const said = system ? partsOf(system) : [];
   const first: CompletionMessage[] = said.length > 0 ? [{ role: 'system', parts: said }] : [];
   return { messages: [...first, ...sent], documents, question: questionIn(messages) };
 }
