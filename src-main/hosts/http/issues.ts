@@ -5,12 +5,9 @@ type Issue = z.core.$ZodIssue;
 
 /** What clients may send and Kvasir does not do: said in a sentence, where the name alone says too little. */
 const NOT_DONE: Readonly<Record<string, string>> = {
-  tools: 'Kvasir calls no tools.',
-  tool_choice: 'Kvasir calls no tools.',
-  functions: 'Kvasir calls no functions.',
-  function_call: 'Kvasir calls no functions.',
-  tool_calls: 'Kvasir calls no tools.',
-  mcp_servers: 'Kvasir calls no tools.',
+  functions: 'Send tools instead.',
+  function_call: 'Send tool_choice instead.',
+  mcp_servers: 'Kvasir calls no tools itself.',
   audio: 'Kvasir writes text only.',
   images: 'Kvasir reads text only.',
   grammar: 'Ask for JSON by response_format.',

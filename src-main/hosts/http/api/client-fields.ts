@@ -29,7 +29,7 @@ export const FILTERS = {
 
 /** Empty tool lists, as sent by clients without tools. */
 export const NO_TOOLS = {
-  tools: z.array(z.unknown()).max(0).nullish(),
+  tools: z.array(z.unknown()).max(0, { error: 'Tools need a chat: send messages.' }).nullish(),
   tool_choice: z.enum(['auto', 'none']).nullish(),
   functions: z.array(z.unknown()).max(0).nullish(),
   function_call: z.enum(['auto', 'none']).nullish(),

@@ -101,7 +101,7 @@ test.each([
   ['/v1/responses', { input: user([INPUT_IMAGE]) }, 'input.0.content.0.type: Only parts'],
   ['/v1/responses', { input: [{ type: 'web_search_call', id: 'x', action: {} }] }, 'input.0'],
   ['/v1/responses', { tools: [{ type: 'web_search' }] }, 'tools.0.type: Only tools of the type'],
-  ['/v1/completions', { tools: [FUNCTION] }, 'tools is not supported'],
+  ['/v1/completions', { tools: [FUNCTION] }, 'tools: Tools need a chat'],
   ['/v1/messages', { messages: user([TEXT, CLAUDES_IMAGE]) }, 'messages.0.content.1.type: Only blocks'],
   [
     '/v1/messages',
