@@ -20,7 +20,7 @@ export async function complete(
   const signal = AbortSignal.any([run.signal, stopped.signal]);
   const made = await readAnswer(maker.answer({ ...ask, signal }), (event) => {
     if (event.kind === 'placed' && ask.question !== '' && request.grammar === undefined)
-      answer.mark(event.citations, ask.question);
+      answer.cite(event.citations, ask.question);
     else if (event.kind === 'prompt') run.onPrompt?.(event.usage);
     else if (event.kind === 'token') answer.token(event.logprobs);
     else if (event.kind === 'thought') answer.think(event.text);
@@ -35,14 +35,14 @@ function resultOf(
   request: CompletionRequest,
   ask: Ask,
   made: Answer,
-  { text, thought, stoppedBy, logprobs, tokens: counted }: AnswerText,
+  { text, thought, stoppedBy, logprobs, sentences, tokens: counted }: AnswerText,
 ): CompletionResult {
   const { stop, local, tokensBefore } = made;
   // Counts in a server's prompt are its own.
   const { answerTokens: tokens = counted, ...usage } = made.usage;
   const unsupported =
     request.grammar === undefined ? unsupportedIn(text, made.prompt, backendOf(ask.model)) : undefined;
-  const stats = { ...made.stats, answerTokens: tokens, unsupported };
+  const stats = { ...made.stats, answerTokens: tokens, unsupported, sentences };
   return {
     model: request.model,
     fingerprint: ask.model.info.fingerprint,
@@ -61,6 +61,6 @@ function resultOf(
         ...unsupportedNotice(text, unsupported),
       ],
     },
-    citations: citationsOf(made.prompt, made.tiers, { question: ask.question, text }),
+    citations: citationsOf(made.prompt, made.tiers, sentences),
   };
 }

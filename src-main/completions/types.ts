@@ -1,4 +1,4 @@
-import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
+import type { AnswerStats, Citation, CitedSentence } from '../../src-shared/contract/chat.ts';
 import type { Notice } from '../../src-shared/answer.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
@@ -58,6 +58,8 @@ export interface CompletionRequest {
 /** More of an answer. */
 export interface CompletionDelta {
   text: string;
+  /** The sentences that ended in it, in a library's answer. */
+  sentences?: CitedSentence[] | undefined;
   /** Of the tokens that brought it; absent unless requested. */
   logprobs?: TokenLogprobs[] | undefined;
 }

@@ -64,7 +64,7 @@ export function haystackOf(texts: readonly string[]): Haystack {
 }
 
 /** Numbers and dates, and what they imply: a date its year, month and day, a code its digits, a word its number. */
-function* figureForms(text: string): Generator<string> {
+export function* figureForms(text: string): Generator<string> {
   for (const { forms } of figuresOf(text)) {
     yield* forms;
     for (const form of forms) yield* partsOfDate(form);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CitationMarks } from './citation-marks.ts';
+import { AnswerCiter } from './answer-citer.ts';
 
 const PASSAGES = [
   'Mara Lind lives in Oslo. She builds bridges.',
@@ -8,8 +8,9 @@ const PASSAGES = [
 ];
 
 function marked(pieces: readonly string[], question = 'Who lives where?'): string {
-  const marks = new CitationMarks(PASSAGES, question);
-  return pieces.map((piece) => marks.push(piece)).join('') + marks.flush();
+  const passages = PASSAGES.map((text) => ({ text, title: '' }));
+  const citer = new AnswerCiter({ passages, question, complete: true, numbered: true });
+  return [...pieces.map((piece) => citer.push(piece)), citer.flush()].map(({ text }) => text).join('');
 }
 
 test('sentences name the passages that they rest on, before their full stop', () => {

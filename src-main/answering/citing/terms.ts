@@ -1,0 +1,44 @@
+import { languageOf, WORD } from '../../catalogue/language.ts';
+import { termsFor } from '../../catalogue/words.ts';
+import { figureForms } from '../facts/haystack.ts';
+import { figuresOf } from '../facts/figures.ts';
+import { namesOf } from '../facts/names.ts';
+
+/** A word or figure of a sentence, in the forms by which a text may contain it. */
+export interface Term {
+  forms: readonly string[];
+  /** Whether it is a figure, or part of a name. */
+  isFact: boolean;
+}
+
+/** Forms of figures begin with this, so that they differ from words. */
+const FIGURE = '#';
+
+/** The words of a text that say something about its topic, by their stems, and its numbers and dates. */
+export function termsOf(text: string): Term[] {
+  const figures = figuresOf(text).filter(({ forms }) => forms.length > 0);
+  let words = text;
+  for (const { start, end } of figures)
+    words = words.slice(0, start) + ' '.repeat(end - start) + words.slice(end);
+  const language = languageOf(text);
+  const stems = termsFor(words, [language]).map(({ text: stem }) => stem);
+  const names = new Set(
+    namesOf(words).flatMap((name) => termsFor(name.text, [language]).map(({ text: stem }) => stem)),
+  );
+  return [
+    ...stems.map((stem): Term => ({ forms: [stem], isFact: names.has(stem) })),
+    ...figures.map(({ forms }): Term => ({ forms: forms.map((form) => FIGURE + form), isFact: true })),
+  ];
+}
+
+/** Every form that a text contains: of its words, of its figures, and of what they imply, as a date its year. */
+export function formsIn(text: string): Set<string> {
+  const forms = new Set(termsOf(text).flatMap((term) => term.forms));
+  for (const form of figureForms(text)) forms.add(FIGURE + form);
+  return forms;
+}
+
+/** Whether a text says anything at all. */
+export function hasWords(text: string): boolean {
+  return text.search(WORD) >= 0;
+}
