@@ -19,6 +19,7 @@ export class AnswerText {
   readonly #options: AnswerTextOptions;
   readonly #stops: StopTexts;
   #citer: AnswerCiter | undefined;
+  #passages: readonly Citation[] = [];
   /** Tokens whose text has not been emitted yet. */
   #pending: { index: number; logprobs: TokenLogprobs }[] = [];
   #tokens = 0;
@@ -40,6 +41,7 @@ export class AnswerText {
 
   /** Inserts the numbers of the passages that its sentences rest on. */
   cite(passages: readonly Citation[], question: string): void {
+    this.#passages = passages;
     this.#citer ??= new AnswerCiter({ passages, question, complete: true, numbered: true });
   }
 
@@ -85,7 +87,7 @@ export class AnswerText {
     this.text += text;
     this.#options.onDelta?.({
       text,
-      ...(sentences.length > 0 && { sentences }),
+      ...(sentences.length > 0 && { cited: { sentences, passages: this.#passages } }),
       ...(logprobs.length > 0 && { logprobs }),
     });
   }

@@ -58,8 +58,8 @@ export interface CompletionRequest {
 /** More of an answer. */
 export interface CompletionDelta {
   text: string;
-  /** The sentences that ended in it, in a library's answer. */
-  sentences?: CitedSentence[] | undefined;
+  /** In a library's answer, the sentences that ended in it, and the passages in the prompt. */
+  cited?: { sentences: readonly CitedSentence[]; passages: readonly Citation[] } | undefined;
   /** Of the tokens that brought it; absent unless requested. */
   logprobs?: TokenLogprobs[] | undefined;
 }

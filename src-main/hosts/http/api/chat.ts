@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
 import type { JsonSchema } from '../../../completions/json-grammar.ts';
+import { MessageAnnotationSchema, urlCitations } from './annotations.ts';
 import { ANY, LimitSchema, only } from './client-fields.ts';
 import { once, seconds, streamed, type ApiCore } from './core.ts';
 import {
@@ -108,6 +109,8 @@ const ChatSchema = z
           refusal: z.null(),
           /** The model's thoughts; absent if none. */
           reasoning_content: z.string().optional(),
+          /** Only in a library's answer. */
+          annotations: z.array(MessageAnnotationSchema).optional(),
         }),
         logprobs: LogprobsSchema.nullable(),
         finish_reason: z.enum(['stop', 'length']),
@@ -188,6 +191,7 @@ function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSche
           content: text,
           refusal: null,
           ...(thought !== '' && { reasoning_content: thought }),
+          ...annotationsOf(text, { sentences: result.made.stats.sentences, passages: result.citations }),
         },
         logprobs: logprobs ? { content: logprobsTold(logprobs), refusal: null } : null,
         finish_reason: finish,
@@ -219,14 +223,17 @@ function streamAnswer(
       begin();
       send({ ...base, choices: [{ ...choice(delta), ...more }] });
     };
+    let written = '';
     const result = await core.completions.complete(request, {
       signal: run,
       onThought: (text) => piece({ reasoning_content: text }),
-      onDelta: ({ text, logprobs }) =>
+      onDelta: ({ text, logprobs, cited }) => {
+        written += text;
         piece(
-          { content: text },
+          { content: text, ...(cited && annotationsOf(written, cited)) },
           logprobs && { logprobs: { content: logprobsTold(logprobs), refusal: null } },
-        ),
+        );
+      },
     });
     const { finish, fingerprint } = result;
     begin(); // an empty answer
@@ -239,6 +246,14 @@ function streamAnswer(
     });
     if (withUsage) send({ ...base, choices: [], usage: usageOf(result) });
   });
+}
+
+function annotationsOf(...cited: Parameters<typeof urlCitations>) {
+  const annotations = urlCitations(...cited).map((url_citation) => ({
+    type: 'url_citation' as const,
+    url_citation,
+  }));
+  return annotations.length > 0 ? { annotations } : {};
 }
 
 function choice(delta: object) {

@@ -74,7 +74,10 @@ function streamResponse(
       const result = await core.completions.complete(asked.request, {
         signal: abort.any,
         onThought: (text) => write('reasoning', text),
-        onDelta: ({ text }) => write('message', text),
+        onDelta: ({ text, cited }) => {
+          write('message', text);
+          if (cited) events.cite(cited);
+        },
       });
       begin(); // an empty answer
       events.finish(responseOf(asked, result, events.end(statusOf(result)), store));
