@@ -7,8 +7,9 @@ const END = /[.!?]+["'”’)\]*_]*(?=\s)|[。！？]+[”’」』）*_]*(?=[^�
 /** May turn out to be one. */
 const OPEN = /[.!?。！？]+["'”’)\]」』）*_]*$/u;
 const FENCE = /^\s*(?:```|~~~)/;
-/** Headings, rows of tables, questions, and lines that announce others state nothing themselves. */
-const STATES_NOTHING = /^\s*[#|]|[:：?？]\s*$/u;
+const HEADING = /^\s*#/;
+/** Rows of tables may be heads; questions and lines that announce others state nothing. */
+const STATES_NOTHING = /^\s*\||[:：?？]\s*$/u;
 
 interface AnswerCiterOptions {
   /** The passages in its prompt, in citation order. */
@@ -57,7 +58,8 @@ export class AnswerCiter {
       const behind = end.index + end[0].length;
       const gap = /^\s*/.exec(rest.slice(behind))?.[0] ?? '';
       text += this.#grown(rest.slice(0, end.index));
-      if (/\p{L}/u.test(this.#sentence) && !(end[0] !== '' && isAbbreviated(this.#sentence + end[0])))
+      const isLine = end[0] === '';
+      if (isLine || (/\p{L}/u.test(this.#sentence) && !isAbbreviated(this.#sentence + end[0])))
         text += this.#ended(end[0]) + this.#grown(gap, false);
       else text += this.#grown(end[0] + gap);
       rest = rest.slice(behind + gap.length);
@@ -101,12 +103,12 @@ export class AnswerCiter {
     return end;
   }
 
-  /** undefined for what is no sentence: code, and what was said before. */
+  /** undefined for code, headings, and what was said before. */
   #sourcesOf(sentence: string): CitedSentence['sources'] | undefined {
     if (FENCE.test(sentence)) this.#inCode = !this.#inCode;
     const said = sentence.trim();
-    if (this.#inCode || FENCE.test(sentence) || !/\p{L}/u.test(said) || this.#said.has(said))
-      return undefined;
+    if (this.#inCode || FENCE.test(sentence) || HEADING.test(sentence)) return undefined;
+    if (!/\p{L}/u.test(said) || this.#said.has(said)) return undefined;
     this.#said.add(said);
     return this.#index.of(said).flatMap((index) => {
       const { citation = -1, start = 0, end = 0 } = this.#sources[index] ?? {};

@@ -30,15 +30,17 @@ export function sentencesOf(text: string): Range[] {
   return ranges;
 }
 
-/** The sentences of a passage as sources, each with its range; `title`: the headings above the passage. */
+const HEADING = /^[#=]+ /;
+
+/** The sentences of a passage as sources, each with its range; headings are context only. `title`: the headings above the passage. */
 export function sourcesIn(text: string, title: string): (SourceText & Range)[] {
   const ranges = sentencesOf(text);
   const sentences = ranges.map(({ start, end }) => text.slice(start, end));
-  return ranges.map((range, i) => ({
-    ...range,
-    text: sentences[i] ?? '',
-    context: contextOf(sentences, i, title),
-  }));
+  return ranges.flatMap((range, i) => {
+    const sentence = sentences[i] ?? '';
+    if (HEADING.test(sentence)) return [];
+    return [{ ...range, text: sentence, context: contextOf(sentences, i, title) }];
+  });
 }
 
 /** What the sentence at `index` is about: its title, and the sentences directly before it. */

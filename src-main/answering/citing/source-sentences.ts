@@ -10,11 +10,13 @@ export interface SourceText {
 /** A figure or a name identifies a statement more than a word that is as rare. */
 const FACT_WEIGHT = 2;
 /** Of a term that a source or its context contains besides those that it is chosen for. */
-const AGREEMENT = 0.6;
+const AGREEMENT = 0.65;
 /** The best source, with its context, contains at least this share of a sentence, by weight. */
 const LEAST_SHARE = 0.3;
 /** The same for a sentence without names and figures, whose words may occur anywhere. */
 const LEAST_SHARE_OF_WORDS = 0.6;
+/** The same where words are not separated: half of its pairs of characters are no words. */
+const LEAST_SHARE_OF_PAIRS = 0.35;
 /** Further sources score at least this share of the best. */
 const LEAST_SCORE = 0.5;
 /** Further sources contain terms that weigh at least this share of the most telling one. */
@@ -53,8 +55,7 @@ export class SourceSentences {
     let left = telling.length > 0 ? telling : terms;
     const most = Math.max(0, ...left.map(({ weight }) => weight));
     const found: number[] = [];
-    const share = terms.some(({ isFact }) => isFact) ? LEAST_SHARE : LEAST_SHARE_OF_WORDS;
-    let enough = among ? 0 : share * weightOf(terms);
+    let enough = among ? 0 : leastShare(terms) * weightOf(terms);
     while (left.length > 0 && found.length < MOST_SOURCES) {
       const { score, gain, sources } = this.#best(left, terms, among);
       if (gain === 0 || score < enough || (found.length > 0 && gain < most * LEAST_GAIN)) break;
@@ -95,6 +96,11 @@ export class SourceSentences {
       return { ...term, weight: term.isFact ? FACT_WEIGHT * rarity : rarity };
     });
   }
+}
+
+function leastShare(terms: readonly Term[]): number {
+  if (terms.some(({ isFact }) => isFact)) return LEAST_SHARE;
+  return terms.some(({ isPair }) => isPair) ? LEAST_SHARE_OF_PAIRS : LEAST_SHARE_OF_WORDS;
 }
 
 function holds(texts: ReadonlySet<string>, { forms }: Term): boolean {

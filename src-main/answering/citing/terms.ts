@@ -1,6 +1,6 @@
-import { languageOf, WORD } from '../../catalogue/language.ts';
+import { languageOf } from '../../catalogue/language.ts';
 import { termsFor } from '../../catalogue/words.ts';
-import { figureForms } from '../facts/haystack.ts';
+import { chineseFigures, figureForms } from '../facts/haystack.ts';
 import { figuresOf } from '../facts/figures.ts';
 import { namesOf } from '../facts/names.ts';
 
@@ -9,14 +9,19 @@ export interface Term {
   forms: readonly string[];
   /** Whether it is a figure, or part of a name. */
   isFact: boolean;
+  /** Whether it is a pair of characters, in scripts without spaces between words. */
+  isPair?: boolean;
 }
 
 /** Forms of figures begin with this, so that they differ from words. */
 const FIGURE = '#';
 
+const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
 /** The words of a text that say something about its topic, by their stems, and its numbers and dates. */
 export function termsOf(text: string): Term[] {
-  const figures = figuresOf(text).filter(({ forms }) => forms.length > 0);
+  // A single numeral is mostly part of a word, as in "一起".
+  const figures = [...figuresOf(text), ...chineseFigures(text).filter(({ start, end }) => end - start > 1)];
   let words = text;
   for (const { start, end } of figures)
     words = words.slice(0, start) + ' '.repeat(end - start) + words.slice(end);
@@ -26,7 +31,11 @@ export function termsOf(text: string): Term[] {
     namesOf(words).flatMap((name) => termsFor(name.text, [language]).map(({ text: stem }) => stem)),
   );
   return [
-    ...stems.map((stem): Term => ({ forms: [stem], isFact: names.has(stem) })),
+    ...stems.map((stem): Term => ({
+      forms: [stem],
+      isFact: names.has(stem),
+      isPair: UNSPACED_CHARACTER.test(stem),
+    })),
     ...figures.map(({ forms }): Term => ({ forms: forms.map((form) => FIGURE + form), isFact: true })),
   ];
 }
@@ -36,9 +45,4 @@ export function formsIn(text: string): Set<string> {
   const forms = new Set(termsOf(text).flatMap((term) => term.forms));
   for (const form of figureForms(text)) forms.add(FIGURE + form);
   return forms;
-}
-
-/** Whether a text says anything at all. */
-export function hasWords(text: string): boolean {
-  return text.search(WORD) >= 0;
 }

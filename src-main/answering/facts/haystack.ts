@@ -73,10 +73,16 @@ export function* figureForms(text: string): Generator<string> {
   const words = new Set(text.toLowerCase().match(WORD));
   for (const names of NUMERALS)
     for (const [value, name] of names.entries()) if (words.has(name)) yield String(value);
-  for (const [numeral] of text.matchAll(/[〇零一二两三四五六七八九十百千万亿]+/gu)) {
+  for (const { forms } of chineseFigures(text)) yield* forms;
+}
+
+/** Numbers written as "三千", and their forms. */
+export function chineseFigures(text: string): { start: number; end: number; forms: string[] }[] {
+  return [...text.matchAll(/[〇零一二两三四五六七八九十百千万亿]+/gu)].flatMap(({ 0: numeral, index }) => {
     const value = chineseNumber(numeral);
-    if (value !== undefined) yield numberForm(value);
-  }
+    if (value === undefined) return [];
+    return [{ start: index, end: index + numeral.length, forms: [numberForm(value)] }];
+  });
 }
 
 function* partsOfDate(form: string): Generator<string> {
