@@ -5,7 +5,7 @@ import type { Range } from '../../src-shared/contract/common.ts';
 import { sentencesOf } from '../../src-main/answering/citing/sentences.ts';
 
 /** A passage as a prompt places it. */
-export interface BenchPassage {
+interface BenchPassage {
   title: string;
   text: string;
 }
@@ -16,7 +16,7 @@ export interface PassageSentence extends Range {
 }
 
 /** A statement of an answer, and the sentences that hold it: each says the value about the right subject. */
-export interface AnswerFact {
+interface AnswerFact {
   value: string;
   /** UTF-16 offset of the value in the answer. */
   at: number;

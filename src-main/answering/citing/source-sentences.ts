@@ -37,12 +37,21 @@ interface WeighedTerm extends Term {
 
 /** Finds the source sentences that carry what a sentence of an answer says: by words and figures, of which rare ones count most. */
 export class SourceSentences {
-  readonly #sources: readonly IndexedSource[];
+  readonly #texts: readonly SourceText[];
   readonly #asked: ReadonlySet<string>;
+  #indexed: readonly IndexedSource[] | undefined;
 
   constructor(sources: readonly SourceText[], question: string) {
-    this.#sources = sources.map(({ text, context }) => ({ forms: formsIn(text), context: formsIn(context) }));
+    this.#texts = sources;
     this.#asked = formsIn(question);
+  }
+
+  /** Made for the first sentence, so that the first token need not wait for it. */
+  get #sources(): readonly IndexedSource[] {
+    return (this.#indexed ??= this.#texts.map(({ text, context }) => ({
+      forms: formsIn(text),
+      context: formsIn(context),
+    })));
   }
 
   /**
@@ -63,7 +72,7 @@ export class SourceSentences {
       enough = Math.max(enough, LEAST_SCORE * score);
       left = left.filter((term) => !sources.some((source) => this.#holds(source, term)));
     }
-    return found;
+    return found.slice(0, MOST_SOURCES);
   }
 
   /** The sources that contain most of these terms, and with their context most of all terms. */

@@ -42,7 +42,6 @@ export function termsOf(text: string): Term[] {
 
 /** Every form that a text contains: of its words, of its figures, and of what they imply, as a date its year. */
 export function formsIn(text: string): Set<string> {
-  const forms = new Set(termsOf(text).flatMap((term) => term.forms));
-  for (const form of figureForms(text)) forms.add(FIGURE + form);
-  return forms;
+  const stems = termsFor(text, [languageOf(text)]).map(({ text: stem }) => stem);
+  return new Set([...stems, ...Array.from(figureForms(text), (form) => FIGURE + form)]);
 }

@@ -13,7 +13,7 @@ export interface BlockSplit {
 export const EMPTY_SPLIT: BlockSplit = { finished: [], open: [], tail: '', links: {} };
 
 /** A mark for a text, this many characters before its end. */
-export interface Insert {
+interface Insert {
   fromEnd: number;
   mark: string;
 }

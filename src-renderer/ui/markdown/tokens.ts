@@ -11,7 +11,7 @@ export interface MathToken {
 }
 
 /** The end of a sentence, to be marked with its sources. */
-export interface CiteToken {
+interface CiteToken {
   type: 'cite';
   raw: string;
   /** Of the sentence. */
