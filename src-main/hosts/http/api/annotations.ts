@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { CitedSentence, Citation } from '../../../../src-shared/contract/chat.ts';
+import type { Range } from '../../../../src-shared/contract/common.ts';
 
 const UrlCitationSchema = z.object({
   /** Range of the sentence in the answer, in Unicode code points; the end is exclusive. */
@@ -38,9 +39,13 @@ export function urlCitations(
     return sentence.sources.flatMap(({ citation, start, end }) => {
       const passage = passages[citation];
       if (!passage) return [];
-      const at = `start=${passage.start + start}&end=${passage.start + end}`;
-      const url = `kvasir:document/${passage.documentId ?? ''}?${at}`;
+      const url = sentenceUrl(passage, { start, end });
       return [{ ...range, url, title: passage.path, cited_text: passage.text.slice(start, end) }];
     });
   });
+}
+
+/** The address of a sentence, given by its range in a passage. */
+export function sentenceUrl({ documentId, start }: Citation, sentence: Range): string {
+  return `kvasir:document/${documentId ?? ''}?start=${start + sentence.start}&end=${start + sentence.end}`;
 }
