@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { App } from '../../src-main/app.ts';
-import { withAnswer } from '../../src-main/hosts/client/ask.ts';
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import { readLibrary } from '../../e2e/support/library.ts';
 import { factsOf, type PassageSentence } from './facts.ts';
@@ -21,26 +20,21 @@ const QuestionsSchema = z.array(
 export async function sampleAnswers(dataDir: string): Promise<FoundSentences[]> {
   const app = await App.open({ dataDir });
   try {
-    const { client, libraryId } = await readLibrary(app);
-    const scope = { libraryIds: [libraryId], documentIds: [] };
+    const { message } = await readLibrary(app);
     const answers: FoundSentences[] = [];
     for (const asked of QuestionsSchema.parse(JSON.parse(readFileSync(app.paths.sampleQuestions, 'utf8')))) {
       const { question, kind, key, documents } = asked;
-      await withAnswer(client, { question, scope, seed: 0, maxTokens: 48 }, ({ text, citations }, stats) => {
-        if (text.includes(key)) answers.push({ answer: { facts: factsIn() }, found: namedBy(stats) });
-        return Promise.resolve();
-
-        function factsIn() {
-          const passages = citations.map((cited) => ({
-            title: cited.title.split(' › ')[0] ?? '',
-            text: cited.text,
-          }));
-          const needs = citations.flatMap(({ path }, i) => (documents.includes(path) ? [i] : []));
-          const facts = factsOf({ kind, answer: text, fact: key }, passages, needs);
-          // What no passage says about its subject has no sentence to point to: the model got it wrong.
-          return facts.filter(({ sentences }) => sentences.length > 0);
-        }
-      });
+      const { text, citations, stats } = await message({ question, maxTokens: 48 });
+      if (!text.includes(key) || !stats) continue;
+      const passages = citations.map((cited) => ({
+        title: cited.title.split(' › ')[0] ?? '',
+        text: cited.text,
+      }));
+      const needs = citations.flatMap(({ path }, i) => (documents.includes(path) ? [i] : []));
+      const facts = factsOf({ kind, answer: text, fact: key }, passages, needs);
+      // What no passage says about its subject has no sentence to point to: the model got it wrong.
+      const held = facts.filter(({ sentences }) => sentences.length > 0);
+      answers.push({ answer: { facts: held }, found: namedBy(stats) });
     }
     return answers;
   } finally {
