@@ -1,5 +1,5 @@
 import { languageOf } from '../../catalogue/language.ts';
-import { termsFor } from '../../catalogue/words.ts';
+import { termsByWord, termsFor } from '../../catalogue/words.ts';
 import { chineseFigures, figureForms } from '../facts/haystack.ts';
 import { figuresOf } from '../facts/figures.ts';
 import { namesOf } from '../facts/names.ts';
@@ -18,6 +18,9 @@ const FIGURE = '#';
 
 const UNSPACED_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
+/** English words that questions may be about, but that identify no statement. */
+const PLAIN = new Set(['she', 'its', 'one', 'not', 'no', 'just']);
+
 /** The words of a text that say something about its topic, by their stems, and its numbers and dates. */
 export function termsOf(text: string): Term[] {
   // A single numeral is mostly part of a word, as in "一起".
@@ -26,12 +29,13 @@ export function termsOf(text: string): Term[] {
   for (const { start, end } of figures)
     words = words.slice(0, start) + ' '.repeat(end - start) + words.slice(end);
   const language = languageOf(text);
-  const stems = termsFor(words, [language]).map(({ text: stem }) => stem);
+  const telling = termsByWord(words, [language]).filter(({ word }) => !PLAIN.has(word));
+  const stems = new Set(telling.flatMap(({ terms }) => terms.map(({ text: stem }) => stem)));
   const names = new Set(
     namesOf(words).flatMap((name) => termsFor(name.text, [language]).map(({ text: stem }) => stem)),
   );
   return [
-    ...stems.map((stem): Term => ({
+    ...Array.from(stems, (stem): Term => ({
       forms: [stem],
       isFact: names.has(stem),
       isPair: UNSPACED_CHARACTER.test(stem),

@@ -81,8 +81,8 @@ test("a sentence's mark comes into the blocks at its end, once, and not into fin
   expect(shown(answers)).toBe(`One.${citeMark(0)} Tw`);
   answers = withEvents(answers, [text(7, 'o. Three'), sentence(5, 9), sentence(0, 4)]);
   expect(shown(answers)).toBe(`One.${citeMark(0)} Two.${citeMark(1)} Three`);
-  answers = withEvents(answers, [text(17, '\n\nFour\nand five')]);
-  answers = withEvents(answers, [sentence(10, 17)]);
+  answers = withEvents(answers, [text(15, '\n\nFour\nand five')]);
+  answers = withEvents(answers, [sentence(10, 15)]);
   expect(answers.get('a')?.sentences).toHaveLength(3);
   expect(shown(answers)).toBe(`One.${citeMark(0)} Two.${citeMark(1)} Three\n\nFour\nand five`);
 });
