@@ -14,17 +14,14 @@ test('a sentence ends with its source, which shows the sentence that says it and
   const [, city = '-'] = / in (\p{Lu}\p{Ll}+)/u.exec(await answer.innerText()) ?? [];
   expect(said).toContain(city);
 
-  await test.step('hover and focus show it', async () => {
+  await test.step('hover shows it', async () => {
     await mark.hover();
-    await expect(window.getByRole('tooltip')).toContainText(said);
-    await window.mouse.move(0, 0);
-    await expect(window.getByRole('tooltip')).toHaveCount(0);
-    await mark.focus();
     await expect(window.getByRole('tooltip')).toContainText(said);
     expect(await violationsIn(window)).toEqual([]);
   });
 
   await test.step('Enter opens the document with it marked', async () => {
+    await mark.focus();
     await window.keyboard.press('Enter');
     const marked = window.locator('mark').or(window.frameLocator('iframe').locator('mark'));
     await expect(marked.first()).toBeVisible();
