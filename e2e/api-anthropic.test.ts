@@ -95,12 +95,22 @@ describe('a message', () => {
   });
 
   test('works with a library, too', async () => {
-    const made = await ask('Where does Project Polaris run?', { model: LIBRARY });
+    const question = 'Where does Project Polaris run?';
+    const made = await ask(question, { model: LIBRARY });
     const { citations } = made as unknown as { citations: { text: string; document: string }[] };
     const mark = Number(/\[(\d+)\]/.exec(textOf(made))?.[1]);
     const about = citations.find(({ text }) => text.includes('Project Polaris'));
     expect(about).toBeDefined();
     expect(citations[mark - 1]?.document).toBe(about?.document);
+    const [cited] = made.content.flatMap((block) => (block.type === 'text' ? (block.citations ?? []) : []));
+    expect(cited).toMatchObject({
+      type: 'search_result_location',
+      search_result_index: mark - 1,
+      title: about?.document,
+    });
+    expect(citations[mark - 1]?.text).toContain(cited?.cited_text ?? '-');
+    const streamed = client.messages.stream(asking(question, { model: LIBRARY }));
+    expect((await streamed.finalMessage()).content).toEqual(made.content);
   });
 });
 

@@ -19,7 +19,12 @@ interface KvasirAnswer {
     chunks: Record<string, number>;
     ttft_ms: Record<string, number>;
   };
-  citations?: { index: number; document: string; text: string }[];
+  citations?: { index: number; document: string; text: string; start: number }[];
+}
+
+/** An annotation, with Kvasir's extension. */
+interface CitedUrl extends OpenAI.ChatCompletionMessage.Annotation.URLCitation {
+  cited_text: string;
 }
 
 /** Fixed, because the controller's own choice depends on this machine's speed. */
@@ -241,6 +246,38 @@ describe('a library', () => {
     const chunks = await all(stream);
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(textOf(whole));
     expect((chunks.at(-1) as unknown as KvasirAnswer).citations).toEqual(whole.citations);
+  });
+
+  test("has OpenAI's annotations for the sentences that carry a fact, in a stream, too", async () => {
+    const whole = await chat([question], { model: LIBRARY, ...BLENDED });
+    const { content, annotations = [] } = whole.choices[0]?.message ?? {};
+    expect(annotations).toHaveLength(1);
+    const { url_citation: cited } = annotations[0] as unknown as { url_citation: CitedUrl };
+    const passages = whole.citations ?? [];
+    const passage = passages.find(({ text }) => text.includes(cited.cited_text));
+    expect(cited.title).toBe(passage?.document);
+    const [, start = '', end = ''] = /^kvasir:document\/\d+\?start=(\d+)&end=(\d+)$/.exec(cited.url) ?? [];
+    const at = passage?.start ?? 0;
+    expect(passage?.text.slice(Number(start) - at, Number(end) - at)).toBe(cited.cited_text);
+    const sentence = content?.slice(cited.start_index, cited.end_index) ?? '';
+    expect(sentence).toMatch(/^Project Polaris .*\.$/);
+    const [, city = '-'] = /in (\p{Lu}\p{Ll}+)/u.exec(sentence) ?? [];
+    expect(cited.cited_text).toContain(city);
+
+    const asked = { ...greedy, ...BLENDED, model: LIBRARY, stream: true } as const;
+    const chunks = await all(await client.chat.completions.create({ ...asked, messages: [question] }));
+    const streamed = chunks.flatMap(
+      ({ choices }) => (choices[0]?.delta as { annotations?: unknown[] } | undefined)?.annotations ?? [],
+    );
+    expect(streamed).toEqual(annotations);
+
+    const { output } = await client.responses.create({
+      ...{ model: LIBRARY, input: question.content, temperature: 0, max_output_tokens: 24 },
+      ...BLENDED,
+    });
+    expect(output.at(-1)).toMatchObject({
+      content: [{ annotations: [{ type: 'url_citation', ...cited }] }],
+    });
   });
 
   test('does not guess', async () => {

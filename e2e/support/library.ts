@@ -1,6 +1,7 @@
+import type { Message } from '../../src-shared/contract/chat.ts';
 import type { ChunkRow } from '../../src-main/catalogue/catalogue.ts';
 import type { App } from '../../src-main/app.ts';
-import { ask, type ClientAnswer, type Question } from '../../src-main/hosts/client/ask.ts';
+import { ask, withAnswer, type ClientAnswer, type Question } from '../../src-main/hosts/client/ask.ts';
 import { clientOf, type CoreClient } from '../../src-main/hosts/client/client.ts';
 import type { Model } from '../../src-main/engine/engine.ts';
 import { LocalModels } from '../../src-main/models/active-model.ts';
@@ -17,6 +18,8 @@ export interface ReadLibrary extends FolderReport {
   /** Reads it again. */
   read: (options?: { precompute?: boolean | undefined }) => Promise<FolderReport>;
   ask: (question: Question) => Promise<ClientAnswer>;
+  /** The same; the answer as the window has it. */
+  message: (question: Question) => Promise<Message>;
 }
 
 /** Default: the sample library and the demo model. */
@@ -32,6 +35,7 @@ export async function readLibrary(
   const { model, chunkTokens } = await new LocalModels(profile.models).current();
   const { chunkTable } = app.catalogue;
   const chunkSetId = chunkTable.findSet(Number(report.libraryId), model.info.fingerprint, chunkTokens) ?? -1;
+  const defaults = { scope: { libraryIds: [report.libraryId] }, seed: 0 };
   return {
     ...report,
     client,
@@ -40,6 +44,8 @@ export async function readLibrary(
     chunkSetId,
     chunks: () => app.catalogue.chunks(chunkSetId),
     read,
-    ask: (question) => ask(client, { scope: { libraryIds: [report.libraryId] }, seed: 0, ...question }),
+    ask: (question) => ask(client, { ...defaults, ...question }),
+    message: (question) =>
+      withAnswer(client, { ...defaults, ...question }, (message) => Promise.resolve(message)),
   };
 }

@@ -6,6 +6,7 @@ import type { Retrieval } from '../retrieval/types.ts';
 import type { Ask } from './ask.ts';
 import { backendOf } from './backends/backend-of.ts';
 import type { AnswerEvent, AnswerParts, Turn } from './backends/backend.ts';
+import { AnswerCiter } from './citing/answer-citer.ts';
 import { noticesOf, nothingMatches, requireRead, unreadyNotice } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import type { Prompt, PromptRequest } from './prompt.ts';
@@ -127,8 +128,15 @@ export class AnswerMaker {
     }
     for (const notice of notices) yield { kind: 'notice', notice };
     if (isEmpty && !ask.mayGuess) throw nothingMatches(ask.unready, question);
-    const { stats, ...turn } = yield* backend.turn(ask, prompt, this.#options);
+    const cited = ask.begun?.citations ?? citationsOf(prompt, new Map());
+    // Other programs' answers are cited up to their stop texts, in completions.
+    const citer =
+      ask.form === 'conversation' && ask.question !== '' && cited.length > 0
+        ? new AnswerCiter({ passages: cited, question, complete: isComplete(prompt, cited) })
+        : undefined;
+    const { stats, ...turn } = yield* withSentences(backend.turn(ask, prompt, this.#options), citer);
     const text = ask.raw ? turn.text : turn.text.trimEnd();
+    const sentences = citer?.sentences;
     const answer: Answer = {
       ...turn,
       text,
@@ -136,11 +144,45 @@ export class AnswerMaker {
       written: { thought: turn.thought, text: turn.text },
       prompt,
       notices: [...notices, ...turn.notices],
-      citations: citationsOf(prompt, turn.tiers, { question, text }),
-      stats: { ...stats, stop: turn.stop, model: name, unsupported: unsupportedIn(text, prompt, backend) },
+      citations: citationsOf(prompt, turn.tiers, sentences),
+      stats: {
+        ...{ ...stats, stop: turn.stop, model: name },
+        unsupported: unsupportedIn(text, prompt, backend),
+        sentences,
+      },
     };
     this.#options.log?.debug('answer', logLine(ask, answer));
     yield { kind: 'done', answer };
+  }
+}
+
+/** Whether a prompt has no passage besides these. */
+function isComplete({ parts }: Prompt, cited: readonly Citation[]): boolean {
+  return parts.filter(({ kind }) => kind === 'chunk').length <= cited.length;
+}
+
+/** The events of a turn, with each sentence of its answer when it ends. */
+async function* withSentences(
+  events: AsyncGenerator<AnswerEvent, Turn, void>,
+  citer: AnswerCiter | undefined,
+): AsyncGenerator<AnswerEvent, Turn, void> {
+  if (!citer) return yield* events;
+  const ended = (more: ReturnType<AnswerCiter['push']>) =>
+    more.sentences.map((sentence) => ({ kind: 'sentence', sentence }) as const);
+  try {
+    for (;;) {
+      const next = await events.next();
+      if (next.done) {
+        yield* ended(citer.flush());
+        return next.value;
+      }
+      yield next.value;
+      if (next.value.kind === 'begun') citer.push(next.value.written.answer);
+      if (next.value.kind === 'text') yield* ended(citer.push(next.value.text));
+    }
+  } finally {
+    // A reader that stops early ends the turn.
+    await events.return(undefined as never);
   }
 }
 

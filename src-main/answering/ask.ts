@@ -1,3 +1,4 @@
+import type { Citation } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { withoutFilters } from '../../src-shared/search-filters.ts';
 import type { FusionModel } from '../fusion/model.ts';
@@ -13,6 +14,8 @@ import { QUESTION_MARK } from './template.ts';
 
 /** An answer to continue: its tokens if a model here sampled them, else its text. */
 interface BegunAnswer {
+  /** Its passages, where they are in the prompt as text only. */
+  citations?: readonly Citation[] | undefined;
   thought?: string | undefined;
   text: string;
   tokens?: Int32Array | undefined;

@@ -1,9 +1,8 @@
-import type { Citation } from '../../src-shared/contract/chat.ts';
+import type { Citation, CitedSentence } from '../../src-shared/contract/chat.ts';
 import type { Range } from '../../src-shared/contract/common.ts';
 import type { FoundBy, Scope } from '../../src-shared/contract/search.ts';
 import type { ChunkRow } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
-import { supportingRanges } from './highlights.ts';
 import type { ChunkOutcome, PassageSource } from '../fusion/blender.ts';
 import type { TokensWithLead } from '../fusion/model.ts';
 
@@ -96,15 +95,16 @@ export function isFound(chunk: PromptChunk): chunk is FoundPassage {
   return chunk.passage !== undefined;
 }
 
-/** The passages of a prompt for display; once there is an answer, the sentences that support it are marked. */
+/** The passages of a prompt for display; once there is an answer, the sentences that its own rest on are marked. */
 export function citationsOf(
   prompt: { cited: readonly { chunk: PromptChunk; part: number }[] },
   tiers: PartTiers,
-  answer?: { question: string; text: string },
+  sentences: readonly CitedSentence[] = [],
 ): Citation[] {
   const cited = prompt.cited.flatMap(({ chunk, part }) => (isFound(chunk) ? [{ chunk, part }] : []));
-  return cited.map(({ chunk: { passage, ...found }, part }) => {
-    const supporting = answer ? supportingRanges(passage.text, answer) : [];
+  const sources = sentences.flatMap((sentence) => sentence.sources);
+  return cited.map(({ chunk: { passage, ...found }, part }, index) => {
+    const supporting = rangesOf(sources.filter(({ citation }) => citation === index));
     return {
       documentId: String(passage.documentId),
       libraryId: String(passage.libraryId),
@@ -123,6 +123,12 @@ export function citationsOf(
       tokens: found.tokens.length,
     };
   });
+}
+
+/** Ascending, each once. */
+function rangesOf(ranges: readonly Range[]): Range[] {
+  const byStart = new Map(ranges.map(({ start, end }) => [start, { start, end }]));
+  return [...byStart.values()].sort((a, b) => a.start - b.start);
 }
 
 /** Citations of documents that are gone, or whose id now means another file, have no link; their text stays. */

@@ -122,6 +122,7 @@ export class Answerer {
     const wait = stopwatch.lap();
     const { request, question, stats, context } = answerPrompt(answer, active.model, messages, settings);
     const begun = {
+      citations: answer.citations,
       tokens: context.written ? undefined : Int32Array.from(context.answer ?? []),
       text: context.written?.text ?? answer.text,
       thought: context.written?.thought ?? answer.thinking?.text,
@@ -145,12 +146,12 @@ export class Answerer {
     const answerTokens = (begun.tokens?.length ?? stats.answerTokens) + now.answerTokens;
     // A run of a single token has no measurable speed.
     const { tokensPerSecond, drafts } = now.answerTokens > 1 ? now : stats;
-    const { stop, unsupported } = now;
+    const { stop, unsupported, sentences } = now;
     return {
       end: {
         ...endOf(live, made),
         citations: answer.citations,
-        stats: { ...stats, stop, unsupported, tokensPerSecond, drafts, answerTokens },
+        stats: { ...stats, stop, unsupported, sentences, tokensPerSecond, drafts, answerTokens },
         context: contextAfter({ ...context, answer: null }, made, begun.tokens),
       },
     };
@@ -171,6 +172,7 @@ export class Answerer {
       if (event.kind === 'progress') live.progress(event.progress);
       else if (event.kind === 'thought') live.addThought(event.text, event.tokens);
       else if (event.kind === 'text') live.addText(event.text);
+      else if (event.kind === 'sentence') live.addSentence(event.sentence);
       else tell(event);
     });
     // Later turns follow only the answer: its thought is dropped immediately, unless the answer may be continued.

@@ -25,9 +25,12 @@ describe('an answer that is cut off at its limit', () => {
     await chat.idle();
     const whole = messageOf(chat.get(id), first.id);
     expect(whole).toMatchObject({ text: SAYS, state: 'done', failure: null, citations: first.citations });
+    const { end, sources: [source] = [] } = whole.stats?.sentences?.[0] ?? {};
+    expect([end, source?.citation]).toEqual([SAYS.length, 0]);
     expect(whole.stats).toEqual({
       ...first.stats,
       stop: 'eos',
+      sentences: whole.stats?.sentences,
       answerTokens: expect.any(Number) as number,
       tokensPerSecond: expect.any(Number) as number,
     });

@@ -1,4 +1,4 @@
-import type { Citation, Message, Thinking } from '../../src-shared/contract/chat.ts';
+import type { Citation, CitedSentence, Message, Thinking } from '../../src-shared/contract/chat.ts';
 import type { Notice } from '../../src-shared/answer.ts';
 import type { Progress } from '../engine/engine.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -135,6 +135,13 @@ export class LiveAnswer {
     this.text += text;
     this.#tellText();
     this.#save();
+  }
+
+  /** Its text has been added; it is emitted first, so that windows can mark it. */
+  addSentence(sentence: CitedSentence): void {
+    this.#tellText.cancel();
+    this.#emitText();
+    this.#options.events.emit('chat.sentence', { ...this.#ids, sentence });
   }
 
   /** Emits the rest of the text; nothing is emitted or saved afterwards. */

@@ -1,6 +1,6 @@
-import type { Citation } from '../../src-shared/contract/chat.ts';
+import type { Citation, CitedSentence } from '../../src-shared/contract/chat.ts';
 import type { TokenLogprobs } from '../answering/backends/backend.ts';
-import { CitationMarks } from './citation-marks.ts';
+import { AnswerCiter, type CitedText } from '../answering/citing/answer-citer.ts';
 import { StopTexts } from './stop-texts.ts';
 import type { CompletionRun } from './types.ts';
 
@@ -18,7 +18,8 @@ export class AnswerText {
   readonly logprobs: TokenLogprobs[] = [];
   readonly #options: AnswerTextOptions;
   readonly #stops: StopTexts;
-  #marks: CitationMarks | undefined;
+  #citer: AnswerCiter | undefined;
+  #passages: readonly Citation[] = [];
   /** Tokens whose text has not been emitted yet. */
   #pending: { index: number; logprobs: TokenLogprobs }[] = [];
   #tokens = 0;
@@ -33,12 +34,15 @@ export class AnswerText {
     return this.#tokens;
   }
 
-  /** Inserts the numbers of passages that support its sentences. */
-  mark(citations: readonly Citation[], question: string): void {
-    this.#marks ??= new CitationMarks(
-      citations.map(({ text }) => text),
-      question,
-    );
+  /** Its sentences and their sources; undefined where it is not cited. */
+  get sentences(): CitedSentence[] | undefined {
+    return this.#citer?.sentences;
+  }
+
+  /** Inserts the numbers of the passages that its sentences rest on. */
+  cite(passages: readonly Citation[], question: string): void {
+    this.#passages = passages;
+    this.#citer ??= new AnswerCiter({ passages, question, complete: true, numbered: true });
   }
 
   token(logprobs: TokenLogprobs | undefined): void {
@@ -57,7 +61,7 @@ export class AnswerText {
   write(more: string, tokensBefore: number): void {
     if (this.stoppedBy !== undefined) return;
     const { text, stoppedBy } = this.#stops.push(more);
-    this.#tell(this.#marks?.push(text) ?? text, tokensBefore);
+    this.#tell(this.#citer?.push(text) ?? { text, sentences: [] }, tokensBefore);
     if (stoppedBy === undefined) return;
     this.stoppedBy = stoppedBy;
     this.#options.onStop();
@@ -65,26 +69,31 @@ export class AnswerText {
 
   /** Emits the text that was held back. */
   flush(tokensBefore: number): void {
-    const marks = this.#marks;
     const rest = this.stoppedBy === undefined ? this.#stops.flush() : '';
-    this.#tell(marks ? marks.push(rest) + marks.flush() : rest, tokensBefore);
+    this.#tell(this.#citer?.push(rest) ?? { text: rest, sentences: [] }, tokensBefore);
+    if (this.#citer) this.#tell(this.#citer.flush(), tokensBefore);
   }
 
   /** Emits also the probabilities of tokens without text. */
   end(tokensBefore: number): void {
     this.flush(tokensBefore);
-    if (this.stoppedBy === undefined && this.#pending.length > 0) this.#deliver('', tokensBefore);
+    if (this.stoppedBy === undefined && this.#pending.length > 0)
+      this.#deliver({ text: '', sentences: [] }, tokensBefore);
   }
 
-  #tell(text: string, tokensBefore: number): void {
-    if (text !== '') this.#deliver(text, tokensBefore);
+  #tell(more: CitedText, tokensBefore: number): void {
+    if (more.text !== '' || more.sentences.length > 0) this.#deliver(more, tokensBefore);
   }
 
-  #deliver(text: string, from: number): void {
+  #deliver({ text, sentences }: CitedText, from: number): void {
     const logprobs = this.#pending.flatMap((each) => (each.index >= from ? [each.logprobs] : []));
     this.#pending = [];
     this.logprobs.push(...logprobs);
     this.text += text;
-    this.#options.onDelta?.({ text, ...(logprobs.length > 0 && { logprobs }) });
+    this.#options.onDelta?.({
+      text,
+      ...(sentences.length > 0 && { cited: { sentences, passages: this.#passages } }),
+      ...(logprobs.length > 0 && { logprobs }),
+    });
   }
 }

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { CitedSentences } from './cited-sentences.ts';
 
 const SOURCES = [
-  { text: 'Mara Lind lives in Oslo.', document: 1 },
-  { text: 'She builds bridges.', document: 1 },
-  { text: 'Jon Berg lives in Porto.', document: 2 },
-  { text: '玛拉住在奥斯陆。', document: 3 },
+  { text: 'Mara Lind lives in Oslo.', context: '', document: 1 },
+  { text: 'She builds bridges.', context: 'Mara Lind lives in Oslo.', document: 1 },
+  { text: 'Jon Berg lives in Porto.', context: '', document: 2 },
+  { text: '玛拉住在奥斯陆。', context: '', document: 3 },
 ];
 
 /** Sentences, each with the indices of its sources in the list. */
@@ -33,9 +33,9 @@ test('however the stream is cut', () => {
 });
 
 test('marks of the model lead to the document they name, and are removed', () => {
-  expect(cited(['He moved to Porto [2]. A bridge [1] is there. Then [7] nothing.'])).toEqual([
+  expect(cited(['He moved to Porto [2]. A canal [1] is there. Then [7] nothing.'])).toEqual([
     ['He moved to Porto. ', [2]],
-    ['A bridge [1] is there. ', []],
+    ['A canal [1] is there. ', []],
     ['Then [7] nothing.', []],
   ]);
   expect(cited(['In Oslo they meet. [1] Then they go.'])).toEqual([

@@ -1,9 +1,7 @@
-import { wordsOf } from '../answering/highlights.ts';
-import { supporting } from './citation-marks.ts';
+import { SourceSentences, type SourceText } from '../answering/citing/source-sentences.ts';
 
-/** A text that may support sentences of an answer. */
-export interface Source {
-  text: string;
+/** A part of a client's document that may support sentences of an answer. */
+export interface Source extends SourceText {
   /** Number of its document, from 1, as used in marks such as [1]. */
   document: number;
 }
@@ -22,17 +20,17 @@ const END =
   /(?:[.!?]+["'”’)\]]*(?:\s*\[\d+\])*\s+|[。！？]+[”’」』）]*(?:\s*\[\d+\])*\s*|\n\s*)(?=[^\s[”’」』）。！？])/u;
 const MARK = /\s*\[(\d+)\]/g;
 
-/** Splits a stream into sentences, and finds the sources of each: those of the documents it names, or those that share its words. */
+/** Splits a stream into sentences, and finds the sources of each: those of the documents it names, or those that carry what it says. */
 export class CitedSentences<S extends Source> {
-  readonly #sources: readonly { source: S; words: Set<string> }[];
-  readonly #question: Set<string>;
+  readonly #sources: readonly S[];
+  readonly #index: SourceSentences;
   /** A repeated sentence is cited only at its first occurrence. */
   readonly #said = new Set<string>();
   #held = '';
 
   constructor(sources: readonly S[], question: string) {
-    this.#sources = sources.map((source) => ({ source, words: wordsOf(source.text) }));
-    this.#question = wordsOf(question);
+    this.#sources = sources;
+    this.#index = new SourceSentences(sources, question);
   }
 
   push(text: string): CitedSentence<S>[] {
@@ -56,15 +54,14 @@ export class CitedSentences<S extends Source> {
   /** Removes marks that led to a source. */
   #cited(text: string): CitedSentence<S> {
     const marked = new Set([...text.matchAll(MARK)].map(([, number]) => Number(number)));
-    const named = this.#sources.filter(({ source }) => marked.has(source.document));
-    const plain = text.replaceAll(MARK, (mark, number) =>
-      named.some(({ source }) => source.document === Number(number)) ? '' : mark,
+    const named = new Set(
+      this.#sources.map(({ document }) => document).filter((document) => marked.has(document)),
     );
+    const plain = text.replaceAll(MARK, (mark, number) => (named.has(Number(number)) ? '' : mark));
     // A document that the model names is trusted: the nearest of its texts, however little they share.
-    const [among, leastShare] = named.length > 0 ? [named, 0] : [this.#sources, undefined];
-    const passages = among.map(({ words }) => words);
-    const numbers = supporting(wordsOf(plain), passages, this.#question, leastShare);
-    const sources = numbers.flatMap((number) => among[number - 1]?.source ?? []);
+    const isNamed = (index: number): boolean => named.has(this.#sources[index]?.document ?? 0);
+    const found = this.#index.of(plain, named.size > 0 ? isNamed : undefined);
+    const sources = found.flatMap((index) => this.#sources[index] ?? []);
     if (sources.length === 0) return { text, sources };
     const again = this.#said.has(plain.trim());
     this.#said.add(plain.trim());

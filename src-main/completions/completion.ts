@@ -28,7 +28,7 @@ export async function complete(
   const tools = toolStreamOf(ask);
   const made = await readAnswer(maker.answer({ ...ask, signal }), (event) => {
     if (event.kind === 'placed' && ask.question !== '' && request.grammar === undefined)
-      answer.mark(event.citations, ask.question);
+      answer.cite(event.citations, ask.question);
     else if (event.kind === 'prompt') run.onPrompt?.(event.usage);
     else if (event.kind === 'token') answer.token(event.logprobs);
     else if (event.kind === 'thought') answer.think(event.text);
@@ -53,7 +53,7 @@ function resultOf(
   made: Answer,
   { answer, calls }: { answer: AnswerText; calls: ToolCall[] },
 ): CompletionResult {
-  const { text, thought, stoppedBy, logprobs, tokens: counted } = answer;
+  const { text, thought, stoppedBy, logprobs, sentences, tokens: counted } = answer;
   const { stop, local, tokensBefore } = made;
   // Counts in a server's prompt are its own.
   const { answerTokens: tokens = counted, ...usage } = made.usage;
@@ -61,7 +61,7 @@ function resultOf(
     request.grammar === undefined ? unsupportedIn(text, made.prompt, backendOf(ask.model)) : undefined;
   // A call that repeats itself has no end.
   const isWhole = stoppedBy !== undefined || stop === 'eos' || (stop === 'repetition' && calls.length === 0);
-  const stats = { ...made.stats, answerTokens: tokens, unsupported };
+  const stats = { ...made.stats, answerTokens: tokens, unsupported, sentences };
   return {
     model: request.model,
     fingerprint: ask.model.info.fingerprint,
@@ -81,6 +81,6 @@ function resultOf(
         ...unsupportedNotice(text, unsupported),
       ],
     },
-    citations: citationsOf(made.prompt, made.tiers, { question: ask.question, text }),
+    citations: citationsOf(made.prompt, made.tiers, sentences),
   };
 }

@@ -1,4 +1,4 @@
-import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
+import type { AnswerStats, Citation, CitedSentence } from '../../src-shared/contract/chat.ts';
 import type { Notice } from '../../src-shared/answer.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
@@ -61,6 +61,8 @@ export interface CompletionRequest {
 /** More of an answer. */
 export interface CompletionDelta {
   text: string;
+  /** In a library's answer, the sentences that ended in it, and the passages in the prompt. */
+  cited?: { sentences: readonly CitedSentence[]; passages: readonly Citation[] } | undefined;
   /** Of the tokens that brought it; absent unless requested. */
   logprobs?: TokenLogprobs[] | undefined;
 }

@@ -54,6 +54,15 @@ export const CitationSchema = z.object({
   tokens: z.int(),
 });
 
+/** A sentence of an answer, tied to the sentences of its passages that carry what it says. */
+export const CitedSentenceSchema = z.object({
+  /** UTF-16 range in the answer, with its punctuation. */
+  start: z.int(),
+  end: z.int(),
+  /** Each is a range in the text of the answer's citation with this index. None: no passage says it, it is the model's own. */
+  sources: z.array(z.object({ citation: z.int(), start: z.int(), end: z.int() })),
+});
+
 /** Statistics of an answer. */
 export const AnswerStatsSchema = z.object({
   ttftMs: TtftSchema,
@@ -74,6 +83,8 @@ export const AnswerStatsSchema = z.object({
    * not checked.
    */
   unsupported: z.array(RangeSchema).optional(),
+  /** Its sentences that rest on passages or are the model's own, ascending. Absent in older answers. */
+  sentences: z.array(CitedSentenceSchema).optional(),
   ...PromptFiguresSchema.shape,
   /** Number of passages by tier. */
   chunkHits: z.object({
@@ -260,6 +271,7 @@ export const chatContract = {
 
 export type ConversationOptions = z.infer<typeof ConversationOptionsSchema>;
 export type Citation = z.infer<typeof CitationSchema>;
+export type CitedSentence = z.infer<typeof CitedSentenceSchema>;
 export type Thinking = z.infer<typeof ThinkingSchema>;
 export type AnswerStats = z.infer<typeof AnswerStatsSchema>;
 export type CompareRequest = z.output<typeof CompareRequestSchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FailureSchema, IdSchema } from './common.ts';
-import { AnswerStatsSchema, CitationSchema, ThinkingSchema } from './chat.ts';
+import { AnswerStatsSchema, CitationSchema, CitedSentenceSchema, ThinkingSchema } from './chat.ts';
 import { PackOffersSchema } from './devices.ts';
 import { FoundModelsSchema } from './found-models.ts';
 import { QueueStatusSchema } from './libraries.ts';
@@ -26,6 +26,8 @@ export const events = {
   'chat.notice': OfAnswer.extend({ notice: NoticeSchema }),
   /** More of an answer's text; `offset` is the UTF-16 length of the text before it, to detect duplicates. */
   'chat.text': OfAnswer.extend({ offset: z.int(), text: z.string() }),
+  /** A sentence has ended; its text came before. */
+  'chat.sentence': OfAnswer.extend({ sentence: CitedSentenceSchema }),
   /** More of the model's thoughts, like 'chat.text'; time and tokens so far. */
   'chat.thinking': OfAnswer.extend({ offset: z.int(), ...ThinkingSchema.shape }),
   /** The answer is complete, stopped or failed: request the conversation again for the rest. */

@@ -1,5 +1,5 @@
 import type { Notice } from '../../../src-shared/answer.ts';
-import type { AnswerStats, Citation } from '../../../src-shared/contract/chat.ts';
+import type { AnswerStats, Citation, CitedSentence } from '../../../src-shared/contract/chat.ts';
 import type { PromptFigures } from '../../../src-shared/figures.ts';
 import type { FusionPlan } from '../../../src-shared/plan.ts';
 import type { GenerateResult, Progress } from '../../engine/engine.ts';
@@ -33,7 +33,9 @@ export type AnswerEvent =
   /** More text of the answer, and how many tokens are not part of it: thoughts and the marks around them. */
   | { kind: 'text'; text: string; tokensBefore: number }
   /** More of a call, from a model on a server. */
-  | { kind: 'call'; call: ToolCallDelta };
+  | { kind: 'call'; call: ToolCallDelta }
+  /** A sentence of that text has ended: what it rests on. Only in conversations. */
+  | { kind: 'sentence'; sentence: CitedSentence };
 
 interface Logprob {
   token: number;
@@ -65,7 +67,7 @@ export interface Turn {
   /** Told while the prompt was processed. */
   notices: Notice[];
   figures: PromptFigures;
-  stats: Omit<AnswerStats, 'model' | 'stop' | 'unsupported'>;
+  stats: Omit<AnswerStats, 'model' | 'stop' | 'unsupported' | 'sentences'>;
   /** `answerTokens`: as counted by a server. */
   usage: PromptUsage & { answerTokens?: number };
   /** The sampled tokens, thoughts included, without the begun answer; empty for a model on a server. */

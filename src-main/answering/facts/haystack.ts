@@ -64,7 +64,7 @@ export function haystackOf(texts: readonly string[]): Haystack {
 }
 
 /** Numbers and dates, and what they imply: a date its year, month and day, a code its digits, a word its number. */
-function* figureForms(text: string): Generator<string> {
+export function* figureForms(text: string): Generator<string> {
   for (const { forms } of figuresOf(text)) {
     yield* forms;
     for (const form of forms) yield* partsOfDate(form);
@@ -73,10 +73,16 @@ function* figureForms(text: string): Generator<string> {
   const words = new Set(text.toLowerCase().match(WORD));
   for (const names of NUMERALS)
     for (const [value, name] of names.entries()) if (words.has(name)) yield String(value);
-  for (const [numeral] of text.matchAll(/[〇零一二两三四五六七八九十百千万亿]+/gu)) {
+  for (const { forms } of chineseFigures(text)) yield* forms;
+}
+
+/** Numbers written as "三千", and their forms. */
+export function chineseFigures(text: string): { start: number; end: number; forms: string[] }[] {
+  return [...text.matchAll(/[〇零一二两三四五六七八九十百千万亿]+/gu)].flatMap(({ 0: numeral, index }) => {
     const value = chineseNumber(numeral);
-    if (value !== undefined) yield numberForm(value);
-  }
+    if (value === undefined) return [];
+    return [{ start: index, end: index + numeral.length, forms: [numberForm(value)] }];
+  });
 }
 
 function* partsOfDate(form: string): Generator<string> {

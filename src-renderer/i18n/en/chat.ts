@@ -146,6 +146,7 @@ export const chat = {
     contextFull:
       'The context of {{tokens}} tokens is full. To continue, increase the context in Settings, or ask for the rest in a new conversation.',
     continue: 'Continue',
+    own: 'In no passage: the model’s own words',
     unsupported: 'Not in the passages',
     unsupportedCount_one:
       'One name, number or date in this answer does not appear in the passages and is underlined. The model may have made it up.',
@@ -261,6 +262,7 @@ export const chat = {
     whyThis: 'Why this passage',
     words: 'Words: {{words}}',
     nearby: 'Beside a match, or named in one',
+    sentence: 'Source {{number}}: {{where}}',
     page: 'p. {{page}}',
     open: 'Open in document',
     gone: 'The document was removed. Its passage is kept with the answer.',

@@ -134,6 +134,7 @@ export const chat: Words<typeof en.chat> = {
     contextFull:
       '{{tokens}} 个 token 的上下文已满。要继续，请在设置中允许更长的上下文，或在新对话中提问其余部分。',
     continue: '继续',
+    own: '段落中没有：模型自己的话',
     unsupported: '段落中没有',
     unsupportedCount_other:
       '此回答中有 {{count, number}} 处名称、数字或日期在段落中找不到，已加下划线；可能是模型编造的。',
@@ -236,6 +237,7 @@ export const chat: Words<typeof en.chat> = {
     whyThis: '为什么选这个段落',
     words: '词语：{{words}}',
     nearby: '在匹配段落旁边，或被其提及',
+    sentence: '来源 {{number}}：{{where}}',
     page: '第 {{page}} 页',
     open: '在文档中打开',
     gone: '文档已移除；其段落随回答保留。',

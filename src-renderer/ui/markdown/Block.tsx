@@ -2,7 +2,7 @@ import { lazy, memo, Suspense, type ReactNode } from 'react';
 import { Checkbox } from '@mantine/core';
 import { CodeBlock } from './CodeBlock.tsx';
 import { Inline } from './Inline.tsx';
-import { childrenOf, type MarkdownToken, type MathToken, type Tokens } from './tokens.ts';
+import { childrenOf, withoutCites, type MarkdownToken, type MathToken, type Tokens } from './tokens.ts';
 import classes from './Markdown.module.css';
 
 const Formula = lazy(() => import('./Formula.tsx'));
@@ -21,7 +21,7 @@ export function Block({ token }: { token: MarkdownToken }): ReactNode {
     case 'text': // a line of a tight list item
       return <Inline tokens={token.tokens ? childrenOf(token) : [token]} />;
     case 'code':
-      return <CodeBlock code={token.text} language={token.lang ?? ''} />;
+      return <CodeBlock code={withoutCites(token.text)} language={token.lang ?? ''} />;
     case 'math':
       return <MathBlock token={token} />;
     case 'list':
@@ -37,7 +37,7 @@ export function Block({ token }: { token: MarkdownToken }): ReactNode {
     case 'hr':
       return <hr />;
     case 'html':
-      return <p className={classes.raw}>{token.text}</p>;
+      return <p className={classes.raw}>{withoutCites(token.text)}</p>;
     case 'space':
     case 'def':
       return null;
@@ -62,10 +62,10 @@ function Heading({ token }: { token: Tokens.Heading | Tokens.Generic }) {
 }
 
 function MathBlock({ token }: { token: MathToken }) {
-  if (!token.closed) return <p className={classes.raw}>{token.text}</p>;
+  if (!token.closed) return <p className={classes.raw}>{withoutCites(token.text)}</p>;
   return (
-    <Suspense fallback={<p className={classes.raw}>{token.text}</p>}>
-      <Formula source={token.text} display />
+    <Suspense fallback={<p className={classes.raw}>{withoutCites(token.text)}</p>}>
+      <Formula source={withoutCites(token.text)} display />
     </Suspense>
   );
 }

@@ -1,12 +1,15 @@
 import { IconPhotoOff } from '@tabler/icons-react';
-import { createElement, lazy, Suspense, type ReactNode } from 'react';
+import { createContext, createElement, lazy, Suspense, use, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { decodeEntities, safeLink } from './links.ts';
 import { MarkedText } from './MarkedText.tsx';
-import { childrenOf, type MarkdownToken } from './tokens.ts';
+import { childrenOf, withoutCites, type MarkdownToken } from './tokens.ts';
 import classes from './Markdown.module.css';
 
 const Formula = lazy(() => import('./Formula.tsx'));
+
+/** Renders the mark at the end of the sentence with this index; without it none is shown. */
+export const SentenceMarks = createContext<((index: number) => ReactNode) | undefined>(undefined);
 
 /** Inline content. */
 export function Inline({ tokens }: { tokens: readonly MarkdownToken[] }) {
@@ -28,7 +31,9 @@ function Piece({ token }: { token: MarkdownToken }): ReactNode {
     case 'del':
       return createElement(token.type, null, <Inline tokens={childrenOf(token)} />);
     case 'codespan':
-      return <code>{token.text}</code>;
+      return <code>{withoutCites(token.text)}</code>;
+    case 'cite':
+      return <SentenceMark index={token.index} />;
     case 'br':
       return <br />;
     case 'link':
@@ -37,15 +42,19 @@ function Piece({ token }: { token: MarkdownToken }): ReactNode {
       return <MissingImage href={token.href} text={token.text} />;
     case 'math':
       return (
-        <Suspense fallback={<code>{token.text}</code>}>
-          <Formula source={token.text} display={token.display} />
+        <Suspense fallback={<code>{withoutCites(token.text)}</code>}>
+          <Formula source={withoutCites(token.text)} display={token.display} />
         </Suspense>
       );
     case 'html': // HTML is shown as text; only line breaks are interpreted, because they are common in tables.
-      return /^<br *\/?>$/i.test(token.raw) ? <br /> : token.raw;
+      return /^<br *\/?>$/i.test(token.raw) ? <br /> : withoutCites(token.raw);
     default:
-      return token.raw;
+      return withoutCites(token.raw);
   }
+}
+
+function SentenceMark({ index }: { index: number }) {
+  return use(SentenceMarks)?.(index);
 }
 
 /** Opens outside the window, and shows its target if the link text does not. */

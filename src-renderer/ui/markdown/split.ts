@@ -12,10 +12,20 @@ export interface BlockSplit {
 
 export const EMPTY_SPLIT: BlockSplit = { finished: [], open: [], tail: '', links: {} };
 
-/** Appends text; only the open blocks are parsed again. */
-export function append(split: BlockSplit, more: string): BlockSplit {
-  if (more === '') return split;
-  const tail = split.tail + more;
+/** A mark for a text, this many characters before its end. */
+interface Insert {
+  fromEnd: number;
+  mark: string;
+}
+
+/** Appends text; only the open blocks are parsed again. `inserts`, ascending, are put into them; those for finished blocks are dropped. */
+export function append(split: BlockSplit, more: string, inserts: readonly Insert[] = []): BlockSplit {
+  let tail = split.tail + more;
+  for (const { fromEnd, mark } of inserts) {
+    const at = tail.length - fromEnd;
+    if (at >= 0) tail = tail.slice(0, at) + mark + tail.slice(at);
+  }
+  if (tail === split.tail) return split;
   const { blocks, links } = lex(tail, split.links);
   const settled = settledCount(blocks);
   if (settled === 0) return { finished: split.finished, open: blocks, tail, links: split.links };

@@ -10,8 +10,28 @@ export interface MathToken {
   closed: boolean;
 }
 
+/** The end of a sentence, to be marked with its sources. */
+interface CiteToken {
+  type: 'cite';
+  raw: string;
+  /** Of the sentence. */
+  index: number;
+}
+
 /** All token types that the window renders. */
-export type MarkdownToken = MarkedToken | MathToken;
+export type MarkdownToken = MarkedToken | MathToken | CiteToken;
+
+const CITE = /\uE000(\d+)\uE001/;
+
+/** Marks the end of the sentence with this index in a text to be parsed. The characters are for private use: no text has them. */
+export function citeMark(index: number): string {
+  return `\uE000${index}\uE001`;
+}
+
+/** A text without such marks, for what is shown as it is written. */
+export function withoutCites(text: string): string {
+  return text.replaceAll(new RegExp(CITE, 'g'), '');
+}
 
 const BLOCK_MATH =
   /^ {0,3}(?:\$\$([\s\S]*?)(\$\$|$(?![\s\S]))|\\\[([\s\S]*?)(\\\]|$(?![\s\S])))[ \t]*(?:\n+|$)/;
@@ -43,7 +63,18 @@ const inlineMath: TokenizerExtension = {
   },
 };
 
-const marked = new Marked({ gfm: true, extensions: [blockMath, inlineMath] });
+const inlineCite: TokenizerExtension = {
+  name: 'cite',
+  level: 'inline',
+  start: (source) => CITE.exec(source)?.index,
+  tokenizer(source) {
+    const match = CITE.exec(source);
+    if (match?.index !== 0) return undefined;
+    return { type: 'cite', raw: match[0], index: Number(match[1]) };
+  },
+};
+
+const marked = new Marked({ gfm: true, extensions: [blockMath, inlineMath, inlineCite] });
 
 /** Link targets by reference, as defined so far. */
 export type Links = Lexer['tokens']['links'];

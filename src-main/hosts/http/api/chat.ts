@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
 import type { JsonSchema } from '../../../completions/json-grammar.ts';
+import { MessageAnnotationSchema, urlCitations } from './annotations.ts';
 import { ANY, LimitSchema, only } from './client-fields.ts';
 import { CallSchema, callTold, CHAT_TOOLS, toolRequest } from './tools.ts';
 import { once, seconds, streamed, type ApiCore } from './core.ts';
@@ -113,6 +114,8 @@ const ChatSchema = z
           tool_calls: z.array(CallSchema).optional(),
           /** The model's thoughts; absent if none. */
           reasoning_content: z.string().optional(),
+          /** Only in a library's answer. */
+          annotations: z.array(MessageAnnotationSchema).optional(),
         }),
         logprobs: LogprobsSchema.nullable(),
         finish_reason: z.enum(['stop', 'length', 'tool_calls']),
@@ -202,6 +205,7 @@ function answerOf(result: CompletionResult, head: Head): z.infer<typeof ChatSche
           refusal: null,
           ...(calls.length > 0 && { tool_calls: calls.map(callTold) }),
           ...(thought !== '' && { reasoning_content: thought }),
+          ...annotationsOf(text, { sentences: result.made.stats.sentences, passages: result.citations }),
         },
         logprobs: logprobs ? { content: logprobsTold(logprobs), refusal: null } : null,
         finish_reason: finish,
@@ -233,14 +237,17 @@ function streamAnswer(
       begin();
       send({ ...base, choices: [{ ...choice(delta), ...more }] });
     };
+    let written = '';
     const result = await core.completions.complete(request, {
       signal: run,
       onThought: (text) => piece({ reasoning_content: text }),
-      onDelta: ({ text, logprobs }) =>
+      onDelta: ({ text, logprobs, cited }) => {
+        written += text;
         piece(
-          { content: text },
+          { content: text, ...(cited && annotationsOf(written, cited)) },
           logprobs && { logprobs: { content: logprobsTold(logprobs), refusal: null } },
-        ),
+        );
+      },
       onCall: ({ index, id, name, arguments: more }) =>
         piece({
           tool_calls: [
@@ -259,6 +266,14 @@ function streamAnswer(
     });
     if (withUsage) send({ ...base, choices: [], usage: usageOf(result) });
   });
+}
+
+function annotationsOf(...cited: Parameters<typeof urlCitations>) {
+  const annotations = urlCitations(...cited).map((url_citation) => ({
+    type: 'url_citation' as const,
+    url_citation,
+  }));
+  return annotations.length > 0 ? { annotations } : {};
 }
 
 function choice(delta: object) {

@@ -6,6 +6,7 @@ import type {
   CompletionResult,
   CompletionText,
 } from '../../../completions/types.ts';
+import type { CitedSentence } from '../../../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../../completions/json-grammar.ts';
 import { Refusal } from '../errors.ts';
@@ -163,7 +164,12 @@ export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMa
     tokens_per_second: stats.tokensPerSecond,
     notices,
     ...(stats.unsupported && { unsupported: stats.unsupported }),
+    ...(stats.sentences && { own: ownSentences(stats.sentences) }),
   };
+}
+
+function ownSentences(sentences: readonly CitedSentence[]): { start: number; end: number }[] {
+  return sentences.flatMap(({ start, end, sources }) => (sources.length === 0 ? [{ start, end }] : []));
 }
 
 /** Only for a library's answer; others have none. */

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCall, ToolCallDelta } from '../../../answering/tools.ts';
+import type { CompletionResult } from '../../../completions/types.ts';
 import type { ErrorBody } from '../errors.ts';
+import { urlCitations, type UrlCitation } from './annotations.ts';
 import type { EventSender } from './events.ts';
 import type { OutputItem, ResponseBody } from './responses-schemas.ts';
 
@@ -17,6 +19,7 @@ interface OpenItem {
   kind: Kind;
   id: string;
   text: string;
+  annotations: ({ type: 'url_citation' } & UrlCitation)[];
 }
 
 interface OpenCall extends Omit<ToolCall, 'id'> {
@@ -60,6 +63,20 @@ export class ResponseEvents {
     this.#tell('response.function_call_arguments.delta', { item_id: this.#call.id, ...this.#at(), delta });
   }
 
+  /** Adds what the sentences that ended in the message rest on. */
+  cite(cited: Parameters<typeof urlCitations>[1]): void {
+    const open = this.#opened('message');
+    for (const citation of urlCitations(open.text, cited)) {
+      const annotation = { type: 'url_citation', ...citation } as const;
+      const annotation_index = open.annotations.push(annotation) - 1;
+      this.#tell('response.output_text.annotation.added', {
+        ...this.#place(open),
+        annotation_index,
+        annotation,
+      });
+    }
+  }
+
   /** Returns the items that were written. */
   end(status: 'completed' | 'incomplete'): OutputItem[] {
     // An empty answer is an item, too.
@@ -79,7 +96,7 @@ export class ResponseEvents {
   #opened(kind: Kind): OpenItem {
     if (this.#open?.kind === kind) return this.#open;
     this.#close('completed');
-    const open = { kind, id: `${KINDS[kind].prefix}_${randomUUID()}`, text: '' };
+    const open = { kind, id: `${KINDS[kind].prefix}_${randomUUID()}`, text: '', annotations: [] };
     this.#open = open;
     const { item_id, ...at } = this.#place(open);
     const item = { ...itemOf(open, 'in_progress'), content: [] };
@@ -131,12 +148,15 @@ export class ResponseEvents {
 
 /** The items of an answer that is not streamed. */
 export function outputOf(
-  { thought, text, calls }: { thought: string; text: string; calls: readonly ToolCall[] },
+  { thought, text, calls, made, citations }: CompletionResult,
   status: 'completed' | 'incomplete',
 ): OutputItem[] {
   const events = new ResponseEvents();
   if (thought !== '') events.write('reasoning', thought);
-  if (text !== '') events.write('message', text);
+  if (text !== '') {
+    events.write('message', text);
+    events.cite({ sentences: made.stats.sentences, passages: citations });
+  }
   for (const [index, call] of calls.entries()) events.call({ index, ...call });
   return events.end(status);
 }
@@ -152,9 +172,11 @@ function itemOf(open: OpenItem, status: string): object {
   return { type: 'message', id, status, role: 'assistant', content };
 }
 
-function partOf({ kind, text }: OpenItem): object {
+function partOf({ kind, text, annotations }: OpenItem): object {
   const { part } = KINDS[kind];
-  return kind === 'reasoning' ? { type: part, text } : { type: part, text, annotations: [], logprobs: [] };
+  return kind === 'reasoning'
+    ? { type: part, text }
+    : { type: part, text, annotations: [...annotations], logprobs: [] };
 }
 
 function logprobsOf(kind: Kind): object {

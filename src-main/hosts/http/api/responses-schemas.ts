@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { OutputAnnotationSchema } from './annotations.ts';
 import { ANY, FILTERS, LimitSchema, NO_CHANGE, NO_TOOLS, only } from './client-fields.ts';
 import { RESPONSE_TOOLS } from './tools.ts';
 import { CitationSchema, HowMadeSchema, TextPartSchema, WRITING } from './schemas.ts';
@@ -122,7 +123,8 @@ const OutputSchema = z.union([
       z.object({
         type: z.literal('output_text'),
         text: z.string(),
-        annotations: z.array(z.unknown()).max(0),
+        /** Only in a library's answer. */
+        annotations: z.array(OutputAnnotationSchema),
         logprobs: z.array(z.unknown()).max(0),
       }),
     ),

@@ -75,7 +75,10 @@ function streamResponse(
       const result = await core.completions.complete(asked.request, {
         signal: abort.any,
         onThought: (text) => write('reasoning', text),
-        onDelta: ({ text }) => write('message', text),
+        onDelta: ({ text, cited }) => {
+          write('message', text);
+          if (cited) events.cite(cited);
+        },
         onCall: (delta) => {
           begin();
           events.call(delta);

@@ -130,6 +130,8 @@ export const HowMadeSchema = z
     notices: z.array(z.object({ kind: z.string(), message: z.string() })),
     /** UTF-16 ranges of the answer with names, numbers or dates that are in no passage. */
     unsupported: z.array(z.object({ start: z.int(), end: z.int() })).optional(),
+    /** The same of its sentences that no passage supports. */
+    own: z.array(z.object({ start: z.int(), end: z.int() })).optional(),
   })
   .openapi('HowMade');
 

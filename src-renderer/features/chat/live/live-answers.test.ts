@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Message } from '../../../../src-shared/contract/chat.ts';
+import { citeMark } from '../../../ui/markdown/tokens.ts';
 import { current, withEvents, withMessages, type AnswerEvent, type LiveAnswers } from './live-answers.ts';
 
 const OF = { conversationId: 'c', answerId: 'a' };
@@ -65,6 +66,25 @@ test('the blocks hold the whole text', () => {
   const split = answers.get('a')?.split;
   const raws = [...(split?.finished ?? []), ...(split?.open ?? [])].map(({ raw }) => raw);
   expect(raws.join('')).toBe('One.\n\nTwo and more.\n\nThree');
+});
+
+test("a sentence's mark comes into the blocks at its end, once, and not into finished ones", () => {
+  const sentence = (start: number, end: number): AnswerEvent => ({
+    topic: 'chat.sentence',
+    payload: { ...OF, sentence: { start, end, sources: [] } },
+  });
+  const shown = (answers: LiveAnswers): string => {
+    const split = answers.get('a')?.split;
+    return [...(split?.finished ?? []), ...(split?.open ?? [])].map(({ raw }) => raw).join('');
+  };
+  let answers = withEvents(NONE, [text(0, 'One. Tw'), sentence(0, 4)]);
+  expect(shown(answers)).toBe(`One.${citeMark(0)} Tw`);
+  answers = withEvents(answers, [text(7, 'o. Three'), sentence(5, 9), sentence(0, 4)]);
+  expect(shown(answers)).toBe(`One.${citeMark(0)} Two.${citeMark(1)} Three`);
+  answers = withEvents(answers, [text(15, '\n\nFour\nand five')]);
+  answers = withEvents(answers, [sentence(10, 15)]);
+  expect(answers.get('a')?.sentences).toHaveLength(3);
+  expect(shown(answers)).toBe(`One.${citeMark(0)} Two.${citeMark(1)} Three\n\nFour\nand five`);
 });
 
 test('the shown message goes through its phases', () => {

@@ -1,8 +1,15 @@
-import type { Citation, AnswerStats, Message, Thinking } from '../../../../src-shared/contract/chat.ts';
+import type {
+  AnswerStats,
+  Citation,
+  CitedSentence,
+  Message,
+  Thinking,
+} from '../../../../src-shared/contract/chat.ts';
 import type { Failure } from '../../../../src-shared/contract/common.ts';
 import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
 import type { Notice } from '../../../../src-shared/answer.ts';
 import { append, EMPTY_SPLIT, type BlockSplit } from '../../../ui/markdown/split.ts';
+import { citeMark } from '../../../ui/markdown/tokens.ts';
 
 /** State of an answer being generated, from events alone. */
 export interface LiveAnswer {
@@ -12,6 +19,8 @@ export interface LiveAnswer {
   readonly thinking: Thinking | null;
   /** The text in blocks, for rendering. */
   readonly split: BlockSplit;
+  /** The sentences whose end has come. */
+  readonly sentences: readonly CitedSentence[];
   readonly progress: { done: number; total: number; secondsLeft: number | null } | null;
   readonly citations: readonly Citation[] | null;
   readonly notices: readonly Notice[];
@@ -31,6 +40,7 @@ const BEGINNING = {
   text: '',
   thinking: null,
   split: EMPTY_SPLIT,
+  sentences: [],
   progress: null,
   citations: null,
   notices: [],
@@ -46,6 +56,7 @@ function begin(conversationId: string): LiveAnswer {
 export function withEvents(answers: LiveAnswers, events: readonly AnswerEvent[]): LiveAnswers {
   const next = new Map(answers);
   const texts = new Map<string, string>();
+  const sentences = new Map<string, CitedSentence[]>();
   for (const event of events) {
     const { answerId, conversationId } = event.payload;
     const answer = next.get(answerId) ?? begin(conversationId);
@@ -58,16 +69,20 @@ export function withEvents(answers: LiveAnswers, events: readonly AnswerEvent[])
         texts.set(answerId, pending + text.slice(length - offset));
         next.set(answerId, answer);
       }
+    } else if (event.topic === 'chat.sentence') {
+      next.set(answerId, answer);
+      sentences.set(answerId, [...(sentences.get(answerId) ?? []), event.payload.sentence]);
     } else next.set(answerId, withEvent(answer, event));
   }
-  for (const [answerId, more] of texts) {
-    const answer = next.get(answerId);
-    if (answer) next.set(answerId, grown(answer, more));
-  }
+  for (const [answerId, answer] of next)
+    next.set(answerId, grown(answer, texts.get(answerId) ?? '', sentences.get(answerId)));
   return next;
 }
 
-function withEvent(answer: LiveAnswer, event: Exclude<AnswerEvent, { topic: 'chat.text' }>): LiveAnswer {
+function withEvent(
+  answer: LiveAnswer,
+  event: Exclude<AnswerEvent, { topic: 'chat.text' | 'chat.sentence' }>,
+): LiveAnswer {
   switch (event.topic) {
     case 'chat.progress': {
       const { done, total, secondsLeft } = event.payload;
@@ -95,9 +110,17 @@ function withThought(
   return { ...answer, thinking: { text: known + text.slice(known.length - offset), ms, tokens } };
 }
 
-function grown(answer: LiveAnswer, more: string): LiveAnswer {
-  if (more === '') return answer;
-  return { ...answer, text: answer.text + more, split: append(answer.split, more) };
+function grown(answer: LiveAnswer, more: string, ended: readonly CitedSentence[] = []): LiveAnswer {
+  const text = answer.text + more;
+  const known = answer.sentences.at(-1)?.end ?? -1;
+  const added = ended.filter(({ end }) => end > known && end <= text.length);
+  if (more === '' && added.length === 0) return answer;
+  const sentences = [...answer.sentences, ...added];
+  const marks = added.map(({ end }, i) => ({
+    fromEnd: text.length - end,
+    mark: citeMark(answer.sentences.length + i),
+  }));
+  return { ...answer, text, sentences, split: append(answer.split, more, marks) };
 }
 
 /** Merges the core's copies of unfinished answers, and drops live answers that it has stored in full. */
@@ -118,7 +141,10 @@ export function withMessages(
     const more = message.text.slice(known.text.length);
     const thinking = longer(message.thinking, known.thinking);
     if (more !== '' || thinking !== known.thinking)
-      next.set(message.id, { ...grown(known, more), thinking, incomplete: false });
+      next.set(message.id, {
+        ...grown(known, more, message.stats?.sentences),
+        ...{ thinking, incomplete: false },
+      });
   }
   return sameEntries(next, answers) ? answers : next;
 }

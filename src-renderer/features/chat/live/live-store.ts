@@ -55,6 +55,7 @@ function listen(client: Client, onStale: (conversationId: string) => void): void
   client.on('chat.citations', (payload) => take({ topic: 'chat.citations', payload }));
   client.on('chat.notice', (payload) => take({ topic: 'chat.notice', payload }));
   client.on('chat.text', (payload) => take({ topic: 'chat.text', payload }));
+  client.on('chat.sentence', (payload) => take({ topic: 'chat.sentence', payload }));
   client.on('chat.thinking', (payload) => take({ topic: 'chat.thinking', payload }));
   client.on('chat.done', (payload) => take({ topic: 'chat.done', payload }));
 }

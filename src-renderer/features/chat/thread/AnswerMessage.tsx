@@ -46,6 +46,8 @@ export function AnswerMessage({ shown, conversationId, busy, asking, onSelect }:
         <AnswerText
           text={message.text}
           live={live && isUnfinished(kept) ? live.split : undefined}
+          sentences={live && isUnfinished(kept) ? live.sentences : message.stats?.sentences}
+          citations={message.citations}
           unsupported={working ? undefined : message.stats?.unsupported}
         />
       )}

@@ -1,7 +1,9 @@
 import { CitedSentences } from '../../../../completions/cited-sentences.ts';
 import type { PromptUsage } from '../../../../answering/backends/backend.ts';
-import type { CompletionResult } from '../../../../completions/types.ts';
+import type { CompletionDelta, CompletionResult } from '../../../../completions/types.ts';
 import type { ToolCallDelta } from '../../../../answering/tools.ts';
+import type { Citation, CitedSentence } from '../../../../../src-shared/contract/chat.ts';
+import { sentenceUrl } from '../annotations.ts';
 import type { EventSender } from '../events.ts';
 import { citationsOf, howMade } from '../request-fields.ts';
 import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
@@ -84,19 +86,41 @@ function inputOf(text: string): Record<string, unknown> {
   }
 }
 
+interface MessageWriterOptions {
+  prompt: SentPrompt;
+  blocks: MessageBlocks;
+  /** Whether a library answers, which cites its passages. */
+  isLibrary: boolean;
+}
+
 /** Writes an answer into blocks: as it arrives or, if documents are cited, by sentences. */
 export class MessageWriter {
+  readonly #options: MessageWriterOptions;
   readonly #blocks: MessageBlocks;
-  readonly #prompt: SentPrompt;
   #sentences: CitedSentences<Citable> | undefined;
+  /** Of a library's answer: what is not in a block yet, and the length of what is. */
+  #held = '';
+  #length = 0;
 
-  constructor(prompt: SentPrompt, blocks: MessageBlocks) {
-    this.#prompt = prompt;
-    this.#blocks = blocks;
+  constructor(options: MessageWriterOptions) {
+    this.#options = options;
+    this.#blocks = options.blocks;
   }
 
-  write(text: string): void {
-    const { documents, question } = this.#prompt;
+  write({ text, cited }: CompletionDelta): void {
+    const { prompt, isLibrary } = this.#options;
+    if (isLibrary) {
+      this.#held += text;
+      for (const { start, end, sources } of cited?.sentences ?? []) {
+        this.#addUpTo(start, []);
+        this.#addUpTo(
+          end,
+          sources.flatMap((source) => locationsOf(source, cited?.passages ?? [])),
+        );
+      }
+      return;
+    }
+    const { documents, question } = prompt;
     if (!documents.some(({ cited }) => cited)) return this.#blocks.add(text, []);
     // Not before there is an answer: a prompt that is too long has none.
     this.#sentences ??= new CitedSentences(citablesOf(documents), question);
@@ -110,7 +134,15 @@ export class MessageWriter {
 
   end(): void {
     this.#add(this.#sentences?.flush() ?? []);
+    this.#blocks.add(this.#held, []);
     this.#blocks.end();
+  }
+
+  #addUpTo(end: number, citations: readonly Location[]): void {
+    const text = this.#held.slice(0, end - this.#length);
+    this.#held = this.#held.slice(text.length);
+    this.#length += text.length;
+    this.#blocks.add(text, citations);
   }
 
   #add(sentences: ReturnType<CitedSentences<Citable>['push']>): void {
@@ -120,6 +152,25 @@ export class MessageWriter {
         sources.map(({ location }) => location),
       );
   }
+}
+
+function locationsOf(
+  { citation, ...sentence }: CitedSentence['sources'][number],
+  passages: readonly Citation[],
+): Location[] {
+  const passage = passages[citation];
+  if (!passage) return [];
+  return [
+    {
+      type: 'search_result_location',
+      cited_text: passage.text.slice(sentence.start, sentence.end),
+      search_result_index: citation,
+      source: sentenceUrl(passage, sentence),
+      title: passage.path,
+      start_block_index: 0,
+      end_block_index: 1,
+    },
+  ];
 }
 
 /** A remote model reports prompt usage only with the end of its answer. */

@@ -1,4 +1,4 @@
-import { sentencesOf } from '../../../../answering/highlights.ts';
+import { contextOf, sentencesOf } from '../../../../answering/citing/sentences.ts';
 import type { Source } from '../../../../completions/cited-sentences.ts';
 import type { CompletionMessage, CompletionText } from '../../../../completions/types.ts';
 import type { SentDocuments } from '../../../../library/sent-documents.ts';
@@ -129,8 +129,11 @@ export function citablesOf(documents: readonly SentDocument[]): Citable[] {
   return documents.flatMap(({ title, cited, content }, index) => {
     if (!cited) return [];
     const place = { document_index: index, document_title: title };
-    return placesIn(content).map((found) => ({
+    const places = placesIn(content);
+    const texts = places.map((found) => found.cited_text);
+    return places.map((found, i) => ({
       text: found.cited_text,
+      context: contextOf(texts, i, title ?? ''),
       document: index + 1,
       location: { ...found, ...place, file_id: null },
     }));

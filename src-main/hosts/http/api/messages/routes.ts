@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { PromptUsage } from '../../../../answering/backends/backend.ts';
+import { isLibraryName } from '../../../../completions/names.ts';
 import type { CompletionRequest } from '../../../../completions/types.ts';
 import { abortOf, once, type ApiCore } from '../core.ts';
 import { failureOf, Refusal } from '../../errors.ts';
@@ -43,6 +44,7 @@ interface MessageTurn {
   prompt: SentPrompt;
   request: CompletionRequest;
   id: string;
+  isLibrary: boolean;
 }
 
 /** Anthropic's API. */
@@ -52,12 +54,12 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
     const { signal } = c.req.raw;
     const asked = await messageTurn(sent, core, signal);
     if (sent.stream === true) return streamMessage(c, asked, core);
-    const { prompt, request, id } = asked;
+    const { prompt, request, id, isLibrary } = asked;
     const blocks = new MessageBlocks();
-    const writer = new MessageWriter(prompt, blocks);
+    const writer = new MessageWriter({ prompt, blocks, isLibrary });
     const result = await core.completions.complete(request, {
       signal,
-      onDelta: ({ text }) => writer.write(text),
+      onDelta: (delta) => writer.write(delta),
       onCall: (delta) => writer.call(delta),
     });
     writer.end();
@@ -75,7 +77,7 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
 }
 
 function streamMessage(c: Context, asked: MessageTurn, core: ApiCore): Promise<Response> {
-  const { prompt, request, id } = asked;
+  const { prompt, request, id, isLibrary } = asked;
   const requestId = c.get('requestId');
   const abort = abortOf(c.req.raw.signal);
   return eventStream({
@@ -86,13 +88,13 @@ function streamMessage(c: Context, asked: MessageTurn, core: ApiCore): Promise<R
         tell('message_start', { message: begunMessage(id, request.model, used) });
         tell('ping', {});
       });
-      const writer = new MessageWriter(prompt, new MessageBlocks(send));
+      const writer = new MessageWriter({ prompt, blocks: new MessageBlocks(send), isLibrary });
       const result = await core.completions.complete(request, {
         signal: abort.any,
         onPrompt: (usage) => (used = usage),
-        onDelta: ({ text }) => {
+        onDelta: (delta) => {
           begin();
-          writer.write(text);
+          writer.write(delta);
         },
         onCall: (delta) => {
           begin();
@@ -129,6 +131,7 @@ async function messageTurn(
   const prompt = promptOf(sent, separator, await readPdfs(sent.messages, documents, signal));
   return {
     prompt,
+    isLibrary: isLibraryName(model),
     id: `msg_${randomUUID()}`,
     request: {
       model,

@@ -198,6 +198,18 @@ const LocationSchema = z.discriminatedUnion('type', [
     end_block_index: z.int(),
     file_id: z.null(),
   }),
+  /** A sentence of a library's passage. */
+  z.object({
+    type: z.literal('search_result_location'),
+    cited_text: z.string(),
+    /** Of the passage in `citations`, from 0. */
+    search_result_index: z.int(),
+    /** The document, and the UTF-16 range of the sentence in its text. */
+    source: z.string(),
+    title: z.string(),
+    start_block_index: z.literal(0),
+    end_block_index: z.literal(1),
+  }),
 ]);
 
 const UsageSchema = z.object({
