@@ -1,3 +1,4 @@
+import type { DocumentShare } from '../../../../src-shared/contract/context.ts';
 import type { z } from '@hono/zod-openapi';
 import type { TokenLogprobs } from '../../../answering/backends/backend.ts';
 import type {
@@ -146,8 +147,13 @@ export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMa
     ttft_ms: stats.ttftMs,
     tokens_per_second: stats.tokensPerSecond,
     notices,
+    ...(stats.documents && stats.documents.length > 0 && { documents: stats.documents.map(shareTold) }),
     ...(stats.unsupported && { unsupported: stats.unsupported }),
   };
+}
+
+function shareTold({ path, readTokens, tokens }: DocumentShare) {
+  return { document: path, read_tokens: readTokens, tokens };
 }
 
 /** Only for a library's answer; others have none. */

@@ -9,6 +9,7 @@ import { MentionList } from './MentionList.tsx';
 import { OptionsButton } from './OptionsButton.tsx';
 import { QueuedQuestion } from './QueuedQuestion.tsx';
 import { withDocuments, without, withLibrary } from './scope.ts';
+import { ReadingEstimate } from './ReadingEstimate.tsx';
 import { ScopeChips } from './ScopeChips.tsx';
 import { SendButtons } from './SendButtons.tsx';
 import type { AttachActions } from './useAttach.ts';
@@ -43,6 +44,7 @@ export function Composer(props: ComposerProps) {
   const { onOptions, onAsk, onStop, onEditLast } = props;
   const { t } = useTranslation(['chat', 'common']);
   const listId = useId();
+  const estimateId = useId();
   const scope = useScope(stateKey, options);
   const waits = busy || disabled || !scope.known || scope.reading.length > 0;
   const question = useQuestion(stateKey, { waits, nothing: scope.nothing, onAsk });
@@ -97,6 +99,7 @@ export function Composer(props: ComposerProps) {
           variant="unstyled"
           data-skip-here
           aria-label={t('composer.label')}
+          aria-describedby={estimateId}
           aria-autocomplete="list"
           aria-controls={mentions.offered.length > 0 ? listId : undefined}
           aria-activedescendant={mentions.offered.length > 0 ? `${listId}-${mentions.active}` : undefined}
@@ -122,6 +125,12 @@ export function Composer(props: ComposerProps) {
           <SendButtons question={question} busy={busy} onStop={onStop} />
         </div>
       </div>
+      <ReadingEstimate
+        id={estimateId}
+        conversationId={conversationId}
+        options={options}
+        text={question.text}
+      />
     </div>
   );
 }
