@@ -12,6 +12,8 @@ export interface PastQuestion {
 const POINTS_BACK =
   /\b(it|its|he|him|his|she|her|hers|they|them|their|theirs|this|these|those)\b|^\s*(and|but|also|or|what about|how about|why)\b|[他她它这這那其]/iu;
 
+/** "The second one?" has two. */
+const FEW_WORDS = 2;
 /** Earlier questions that a follow-up is searched with. */
 const MOST_EARLIER = 3;
 
@@ -20,10 +22,10 @@ export function pointsBack(question: string): boolean {
   return POINTS_BACK.test(question);
 }
 
-/** Whether a question may need the previous one to be understood: in any language, one with a single telling word or none, too. */
+/** Whether a question may need the previous one to be understood: in any language, one with few telling words, too. */
 export function refersBack(question: string): boolean {
   const { words, pieces } = tellingTerms(question);
-  return pointsBack(question) || words.length + pieces.length < 2;
+  return pointsBack(question) || words.length + pieces.length <= FEW_WORDS;
 }
 
 /**
