@@ -1,11 +1,11 @@
-import { conversation, type PastTurn } from '../answering/ask.ts';
-import { backendOf } from '../answering/backends/backend-of.ts';
-import type { ContextRequest } from '../answering/context/choose-context.ts';
+import { conversation, type PastTurn } from '../ask.ts';
+import { backendOf } from '../backends/backend-of.ts';
+import type { ContextRequest } from './choose-context.ts';
 
 /** The choice of what a question reads after earlier turns. */
 export function conversationContext(
   request: Omit<ContextRequest, 'earlier' | 'layOut'>,
-  turns: readonly PastTurn[],
+  turns: readonly PastTurn[] = [],
 ): ContextRequest {
   const { model, question, choices } = request;
   const backend = backendOf(model);
