@@ -57,7 +57,7 @@ describe('the next question', () => {
       ['tea.md', 'disk'],
     ]);
     for (const document of [10, 11, 12]) gone.add(document);
-    const third = await ask(id, 'xylophone, glockenspiel?');
+    const third = await ask(id, 'xylophone, glockenspiel, marimba?');
     expect(third.notices[0]).toMatchObject({ kind: 'no-match', message: expect.stringContaining('earlier questions') as string }); // prettier-ignore
   });
 

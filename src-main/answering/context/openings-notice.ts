@@ -31,7 +31,7 @@ export function openingsNotice({ readable, passages, prompt, forecast, window }:
     : `, about ${plural(Math.max(1, Math.round(minutes)), 'minute')} of prefill`;
   const steps = plural(Math.ceil(readable.tokens / window), 'step');
   const message =
-    `No passage answers the question as it is worded, and not all text fits: the answer is based on the openings of ${of}, ` +
+    `No passage answers the question by its words, and the documents are too long to read whole: the answer is based on the openings of ${of}, ` +
     `${number(read)} of ${number(readable.tokens)} tokens. An analysis reads all of it: about ${steps}${time}.`;
   return [{ kind: 'openings', message }];
 }

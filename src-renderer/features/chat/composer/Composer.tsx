@@ -9,12 +9,12 @@ import { MentionList } from './MentionList.tsx';
 import { OptionsButton } from './OptionsButton.tsx';
 import { QueuedQuestion } from './QueuedQuestion.tsx';
 import { withDocuments, without, withLibrary } from './scope.ts';
-import { ReadingEstimate } from './ReadingEstimate.tsx';
 import { ScopeChips } from './ScopeChips.tsx';
 import { SendButtons } from './SendButtons.tsx';
 import type { AttachActions } from './useAttach.ts';
 import { useDraftAhead } from './useDraftAhead.ts';
 import { useMentions, type Mentionable } from './useMentions.ts';
+import { useReadingEstimate } from './useReadingEstimate.ts';
 import { useQuestion, type Question } from './useQuestion.ts';
 import { useScope } from './useScope.ts';
 import classes from './Composer.module.css';
@@ -44,11 +44,11 @@ export function Composer(props: ComposerProps) {
   const { onOptions, onAsk, onStop, onEditLast } = props;
   const { t } = useTranslation(['chat', 'common']);
   const listId = useId();
-  const estimateId = useId();
   const scope = useScope(stateKey, options);
   const waits = busy || disabled || !scope.known || scope.reading.length > 0;
   const question = useQuestion(stateKey, { waits, nothing: scope.nothing, onAsk });
   useDraftAhead(conversationId, options, question.text);
+  const estimate = useReadingEstimate(conversationId, options, question.text);
   useEffect(() => input.current?.focus(), [input, stateKey]);
   const mentions = useMentions(input, options, ({ kind, id }: Mentionable, rest) => {
     setDraft(stateKey, rest);
@@ -99,7 +99,8 @@ export function Composer(props: ComposerProps) {
           variant="unstyled"
           data-skip-here
           aria-label={t('composer.label')}
-          aria-describedby={estimateId}
+          description={estimate}
+          inputWrapperOrder={['input', 'description']}
           aria-autocomplete="list"
           aria-controls={mentions.offered.length > 0 ? listId : undefined}
           aria-activedescendant={mentions.offered.length > 0 ? `${listId}-${mentions.active}` : undefined}
@@ -116,7 +117,7 @@ export function Composer(props: ComposerProps) {
           onSelect={mentions.look}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
-          classNames={{ input: classes.input ?? '' }}
+          classNames={{ input: classes.input ?? '', description: classes.estimate ?? '' }}
         />
         <div className={classes.foot}>
           <AttachButton attach={attach} />
@@ -125,12 +126,6 @@ export function Composer(props: ComposerProps) {
           <SendButtons question={question} busy={busy} onStop={onStop} />
         </div>
       </div>
-      <ReadingEstimate
-        id={estimateId}
-        conversationId={conversationId}
-        options={options}
-        text={question.text}
-      />
     </div>
   );
 }

@@ -4,23 +4,16 @@ import type { ConversationOptions } from '../../../../src-shared/contract/chat.t
 import type { ContextEstimate } from '../../../../src-shared/contract/context.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
-import classes from './Composer.module.css';
 
 /** Debounce: text that is still being typed is not a question yet. */
 const PAUSE_MS = 400;
 
-/** What the question being typed will read, how much of it is cached, and when the answer will begin. `id`: of the line. */
-export function ReadingEstimate({
-  id,
-  conversationId,
-  options,
-  text,
-}: {
-  id: string;
-  conversationId: string | null;
-  options: ConversationOptions;
-  text: string;
-}) {
+/** What the question being typed will read, how much of it is cached, and when the answer will begin; '' while that is unknown. */
+export function useReadingEstimate(
+  conversationId: string | null,
+  options: ConversationOptions,
+  text: string,
+): string {
   const [draft] = useDebouncedValue(text, PAUSE_MS);
   const asksNothing = draft === '' && options.scope.documentIds.length === 0;
   const { data } = useCall(
@@ -28,12 +21,7 @@ export function ReadingEstimate({
     { conversationId, options, text: draft },
     { enabled: !asksNothing, keepPrevious: true },
   );
-  const words = useEstimateWords(asksNothing || (text === '' && draft !== '') ? null : (data ?? null));
-  return (
-    <p id={id} className={classes.estimate}>
-      {words}
-    </p>
-  );
+  return useEstimateWords(asksNothing || (text === '' && draft !== '') ? null : (data ?? null));
 }
 
 function useEstimateWords(estimate: ContextEstimate | null): string {
