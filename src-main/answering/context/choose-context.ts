@@ -131,7 +131,8 @@ class Context {
 
   /** Every passage in scope, if all fit this share of the context, with question and answer, and are processed soon enough. */
   async everything(share: number): Promise<FoundPassage[] | undefined> {
-    const { contextTokens, topK = Infinity } = this.#request.choices;
+    const { scope, choices } = this.#request;
+    const { contextTokens, topK = Infinity } = choices;
     const { documents, count, tokens, isComplete } = this.#readable;
     if (!isComplete || count === 0 || count > documents.length || tokens > contextTokens * share)
       return undefined;
@@ -143,7 +144,9 @@ class Context {
     });
     const found = findPassages(chosen, passages);
     const { prompt, isSoon } = await this.#layOut(found);
-    return prompt.leftOut.length === 0 && isSoon ? found : undefined;
+    // Documents that nobody chose displace no turn of the conversation.
+    const fits = prompt.leftOut.length === 0 && (scope.documentIds.length > 0 || prompt.turnsLeftOut === 0);
+    return fits && isSoon ? found : undefined;
   }
 
   /** Outlines and openings of the documents in scope, before the passages found in them. */
