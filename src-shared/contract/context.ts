@@ -4,7 +4,7 @@ import { IdSchema } from './common.ts';
 /**
  * How it was chosen what a question reads: by a search, all documents in scope, or the outlines and openings of documents.
  */
-export const ContextKindSchema = z.enum(['passages', 'everything', 'openings']);
+const ContextKindSchema = z.enum(['passages', 'everything', 'openings']);
 
 /** How much of a document a prompt contains, in tokens; the document as chunked for the model. */
 export const DocumentShareSchema = z.object({
