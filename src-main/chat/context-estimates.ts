@@ -8,6 +8,7 @@ import { documentShares } from '../answering/document-shares.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import type { Passages } from '../answering/passages.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
+import { throwIfAborted } from '../platform/abort.ts';
 import type { Core } from '../platform/core.ts';
 import type { ConversationRecord } from './conversations.ts';
 import { historyBefore } from './history.ts';
@@ -65,6 +66,7 @@ export class ContextEstimates {
       planner,
       past: (parts) => (conversation ? sessions.reusable(conversation.id, parts, choices.strategy) : 0),
     });
+    throwIfAborted(signal);
     return {
       kind,
       documents: documentShares(prompt, passages),

@@ -250,9 +250,9 @@ export const chat = {
     openings_one: 'Reads outline and openings of {{count}} document',
     openings_other: 'Reads outlines and openings of {{count}} documents',
     nothing: 'Reads no document',
-    tokens: 'prompt of {{tokens}} tokens',
-    cached: 'prompt of {{tokens}} tokens, {{cached}} of them cached',
-    begins: 'answer begins in about {{time}}',
+    tokens: '{{tokens}} tokens',
+    cached: '{{tokens}} tokens, {{cached}} of them cached',
+    begins: 'answer in about {{time}}',
   },
   sources: {
     readAll: 'read whole: {{tokens}} tokens',
