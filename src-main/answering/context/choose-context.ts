@@ -1,6 +1,7 @@
 import type { Notice } from '../../../src-shared/answer.ts';
 import type { ContextKind } from '../../../src-shared/contract/context.ts';
 import type { Scope } from '../../../src-shared/contract/search.ts';
+import { parseFilters } from '../../../src-shared/search-filters.ts';
 import type { Planner } from '../../fusion/planning/planner.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Retrieval } from '../../retrieval/types.ts';
@@ -67,19 +68,21 @@ export async function chooseContext(request: ContextRequest, parts: ContextParts
   const { question, earlier, scope, signal } = request;
   throwIfAborted(signal);
   const isChosen = scope.documentIds.length > 0;
+  // Only a search knows which documents its filters leave.
+  const isFiltered = parseFilters(question).filters !== null;
   const context = new Context(request, parts);
   const joined = searchText(
     question,
     earlier.map((each) => each.question),
   );
-  if (isChosen) {
+  if (isChosen && !isFiltered) {
     const passages = await context.everything(1);
     if (passages) return chosenOf('everything', { passages, search: joined });
   }
   const follows = pointsBack(question) && hasTellingWords(question);
   const standsAlone = await context.rewritten();
   const first = await context.search(standsAlone ?? (follows ? joined : question));
-  if (first.answers) return chosenOf('passages', first);
+  if (first.answers || isFiltered) return chosenOf('passages', first);
   if (!isChosen) {
     const passages = await context.everything(first.matches.length > 0 ? BESIDE_MATCHES : 1);
     if (passages) return chosenOf('everything', { passages, search: first.search });
