@@ -41,21 +41,6 @@ test('a source opens its document at the passage', async ({ sharedWindow: window
   await expect(window.locator('mark').first()).toBeInViewport();
 });
 
-test('without a match the model is not asked, unless the reader wants it', async ({
-  sharedWindow: window,
-}) => {
-  await startConversation(window);
-  const field = window.getByRole('textbox', { name: 'Your question' });
-  await field.fill('xylophone zeitgeist?');
-  await field.press('Enter');
-  await expect(answers(window).getByRole('status')).toContainText('was not asked to guess');
-  await answers(window)
-    .getByRole('button', { name: /own knowledge/ })
-    .click();
-  await expect(stripOf(answers(window))).toBeVisible({ timeout: ANSWER_MS });
-  await expect(answers(window).getByRole('note')).toContainText('No document matches');
-});
-
 test('an answer that is cut off says so and goes on in its place', async ({ sharedWindow: window }) => {
   await startConversation(window);
   const allow = async (tokens: string): Promise<void> => {

@@ -1,3 +1,4 @@
+import type { Notice } from '../../src-shared/answer.ts';
 import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { readAnswer, type AnswerMaker } from '../answering/answer.ts';
@@ -58,6 +59,8 @@ interface StepContext {
   retrieveMs?: number;
   /** The part of its answer that already exists, to be continued. */
   begun?: string;
+  /** Notices on the choice of its passages. */
+  chosen?: readonly Notice[];
   /** Whether the question needs no passages. */
   mayGuess?: boolean;
 }
@@ -152,7 +155,7 @@ export class AnalysisRun {
   async ask(
     question: string,
     passages: readonly FoundPassage[],
-    { signal, live, lane = 0, retrieveMs = 0, begun = '', mayGuess = false }: StepContext,
+    { signal, live, lane = 0, retrieveMs = 0, begun = '', mayGuess = false, chosen }: StepContext,
   ): Promise<StepResult> {
     const { active, choices, options } = this;
     const { model } = active;
@@ -176,6 +179,7 @@ export class AnalysisRun {
           question,
           choices,
           mayGuess,
+          chosen,
           signal,
           begun: begun === '' ? undefined : { text: begun },
           requestClass: 'analysis',

@@ -221,7 +221,7 @@ export class AnalysisService {
     const run = new AnalysisRun({ row, live, active, choices, options });
     this.#run = run;
     if ('questions' in row.request) {
-      await runQuestions(run, { scope: row.request.scope, topK: choices.topK });
+      await runQuestions(run, row.request.scope);
     } else await runDocument(run, row.request);
   }
 

@@ -7,6 +7,8 @@ import type { Ask } from './ask.ts';
 import { backendOf } from './backends/backend-of.ts';
 import type { AnswerEvent, AnswerParts, Turn } from './backends/backend.ts';
 import { AnswerCiter } from './citing/answer-citer.ts';
+import { chooseContext, type ChosenContext, type ContextRequest } from './context/choose-context.ts';
+import { documentShares } from './document-shares.ts';
 import { noticesOf, nothingMatches, requireRead, unreadyNotice } from './notices.ts';
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import type { Prompt, PromptRequest } from './prompt.ts';
@@ -15,7 +17,6 @@ import { SessionTokens } from './session-tokens.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { computedPassage, type Tables } from './tables/computed-passage.ts';
 import { unsupportedIn } from './unsupported.ts';
-import { wholeDocuments, type WholeRequest } from './whole-documents.ts';
 
 export interface AnswerMakerOptions extends AnswerParts {
   retrieval: Retrieval;
@@ -66,20 +67,25 @@ export class AnswerMaker {
     this.#options = options;
   }
 
-  /**
-   * Passages for a question, in prompt order; all documents in scope where they fit the limits in `whole`. `search`: the text to search
-   * for. ABORTED.
-   */
+  /** Passages found for a question, in prompt order. ABORTED. */
   async find(
     search: string,
-    { scope, topK, signal, whole }: Parameters<Retrieval['find']>[1] & { whole?: WholeRequest },
+    { scope, topK, signal }: Parameters<Retrieval['find']>[1],
   ): Promise<FoundPassage[]> {
     throwIfAborted(signal);
-    const all = whole && wholeDocuments(scope.documentIds, whole, this.#options.passages);
-    if (all) return all;
     const found = await this.#options.retrieval.find(search, { scope, topK, signal });
     throwIfAborted(signal);
     return findPassages(found.chunks, this.#options.passages);
+  }
+
+  /**
+   * What a question reads. `asked`: for a model to rewrite a follow-up, call within the gate then; absent: it is not rewritten. ABORTED.
+   */
+  choose(request: ContextRequest, asked?: Omit<TableQuestion, 'question'>): Promise<ChosenContext> {
+    const write = asked && ((prompt: string, grammar: string) => this.#write(asked, prompt, grammar));
+    const onFailed = (error: unknown): void =>
+      this.#options.log?.debug('follow-up-not-rewritten', { error: String(error) });
+    return chooseContext(request, { ...this.#options, write, onFailed });
   }
 
   /**
@@ -149,6 +155,7 @@ export class AnswerMaker {
         ...{ ...stats, stop: turn.stop, model: name },
         unsupported: unsupportedIn(text, prompt, backend),
         sentences,
+        documents: documentShares(prompt, this.#options.passages),
       },
     };
     this.#options.log?.debug('answer', logLine(ask, answer));

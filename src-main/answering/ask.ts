@@ -1,3 +1,4 @@
+import type { Notice } from '../../src-shared/answer.ts';
 import type { Citation } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { withoutFilters } from '../../src-shared/search-filters.ts';
@@ -31,6 +32,8 @@ export interface Ask extends NamedModel, Pick<PromptRequest, 'messages' | 'form'
   begun?: BegunAnswer | undefined;
   /** How many turns of the conversation an earlier question dropped. */
   turnsLeftOut?: number | undefined;
+  /** Notices on the choice of its passages. */
+  chosen?: readonly Notice[] | undefined;
   /** Documents in scope that cannot be searched yet; the answer does not cover them. */
   unready?: UnreadyDocuments | undefined;
   /** The kind of request, for the eviction policy to learn from. */

@@ -55,7 +55,7 @@ describe('documents that no question finds yet', () => {
   });
 });
 
-test('a document’s passages come in its order, as long as they fit; unreadable and removed documents are skipped', async () => {
+test('a scope lists its readable documents with exact tokens: chosen ones in their order, else by path', async () => {
   const long = Array.from(
     { length: 6 },
     (_, i) => `Paragraph number ${i} tells of ship ${i * 7} in the harbour.`,
@@ -67,15 +67,23 @@ test('a document’s passages come in its order, as long as they fit; unreadable
   const { catalogue, models } = fixture;
   const passages = libraryPassages(catalogue, models);
 
-  const whole = passages.whole(ids('b.md', 'a.md'), 1000)!;
-  const found = whole.map((chunk) => passages.chunk(chunk)!);
-  expect(found.map(({ path, ordinal }) => [path, ordinal])).toEqual([
-    ['b.md', 0],
-    ...Array.from({ length: documents.get('a.md')!.chunks }, (_, i) => ['a.md', i]),
-  ]);
-  expect(found.length).toBeGreaterThan(2);
-  expect(passages.whole([...ids('bad.pdf', 'b.md'), '999'], 1000)).toEqual(whole.slice(0, 1));
-  expect(passages.whole(ids('bad.pdf'), 1000)).toBeUndefined();
-  expect(passages.whole(ids('a.md'), documents.get('a.md')!.tokens - 1)).toBeUndefined();
-  expect(passages.whole(ids('a.md'), documents.get('a.md')!.tokens)).toHaveLength(whole.length - 1);
+  const b = documents.get('b.md')!;
+  const a = documents.get('a.md')!;
+  const chosen = passages.readable({ libraryIds: [], documentIds: ids('b.md', 'a.md') });
+  expect(chosen.documents.map(({ path }) => path)).toEqual(['b.md', 'a.md']);
+  expect(chosen).toMatchObject({ count: 2, tokens: a.tokens + b.tokens, isComplete: true });
+  const parts = passages.passagesOf(Number(a.id));
+  expect(parts.map((each) => passages.chunk(each.id)!.ordinal)).toEqual(
+    Array.from({ length: a.chunks }, (_, i) => i),
+  );
+  expect(parts.length).toBeGreaterThan(2);
+  expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(a.tokens);
+  expect(passages.tokensOf(Number(a.id))).toBe(a.tokens);
+
+  const readable = (...documentIds: string[]) => passages.readable({ libraryIds: [], documentIds });
+  expect(readable(...ids('bad.pdf', 'b.md'), '999')).toMatchObject({ count: 1, tokens: b.tokens });
+  expect(readable(...ids('bad.pdf')).count).toBe(0);
+  expect(readable().documents.map(({ path }) => path)).toEqual(['a.md', 'b.md']);
+  expect(passages.readable({ libraryIds: ['77'], documentIds: [] }).count).toBe(0);
+  expect(passages.tokensOf(999)).toBeUndefined();
 });

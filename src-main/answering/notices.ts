@@ -10,13 +10,13 @@ import { obviousMatch } from './waiting-documents.ts';
 
 /** What a reader must know about a prompt before trusting its answer. */
 export function noticesOf(
-  { question, choices: { contextTokens }, turnsLeftOut = 0, unready }: Ask,
+  { question, choices: { contextTokens }, turnsLeftOut = 0, unready, chosen = [] }: Ask,
   prompt: Prompt,
 ): Notice[] {
   const { plainBecause, leftOut } = prompt;
   const plain: Notice[] = plainBecause === undefined ? [] : [{ kind: 'plain-prompt', message: plainBecause }];
   if (question === '') return plain;
-  const notices = plain;
+  const notices = [...plain, ...chosen];
   if (prompt.cited.length + leftOut.length === 0)
     notices.push({ kind: 'no-match', message: noMatch(prompt, unready) });
   if (leftOut.length > 0) {
@@ -209,6 +209,6 @@ function noMatch({ parts }: Prompt, unready: UnreadyDocuments | undefined): stri
     : "No document matches the question: this answer is the model's own and uses none of your documents.";
 }
 
-function plural(count: number, noun: string): string {
+export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

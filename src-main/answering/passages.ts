@@ -1,7 +1,7 @@
 import type { Citation, CitedSentence } from '../../src-shared/contract/chat.ts';
 import type { Range } from '../../src-shared/contract/common.ts';
 import type { FoundBy, Scope } from '../../src-shared/contract/search.ts';
-import type { ChunkRow } from '../catalogue/chunk-table.ts';
+import type { ChunkRow, ChunkSize } from '../catalogue/chunk-table.ts';
 import type { FoundChunk } from '../retrieval/types.ts';
 import type { ChunkOutcome, PassageSource } from '../fusion/blender.ts';
 import type { TokensWithLead } from '../fusion/model.ts';
@@ -26,13 +26,25 @@ export interface Passages {
   document(id: number): { path: string } | undefined;
   /** Documents in scope that no question finds yet, and which of them this question may be about. */
   unready(scope: Scope, question: string): UnreadyDocuments;
-  /**
-   * Ids of every passage of these documents for the model in use, in order. undefined when one of them has no chunks yet, none exists, or
-   * they exceed `tokens`.
-   */
-  whole(documentIds: readonly string[], tokens: number): number[] | undefined;
+  /** What a scope has for the model in use: the chosen documents in their order, else all by path. */
+  readable(scope: Scope): ReadableDocuments;
+  /** Every passage of a document for the model in use, in order. */
+  passagesOf(documentId: number): ChunkSize[];
+  /** Tokens of a document, as chunked for the model in use; undefined when it is not. */
+  tokensOf(documentId: number): number | undefined;
   /** The page label at this UTF-16 offset; null where a document has no pages. */
   pageLabel(documentId: number, offset: number): string | null;
+}
+
+/** Documents that can be read for a question, without a search. */
+export interface ReadableDocuments {
+  /** The first ones, as many as are worth listing. */
+  documents: { id: number; path: string; tokens: number }[];
+  /** Of all of them. */
+  count: number;
+  tokens: number;
+  /** No chosen document lacks its chunks. */
+  isComplete: boolean;
 }
 
 /** Documents that no question finds yet. */

@@ -46,12 +46,19 @@ describe('the next question', () => {
     });
   });
 
-  test('without a match rests on earlier passages, and says so', async () => {
-    const { chat, ask } = await fixture();
+  test('without a match reads everything that fits; without documents it rests on earlier passages, and says so', async () => {
+    const { chat, ask, gone } = await fixture();
     const { id } = chat.create(NEW);
     await ask(id, 'Mara?');
     const second = await ask(id, 'xylophone?');
-    expect(second.notices[0]).toMatchObject({ kind: 'no-match', message: expect.stringContaining('earlier questions') as string }); // prettier-ignore
+    expect(second.citations.map(({ path, tier }) => [path, tier])).toEqual([
+      ['mara.md', 'resident'],
+      ['jon.md', 'disk'],
+      ['tea.md', 'disk'],
+    ]);
+    for (const document of [10, 11, 12]) gone.add(document);
+    const third = await ask(id, 'xylophone, glockenspiel, marimba?');
+    expect(third.notices[0]).toMatchObject({ kind: 'no-match', message: expect.stringContaining('earlier questions') as string }); // prettier-ignore
   });
 
   test('after a restart the conversation is made again from stored passages', async () => {
@@ -62,7 +69,7 @@ describe('the next question', () => {
     await first.close();
     const { ask, session, chat } = await fixture({ dir: first.dir });
     expect(chat.get(id).residentTokens).toBe(0);
-    const second = await ask(id, 'xylophone?');
+    const second = await ask(id, 'And Mara?');
     expect(second.stats).toMatchObject({ residentTokens: 0 });
     expect(session()!.ids.slice(0, held.length)).toEqual(held);
     expect(session()!.segments.filter(({ kind }) => kind === 'chunk')).toHaveLength(1);

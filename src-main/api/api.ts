@@ -21,7 +21,8 @@ export function createApi(handlers: Handlers, log: Logger): Api {
       try {
         // The schema and the handler of a name belong together, which TypeScript cannot follow through the union.
         const handler = handlers[name] as (input: unknown) => unknown;
-        return { ok: true, data: (await handler(parsed.data)) ?? {} };
+        const output = await handler(parsed.data);
+        return { ok: true, data: output === undefined ? {} : output };
       } catch (error) {
         if (!(error instanceof KvasirError)) log.error('call-failed', { name, error: traceOf(error) });
         return { ok: false, error: failureOf(error) };

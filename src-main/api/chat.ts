@@ -14,6 +14,7 @@ export function chatHandlers({ chat, prefetcher }: Pick<App, 'chat' | 'prefetche
     'chat.restore': ({ id }) => chat.restore(id),
     'chat.send': ({ conversationId, text }) => chat.send(conversationId, text),
     'chat.draft': (draft) => prefetcher.draft(draft),
+    'chat.estimate': (draft) => chat.estimate(draft),
     'chat.regenerate': ({ conversationId, answerId, ...how }) =>
       chat.regenerate(conversationId, answerId, how),
     'chat.continue': ({ conversationId, answerId }) => chat.continue(conversationId, answerId),

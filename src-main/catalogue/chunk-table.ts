@@ -63,6 +63,21 @@ interface ChunkCounts {
   cachedBytes: number;
 }
 
+/** A document that a set has all chunks of. */
+export interface ChunkedDocument {
+  id: number;
+  path: string;
+  setId: number;
+  tokens: number;
+}
+
+/** A chunk without its text: its size, and the document's title with the headings above it. */
+export interface ChunkSize {
+  id: number;
+  title: string;
+  tokens: number;
+}
+
 /** Token ids as stored: little-endian int32. */
 export interface RawTokens {
   tokens: Buffer;
@@ -275,6 +290,30 @@ export class ChunkTable {
       AND NOT EXISTS (SELECT 1 FROM chunking k WHERE k.chunk_set_id = c.chunk_set_id AND k.document_id = c.document_id)
       LIMIT ?)`;
     return this.#sql.run(sql, documentId, keptSet, limit);
+  }
+
+  /** The documents that these sets have all chunks of, by path: at most `most`; with the count and the tokens of all of them. */
+  chunked(
+    setIds: readonly number[],
+    most: number,
+  ): { documents: ChunkedDocument[]; count: number; tokens: number } {
+    const query = `SELECT d.id, d.path, k.chunk_set_id AS setId, k.tokens, count(*) OVER () AS count, sum(k.tokens) OVER () AS sum
+      FROM chunking k JOIN document d ON d.id = k.document_id
+      WHERE k.chunks > 0 AND k.chunk_set_id IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) ORDER BY d.path, d.id LIMIT ?`;
+    type Row = ChunkedDocument & { count: number; sum: number };
+    const rows = this.#sql.all<Row>(query, JSON.stringify(setIds), most);
+    return {
+      documents: rows.map(({ id, path, setId, tokens }) => ({ id, path, setId, tokens })),
+      count: rows[0]?.count ?? 0,
+      tokens: rows[0]?.sum ?? 0,
+    };
+  }
+
+  /** A document's chunks in one set, in order. */
+  sizes(setId: number, documentId: number): ChunkSize[] {
+    const query = `SELECT id, title, length(tokens) / 4 AS tokens FROM chunk
+      WHERE chunk_set_id = ? AND document_id = ? ORDER BY ordinal`;
+    return this.#sql.all(query, setId, documentId);
   }
 
   counts(setId: number, documentId?: number): ChunkCounts {

@@ -65,17 +65,27 @@ interface Terms {
 }
 
 export function termsOf(question: string): Terms {
-  const text = question.normalize('NFKC').toLowerCase();
-  const spaced = text.replace(UNSPACED, ' ');
+  const telling = tellingTerms(question);
+  if (telling.words.length > 0 || telling.pieces.length > 0) return telling;
+  const { words, runs } = spelled(question);
+  return { words, pieces: runs };
+}
+
+/** The search terms besides function words; none for a question such as "What is this about?". */
+export function tellingTerms(question: string): Terms {
+  const { spaced, words, runs } = spelled(question);
   const language = languageOf(spaced);
-  const words = [...new Set(spaced.match(WORD) ?? [])];
-  const runs = [...new Set(text.match(UNSPACED) ?? [])];
   const pieces = [
     ...new Set(runs.flatMap((run) => run.replace(CHINESE_STOP_WORDS, ' ').match(TELLING_UNSPACED) ?? [])),
   ];
-  const telling = words.filter((word) => !isStopWord(word, language));
-  if (telling.length > 0 || pieces.length > 0) return { words: telling, pieces };
-  return { words, pieces: runs };
+  return { words: words.filter((word) => !isStopWord(word, language)), pieces };
+}
+
+function spelled(question: string): { spaced: string; words: string[]; runs: string[] } {
+  const text = question.normalize('NFKC').toLowerCase();
+  const spaced = text.replace(UNSPACED, ' ');
+  const words = [...new Set(spaced.match(WORD) ?? [])];
+  return { spaced, words, runs: [...new Set(text.match(UNSPACED) ?? [])] };
 }
 
 /** A word as indexed, or a prefix. */

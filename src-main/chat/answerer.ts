@@ -2,13 +2,13 @@ import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { withoutFilters } from '../../src-shared/search-filters.ts';
-import { AnswerMaker, readAnswer, type Answer, type AnswerMakerOptions } from '../answering/answer.ts';
+import { readAnswer, type AnswerMaker, type Answer, type AnswerMakerOptions } from '../answering/answer.ts';
 import { conversation, type Ask } from '../answering/ask.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import type { AnswerEvent } from '../answering/backends/backend.ts';
 import { choicesOf } from '../answering/choices.ts';
-import { searchText } from '../answering/follow-up.ts';
 import type { Prompt } from '../answering/prompt.ts';
+import { conversationContext } from '../answering/context/conversation-context.ts';
 import { answerReport } from '../answering/report.ts';
 import type { SessionTokens } from '../answering/session-tokens.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
@@ -19,7 +19,8 @@ import type { AnswerEnd, MessageStore } from './messages.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 
-interface AnswererOptions extends AnswerMakerOptions {
+interface AnswererOptions extends Pick<AnswerMakerOptions, 'passages' | 'planner'> {
+  maker: AnswerMaker;
   messages: MessageStore;
   sessions: ConversationSessions;
 }
@@ -54,7 +55,7 @@ export class Answerer {
 
   constructor(options: AnswererOptions) {
     this.#options = options;
-    this.#maker = new AnswerMaker(options);
+    this.#maker = options.maker;
   }
 
   /** As AnswerMaker.answer. */
@@ -62,21 +63,15 @@ export class Answerer {
     const { live, question, stopwatch, settings, variety } = task;
     const { messages, passages, planner } = this.#options;
     const { model } = active;
-    const { scope, ...asked } = task.options;
-    const choices = choicesOf({ ...asked, variety }, settings, model, planner);
+    const { scope, ...own } = task.options;
+    const choices = choicesOf({ ...own, variety }, settings, model, planner);
     const wait = stopwatch.lap();
     const { turns, turnsLeftOut } = historyBefore(question, messages, model);
-    const text = searchText(question.text, turns.at(-1)?.question);
-    const whole = { model, question: question.text, choices };
     const { signal } = live;
-    const retrieved = await this.#maker.find(text, { scope, topK: choices.topK, signal, whole });
-    const found = await this.#maker.compute(retrieved, {
-      ...active,
-      question: text,
-      choices,
-      stopwatch,
-      signal,
-    });
+    const asked = { ...active, choices, stopwatch, signal };
+    const request = conversationContext({ model, question: question.text, scope, choices, signal }, turns);
+    const chosen = await this.#maker.choose(request, asked);
+    const found = await this.#maker.compute(chosen.passages, { ...asked, question: chosen.search });
     const { systemPrompt, think } = choices;
     const { fingerprint } = model.info;
     const context = (prompt: Prompt): TurnContext => ({
@@ -94,7 +89,8 @@ export class Answerer {
       turnsLeftOut,
       question: withoutFilters(question.text),
       mayGuess: task.mayGuess,
-      unready: passages.unready(scope, text),
+      chosen: chosen.notices,
+      unready: passages.unready(scope, chosen.search),
       requestClass: turns.length > 0 ? 'follow-up' : 'question',
       before: { wait, retrieve: stopwatch.lap() },
       signal: live.signal,

@@ -55,8 +55,9 @@ describe('one question', () => {
     expect(report.tokens.join('')).toContain('Mara Lind lives in Oslo.');
   });
 
-  test('that no document matches is not sent to the model, unless it may guess', async () => {
-    const { chat, ask, session } = await fixture();
+  test('without documents nothing is sent to the model, unless it may guess', async () => {
+    const { chat, ask, session, gone } = await fixture();
+    for (const document of [10, 11, 12]) gone.add(document);
     const { id } = chat.create(NEW);
     const refused = await ask(id, 'xylophone?');
     expect(refused).toMatchObject({ state: 'failed', text: '', failure: { code: 'NO_MATCH' }, notices: [] });
@@ -110,7 +111,8 @@ describe('one question', () => {
   });
 
   test('where documents are not ready, the question is not blamed', async () => {
-    const { chat, ask } = await fixture({ unready: { reading: 0, uncut: 2, paused: true } });
+    const { chat, ask, gone } = await fixture({ unready: { reading: 0, uncut: 2, paused: true } });
+    for (const document of [10, 11, 12]) gone.add(document);
     const { notices, failure } = await ask(chat.create(NEW).id, 'xylophone?');
     expect(notices.map(({ kind }) => kind)).toEqual(['queue-paused']);
     expect(failure?.message).toContain('documents that are ready');

@@ -6,6 +6,8 @@ import {
   type ConversationSummary,
   type Message,
 } from '../../src-shared/contract/chat.ts';
+import type { ContextEstimate } from '../../src-shared/contract/context.ts';
+import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -15,9 +17,11 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { QuarantinedDatabase } from '../platform/database.ts';
 import { rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
+import { AnswerMaker } from '../answering/answer.ts';
 import { Answerer } from './answerer.ts';
 import { AnswerRuns, type RegenerateOptions, type ChatModels, type LocalChatModels } from './answer-runs.ts';
 import { CompareService } from './compare-service.ts';
+import { ContextEstimates } from './context-estimates.ts';
 import { ConversationStore, titleFrom } from './conversations.ts';
 import { exportConversation, type ExportFile } from './export.ts';
 import { measureFullPrefill } from './full-prefill.ts';
@@ -71,6 +75,7 @@ export class ChatService {
   readonly #sessions: ConversationSessions;
   readonly #misses: MissWriter;
   readonly #answerer: Answerer;
+  readonly #estimates: ContextEstimates;
   readonly #runs: AnswerRuns;
   readonly #unsubscribe: (() => void)[];
 
@@ -89,7 +94,9 @@ export class ChatService {
     const { messages } = this.#store;
     const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock };
     const openSession = this.openSession.bind(this);
-    this.#answerer = new Answerer({ ...options, ...shared, openSession });
+    const maker = new AnswerMaker({ ...options, ...shared, openSession });
+    this.#answerer = new Answerer({ ...options, ...shared, maker });
+    this.#estimates = new ContextEstimates({ ...options, ...shared, maker });
     this.#runs = new AnswerRuns({ ...options, ...shared, answerer: this.#answerer });
     const transaction = <T>(work: () => T): T => this.#store.transaction(work);
     this.comparisons = new CompareService({ ...options, ...shared, transaction });
@@ -108,6 +115,7 @@ export class ChatService {
   /** Stops every answer; each keeps its text so far. */
   async close(): Promise<void> {
     for (const end of this.#unsubscribe) end();
+    this.#estimates.close();
     await Promise.all([this.#runs.close(), this.comparisons.close()]);
     await this.#misses.stop();
     this.#sessions.dropAll();
@@ -193,6 +201,14 @@ export class ChatService {
   send(conversationId: string, text: string): SendResult {
     const { id, leafId } = this.#require(conversationId);
     return this.#ask(id, leafId, text);
+  }
+
+  /** As ContextEstimates.estimate; NOT_FOUND. */
+  estimate({ conversationId, ...draft }: ParsedInputOf<'chat.estimate'>): Promise<ContextEstimate | null> {
+    return this.#estimates.estimate(
+      draft,
+      conversationId === null ? undefined : this.#require(conversationId),
+    );
   }
 
   /** Asks again: the new answer is added next to the old one. `mayGuess`: even where no passage matches. */

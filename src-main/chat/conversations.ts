@@ -11,7 +11,7 @@ import { MessageStore } from './messages.ts';
 import { MIGRATIONS } from './schema.ts';
 import { indexedWords, snippetOf, wordsQuery } from './words.ts';
 
-interface ConversationRecord {
+export interface ConversationRecord {
   id: number;
   title: string;
   createdMs: number;

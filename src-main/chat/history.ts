@@ -19,7 +19,7 @@ interface History {
  * even read.
  */
 export function historyBefore(
-  question: MessageRecord,
+  question: Pick<MessageRecord, 'parentId'>,
   messages: MessageStore,
   model: Pick<ChatModel, 'info' | 'tokenize'>,
 ): History {

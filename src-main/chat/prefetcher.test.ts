@@ -40,7 +40,7 @@ function fixture({
   const searched: string[] = [];
   const gate = new Gate();
   const events = new EventBus();
-  const settings = { current: { prefetch, dtype: 'f16', topK: 2 } };
+  const settings = { current: { prefetch, dtype: 'f16', topK: 2, contextTokens: 100 } };
   const conversation: Conversation = {
     ...{ id: '1', title: '', createdMs: 0, updatedMs: 0, options: OPTIONS, leafId: 'a', residentTokens: 0 },
     messages: [
@@ -63,7 +63,13 @@ function fixture({
     passages: {
       chunk: (id) => ({ tokens: tokensOf(id) }) as Passage,
       neighbours: (id) => [id - 1, id + 1],
-      whole: (documentIds) => (documentIds.length > 0 ? [7, 8] : undefined),
+      readable: () => ({
+        documents: [{ id: 1, path: 'a.md', tokens: 2 }],
+        count: 1,
+        tokens: 2,
+        isComplete: true,
+      }),
+      passagesOf: () => [7, 8].map((id) => ({ id, title: '', tokens: 1 })),
     },
     store: {
       entry: (key) =>

@@ -1,4 +1,5 @@
 import type { Conversation, ConversationOptions } from '../../src-shared/contract/chat.ts';
+import type { Scope } from '../../src-shared/contract/search.ts';
 import { keyFor, type FusionModel } from '../fusion/model.ts';
 import type { ChunkStore } from '../kvstore/store.ts';
 import { throwIfAborted, unlessAborted, yieldToEventLoop } from '../platform/abort.ts';
@@ -7,7 +8,7 @@ import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SettingsService } from '../platform/settings-service.ts';
 import type { Retrieval } from '../retrieval/types.ts';
-import { searchText } from '../answering/follow-up.ts';
+import { searchText } from '../answering/context/follow-up.ts';
 import type { Passages } from '../answering/passages.ts';
 
 interface PrefetcherOptions {
@@ -15,7 +16,7 @@ interface PrefetcherOptions {
   /** NOT_FOUND. */
   conversation: (id: string) => Conversation;
   retrieval: Retrieval;
-  passages: Pick<Passages, 'chunk' | 'neighbours' | 'whole'>;
+  passages: Pick<Passages, 'chunk' | 'neighbours' | 'readable' | 'passagesOf'>;
   store: Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'> & { readonly shared?: PrefetchSource | undefined };
   settings: Pick<SettingsService, 'current'>;
   events: EventBus;
@@ -95,13 +96,11 @@ export class Prefetcher {
     if (question.length < FEWEST_CHARACTERS) return [];
     const conversation = conversationId === null ? undefined : this.#options.conversation(conversationId);
     const { scope, topK } = this.#searchOf(conversation?.options ?? options);
-    const whole = this.#options.passages.whole(
-      scope.documentIds,
-      this.#options.settings.current.contextTokens,
-    );
+    const whole = this.#wholeDocuments(scope);
     if (whole) return whole;
     const previous = conversation && lastQuestion(conversation, conversation.leafId);
-    const found = await this.#options.retrieval.find(searchText(question, previous), { scope, topK, signal });
+    const search = searchText(question, previous === undefined ? [] : [previous]);
+    const found = await this.#options.retrieval.find(search, { scope, topK, signal });
     return found.chunks.map(({ chunkId }) => chunkId);
   }
 
@@ -116,6 +115,15 @@ export class Prefetcher {
     const best = [...chunks].sort((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);
     const neighbours = best.slice(0, found).flatMap((id) => passages.neighbours(id));
     return [...new Set([...neighbours, ...best.slice(found)])];
+  }
+
+  /** The chunks of chosen documents, where they fit the context. */
+  #wholeDocuments(scope: Scope): number[] | undefined {
+    const { passages, settings } = this.#options;
+    if (scope.documentIds.length === 0) return undefined;
+    const { documents, tokens, isComplete } = passages.readable(scope);
+    if (!isComplete || tokens === 0 || tokens > settings.current.contextTokens) return undefined;
+    return documents.flatMap(({ id }) => passages.passagesOf(id).map((each) => each.id));
   }
 
   #searchOf({ scope, topK = this.#options.settings.current.topK }: ConversationOptions) {

@@ -56,6 +56,12 @@ export class ConversationSessions {
     return entry?.tokens.count ?? 0;
   }
 
+  /** How many tokens of a prompt the conversation has in memory. */
+  reusable(conversationId: number, parts: readonly PromptPart[], strategy: StrategyOrAuto): number {
+    const own = this.#entries.filter((each) => each.conversationId === conversationId);
+    return Math.max(0, ...own.map(({ tokens }) => tokens.reusable(parts, strategy)));
+  }
+
   /**
    * The session that shares most with the prompt, with room for the rest; another branch of the conversation keeps its content. An empty
    * session if there is none. OUT_OF_MEMORY.

@@ -29,12 +29,16 @@ test('a follow-up finds the document in the context', async () => {
   expect(citations.map(({ path, tier }) => [path, tier])).toEqual([['jon.md', 'resident']]);
 });
 
-test('the whole library is searched as before', async () => {
+test('a library is searched; where nothing answers by its words, all of it goes in', async () => {
   const { chat, ask } = await fixture();
   const { id } = chat.create(about());
-  expect(await ask(id, 'Summarise?')).toMatchObject({ state: 'failed', failure: { code: 'NO_MATCH' } });
   const { citations } = await ask(id, 'Where does Mara live?');
   expect(citations.map(({ reason }) => reason)).toEqual(['match']);
+  const all = await ask(id, 'Summarise?');
+  expect(all).toMatchObject({ state: 'done', notices: [] });
+  expect(all.citations.map(({ path }) => path)).toEqual(['mara.md', 'jon.md', 'tea.md']);
+  const inGerman = await ask(id, 'Fasse zusammen.');
+  expect(inGerman.citations.map(({ tier }) => tier)).toEqual(['resident', 'resident', 'resident']);
 });
 
 test('what does not fit with question and answer is searched, and so is more than the passages asked for', async () => {
@@ -46,7 +50,9 @@ test('what does not fit with question and answer is searched, and so is more tha
   const { chat: other, ask: askOther } = await fixture();
   const one = { ...about('10', '11'), topK: 1 };
   expect((await askOther(other.create(one).id, 'Where does Mara live?')).citations).toHaveLength(1);
-  expect((await askOther(other.create(one).id, 'Summarise?')).failure?.code).toBe('NO_MATCH');
+  const opening = await askOther(other.create(one).id, 'Summarise?');
+  expect(opening.citations.map(({ path, reason }) => [path, reason])).toEqual([['mara.md', 'opening']]);
+  expect(opening.notices.map(({ kind }) => kind)).toEqual(['openings']);
 });
 
 test('answering again keeps to the document', async () => {

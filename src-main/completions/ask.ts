@@ -6,10 +6,11 @@ import type { AnswerMaker } from '../answering/answer.ts';
 import type { Ask } from '../answering/ask.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import { choicesOf, type AnswerChoices } from '../answering/choices.ts';
-import { searchText } from '../answering/follow-up.ts';
+import type { PastQuestion } from '../answering/context/follow-up.ts';
+import { backendOf } from '../answering/backends/backend-of.ts';
 import { answerReserve } from '../answering/limits.ts';
-import type { Passages } from '../answering/passages.ts';
-import type { Message } from '../answering/prompt.ts';
+import type { Passages, PromptChunk } from '../answering/passages.ts';
+import type { Message, Prompt } from '../answering/prompt.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -26,6 +27,7 @@ type RequestAsk = Pick<
   | 'question'
   | 'choices'
   | 'mayGuess'
+  | 'chosen'
   | 'unready'
   | 'raw'
   | 'filter'
@@ -38,7 +40,7 @@ interface Context extends NamedModel {
 }
 
 interface LibraryContext extends Context {
-  maker: Pick<AnswerMaker, 'find' | 'compute'>;
+  maker: Pick<AnswerMaker, 'choose' | 'compute'>;
   stopwatch: Stopwatch;
   passages: Pick<Passages, 'unready'>;
   signal: AbortSignal;
@@ -85,22 +87,32 @@ export async function askLibrary(
   const { settings, maker, passages, stopwatch, signal, name, model } = context;
   if (request.tools)
     throw new KvasirError('BAD_ARGUMENT', LIBRARY_TOOLS, 'Send them to a model, or leave them out.');
-  const { question, previous, before } = questionOf(request);
+  const { question, earlier, before } = questionOf(request);
   const choices = choicesFor(request, context, settings.maxTokens);
   const scope = { libraryIds: [library.id], documentIds: [] };
-  const search = searchText(question, previous);
-  const retrieved = await maker.find(search, { scope, topK: choices.topK, signal });
-  const found = await maker.compute(retrieved, { name, model, question: search, choices, stopwatch, signal });
-  const asked: Message = { role: 'user', pieces: [...found, QUESTION_MARK + withoutFilters(question)] };
   const { systemPrompt, contextTokens, maxTokens } = choices;
+  const messages = ledBy(systemPrompt, before.map(messageOf));
+  const reserve = answerReserve({ contextTokens, answerTokens: maxTokens });
+  const withPassages = (found: readonly PromptChunk[]): Message[] => [
+    ...messages,
+    { role: 'user', pieces: [...found, QUESTION_MARK + withoutFilters(question)] },
+  ];
+  const { think } = choices;
+  const form = 'messages';
+  const layOut = (found: readonly PromptChunk[]): Prompt =>
+    backendOf(model).layOut({ messages: withPassages(found), form, reserve, think, contextTokens });
+  const asked = { name, model, choices, stopwatch, signal };
+  const chosen = await maker.choose({ ...asked, question, earlier, scope, layOut }, asked);
+  const found = await maker.compute(chosen.passages, { ...asked, question: chosen.search });
   return {
-    messages: [...ledBy(systemPrompt, before.map(messageOf)), asked],
-    form: 'messages',
-    reserve: answerReserve({ contextTokens, answerTokens: maxTokens }),
+    messages: withPassages(found),
+    form,
+    reserve,
     question: withoutFilters(question),
     choices,
-    mayGuess: request.mayGuess === true,
-    unready: passages.unready(scope, search),
+    mayGuess: request.mayGuess ?? true,
+    chosen: chosen.notices,
+    unready: passages.unready(scope, chosen.search),
     raw: request.grammar !== undefined,
     filter: filterOf(request),
   };
@@ -164,7 +176,7 @@ function messageOf({ role, parts, calls, callId }: CompletionMessage): Message {
 
 function questionOf({ prompt }: CompletionRequest): {
   question: string;
-  previous: string | undefined;
+  earlier: PastQuestion[];
   before: readonly CompletionMessage[];
 } {
   const messages: readonly CompletionMessage[] =
@@ -173,8 +185,12 @@ function questionOf({ prompt }: CompletionRequest): {
   const question = last?.role === 'user' ? textOf(last.parts).trim() : '';
   if (question === '') throw new KvasirError('BAD_ARGUMENT', 'The last message must have the role “user”.');
   const before = messages.slice(0, -1);
-  const previous = before.findLast(({ role }) => role === 'user');
-  return { question, previous: previous && textOf(previous.parts), before };
+  const earlier = before.flatMap(({ role, parts }, i): PastQuestion[] => {
+    const answer = before[i + 1];
+    if (role !== 'user') return [];
+    return [{ question: textOf(parts), text: answer?.role === 'assistant' ? textOf(answer.parts) : '' }];
+  });
+  return { question, earlier, before };
 }
 
 function textOf(parts: readonly CompletionText[]): string {

@@ -266,11 +266,16 @@ describe('a library', () => {
     expect(prompt).toMatch(/Jon Berg lives in Porto.*Question: Where does he live\?/s);
   });
 
-  test('is not asked to guess, unless that is wished', async () => {
-    const { service } = completionFixture();
-    await expect(service.complete(asked('Xylophones?'), RUN)).rejects.toMatchObject({ code: 'NO_MATCH' });
-    const guessed = await service.complete({ ...asked('Xylophones?'), mayGuess: true }, RUN);
+  test('answers from all of it when nothing matches; without documents from nothing, and says so', async () => {
+    const { service, gone } = completionFixture();
+    const { citations, made } = await service.complete(asked('Xylophones?'), RUN);
+    expect(new Set(citations.map(({ reason }) => reason))).toEqual(new Set(['whole-document']));
+    expect(made.stats.documents?.every(({ readTokens, tokens }) => readTokens === tokens)).toBe(true);
+    for (const { documentId } of citations) gone.add(Number(documentId));
+    const guessed = await service.complete(asked('Xylophones?'), RUN);
     expect(guessed.made.notices).toMatchObject([{ kind: 'no-match' }]);
+    const strict = service.complete({ ...asked('Xylophones?'), mayGuess: false }, RUN);
+    await expect(strict).rejects.toMatchObject({ code: 'NO_MATCH' });
   });
 
   test('wants a question', async () => {

@@ -39,7 +39,7 @@ export function completionFixture({
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const model = new FakeModel({ chatTemplate: CHAT_TEMPLATES.qwen2, says: 'She lives in Oslo.', ...options });
   const store = new FakeStore();
-  const { retrieval, passages } = listedLibrary(model, TEXTS);
+  const { retrieval, passages, gone } = listedLibrary(model, TEXTS);
   const gate = new Gate();
   const active = { name: 'Fake', model: server ?? model };
   const settings = new SettingsService(join(dir, 'settings.json'), overrides ?? {});
@@ -73,7 +73,7 @@ export function completionFixture({
     openSession: (from, capacity) => from.createSession(capacity),
     ...(watch && { watch }),
   });
-  return { dir, model, store, service, gate, settings };
+  return { dir, model, store, gone, service, gate, settings };
 }
 
 /** A request with one user message. */

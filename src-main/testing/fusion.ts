@@ -100,6 +100,7 @@ export interface FakeModelOptions {
   /** The text of every answer; may contain control tokens. */
   says?: string;
   fingerprint?: string;
+  parameterCount?: number;
   /** Why its passages cannot be blended: it then acts as a libllama model. */
   obstacle?: BlendingObstacle;
   /** Awaited before each token of an answer. */
@@ -127,6 +128,7 @@ export class FakeModel implements FusionModel {
     fingerprint = 'f'.repeat(64),
     obstacle,
     beforeToken = () => Promise.resolve(),
+    parameterCount = 1e8,
   }: FakeModelOptions = {}) {
     this.says = says;
     this.beforeToken = beforeToken;
@@ -134,6 +136,7 @@ export class FakeModel implements FusionModel {
       chatTemplate,
       contextTrain,
       fingerprint,
+      parameterCount,
       engine: obstacle ? 'llama' : 'blending',
       obstacle: obstacle ?? '',
       stateValues: 0,

@@ -26,6 +26,9 @@ export function listedLibrary(
     }),
   );
   const gone = new Set<number>();
+  const partsOf = (documentId: number): Passage[] => all.filter((each) => each.documentId === documentId);
+  const tokensOf = (documentId: number): number =>
+    partsOf(documentId).reduce((total, { tokens }) => total + tokens.length, 0);
   return {
     all,
     gone,
@@ -35,12 +38,26 @@ export function listedLibrary(
       document: (documentId) =>
         gone.has(documentId) ? undefined : all.find((passage) => passage.documentId === documentId),
       unready: () => unready,
-      whole: (documentIds, tokens) => {
-        const living = documentIds.map(Number).filter((documentId) => !gone.has(documentId));
-        const of = living.flatMap((documentId) => all.filter((passage) => passage.documentId === documentId));
-        const sum = of.reduce((total, { tokens: own }) => total + own.length, 0);
-        return of.length > 0 && sum <= tokens ? of.map(({ id: chunkId }) => chunkId) : undefined;
+      readable: ({ documentIds }) => {
+        const every = [...new Set(all.map(({ documentId }) => documentId))];
+        const ids = (documentIds.length > 0 ? documentIds.map(Number) : every).filter(
+          (each) => !gone.has(each),
+        );
+        const documents = ids.map((each) => ({
+          id: each,
+          path: partsOf(each)[0]?.path ?? '',
+          tokens: tokensOf(each),
+        }));
+        const tokens = documents.reduce((sum, each) => sum + each.tokens, 0);
+        return { documents, count: documents.length, tokens, isComplete: true };
       },
+      passagesOf: (documentId) =>
+        partsOf(documentId).map(({ id: chunkId, title, tokens }) => ({
+          id: chunkId,
+          title,
+          tokens: tokens.length,
+        })),
+      tokensOf,
       pageLabel: (documentId) => (documentId === 10 ? '7' : null),
     },
     retrieval: {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { procedure } from './define.ts';
+import { ContextEstimateSchema, DocumentShareSchema } from './context.ts';
 import { FailureSchema, IdSchema, NothingSchema, RangeSchema } from './common.ts';
 import { FoundBySchema, ScopeSchema } from './search.ts';
 import { DraftsSchema, PromptFiguresSchema } from '../figures.ts';
@@ -85,6 +86,8 @@ export const AnswerStatsSchema = z.object({
   unsupported: z.array(RangeSchema).optional(),
   /** Its sentences that rest on passages or are the model's own, ascending. Absent in older answers. */
   sentences: z.array(CitedSentenceSchema).optional(),
+  /** How much of each document its passages are. Absent in older answers. */
+  documents: z.array(DocumentShareSchema).optional(),
   ...PromptFiguresSchema.shape,
   /** Number of passages by tier. */
   chunkHits: z.object({
@@ -214,6 +217,18 @@ export const chatContract = {
       text: z.string().max(100_000),
     }),
     NothingSchema,
+  ),
+  /**
+   * What a question would read in this conversation, and when its answer would begin; without a text, what any question reads of chosen
+   * documents. null: no model is loaded, or that depends on the question. Each call cancels the previous one (ABORTED).
+   */
+  'chat.estimate': procedure(
+    z.object({
+      conversationId: IdSchema.nullable(),
+      options: ConversationOptionsSchema.prefault({}),
+      text: z.string().max(100_000),
+    }),
+    ContextEstimateSchema.nullable(),
   ),
   /**
    * Asks again: the new answer is a sibling of the old one. `mayGuess`: also if no passage matches. `variety`: samples

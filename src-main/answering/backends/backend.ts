@@ -9,6 +9,7 @@ import type { Decision, Planner } from '../../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../../fusion/stored-prefixes.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Ask } from '../ask.ts';
+import type { AnswerChoices } from '../choices.ts';
 import type { MissWriter } from '../miss-writer.ts';
 import type { PartTiers } from '../passages.ts';
 import type { Prompt, PromptRequest } from '../prompt.ts';
@@ -67,7 +68,7 @@ export interface Turn {
   /** Told while the prompt was processed. */
   notices: Notice[];
   figures: PromptFigures;
-  stats: Omit<AnswerStats, 'model' | 'stop' | 'unsupported' | 'sentences'>;
+  stats: Omit<AnswerStats, 'model' | 'stop' | 'unsupported' | 'sentences' | 'documents'>;
   /** `answerTokens`: as counted by a server. */
   usage: PromptUsage & { answerTokens?: number };
   /** The sampled tokens, thoughts included, without the begun answer; empty for a model on a server. */
@@ -102,6 +103,15 @@ export interface AnswerParts {
   misses?: MissWriter | undefined;
 }
 
+/** What processing a prompt would take. */
+export interface Forecast {
+  /** Tokens whose KV is in the session or stored. */
+  cachedTokens: number;
+  /** Milliseconds to the logits, and those of a full prefill; null while too little is known. */
+  ms: number | null;
+  fullMs: number | null;
+}
+
 /** A way to make answers with a model. */
 export interface Backend<P extends Prompt = Prompt> {
   /** Whether an answer can be held to a grammar. */
@@ -113,6 +123,11 @@ export interface Backend<P extends Prompt = Prompt> {
    * ENGINE_FAILED, REMOTE_*.
    */
   turn(ask: Ask, prompt: P, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void>;
+  /** What processing a prompt would take after the tokens that `past` counts of it; undefined for a server, which does not say. */
+  foresee(
+    prompt: P,
+    how: { choices: AnswerChoices; planner: Planner; past?: (parts: readonly PromptPart[]) => number },
+  ): Promise<Forecast | undefined>;
   /** The texts that the model reads in a prompt. */
   textsOf(prompt: P): string[];
   /** The token ids of a prompt, with its BOS or without. BAD_ARGUMENT where the tokenizer is unknown. */

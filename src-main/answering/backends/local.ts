@@ -17,7 +17,15 @@ import { localStats } from '../stats.ts';
 import { endOfThought, PlainDecoder, pushAll, ThoughtStream, type AnswerDecoder } from '../thoughts.ts';
 import { ttftOf } from '../ttft.ts';
 import { AnswerWriter } from '../answer-writer.ts';
-import type { AnswerEvent, AnswerParts, Backend, LocalTurn, TokenLogprobs, Turn } from './backend.ts';
+import type {
+  AnswerEvent,
+  AnswerParts,
+  Backend,
+  Forecast,
+  LocalTurn,
+  TokenLogprobs,
+  Turn,
+} from './backend.ts';
 import { isFarTooLong } from './length-check.ts';
 import { concat, contextOverflow, tokenPrompt, type TokenPrompt } from './token-prompt.ts';
 
@@ -39,6 +47,17 @@ export class LocalBackend implements Backend<TokenPrompt> {
       const signal = ask.signal ? AbortSignal.any([ask.signal, stop]) : stop;
       return takeTurn({ model: this.#model, ask, parts, tell, signal }, prompt);
     });
+  }
+
+  async foresee(
+    { parts }: TokenPrompt,
+    { choices: { dtype, strategy }, planner, past: pastOf = () => 0 }: Parameters<Backend['foresee']>[1],
+  ): Promise<Forecast> {
+    const past = pastOf(parts);
+    const how = { model: this.#model, dtype, past, strategy };
+    const { decision, cachedTokens } = await planner.plan(partsFrom(parts, past), how);
+    const { predicted, predictedFullMs: fullMs } = decision;
+    return { cachedTokens: past + cachedTokens, ms: predicted?.total ?? null, fullMs };
   }
 
   textsOf({ parts }: TokenPrompt): string[] {

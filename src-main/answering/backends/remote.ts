@@ -69,6 +69,10 @@ export class RemoteBackend implements Backend<TextPrompt> {
     return turnOf(answer, prompt, { ttftMs, stop, writtenMs: now - firstAt });
   }
 
+  foresee(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   textsOf({ parts }: TextPrompt): string[] {
     return parts.map(({ text }) => text);
   }

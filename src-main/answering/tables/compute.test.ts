@@ -59,7 +59,7 @@ async function compute(model: NamedModel['model']) {
 }
 
 test('a model that runs here is held to the grammar, and its session is given back', async () => {
-  const model = new FakeModel({ chatTemplate: CHAT_TEMPLATES.qwen2, says: SQL });
+  const model = new FakeModel({ chatTemplate: CHAT_TEMPLATES.qwen2, says: SQL, parameterCount: 3e9 });
   const [first, second] = await compute(model);
   expect(first?.text).toContain(`${SQL}\nResult:\n`);
   expect(second?.text).toBe('- Town: Orm');

@@ -2,6 +2,7 @@ import { isSheetFile } from '../../../src-shared/sheets.ts';
 import { tablesIn, type QueryResult, type TableInfo } from '../../../src-shared/tables.ts';
 import { CHUNK_SEPARATOR } from '../../catalogue/chunk-table.ts';
 import { isAborted } from '../../platform/abort.ts';
+import { isAble } from '../able-model.ts';
 import type { NamedModel } from '../named-model.ts';
 import type { FoundPassage } from '../passages.ts';
 import { asksToCompute } from './question-kind.ts';
@@ -29,8 +30,6 @@ interface Parts {
   onFailed?: ((error: unknown) => void) | undefined;
 }
 
-/** Smaller models choose wrong columns more often than right ones (decision 0263). A server's model counts as large. */
-const LEAST_PARAMETERS = 2.5e9;
 /** More would fill a small model's context. */
 const MAX_TABLES = 4;
 const MAX_COLUMNS = 60;
@@ -46,9 +45,8 @@ export async function computedPassage(
   { tables, write, onFailed }: Parts,
 ): Promise<FoundPassage | undefined> {
   const [best] = found.toSorted((a, b) => b.score - a.score);
-  const { parameterCount } = model.info;
-  if (!best || !isSheetFile(best.passage.path) || !asksToCompute(question)) return undefined;
-  if (parameterCount > 0 && parameterCount < LEAST_PARAMETERS) return undefined;
+  if (!best || !isSheetFile(best.passage.path) || !asksToCompute(question) || !isAble(model))
+    return undefined;
   try {
     const id = String(best.passage.documentId);
     const { tables: all, changed } = await tables.list(id, signal);

@@ -40,6 +40,8 @@ interface PlanRequest {
 export interface Plan extends PlanRequest {
   parts: readonly PromptPart[];
   decision: Decision;
+  /** Tokens of the parts whose KV is stored; 0 where none is used. */
+  cachedTokens: number;
 }
 
 /** Slowest first. */
@@ -92,7 +94,9 @@ export class Planner {
     });
     const instead = new Set([...decision.computed].map((index) => work.pieces[index]?.chunk));
     const planned = found.map((part, i) => (instead.has(i) ? { ...part, compute: true } : part));
-    return { ...request, parts: planned, decision };
+    const cached = decision.strategy.kind === 'full' ? [] : work.pieces.filter(({ tier }) => tier !== null);
+    const cachedTokens = cached.reduce((sum, { tokens }) => sum + tokens, 0);
+    return { ...request, parts: planned, decision, cachedTokens };
   }
 
   /** Learns from an executed plan. Returns the plan for reports. */

@@ -66,11 +66,12 @@ test('the ids in the prompt are those stored, never tokenised again', async () =
   expect(placed.every((tokens) => known.has(tokens))).toBe(true);
 });
 
-test('without a match the model is not asked', async () => {
+test('without a match the documents are read whole where they fit', async () => {
   const { client } = await fixture();
-  await expect(ask(client, { ...REQUEST, question: 'xylophone?' })).rejects.toMatchObject({
-    code: 'NO_MATCH',
-  });
+  const { sources } = await ask(client, { ...REQUEST, question: 'xylophone?' });
+  expect(new Set(sources.map(({ reason }) => reason))).toEqual(
+    new Set(['its whole document is in the prompt']),
+  );
 });
 
 test('what does not fit the context is left out, and named', async () => {

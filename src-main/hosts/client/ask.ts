@@ -123,5 +123,8 @@ const REASONS: Readonly<Record<string, string>> = {
   'after-match': 'follows a match',
   'leads-up': 'gives context before a match',
   'named-in-match': 'its document is named in a match',
+  'whole-document': 'its whole document is in the prompt',
+  opening: 'begins its document or a part of it',
+  outline: 'lists the headings of its document',
   'match-and-neighbour': 'matches the question and is next to a match',
 };

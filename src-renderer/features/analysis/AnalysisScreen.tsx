@@ -18,6 +18,7 @@ export default function AnalysisScreen() {
             key={query.toString()}
             kind={query.get('kind') === 'questions' ? 'questions' : 'document'}
             documentId={query.get('document') ?? undefined}
+            instruction={query.get('instruction') ?? ''}
           />
         ) : (
           <AnalysisView key={id} id={id} />

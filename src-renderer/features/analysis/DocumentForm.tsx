@@ -15,11 +15,17 @@ const PRESETS = ['summary', 'duties', 'open'] as const;
 const TYPING_MS = 300;
 
 /** Form for a document analysis: document, instruction, windows, and the resulting plan. */
-export function DocumentForm({ documentId: first }: { documentId: string | undefined }) {
+export function DocumentForm({
+  documentId: first,
+  instruction: suggested,
+}: {
+  documentId: string | undefined;
+  instruction: string;
+}) {
   const { t } = useTranslation(['analysis', 'common']);
   const [, navigate] = useLocation();
   const [documentId, setDocumentId] = useState(first);
-  const [instruction, setInstruction] = useState('');
+  const [instruction, setInstruction] = useState(suggested);
   const [size, setSize] = useState<number>();
   const [overlap, setOverlap] = useState<number>();
   const start = useAction('analysis.document');

@@ -8,7 +8,15 @@ import classes from './Analysis.module.css';
 
 type Kind = 'document' | 'questions';
 
-export function NewAnalysis({ kind: first, documentId }: { kind: Kind; documentId: string | undefined }) {
+export function NewAnalysis({
+  kind: first,
+  documentId,
+  instruction,
+}: {
+  kind: Kind;
+  documentId: string | undefined;
+  instruction: string;
+}) {
   const { t } = useTranslation('analysis');
   const [kind, setKind] = useState<Kind>(first);
   return (
@@ -20,7 +28,11 @@ export function NewAnalysis({ kind: first, documentId }: { kind: Kind; documentI
           value={kind}
           onChange={setKind}
         />
-        {kind === 'document' ? <DocumentForm documentId={documentId} /> : <QuestionsForm />}
+        {kind === 'document' ? (
+          <DocumentForm documentId={documentId} instruction={instruction} />
+        ) : (
+          <QuestionsForm />
+        )}
       </div>
     </Page>
   );

@@ -4,6 +4,7 @@ import type { Notice } from '../../../src-shared/answer.ts';
 export const notices: Record<Notice['kind'], string> = {
   'missing-facts': '问题中有些名称、数字或日期没有出现在任何段落中。',
   'no-match': '没有匹配的文档：这个回答不以你的任何文档为依据。',
+  openings: '没有段落能按问题的措辞作答，全文又太长：这个回答以文档的提纲和开头为依据。“分析”可以通读全文。',
   'still-reading': '有些文档仍在读取中，未能检索。请稍后重新提问。',
   unprepared: '有些文档还在为这个模型做准备，未能检索。请在准备完成后重新提问。',
   'queue-paused': '队列已暂停，有些文档还没有为这个模型做好准备，未能检索。请继续队列，然后重新提问。',

@@ -1,3 +1,4 @@
+import type { DocumentShare } from '../../../../src-shared/contract/context.ts';
 import type { z } from '@hono/zod-openapi';
 import type { TokenLogprobs } from '../../../answering/backends/backend.ts';
 import type {
@@ -163,6 +164,7 @@ export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMa
     ttft_ms: stats.ttftMs,
     tokens_per_second: stats.tokensPerSecond,
     notices,
+    ...(stats.documents && stats.documents.length > 0 && { documents: stats.documents.map(shareTold) }),
     ...(stats.unsupported && { unsupported: stats.unsupported }),
     ...(stats.sentences && { own: ownSentences(stats.sentences) }),
   };
@@ -170,6 +172,10 @@ export function howMade({ made, usage }: CompletionResult): z.infer<typeof HowMa
 
 function ownSentences(sentences: readonly CitedSentence[]): { start: number; end: number }[] {
   return sentences.flatMap(({ start, end, sources }) => (sources.length === 0 ? [{ start, end }] : []));
+}
+
+function shareTold({ path, readTokens, tokens }: DocumentShare) {
+  return { document: path, read_tokens: readTokens, tokens };
 }
 
 /** Only for a library's answer; others have none. */

@@ -128,6 +128,8 @@ export const HowMadeSchema = z
     ttft_ms: z.record(z.string(), z.number()),
     tokens_per_second: z.number(),
     notices: z.array(z.object({ kind: z.string(), message: z.string() })),
+    /** What the prompt contains of each document, in tokens; for a library's answer. */
+    documents: z.array(z.object({ document: z.string(), read_tokens: z.int(), tokens: z.int() })).optional(),
     /** UTF-16 ranges of the answer with names, numbers or dates that are in no passage. */
     unsupported: z.array(z.object({ start: z.int(), end: z.int() })).optional(),
     /** The same of its sentences that no passage supports. */

@@ -3,12 +3,15 @@ import { IconChevronRight } from '@tabler/icons-react';
 import { memo, useId, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AnswerStats, Message } from '../../../../src-shared/contract/chat.ts';
+import type { DocumentShare } from '../../../../src-shared/contract/context.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { ServerStats } from './ServerStats.tsx';
 import { Sources } from './Sources.tsx';
 import { comparedWithFull } from './speedup.ts';
 import { StatsStrip } from './StatsStrip.tsx';
 import classes from './AnswerFoot.module.css';
+
+const NO_SHARES: readonly DocumentShare[] = [];
 
 /** Speed and sources below an answer, as one line that expands. */
 export function AnswerFoot({
@@ -45,7 +48,11 @@ export function AnswerFoot({
       </div>
       {open && (
         <div id={detailsId}>
-          <SteadySources citations={citations} sent={stats?.server !== undefined} />
+          <SteadySources
+            citations={citations}
+            shares={stats?.documents ?? NO_SHARES}
+            sent={stats?.server !== undefined}
+          />
           {stats?.server && <ServerStats stats={stats} />}
           {stats && !stats.server && (
             <StatsStrip
@@ -82,6 +89,7 @@ const SteadySources = memo(
   Sources,
   (a, b) =>
     a.sent === b.sent &&
+    a.shares === b.shares &&
     a.citations.length === b.citations.length &&
     a.citations.every((citation, i) => citation === b.citations[i]),
 );

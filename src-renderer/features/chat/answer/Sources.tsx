@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { Citation } from '../../../../src-shared/contract/chat.ts';
 import type { FoundBy } from '../../../../src-shared/contract/search.ts';
+import type { DocumentShare } from '../../../../src-shared/contract/context.ts';
 import { pageWords } from '../../../ui/page-words.ts';
 import { Trail } from '../../../ui/Trail.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
@@ -15,9 +16,12 @@ import classes from './Sources.module.css';
 /** The passages of an answer, by document; one at a time can be read in place. */
 export function Sources({
   citations,
+  shares,
   sent,
 }: {
   citations: readonly Citation[];
+  /** How much of each document they are; empty until the answer is finished. */
+  shares: readonly DocumentShare[];
   /** Whether they were sent to a server as text, and therefore have no tier. */
   sent: boolean;
 }) {
@@ -43,6 +47,7 @@ export function Sources({
               <span>{name}</span>
               {places.length > 1 && <span className={classes.count}>({places.length})</span>}
             </span>
+            <ReadShare share={shares.find(({ path }) => path === places[0]?.citation.path)} />
             {places.map((place) => (
               <Source
                 key={place.index}
@@ -95,12 +100,29 @@ function Why({ foundBy: { words, fullText, vector, reranked } }: { foundBy: Foun
   );
 }
 
+/** How much of a document was read, in tokens. */
+function ReadShare({ share }: { share: DocumentShare | undefined }) {
+  const { t } = useTranslation('chat');
+  const format = useFormat();
+  if (!share) return null;
+  const { readTokens, tokens } = share;
+  const words = { read: format.number(readTokens), tokens: format.number(tokens) };
+  return (
+    <span className={classes.share}>
+      {readTokens === tokens
+        ? t('sources.readAll', words)
+        : t('sources.read', { ...words, share: format.percent(readTokens / tokens) })}
+    </span>
+  );
+}
+
 /** How many passages match, and why there are no more. */
 function HowChosen({ citations }: { citations: readonly Citation[] }) {
   const { t } = useTranslation('chat');
   const found = citations.filter((citation) => computedFrom(citation) === undefined);
   if (found.every(({ reason }) => reason === 'whole-document'))
     return t('sources.whole', { count: new Set(found.map(({ path }) => path)).size });
+  if (found.some(isOpening)) return t('sources.openings');
   const matches = found.filter(({ reason }) => reason.startsWith('match')).length;
   const around = found.length - matches;
   return (
@@ -111,6 +133,10 @@ function HowChosen({ citations }: { citations: readonly Citation[] }) {
       {t('sources.why')}
     </>
   );
+}
+
+function isOpening({ reason }: Citation): boolean {
+  return reason === 'opening' || reason === 'outline';
 }
 
 /** How many rows of a table a passage was computed from; undefined for a passage of a document. */
@@ -151,7 +177,8 @@ function Source({
           {rows !== undefined && (
             <span className={classes.section}>{t('sources.computed', { count: rows })}</span>
           )}
-          {rows === undefined && section !== '' && (
+          {citation.reason === 'outline' && <span className={classes.section}>{t('sources.outline')}</span>}
+          {rows === undefined && section !== '' && citation.reason !== 'outline' && (
             <span className={classes.section}>
               <Trail text={section} />
             </span>

@@ -14,6 +14,7 @@ import { SendButtons } from './SendButtons.tsx';
 import type { AttachActions } from './useAttach.ts';
 import { useDraftAhead } from './useDraftAhead.ts';
 import { useMentions, type Mentionable } from './useMentions.ts';
+import { useReadingEstimate } from './useReadingEstimate.ts';
 import { useQuestion, type Question } from './useQuestion.ts';
 import { useScope } from './useScope.ts';
 import classes from './Composer.module.css';
@@ -47,6 +48,7 @@ export function Composer(props: ComposerProps) {
   const waits = busy || disabled || !scope.known || scope.reading.length > 0;
   const question = useQuestion(stateKey, { waits, nothing: scope.nothing, onAsk });
   useDraftAhead(conversationId, options, question.text);
+  const estimate = useReadingEstimate(conversationId, options, question.text);
   useEffect(() => input.current?.focus(), [input, stateKey]);
   const mentions = useMentions(input, options, ({ kind, id }: Mentionable, rest) => {
     setDraft(stateKey, rest);
@@ -97,6 +99,8 @@ export function Composer(props: ComposerProps) {
           variant="unstyled"
           data-skip-here
           aria-label={t('composer.label')}
+          description={estimate}
+          inputWrapperOrder={['input', 'description']}
           aria-autocomplete="list"
           aria-controls={mentions.offered.length > 0 ? listId : undefined}
           aria-activedescendant={mentions.offered.length > 0 ? `${listId}-${mentions.active}` : undefined}
@@ -113,7 +117,7 @@ export function Composer(props: ComposerProps) {
           onSelect={mentions.look}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
-          classNames={{ input: classes.input ?? '' }}
+          classNames={{ input: classes.input ?? '', description: classes.estimate ?? '' }}
         />
         <div className={classes.foot}>
           <AttachButton attach={attach} />

@@ -21,6 +21,8 @@ import classes from './Thread.module.css';
 
 interface AnswerMessageProps {
   shown: ShownMessage;
+  /** That it answers. */
+  question: string;
   conversationId: string;
   /** An answer is being generated: no other can be started. */
   busy: boolean;
@@ -29,7 +31,14 @@ interface AnswerMessageProps {
 }
 
 /** An answer in any state: notices, phase, text, sources, statistics. */
-export function AnswerMessage({ shown, conversationId, busy, asking, onSelect }: AnswerMessageProps) {
+export function AnswerMessage({
+  shown,
+  question,
+  conversationId,
+  busy,
+  asking,
+  onSelect,
+}: AnswerMessageProps) {
   const { t } = useTranslation('chat');
   const { message: kept, siblings } = shown;
   const live = useLiveAnswer(kept.id);
@@ -39,7 +48,7 @@ export function AnswerMessage({ shown, conversationId, busy, asking, onSelect }:
   return (
     <article className={classes.answer} aria-label={t('thread.kvasir')} aria-busy={working}>
       <VisuallyHidden component="h2">{t('thread.kvasir')}</VisuallyHidden>
-      <Notices notices={message.notices} />
+      <Notices notices={message.notices} analysis={analysisOf(message, question)} />
       {working && message.state !== 'streaming' && <AnswerPhase message={message} live={live} />}
       {message.thinking && <Thinking thinking={message.thinking} inWork={working && message.text === ''} />}
       {message.text !== '' && (
@@ -73,6 +82,13 @@ export function AnswerMessage({ shown, conversationId, busy, asking, onSelect }:
       />
     </article>
   );
+}
+
+/** An analysis of the document that the answer is about, with the question as instruction; undefined: it is about several. */
+function analysisOf({ citations }: Message, question: string): string | undefined {
+  const [id, ...others] = new Set(citations.map(({ documentId }) => documentId));
+  if (!id || others.length > 0) return undefined;
+  return `/analysis/new?${new URLSearchParams({ document: id, instruction: question }).toString()}`;
 }
 
 /** Why a finished answer is empty, incomplete or missing, and what can be done. */

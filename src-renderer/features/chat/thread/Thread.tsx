@@ -43,7 +43,7 @@ export function Thread({
     <div className={classes.frame}>
       <div ref={scroller} className={classes.scroller} tabIndex={0} role="log" aria-label={t('thread.label')}>
         <div ref={content} className={classes.column}>
-          {branch.map((shown) =>
+          {branch.map((shown, i) =>
             shown.message.role === 'user' ? (
               <QuestionMessage
                 key={shown.message.id}
@@ -58,6 +58,7 @@ export function Thread({
               <AnswerMessage
                 key={shown.message.id}
                 shown={shown}
+                question={branch[i - 1]?.message.text ?? ''}
                 conversationId={stateKey}
                 busy={busy}
                 asking={asking}

@@ -1,0 +1,210 @@
+/** What general and follow-up questions read of ten documents, and what is said about it. A plan needs no answer. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ContextEstimate } from '../src-shared/contract/context.ts';
+import type { Message } from '../src-shared/contract/chat.ts';
+import { App } from '../src-main/app.ts';
+import { published, SMOLLM2_FILE } from '../tools/models/files.ts';
+import { removeDir, tempDir, writeFiles } from './cli-support.ts';
+
+const DOCUMENTS = {
+  'lease.txt':
+    'Lease of the zebra barn. Maria Gruber lets it to the Oslo Zoo for 4,250 euros per year from 1 May 2024.',
+  'ferry.txt':
+    'The ferry Aurora sails from Bergen at 14:30 and reaches Stavanger in the evening. A ticket costs 45 euros.',
+  'bread.txt': 'Bread: take 500 g of flour and 12 g of salt. Bake it for 35 minutes at 220 degrees.',
+  'minutes.txt':
+    'Minutes of 3 March 2025. Present: Jon Berg, Ada Dahl. The board approved a budget of 1.2 million euros.',
+  'manual.txt':
+    'The pump KX-400 needs 230 volts. Error E17 means that the filter is blocked. Clean it every six months.',
+  'invoice.txt':
+    'Invoice 2025-118 of Nordlys Ltd. 40 lamps at 12.50 euros each, 500 euros in all, due on 15 April 2025.',
+  'history.txt':
+    'The lighthouse of Lindesnes was first lit in 1656. Its present tower of cast iron dates from 1915.',
+  'policy.txt':
+    'Employees of Nordlys have 25 days of leave a year. Requests go to Ada Dahl two weeks before.',
+  'trip.txt': 'Trip to Lisbon: flight TP 537 leaves Munich on 9 June 2025. The hotel is in Alfama, room 12.',
+  'garden.txt':
+    'The garden of Jon Berg has 14 apple trees. In Norwegian winters he covers the roses in November.',
+};
+
+const GENERAL = [
+  'Summarise these documents.',
+  'What is this about?',
+  'List all people that are named.',
+  'Compare the first document with the second.',
+  'Give me an overview.',
+  'What are the main topics?',
+  'Which of them mention money?',
+  'tl;dr',
+  'What should I know?',
+  'Explain everything briefly.',
+  'Make a table of contents.',
+  'Which sentence is the longest?',
+  'Fasse zusammen.',
+  'Worum geht es?',
+  'Welche Personen werden genannt?',
+  'Vergleiche die Dokumente.',
+  'De quoi s’agit-il ?',
+  'Résume ces documents.',
+  '¿De qué trata esto?',
+  'Resume los textos.',
+  '这是关于什么的？',
+  '总结一下。',
+  '要約してください。',
+  'О чём это?',
+];
+const SPECIFIC = 'How much does the zebra barn cost per year?';
+/** A passage has its one telling word. */
+const NAMED = 'And who lets it?';
+const FOLLOW_UPS = [
+  'And in German?',
+  'the second one?',
+  'Und auf Deutsch?',
+  'Shorter, please.',
+  'Why?',
+  NAMED,
+  '再短一点。',
+  'Et en français ?',
+];
+
+const ROOT = join(import.meta.dirname, '..');
+const DEMO = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
+/** The second model is published, and tested only if it has been downloaded. */
+const MODELS = [DEMO, published(SMOLLM2_FILE)].filter((path) => path !== undefined);
+
+/** Busy machines compute slowly. */
+const READ_MS = 300_000;
+
+class Library {
+  readonly #dir = tempDir();
+  #app: App | undefined;
+  #libraryId = '';
+
+  async open(path: string, overrides: { contextTokens?: number } = {}): Promise<void> {
+    writeFiles(join(this.#dir, 'docs'), DOCUMENTS);
+    const app = await App.open({
+      dataDir: join(this.#dir, 'data'),
+      overrides: { maxTokens: 4, ...overrides },
+    });
+    this.#app = app;
+    await app.loader.activate((await app.models.import(path)).id);
+    app.start();
+    this.#libraryId = app.libraries.create('Docs').id;
+    await app.libraries.addPaths({ id: this.#libraryId, paths: [join(this.#dir, 'docs')], watch: false });
+    await app.libraries.rescan(this.#libraryId);
+    const waiting = () => app.libraries.queue.status().waiting + app.libraries.queue.status().active;
+    await vi.waitUntil(() => waiting() === 0, { timeout: READ_MS });
+  }
+
+  async close(): Promise<void> {
+    await this.#app?.close();
+    removeDir(this.#dir);
+  }
+
+  get app(): App {
+    if (!this.#app) throw new Error('not open');
+    return this.#app;
+  }
+
+  get options() {
+    return { scope: { libraryIds: [this.#libraryId], documentIds: [] } };
+  }
+
+  estimate(text: string, conversationId: string | null = null): Promise<ContextEstimate | null> {
+    return this.app.chat.estimate({ conversationId, options: this.options, text });
+  }
+
+  async ask(text: string): Promise<{ id: string; answer: Message }> {
+    const { id } = this.app.chat.create(this.options);
+    const { answerId } = this.app.chat.send(id, text);
+    await this.app.chat.idle();
+    return { id, answer: this.app.chat.get(id).messages.find((message) => message.id === answerId)! };
+  }
+
+  /** Tokens of each document. */
+  tokens(): Map<string, number> {
+    const { chunkTable, documents } = this.app.catalogue;
+    const { model, chunkTokens } = this.app.loader.active!;
+    const set = chunkTable.findSet(Number(this.#libraryId), model.info.fingerprint, chunkTokens)!;
+    const ids = documents.idsOfLibrary(Number(this.#libraryId));
+    return new Map(ids.map((id) => [documents.get(id)!.path, chunkTable.counts(set, id).tokens]));
+  }
+}
+
+describe.each(MODELS)('%s', (path) => {
+  const library = new Library();
+  beforeAll(() => library.open(path), READ_MS);
+  afterAll(() => library.close());
+
+  const read = (estimate: ContextEstimate | null) =>
+    new Map(estimate?.documents.map(({ path: name, readTokens }) => [name, readTokens]));
+
+  test.each(GENERAL)('“%s” reads all ten documents to the token', async (question) => {
+    const estimate = await library.estimate(question);
+    expect(estimate?.kind).toBe('everything');
+    expect(read(estimate)).toEqual(library.tokens());
+  });
+
+  test.each(FOLLOW_UPS)('“%s” after a question reads at least what that question read', async (question) => {
+    const { id } = await asked();
+    const estimate = await library.estimate(question, id);
+    expect(read(estimate).get('lease.txt')).toBe(library.tokens().get('lease.txt'));
+    expect(estimate!.cachedTokens).toBeGreaterThan(library.tokens().get('lease.txt')!);
+  });
+
+  test.each([...FOLLOW_UPS.filter((each) => each !== NAMED), 'And in one sentence?'])(
+    '“%s” after a summary reads everything',
+    async (question) => {
+      const { id } = await summarised();
+      expect(read(await library.estimate(question, id))).toEqual(library.tokens());
+    },
+  );
+
+  test('a question that a passage answers reads passages alone', async () => {
+    const estimate = await library.estimate(SPECIFIC);
+    expect(estimate?.kind).toBe('passages');
+    expect(estimate!.documents.length).toBeLessThan(3);
+  });
+
+  test.each([SPECIFIC, 'Summarise these documents.', 'Worum geht es?'])(
+    'the answer to “%s” reads what was said beforehand',
+    async (question) => {
+      const estimate = await library.estimate(question);
+      const { answer } = await library.ask(question);
+      expect(answer.stats?.documents).toEqual(estimate?.documents);
+      expect(answer.stats?.promptTokens).toBe(estimate?.promptTokens);
+      expect(answer.notices.filter(({ kind }) => kind === 'no-match' || kind === 'openings')).toEqual([]);
+    },
+  );
+
+  const asked = once(() => library.ask(SPECIFIC));
+  const summarised = once(() => library.ask('Summarise these documents.'));
+});
+
+describe('documents that do not fit the context', () => {
+  const library = new Library();
+  beforeAll(() => library.open(DEMO, { contextTokens: 256 }), READ_MS);
+  afterAll(() => library.close());
+
+  test.each(['What is this about?', 'Fasse zusammen.', '总结一下。'])(
+    '“%s” reads openings, and the notice has the exact share and a price',
+    async (question) => {
+      const { answer } = await library.ask(question);
+      expect(answer.failure).toBeNull();
+      const documents = answer.stats!.documents!;
+      const sum = documents.reduce((total, { readTokens }) => total + readTokens, 0);
+      const all = [...library.tokens().values()].reduce((total, tokens) => total + tokens, 0);
+      expect(sum).toBeGreaterThan(0);
+      expect(answer.citations.reduce((total, { tokens }) => total + tokens, 0)).toBe(sum);
+      const notice = answer.notices.find(({ kind }) => kind === 'openings');
+      expect(notice?.message).toContain(`${documents.length} of 10 documents, ${sum} of ${all} tokens.`);
+      expect(notice?.message).toMatch(/An analysis reads all of it: about \d+ steps?/);
+    },
+  );
+});
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
