@@ -253,7 +253,7 @@ describe('the grammar of', () => {
         parallel: false,
       });
     expect(() => grammarOf(true)).toThrow('The tool f: Unsupported JSON schema: #/properties/a');
-    const says = (await written(grammarOf(false), 3)) ?? '';
+    const says = (await written(grammarOf(false), 3, 60, true)) ?? '';
     expect(says).toMatch(/^<tool_call>\n\{"name": "f", "arguments": \{/);
   });
 });

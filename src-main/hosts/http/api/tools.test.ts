@@ -30,6 +30,7 @@ const MESSAGES = {
     tools: [{ name: 'weather', description: 'Of a city', input_schema: PARAMETERS }],
   },
 };
+const OLLAMA = { path: '/api/chat', body: { ...CHAT.body, stream: false } };
 const ALL = [CHAT, RESPONSES, MESSAGES].map((each) => [each.path, each.body] as const);
 
 const calling = (says = SAYS) => api({ chatTemplate: TOOL_TEMPLATE, says });
@@ -146,6 +147,26 @@ test('Anthropic’s messages have blocks, whose input comes in pieces', async ()
   expect(told.flatMap(({ delta }) => delta?.stop_reason ?? [])).toEqual(['tool_use']);
 });
 
+test('Ollama’s messages have whole calls, at the end of a stream', async () => {
+  interface Told {
+    message: { content: string; tool_calls?: object[] };
+    done_reason?: string;
+  }
+  const calls = ['Oslo', 'Porto'].map((city) => ({ function: { name: 'weather', arguments: { city } } }));
+  const whole = await json<Told>(calling().post(OLLAMA.path, OLLAMA.body));
+  expect([whole.message, whole.done_reason]).toEqual([
+    { role: 'assistant', content: 'I look.', tool_calls: calls },
+    'stop',
+  ]);
+  const lines = await (await calling().post(OLLAMA.path, { ...OLLAMA.body, stream: true })).text();
+  const told = lines
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Told);
+  expect(told.map(({ message }) => message.content).join('')).toBe('I look.');
+  expect(told.flatMap(({ message }) => message.tool_calls ?? [])).toEqual(calls);
+});
+
 test('results go back to the model, the same way in each format', async () => {
   const call = { name: 'weather', arguments: ARGUMENTS[0] };
   const bodies = {
@@ -174,6 +195,18 @@ test('results go back to the model, the same way in each format', async () => {
           content: [{ type: 'tool_use', id: 'a', name: 'weather', input: { city: 'Oslo' } }],
         },
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'Rain <|im_end|>' }] },
+      ],
+    },
+    [OLLAMA.path]: {
+      ...OLLAMA.body,
+      messages: [
+        USER,
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ function: { name: 'weather', arguments: { city: 'Oslo' } } }],
+        },
+        { role: 'tool', tool_name: 'weather', content: 'Rain <|im_end|>' },
       ],
     },
   };

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { ToolCall } from '../../../../answering/tools.ts';
 import type { TokenLogprobs } from '../../../../answering/backends/backend.ts';
 import type { CompletionRequest, CompletionResult } from '../../../../completions/types.ts';
 import { failureOf } from '../../errors.ts';
@@ -16,7 +17,9 @@ import {
   writingOf,
 } from '../request-fields.ts';
 import { body, jsonOrLines } from '../schemas.ts';
+import { toolRequest } from '../tools.ts';
 import { nameOf } from './names.ts';
+import { callTold, withCallIds } from './calls.ts';
 import {
   ChatRequestSchema,
   ChatSchema,
@@ -46,10 +49,15 @@ const generate = createRoute({
 });
 
 /** A piece of an answer, or all of it, in a route's form. */
-type Form = (text: string, thought: string) => object;
+type Form = (text: string, thought: string, calls?: readonly ToolCall[]) => object;
 
-const asMessage: Form = (content, thinking) => ({
-  message: { role: 'assistant', content, ...(thinking !== '' && { thinking }) },
+const asMessage: Form = (content, thinking, calls = []) => ({
+  message: {
+    role: 'assistant',
+    content,
+    ...(thinking !== '' && { thinking }),
+    ...(calls.length > 0 && { tool_calls: calls.map(callTold) }),
+  },
 });
 
 const asResponse: Form = (response, thinking) => ({ response, ...(thinking !== '' && { thinking }) });
@@ -58,7 +66,7 @@ const asResponse: Form = (response, thinking) => ({ response, ...(thinking !== '
 export function addAnswerRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.openapi(chat, (c) => {
     const sent = c.req.valid('json');
-    const messages = messagesOf(sent.messages, core.separator);
+    const messages = messagesOf(withCallIds(sent.messages), core.separator);
     return answer(c, sent, messages.length === 0 ? undefined : { messages }, asMessage, core);
   });
   app.openapi(generate, (c) => {
@@ -83,8 +91,8 @@ async function answer(
   const request = { ...requestOf(sent, core), prompt };
   if (sent.stream !== false) return streamAnswer(c, sent.model, request, form, core);
   const result = await core.completions.complete(request, { signal: c.req.raw.signal });
-  const { text, thought, logprobs } = result;
-  return c.json({ ...head, ...form(text, thought), ...logprobFields(logprobs), ...figuresOf(result) });
+  const { text, thought, calls, logprobs } = result;
+  return c.json({ ...head, ...form(text, thought, calls), ...logprobFields(logprobs), ...figuresOf(result) });
 }
 
 function streamAnswer(
@@ -107,6 +115,7 @@ function streamAnswer(
         onThought: (text) => send(piece('', text)),
         onDelta: ({ text, logprobs }) => send({ ...piece(text), ...logprobFields(logprobs) }),
       });
+      if (result.calls.length > 0) send({ ...piece(''), ...form('', '', result.calls) });
       send({ ...piece(''), ...figuresOf(result) });
     },
     failed: (error) => ollamaFailure(failureOf(error, core.log, c.get('requestId')).body.error.message),
@@ -134,8 +143,13 @@ function requestOf(sent: ChatRequest | GenerateRequest, core: ApiCore): Omit<Com
     maxTokens: limitOf(options.num_predict),
     logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
     grammar: formatGrammar(format),
+    tools: toolRequest({ tools: toolsIn(sent), choice: 'auto', parallel: true }),
     think: think === undefined ? undefined : think !== false,
   };
+}
+
+function toolsIn(sent: ChatRequest | GenerateRequest) {
+  return 'tools' in sent ? (sent.tools ?? []).map((tool) => tool.function) : [];
 }
 
 function formatGrammar(format: ChatRequest['format']): string | undefined {
@@ -166,7 +180,7 @@ function figuresOf(result: CompletionResult): Omit<ResponseFields, 'model' | 'cr
   const answerMs = tokensPerSecond > 0 ? (1000 * completionTokens) / tokensPerSecond : 0;
   return {
     done: true,
-    done_reason: result.finish,
+    done_reason: result.finish === 'length' ? 'length' : 'stop',
     total_duration: nanoseconds(ttftMs.total + answerMs),
     load_duration: nanoseconds(ttftMs.wait),
     prompt_eval_count: promptTokens,

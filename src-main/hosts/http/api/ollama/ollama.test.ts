@@ -147,7 +147,7 @@ describe('requests', () => {
     [CHAT, { options: { mirostat: 2 } }, /options\.mirostat/],
     [CHAT, { options: { heat: 2 } }, /options\.heat is not supported/],
     [CHAT, { format: 'xml' }, /format/],
-    [CHAT, { format: { type: 'string', contentEncoding: 'base64' } }, /contentEncoding/],
+    [CHAT, { format: { type: 'array', uniqueItems: true } }, /uniqueItems/],
     [GENERATE, { suffix: '}' }, /suffix/],
     [GENERATE, { template: '{{ .Prompt }}' }, /template/],
     [GENERATE, { context: [1, 2] }, /context.*\/api\/chat/],

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { ANY, FILTERS, LimitSchema, NO_CHANGE, NO_TOOLS, only } from '../client-fields.ts';
+import { ANY, FILTERS, LimitSchema, NO_CHANGE, only } from '../client-fields.ts';
 import { TextSchema, MOST_TEXTS } from '../embeddings.ts';
+import { CHAT_TOOLS, ParametersSchema, ToolNameSchema } from '../tools.ts';
 import { CitationSchema, HowMadeSchema, TokenLogprobSchema, WRITING } from '../schemas.ts';
 
 const { temperature, top_p, seed, stop, frequency_penalty, presence_penalty, kvasir } = WRITING;
@@ -50,20 +51,30 @@ const REQUEST = {
   kvasir,
 } as const;
 
+/** Calls have no ids here: a result names its tool, and belongs to the first call of it that has none yet. */
+const CallSchema = z.object({
+  function: z.object({ name: ToolNameSchema, arguments: ParametersSchema }),
+});
+
 const MessageSchema = z.strictObject({
-  role: z.enum(['system', 'user', 'assistant'], {
-    error: 'Only the roles system, user and assistant are supported.',
+  role: z.enum(['system', 'user', 'assistant', 'tool'], {
+    error: 'Only the roles system, user, assistant and tool are supported.',
   }),
   content: z.string().optional(),
   // Later turns do not see the thoughts of an earlier answer.
   thinking: ANY,
   images: NO_IMAGES,
-  tool_calls: NO_TOOLS.tools,
+  tool_calls: z.array(CallSchema).optional(),
+  tool_name: z.string().optional(),
   name: ANY,
 });
 
 export const ChatRequestSchema = z
-  .strictObject({ ...REQUEST, messages: z.array(MessageSchema).max(4096).default([]), tools: NO_TOOLS.tools })
+  .strictObject({
+    ...REQUEST,
+    messages: z.array(MessageSchema).max(4096).default([]),
+    tools: CHAT_TOOLS.tools,
+  })
   .openapi('OllamaChatRequest');
 
 export const GenerateRequestSchema = z
@@ -105,7 +116,12 @@ const RESPONSE = {
 export const ChatSchema = z
   .object({
     ...RESPONSE,
-    message: z.object({ role: z.literal('assistant'), content: z.string(), thinking: z.string().optional() }),
+    message: z.object({
+      role: z.literal('assistant'),
+      content: z.string(),
+      thinking: z.string().optional(),
+      tool_calls: z.array(CallSchema).optional(),
+    }),
   })
   .openapi('OllamaChat');
 

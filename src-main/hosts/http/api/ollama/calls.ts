@@ -1,0 +1,34 @@
+import type { ToolCall } from '../../../../answering/tools.ts';
+import type { ChatRequest } from './schemas.ts';
+
+type Message = ChatRequest['messages'][number];
+
+/** A call, with its arguments as an object: {} where the answer ended within them. */
+export function callTold({ name, arguments: text }: ToolCall) {
+  let args: Record<string, unknown> = {};
+  try {
+    args = JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    // Incomplete.
+  }
+  return { function: { name, arguments: args } };
+}
+
+/** Messages with the ids that calls and results have in OpenAI's form: a result answers the first open call of its tool, or of any. */
+export function withCallIds(messages: readonly Message[]) {
+  const open: { id: string; name: string }[] = [];
+  let count = 0;
+  return messages.map(({ tool_calls: calls, tool_name: name, ...message }) => {
+    if (message.role === 'tool') {
+      const at = Math.max(0, name === undefined ? 0 : open.findIndex((call) => call.name === name));
+      return { ...message, tool_call_id: open.splice(at, 1)[0]?.id ?? '' };
+    }
+    const told = (calls ?? []).map(({ function: called }) => {
+      const id = `call_${count++}`;
+      open.push({ id, name: called.name });
+      const text = JSON.stringify(called.arguments);
+      return { id, type: 'function' as const, function: { name: called.name, arguments: text } };
+    });
+    return { ...message, tool_calls: told };
+  });
+}
