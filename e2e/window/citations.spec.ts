@@ -23,7 +23,7 @@ test('a sentence ends with its source, which shows the sentence that says it and
   await test.step('Enter opens the document with it marked', async () => {
     await mark.focus();
     await window.keyboard.press('Enter');
-    const marked = window.locator('mark').or(window.frameLocator('iframe').locator('mark'));
+    const marked = window.locator('main mark');
     await expect(marked.first()).toBeVisible();
     expect((await marked.allTextContents()).join('')).toContain(city);
     await window.goBack();
