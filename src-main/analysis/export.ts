@@ -1,7 +1,8 @@
 import type { Analysis, Step, StepSource } from '../../src-shared/contract/analysis.ts';
 import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { fileName, oneLine, quoted } from '../platform/markdown.ts';
+import { oneLine } from '../../src-shared/source-list.ts';
+import { fileName, quoted } from '../platform/markdown.ts';
 
 export type ExportFormat = 'markdown' | 'json' | 'csv';
 

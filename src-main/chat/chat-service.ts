@@ -4,6 +4,7 @@ import {
   type Conversation,
   type ConversationOptions,
   type ConversationSummary,
+  type Draft,
   type Message,
 } from '../../src-shared/contract/chat.ts';
 import type { ContextEstimate } from '../../src-shared/contract/context.ts';
@@ -179,6 +180,22 @@ export class ChatService {
   setOptions(id: string, options: ConversationOptions): void {
     this.#store.setOptions(this.#require(id).id, options);
     this.#changed(id);
+  }
+
+  setPinned(id: string, pinned: boolean): void {
+    this.#store.setPinned(this.#require(id).id, pinned);
+    this.#changed(id);
+  }
+
+  drafts(): Draft[] {
+    const asText = (id: number | null): string | null => (id === null ? null : String(id));
+    return this.#store.drafts().map((draft) => ({ ...draft, conversationId: asText(draft.conversationId) }));
+  }
+
+  /** null: the new conversation. */
+  setDraft({ conversationId, text }: Draft): void {
+    const id = conversationId === null ? null : this.#require(conversationId).id;
+    this.#store.transaction(() => this.#store.setDraft(id, text));
   }
 
   delete(id: string): void {

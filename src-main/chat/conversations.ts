@@ -9,7 +9,7 @@ import { notFound } from '../platform/ids.ts';
 import { parseOr } from '../platform/parse-or.ts';
 import { MessageStore } from './messages.ts';
 import { MIGRATIONS } from './schema.ts';
-import { indexedWords, snippetOf, wordsQuery } from './words.ts';
+import { indexedWords, matchesIn, snippetOf, wordsQuery } from './words.ts';
 
 export interface ConversationRecord {
   id: number;
@@ -18,20 +18,25 @@ export interface ConversationRecord {
   updatedMs: number;
   options: ConversationOptions;
   leafId: number | null;
+  pinned: boolean;
 }
 
-type RawConversation = Omit<ConversationRecord, 'options'> & { options: string };
+type RawConversation = Omit<ConversationRecord, 'options' | 'pinned'> & { options: string; pinned: 0 | 1 };
 
 type ListedRow = Pick<ConversationSummary, 'title' | 'updatedMs' | 'messages'> & {
   id: number;
   lastText: string | null;
   thoughts: 0 | 1;
+  pinned: 0 | 1;
 };
+
+/** null: only the title matches. */
+type FoundMessage = { id: number; text: string } | null;
 
 const KEPT_AFTER_DELETION_MS = 30 * 24 * 3600 * 1000;
 const TITLE_LENGTH = 80;
 
-const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, options, leaf_id AS leafId`;
+const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, options, leaf_id AS leafId, pinned`;
 
 /** Conversations on disk: one SQLite file, owned by one process. */
 export class ConversationStore {
@@ -85,20 +90,30 @@ export class ConversationStore {
     if (!raw) throw notFound('conversation');
     return {
       ...raw,
+      pinned: raw.pinned === 1,
       options: parseOr(ConversationOptionsSchema, raw.options, ConversationOptionsSchema.parse({})),
     };
   }
 
-  /** Latest first; only those that contain every search word, in the title or in a single message. */
+  /** Pinned ones first, then the latest; only those that contain every search word, in the title or in a single message. */
   list(search: string, busy: (id: number) => boolean): ConversationSummary[] {
     const query = wordsQuery(search);
     if (search.trim() !== '' && query === '') return [];
     const found = query === '' ? undefined : this.#search(query);
     return this.#rows()
       .filter(({ id }) => !found || found.has(id))
-      .map(({ id, lastText, thoughts, ...row }) => {
-        const snippet = snippetOf(found?.get(id) ?? lastText ?? '', search);
-        return { ...row, id: String(id), snippet, thoughts: thoughts === 1, busy: busy(id) };
+      .map(({ id, lastText, thoughts, pinned, ...row }) => {
+        const message = found?.get(id) ?? null;
+        const snippet = snippetOf(message?.text ?? lastText ?? '', search);
+        const match = found
+          ? {
+              messageId: message && String(message.id),
+              title: matchesIn(row.title, search),
+              snippet: matchesIn(snippet, search),
+            }
+          : null;
+        const flags = { thoughts: thoughts === 1, pinned: pinned === 1, busy: busy(id) };
+        return { ...row, id: String(id), snippet, match, ...flags };
       });
   }
 
@@ -110,6 +125,22 @@ export class ConversationStore {
 
   setOptions(id: number, options: ConversationOptions): void {
     this.#database.run('UPDATE conversation SET options = ? WHERE id = ?', JSON.stringify(options), id);
+  }
+
+  setPinned(id: number, pinned: boolean): void {
+    this.#database.run('UPDATE conversation SET pinned = ? WHERE id = ?', pinned ? 1 : 0, id);
+  }
+
+  /** Texts by conversation; null: the new one. */
+  drafts(): { conversationId: number | null; text: string }[] {
+    const query = `SELECT d.conversation_id AS conversationId, d.text FROM draft d
+      LEFT JOIN conversation c ON c.id = d.conversation_id WHERE c.deleted_ms IS NULL`;
+    return this.#database.all(query);
+  }
+
+  setDraft(conversationId: number | null, text: string): void {
+    this.#database.run('DELETE FROM draft WHERE conversation_id IS ?', conversationId);
+    if (text !== '') this.#database.run('INSERT INTO draft VALUES (?, ?)', conversationId, text);
   }
 
   setLeaf(id: number, leafId: number): void {
@@ -128,23 +159,24 @@ export class ConversationStore {
   }
 
   #rows(): ListedRow[] {
-    const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, substr(last.text, 1, 500) AS lastText,
+    const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, c.pinned, substr(last.text, 1, 500) AS lastText,
         (SELECT count(*) FROM message m WHERE m.conversation_id = c.id) AS messages,
         EXISTS (SELECT 1 FROM message m WHERE m.conversation_id = c.id AND m.thinking IS NOT NULL) AS thoughts
       FROM conversation c LEFT JOIN message last ON last.id = c.leaf_id
-      WHERE c.deleted_ms IS NULL ORDER BY c.updated_ms DESC, c.id DESC`;
+      WHERE c.deleted_ms IS NULL ORDER BY c.pinned DESC, c.updated_ms DESC, c.id DESC`;
     return this.#database.all<ListedRow>(query);
   }
 
-  /** Conversation → the text that matched. A message is preferred to a title. */
-  #search(query: string): Map<number, string> {
+  /** Conversation → its best match. A message is preferred to a title. */
+  #search(query: string): Map<number, FoundMessage> {
     const titles = 'SELECT rowid AS id FROM title_words WHERE title_words MATCH ?';
-    const messages = `SELECT m.conversation_id AS id, m.text FROM message_words w JOIN message m ON m.id = w.rowid
+    const messages = `SELECT m.conversation_id AS conversationId, m.id, m.text FROM message_words w JOIN message m ON m.id = w.rowid
       WHERE message_words MATCH ? ORDER BY rank DESC`;
-    const found = new Map<number, string>();
-    for (const id of this.#database.column<number>(titles, query)) found.set(id, '');
-    for (const { id, text } of this.#database.all<{ id: number; text: string }>(messages, query))
-      found.set(id, text);
+    const found = new Map<number, FoundMessage>();
+    for (const id of this.#database.column<number>(titles, query)) found.set(id, null);
+    type Row = { conversationId: number; id: number; text: string };
+    for (const { conversationId, ...message } of this.#database.all<Row>(messages, query))
+      found.set(conversationId, message);
     return found;
   }
 

@@ -1,5 +1,12 @@
-import type { Citation, Conversation, Message } from '../../src-shared/contract/chat.ts';
-import { fileName, oneLine, quoted } from '../platform/markdown.ts';
+import type { Conversation, Message } from '../../src-shared/contract/chat.ts';
+import { oneLine, sourceList, type SourceWords } from '../../src-shared/source-list.ts';
+import { fileName, quoted } from '../platform/markdown.ts';
+
+const WORDS: SourceWords = {
+  title: 'Sources:',
+  page: (label) => `page ${label}`,
+  part: (number) => `part ${number}`,
+};
 
 export interface ExportFile {
   fileName: string;
@@ -54,13 +61,7 @@ function answerBlocks({ text, thinking, state, failure, notices, citations, stat
   if (state === 'stopped') blocks.push('*Stopped here.*');
   if (failure) blocks.push(`*Failed: ${failure.message}*`);
   blocks.push(...notices.map(({ message }) => `> ${message}`));
-  if (citations.length > 0) blocks.push(['Sources:', '', ...citations.map(sourceLine)].join('\n'));
+  if (citations.length > 0) blocks.push(sourceList(citations, WORDS));
   if (stats) blocks.push(`*${stats.model}; first token after ${(stats.ttftMs.total / 1000).toFixed(2)} s*`);
   return blocks;
-}
-
-function sourceLine({ path, title, page, ordinal, text, highlights }: Citation, index: number): string {
-  const place = page === null ? `part ${ordinal + 1}` : `page ${page}`;
-  const said = highlights.map(({ start, end }) => oneLine(text.slice(start, end))).join(' … ');
-  return `${index + 1}. ${oneLine(title)} (\`${path}\`, ${place})${said === '' ? '' : `: “${said}”`}`;
 }

@@ -42,7 +42,16 @@ function fixture({
   const events = new EventBus();
   const settings = { current: { prefetch, dtype: 'f16', topK: 2, contextTokens: 100 } };
   const conversation: Conversation = {
-    ...{ id: '1', title: '', createdMs: 0, updatedMs: 0, options: OPTIONS, leafId: 'a', residentTokens: 0 },
+    ...{
+      id: '1',
+      title: '',
+      createdMs: 0,
+      updatedMs: 0,
+      options: OPTIONS,
+      leafId: 'a',
+      pinned: false,
+      residentTokens: 0,
+    },
     messages: [
       { id: 'q', parentId: null, role: 'user', text: 'Where is 4?' },
       { id: 'a', parentId: 'q', role: 'assistant', text: 'There.' },

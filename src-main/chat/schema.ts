@@ -47,4 +47,11 @@ export const MIGRATIONS = [
   `
   ALTER TABLE message ADD COLUMN thinking TEXT; -- JSON: what the model thought before it answered
   `,
+  `
+  ALTER TABLE conversation ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0; -- 1: listed before the others
+  CREATE TABLE draft (         -- a question that was typed and not sent
+    conversation_id INTEGER UNIQUE REFERENCES conversation(id) ON DELETE CASCADE, -- NULL: a new conversation
+    text TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -1,9 +1,5 @@
 /** Helpers for the Markdown export of conversations and analyses. */
 
-export function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
-
 export function quoted(text: string): string {
   return text
     .split('\n')

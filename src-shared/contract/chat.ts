@@ -144,6 +144,7 @@ export const ConversationSchema = z.object({
   createdMs: z.number(),
   updatedMs: z.number(),
   options: ConversationOptionsSchema,
+  pinned: z.boolean(),
   /** Every message of every branch, parents before children. */
   messages: z.array(MessageSchema),
   /** The last message of the visible branch. null: empty. */
@@ -158,10 +159,28 @@ const ConversationSummarySchema = z.object({
   updatedMs: z.number(),
   /** The match of a search, else the beginning of the last message. */
   snippet: z.string(),
+  /** Of a search; null without one. */
+  match: z
+    .object({
+      /** The message of the snippet; null: only the title matches. */
+      messageId: IdSchema.nullable(),
+      /** Ranges of the searched words in title and snippet. */
+      title: z.array(RangeSchema),
+      snippet: z.array(RangeSchema),
+    })
+    .nullable(),
   messages: z.int(),
   /** Whether a model thought in it. */
   thoughts: z.boolean(),
+  pinned: z.boolean(),
   busy: z.boolean(),
+});
+
+/** A question that was typed and not sent. */
+const DraftSchema = z.object({
+  /** null: of the new conversation. */
+  conversationId: IdSchema.nullable(),
+  text: z.string().max(100_000),
 });
 
 export const CompareRequestSchema = z.object({
@@ -198,6 +217,10 @@ export const chatContract = {
     NothingSchema,
   ),
   'chat.setOptions': procedure(z.object({ id: IdSchema, options: ConversationOptionsSchema }), NothingSchema),
+  'chat.setPinned': procedure(z.object({ id: IdSchema, pinned: z.boolean() }), NothingSchema),
+  'chat.drafts': procedure(NothingSchema, z.array(DraftSchema)),
+  /** Stores a draft, so that it outlives window and core; '' removes it. */
+  'chat.setDraft': procedure(DraftSchema, NothingSchema),
   /** Can be undone with chat.restore for 30 days. */
   'chat.delete': procedure(ById, NothingSchema),
   'chat.restore': procedure(ById, ConversationSchema),
@@ -303,4 +326,5 @@ export function mayContinue({
 }
 
 export type Conversation = z.infer<typeof ConversationSchema>;
+export type Draft = z.infer<typeof DraftSchema>;
 export type ConversationSummary = z.infer<typeof ConversationSummarySchema>;

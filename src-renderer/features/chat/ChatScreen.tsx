@@ -12,6 +12,7 @@ import { useLiveFeed } from './live/live-store.ts';
 import { ReportPane, WidthToggle } from './report/ReportPane.tsx';
 import { Sidebar } from './sidebar/Sidebar.tsx';
 import { useConversationActions } from './sidebar/useConversationActions.ts';
+import { useKeptDrafts } from './useKeptDrafts.ts';
 import { useChatKeys } from './useChatKeys.ts';
 import classes from './ChatScreen.module.css';
 
@@ -23,6 +24,7 @@ const REPORT_FROM = 1000;
 /** Conversations on the left, the selected one in the middle, an answer's report on the right. */
 export default function ChatScreen({ slots }: { slots: ChatSlots }) {
   useLiveFeed();
+  useKeptDrafts();
   const { id } = useParams<{ id?: string }>();
   const [, navigate] = useLocation();
   const composer = useRef<HTMLTextAreaElement>(null);

@@ -1,8 +1,9 @@
 import { ActionIcon, Loader, Tooltip } from '@mantine/core';
-import { IconKeyboard, IconLayoutSidebarLeftExpand, IconMessageOff } from '@tabler/icons-react';
-import { useState, type RefObject } from 'react';
+import { IconKeyboard, IconLayoutSidebarLeftExpand, IconMessageOff, IconPrinter } from '@tabler/icons-react';
+import { useEffect, useState, type RefObject } from 'react';
 import type { ShownFailure } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
+import { useLocation, useSearch } from 'wouter';
 import type { Conversation } from '../../../src-shared/contract/chat.ts';
 import { useCall } from '../../client/context.tsx';
 import { DropHint } from '../../ui/DropHint.tsx';
@@ -68,12 +69,21 @@ export function ConversationView({
   const lastAnswer = branch.findLast(({ message }) => message.role === 'assistant')?.message;
   useConversationKeys({ id, busy, lastAnswer, asking });
 
+  const [, navigate] = useLocation();
+  const target = new URLSearchParams(useSearch()).get('message') ?? undefined;
+  const hidden =
+    !branch.some(({ message }) => message.id === target) &&
+    conversation?.messages.some((message) => message.id === target);
+  useEffect(() => {
+    if (hidden && target !== undefined) edits.select(target);
+  });
+
   const empty = branch.length === 0 && !pending;
   const firstAnswered = branch.length === 2 && !busy && last?.state === 'done';
   const attach = useAttach(stateKey, (ids) => edits.changeOptions((now) => withDocuments(now, ids)));
   const { over, handlers } = useFileDrop(attach.drop);
   return (
-    <section className={classes.conversation} {...handlers}>
+    <section className={classes.conversation} data-print="" {...handlers}>
       <Header conversation={conversation} listShown={listShown} onShowList={onShowList} />
       {error ? (
         <Missing error={error} onRetry={() => void refetch()} />
@@ -92,6 +102,8 @@ export function ConversationView({
           editingId={editingId}
           onEditing={edit}
           onSelect={edits.select}
+          target={target}
+          onTarget={() => navigate(`/chat/${id}`, { replace: true })}
           footer={firstAnswered ? <slots.AfterFirstAnswer /> : undefined}
         />
       )}
@@ -145,6 +157,18 @@ function Header({
             <span aria-hidden />
             {t('thread.resident', { count: resident, formatted: format.number(resident) })}
           </span>
+        </Tooltip>
+      )}
+      {conversation && conversation.leafId !== null && (
+        <Tooltip label={t('thread.print')}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('thread.print')}
+            onClick={() => window.print()}
+          >
+            <IconPrinter size={19} />
+          </ActionIcon>
         </Tooltip>
       )}
       <Tooltip label={t('help.title')}>

@@ -10,6 +10,7 @@ const SHORTCUTS = [
   ['search', KEYS.search],
   ['sidebar', KEYS.sidebar],
   ['report', KEYS.report],
+  ['print', KEYS.print],
   ['stop', KEYS.stop],
   ['editLast', KEYS.editLast],
   ['rename', KEYS.rename],

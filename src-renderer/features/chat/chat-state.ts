@@ -47,7 +47,7 @@ const NOTHING = {
   helpOpen: false,
 };
 
-/** Drafts survive a reload of the page, e.g. after a restart of the core. */
+/** Drafts and queued questions survive a reload of the page; useKeptDrafts also stores drafts in the core. */
 export const useChatState = create<ChatState>()(
   persist((): ChatState => NOTHING, {
     name: 'kvasir-drafts',

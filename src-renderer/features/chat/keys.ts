@@ -10,6 +10,7 @@ export const KEYS = {
   search: `${ctrl}${shift}F`,
   sidebar: `${ctrl}B`,
   report: `${ctrl}.`,
+  print: `${ctrl}P`,
   stop: 'Esc',
   editLast: '↑',
   rename: 'F2',

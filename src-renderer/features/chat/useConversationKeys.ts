@@ -31,6 +31,7 @@ export function useConversationKeys({
   useHotkeys(
     [
       ['mod+.', report],
+      ['mod+P', () => window.print()],
       ['Escape', escape, { preventDefault: false }],
     ],
     [],
@@ -46,6 +47,14 @@ export function useConversationKeys({
   }
   if (lastAnswer?.hasReport) {
     commands.push({ id: 'chat-report', label: t('help.report'), keys: KEYS.report, run: report });
+  }
+  if (lastAnswer) {
+    commands.push({
+      id: 'chat-print',
+      label: t('thread.print'),
+      keys: KEYS.print,
+      run: () => window.print(),
+    });
   }
   useCommands(commands);
 }

@@ -31,7 +31,7 @@ export function AnswerFoot({
   const detailsId = useId();
   const summary = useSummary(stats, citations.length);
   return (
-    <div {...(stats && { role: 'group', 'aria-label': t('stats.label') })}>
+    <div data-on="screen" {...(stats && { role: 'group', 'aria-label': t('stats.label') })}>
       <div className={classes.line}>
         {summary !== '' && (
           <UnstyledButton

@@ -9,7 +9,7 @@ import type { DocumentShare } from '../../../../src-shared/contract/context.ts';
 import { pageWords } from '../../../ui/page-words.ts';
 import { Trail } from '../../../ui/Trail.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
-import { highlightParts } from './highlight-parts.ts';
+import { Marked } from '../Marked.tsx';
 import { groupSources, type SourcePlace } from './source-groups.ts';
 import classes from './Sources.module.css';
 
@@ -241,9 +241,7 @@ function PassageHead({ citation }: { citation: Citation }) {
 function Passage({ citation }: { citation: Citation }) {
   return (
     <p className={classes.passage}>
-      {highlightParts(citation.text, citation.highlights).map(({ text, marked }, index) =>
-        marked ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
-      )}
+      <Marked text={citation.text} ranges={citation.highlights} />
     </p>
   );
 }

@@ -73,7 +73,7 @@ export function Composer(props: ComposerProps) {
   };
 
   return (
-    <div className={classes.outer}>
+    <div className={classes.outer} data-on="screen">
       {question.queued !== undefined && (
         <QueuedQuestion
           text={question.queued}

@@ -34,7 +34,7 @@ export function ConversationList({
     estimateSize: (index) => (rows[index]?.kind === 'heading' ? HEADING_HEIGHT : ITEM_HEIGHT),
     getItemKey: (index) => {
       const row = rows[index];
-      return row?.kind === 'item' ? row.summary.id : (row?.age ?? index);
+      return row?.kind === 'item' ? row.summary.id : (row?.group ?? index);
     },
     overscan: 8,
   });
@@ -81,7 +81,7 @@ export function ConversationList({
           const row = rows[index];
           return (
             <li key={key} data-index={index} style={{ transform: `translateY(${start}px)`, height: size }}>
-              {row?.kind === 'heading' && <span className={classes.heading}>{t(`list.${row.age}`)}</span>}
+              {row?.kind === 'heading' && <span className={classes.heading}>{t(`list.${row.group}`)}</span>}
               {row?.kind === 'item' && (
                 <ConversationRow
                   summary={row.summary}

@@ -1,10 +1,20 @@
 import { ActionIcon, Loader, Menu, TextInput } from '@mantine/core';
-import { IconBraces, IconBulb, IconDots, IconMarkdown, IconPencil, IconTrash } from '@tabler/icons-react';
+import {
+  IconBraces,
+  IconBulb,
+  IconDots,
+  IconMarkdown,
+  IconPencil,
+  IconPin,
+  IconPinnedOff,
+  IconTrash,
+} from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ConversationSummary } from '../../../../src-shared/contract/chat.ts';
 import { isComposing } from '../composer/keys.ts';
+import { Marked } from '../Marked.tsx';
 import type { ConversationActions } from './useConversationActions.ts';
 import classes from './Sidebar.module.css';
 
@@ -30,7 +40,7 @@ export function ConversationRow({
   onOpen: () => void;
 }) {
   const { t } = useTranslation('chat');
-  const { id, title, snippet, thoughts, busy } = summary;
+  const { id, title, snippet, match, busy } = summary;
   const name = title === '' ? t('thread.untitled') : title;
   if (renaming) {
     return (
@@ -46,7 +56,7 @@ export function ConversationRow({
   return (
     <div className={classes.row} data-active={active} onFocus={onFocus}>
       <Link
-        href={`/chat/${id}`}
+        href={match?.messageId ? `/chat/${id}?message=${match.messageId}` : `/chat/${id}`}
         className={classes.link ?? ''}
         aria-current={active ? 'page' : undefined}
         tabIndex={tabStop ? 0 : -1}
@@ -55,14 +65,17 @@ export function ConversationRow({
       >
         <span className={classes.title}>
           {busy && <Loader size={11} aria-label={t('list.busy')} />}
-          <span>{name}</span>
+          <span>
+            <Marked text={name} ranges={(title !== '' && match?.title) || []} />
+          </span>
         </span>
-        <span className={classes.snippet}>{snippet}</span>
+        <span className={classes.snippet}>
+          <Marked text={snippet} ranges={match?.snippet ?? []} />
+        </span>
       </Link>
       <RowMenu
         name={name}
-        id={id}
-        thoughts={thoughts}
+        summary={summary}
         tabStop={tabStop}
         actions={actions}
         onRename={() => onRenaming(true)}
@@ -72,16 +85,14 @@ export function ConversationRow({
 }
 
 function RowMenu({
-  id,
+  summary: { id, thoughts, pinned },
   name,
-  thoughts,
   tabStop,
   actions,
   onRename,
 }: {
-  id: string;
+  summary: ConversationSummary;
   name: string;
-  thoughts: boolean;
   tabStop: boolean;
   actions: ConversationActions;
   onRename: () => void;
@@ -104,6 +115,12 @@ function RowMenu({
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconPencil size={15} />} rightSection="F2" onClick={onRename}>
           {t('common:action.rename')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={pinned ? <IconPinnedOff size={15} /> : <IconPin size={15} />}
+          onClick={() => actions.pin(id, !pinned)}
+        >
+          {t(pinned ? 'list.unpin' : 'list.pin')}
         </Menu.Item>
         <Menu.Item leftSection={<IconMarkdown size={15} />} onClick={() => actions.save(id, 'markdown')}>
           {t('list.exportMarkdown')}

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import { nextItem, rowsOf } from './rows.ts';
 
 const NOW = new Date(2026, 10, 21, 15, 0).getTime();
-const at = (id: string, date: Date) => ({
+const at = (id: string, date: Date, pinned = false) => ({
   id,
   title: id,
   updatedMs: date.getTime(),
   snippet: '',
+  match: null,
+  pinned,
   messages: 2,
   thoughts: false,
   busy: false,
@@ -23,7 +25,7 @@ const ROWS = rowsOf(
 );
 
 test('newest first, under headings by the day', () => {
-  expect(ROWS.map((row) => (row.kind === 'heading' ? `# ${row.age}` : row.summary.id))).toEqual([
+  expect(ROWS.map((row) => (row.kind === 'heading' ? `# ${row.group}` : row.summary.id))).toEqual([
     '# today',
     'now',
     'early',
@@ -33,6 +35,24 @@ test('newest first, under headings by the day', () => {
     'monday',
     '# older',
     'old',
+  ]);
+});
+
+test('pinned conversations come first, in one group', () => {
+  const rows = rowsOf(
+    [
+      at('now', new Date(2026, 10, 21, 14)),
+      at('pinned old', new Date(2026, 5, 1), true),
+      at('pinned now', new Date(2026, 10, 21, 13), true),
+    ],
+    NOW,
+  );
+  expect(rows.map((row) => (row.kind === 'heading' ? `# ${row.group}` : row.summary.id))).toEqual([
+    '# pinned',
+    'pinned now',
+    'pinned old',
+    '# today',
+    'now',
   ]);
 });
 

@@ -1,22 +1,24 @@
 import type { ConversationSummary } from '../../../../src-shared/contract/chat.ts';
 
-type Age = 'today' | 'yesterday' | 'week' | 'older';
-export type Row = { kind: 'heading'; age: Age } | { kind: 'item'; summary: ConversationSummary };
+type Group = 'pinned' | 'today' | 'yesterday' | 'week' | 'older';
+export type Row = { kind: 'heading'; group: Group } | { kind: 'item'; summary: ConversationSummary };
 
-/** Conversations, newest first, grouped under headings by age. */
+/** Conversations under headings: the pinned ones, then the others by age; in each group the newest first. */
 export function rowsOf(summaries: readonly ConversationSummary[], nowMs: number): Row[] {
   const rows: Row[] = [];
-  let last: Age | undefined;
-  for (const summary of summaries.toSorted((a, b) => b.updatedMs - a.updatedMs)) {
-    const age = ageOf(summary.updatedMs, nowMs);
-    if (age !== last) rows.push({ kind: 'heading', age });
-    last = age;
+  let last: Group | undefined;
+  const order = (a: ConversationSummary, b: ConversationSummary): number =>
+    Number(b.pinned) - Number(a.pinned) || b.updatedMs - a.updatedMs;
+  for (const summary of summaries.toSorted(order)) {
+    const group = summary.pinned ? 'pinned' : ageOf(summary.updatedMs, nowMs);
+    if (group !== last) rows.push({ kind: 'heading', group });
+    last = group;
     rows.push({ kind: 'item', summary });
   }
   return rows;
 }
 
-function ageOf(atMs: number, nowMs: number): Age {
+function ageOf(atMs: number, nowMs: number): Group {
   const midnight = new Date(nowMs).setHours(0, 0, 0, 0);
   const day = 86_400_000;
   if (atMs >= midnight) return 'today';

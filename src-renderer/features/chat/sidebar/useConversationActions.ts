@@ -13,6 +13,7 @@ export function useConversationActions(activeId: string | undefined) {
   };
   return {
     rename: (id: string, title: string) => attempt(() => client.call('chat.rename', { id, title })),
+    pin: (id: string, pinned: boolean) => attempt(() => client.call('chat.setPinned', { id, pinned })),
     remove: (id: string, title: string) =>
       attempt(async () => {
         await client.call('chat.delete', { id });

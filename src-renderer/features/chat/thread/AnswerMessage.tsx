@@ -1,7 +1,12 @@
 import { Text, VisuallyHidden } from '@mantine/core';
-import { IconRefresh } from '@tabler/icons-react';
+import { IconPrinter, IconQuote, IconRefresh } from '@tabler/icons-react';
+import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { mayContinue, type Message } from '../../../../src-shared/contract/chat.ts';
+import { sourceList } from '../../../../src-shared/source-list.ts';
+import { MarkdownBlocks } from '../../../ui/markdown/Markdown.tsx';
+import { lex } from '../../../ui/markdown/tokens.ts';
+import { print } from '../../../ui/print.ts';
 import { AnswerEnding } from '../answer/AnswerEnding.tsx';
 import { AnswerFailure } from '../answer/AnswerFailure.tsx';
 import { AnswerFoot } from '../answer/AnswerFoot.tsx';
@@ -9,6 +14,7 @@ import { AnswerPhase } from '../answer/AnswerPhase.tsx';
 import { AnswerText } from '../answer/AnswerText.tsx';
 import { Notices } from '../answer/Notices.tsx';
 import { Thinking } from '../answer/Thinking.tsx';
+import { useSourceWords } from '../answer/useSourceWords.ts';
 import { toggleReport, useChatState } from '../chat-state.ts';
 import { current, isUnfinished } from '../live/live-answers.ts';
 import { useLiveAnswer } from '../live/live-store.ts';
@@ -44,9 +50,18 @@ export function AnswerMessage({
   const live = useLiveAnswer(kept.id);
   const message = current(kept, live);
   const working = isUnfinished(message);
+  const article = useRef<HTMLElement>(null);
+  const sourceWords = useSourceWords();
   const reportOpen = useChatState((state) => state.report?.answerId === kept.id);
   return (
-    <article className={classes.answer} aria-label={t('thread.kvasir')} aria-busy={working}>
+    <article
+      ref={article}
+      className={classes.answer}
+      aria-label={t('thread.kvasir')}
+      aria-busy={working}
+      data-message={kept.id}
+      tabIndex={-1}
+    >
       <VisuallyHidden component="h2">{t('thread.kvasir')}</VisuallyHidden>
       <Notices notices={message.notices} analysis={analysisOf(message, question)} />
       {working && message.state !== 'streaming' && <AnswerPhase message={message} live={live} />}
@@ -61,6 +76,11 @@ export function AnswerMessage({
         />
       )}
       {!working && <AnswerOutcome message={message} asking={busy ? undefined : asking} />}
+      {message.citations.length > 0 && (
+        <div data-on="print">
+          <MarkdownBlocks blocks={lex(sourceList(message.citations, sourceWords)).blocks} />
+        </div>
+      )}
       <AnswerFoot
         message={message}
         reportOpen={reportOpen}
@@ -70,6 +90,20 @@ export function AnswerMessage({
             <div className={classes.actions}>
               <BranchSwitch message={kept} siblings={siblings} onSelect={onSelect} />
               {message.text !== '' && <CopyAction text={message.text} label={t('message.copy')} />}
+              {message.text !== '' && message.citations.length > 0 && (
+                <CopyAction
+                  text={`${message.text}\n\n${sourceList(message.citations, sourceWords)}`}
+                  label={t('message.copyCited')}
+                  icon={<IconQuote size={16} />}
+                />
+              )}
+              {message.text !== '' && (
+                <IconAction
+                  label={t('message.print')}
+                  icon={<IconPrinter size={16} />}
+                  onClick={() => article.current && print(article.current)}
+                />
+              )}
               <IconAction
                 label={t('message.regenerate')}
                 icon={<IconRefresh size={16} />}

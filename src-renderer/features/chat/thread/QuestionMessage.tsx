@@ -28,7 +28,12 @@ export function QuestionMessage({
   const { t } = useTranslation('chat');
   if (editing) return <QuestionEditor text={message.text} onDone={() => onEditing(false)} onEdit={onEdit} />;
   return (
-    <article className={classes.question} aria-label={t('thread.you')}>
+    <article
+      className={classes.question}
+      aria-label={t('thread.you')}
+      data-message={message.id}
+      tabIndex={-1}
+    >
       <VisuallyHidden component="h2">{t('thread.you')}</VisuallyHidden>
       <div className={classes.bubble}>{message.text}</div>
       <div className={classes.actions}>

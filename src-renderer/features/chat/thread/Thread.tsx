@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconArrowDown } from '@tabler/icons-react';
-import { useRef, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { setDraft, setPending, useChatState } from '../chat-state.ts';
 import type { AskActions } from '../useAsk.ts';
@@ -20,6 +20,8 @@ export function Thread({
   editingId,
   onEditing,
   onSelect,
+  target,
+  onTarget,
   footer,
 }: {
   /** Key of drafts and pending questions. */
@@ -30,6 +32,9 @@ export function Thread({
   editingId: string | undefined;
   onEditing: (id: string | undefined) => void;
   onSelect: (messageId: string) => void;
+  /** The message to show first, as for a search result; its focus is reported to `onTarget`. */
+  target: string | undefined;
+  onTarget: () => void;
   footer?: ReactNode;
 }) {
   const { t } = useTranslation('chat');
@@ -38,7 +43,15 @@ export function Thread({
   const pending = useChatState((state) => state.pending[stateKey]);
   // A new question scrolls to the end from anywhere.
   const questions = branch.length + (pending ? 2 : 0);
-  const { atEnd, toEnd } = useStickToEnd(scroller, content, `${stateKey} ${questions}`);
+  const { atEnd, toEnd, toElement } = useStickToEnd(scroller, content, `${stateKey} ${questions}`);
+  useEffect(() => {
+    const found = target && content.current?.querySelector<HTMLElement>(`[data-message="${target}"]`);
+    if (!found) return;
+    toElement(found);
+    found.focus({ preventScroll: true });
+    found.animate([{ background: 'var(--kv-highlight)' }, { background: 'transparent' }], 2000);
+    onTarget();
+  });
   return (
     <div className={classes.frame}>
       <div ref={scroller} className={classes.scroller} tabIndex={0} role="log" aria-label={t('thread.label')}>

@@ -11,7 +11,7 @@ export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   content: RefObject<HTMLElement | null>,
   key: string,
-): { atEnd: boolean; toEnd: (smooth?: boolean) => void } {
+): { atEnd: boolean; toEnd: (smooth?: boolean) => void; toElement: (element: Element) => void } {
   const [atEnd, setAtEnd] = useState(true);
   const following = useRef(true);
 
@@ -21,6 +21,11 @@ export function useStickToEnd(
     following.current = true;
     const behavior = smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches ? 'smooth' : 'instant';
     element.scrollTo({ top: element.scrollHeight, behavior });
+  };
+
+  const toElement = (element: Element): void => {
+    following.current = false;
+    element.scrollIntoView({ block: 'start' });
   };
 
   useEffect(() => {
@@ -56,7 +61,7 @@ export function useStickToEnd(
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'instant' });
   }, [key, scroller]);
 
-  return { atEnd, toEnd };
+  return { atEnd, toEnd, toElement };
 }
 
 function isNear({ scrollTop, scrollHeight, clientHeight }: HTMLElement): boolean {
