@@ -20,7 +20,7 @@ export interface AnswerChoices {
   /** Tokens of prompt and answer at most. */
   contextTokens: number;
   dtype: KvDtype;
-  /** With the additional instruction for strict answers. */
+  /** With a project's instructions, then that for strict answers. */
   systemPrompt: string;
   /** Whether the model should think first, where its template offers the choice. */
   think: boolean;
@@ -37,6 +37,8 @@ interface RequestedChoices {
   seed?: number | undefined;
   strict?: boolean | undefined;
   think?: boolean | undefined;
+  /** Added to the system prompt of the settings; '' or absent: none. */
+  instructions?: string | undefined;
   /** Whether the answer should differ from an earlier one that repeated itself. */
   variety?: boolean | undefined;
   /** Default: that of a library. */
@@ -67,7 +69,7 @@ export function choicesOf(
     dtype,
     storeMisses,
     think: asked.think ?? settings.think,
-    systemPrompt: [settings.systemPrompt, strict].filter((text) => text !== '').join('\n\n'),
+    systemPrompt: [settings.systemPrompt, asked.instructions, strict].filter(Boolean).join('\n\n'),
     blends: model.blends && planner.blends(model, strategy, kind),
     topK: asked.topK ?? settings.topK,
     maxTokens: asked.maxTokens ?? settings.maxTokens,

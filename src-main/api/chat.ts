@@ -1,16 +1,21 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`>>;
+type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `${'chat' | 'projects'}.${string}`>>;
 
 export function chatHandlers({ chat, prefetcher }: Pick<App, 'chat' | 'prefetcher'>): ChatHandlers {
   return {
     'chat.list': ({ search }) => chat.list(search),
-    'chat.create': ({ options }) => chat.create(options),
+    'chat.create': ({ options, projectId }) => chat.create(options, projectId),
     'chat.get': ({ id }) => chat.get(id),
     'chat.rename': ({ id, title }) => chat.rename(id, title),
     'chat.setOptions': ({ id, options }) => chat.setOptions(id, options),
     'chat.setPinned': ({ id, pinned }) => chat.setPinned(id, pinned),
+    'chat.move': ({ id, projectId }) => chat.move(id, projectId),
+    'projects.list': () => chat.projects(),
+    'projects.create': (fields) => chat.createProject(fields),
+    'projects.change': (project) => chat.changeProject(project),
+    'projects.delete': ({ id }) => chat.deleteProject(id),
     'chat.drafts': () => chat.drafts(),
     'chat.setDraft': (draft) => chat.setDraft(draft),
     'chat.delete': ({ id }) => chat.delete(id),

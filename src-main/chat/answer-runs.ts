@@ -77,12 +77,18 @@ export class AnswerRuns {
   start(
     question: MessageRecord,
     answerId: number,
-    { options, mayGuess = false, variety = false }: { options: ConversationOptions } & RegenerateOptions,
+    {
+      options,
+      instructions,
+      mayGuess = false,
+      variety = false,
+    }: { options: ConversationOptions; instructions: string } & RegenerateOptions,
   ): void {
     const { clock, settings } = this.#options;
     const live = this.#newLive(question.conversationId, answerId, true);
     const stopwatch = new Stopwatch(clock);
-    const task = { live, question, options, mayGuess, variety, settings: settings.current, stopwatch };
+    const how = { options, instructions, mayGuess, variety };
+    const task = { live, question, ...how, settings: settings.current, stopwatch };
     const made = this.#withModel(this.#options, live, (model) => this.#options.answerer.answer(model, task));
     const done = made.then(
       (answer) => this.#end(live, answer),

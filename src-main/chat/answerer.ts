@@ -36,6 +36,8 @@ interface ContinueTask {
 
 interface AnswerTask extends Omit<ContinueTask, 'answer'> {
   question: MessageRecord;
+  /** Of the conversation's project, for the system prompt; '' if there are none. */
+  instructions: string;
   /** Whether to ask the model even if no passage was found. */
   mayGuess: boolean;
   /** Whether the answer should differ from an earlier one that repeated itself. */
@@ -60,11 +62,11 @@ export class Answerer {
 
   /** As AnswerMaker.answer. */
   async answer(active: NamedModel, task: AnswerTask): Promise<ConversationAnswer> {
-    const { live, question, stopwatch, settings, variety } = task;
+    const { live, question, stopwatch, settings, instructions, variety } = task;
     const { messages, passages, planner } = this.#options;
     const { model } = active;
     const { scope, ...own } = task.options;
-    const choices = choicesOf({ ...own, variety }, settings, model, planner);
+    const choices = choicesOf({ ...own, instructions, variety }, settings, model, planner);
     const wait = stopwatch.lap();
     const { turns, turnsLeftOut } = historyBefore(question, messages, model);
     const { signal } = live;

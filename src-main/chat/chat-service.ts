@@ -1,4 +1,5 @@
 import {
+  ConversationOptionsSchema,
   mayContinue,
   type AnswerStats,
   type Conversation,
@@ -9,6 +10,7 @@ import {
 } from '../../src-shared/contract/chat.ts';
 import type { ContextEstimate } from '../../src-shared/contract/context.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
+import type { Project, ProjectFields } from '../../src-shared/contract/projects.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -16,7 +18,7 @@ import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { QuarantinedDatabase } from '../platform/database.ts';
-import { rowId } from '../platform/ids.ts';
+import { idText, rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnswerMaker } from '../answering/answer.ts';
 import { Answerer } from './answerer.ts';
@@ -153,19 +155,23 @@ export class ChatService {
     return this.#store.list(search, (id) => this.#runs.busy(id));
   }
 
-  create(options: ConversationOptions): Conversation {
-    const id = this.#store.create(options);
+  /** Without options: those of the project. NOT_FOUND. */
+  create(options?: ConversationOptions, projectId: string | null = null): Conversation {
+    const project = projectId === null ? undefined : this.#store.projects.require(projectId);
+    const chosen = options ?? project?.options ?? ConversationOptionsSchema.parse({});
+    const id = this.#store.create(chosen, project ? Number(project.id) : null);
     this.#changed();
     return this.get(String(id));
   }
 
   /** NOT_FOUND. */
   get(id: string): Conversation {
-    const { leafId, ...conversation } = this.#require(id);
+    const { leafId, projectId, ...conversation } = this.#require(id);
     return {
       ...conversation,
       id: String(conversation.id),
-      leafId: leafId === null ? null : String(leafId),
+      leafId: idText(leafId),
+      projectId: idText(projectId),
       messages: this.#store.messages.all(conversation.id).map((message) => this.#shown(message)),
       residentTokens: this.#sessions.tokens(conversation.id),
     };
@@ -187,9 +193,38 @@ export class ChatService {
     this.#changed(id);
   }
 
+  /** Into a project, or out of any (null). NOT_FOUND. */
+  move(id: string, projectId: string | null): void {
+    const project = projectId === null ? null : Number(this.#store.projects.require(projectId).id);
+    this.#store.move(this.#require(id).id, project);
+    this.#changed(id);
+  }
+
+  projects(): Project[] {
+    return this.#store.projects.list();
+  }
+
+  createProject(fields: ProjectFields): Project {
+    const project = this.#store.projects.create(fields);
+    this.#changed();
+    return project;
+  }
+
+  /** NOT_FOUND. */
+  changeProject(project: Project): Project {
+    const changed = this.#store.projects.change(project);
+    this.#changed();
+    return changed;
+  }
+
+  /** Its conversations stay. NOT_FOUND. */
+  deleteProject(id: string): void {
+    this.#store.projects.delete(id);
+    this.#changed();
+  }
+
   drafts(): Draft[] {
-    const asText = (id: number | null): string | null => (id === null ? null : String(id));
-    return this.#store.drafts().map((draft) => ({ ...draft, conversationId: asText(draft.conversationId) }));
+    return this.#store.drafts().map((draft) => ({ ...draft, conversationId: idText(draft.conversationId) }));
   }
 
   /** null: the new conversation. */
@@ -309,8 +344,10 @@ export class ChatService {
       this.#store.setLeaf(conversationId, id);
       return id;
     });
-    const { options } = this.#store.require(conversationId);
-    this.#runs.start(question, answerId, { options, ...how });
+    const { options, projectId } = this.#store.require(conversationId);
+    const project = projectId === null ? undefined : this.#store.projects.require(String(projectId));
+    const { instructions = '' } = project ?? {};
+    this.#runs.start(question, answerId, { options, instructions, ...how });
     this.#changed(String(conversationId));
     return {
       conversationId: String(conversationId),

@@ -5,9 +5,10 @@ import {
 } from '../../src-shared/contract/chat.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { openOrSetAside, type Database, type QuarantinedDatabase } from '../platform/database.ts';
-import { notFound } from '../platform/ids.ts';
+import { idText, notFound } from '../platform/ids.ts';
 import { parseOr } from '../platform/parse-or.ts';
 import { MessageStore } from './messages.ts';
+import { ProjectStore } from './projects.ts';
 import { MIGRATIONS } from './schema.ts';
 import { indexedWords, matchesIn, snippetOf, wordsQuery } from './words.ts';
 
@@ -19,6 +20,7 @@ export interface ConversationRecord {
   options: ConversationOptions;
   leafId: number | null;
   pinned: boolean;
+  projectId: number | null;
 }
 
 type RawConversation = Omit<ConversationRecord, 'options' | 'pinned'> & { options: string; pinned: 0 | 1 };
@@ -28,6 +30,7 @@ type ListedRow = Pick<ConversationSummary, 'title' | 'updatedMs' | 'messages'> &
   lastText: string | null;
   thoughts: 0 | 1;
   pinned: 0 | 1;
+  projectId: number | null;
 };
 
 /** null: only the title matches. */
@@ -36,11 +39,13 @@ type FoundMessage = { id: number; text: string } | null;
 const KEPT_AFTER_DELETION_MS = 30 * 24 * 3600 * 1000;
 const TITLE_LENGTH = 80;
 
-const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, options, leaf_id AS leafId, pinned`;
+const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, options, leaf_id AS leafId, pinned,
+  project_id AS projectId`;
 
 /** Conversations on disk: one SQLite file, owned by one process. */
 export class ConversationStore {
   readonly messages: MessageStore;
+  readonly projects: ProjectStore;
   readonly #database: Database;
   readonly #clock: Clock;
 
@@ -48,6 +53,7 @@ export class ConversationStore {
     this.#database = database;
     this.#clock = clock;
     this.messages = new MessageStore(database, clock);
+    this.projects = new ProjectStore(database);
   }
 
   /** A file that cannot be read is set aside and replaced by an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
@@ -76,11 +82,11 @@ export class ConversationStore {
     return this.#database.transaction(work);
   }
 
-  create(options: ConversationOptions): number {
+  create(options: ConversationOptions, projectId: number | null): number {
     const now = this.#clock.wall();
-    const sql =
-      "INSERT INTO conversation (title, created_ms, updated_ms, options) VALUES ('', ?, ?, ?) RETURNING id";
-    return this.#database.value<number>(sql, now, now, JSON.stringify(options)) as number;
+    const sql = `INSERT INTO conversation (title, created_ms, updated_ms, options, project_id)
+      VALUES ('', ?, ?, ?, ?) RETURNING id`;
+    return this.#database.value<number>(sql, now, now, JSON.stringify(options), projectId) as number;
   }
 
   /** NOT_FOUND. */
@@ -102,7 +108,7 @@ export class ConversationStore {
     const found = query === '' ? undefined : this.#search(query);
     return this.#rows()
       .filter(({ id }) => !found || found.has(id))
-      .map(({ id, lastText, thoughts, pinned, ...row }) => {
+      .map(({ id, lastText, thoughts, pinned, projectId, ...row }) => {
         const message = found?.get(id) ?? null;
         const snippet = snippetOf(message?.text ?? lastText ?? '', search);
         const match = found
@@ -113,7 +119,7 @@ export class ConversationStore {
             }
           : null;
         const flags = { thoughts: thoughts === 1, pinned: pinned === 1, busy: busy(id) };
-        return { ...row, id: String(id), snippet, match, ...flags };
+        return { ...row, id: String(id), projectId: idText(projectId), snippet, match, ...flags };
       });
   }
 
@@ -129,6 +135,10 @@ export class ConversationStore {
 
   setPinned(id: number, pinned: boolean): void {
     this.#database.run('UPDATE conversation SET pinned = ? WHERE id = ?', pinned ? 1 : 0, id);
+  }
+
+  move(id: number, projectId: number | null): void {
+    this.#database.run('UPDATE conversation SET project_id = ? WHERE id = ?', projectId, id);
   }
 
   /** Texts by conversation; null: the new one. */
@@ -159,7 +169,8 @@ export class ConversationStore {
   }
 
   #rows(): ListedRow[] {
-    const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, c.pinned, substr(last.text, 1, 500) AS lastText,
+    const query = `SELECT c.id, c.title, c.updated_ms AS updatedMs, c.pinned,
+        c.project_id AS projectId, substr(last.text, 1, 500) AS lastText,
         (SELECT count(*) FROM message m WHERE m.conversation_id = c.id) AS messages,
         EXISTS (SELECT 1 FROM message m WHERE m.conversation_id = c.id AND m.thinking IS NOT NULL) AS thoughts
       FROM conversation c LEFT JOIN message last ON last.id = c.leaf_id

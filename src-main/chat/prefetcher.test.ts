@@ -50,6 +50,7 @@ function fixture({
       options: OPTIONS,
       leafId: 'a',
       pinned: false,
+      projectId: null,
       residentTokens: 0,
     },
     messages: [

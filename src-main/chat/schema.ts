@@ -54,4 +54,14 @@ export const MIGRATIONS = [
     text TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE project (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    instructions TEXT NOT NULL,
+    model_id TEXT,             -- NULL: any
+    options TEXT NOT NULL      -- JSON, as those of a conversation
+  ) STRICT;
+  ALTER TABLE conversation ADD COLUMN project_id INTEGER REFERENCES project(id) ON DELETE SET NULL;
+  `,
 ];

@@ -14,6 +14,11 @@ export function rowId(id: string, what: string): number {
   throw notFound(what);
 }
 
+/** A row's contract id. */
+export function idText(row: number | null): string | null {
+  return row === null ? null : String(row);
+}
+
 /** NOT_FOUND for an id without an item. */
 export function notFound(what: string): KvasirError {
   const list = LISTS[what];

@@ -26,7 +26,7 @@ export function useClient(): Client {
 /** Prefixes of the query names that each event invalidates. */
 const STALE: Partial<Record<EventTopic, readonly string[]>> = {
   'analysis.changed': ['analysis.list', 'analysis.get'],
-  'chat.changed': ['chat.'],
+  'chat.changed': ['chat.', 'projects.'],
   'library.changed': [
     'libraries.',
     'documents.',

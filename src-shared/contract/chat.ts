@@ -145,6 +145,8 @@ export const ConversationSchema = z.object({
   updatedMs: z.number(),
   options: ConversationOptionsSchema,
   pinned: z.boolean(),
+  /** null: none. */
+  projectId: IdSchema.nullable(),
   /** Every message of every branch, parents before children. */
   messages: z.array(MessageSchema),
   /** The last message of the visible branch. null: empty. */
@@ -173,6 +175,7 @@ const ConversationSummarySchema = z.object({
   /** Whether a model thought in it. */
   thoughts: z.boolean(),
   pinned: z.boolean(),
+  projectId: IdSchema.nullable(),
   busy: z.boolean(),
 });
 
@@ -210,7 +213,14 @@ export const chatContract = {
     z.object({ search: z.string().max(500).default('') }).prefault({}),
     z.array(ConversationSummarySchema),
   ),
-  'chat.create': procedure(z.object({ options: ConversationOptionsSchema.prefault({}) }), ConversationSchema),
+  /** Without options: those of the project. NOT_FOUND. */
+  'chat.create': procedure(
+    z.object({
+      options: ConversationOptionsSchema.optional(),
+      projectId: IdSchema.nullable().default(null),
+    }),
+    ConversationSchema,
+  ),
   'chat.get': procedure(ById, ConversationSchema),
   'chat.rename': procedure(
     z.object({ id: IdSchema, title: z.string().trim().min(1).max(200) }),
@@ -218,6 +228,8 @@ export const chatContract = {
   ),
   'chat.setOptions': procedure(z.object({ id: IdSchema, options: ConversationOptionsSchema }), NothingSchema),
   'chat.setPinned': procedure(z.object({ id: IdSchema, pinned: z.boolean() }), NothingSchema),
+  /** Into a project, or out of any. Its options stay. NOT_FOUND. */
+  'chat.move': procedure(z.object({ id: IdSchema, projectId: IdSchema.nullable() }), NothingSchema),
   'chat.drafts': procedure(NothingSchema, z.array(DraftSchema)),
   /** Stores a draft, so that it outlives window and core; '' removes it. */
   'chat.setDraft': procedure(DraftSchema, NothingSchema),

@@ -9,6 +9,7 @@ import { foundModelsContract } from './found-models.ts';
 import { hubContract } from './hub.ts';
 import { librariesContract } from './libraries.ts';
 import { modelsContract } from './models.ts';
+import { projectsContract } from './projects.ts';
 import { searchContract } from './search.ts';
 import { settingsContract } from './settings.ts';
 import { sharingContract } from './sharing.ts';
@@ -28,6 +29,7 @@ export const contract = {
   ...librariesContract,
   ...searchContract,
   ...chatContract,
+  ...projectsContract,
   ...cacheContract,
   ...sharingContract,
   ...calibrationContract,

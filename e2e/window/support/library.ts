@@ -4,13 +4,14 @@ import { expect, goTo } from './test.ts';
 /** Timeout for reading, splitting and precomputing on a busy machine. */
 export const QUEUE_MS = 240_000;
 
-/** Drops local files and folders onto the centre of the window, as a file manager would. */
-export async function dropInto(window: Page, paths: string[]): Promise<void> {
+/** Drops local files and folders onto the centre of the window, or of an element, as a file manager would. */
+export async function dropInto(window: Page, paths: string[], onto?: Locator): Promise<void> {
   const session = await window.context().newCDPSession(window);
-  const { width, height } = window.viewportSize() ?? { width: 800, height: 600 };
+  const all = { x: 0, y: 0, ...(window.viewportSize() ?? { width: 800, height: 600 }) };
+  const { x, y, width, height } = (await onto?.boundingBox()) ?? all;
   const data = { items: [], files: paths, dragOperationsMask: 1 };
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await session.send('Input.dispatchDragEvent', { type, x: width / 2, y: height / 2, data });
+    await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
   }
   await session.detach();
 }

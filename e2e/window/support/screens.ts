@@ -12,6 +12,11 @@ const LIBRARY_MENU = '[role=tablist] ~ button';
 /** Dialogs, by the buttons that open them. Nothing in them is confirmed. */
 const DIALOGS = [
   { name: 'help', path: '/', press: ['header button:has(.tabler-icon-keyboard)'] },
+  {
+    name: 'new project',
+    path: '/',
+    press: ['aside button:has(.tabler-icon-plus) >> nth=0', '[role=menuitem] >> nth=0'],
+  },
   { name: 'new library', path: '/library', press: ['button:has(.tabler-icon-plus)'] },
   { name: 'rename a library', path: '/library/1', press: [LIBRARY_MENU, '[role=menuitem] >> nth=2'] },
   { name: 'delete a library', path: '/library/1', press: [LIBRARY_MENU, '[role=menuitem] >> nth=3'] },

@@ -3,10 +3,11 @@ import { useViewportSize } from '@mantine/hooks';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useParams, useSearch } from 'wouter';
+import type { Project } from '../../../src-shared/contract/projects.ts';
 import { askedScope } from '../../ui/ask-address.ts';
 import type { ChatSlots } from './chat-slots.ts';
 import { ConversationView } from './ConversationView.tsx';
-import { NEW, NO_OPTIONS, setAttachments, useChatLayout, useChatState } from './chat-state.ts';
+import { NEW, setAttachments, startIn, useChatLayout, useChatState } from './chat-state.ts';
 import { HelpModal } from './HelpModal.tsx';
 import { useLiveFeed } from './live/live-store.ts';
 import { ReportPane, WidthToggle } from './report/ReportPane.tsx';
@@ -36,10 +37,10 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
 
   useAskedScope();
   const closeReport = (): void => void useChatState.setState({ report: null });
-  const startNew = (): void => {
+  const startNew = (project?: Project): void => {
     closeReport();
     setAttachments(NEW, () => []);
-    useChatState.setState(({ newOptions }) => ({ newOptions: { ...newOptions, scope: NO_OPTIONS.scope } }));
+    startIn(project);
     navigate('/');
     composer.current?.focus();
   };
@@ -47,16 +48,21 @@ export default function ChatScreen({ slots }: { slots: ChatSlots }) {
     list.show();
     requestAnimationFrame(() => searchInput.current?.focus());
   };
-  useChatKeys({ startNew, search, toggleList: list.toggle, focusComposer: () => composer.current?.focus() });
+  useChatKeys({
+    startNew: () => startNew(),
+    search,
+    toggleList: list.toggle,
+    focusComposer: () => composer.current?.focus(),
+  });
 
   const sidebar = (
     <Sidebar
       activeId={id}
       actions={actions}
       searchInput={searchInput}
-      onNew={() => {
+      onNew={(project) => {
         list.closeDrawer();
-        startNew();
+        startNew(project);
       }}
       onOpen={list.closeDrawer}
       onHide={list.toggle}
@@ -98,7 +104,7 @@ function useAskedScope(): void {
   useEffect(() => {
     const scope = askedScope(query);
     if (!scope) return;
-    useChatState.setState(({ newOptions }) => ({ newOptions: { ...newOptions, scope } }));
+    useChatState.setState(({ newOptions }) => ({ newOptions: { ...newOptions, scope }, newProjectId: null }));
     navigate('/', { replace: true });
   }, [query, navigate]);
 }

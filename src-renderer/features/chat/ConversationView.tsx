@@ -20,6 +20,7 @@ import { isUnfinished } from './live/live-answers.ts';
 import { useEnded, useReconciled } from './live/live-store.ts';
 import { Thread } from './thread/Thread.tsx';
 import { branchOf } from './thread/tree.ts';
+import { ProjectModel } from './projects/ProjectModel.tsx';
 import { ModelSwitch } from './ModelSwitch.tsx';
 import { ServerBadge } from './ServerBadge.tsx';
 import { useAsk } from './useAsk.ts';
@@ -59,6 +60,7 @@ export function ConversationView({
   const { t } = useTranslation('chat');
   const stateKey = id ?? NEW;
   const pending = useChatState((state) => state.pending[stateKey]);
+  const newProjectId = useChatState((state) => state.newProjectId);
   const newOptions = useChatState((state) => state.newOptions);
 
   const branch = conversation ? branchOf(conversation.messages, conversation.leafId) : [];
@@ -85,6 +87,7 @@ export function ConversationView({
   return (
     <section className={classes.conversation} data-print="" {...handlers}>
       <Header conversation={conversation} listShown={listShown} onShowList={onShowList} />
+      <ProjectModel projectId={conversation ? conversation.projectId : newProjectId} />
       {error ? (
         <Missing error={error} onRetry={() => void refetch()} />
       ) : isLoading ? (

@@ -1,6 +1,7 @@
 import { create } from 'zustand';
 import { createJSONStorage, persist } from 'zustand/middleware';
 import type { ConversationOptions } from '../../../src-shared/contract/chat.ts';
+import type { Project } from '../../../src-shared/contract/projects.ts';
 import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { ShownFailure } from '../../i18n/failures.ts';
 
@@ -30,6 +31,8 @@ interface ChatState {
   pending: Readonly<Record<string, PendingQuestion | undefined>>;
   /** Options of the conversation that does not exist yet. */
   newOptions: ConversationOptions;
+  /** Its project; null: none. */
+  newProjectId: string | null;
   /** The answer whose report is open; shown only in its own conversation. */
   report: { conversationId: string; answerId: string } | null;
   helpOpen: boolean;
@@ -43,6 +46,7 @@ const NOTHING = {
   attachments: {},
   pending: {},
   newOptions: NO_OPTIONS,
+  newProjectId: null,
   report: null,
   helpOpen: false,
 };
@@ -96,11 +100,29 @@ interface ChatLayout {
   /** In pixels. */
   reportWidth: number;
   reportWide: boolean;
+  /** Ids of projects whose conversations are not listed. */
+  closedProjects: readonly string[];
+}
+
+/** Lists the conversations of a project, or not. */
+export function setProjectOpen(id: string, open: boolean): void {
+  useChatLayout.setState(({ closedProjects }) => {
+    const others = closedProjects.filter((each) => each !== id);
+    return { closedProjects: open ? others : [...others, id] };
+  });
+}
+
+/** Starts a conversation with the project's scope and options, or with no scope. */
+export function startIn(project?: Project): void {
+  useChatState.setState(({ newOptions, newProjectId }) => ({
+    newProjectId: project?.id ?? null,
+    newOptions: project?.options ?? (newProjectId === null ? { ...newOptions, ...NO_OPTIONS } : NO_OPTIONS),
+  }));
 }
 
 /** Layout of the screen, persisted. */
 export const useChatLayout = create<ChatLayout>()(
-  persist((): ChatLayout => ({ sidebar: true, reportWidth: 560, reportWide: false }), {
+  persist((): ChatLayout => ({ sidebar: true, reportWidth: 560, reportWide: false, closedProjects: [] }), {
     name: 'kvasir-chat-layout',
   }),
 );

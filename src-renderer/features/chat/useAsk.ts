@@ -52,10 +52,10 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
   };
 
   const begin = async (): Promise<string> => {
-    const options = useChatState.getState().newOptions;
-    const conversation = await client.call('chat.create', { options });
+    const { newOptions: options, newProjectId: projectId } = useChatState.getState();
+    const conversation = await client.call('chat.create', { options, projectId });
     queries.setQueryData(['chat.get', { id: conversation.id }], conversation);
-    useChatState.setState({ newOptions: NO_OPTIONS });
+    useChatState.setState({ newOptions: NO_OPTIONS, newProjectId: null });
     return conversation.id;
   };
 

@@ -5,10 +5,9 @@ import { useCall, useClient } from '../../client/context.tsx';
 import { chosenFiles, filesBelow, type DropEntries, type FoundFile } from '../../ui/dropped-files.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { ownLibrary } from '../../ui/own-library.ts';
-import { useFormat } from '../../ui/useFormat.ts';
 import { useAskAddress } from './AddressForm.tsx';
 import { useAskPath } from './PathForm.tsx';
-import { upload } from '../../ui/uploads.ts';
+import { useUpload } from '../../ui/useUpload.ts';
 
 export interface AddDocuments {
   /** Whether the host has native file dialogs. */
@@ -24,9 +23,8 @@ export interface AddDocuments {
 export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments {
   const { t } = useTranslation(['library', 'common']);
   const client = useClient();
-  const format = useFormat();
+  const upload = useUpload();
   const { data: info } = useCall('app.info');
-  const { data: settings } = useCall('settings.get');
   const failed = (error: unknown): void => notifyFailure(error, t('common:error.title'));
   const askPath = useAskPath();
   const askAddress = useAskAddress();
@@ -52,10 +50,7 @@ export function useAddDocuments(library: LibraryInfo | undefined): AddDocuments 
   };
   const send = async (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): Promise<void> => {
     const to = await target();
-    if (!to) return;
-    const maxBytes = settings?.maxFileBytes ?? Number.POSITIVE_INFINITY;
-    const tooLarge = t('upload.tooLarge', { size: format.bytes(maxBytes) });
-    await upload({ client, library: to, files, maxBytes, tooLarge });
+    if (to) await upload(to, files);
   };
   const choose = async (kind: 'documents' | 'folder'): Promise<void> =>
     addPaths((await client.call('app.choosePaths', { kind })).paths);

@@ -34,7 +34,7 @@ export function OptionsButton({
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={t('options.title')} mah="min(72vh, 640px)" style={{ overflowY: 'auto' }}>
-        <OptionsForm options={options} onChange={onChange} />
+        <OptionsForm title={t('options.title')} options={options} onChange={onChange} />
       </Popover.Dropdown>
     </Popover>
   );

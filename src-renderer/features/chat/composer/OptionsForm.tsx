@@ -15,13 +15,13 @@ interface FormProps {
 }
 
 /** The options a conversation can override, basic ones first; unset options follow the settings. */
-export function OptionsForm({ options, onChange }: FormProps) {
+export function OptionsForm({ title, options, onChange }: FormProps & { title: string }) {
   const { t } = useTranslation('chat');
   const { data: settings } = useCall('settings.get');
   return (
     <Stack gap="md">
       <Group justify="space-between">
-        <Text fw={600}>{t('options.title')}</Text>
+        <Text fw={600}>{title}</Text>
         <Button size="compact-xs" variant="subtle" onClick={() => onChange(NO_OPTIONS)}>
           {t('options.reset')}
         </Button>

@@ -3,8 +3,7 @@ import { useCall, useClient } from '../../../client/context.tsx';
 import { shownFailure, type ShownFailure } from '../../../i18n/failures.ts';
 import { chosenFiles, filesBelow, type DropEntries, type FoundFile } from '../../../ui/dropped-files.ts';
 import { ownLibrary } from '../../../ui/own-library.ts';
-import { upload } from '../../../ui/uploads.ts';
-import { useFormat } from '../../../ui/useFormat.ts';
+import { useUpload } from '../../../ui/useUpload.ts';
 import { setAttachments } from '../chat-state.ts';
 
 /** Ids of the documents that were added, and the failures. */
@@ -31,11 +30,10 @@ let lastId = 0;
  * the conversation's scope. `onDocuments` receives their ids.
  */
 export function useAttach(stateKey: string, onDocuments: (ids: readonly string[]) => void): AttachActions {
-  const { t } = useTranslation(['chat', 'library']);
+  const { t } = useTranslation('chat');
   const client = useClient();
-  const format = useFormat();
+  const upload = useUpload();
   const { data: info } = useCall('app.info');
-  const { data: settings } = useCall('settings.get');
 
   const fromPaths = async (paths: string[]): Promise<AddResult> => {
     if (paths.length === 0) return { ids: [], failures: [] }; // e.g. a pasted picture, which is not a file
@@ -45,9 +43,7 @@ export function useAttach(stateKey: string, onDocuments: (ids: readonly string[]
   };
   const fromFiles = async (files: AsyncIterable<FoundFile> | Iterable<FoundFile>): Promise<AddResult> => {
     const library = await ownLibrary(client);
-    const maxBytes = settings?.maxFileBytes ?? Number.POSITIVE_INFINITY;
-    const tooLarge = t('library:upload.tooLarge', { size: format.bytes(maxBytes) });
-    const { documentIds, failed } = await upload({ client, library, files, maxBytes, tooLarge });
+    const { documentIds, failed } = await upload(library, files);
     return { ids: documentIds, failures: failed.map(({ path, failure }) => ({ name: path, failure })) };
   };
   const attach = async (names: readonly string[], add: () => Promise<AddResult>): Promise<void> => {

@@ -13,14 +13,19 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ConversationSummary } from '../../../../src-shared/contract/chat.ts';
+import type { Project } from '../../../../src-shared/contract/projects.ts';
 import { isComposing } from '../composer/keys.ts';
 import { Marked } from '../Marked.tsx';
+import { MoveItems } from '../projects/MoveItems.tsx';
+import type { ProjectActions } from '../projects/useProjectActions.tsx';
 import type { ConversationActions } from './useConversationActions.ts';
 import classes from './Sidebar.module.css';
 
 /** One conversation: title, last message, and a menu of actions. */
 export function ConversationRow({
   summary,
+  projects,
+  projectActions,
   active,
   tabStop,
   renaming,
@@ -30,6 +35,8 @@ export function ConversationRow({
   onOpen,
 }: {
   summary: ConversationSummary;
+  projects: readonly Project[];
+  projectActions: ProjectActions;
   active: boolean;
   /** Whether it is the tab stop; arrow keys reach the others. */
   tabStop: boolean;
@@ -76,6 +83,8 @@ export function ConversationRow({
       <RowMenu
         name={name}
         summary={summary}
+        projects={projects}
+        projectActions={projectActions}
         tabStop={tabStop}
         actions={actions}
         onRename={() => onRenaming(true)}
@@ -85,19 +94,24 @@ export function ConversationRow({
 }
 
 function RowMenu({
-  summary: { id, thoughts, pinned },
+  summary,
+  projects,
+  projectActions,
   name,
   tabStop,
   actions,
   onRename,
 }: {
   summary: ConversationSummary;
+  projects: readonly Project[];
+  projectActions: ProjectActions;
   name: string;
   tabStop: boolean;
   actions: ConversationActions;
   onRename: () => void;
 }) {
   const { t } = useTranslation(['chat', 'common']);
+  const { id, thoughts, pinned } = summary;
   return (
     <Menu position="bottom-end" withinPortal returnFocus={false}>
       <Menu.Target>
@@ -122,6 +136,7 @@ function RowMenu({
         >
           {t(pinned ? 'list.unpin' : 'list.pin')}
         </Menu.Item>
+        <MoveItems summary={summary} projects={projects} actions={projectActions} />
         <Menu.Item leftSection={<IconMarkdown size={15} />} onClick={() => actions.save(id, 'markdown')}>
           {t('list.exportMarkdown')}
         </Menu.Item>

@@ -3,11 +3,18 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconLayoutSidebarLeftCollapse, IconPencilPlus, IconSearch } from '@tabler/icons-react';
 import { useState, type RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Project } from '../../../../src-shared/contract/projects.ts';
 import { useCall } from '../../../client/context.tsx';
+import { DropHint } from '../../../ui/DropHint.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { useFileDrop } from '../../../ui/useFileDrop.ts';
+import { ProjectsBar } from '../projects/ProjectsBar.tsx';
+import { useProjectActions } from '../projects/useProjectActions.tsx';
 import { ConversationList } from './ConversationList.tsx';
 import type { ConversationActions } from './useConversationActions.ts';
 import classes from './Sidebar.module.css';
+
+const NO_PROJECTS: readonly Project[] = [];
 
 /** All conversations, searchable by content. */
 export function Sidebar({
@@ -21,7 +28,7 @@ export function Sidebar({
   activeId: string | undefined;
   actions: ConversationActions;
   searchInput: RefObject<HTMLInputElement | null>;
-  onNew: () => void;
+  onNew: (project?: Project) => void;
   onOpen: () => void;
   onHide: () => void;
 }) {
@@ -29,8 +36,11 @@ export function Sidebar({
   const [search, setSearch] = useState('');
   const [settled] = useDebouncedValue(search.trim(), 150);
   const { data, error, refetch } = useCall('chat.list', { search: settled }, { keepPrevious: true });
+  const { data: projects = NO_PROJECTS } = useCall('projects.list');
+  const projectActions = useProjectActions(onNew);
+  const { over, handlers } = useFileDrop(projectActions.drop);
   return (
-    <aside className={classes.sidebar} aria-label={t('list.label')}>
+    <aside className={classes.sidebar} aria-label={t('list.label')} {...handlers}>
       <div className={classes.head}>
         <TextInput
           ref={searchInput}
@@ -53,7 +63,7 @@ export function Sidebar({
           }}
         />
         <Tooltip label={t('list.new')}>
-          <ActionIcon size={34} variant="light" aria-label={t('list.new')} onClick={onNew}>
+          <ActionIcon size={34} variant="light" aria-label={t('list.new')} onClick={() => onNew()}>
             <IconPencilPlus size={18} />
           </ActionIcon>
         </Tooltip>
@@ -63,15 +73,24 @@ export function Sidebar({
           </ActionIcon>
         </Tooltip>
       </div>
+      <ProjectsBar actions={projectActions} />
       {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
-      {data && data.length > 0 && (
-        <ConversationList summaries={data} activeId={activeId} actions={actions} onOpen={onOpen} />
+      {data && (data.length > 0 || (settled === '' && projects.length > 0)) && (
+        <ConversationList
+          summaries={data}
+          projects={settled === '' ? projects : NO_PROJECTS}
+          activeId={activeId}
+          actions={actions}
+          projectActions={projectActions}
+          onOpen={onOpen}
+        />
       )}
       {data?.length === 0 && (
         <p className={classes.none}>
           {settled === '' ? t('list.none') : t('list.noMatch', { search: settled })}
         </p>
       )}
+      {over && <DropHint title={t('projects.drop')} text={t('projects.dropText')} />}
     </aside>
   );
 }

@@ -1,0 +1,98 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import { temporaryFolder } from './support/app.ts';
+import { violationsIn } from './support/axe.ts';
+import { ask, sourcesOf, startConversation } from './support/chat.ts';
+import { dropInto } from './support/library.ts';
+import { call, expect, test } from './support/test.ts';
+
+const LEASE = '# Lease of the zebra barn\n\nThe zebra barn is let to Ada Dahl for 4,250 euros a year.\n';
+const QUESTION = 'Who rents the zebra barn?';
+
+test('a folder dropped on the list becomes a project, which is edited and deleted by keys', async ({
+  sharedWindow: window,
+}) => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder.path, 'Zebra papers'));
+  writeFileSync(join(folder.path, 'Zebra papers', 'lease.md'), LEASE);
+  await startConversation(window);
+  await dropInto(window, [join(folder.path, 'Zebra papers')], listOf(window));
+  await expect(groupOf(window, 'Zebra papers')).toContainText('0');
+  await expect(window.getByRole('list', { name: 'Only about' })).toContainText('Zebra papers');
+  const documents = () => call(window, 'documents.list', { search: 'zebra', limit: 9 });
+  await expect.poll(documents).toMatchObject({ items: [{ phase: 'ready' }] });
+  const answer = await ask(window, QUESTION);
+  await expect(sourcesOf(answer).first()).toContainText('zebra barn');
+  await expect(groupOf(window, 'Zebra papers')).toContainText('1');
+
+  await test.step('F2 edits it', async () => {
+    await groupOf(window, 'Zebra papers').press('F2');
+    const dialog = window.getByRole('dialog', { name: 'Edit project' });
+    expect(await violationsIn(window)).toEqual([]);
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Barns');
+    await dialog.getByRole('textbox', { name: 'Instructions' }).fill('Answer in one sentence.');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toBeHidden();
+    expect(await call(window, 'projects.list', {})).toMatchObject([
+      { name: 'Barns', instructions: 'Answer in one sentence.', options: { scope: { documentIds: [] } } },
+    ]);
+  });
+
+  const conversation = listOf(window).getByRole('link', { name: QUESTION });
+  await test.step('arrow keys close and open its group', async () => {
+    await groupOf(window, 'Barns').press('ArrowLeft');
+    await expect(conversation).toBeHidden();
+    await groupOf(window, 'Barns').press('ArrowRight');
+    await groupOf(window, 'Barns').press('ArrowDown');
+    await expect(conversation).toBeFocused();
+  });
+
+  await test.step('a conversation is moved out and in', async () => {
+    const move = async (where: string): Promise<void> => {
+      await listOf(window)
+        .getByRole('button', { name: `Actions for “${QUESTION}”` })
+        .click();
+      await window.getByRole('menuitem', { name: 'Move to project' }).click();
+      await window.getByRole('menuitem', { name: where }).click();
+    };
+    await move('Out of “Barns”');
+    await expect(groupOf(window, 'Barns')).toContainText('0');
+    await move('Barns');
+    await expect(groupOf(window, 'Barns')).toContainText('1');
+  });
+
+  await test.step('Delete asks, and keeps the conversation', async () => {
+    await groupOf(window, 'Barns').press('Delete');
+    await window.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await expect(groupOf(window, 'Barns')).toHaveCount(0);
+    await expect(conversation).toBeVisible();
+  });
+  folder.remove();
+});
+
+test('a project offers its model while another one is in use', async ({ window }) => {
+  const [demo] = (await call(window, 'models.list', {})) as { id: string; path: string }[];
+  const folder = temporaryFolder();
+  copyFileSync(demo?.path ?? '', join(folder.path, 'other.gguf'));
+  const path = join(folder.path, 'other.gguf');
+  const other = (await call(window, 'models.import', { path })) as { id: string };
+  await call(window, 'models.rename', { id: other.id, name: 'Other model' });
+  await call(window, 'projects.create', { name: 'Of another model', modelId: other.id });
+  await listOf(window).getByRole('button', { name: 'New conversation in “Of another model”' }).click();
+  const offer = window.getByRole('note').filter({ hasText: 'uses Other model' });
+  await offer.getByRole('button', { name: 'Switch' }).click();
+  await window.getByRole('dialog').getByRole('button', { name: 'Use this model' }).click();
+  await expect(offer).toBeHidden();
+  await expect(window.getByRole('button', { name: /^Chat model: .*Other model/ })).toBeVisible();
+  folder.remove();
+});
+
+function listOf(window: Page): Locator {
+  return window.getByRole('complementary', { name: 'Conversations' });
+}
+
+/** The row of a project, which opens and closes the group of its conversations. */
+function groupOf(window: Page, name: string): Locator {
+  return listOf(window).getByRole('button', { name: new RegExp(`^${name} \\d+$`) });
+}

@@ -1,0 +1,31 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
+import { useCall } from '../../../client/context.tsx';
+import { useActivate } from '../../../ui/useActivate.tsx';
+
+/** Offers to switch to the model of a conversation's project while another one is in use. */
+export function ProjectModel({ projectId }: { projectId: string | null }) {
+  const { data: projects = [] } = useCall('projects.list');
+  const { data: models = [] } = useCall('models.list');
+  const project = projects.find(({ id }) => id === projectId);
+  const model = models.find(({ id }) => id === project?.modelId);
+  const usable = model && model.unsupportedReason === '' && !['missing', 'loading'].includes(model.state);
+  if (!project || !usable || model.active) return null;
+  return <Offer name={project.name} model={model} />;
+}
+
+function Offer({ name, model }: { name: string; model: ModelEntry }) {
+  const { t } = useTranslation('chat');
+  const { activate, busy } = useActivate(model);
+  return (
+    <Alert mx="md" my="xs" py={6} role="note" data-on="screen">
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm">{t('projects.otherModel', { name, model: model.name })}</Text>
+        <Button size="compact-sm" variant="light" loading={busy} onClick={() => void activate()}>
+          {t('projects.switch')}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
