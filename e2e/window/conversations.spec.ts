@@ -32,7 +32,7 @@ test('conversations are pinned, found by a message, copied and printed; drafts a
 
   await test.step('one answer is printed alone, and a conversation by a key', async () => {
     await window.evaluate(() => {
-      window.print = () => {
+      globalThis.print = () => {
         const marked = [...document.querySelectorAll('[data-print]')];
         document.title = marked.map(({ tagName }) => tagName).join(' ');
         dispatchEvent(new Event('afterprint'));
