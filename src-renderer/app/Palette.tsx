@@ -76,13 +76,13 @@ function useFound(query: string): SpotlightActionGroupData[] {
     },
     {
       group: t('palette.conversations'),
-      actions: (conversations ?? []).slice(0, OFFERED).map(({ id, title, snippet }) => ({
+      actions: (conversations ?? []).slice(0, OFFERED).map(({ id, title, snippet, match }) => ({
         id: `conversation-${id}`,
         label: title === '' ? t('palette.untitled') : title,
         description: snippet,
         keywords,
         leftSection: <IconMessage size={18} aria-hidden />,
-        onClick: () => navigate(`/chat/${encodeURIComponent(id)}`),
+        onClick: () => navigate(match?.messageId ? `/chat/${id}?message=${match.messageId}` : `/chat/${id}`),
       })),
     },
   ].filter(({ actions }) => actions.length > 0);

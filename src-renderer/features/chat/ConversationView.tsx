@@ -1,10 +1,17 @@
 import { ActionIcon, Loader, Tooltip } from '@mantine/core';
-import { IconKeyboard, IconLayoutSidebarLeftExpand, IconMessageOff, IconPrinter } from '@tabler/icons-react';
+import {
+  IconFolder,
+  IconKeyboard,
+  IconLayoutSidebarLeftExpand,
+  IconMessageOff,
+  IconPrinter,
+} from '@tabler/icons-react';
 import { useEffect, useState, type RefObject } from 'react';
 import type { ShownFailure } from '../../i18n/failures.ts';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useSearch } from 'wouter';
 import type { Conversation } from '../../../src-shared/contract/chat.ts';
+import type { Project } from '../../../src-shared/contract/projects.ts';
 import { useCall } from '../../client/context.tsx';
 import { DropHint } from '../../ui/DropHint.tsx';
 import { EmptyState } from '../../ui/EmptyState.tsx';
@@ -61,6 +68,9 @@ export function ConversationView({
   const stateKey = id ?? NEW;
   const pending = useChatState((state) => state.pending[stateKey]);
   const newProjectId = useChatState((state) => state.newProjectId);
+  const projectId = conversation ? conversation.projectId : newProjectId;
+  const { data: projects } = useCall('projects.list');
+  const project = projects?.find((each) => each.id === projectId);
   const newOptions = useChatState((state) => state.newOptions);
 
   const branch = conversation ? branchOf(conversation.messages, conversation.leafId) : [];
@@ -86,8 +96,8 @@ export function ConversationView({
   const { over, handlers } = useFileDrop(attach.drop);
   return (
     <section className={classes.conversation} data-print="" {...handlers}>
-      <Header conversation={conversation} listShown={listShown} onShowList={onShowList} />
-      <ProjectModel projectId={conversation ? conversation.projectId : newProjectId} />
+      <Header conversation={conversation} project={project} listShown={listShown} onShowList={onShowList} />
+      {project && <ProjectModel project={project} />}
       {error ? (
         <Missing error={error} onRetry={() => void refetch()} />
       ) : isLoading ? (
@@ -132,10 +142,12 @@ export function ConversationView({
 
 function Header({
   conversation,
+  project,
   listShown,
   onShowList,
 }: {
   conversation: Conversation | undefined;
+  project: Project | undefined;
   listShown: boolean;
   onShowList: () => void;
 }) {
@@ -150,6 +162,12 @@ function Header({
             <IconLayoutSidebarLeftExpand size={19} />
           </ActionIcon>
         </Tooltip>
+      )}
+      {project && (
+        <span className={classes.project} title={t('projects.title')}>
+          <IconFolder size={16} aria-hidden />
+          <span>{project.name}</span>
+        </span>
       )}
       <h1 className={classes.title}>{conversation?.title || t('thread.untitled')}</h1>
       <ServerBadge />

@@ -1,17 +1,16 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ModelEntry } from '../../../../src-shared/contract/models.ts';
+import type { Project } from '../../../../src-shared/contract/projects.ts';
 import { useCall } from '../../../client/context.tsx';
 import { useActivate } from '../../../ui/useActivate.tsx';
 
 /** Offers to switch to the model of a conversation's project while another one is in use. */
-export function ProjectModel({ projectId }: { projectId: string | null }) {
-  const { data: projects = [] } = useCall('projects.list');
+export function ProjectModel({ project }: { project: Project }) {
   const { data: models = [] } = useCall('models.list');
-  const project = projects.find(({ id }) => id === projectId);
-  const model = models.find(({ id }) => id === project?.modelId);
+  const model = models.find(({ id }) => id === project.modelId);
   const usable = model && model.unsupportedReason === '' && !['missing', 'loading'].includes(model.state);
-  if (!project || !usable || model.active) return null;
+  if (!usable || model.active) return null;
   return <Offer name={project.name} model={model} />;
 }
 

@@ -102,7 +102,12 @@ export function ConversationList({
         {virtual.getVirtualItems().map(({ key, index, start, size }) => {
           const row = rows[index];
           return (
-            <li key={key} data-index={index} style={{ transform: `translateY(${start}px)`, height: size }}>
+            <li
+              key={key}
+              data-index={index}
+              data-nested={row?.kind === 'item' && row.nested}
+              style={{ transform: `translateY(${start}px)`, height: size }}
+            >
               {row?.kind === 'heading' && <span className={classes.heading}>{t(`list.${row.group}`)}</span>}
               {row?.kind === 'project' && (
                 <ProjectRow

@@ -5,7 +5,7 @@ type Group = 'pinned' | 'today' | 'yesterday' | 'week' | 'older';
 export type Row =
   | { kind: 'heading'; group: Group }
   | { kind: 'project'; project: Project; open: boolean; count: number }
-  | { kind: 'item'; summary: ConversationSummary };
+  | { kind: 'item'; summary: ConversationSummary; nested: boolean };
 
 interface Grouping {
   nowMs: number;
@@ -26,7 +26,7 @@ export function rowsOf(
     const own = summaries.filter(isIn(project.id));
     const open = !closed.includes(project.id);
     const row: Row = { kind: 'project', project, open, count: own.length };
-    return [row, ...(open ? own.toSorted(byTime).map(itemOf) : [])];
+    return [row, ...(open ? own.toSorted(byTime).map((summary) => itemOf(summary, true)) : [])];
   });
   return [
     ...byAge(summaries.filter(isPinned), nowMs),
@@ -48,8 +48,8 @@ function byTime(a: ConversationSummary, b: ConversationSummary): number {
   return b.updatedMs - a.updatedMs;
 }
 
-function itemOf(summary: ConversationSummary): Row {
-  return { kind: 'item', summary };
+function itemOf(summary: ConversationSummary, nested: boolean): Row {
+  return { kind: 'item', summary, nested };
 }
 
 function byAge(summaries: readonly ConversationSummary[], nowMs: number): Row[] {
@@ -59,7 +59,7 @@ function byAge(summaries: readonly ConversationSummary[], nowMs: number): Row[] 
     const group = summary.pinned ? 'pinned' : ageOf(summary.updatedMs, nowMs);
     if (group !== last) rows.push({ kind: 'heading', group });
     last = group;
-    rows.push(itemOf(summary));
+    rows.push(itemOf(summary, false));
   }
   return rows;
 }

@@ -48,7 +48,8 @@ export function Thread({
     const found = target && content.current?.querySelector<HTMLElement>(`[data-message="${target}"]`);
     if (!found) return;
     toElement(found);
-    found.focus({ preventScroll: true });
+    // The composer takes the focus when it appears.
+    requestAnimationFrame(() => found.focus({ preventScroll: true }));
     found.animate([{ background: 'var(--kv-highlight)' }, { background: 'transparent' }], 2000);
     onTarget();
   });
