@@ -1,4 +1,4 @@
-import type { Citation } from './contract/chat.ts';
+import type { Citation, CitedSentence } from './contract/chat.ts';
 
 /** Words of a list of sources, in the reader's language. */
 export interface SourceWords {
@@ -16,6 +16,17 @@ export function sourceList(citations: readonly Citation[], words: SourceWords): 
     return `${index + 1}. ${oneLine(title)} (\`${path}\`, ${place})${said === '' ? '' : `: “${said}”`}`;
   };
   return [words.title, '', ...citations.map(line)].join('\n');
+}
+
+/** An answer's text with the numbers of its sources after each sentence: "She lives in Oslo. [1]". */
+export function citedText(text: string, sentences: readonly CitedSentence[] = []): string {
+  let [cited, from] = ['', 0];
+  for (const { end, sources } of sentences) {
+    const numbers = new Set(sources.map(({ citation }) => citation + 1));
+    cited += [text.slice(from, end), ...[...numbers].sort((a, b) => a - b).map((n) => `[${n}]`)].join(' ');
+    from = end;
+  }
+  return cited + text.slice(from);
 }
 
 export function oneLine(text: string): string {

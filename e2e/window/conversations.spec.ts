@@ -15,7 +15,7 @@ test('conversations are pinned, found by a message, copied and printed; drafts a
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await answer.getByRole('button', { name: 'Copy answer with its sources' }).click();
     const copied = await window.evaluate(() => navigator.clipboard.readText());
-    expect(copied).toMatch(/\n\nSources:\n\n1\. .+\(`.+`, /);
+    expect(copied).toMatch(/ \[\d\][^]*\n\nSources:\n\n1\. .+\(`.+`, /);
   });
 
   await test.step('on paper there is only the conversation, with its sources', async () => {

@@ -1,5 +1,5 @@
 import type { Conversation, Message } from '../../src-shared/contract/chat.ts';
-import { oneLine, sourceList, type SourceWords } from '../../src-shared/source-list.ts';
+import { citedText, oneLine, sourceList, type SourceWords } from '../../src-shared/source-list.ts';
 import { fileName, quoted } from '../platform/markdown.ts';
 
 const WORDS: SourceWords = {
@@ -57,7 +57,7 @@ function toMarkdown(conversation: Conversation): string {
 
 function answerBlocks({ text, thinking, state, failure, notices, citations, stats }: Message): string[] {
   const blocks = thinking ? ['*Thought:*', quoted(thinking.text)] : [];
-  if (text !== '') blocks.push(text);
+  if (text !== '') blocks.push(citedText(text, stats?.sentences));
   if (state === 'stopped') blocks.push('*Stopped here.*');
   if (failure) blocks.push(`*Failed: ${failure.message}*`);
   blocks.push(...notices.map(({ message }) => `> ${message}`));

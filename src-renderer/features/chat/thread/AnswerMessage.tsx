@@ -3,7 +3,7 @@ import { IconPrinter, IconQuote, IconRefresh } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { mayContinue, type Message } from '../../../../src-shared/contract/chat.ts';
-import { sourceList } from '../../../../src-shared/source-list.ts';
+import { citedText, sourceList } from '../../../../src-shared/source-list.ts';
 import { MarkdownBlocks } from '../../../ui/markdown/Markdown.tsx';
 import { lex } from '../../../ui/markdown/tokens.ts';
 import { print } from '../../../ui/print.ts';
@@ -92,7 +92,7 @@ export function AnswerMessage({
               {message.text !== '' && <CopyAction text={message.text} label={t('message.copy')} />}
               {message.text !== '' && message.citations.length > 0 && (
                 <CopyAction
-                  text={`${message.text}\n\n${sourceList(message.citations, sourceWords)}`}
+                  text={`${citedText(message.text, message.stats?.sentences)}\n\n${sourceList(message.citations, sourceWords)}`}
                   label={t('message.copyCited')}
                   icon={<IconQuote size={16} />}
                 />

@@ -1,0 +1,30 @@
+import { ask, QUESTION } from './support/chat.ts';
+import { call, test } from './support/test.ts';
+
+test('shots', async ({ window }) => {
+  await ask(window, QUESTION);
+  await call(window, 'projects.create', { name: 'Leases and contracts of the harbour', instructions: 'Short.' });
+  const { id } = (await call(window, 'projects.create', { name: 'Polaris' })) as { id: string };
+  await call(window, 'chat.move', { id: '1', projectId: id });
+  await window.waitForTimeout(800);
+  await window.screenshot({ path: '/tmp/gp-1.png' });
+  await window.getByRole('button', { name: 'Actions for project “Polaris”' }).click();
+  await window.getByRole('menuitem', { name: 'Edit project' }).click();
+  await window.waitForTimeout(800);
+  await window.screenshot({ path: '/tmp/gp-2.png' });
+  await window.keyboard.press('Escape');
+  await window.getByRole('textbox', { name: 'Search conversations' }).fill('polar');
+  await window.waitForTimeout(800);
+  await window.screenshot({ path: '/tmp/gp-3.png' });
+  await window.getByRole('button', { name: 'Clear' }).click();
+  await window.getByRole('button', { name: `Actions for “${QUESTION}”` }).click();
+  await window.getByRole('menuitem', { name: 'Move to project' }).hover();
+  await window.waitForTimeout(800);
+  await window.screenshot({ path: '/tmp/gp-4.png' });
+  await window.keyboard.press('Escape');
+  await window.keyboard.press('Escape');
+  await window.emulateMedia({ media: 'print' });
+  await window.screenshot({ path: '/tmp/gp-5.png', fullPage: true });
+  const pdf = await window.pdf().catch(() => undefined);
+  if (pdf) (await import('node:fs')).writeFileSync('/tmp/gp.pdf', pdf);
+});
