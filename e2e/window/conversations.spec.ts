@@ -24,6 +24,7 @@ test('conversations are pinned, found by a message, copied and printed; drafts a
     await expect(answer).toBeVisible();
     await expect(window.getByRole('navigation', { name: 'Main' })).toBeHidden();
     await expect(listOf(window)).toBeHidden();
+    await expect(window.getByText('Now try your own documents')).toBeHidden();
     await expect(window.getByRole('textbox', { name: 'Your question' })).toBeHidden();
     await expect(window.getByRole('button')).toHaveCount(0);
     await window.emulateMedia({ media: null });

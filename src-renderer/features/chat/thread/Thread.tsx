@@ -90,7 +90,7 @@ export function Thread({
               }}
             />
           )}
-          {footer}
+          <div data-on="screen">{footer}</div>
         </div>
       </div>
       {!atEnd && (
