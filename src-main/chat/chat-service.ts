@@ -256,11 +256,12 @@ export class ChatService {
   }
 
   /** As ContextEstimates.estimate; NOT_FOUND. */
-  estimate({ conversationId, ...draft }: ParsedInputOf<'chat.estimate'>): Promise<ContextEstimate | null> {
-    return this.#estimates.estimate(
-      draft,
-      conversationId === null ? undefined : this.#require(conversationId),
-    );
+  estimate(asked: ParsedInputOf<'chat.estimate'>): Promise<ContextEstimate | null> {
+    const { conversationId, projectId = null, ...draft } = asked;
+    const conversation = conversationId === null ? undefined : this.#require(conversationId);
+    const project = conversation ? idText(conversation.projectId) : projectId;
+    const instructions = this.#instructionsOf(project);
+    return this.#estimates.estimate({ ...draft, instructions }, conversation);
   }
 
   /** Asks again: the new answer is added next to the old one. `mayGuess`: even where no passage matches. */
@@ -345,8 +346,7 @@ export class ChatService {
       return id;
     });
     const { options, projectId } = this.#store.require(conversationId);
-    const project = projectId === null ? undefined : this.#store.projects.require(String(projectId));
-    const { instructions = '' } = project ?? {};
+    const instructions = this.#instructionsOf(idText(projectId));
     this.#runs.start(question, answerId, { options, instructions, ...how });
     this.#changed(String(conversationId));
     return {
@@ -354,6 +354,10 @@ export class ChatService {
       questionId: String(question.id),
       answerId: String(answerId),
     };
+  }
+
+  #instructionsOf(projectId: string | null): string {
+    return projectId === null ? '' : this.#store.projects.require(projectId).instructions;
   }
 
   #require(id: string) {

@@ -24,7 +24,8 @@ interface EstimatesOptions extends Pick<Core, 'gate' | 'settings'> {
   planner: Planner;
 }
 
-type Draft = Pick<ParsedInputOf<'chat.estimate'>, 'text' | 'options'>;
+/** `instructions`: of the project; '' if there are none. */
+type Draft = Pick<ParsedInputOf<'chat.estimate'>, 'text' | 'options'> & { instructions: string };
 
 /** Estimates what a question that is being typed would read, and when its answer would begin: one at a time. */
 export class ContextEstimates {
@@ -47,7 +48,7 @@ export class ContextEstimates {
   }
 
   async #estimate(
-    { text, options: { scope, ...asked } }: Draft,
+    { text, instructions, options: { scope, ...asked } }: Draft,
     conversation: ConversationRecord | undefined,
     signal: AbortSignal,
   ): Promise<ContextEstimate | null> {
@@ -55,7 +56,7 @@ export class ContextEstimates {
     const model = models.active?.model;
     const question = text.trim();
     if (!model || (question === '' && scope.documentIds.length === 0)) return null;
-    const choices = choicesOf(asked, settings.current, model, planner);
+    const choices = choicesOf({ ...asked, instructions }, settings.current, model, planner);
     const { turns } = historyBefore({ parentId: conversation?.leafId ?? null }, messages, model);
     const request = conversationContext({ model, question, scope, choices, signal }, turns);
     const { kind, passages: found } = await maker.choose(request);

@@ -39,6 +39,23 @@ test('changed instructions apply from the next question on', async () => {
   expect(second).not.toContain('one sentence');
 });
 
+test('estimates count the instructions, before the conversation exists too', async () => {
+  const { chat } = await fixture();
+  const project = chat.createProject({
+    ...FIELDS,
+    options: { scope: { libraryIds: [], documentIds: ['10'] } },
+  });
+  const { id, options } = chat.create(undefined, project.id);
+  const draft = { options, text: 'Where does Mara live?' };
+  const tokens = async (asked: { conversationId: string | null; projectId?: string }) =>
+    (await chat.estimate({ ...draft, ...asked }))!.promptTokens;
+  const own = await tokens({ conversationId: id });
+  expect(await tokens({ conversationId: null, projectId: project.id })).toBe(own);
+  chat.move(id, null);
+  expect(await tokens({ conversationId: id })).toBeLessThan(own);
+  expect(await tokens({ conversationId: null })).toBeLessThan(own);
+});
+
 test('the beginning of its prompts is exported, to be stored', async () => {
   const { chat, ask, model } = await fixture();
   const exported = vi.spyOn(model, 'exportPrefix');

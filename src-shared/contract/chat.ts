@@ -260,6 +260,8 @@ export const chatContract = {
   'chat.estimate': procedure(
     z.object({
       conversationId: IdSchema.nullable(),
+      /** Of a conversation that does not exist yet. */
+      projectId: IdSchema.nullable().optional(),
       options: ConversationOptionsSchema.prefault({}),
       text: z.string().max(100_000),
     }),

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { ConversationOptions } from '../../../../src-shared/contract/chat.ts';
 import type { ContextEstimate } from '../../../../src-shared/contract/context.ts';
 import { useCall } from '../../../client/context.tsx';
+import { useChatState } from '../chat-state.ts';
 import { useFormat } from '../../../ui/useFormat.ts';
 
 /** Debounce: text that is still being typed is not a question yet. */
@@ -15,10 +16,11 @@ export function useReadingEstimate(
   text: string,
 ): string {
   const [draft] = useDebouncedValue(text, PAUSE_MS);
+  const projectId = useChatState((state) => state.newProjectId);
   const asksNothing = draft === '' && options.scope.documentIds.length === 0;
   const { data } = useCall(
     'chat.estimate',
-    { conversationId, options, text: draft },
+    { conversationId, projectId, options, text: draft },
     { enabled: !asksNothing, keepPrevious: true },
   );
   return useEstimateWords(asksNothing || (text === '' && draft !== '') ? null : (data ?? null));
