@@ -79,13 +79,13 @@ test('a conversation can be renamed, found, exported, deleted and brought back',
   await list.getByRole('textbox', { name: 'New name' }).fill('Polaris');
   await window.keyboard.press('Enter');
   await list.getByRole('textbox', { name: 'Search conversations' }).fill('polaris');
-  await expect(list.getByText('Polaris', { exact: true })).toBeVisible();
+  await expect(list.getByRole('link', { name: /^Polaris/ })).toBeVisible();
 
   await list.getByRole('button', { name: 'Actions for “Polaris”' }).click();
   await window.getByRole('menuitem', { name: 'Delete' }).click();
-  await expect(list.getByText('Polaris', { exact: true })).toBeHidden();
+  await expect(list.getByRole('link', { name: /^Polaris/ })).toBeHidden();
   await window.getByRole('button', { name: 'Undo' }).click();
-  await expect(list.getByText('Polaris', { exact: true })).toBeVisible();
+  await expect(list.getByRole('link', { name: /^Polaris/ })).toBeVisible();
 });
 
 test('an answer survives the end of the window and of the app', async ({ window, app, dataDir, context }) => {
