@@ -1,10 +1,5 @@
 /** OpenAI's own client with the real server and the demo model. */
-import OpenAI, {
-  AuthenticationError,
-  BadRequestError,
-  NotFoundError,
-  UnprocessableEntityError,
-} from 'openai';
+import OpenAI, { AuthenticationError, BadRequestError, NotFoundError } from 'openai';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { all, DEMO, KEY, LIBRARY, sampleApi } from './support/api-server.ts';
 
@@ -280,9 +275,10 @@ describe('a library', () => {
     });
   });
 
-  test('does not guess', async () => {
+  test('reads what it has where nothing matches', async () => {
     const nothing = { role: 'user', content: 'Xyzzy plugh?' } as const;
-    await expect(chat([nothing], { model: LIBRARY })).rejects.toThrow(UnprocessableEntityError);
+    const { citations = [] } = (await chat([nothing], { model: LIBRARY })) as { citations?: object[] };
+    expect(citations.length).toBeGreaterThan(0);
   });
 });
 

@@ -141,7 +141,7 @@ describe('OpenAI’s client', () => {
     const strict = {
       name: 'f',
       strict: true,
-      parameters: { type: 'object', properties: { a: { not: {} } } },
+      parameters: { type: 'object', properties: { a: { uniqueItems: true } } },
     };
     const tools = [{ type: 'function', function: strict }] as OpenAI.ChatCompletionTool[];
     const request = { ...asked, model, tools };

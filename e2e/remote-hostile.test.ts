@@ -116,7 +116,7 @@ test('thoughts are shown as thoughts in either format, and are not sent back', a
   expect(apart).toMatchObject({ text: 'Riga.', thinking: { text: 'Let me see.' } });
   const within = await thinks((response) => stream(response, ['<think>Hm', 'm.</think>', '\n\nRiga.']));
   expect(within).toMatchObject({ text: 'Riga.', thinking: { text: 'Hmm.' } });
-  const sent = server.heard[1]?.body.messages ?? [];
+  const sent = server.heard.at(-1)?.body.messages ?? [];
   expect(sent.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   expect(sent[1]?.content).toBe('Riga.');
 });
