@@ -51,7 +51,7 @@ test.describe('a model that thinks without end', () => {
     await window.getByRole('button', { name: 'Stop answering' }).click();
     await expect(answer.getByRole('button', { name: /^Thought for .* tokens?$/ })).toBeVisible();
     await expect(answer).toContainText('Stopped. The text so far is kept.');
-    await expect(answer.getByRole('button', { name: 'Copy answer' })).toHaveCount(0);
+    await expect(answer.getByRole('button', { name: 'Copy answer', exact: true })).toHaveCount(0);
     await expect(answer.getByRole('button', { name: 'Continue' })).toBeVisible();
   });
 });
@@ -85,7 +85,7 @@ test('a thought that is kept stands folded above its answer, and is not copied w
     await expect(answer.getByRole('region', { name: 'Model’s thoughts' })).toHaveText(thinking.text);
     await fold.press('Enter');
     await expect(answer).not.toContainText('Where does it run?');
-    await answer.getByRole('button', { name: 'Copy answer' }).click();
+    await answer.getByRole('button', { name: 'Copy answer', exact: true }).click();
     const copied = await reopened.evaluate(() => navigator.clipboard.readText());
     expect(copied).not.toBe('');
     expect(copied).not.toContain('Where does it run?');
