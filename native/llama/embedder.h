@@ -38,8 +38,8 @@ class Embedder {
     int threads() const { return threads_.most(); }
     double load_ms() const { return load_ms_; }
 
-    // For embedding models: [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED (polled
-    // within each text), MODEL_CHANGED; BAD_ARGUMENT for a reranker.
+    // For embedding models: [texts][dimension], each row of length 1, or zeros for a text without tokens. ABORTED
+    // (polled within each text), MODEL_CHANGED; BAD_ARGUMENT for a reranker.
     std::vector<float> embed(const std::vector<std::string> & texts, const std::atomic<bool> * abort);
     // For rerankers: how likely each text answers the query, 0 to 1. A text is truncated so that both fit the context,
     // and a query that would take more than half of it. ABORTED (polled within each text), MODEL_CHANGED;
