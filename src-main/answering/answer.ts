@@ -59,6 +59,9 @@ export async function readAnswer(
   throw new Error('an answer ended without its last event');
 }
 
+/** A follow-up whose rewriting takes longer is searched with the words of earlier questions. */
+const LONGEST_REWRITING_MS = 5000;
+
 /** The single way to make an answer: retrieve passages, lay out the prompt, process it, generate. */
 export class AnswerMaker {
   readonly #options: AnswerMakerOptions;
@@ -82,7 +85,12 @@ export class AnswerMaker {
    * What a question reads. `asked`: for a model to rewrite a follow-up, call within the gate then; absent: it is not rewritten. ABORTED.
    */
   choose(request: ContextRequest, asked?: Omit<TableQuestion, 'question'>): Promise<ChosenContext> {
-    const write = asked && ((prompt: string, grammar: string) => this.#write(asked, prompt, grammar));
+    const write =
+      asked &&
+      ((prompt: string, grammar: string) => {
+        const signals = [AbortSignal.timeout(LONGEST_REWRITING_MS), ...(asked.signal ? [asked.signal] : [])];
+        return this.#write({ ...asked, signal: AbortSignal.any(signals) }, prompt, grammar);
+      });
     const onFailed = (error: unknown): void =>
       this.#options.log?.debug('follow-up-not-rewritten', { error: String(error) });
     return chooseContext(request, { ...this.#options, write, onFailed });
