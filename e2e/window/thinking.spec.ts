@@ -6,6 +6,7 @@ import { withMetadata } from '../support/gguf-metadata.ts';
 import { startApp } from './support/app.ts';
 import { ANSWER_MS, answers, ask, QUESTION, startConversation } from './support/chat.ts';
 import { importModel, useImported } from './support/models.ts';
+import { createLibrary } from './support/library.ts';
 import { expect, goTo, openWindow, test } from './support/test.ts';
 
 const LONGEST = 16_000;
@@ -35,10 +36,18 @@ test.describe('a model that thinks without end', () => {
     withMetadata(randomModel({ arch: 'llama', ...shape, seed: 3 }), path, { without: key, values });
     await importModel(window, path);
     await useImported(window);
+    await createLibrary(window, 'Empty shelf');
     await goTo(window, 'Chat');
     const field = window.getByRole('textbox', { name: 'Your question' });
+    await field.pressSequentially('@empty');
+    await expect(window.getByRole('option', { name: /^Empty shelf/ })).toHaveAttribute(
+      'aria-selected',
+      'true',
+    );
+    await field.press('Enter');
     await field.fill('xylophone zeitgeist?');
     await field.press('Enter');
+    await window.getByRole('button', { name: /own knowledge/ }).click({ timeout: ANSWER_MS });
 
     const answer = answers(window);
     const fold = answer.getByRole('button', { name: /^Thinking…/ });
