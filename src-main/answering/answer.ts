@@ -88,8 +88,8 @@ export class AnswerMaker {
     const write =
       asked &&
       ((prompt: string, grammar: string) => {
-        const signals = [AbortSignal.timeout(LONGEST_REWRITING_MS), ...(asked.signal ? [asked.signal] : [])];
-        return this.#write({ ...asked, signal: AbortSignal.any(signals) }, prompt, grammar);
+        const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(LONGEST_REWRITING_MS)]);
+        return this.#write({ ...asked, signal }, prompt, grammar);
       });
     const onFailed = (error: unknown): void =>
       this.#options.log?.debug('follow-up-not-rewritten', { error: String(error) });
