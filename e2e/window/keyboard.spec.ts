@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { temporaryFolder } from './support/app.ts';
-import { answers, ANSWER_MS, documentsRead, pressForReport, QUESTION, stripOf } from './support/chat.ts';
+import { answers, ANSWER_MS, documentsRead, QUESTION, stripOf } from './support/chat.ts';
 import { documentsOf, libraryDone } from './support/library.ts';
 import { runCommand } from './support/palette.ts';
 import { expect, test } from './support/test.ts';
@@ -22,7 +22,8 @@ test('from the first question to a library of one’s own without a mouse', asyn
 
   await test.step('the report opens and closes', async () => {
     const panel = window.getByRole('complementary', { name: 'Fusion report' });
-    await pressForReport(window, panel);
+    await keys.press('Control+.');
+    await expect(panel).toBeVisible();
     await keys.press('Escape');
     await expect(panel).toBeHidden();
     await tabTo(window, (element) => /\d sources?$/.test(element.textContent));

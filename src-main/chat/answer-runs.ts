@@ -199,9 +199,11 @@ export class AnswerRuns {
     const { messages, sessions, events, log } = this.#options;
     live.end();
     let { state, failure } = end;
+    let hasReport = false;
     try {
       messages.finish(live.answerId, end);
       if (report) messages.saveReport(live.answerId, report);
+      hasReport = report !== undefined;
     } catch (error) {
       log.error('answer-not-saved', { error: traceOf(error) });
       state = 'failed';
@@ -212,7 +214,7 @@ export class AnswerRuns {
     if (!this.working) sessions.trim(); // the next one may have its session already
     const conversationId = String(live.conversationId);
     const ids = { conversationId, answerId: String(live.answerId) };
-    events.emit('chat.done', { ...ids, state, failure, stats: end.stats });
+    events.emit('chat.done', { ...ids, state, failure, stats: end.stats, hasReport });
     events.emit('chat.changed', { conversationId });
   }
 }

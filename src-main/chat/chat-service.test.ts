@@ -31,7 +31,8 @@ describe('one question', () => {
     const text = ofTopic(events, 'chat.text').map(({ payload }) => payload);
     expect(text.map((event) => event.text).join('')).toBe(answer.text);
     expect(text.every(({ offset }, i) => offset === text.slice(0, i).map((event) => event.text).join('').length)).toBe(true); // prettier-ignore
-    expect(ofTopic(events, 'chat.done')[0]?.payload).toMatchObject({ state: 'done', answerId: answer.id });
+    const [done] = ofTopic(events, 'chat.done');
+    expect(done?.payload).toMatchObject({ state: 'done', answerId: answer.id, hasReport: true });
     expect(store.leases).toBe(0);
   });
 

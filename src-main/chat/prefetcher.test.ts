@@ -171,7 +171,8 @@ test('takes no more of the memory than its share', async () => {
 
 test('after an answer: the neighbours of what it found, and what it just did not find', async () => {
   const { prefetcher, events, inRam } = fixture();
-  const done = { conversationId: '1', answerId: 'a', state: 'done', failure: null, stats: null } as const;
+  const ids = { conversationId: '1', answerId: 'a' };
+  const done = { ...ids, state: 'done', failure: null, stats: null, hasReport: false } as const;
   events.emit('chat.done', done);
   await prefetcher.idle();
   expect(inRam).toEqual([3, 5]);

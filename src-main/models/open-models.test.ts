@@ -678,7 +678,7 @@ test('how fast the model in use writes is kept from answers that are long enough
   const kept = [4, 64, 70].map((answerTokens) => {
     const stats = { answerTokens, tokensPerSecond: answerTokens } as AnswerStats;
     const answer = { conversationId: 'c', answerId: 'a', state: 'done', failure: null } as const;
-    events.emit('chat.done', { ...answer, stats });
+    events.emit('chat.done', { ...answer, stats, hasReport: false });
     return known.get('demo').writtenPerSecond;
   });
   expect(kept).toEqual([null, 64, 64]);

@@ -35,6 +35,7 @@ export const events = {
     state: z.enum(['done', 'stopped', 'failed']),
     failure: FailureSchema.nullable(),
     stats: AnswerStatsSchema.nullable(),
+    hasReport: z.boolean(),
   }),
   /** Prompts processed for a comparison, and in total; the current one counts in part. */
   'compare.progress': z.object({ answerId: IdSchema, done: z.number(), total: z.int() }),

@@ -56,14 +56,6 @@ export function stripOf(within: Locator | Page): Locator {
   return within.getByRole('group', { name: 'Answer statistics' });
 }
 
-/** Opens the report of the last answer by its key, which does nothing until the report is stored. */
-export async function pressForReport(window: Page, shown: Locator): Promise<void> {
-  await expect(async () => {
-    if (!(await shown.isVisible())) await window.keyboard.press('Control+.');
-    await expect(shown).toBeVisible({ timeout: 10_000 });
-  }).toPass();
-}
-
 /** Expands the sources and statistics below an answer, once available. */
 export async function unfold(within: Locator | Page): Promise<void> {
   const strip = stripOf(within);

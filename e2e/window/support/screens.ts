@@ -1,5 +1,4 @@
 import type { Locator, Page } from '@playwright/test';
-import { pressForReport } from './chat.ts';
 import { expect } from './test.ts';
 
 /** Screens of the app, located without text of any language. */
@@ -105,7 +104,8 @@ async function openReport(window: Page): Promise<void> {
   await openAnswer(window);
   // Without the strip below the answer there is no report to open by keyboard yet.
   await expect(window.locator('main article').last().getByRole('group').first()).toBeVisible();
-  await pressForReport(window, window.locator('main canvas').first());
+  await window.keyboard.press('Control+.');
+  await expect(window.locator('main canvas').first()).toBeVisible();
 }
 
 async function openComparison(window: Page): Promise<void> {

@@ -79,7 +79,8 @@ export function ConversationView({
   const busy = last?.role === 'assistant' && isUnfinished(last) && !ended;
   const lastQuestion = branch.findLast(({ message }) => message.role === 'user')?.message;
   const lastAnswer = branch.findLast(({ message }) => message.role === 'assistant')?.message;
-  useConversationKeys({ id, busy, lastAnswer, asking });
+  const hasReport = ended?.hasReport ?? lastAnswer?.hasReport ?? false;
+  useConversationKeys({ id, busy, lastAnswer, hasReport, asking });
 
   const [, navigate] = useLocation();
   const target = new URLSearchParams(useSearch()).get('message') ?? undefined;

@@ -11,17 +11,20 @@ export function useConversationKeys({
   id,
   busy,
   lastAnswer,
+  hasReport,
   asking,
 }: {
   /** undefined: the conversation does not exist yet. */
   id: string | undefined;
   busy: boolean;
   lastAnswer: Message | undefined;
+  /** Of the last answer. */
+  hasReport: boolean;
   asking: AskActions;
 }): void {
   const { t } = useTranslation('chat');
   const report = (): void => {
-    if (id !== undefined && lastAnswer?.hasReport) toggleReport(id, lastAnswer.id);
+    if (id !== undefined && lastAnswer && hasReport) toggleReport(id, lastAnswer.id);
   };
   // Overlays (menu, dialog, report) handle Escape first and stop its propagation.
   const escape = (): void => {
@@ -45,7 +48,7 @@ export function useConversationKeys({
       run: () => void asking.regenerate(lastAnswer),
     });
   }
-  if (lastAnswer?.hasReport) {
+  if (hasReport) {
     commands.push({ id: 'chat-report', label: t('help.report'), keys: KEYS.report, run: report });
   }
   if (lastAnswer) {

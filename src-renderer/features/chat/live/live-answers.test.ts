@@ -98,15 +98,19 @@ test('the shown message goes through its phases', () => {
   see({ topic: 'chat.citations', payload: { ...OF, citations: [] } });
   see({ topic: 'chat.progress', payload: { ...OF, done: 1, total: 4, secondsLeft: 2 } });
   see(text(0, 'Hi'));
-  see({ topic: 'chat.done', payload: { ...OF, state: 'stopped', failure: null, stats: null } });
+  see({
+    topic: 'chat.done',
+    payload: { ...OF, state: 'stopped', failure: null, stats: null, hasReport: false },
+  });
   expect(states).toEqual(['waiting', 'waiting', 'prefilling', 'streaming', 'stopped']);
 });
 
 test('what the core keeps wins once it is finished, and the live answer is forgotten', () => {
   let answers = withEvents(NONE, [
     text(0, 'Hi'),
-    { topic: 'chat.done', payload: { ...OF, state: 'done', failure: null, stats: null } },
+    { topic: 'chat.done', payload: { ...OF, state: 'done', failure: null, stats: null, hasReport: true } },
   ]);
+  expect(current(message(), answers.get('a')).hasReport).toBe(true);
   const kept = message({ state: 'done', text: 'Hi there' });
   expect(current(kept, answers.get('a')).text).toBe('Hi there');
   answers = withMessages(answers, 'c', [kept]);

@@ -28,6 +28,7 @@ export interface LiveAnswer {
     state: 'done' | 'stopped' | 'failed';
     failure: Failure | null;
     stats: AnswerStats | null;
+    hasReport: boolean;
   } | null;
   /** Text was missed; the conversation must be queried again. */
   readonly incomplete: boolean;
@@ -95,8 +96,8 @@ function withEvent(
     case 'chat.thinking':
       return withThought(answer, event.payload);
     case 'chat.done': {
-      const { state, failure, stats } = event.payload;
-      return { ...answer, ended: { state, failure, stats } };
+      const { state, failure, stats, hasReport } = event.payload;
+      return { ...answer, ended: { state, failure, stats, hasReport } };
     }
   }
 }
@@ -172,6 +173,7 @@ export function current(message: Message, live: LiveAnswer | undefined): Message
     state: live.ended?.state ?? (writes ? 'streaming' : live.progress ? 'prefilling' : message.state),
     failure: live.ended?.failure ?? message.failure,
     stats: live.ended?.stats ?? message.stats,
+    hasReport: live.ended?.hasReport ?? message.hasReport,
     citations: live.citations ? [...live.citations] : message.citations,
     notices: live.notices.length > message.notices.length ? [...live.notices] : message.notices,
   };

@@ -74,7 +74,7 @@ export function useLiveAnswer(answerId: string): LiveAnswer | undefined {
   return useLiveStore(({ answers }) => answers.get(answerId));
 }
 
-/** Whether events show that an answer has ended. */
-export function useEnded(answerId: string | undefined): boolean {
-  return useLiveStore(({ answers }) => Boolean(answerId !== undefined && answers.get(answerId)?.ended));
+/** How an answer ended, once events say so. */
+export function useEnded(answerId: string | undefined): LiveAnswer['ended'] {
+  return useLiveStore(({ answers }) => answers.get(answerId ?? '')?.ended ?? null);
 }
