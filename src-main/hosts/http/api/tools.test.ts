@@ -1,4 +1,4 @@
-/** Tools over the three wire formats, with a model that says what it is told to. */
+/** Tools in each wire format, with a fake model that writes a given text. */
 import { expect, test } from 'vitest';
 import type { RemotePiece, RemoteRequest } from '../../../models/sources/servers/client.ts';
 import { CHAT_TEMPLATES, TOOL_TEMPLATE } from '../../../testing/chat-templates.ts';
@@ -96,7 +96,7 @@ test('responses have items and events', async () => {
     name?: string;
     arguments?: string;
   }
-  interface Told {
+  interface ResponseEvent {
     type: string;
     delta?: string;
     arguments?: string;
@@ -108,7 +108,9 @@ test('responses have items and events', async () => {
   ];
   const { output } = await json<{ output: Item[] }>(calling().post(RESPONSES.path, RESPONSES.body));
   expect(output).toEqual(items);
-  const told = await events<Told>(calling().post(RESPONSES.path, { ...RESPONSES.body, stream: true }));
+  const told = await events<ResponseEvent>(
+    calling().post(RESPONSES.path, { ...RESPONSES.body, stream: true }),
+  );
   expect(told.at(-1)?.response?.output).toEqual(items);
   const deltas = told.filter(({ type }) => type === 'response.function_call_arguments.delta');
   expect(deltas.map(({ delta }) => delta).join('')).toBe(ARGUMENTS.join(''));
@@ -123,7 +125,7 @@ test('Anthropic’s messages have blocks, whose input comes in pieces', async ()
     name?: string;
     input?: object;
   }
-  interface Told {
+  interface MessageEvent {
     type: string;
     index?: number;
     content_block?: Block;
@@ -138,7 +140,7 @@ test('Anthropic’s messages have blocks, whose input comes in pieces', async ()
     expect.objectContaining({ type: 'tool_use', name: 'weather', input: { city: 'Oslo' } }),
     expect.objectContaining({ type: 'tool_use', name: 'weather', input: { city: 'Porto' } }),
   ]);
-  const told = await events<Told>(calling().post(MESSAGES.path, { ...MESSAGES.body, stream: true }));
+  const told = await events<MessageEvent>(calling().post(MESSAGES.path, { ...MESSAGES.body, stream: true }));
   const begun = told.flatMap(({ content_block: block }) => block ?? []);
   expect(begun.map(({ type }) => type)).toEqual(['text', 'tool_use', 'tool_use']);
   expect(begun[1]?.input).toEqual({});
@@ -148,12 +150,12 @@ test('Anthropic’s messages have blocks, whose input comes in pieces', async ()
 });
 
 test('Ollama’s messages have whole calls, at the end of a stream', async () => {
-  interface Told {
+  interface Line {
     message: { content: string; tool_calls?: object[] };
     done_reason?: string;
   }
   const calls = ['Oslo', 'Porto'].map((city) => ({ function: { name: 'weather', arguments: { city } } }));
-  const whole = await json<Told>(calling().post(OLLAMA.path, OLLAMA.body));
+  const whole = await json<Line>(calling().post(OLLAMA.path, OLLAMA.body));
   expect([whole.message, whole.done_reason]).toEqual([
     { role: 'assistant', content: 'I look.', tool_calls: calls },
     'stop',
@@ -162,7 +164,7 @@ test('Ollama’s messages have whole calls, at the end of a stream', async () =>
   const told = lines
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Told);
+    .map((line) => JSON.parse(line) as Line);
   expect(told.map(({ message }) => message.content).join('')).toBe('I look.');
   expect(told.flatMap(({ message }) => message.tool_calls ?? [])).toEqual(calls);
 });

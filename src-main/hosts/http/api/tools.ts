@@ -117,6 +117,15 @@ export function toolRequest({ tools, choice, parallel }: SentTools): ToolRequest
   };
 }
 
+/** The arguments of a call as an object: {} where the answer ended within them. */
+export function argumentsOf(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
 export function callTold({ id, ...called }: ToolCall): z.infer<typeof CallSchema> {
   return { id, type: 'function', function: called };
 }

@@ -4,6 +4,7 @@ import type { CompletionDelta, CompletionResult } from '../../../../completions/
 import type { ToolCallDelta } from '../../../../answering/tools.ts';
 import type { Citation, CitedSentence } from '../../../../../src-shared/contract/chat.ts';
 import { sentenceUrl } from '../annotations.ts';
+import { argumentsOf } from '../tools.ts';
 import type { EventSender } from '../events.ts';
 import { citationsOf, howMade } from '../request-fields.ts';
 import { citablesOf, type Citable, type SentPrompt } from './prompt.ts';
@@ -47,7 +48,7 @@ export class MessageBlocks {
 
   end(): void {
     const last = this.blocks.at(-1);
-    if (last?.type === 'tool_use' && this.#isOpen) last.input = inputOf(this.#input);
+    if (last?.type === 'tool_use' && this.#isOpen) last.input = argumentsOf(this.#input);
     this.#input = '';
     if (this.#isOpen) this.#tell('content_block_stop', {});
     this.#isOpen = false;
@@ -74,15 +75,6 @@ export class MessageBlocks {
 
   #tell(type: string, fields: object): void {
     this.#send?.({ type, index: this.blocks.length - 1, ...fields }, type);
-  }
-}
-
-/** {} where the answer ended within the arguments. */
-function inputOf(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return {};
   }
 }
 

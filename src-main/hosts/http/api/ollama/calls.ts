@@ -1,17 +1,11 @@
 import type { ToolCall } from '../../../../answering/tools.ts';
+import { argumentsOf } from '../tools.ts';
 import type { ChatRequest } from './schemas.ts';
 
 type Message = ChatRequest['messages'][number];
 
-/** A call, with its arguments as an object: {} where the answer ended within them. */
 export function callTold({ name, arguments: text }: ToolCall) {
-  let args: Record<string, unknown> = {};
-  try {
-    args = JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    // Incomplete.
-  }
-  return { function: { name, arguments: args } };
+  return { function: { name, arguments: argumentsOf(text) } };
 }
 
 /** Messages with the ids that calls and results have in OpenAI's form: a result answers the first open call of its tool, or of any. */
