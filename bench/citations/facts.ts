@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { z } from 'zod';
 import type { Range } from '../../src-shared/contract/common.ts';
+import { OWN, OwnSchema } from '../quality/sets.ts';
 import { sentencesOf } from '../../src-main/answering/citing/sentences.ts';
 
 /** A passage as a prompt places it. */
@@ -31,26 +30,9 @@ export interface CitedAnswer {
   facts: AnswerFact[];
 }
 
-const WorldsSchema = z.array(
-  z.object({
-    passages: z.array(z.string()),
-    questions: z.array(
-      z.object({
-        kind: z.string(),
-        question: z.string(),
-        answers: z.array(z.string()),
-        fact: z.string(),
-        needs: z.array(z.number()),
-      }),
-    ),
-  }),
-);
-
-const WORLDS = join(import.meta.dirname, '..', 'quality', 'sets', 'worlds.json');
-
 /** The held-out worlds of bench:quality, whose passages that hold an answer are known. */
 export function worlds(): CitedAnswer[] {
-  return WorldsSchema.parse(JSON.parse(readFileSync(WORLDS, 'utf8'))).flatMap((world) => {
+  return OwnSchema.parse(JSON.parse(readFileSync(OWN, 'utf8'))).flatMap((world) => {
     const passages = titled(world.passages);
     return world.questions.map(({ kind, question, answers: [answer = ''], fact, needs }) => {
       const facts = factsOf({ kind, answer, fact }, passages, needs);

@@ -7,7 +7,8 @@ import { readPublished } from './published-sets.ts';
 import type { Question, QuestionSet } from './question.ts';
 import type { ScoreName } from './scores.ts';
 
-const OwnSchema = z.array(
+/** The form of our own sets. */
+export const OwnSchema = z.array(
   z.object({
     passages: z.array(z.string()),
     questions: z.array(
@@ -23,7 +24,7 @@ const OwnSchema = z.array(
 );
 
 /** The set included with Kvasir: held-out worlds, generated as described in resources/models/kvasir-demo.md. */
-const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
+export const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
 const OWN_TOKENS = 48;
 const OWN_NOTHING = 'the passages do not say';
 const OWN_SCORES: readonly ScoreName[] = ['added', 'f1', 'exact', 'rougeL'];
