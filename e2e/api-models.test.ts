@@ -7,17 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { randomModel } from '../tools/random-model/random-model.ts';
 import { makeModel, removeDir, tempDir } from './cli-support.ts';
 import { endApi, KEY, serveApi, useModel, type ApiServer } from './support/api-server.ts';
-
-const BERT = {
-  arch: 'bert',
-  layers: 2,
-  embd: 64,
-  heads: 4,
-  'kv-heads': 4,
-  'head-dim': 16,
-  ff: 128,
-  vocab: 256,
-};
+import { BERT } from './support/small-bert.ts';
 
 let dir: string;
 let server: ApiServer;

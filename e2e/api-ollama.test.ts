@@ -5,17 +5,8 @@ import { randomModel } from '../tools/random-model/random-model.ts';
 import { removeDir, tempDir } from './cli-support.ts';
 import { all, DEMO, endApi, KEY, LIBRARY, serveApi, useModel, type ApiServer } from './support/api-server.ts';
 import { readyData } from './support/ready-data.ts';
+import { BERT } from './support/small-bert.ts';
 
-const BERT = {
-  arch: 'bert',
-  layers: 2,
-  embd: 64,
-  heads: 4,
-  'kv-heads': 4,
-  'head-dim': 16,
-  ff: 128,
-  vocab: 256,
-};
 const QUESTION = 'Mara Lind works in the Oslo office.\n\nQuestion: Where does Mara Lind work?';
 const GREEDY = { temperature: 0, num_predict: 24 };
 

@@ -62,7 +62,7 @@ test('a copy is in the data folder', async () => {
   );
 });
 
-test('unknown names and files are refused, and what is known is told', async () => {
+test('unknown names and files are refused with a list of the known ones', async () => {
   const unknown = await model('use', 'none');
   expectFailure(unknown, 'NOT_FOUND');
   expect(unknown.stderr).toContain(JSON.stringify(DEMO));

@@ -5,17 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Engine } from '../src-main/engine/engine.ts';
 import { randomModel } from '../tools/random-model/random-model.ts';
 import { removeDir, tempDir } from './cli-support.ts';
+import { BERT } from './support/small-bert.ts';
 
-const BERT = {
-  arch: 'bert',
-  layers: 2,
-  embd: 64,
-  heads: 4,
-  'kv-heads': 4,
-  'head-dim': 16,
-  ff: 128,
-  vocab: 256,
-};
 /** GGUF stores the value's type between key and value. */
 const TYPE_BYTES = 4;
 
