@@ -18,7 +18,7 @@ import { refersBack, searchText, type PastQuestion } from './follow-up.ts';
 const LONG = Array.from({ length: 12 }, (_, i) => `Part ${i} tells of ship ${'abcdefghijkl'.charAt(i)}1.`);
 const TEXTS = { 'log.md': LONG, 'mara.md': 'Mara Lind lives in Oslo.', 'tea.md': 'Tea is free.' };
 
-interface Asked {
+interface Situation {
   earlier?: PastQuestion[];
   documentIds?: string[];
   contextTokens?: number;
@@ -29,7 +29,7 @@ interface Asked {
 
 async function choose(
   question: string,
-  { earlier = [], documentIds = [], contextTokens = 4096, parameterCount, writes }: Asked = {},
+  { earlier = [], documentIds = [], contextTokens = 4096, parameterCount, writes }: Situation = {},
 ) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-context-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

@@ -100,7 +100,7 @@ function chosenOf(
 }
 
 /** What a search found. */
-interface Found {
+interface SearchOutcome {
   search: string;
   passages: FoundPassage[];
   /** Whether one of them answers the question, by the words it contains. */
@@ -122,7 +122,7 @@ class Context {
   }
 
   /** ABORTED. */
-  async search(search: string): Promise<Found> {
+  async search(search: string): Promise<SearchOutcome> {
     const { question, scope, choices, signal } = this.#request;
     const { retrieval, passages: library } = this.#parts;
     const { chunks } = await retrieval.find(search, { scope, topK: choices.topK, signal });
