@@ -136,7 +136,7 @@ test('a page is made once for the window and its frame, and again when the file 
   expect((await views.page(input)).html).toContain('News');
 });
 
-test('a file that has changed since it was read is told from one that was only touched', async () => {
+test('a changed file is distinguished from one that was only touched', async () => {
   const { fixture, views, idOf } = await opened();
   const id = idOf('page.html');
   const file = join(fixture.root, 'page.html');

@@ -8,7 +8,7 @@
 namespace kvasir {
 
 namespace {
-// Numbers of drafts in a step: few, since each has a graph and a time of its own.
+// Numbers of drafts in a step: few, since each needs its own graph and its own measured time.
 constexpr std::array kCounts{1, 2, 4, 8, DecodeBatch::kMostRows - 1};
 constexpr int kAlways = 8;
 constexpr double kLeastGain = 1.05;  // for inexact estimates

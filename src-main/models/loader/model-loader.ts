@@ -28,7 +28,7 @@ interface ModelLoaderOptions extends Core {
   registry: ModelRegistry;
 }
 
-/** The settings with the ids of the models that search uses, and how search goes on without one. */
+/** By role: the setting with the model's id, and what its absence means for search. */
 const SEARCH_SETTINGS = {
   embedding: { key: 'embeddingModel', without: 'so search goes by words alone' },
   reranker: { key: 'rerankModel', without: 'so search results keep their order' },
