@@ -1,6 +1,6 @@
 /** Two processes on one data folder: the first runs the second one's command. Real processes, engine and demo model. */
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -41,7 +41,12 @@ beforeAll(() => {
 afterAll(() => removeDir(dir));
 
 async function owner(data: string): Promise<WindowServer> {
-  if (!existsSync(data)) await readyData(data);
+  if (!existsSync(data)) {
+    await readyData(data);
+    // Kvasir stops a model that repeats itself; these sampling options prevent repetition.
+    const varied = { temperature: 2, repeatPenalty: 2, topK: 0, topP: 1, minP: 0 };
+    writeFileSync(join(data, 'settings.json'), JSON.stringify({ sampling: { [model]: varied } }));
+  }
   const served = await serve(data);
   onTestFinished(() => void served.child.kill('SIGKILL'));
   return served;
