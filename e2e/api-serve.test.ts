@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { readHostFile } from '../src-main/hosts/guests/host-file.ts';
+import { readHostFile } from '../src-main/hosts/client/host-file.ts';
 import { expectFailure, removeDir, ROOT, runCli, tempDir } from './cli-support.ts';
 import { DEMO, endApi, KEY, LIBRARY, serveApi, type ApiServer } from './support/api-server.ts';
 import { readyData } from './support/ready-data.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { readHostFile } from '../src-main/hosts/guests/host-file.ts';
+import { readHostFile } from '../src-main/hosts/client/host-file.ts';
 import {
   DOCUMENTS,
   expectFailure,
@@ -258,19 +258,22 @@ describe.skipIf(!BUILT)('next to a window', () => {
     const { socket: path, token } = readHostFile(data)!;
     if (process.platform !== 'win32')
       for (const file of [path, join(data, 'host.json')]) expect(statSync(file).mode & 0o077).toBe(0);
-    const start = {
-      type: 'start',
-      argv: ['node', 'kvasir', 'cache', 'ls'],
-      cwd: dir,
-      color: false,
-      display: false,
-    };
-    const facts = { stdin: { isTTY: false }, stdout: { isTTY: false }, stderr: { isTTY: false } };
+    const handshake = (...headers: string[]): string =>
+      [
+        'GET / HTTP/1.1',
+        'Host: kvasir',
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+        ...headers,
+        '\r\n',
+      ].join('\r\n');
     const greetings = [
-      JSON.stringify({ ...start, ...facts, token: `${token.slice(0, -1)}-` }),
-      JSON.stringify({ ...start, ...facts }),
-      JSON.stringify({ type: 'stop' }),
-      'GET / HTTP/1.1',
+      handshake(`Authorization: ${token.slice(0, -1)}-`),
+      handshake(),
+      'GET / HTTP/1.1\r\nHost: kvasir\r\n\r\n',
+      JSON.stringify({ id: 1, name: 'cache.stats', input: {} }),
       'x'.repeat(3 * 1024 * 1024),
     ];
     for (const greeting of greetings) {

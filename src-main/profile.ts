@@ -1,5 +1,5 @@
 import type { Failure } from '../src-shared/contract/common.ts';
-import type { ProfileInput } from '../src-shared/contract/profile.ts';
+import type { ProfileInput } from '../src-shared/contract/command.ts';
 import type { StrategyChoice } from '../src-shared/strategy.ts';
 import { AnalysisService } from './analysis/analysis-service.ts';
 import { libraryDocuments } from './analysis/library-documents.ts';

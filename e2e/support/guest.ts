@@ -1,9 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { handOver } from '../../src-main/hosts/guests/hand-over.ts';
+import { connectOwner } from '../../src-main/hosts/client/connect.ts';
+import { runCommandLine } from '../../src-main/hosts/command-line/program.ts';
+import { terminalOn } from '../../src-main/hosts/command-line/terminal.ts';
 import { programVersion } from '../../src-main/platform/root.ts';
 import { ROOT, type CliResult } from '../cli-support.ts';
 
-/** Hands a command line to the owner of a data folder, without a separate process. */
+/** Runs a command line as a client of the owner of a data folder, without a separate process. */
 export async function runAsGuest(
   data: string,
   args: readonly string[],
@@ -15,16 +17,18 @@ export async function runAsGuest(
     return { stream, text: () => text };
   };
   const [out, err] = [collect(), collect()];
-  const code = await handOver(data, programVersion(), {
-    argv: ['node', 'kvasir', ...args, '--data', data],
-    cwd,
-    signal,
-    color: false,
-    display: false,
+  const code = await runCommandLine(['node', 'kvasir', ...args], {
+    terminal: terminalOn(out.stream, err.stream, false),
     stdin: new PassThrough(),
     stdout: out.stream,
-    stderr: err.stream,
+    cwd,
+    signal,
+    display: false,
+    withClient: async (_, work) => {
+      const client = await connectOwner(data, programVersion());
+      if (!client) throw new Error('no owner accepted the command');
+      await client.use(work);
+    },
   });
-  if (code === undefined) throw new Error('no owner accepted the command');
   return { code, stdout: out.text(), stderr: err.text() };
 }

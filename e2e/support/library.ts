@@ -2,7 +2,8 @@ import type { Message } from '../../src-shared/contract/chat.ts';
 import type { ChunkRow } from '../../src-main/catalogue/catalogue.ts';
 import type { App } from '../../src-main/app.ts';
 import { ask, withAnswer, type ClientAnswer, type Question } from '../../src-main/hosts/client/ask.ts';
-import { clientOf, type CoreClient } from '../../src-main/hosts/client/client.ts';
+import type { CoreClient } from '../../src-main/hosts/client/client.ts';
+import { localClient } from '../../src-main/hosts/client/session.ts';
 import type { Model } from '../../src-main/engine/engine.ts';
 import { LocalModels } from '../../src-main/models/active-model.ts';
 import type { FolderReport } from '../../src-main/library/read-folder.ts';
@@ -27,7 +28,8 @@ export async function readLibrary(
   app: App,
   { path, model: name, precompute }: { path?: string; model?: string; precompute?: boolean } = {},
 ): Promise<ReadLibrary> {
-  const client = await clientOf(app, { model: name });
+  const client = localClient(app);
+  await client.call('command.profile', { model: name });
   const profile = [...app.profiles].at(-1);
   if (!profile) throw new Error('no profile');
   const read: ReadLibrary['read'] = (options = {}) => client.call('libraries.read', { path, ...options });

@@ -17,17 +17,24 @@ export function readHandlers({
   events,
 }: Pick<App, 'libraries' | 'settings' | 'events'> & { loader: ModelSource }): ReadHandlers {
   let reading = new AbortController();
+  let ended: Promise<unknown> = Promise.resolve();
+  const read: ReadHandlers['libraries.read'] = async ({ path, precompute }) => {
+    const { signal } = reading;
+    const onProgress = (progress: LibraryProgress): void => events.emit('library.progress', progress);
+    const { dtype } = settings.current;
+    const { model, chunkTokens } = await loader.current();
+    return libraries.read(path, { model, chunkTokens, dtype }, { precompute, signal, onProgress });
+  };
   return {
-    'libraries.read': async ({ path, precompute }) => {
-      const { signal } = reading;
-      const onProgress = (progress: LibraryProgress): void => events.emit('library.progress', progress);
-      const { dtype } = settings.current;
-      const { model, chunkTokens } = await loader.current();
-      return libraries.read(path, { model, chunkTokens, dtype }, { precompute, signal, onProgress });
+    'libraries.read': (input) => {
+      const work = read(input);
+      ended = Promise.allSettled([ended, work]);
+      return work;
     },
-    'libraries.stopReading': () => {
+    'libraries.stopReading': async () => {
       reading.abort();
       reading = new AbortController();
+      await ended;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { ProfileInput } from '../../src-shared/contract/profile.ts';
+import type { ProfileInput } from '../../src-shared/contract/command.ts';
 import type { DeviceService } from '../devices/device-service.ts';
 import type { Engine, Model } from '../engine/engine.ts';
 import type { Paths } from '../platform/paths.ts';

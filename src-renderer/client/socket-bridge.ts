@@ -1,8 +1,7 @@
 import type { CallResult, Connection, UploadOptions } from '../../src-shared/contract/bridge.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
+import { SocketCalls } from '../../src-shared/contract/socket-calls.ts';
 import type { FileBridge } from './client.ts';
-
-type Reply = { id: number } & CallResult;
 
 const RECONNECT_MS = [250, 500, 1000, 2000, 4000];
 
@@ -17,12 +16,10 @@ const LOST: CallResult = {
 
 /** The server host's bridge: a WebSocket that reconnects automatically; files are uploaded over HTTP. */
 export class SocketBridge implements FileBridge {
-  readonly #waiting = new Map<number, (result: CallResult) => void>();
-  readonly #events = new Set<(event: KvasirEvent) => void>();
+  readonly #calls = new SocketCalls();
   readonly #connections = new Set<(connection: Connection) => void>();
-  readonly #unsent: string[] = [];
+  readonly #unsent = new Map<number, string>();
   #socket: WebSocket | undefined;
-  #lastId = 0;
   #failures = 0;
 
   constructor() {
@@ -30,18 +27,14 @@ export class SocketBridge implements FileBridge {
   }
 
   call(name: string, input: unknown): Promise<CallResult> {
-    const id = ++this.#lastId;
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve);
-      const text = JSON.stringify({ id, name, input });
+    return this.#calls.call(name, input, (text, id) => {
       if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
-      else this.#unsent.push(text);
+      else this.#unsent.set(id, text);
     });
   }
 
   onEvent(listener: (event: KvasirEvent) => void): () => void {
-    this.#events.add(listener);
-    return () => this.#events.delete(listener);
+    return this.#calls.onEvent(listener);
   }
 
   onConnection(listener: (connection: Connection) => void): () => void {
@@ -76,17 +69,13 @@ export class SocketBridge implements FileBridge {
     this.#socket = socket;
     socket.onopen = () => {
       this.#failures = 0;
-      for (const text of this.#unsent.splice(0)) socket.send(text);
+      for (const text of this.#unsent.values()) socket.send(text);
+      this.#unsent.clear();
       this.#tell('open');
     };
-    socket.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)) as Reply | KvasirEvent);
+    socket.onmessage = ({ data }) => this.#calls.receive(String(data));
     socket.onclose = () => {
-      const unsent = new Set(this.#unsent.map((text) => (JSON.parse(text) as { id: number }).id));
-      for (const [id, resolve] of this.#waiting) {
-        if (unsent.has(id)) continue;
-        this.#waiting.delete(id);
-        resolve(LOST);
-      }
+      this.#calls.fail(LOST, this.#unsent);
       void this.#afterLoss();
     };
   }
@@ -97,22 +86,12 @@ export class SocketBridge implements FileBridge {
     const reply = await fetch('./', { method: 'HEAD' }).catch(() => undefined);
     if (reply?.status === 401) {
       // Pending calls will never be sent, so they must be rejected.
-      this.#unsent.length = 0;
-      for (const resolve of this.#waiting.values()) resolve(LOST);
-      this.#waiting.clear();
+      this.#unsent.clear();
+      this.#calls.fail(LOST);
       this.#tell('expired');
       return;
     }
     setTimeout(() => this.#open(), RECONNECT_MS[Math.min(this.#failures++, RECONNECT_MS.length - 1)]);
-  }
-
-  #receive(message: Reply | KvasirEvent): void {
-    if ('topic' in message) {
-      for (const listener of this.#events) listener(message);
-      return;
-    }
-    this.#waiting.get(message.id)?.(message);
-    this.#waiting.delete(message.id);
   }
 
   #tell(connection: Connection): void {

@@ -4,6 +4,7 @@ import { appContract } from './app.ts';
 import { cacheContract } from './cache.ts';
 import { calibrationContract } from './calibration.ts';
 import { chatContract } from './chat.ts';
+import { commandContract } from './command.ts';
 import { devicesContract } from './devices.ts';
 import { foundModelsContract } from './found-models.ts';
 import { hubContract } from './hub.ts';
@@ -16,8 +17,7 @@ import { sharingContract } from './sharing.ts';
 import { watchingContract } from './watching.ts';
 
 /**
- * All procedures that a window can call. Handlers (src-main/api), both transports and the window's client derive their
- * types from it, and every input is parsed with its schema before it reaches a handler.
+ * All procedures. Handlers (src-main/api), the transports and the clients derive their types from it, and every input is parsed with its schema before it reaches a handler.
  */
 export const contract = {
   ...appContract,
@@ -35,6 +35,7 @@ export const contract = {
   ...calibrationContract,
   ...analysisContract,
   ...watchingContract,
+  ...commandContract,
 };
 
 type Contract = typeof contract;
@@ -49,7 +50,11 @@ export type OutputOf<P extends ProcedureName> = z.output<Contract[P]['output']>;
 type Handler<P extends ProcedureName> = (
   input: ParsedInputOf<P>,
 ) => OutputOf<P> extends Record<string, never> ? unknown : Promise<OutputOf<P>> | OutputOf<P>;
-export type Handlers = { [P in ProcedureName]: Handler<P> };
+type CommandProcedure = keyof typeof commandContract;
+export type CommandHandlers = { [P in CommandProcedure]: Handler<P> };
+export type Handlers = {
+  [P in Exclude<ProcedureName, CommandProcedure>]: Handler<P>;
+} & Partial<CommandHandlers>;
 
 export function isProcedureName(name: unknown): name is ProcedureName {
   return typeof name === 'string' && Object.hasOwn(contract, name);

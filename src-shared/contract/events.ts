@@ -91,6 +91,8 @@ export const events = {
   'app.notice': z.object({ level: z.enum(['info', 'warning', 'error']), failure: FailureSchema }),
   /** The system asks the window to open files (with Kvasir) or to show a route (menu). */
   'app.open': z.object({ paths: z.array(z.string()), route: z.string() }),
+  /** From the MCP server of 'command.mcp', to its client only. */
+  'command.message': z.object({ message: z.unknown() }),
 };
 
 export type EventTopic = keyof typeof events;

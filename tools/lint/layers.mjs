@@ -116,22 +116,21 @@ export const LAYERS = [
     imports: [...BELOW_HOSTS, 'src-main/hosts/window', 'src-main/hosts/mcp'],
   },
   // The contract's typed client.
-  { path: 'src-main/hosts/client', imports: [...BELOW_HOSTS, 'src-main/profile.ts'] },
-  // Transport for commands from other processes, not the commands themselves.
-  { path: 'src-main/hosts/guests', imports: ['src-shared', 'src-main/platform'] },
   {
-    path: 'src-main/hosts/command-line',
+    path: 'src-main/hosts/client',
     imports: [
       ...BELOW_HOSTS,
-      ...['window', 'http', 'mcp', 'guests', 'client'].map((name) => `src-main/hosts/${name}`),
+      'src-main/profile.ts',
+      ...['window', 'http', 'mcp'].map((name) => `src-main/hosts/${name}`),
     ],
   },
   {
+    path: 'src-main/hosts/command-line',
+    imports: [...BELOW_HOSTS, ...['window', 'http', 'client'].map((name) => `src-main/hosts/${name}`)],
+  },
+  {
     path: 'src-main/hosts/electron',
-    imports: [
-      ...BELOW_HOSTS,
-      ...['window', 'guests', 'command-line'].map((name) => `src-main/hosts/${name}`),
-    ],
+    imports: [...BELOW_HOSTS, ...['window', 'client'].map((name) => `src-main/hosts/${name}`)],
   },
   {
     path: 'src-main/hosts/start.ts',
@@ -164,8 +163,8 @@ export const LAYERS = [
       ...CORE,
       'src-main/leftovers.ts',
       'src-main/hosts/electron',
-      'src-main/hosts/guests',
       'src-main/hosts/client',
+      'src-main/hosts/command-line',
       'src-main/profile.ts',
       'src-renderer/i18n',
       'tools',

@@ -63,6 +63,6 @@ export async function chatClient(options: {
   onTestFinished(() => chat.close());
   const handlers = chatHandlers({ chat, prefetcher: { draft: () => undefined } as never });
   const api = createApi(handlers as Handlers, log);
-  const client = new CoreClient(api, events);
+  const client = new CoreClient({ ...api, onEvent: (listener) => events.on(listener) });
   return { client, chat, events, model, store, chunks: all, session: () => model.sessions.at(-1) };
 }

@@ -1,37 +1,39 @@
+import type { Bridge } from '../../../src-shared/contract/bridge.ts';
 import { ContractClient } from '../../../src-shared/contract/client.ts';
-import type { ProfileInput } from '../../../src-shared/contract/profile.ts';
-import { createApi, type Api } from '../../api/api.ts';
-import { createHandlers, createProfileHandlers } from '../../api/handlers.ts';
-import type { App } from '../../app.ts';
-import type { EventBus } from '../../platform/event-bus.ts';
-import { Profile } from '../../profile.ts';
 
-/** A client of the core in this process. */
-export class CoreClient extends ContractClient {
-  readonly #close: () => Promise<void>;
-
-  constructor(api: Api, events: Pick<EventBus, 'on'>, profile?: Profile) {
-    let end = (): void => undefined;
-    super({
-      call: (name, input) => api.call(name, input),
-      onEvent: (listener) => (end = events.on(listener)),
-    });
-    this.#close = async () => {
-      end();
-      await profile?.close();
-    };
-  }
-
-  /** REQUIRES: its calls have ended. */
-  close(): Promise<void> {
-    return this.#close();
-  }
+interface CoreConnection extends Pick<Bridge, 'call' | 'onEvent'> {
+  /** Rejects with CONNECTION_LOST when the core has ended. */
+  lost?: Promise<never>;
+  disconnect?: () => void;
 }
 
-/** With a profile, the client has its own model and settings. Errors as Profile.open(). */
-export async function clientOf(app: App, input?: ProfileInput): Promise<CoreClient> {
-  const profile = input && (await Profile.open(app, input));
-  const host = { kind: 'server' } as const;
-  const handlers = profile ? createProfileHandlers(app, host, profile) : createHandlers(app, host);
-  return new CoreClient(createApi(handlers, app.log), (profile ?? app).events, profile);
+/** A command's client of the core: in this process, or in the one that owns the data folder. */
+export class CoreClient extends ContractClient {
+  /** Rejects with CONNECTION_LOST when the core has ended. */
+  readonly lost: Promise<never>;
+  readonly #disconnect: (() => void) | undefined;
+
+  constructor(connection: CoreConnection) {
+    super(connection);
+    this.lost = connection.lost ?? new Promise(() => undefined);
+    this.#disconnect = connection.disconnect;
+  }
+
+  /** Runs work, then closes the client. CONNECTION_LOST. */
+  async use(work: (client: this) => Promise<void>): Promise<void> {
+    try {
+      await Promise.race([work(this), this.lost]);
+    } finally {
+      await this.close();
+    }
+  }
+
+  /** Resolves once everything is closed that this client opened. */
+  async close(): Promise<void> {
+    try {
+      await this.call('command.close');
+    } finally {
+      this.#disconnect?.();
+    }
+  }
 }

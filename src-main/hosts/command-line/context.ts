@@ -1,17 +1,16 @@
 import type { Readable } from 'node:stream';
-import type { ProfileInput } from '../../../src-shared/contract/profile.ts';
-import type { App } from '../../app.ts';
+import type { ProfileInput } from '../../../src-shared/contract/command.ts';
 import type { CoreClient } from '../client/client.ts';
 import type { GlobalFlags } from './options.ts';
 import type { OutputStream, Terminal } from './terminal.ts';
 
-/** Environment of a command, from its own process or from another one for a guest. */
+/** Environment of a command. */
 export interface CommandContext {
   terminal: Terminal;
   /** For protocol data rather than text for people. */
   stdin: Readable & { readonly isTTY?: boolean | undefined };
   stdout: OutputStream;
-  /** The folder that relative paths refer to. Not the process's own, which may be another one's. */
+  /** The folder that relative paths refer to. */
   cwd: string;
   /** Whether a browser opened here is visible to the user. */
   display: boolean;
@@ -20,9 +19,7 @@ export interface CommandContext {
   flags: () => GlobalFlags;
   /** Ends the run with this status once everything is closed. */
   setExitCode: (code: number) => void;
-  /** Runs work with Kvasir on the data folder given by `--data`. Errors as App.open. */
-  withApp: (work: (app: App) => Promise<void>) => Promise<void>;
-  /** Runs work of a client of the core on that folder. Errors as App.open and Profile.open. */
+  /** Runs work of a client of the core on the data folder given by `--data`. Errors as App.open and Profile.open. */
   withClient: (
     profile: ProfileInput | undefined,
     work: (client: CoreClient) => Promise<void>,

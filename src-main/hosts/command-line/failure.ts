@@ -3,19 +3,6 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 /** Exit statuses. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
-/** Another process owns the data folder and may run the command. */
-export class FolderInUse extends Error {
-  readonly dataDir: string;
-  /** The error to report if no process runs it. */
-  readonly failure: KvasirError;
-
-  constructor(dataDir: string, failure: KvasirError) {
-    super(failure.message, { cause: failure });
-    this.dataDir = dataDir;
-    this.failure = failure;
-  }
-}
-
 /** One sentence with what happened and why, a line of advice if there is any, and the exit status. */
 export function describeFailure(error: unknown, debug: boolean): { lines: string[]; exitCode: number } {
   const lines: string[] = [];

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import type { App } from '../../app.ts';
-import { clientOf } from '../client/client.ts';
+import type { CoreClient } from '../client/client.ts';
 import { addGlobalFlags, type GlobalFlags } from './options.ts';
 import { addAnalyseCommand } from './commands/analyse/analyse.ts';
 import { addAskCommand } from './commands/ask/ask.ts';
@@ -12,50 +11,38 @@ import { addMcpCommand } from './commands/mcp/mcp.ts';
 import { addModelCommand } from './commands/model/model.ts';
 import { addServeCommand } from './commands/serve/serve.ts';
 import type { CommandContext } from './context.ts';
-import { describeFailure, EXIT, FolderInUse } from './failure.ts';
+import { describeFailure, EXIT } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withApp' | 'withClient'> {
-  /** CommandContext.withApp, with the value of `--data`. */
-  withApp: (data: string | undefined, work: (app: App) => Promise<void>) => Promise<void>;
+export interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withClient'> {
+  /** Runs work of a client of the core, with the value of `--data`. */
+  withClient: (data: string | undefined, work: (client: CoreClient) => Promise<void>) => Promise<void>;
 }
 
 /**
  * Runs a command line (`argv` begins with executable and script) and returns its exit status; errors are printed to
- * stderr. Rejects only with FolderInUse, before anything was written.
+ * stderr.
  */
 export async function runCommandLine(argv: readonly string[], run: CommandRun): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const withApp: CommandContext['withApp'] = (work) => run.withApp(program.opts<GlobalFlags>().data, work);
   const program = buildProgram({
     ...run,
     setExitCode: (code) => (exitCode = code),
-    withApp,
     withClient: (profile, work) =>
-      withApp(async (app) => {
-        const client = await clientOf(app, profile);
-        try {
-          await work(client);
-        } finally {
-          await client.close();
-        }
+      run.withClient(program.opts<GlobalFlags>().data, async (client) => {
+        if (profile) await client.call('command.profile', profile);
+        await work(client);
       }),
   });
   try {
     await program.parseAsync([...argv]);
     return exitCode;
   } catch (error) {
-    if (error instanceof FolderInUse) throw error;
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    return tellFailure(error, run.terminal, program.opts<GlobalFlags>().debug === true);
+    const failure = describeFailure(error, program.opts<GlobalFlags>().debug === true);
+    failure.lines.forEach((line) => run.terminal.err(line));
+    return failure.exitCode;
   }
-}
-
-/** Prints the error and returns the exit status. */
-export function tellFailure(error: unknown, terminal: Terminal, debug: boolean): number {
-  const failure = describeFailure(error, debug);
-  failure.lines.forEach((line) => terminal.err(line));
-  return failure.exitCode;
 }
 
 function buildProgram(context: Omit<CommandContext, 'flags'>): Command {

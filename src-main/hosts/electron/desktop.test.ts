@@ -5,7 +5,9 @@ import type { MenuItemConstructorOptions } from 'electron';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { silentLogger } from '../../platform/logger.ts';
 import { appRoot, programVersion } from '../../platform/root.ts';
-import { GuestHost } from '../guests/guest-host.ts';
+import { createApi } from '../../api/api.ts';
+import { GuestHost } from '../client/guest-host.ts';
+import { ContractSocket } from '../window/contract-socket.ts';
 import { CALL_CHANNEL, EVENT_CHANNEL } from './channels.ts';
 import { TestDesktop } from './desktop.test-support.ts';
 import { FakeWebContents } from './fake-electron.test-support.ts';
@@ -137,27 +139,29 @@ describe('a data folder that another process owns', () => {
     return new KvasirError('STORE_IN_USE', 'Another Kvasir uses the store.', 'Close it.');
   }
   const ADDRESS = `http://127.0.0.1:4321/?token=${'t'.repeat(43)}`;
+  async function servingOwner({ dir }: TestDesktop): Promise<{ host: GuestHost }> {
+    const api = createApi({ 'command.window': () => ({ address: ADDRESS }) } as never, silentLogger);
+    const host = await GuestHost.open(dir, {
+      version: programVersion(),
+      log: silentLogger,
+      serve: async (socket) => {
+        new ContractSocket(socket, api);
+        await once(socket, 'close');
+      },
+    });
+    if (!host) throw new Error('no socket');
+    return { host };
+  }
 
   test("its owner's window is shown, and when that ends it is taken over", async () => {
     const desktop = new TestDesktop();
-    const asked: string[][] = [];
-    const owner = await GuestHost.open(desktop.dir, {
-      version: programVersion(),
-      log: silentLogger,
-      run: async ({ argv, stdout, signal }) => {
-        asked.push([...argv.slice(2)]);
-        stdout.write(`Kvasir is running.\n\n${ADDRESS}\n\n`);
-        if (!signal.aborted) await once(signal, 'abort');
-        return 0;
-      },
-    });
+    const owner = await servingOwner(desktop);
     const failure = await inUse();
     let owned = true;
     const { standIn, core } = await desktop.start({
       open: () => (owned ? Promise.reject(failure) : Promise.resolve(desktop.core)),
     });
     const [shown] = standIn.windows;
-    expect(asked).toEqual([['serve', '--no-open']]);
     expect(shown?.webContents.url).toBe(ADDRESS);
     expect(shown?.options.webPreferences).toMatchObject({ sandbox: true, contextIsolation: true });
     expect(shown?.options.webPreferences).not.toHaveProperty('preload');
@@ -178,7 +182,7 @@ describe('a data folder that another process owns', () => {
       expect(goes(url)).toBe(false);
 
     owned = false;
-    await owner?.close();
+    await owner.host.close();
     await expect.poll(() => standIn.windows.length).toBe(2);
     expect(standIn.window.webContents.url).toBe('app://kvasir/');
     await expect.poll(() => shown?.calls).toContain('destroy');
@@ -188,23 +192,13 @@ describe('a data folder that another process owns', () => {
 
   test('closing its window ends this process, not the owner', async () => {
     const desktop = new TestDesktop();
-    let signal: AbortSignal | undefined;
-    const owner = await GuestHost.open(desktop.dir, {
-      version: programVersion(),
-      log: silentLogger,
-      run: async (guest) => {
-        ({ signal } = guest);
-        guest.stdout.write(`${ADDRESS}\n`);
-        await once(guest.signal, 'abort');
-        return 0;
-      },
-    });
+    const owner = await servingOwner(desktop);
     const failure = await inUse();
     const { standIn } = await desktop.start({ open: () => Promise.reject(failure) });
     standIn.window.emit('closed');
     expect(standIn.app.ended).toEqual(['quit']);
-    expect(signal?.aborted).toBe(false); // the end of the process ends it
-    await owner?.close();
+    expect(owner.host.guests).toBe(1); // the end of the process ends it
+    await owner.host.close();
   });
 });
 

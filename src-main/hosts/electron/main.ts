@@ -11,7 +11,7 @@ import { tryFileIn } from '../../models/loader/trial/try-file.ts';
 import { logDefects } from '../../platform/defects.ts';
 import { defaultDataDir, ensureWritableDir } from '../../platform/paths.ts';
 import { appRoot, programVersion } from '../../platform/root.ts';
-import { ownerFailure } from '../guests/host-file.ts';
+import { ownerFailure } from '../client/host-file.ts';
 import { desktopServices, failToStart, sentences } from './dialogs.ts';
 import { denyPermissions, guardContents } from './guards.ts';
 import { connectWindows } from './ipc.ts';
@@ -148,7 +148,7 @@ async function openKvasir(opened: App): Promise<void> {
   showWindow();
   owners?.window.destroy(); // once there is another: the app ends with its last window
   owners = undefined;
-  const { serveGuests } = await import('../command-line/serve-guests.ts');
+  const { serveGuests } = await import('../client/serve-guests.ts');
   guests = await serveGuests(core);
 }
 

@@ -8,7 +8,7 @@ import type { ServerModel } from '../../../models/sources/servers/server-model.t
 import { VectorService } from '../../../completions/vector-service.ts';
 import { createApp } from '../app.ts';
 import type { ErrorBody } from '../errors.ts';
-import { Secrets } from '../secrets.ts';
+import { Secrets } from '../../../platform/secrets.ts';
 import { ApiMetrics } from './metrics.ts';
 import { apiRoutes } from './routes.ts';
 

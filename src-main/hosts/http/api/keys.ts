@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Context } from 'hono';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { Refusal } from '../errors.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../../../platform/secrets.ts';
 
 /** Throws a Refusal for a request without one of the keys. Without keys, every request is accepted. */
 export function checkKey(c: Context, keys: Secrets): void {

@@ -1,5 +1,5 @@
 import type { RouteSet } from '../app.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../../../platform/secrets.ts';
 import { addChatRoutes } from './chat.ts';
 import { addCompletionRoutes } from './completions.ts';
 import type { ApiCore } from './core.ts';

@@ -1,7 +1,7 @@
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { createApp } from '../app.ts';
 import { isLoopback, listen, LOCAL_NAMES, type Listener } from '../listener.ts';
-import { Secrets } from '../secrets.ts';
+import { Secrets } from '../../../platform/secrets.ts';
 import type { ApiCore } from './core.ts';
 import { ApiMetrics } from './metrics.ts';
 import { apiRoutes } from './routes.ts';

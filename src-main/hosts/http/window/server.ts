@@ -5,7 +5,7 @@ import { createApp } from '../app.ts';
 import { listen, type Listener } from '../listener.ts';
 import { windowRoutes, type WindowCore } from './routes.ts';
 import { Sessions } from './sessions.ts';
-import { MAX_MESSAGE_BYTES, WindowSocket } from './window-socket.ts';
+import { MAX_MESSAGE_BYTES, ContractSocket } from '../../window/contract-socket.ts';
 
 interface ServerOptions extends WindowCore {
   /** Events for every window. */
@@ -26,14 +26,14 @@ const HEARTBEAT_MS = 30_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { api, events, log } = options;
   const sessions = new Sessions();
-  const windows = new Set<WindowSocket>();
+  const windows = new Set<ContractSocket>();
   const webSockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
   webSockets.on('connection', (socket) => {
-    const window = new WindowSocket(socket, api);
+    const window = new ContractSocket(socket, api);
     windows.add(window);
     socket.on('close', () => windows.delete(window));
   });

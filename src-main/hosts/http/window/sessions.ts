@@ -1,4 +1,4 @@
-import { newSecret, Secrets } from '../secrets.ts';
+import { newSecret, Secrets } from '../../../platform/secrets.ts';
 
 /** The printed URL, one for the browser that is opened, and later requests. */
 const UNUSED_TOKENS = 4;

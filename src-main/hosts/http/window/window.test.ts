@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import type { DocumentViews } from '../../../library/document-views.ts';
 import { SettingsSchema } from '../../../../src-shared/settings.ts';
-import { MAX_MESSAGE_BYTES } from './window-socket.ts';
+import { MAX_MESSAGE_BYTES } from '../../window/contract-socket.ts';
 import { sendTo, testServer, TestWindow } from './window.test-support.ts';
 
 const settings = SettingsSchema.parse({});

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { Command } from 'commander';
-import { createMcpServer } from '../../../mcp/server.ts';
 import type { CommandContext } from '../../context.ts';
 
 export function addMcpCommand(program: Command, context: CommandContext): void {
@@ -13,14 +13,15 @@ export function addMcpCommand(program: Command, context: CommandContext): void {
 }
 
 /** Runs until the other side closes stdin, or it is stopped. stdout carries only the protocol. Errors as App.open(). */
-async function serveMcp({ withApp, stdin, stdout, terminal, signal }: CommandContext): Promise<void> {
-  await withApp(async (app) => {
-    const server = createMcpServer(app);
+async function serveMcp({ withClient, stdin, stdout, terminal, signal }: CommandContext): Promise<void> {
+  await withClient(undefined, async (client) => {
     const left = once(stdin, 'close', { signal }).catch(() => undefined);
-    await server.connect(new StdioServerTransport(stdin, stdout));
-    app.start();
+    const stdio = new StdioServerTransport(stdin, stdout);
+    stdio.onmessage = (message) => void client.call('command.message', { message }).catch(() => undefined); // `lost` reports why
+    client.on('command.message', ({ message }) => void stdio.send(message as JSONRPCMessage));
+    await client.call('command.mcp');
+    await stdio.start();
     terminal.err('Kvasir serves MCP over stdin and stdout. Ctrl-C to stop.');
-    await left;
-    await server.close();
+    await Promise.race([left, client.lost]).finally(() => stdio.close());
   });
 }

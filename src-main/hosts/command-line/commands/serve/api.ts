@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import { clientOf } from '../../../client/client.ts';
 import { readKeys } from '../../../http/api/keys.ts';
-import { mcpOverHttp } from '../../../http/mcp.ts';
-import { createMcpServer } from '../../../mcp/server.ts';
-import { startApi } from '../../../http/api/server.ts';
 import type { CommandContext } from '../../context.ts';
 import { path } from '../../options.ts';
 import { useModel } from '../../use-model.ts';
@@ -68,7 +64,7 @@ export function requireApi(flags: ApiFlags): void {
 /** Serves other programs until stopped. BAD_ARGUMENT, and errors of App.open(). */
 export async function serveApi(
   flags: ApiFlags,
-  { terminal, signal, cwd, withApp }: CommandContext,
+  { terminal, signal, cwd, withClient }: CommandContext,
 ): Promise<void> {
   const { host = '127.0.0.1', port, chunkSeparator: separator, cors: origins = [], allowHost = [] } = flags;
   const keys = [
@@ -79,37 +75,18 @@ export async function serveApi(
     throw new KvasirError('BAD_ARGUMENT', '--api-key is empty.', 'Pass a key, or leave the flag out.');
   const tls = tlsOf(flags);
   if (separator === '') throw new KvasirError('BAD_ARGUMENT', '--chunk-separator is empty.', 'Name a text.');
-  await withApp(async (app) => {
-    if (flags.model !== undefined) await useModel(flags.model, cwd, await clientOf(app));
-    const { completions, vectors, sentDocuments: documents, log, version } = app;
-    const server = await startApi({
-      completions,
-      vectors,
-      documents,
-      models: () => app.models.list(),
-      mcp: mcpOverHttp(() => createMcpServer(app)),
-      log,
-      version,
-      separator,
-      host,
-      port,
-      keys,
-      tls,
-      origins,
-      hostNames: allowHost.map(requireHostName),
-    });
-    try {
-      app.start();
-      terminal.out(
-        `Kvasir serves OpenAI's API at this address${keys.length > 0 ? ', for whoever has a key' : ''}:\n`,
-      );
-      terminal.out(`\n${server.address}/v1\n\nAnd MCP at this one:\n`);
-      terminal.out(`\n${server.address}/mcp\n\nPrograms for Ollama take this one:\n`);
-      terminal.out(`\n${server.address}\n\nCtrl-C to stop.\n`);
-      await stopped(signal);
-    } finally {
-      await server.close();
-    }
+  const hostNames = allowHost.map(requireHostName);
+  await withClient(undefined, async (client) => {
+    if (flags.model !== undefined) await useModel(flags.model, cwd, client);
+    const options = { host, port, keys, tls, origins, hostNames, separator };
+    const { address } = await client.call('command.api', options);
+    terminal.out(
+      `Kvasir serves OpenAI's API at this address${keys.length > 0 ? ', for whoever has a key' : ''}:\n`,
+    );
+    terminal.out(`\n${address}/v1\n\nAnd MCP at this one:\n`);
+    terminal.out(`\n${address}/mcp\n\nPrograms for Ollama take this one:\n`);
+    terminal.out(`\n${address}\n\nCtrl-C to stop.\n`);
+    await stopped(signal);
   });
 }
 
@@ -127,7 +104,7 @@ function tlsOf({ tlsCert: cert, tlsKey: key }: ApiFlags): { cert: string; key: s
   throw new KvasirError('BAD_ARGUMENT', `${missing} is missing.`, 'A certificate and its key go together.');
 }
 
-function stopped(signal: AbortSignal): Promise<void> {
+export function stopped(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
+import type { KvasirEvent } from '../../../src-shared/contract/events.ts';
 import { Outbox } from './outbox.ts';
 
 /** A wire whose other end reads only on request. */

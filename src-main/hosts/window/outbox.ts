@@ -1,4 +1,4 @@
-import type { EventTopic, KvasirEvent } from '../../../../src-shared/contract/events.ts';
+import type { EventTopic, KvasirEvent } from '../../../src-shared/contract/events.ts';
 
 /** The part of a WebSocket that is used for events. */
 interface EventSocket {

@@ -1,8 +1,8 @@
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
-import type { CallResult } from '../../../../src-shared/contract/bridge.ts';
-import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
-import type { Api } from '../../../api/api.ts';
+import type { CallResult } from '../../../src-shared/contract/bridge.ts';
+import type { KvasirEvent } from '../../../src-shared/contract/events.ts';
+import type { Api } from '../../api/api.ts';
 import { Outbox } from './outbox.ts';
 
 /** Maximum size of a window's message: the contract's longest input (50,000 keys) with a margin. */
@@ -27,7 +27,7 @@ const BUSY: CallResult = {
 };
 
 /** One window: forwards its calls to the api, and the core's events to it. */
-export class WindowSocket {
+export class ContractSocket {
   readonly #socket: WebSocket;
   readonly #api: Api;
   readonly #outbox: Outbox;

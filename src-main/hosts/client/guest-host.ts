@@ -1,35 +1,52 @@
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
-import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { traceOf } from '../../platform/failure.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { newSecret, Secrets } from '../../platform/secrets.ts';
+import { MAX_MESSAGE_BYTES } from '../window/contract-socket.ts';
 import { removeHostFile, socketPlaces, writeHostFile } from './host-file.ts';
-import { Visit, type RunCommand } from './visit.ts';
+
+/** Timeout in milliseconds for a guest's handshake. */
+const HANDSHAKE_MS = 5000;
 
 interface GuestHostOptions {
-  run: RunCommand;
+  /** Serves one guest; resolves once it has left and everything is closed that it opened. */
+  serve: (socket: WebSocket) => Promise<void>;
   /** The program's version: guests of other versions do not connect. */
   version: string;
   log: Logger;
 }
 
 /**
- * Runs other processes' command lines with this process's app. REQUIRES: this process holds the data folder's lock,
+ * Accepts the commands of other processes as clients of this process's app. REQUIRES: this process holds the data folder's lock,
  * from before open() until after close().
  */
 export class GuestHost {
   readonly #data: string;
   readonly #options: GuestHostOptions;
   readonly #server: Server;
-  readonly #token = randomBytes(32).toString('base64url');
-  readonly #visits = new Set<Visit>();
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
+  readonly #token = newSecret();
+  readonly #guests = new Set<WebSocket>();
   #alone: (() => void)[] = [];
 
   private constructor(data: string, options: GuestHostOptions) {
     this.#data = data;
     this.#options = options;
-    this.#server = createServer((socket) => void this.#receive(socket));
-    this.#server.on('error', (error) => options.log.warn('guests-not-taken', { error: traceOf(error) }));
+    const bounds = { headersTimeout: HANDSHAKE_MS, connectionsCheckingInterval: HANDSHAKE_MS / 4 };
+    this.#server = createServer(bounds, ({ socket }) => socket.destroy())
+      .on('clientError', (_, socket) => socket.destroy())
+      .on('error', (error) => options.log.warn('guests-not-taken', { error: traceOf(error) }));
+    const token = new Secrets([this.#token]);
+    this.#server.on('upgrade', (request, socket, head) => {
+      if (!token.has(request.headers.authorization ?? '')) return socket.destroy();
+      this.#sockets.handleUpgrade(request, socket, head, (guest) => void this.#receive(guest));
+    });
   }
 
   /** undefined if no socket can be created: other processes then report that the data folder is in use. */
@@ -46,18 +63,18 @@ export class GuestHost {
 
   /** Number of commands running for other processes. */
   get guests(): number {
-    return this.#visits.size;
+    return this.#guests.size;
   }
 
   /** Resolves when there are none. */
   async idle(): Promise<void> {
-    while (this.#visits.size > 0) await new Promise<void>((resolve) => this.#alone.push(resolve));
+    while (this.guests > 0) await new Promise<void>((resolve) => this.#alone.push(resolve));
   }
 
   /** Ends all of them, and accepts no more. */
   async close(): Promise<void> {
     const closed = this.#stopListening();
-    for (const visit of this.#visits) visit.end();
+    for (const guest of this.#guests) guest.terminate();
     await closed;
     await this.idle();
     removeHostFile(this.#data);
@@ -67,6 +84,7 @@ export class GuestHost {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
+    this.#server.closeAllConnections();
     await closed;
   }
 
@@ -89,16 +107,15 @@ export class GuestHost {
     throw failure;
   }
 
-  async #receive(socket: Socket): Promise<void> {
-    const visit = new Visit(socket, this.#token, this.#options.run);
-    this.#visits.add(visit);
+  async #receive(guest: WebSocket): Promise<void> {
+    this.#guests.add(guest);
     try {
-      await visit.done;
+      await this.#options.serve(guest);
     } catch (error) {
       this.#options.log.error('guest-failed', { error: traceOf(error) });
     } finally {
-      this.#visits.delete(visit);
-      if (this.#visits.size === 0) for (const tell of this.#alone.splice(0)) tell();
+      this.#guests.delete(guest);
+      if (this.guests === 0) for (const tell of this.#alone.splice(0)) tell();
     }
   }
 }
