@@ -12,7 +12,6 @@ import { addModelCommand } from './commands/model/model.ts';
 import { addServeCommand } from './commands/serve/serve.ts';
 import type { CommandContext } from './context.ts';
 import { describeFailure, EXIT } from './failure.ts';
-import type { Terminal } from './terminal.ts';
 
 export interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withClient'> {
   /** Runs work of a client of the core, with the value of `--data`. */

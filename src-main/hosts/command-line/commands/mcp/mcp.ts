@@ -22,6 +22,10 @@ async function serveMcp({ withClient, stdin, stdout, terminal, signal }: Command
     await client.call('command.mcp');
     await stdio.start();
     terminal.err('Kvasir serves MCP over stdin and stdout. Ctrl-C to stop.');
-    await Promise.race([left, client.lost]).finally(() => stdio.close());
+    try {
+      await Promise.race([left, client.lost]);
+    } finally {
+      await stdio.close();
+    }
   });
 }
