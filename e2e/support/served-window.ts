@@ -2,6 +2,7 @@
 import { WebSocket } from 'ws';
 import { expect } from 'vitest';
 import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
+import { SocketCalls } from '../../src-shared/contract/socket-calls.ts';
 import { waitForOutput, startCli, type RunningCli } from '../cli-support.ts';
 
 const ADDRESS = /^http:\/\/127\.0\.0\.1:(\d+)\/\?token=[\w-]{43}$/m;
@@ -30,20 +31,14 @@ export async function enter({ address }: WindowServer): Promise<Session> {
   return { cookie, base: entered.headers.get('location') ?? '' };
 }
 
-type Reply = { id: number } & ({ ok: true; data: unknown } | { ok: false; error: object });
-
 /** Calls of one window. */
 export class WindowCalls {
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
-  #last = 0;
+  readonly #calls = new SocketCalls();
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.on('message', (data: Buffer) => {
-      const reply = JSON.parse(data.toString()) as Partial<Reply>;
-      if (reply.id !== undefined) this.#waiting.get(reply.id)?.(reply as Reply);
-    });
+    socket.on('message', (data: Buffer) => this.#calls.receive(data.toString()));
   }
 
   static async open({ port }: WindowServer, { cookie, base }: Session): Promise<WindowCalls> {
@@ -54,12 +49,7 @@ export class WindowCalls {
   }
 
   async call<P extends ProcedureName>(name: P, input: InputOf<P>): Promise<OutputOf<P>> {
-    const id = ++this.#last;
-    const reply = await new Promise<Reply>((resolve) => {
-      this.#waiting.set(id, resolve);
-      this.#socket.send(JSON.stringify({ id, name, input }));
-    });
-    this.#waiting.delete(id);
+    const reply = await this.#calls.call(name, input, (text) => this.#socket.send(text));
     if (!reply.ok) throw new Error(`${name}: ${JSON.stringify(reply.error)}`);
     return reply.data as OutputOf<P>;
   }

@@ -29,13 +29,7 @@ export function openSession(app: App): CommandSession {
     source.on(({ topic, payload }) => events.emit(topic, payload));
   const opened = new Disposables(app.log);
   const open: Opener = (opening) => {
-    opened.add({
-      close: () =>
-        opening.then(
-          (it) => it.close(),
-          () => undefined,
-        ),
-    });
+    opened.add({ close: async () => (await opening.catch(() => undefined))?.close() });
     return opening;
   };
   let endEvents = forward(app.events);
