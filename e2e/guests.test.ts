@@ -185,6 +185,7 @@ describe.skipIf(!BUILT)('next to a window', () => {
     const served = await owner(data);
     const window = await WindowCalls.open(served, await enter(served));
     const before = await window.call('settings.get', {});
+    await expect(window.call('command.window', { port: 0 })).rejects.toThrow('Only commands');
     const flags = ['--max-tokens', '3', '--dtype', 'q8_0', '--top-k', '1', '--chunk-tokens', '40', '--json'];
     const asked = await runAsGuest(data, ['ask', '--library', library, ...flags, QUESTION]);
     expect(asked).toMatchObject({ code: 0 });

@@ -9,22 +9,26 @@ const ProfileSchema = z.object({
   /** Path of a LoRA adapter. */
   adapter: z.string().optional(),
   /** Overrides of settings. */
-  settings: z.custom<Partial<SettingsInput>>((value) => typeof value === 'object').optional(),
+  settings: z.custom<Partial<SettingsInput>>((value) => value instanceof Object).optional(),
 });
 
 const ServedSchema = z.object({ address: z.string() });
 
-/** Procedures for commands: a window has none of them. Everything they open lasts until 'command.close' or the end of the connection. */
+/**
+ * Procedures for commands: a window has none of them. What they open lasts until 'command.close' or the end of the
+ * connection.
+ */
 export const commandContract = {
   /**
    * Gives the client its own model and settings; what is absent is as in the window, the model the demo model. Once, as
    * the first call.
    */
   'command.profile': procedure(ProfileSchema, NothingSchema),
-  /** Serves the window on a port (0: any free one) to a browser that opens the one-time address. */
+  /**
+   * Serves the window on a port (0: any free one) to a browser that opens the one-time address. Called again, gives
+   * another address.
+   */
   'command.window': procedure(z.object({ port: z.int() }), ServedSchema),
-  /** Another one-time address of that window. */
-  'command.address': procedure(NothingSchema, ServedSchema),
   /** Serves other programs. */
   'command.api': procedure(
     z.object({

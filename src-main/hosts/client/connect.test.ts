@@ -35,7 +35,7 @@ async function servingOwner(ms = 0): Promise<{ data: string; host: GuestHost }> 
     log: silentLogger,
     serve: async (socket) => {
       const handlers = {
-        'command.address': async () => {
+        'command.window': async () => {
           guest.tell({ topic: 'cache.changed', payload: {} });
           await new Promise((resolve) => setTimeout(resolve, ms));
           return { address: 'here' };
@@ -69,7 +69,7 @@ test('Ctrl-C ends the waiting for an owner that says nothing', async () => {
 test('a call that was accepted takes as long as it takes', async () => {
   const { data } = await servingOwner(600);
   const client = await connectOwner(data, VERSION, { acceptedMs: 500 });
-  expect(await client?.call('command.address')).toEqual({ address: 'here' });
+  expect(await client?.call('command.window', { port: 0 })).toEqual({ address: 'here' });
   await client?.close();
 });
 
@@ -83,12 +83,15 @@ test('failures keep their code', async () => {
 test('an owner that ends fails the calls, those after it, and the work', async () => {
   const { data, host } = await servingOwner(60_000);
   const client = await connectOwner(data, VERSION);
-  const [call, work] = [client?.call('command.address'), client?.use(() => new Promise(() => undefined))];
+  const [call, work] = [
+    client?.call('command.window', { port: 0 }),
+    client?.use(() => new Promise(() => undefined)),
+  ];
   const lost = { code: 'CONNECTION_LOST' };
   const failed = [call, work].map((each) => expect(each).rejects.toMatchObject(lost));
   await host.close();
   await Promise.all(failed);
-  await expect(client?.call('command.address')).rejects.toMatchObject(lost);
+  await expect(client?.call('command.window', { port: 0 })).rejects.toMatchObject(lost);
   expect(await connectOwner(data, VERSION)).toBeUndefined();
 });
 
@@ -97,7 +100,7 @@ test('events reach the client before the result of the call that caused them', a
   const client = await connectOwner(data, VERSION);
   let events = 0;
   client?.on('cache.changed', () => events++);
-  await client?.call('command.address');
+  await client?.call('command.window', { port: 0 });
   expect(events).toBe(1);
   await client?.close();
 });

@@ -19,8 +19,8 @@ interface GuestHostOptions {
 }
 
 /**
- * Accepts the commands of other processes as clients of this process's app. REQUIRES: this process holds the data folder's lock,
- * from before open() until after close().
+ * Accepts the commands of other processes as clients of this process's app. REQUIRES: this process holds the data
+ * folder's lock, from before open() until after close().
  */
 export class GuestHost {
   readonly #data: string;

@@ -13,7 +13,9 @@ import { startApi } from '../http/api/server.ts';
 import { mcpOverHttp } from '../http/mcp.ts';
 import { startServer, type RunningServer } from '../http/window/server.ts';
 import { createMcpServer } from '../mcp/server.ts';
-import type { Opener } from './session.ts';
+
+/** Registers what a session opens, so that it is closed even if the session ends before it is open. */
+export type Opener = <T extends { close(): unknown }>(opening: Promise<T>) => Promise<T>;
 
 /** Servers for one client: a window, other programs, MCP. */
 export function serverHandlers(
@@ -21,17 +23,14 @@ export function serverHandlers(
   events: EventBus,
   open: Opener,
 ): Omit<CommandHandlers, 'command.profile' | 'command.close'> {
-  let window: RunningServer | undefined;
+  let window: Promise<RunningServer> | undefined;
   let mcp: InMemoryTransport | undefined;
   return {
     'command.window': async ({ port }) => {
-      window = await open(startWindow(app, port));
+      window ??= open(startWindow(app, port));
+      const { newAddress } = await window;
       app.start();
-      return { address: window.newAddress() };
-    },
-    'command.address': () => {
-      if (!window) throw new KvasirError('NOT_FOUND', 'No window is served.');
-      return { address: window.newAddress() };
+      return { address: newAddress() };
     },
     'command.api': async (options) => {
       const { completions, vectors, sentDocuments: documents, log, version } = app;
@@ -52,7 +51,7 @@ export function serverHandlers(
   };
 }
 
-function startWindow(app: App, port: number): Promise<RunningServer> {
+async function startWindow(app: App, port: number): Promise<RunningServer> {
   return startServer({
     api: createApi(createHandlers(app, { kind: 'server' }), app.log),
     events: app.events,

@@ -7,7 +7,7 @@ import { EventBus } from '../../platform/event-bus.ts';
 import { traceOf } from '../../platform/failure.ts';
 import { Profile } from '../../profile.ts';
 import { CoreClient } from './client.ts';
-import { serverHandlers } from './servers.ts';
+import { serverHandlers, type Opener } from './servers.ts';
 
 /** One client of a command, at the core. */
 export interface CommandSession {
@@ -17,9 +17,6 @@ export interface CommandSession {
   /** Stops what the client began, and closes what it opened. */
   close(): Promise<void>;
 }
-
-/** Registers what a session opens, so that it is closed even if the session ends before it is open. */
-export type Opener = <T extends { close(): unknown }>(opening: Promise<T>) => Promise<T>;
 
 const HOST = { kind: 'server' } as const;
 

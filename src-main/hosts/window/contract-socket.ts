@@ -26,7 +26,7 @@ const BUSY: CallResult = {
   },
 };
 
-/** One window: forwards its calls to the api, and the core's events to it. */
+/** One window or command: forwards its calls to the api, and the core's events to it. */
 export class ContractSocket {
   readonly #socket: WebSocket;
   readonly #api: Api;

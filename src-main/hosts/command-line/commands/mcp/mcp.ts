@@ -17,7 +17,8 @@ async function serveMcp({ withClient, stdin, stdout, terminal, signal }: Command
   await withClient(undefined, async (client) => {
     const left = once(stdin, 'close', { signal }).catch(() => undefined);
     const stdio = new StdioServerTransport(stdin, stdout);
-    stdio.onmessage = (message) => void client.call('command.message', { message }).catch(() => undefined); // `lost` reports why
+    // `lost` reports why a call fails.
+    stdio.onmessage = (message) => void client.call('command.message', { message }).catch(() => undefined);
     client.on('command.message', ({ message }) => void stdio.send(message as JSONRPCMessage));
     await client.call('command.mcp');
     await stdio.start();

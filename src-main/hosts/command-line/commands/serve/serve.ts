@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline';
 import { Command } from 'commander';
 import openInBrowser from 'open';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
-import type { CoreClient } from '../../../client/client.ts';
 import type { CommandContext } from '../../context.ts';
 import { integer } from '../../options.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -35,10 +34,11 @@ async function serve(flags: ServeFlags, context: CommandContext): Promise<void> 
   requireApi(flags);
   const { port, open } = flags;
   await context.withClient(undefined, async (client) => {
-    const { address } = await client.call('command.window', { port });
-    announce(address, context);
-    if (open && context.display) await showInBrowser(client, context.terminal);
-    await untilStopped(client, context);
+    const newAddress = async (): Promise<string> => (await client.call('command.window', { port })).address;
+    announce(await newAddress(), context);
+    // The printed one stays valid.
+    if (open && context.display) await showInBrowser(await newAddress(), context.terminal);
+    await untilStopped(newAddress, context, client.lost);
   });
 }
 
@@ -48,9 +48,7 @@ function announce(address: string, { terminal, stdin }: CommandContext): void {
   terminal.out(`${stdin.isTTY === true ? 'Press Enter for another address, ' : ''}Ctrl-C to stop.\n`);
 }
 
-/** Uses a separate one-time URL, so that the printed one stays valid. */
-async function showInBrowser(client: CoreClient, terminal: Terminal): Promise<void> {
-  const { address } = await client.call('command.address');
+async function showInBrowser(address: string, terminal: Terminal): Promise<void> {
   try {
     const browser = await openInBrowser(address);
     browser.on('error', () => terminal.err('No browser could be opened.'));
@@ -60,12 +58,13 @@ async function showInBrowser(client: CoreClient, terminal: Terminal): Promise<vo
 }
 
 /** Prints a new URL whenever the user presses Enter in the terminal. */
-async function untilStopped(client: CoreClient, { terminal, signal, stdin }: CommandContext): Promise<void> {
+async function untilStopped(
+  newAddress: () => Promise<string>,
+  { terminal, signal, stdin }: CommandContext,
+  lost: Promise<never>,
+): Promise<void> {
   const lines = stdin.isTTY === true ? createInterface({ input: stdin }) : undefined;
-  const printAddress = async (): Promise<void> => {
-    const { address } = await client.call('command.address');
-    terminal.out(`${address}\n`);
-  };
-  lines?.on('line', () => void printAddress().catch(() => undefined)); // `lost` reports why
-  await Promise.race([stopped(signal), client.lost]).finally(() => lines?.close());
+  const print = async (): Promise<void> => terminal.out(`${await newAddress()}\n`);
+  lines?.on('line', () => void print().catch(() => undefined)); // `lost` reports why
+  await Promise.race([stopped(signal), lost]).finally(() => lines?.close());
 }
