@@ -28,9 +28,9 @@ export function serverHandlers(
   return {
     'command.window': async ({ port }) => {
       window ??= open(startWindow(app, port));
-      const { newAddress } = await window;
+      const server = await window;
       app.start();
-      return { address: newAddress() };
+      return { address: server.newAddress() };
     },
     'command.api': async (options) => {
       const { completions, vectors, sentDocuments: documents, log, version } = app;
