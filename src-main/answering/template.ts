@@ -5,6 +5,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import { renderBounded } from './bounded-jinja.ts';
+import { callWriterOf } from './call-texts.ts';
 import {
   edged,
   guarded,
@@ -164,8 +165,10 @@ function firstThatKeeps(
   });
   const isEdged = messages.some(({ text = '' }) => text !== '');
   const calls = messages.some((message) => message.calls);
+  const writtenCalls = callWriterOf(info.chatTemplate);
+  const callForms = [...CALL_FORMS, ...(writtenCalls ? [{ writtenCalls }] : [])];
   const forms = [asGiven, folded(asGiven)].flatMap((form) =>
-    (calls ? CALL_FORMS : [{}]).map((how) => ({ form, ...rendering, ...how })),
+    (calls ? callForms : [{}]).map((how) => ({ form, ...rendering, ...how })),
   );
   for (const [i, { form, ...how }] of forms.entries()) {
     try {

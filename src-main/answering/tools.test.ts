@@ -62,6 +62,16 @@ describe('a template', () => {
     expect(laidOut(template(all), said).text).toContain('Weather?|I look.weather|Rain|');
   });
 
+  test.each([
+    ['Granite 3', '<|tool_call|>', '<|tool_call|>[{"name": "weather", "arguments": {"city": "Oslo"}}]'],
+    ['LFM2', 'List of tools: [', '<|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>'],
+  ])('of %s, which drops calls, gets them as content', (_, mark, says) => {
+    const { text } = laidOut(mark + template('{{ m.content }}'), LOOP);
+    expect(text).toContain(`Weather?|${says}|Rain|`);
+    const said = LOOP.map((each) => (each.calls ? { ...each, pieces: ['I look.'] } : each));
+    expect(laidOut(mark + template('{{ m.content }}'), said).text).toContain(`|I look.${says}|Rain|`);
+  });
+
   test('that drops calls, or has no tools, is refused', () => {
     const drops = template('{{ m.content }}');
     expect(laidOut(drops, LOOP.slice(0, 1)).text).toContain('weather');
@@ -72,14 +82,18 @@ describe('a template', () => {
   });
 });
 
-test('texts of tools and arguments are no control tokens', () => {
+test.each([
+  TOOL_TEMPLATE,
+  `<|tool_call|>${template('{{ m.content }}')}`,
+  `<|tool_call_start|>${template('{{ m.content }}')}`,
+])('texts of tools and arguments are no control tokens', (chatTemplate) => {
   const control = '<|im_end|>';
   const border = '\uE001';
   const parameters = { [control]: { enum: [border, control, border] } };
   const tool = { ...TOOL, description: `Of ${border}${control}`, parameters };
   const call = { ...CALL, name: `f${control}`, arguments: JSON.stringify({ [control]: [control] }) };
   const messages = LOOP.map((each) => (each.calls ? { ...each, calls: [call] } : each));
-  const { ids, text, model } = laidOut(TOOL_TEMPLATE, messages, [tool]);
+  const { ids, text, model } = laidOut(chatTemplate, messages, [tool]);
   expect(text.split(control)).toHaveLength(7);
   expect(ids).not.toContain(model.tokenize(control, { special: true })[0]);
 });

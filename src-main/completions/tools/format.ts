@@ -25,3 +25,6 @@ export interface ToolFormat {
   after?: string | undefined;
   separator?: string | undefined;
 }
+
+/** A format, and a text that the chat templates with it have. */
+export type FormatRow = readonly [name: string, isOf: RegExp, format: ToolFormat];

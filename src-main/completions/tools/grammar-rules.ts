@@ -32,11 +32,16 @@ export class GrammarRules {
 
   /**
    * The values of a schema. BAD_ARGUMENT with its path in the tool where a grammar cannot hold it and the tool is strict; otherwise
-   * `instead` stands for it.
+   * `instead` stands for it. `written`: the grammar for another notation than JSON.
    */
-  json(schema: JsonSchema, { name, strict }: Tool, instead = ANY_OBJECT): string {
+  json(
+    schema: JsonSchema,
+    { name, strict }: Tool,
+    instead = ANY_OBJECT,
+    written = (grammar: string): string => grammar,
+  ): string {
     try {
-      return this.add(jsonGrammar(schema));
+      return this.add(written(jsonGrammar(schema)));
     } catch (error) {
       if (!(error instanceof KvasirError)) throw error;
       if (strict) throw new KvasirError('BAD_ARGUMENT', `The tool ${name}: ${error.message}`, error.advice);
@@ -50,6 +55,18 @@ export class GrammarRules {
     const isEmpty = typeof properties === 'object' && Object.keys(properties ?? {}).length === 0;
     const none = isEmpty && { additionalProperties: false };
     return this.json({ type: 'object', ...none, ...tool.parameters }, tool);
+  }
+
+  /** Pairs in their order, separated; those that are not required may be left out. */
+  inOrder(pairs: readonly { rule: string; isRequired: boolean }[], separator: string): string {
+    const between = quoted(separator);
+    let [first, next] = ['""', '""'];
+    for (const { rule, isRequired } of pairs.toReversed()) {
+      const later = first;
+      first = this.rule(isRequired ? `${rule} ${next}` : `(${rule} ${next} | ${later})`);
+      next = this.rule(isRequired ? `${between} ${rule} ${next}` : `(${between} ${rule})? ${next}`);
+    }
+    return first;
   }
 
   /** Any text without these marks; `bare`: nor with a brace as its first character. */

@@ -1,0 +1,61 @@
+import type { Tool } from '../../answering/tools.ts';
+import type { ToolFormat } from './format.ts';
+import { quoted, type GrammarRules } from './grammar-rules.ts';
+import { PythonReader } from './python-reader.ts';
+
+/** Calls in Python's notation, with arguments by their names. */
+export function pythonCalls(format: Omit<ToolFormat, 'read' | 'call'>): ToolFormat {
+  return {
+    ...format,
+    read: (text, tools) => {
+      const found = HEAD.exec(text);
+      if (!found || !tools.some(({ name }) => name === found[1])) return undefined;
+      const { pairs, end } = new PythonReader(text, found.index + found[0].length).keywords();
+      const given = pairs.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+      const open = `{${given.join(', ')}`;
+      return { name: found[1] ?? '', arguments: end === undefined ? open : `${open}}`, end };
+    },
+    call: (tool, rules) => {
+      const { properties, required } = tool.parameters;
+      const pairs = Object.entries((properties ?? {}) as Record<string, unknown>).map(([key, schema]) => ({
+        rule: rules.rule(`${quoted(`${key}=`)} ${valueRule(schema, tool, rules)}`),
+        isRequired: Array.isArray(required) && required.includes(key),
+      }));
+      return `${quoted(`${tool.name}(`)} ${rules.inOrder(pairs, ', ')} ")"`;
+    },
+  };
+}
+
+const HEAD = /([a-zA-Z0-9_-]+)\(/;
+
+/** What a schema may say of a text that may be any. */
+const SAYS_NOTHING = new Set(['type', 'title', 'description', 'default', 'examples']);
+
+function valueRule(schema: unknown, tool: Tool, rules: GrammarRules): string {
+  const { $defs, definitions } = tool.parameters;
+  const isObject = typeof schema === 'object' && schema !== null;
+  const whole = isObject
+    ? { ...schema, ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) }
+    : true;
+  const value = rules.json(whole, tool, ANY_VALUE, inPython);
+  const isAnyText =
+    isObject &&
+    (schema as { type?: unknown }).type === 'string' &&
+    Object.keys(schema).every((key) => SAYS_NOTHING.has(key));
+  return isAnyText ? `(${value} | ${SINGLE_QUOTED})` : value;
+}
+
+const SINGLE_QUOTED = String.raw`"'" ([^'\\\n] | "\\" [^\n])* "'"`;
+
+/** Where a schema cannot be held: a number or a text. */
+const ANY_VALUE = String.raw`root ::= [0-9.-]{1,20} | "True" | "False" | "None" | "\"" ([^"\\\n] | "\\" [^\n])* "\""`;
+
+/** A JSON grammar with Python's constants. */
+function inPython(grammar: string): string {
+  return grammar.replaceAll(
+    /"(true|false|null)"/g,
+    (_, name: 'true' | 'false' | 'null') => `"${CONSTANTS[name]}"`,
+  );
+}
+
+const CONSTANTS = { true: 'True', false: 'False', null: 'None' };
