@@ -18,6 +18,8 @@ export type ToolChoice = 'auto' | 'required' | { name: string };
 export interface ToolRequest {
   tools: readonly Tool[];
   choice: ToolChoice;
+  /** Names of those that may be called; the others are declared only. Absent: all. */
+  allowed?: readonly string[] | undefined;
   /** Whether one answer may call several times. */
   parallel: boolean;
 }

@@ -22,6 +22,7 @@ import { askLibrary, askModel, clientPrompt } from './ask.ts';
 import { complete } from './completion.ts';
 import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
 import { RequestQueue } from './request-queue.ts';
+import { callsTools } from './tools/tool-answers.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 
 /** A prompt's token ids, and how many may be in the context together with the answer. */
@@ -79,6 +80,12 @@ export class CompletionService {
   /** Whether a model is loaded. */
   get isReady(): boolean {
     return this.#options.models.active !== undefined;
+  }
+
+  /** Whether the model in use is known to call tools. */
+  get callsTools(): boolean {
+    const { active } = this.#options.models;
+    return active !== undefined && callsTools(active);
   }
 
   /** The available models and libraries. */

@@ -223,9 +223,10 @@ function begunText(writing: ThoughtStream, begun: Ask['begun']): AnswerDelta {
 
 function toolsOf({ tools: request }: Ask): RemoteRequest['tools'] {
   if (!request) return undefined;
-  const { tools, choice, parallel } = request;
+  const { tools, choice, allowed, parallel } = request;
   return {
-    tools: declared(tools),
+    // Few servers know OpenAI's choice among the declared tools.
+    tools: declared(allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools),
     tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice },
     ...(!parallel && { parallel_tool_calls: false }),
   };

@@ -12,11 +12,12 @@ interface ToolGrammarOptions {
 /** The grammar of an answer that may call tools, or must: arguments match their schemas. BAD_ARGUMENT for a strict tool. */
 export function toolGrammar(
   format: ToolFormat,
-  { tools, choice, parallel }: ToolRequest,
+  { tools, choice, allowed, parallel }: ToolRequest,
   { thought, answer }: ToolGrammarOptions = {},
 ): string {
   const rules = new GrammarRules();
-  const may = typeof choice === 'object' ? tools.filter(({ name }) => name === choice.name) : tools;
+  const names = typeof choice === 'object' ? [choice.name] : allowed;
+  const may = names ? tools.filter(({ name }) => names.includes(name)) : tools;
   const call = rules.rule(may.map((tool) => format.call(tool, rules)).join(' | '));
   const { before = '', after = '', separator } = format;
   const more = parallel && separator !== undefined ? `(${quoted(separator)} ${call})*` : '';
