@@ -110,7 +110,7 @@ export class AnswerMaker {
     return computed ? [computed, ...found] : found;
   }
 
-  /** An answer in a session of its own. */
+  /** An answer in a separate session. ABORTED. */
   async #write(asked: Omit<TableQuestion, 'question'>, prompt: string, grammar: string): Promise<string> {
     let session: SessionTokens | undefined;
     const openSession: Ask['openSession'] = ({ model, need }) => {
@@ -119,7 +119,9 @@ export class AnswerMaker {
     };
     try {
       const ask = { ...statementAsk(asked, prompt, grammar), openSession };
-      return (await readAnswer(this.answer(ask), () => undefined)).text;
+      const { text } = await readAnswer(this.answer(ask), () => undefined);
+      throwIfAborted(asked.signal); // a part of it is of no use
+      return text;
     } finally {
       session?.dispose();
     }
