@@ -6,6 +6,7 @@ import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import { renderBounded } from './bounded-jinja.ts';
 import { callWriterOf } from './call-texts.ts';
+import { withoutListMethods } from './list-methods.ts';
 import {
   edged,
   guarded,
@@ -201,7 +202,7 @@ function losesCalls(
 function render(info: TemplateInfo, messages: readonly TemplateMessage[], rendering: Rendering): string {
   const { think, tools = [] } = rendering;
   if (parsed?.source !== info.chatTemplate)
-    parsed = { source: info.chatTemplate, template: new Template(info.chatTemplate) };
+    parsed = { source: info.chatTemplate, template: new Template(withoutListMethods(info.chatTemplate)) };
   const declarations = tools.length > 0 ? guarded(declared(tools)) : undefined;
   return renderBounded(parsed.template, {
     messages: templateMessages(messages, rendering),

@@ -53,6 +53,24 @@ describe('a template', () => {
     expect(laidOut(template(message), LOOP).text).toContain('Weather?|call00001|Raincall00001weather|');
   });
 
+  test('that queues the ids of calls in a list, as Kimi K2, names them in the results', () => {
+    const called =
+      "{%- set id = 'functions.' + c.function.name + ':' + (loop.index0 | string) -%}{%- set _ = queue.ids.append(id) -%}{{ id }}";
+    const message =
+      "{%- if m.role == 'tool' -%}{%- set id = queue.ids.pop(0) -%}Return of {{ id }}: {{ m.content }}" +
+      `{%- else -%}{{ m.content }}{%- for c in m.tool_calls or [] -%}${called}{%- endfor -%}{%- endif -%}`;
+    const chatTemplate = `{%- set queue = namespace(ids=[]) -%}${template(message)}`;
+    const two = [CALL, { ...CALL, id: 'b' }];
+    const loop: Message[] = [
+      { role: 'user', pieces: ['Weather?'] },
+      { role: 'assistant', pieces: [], calls: two },
+      ...two.map(({ id }) => ({ role: 'tool' as const, pieces: [id], callId: id })),
+    ];
+    expect(laidOut(chatTemplate, loop).text).toContain(
+      `Weather?|functions.weather:0functions.weather:1|Return of functions.weather:0: ${CALL.id}|Return of functions.weather:1: b|`,
+    );
+  });
+
   test('that drops the text before a call loses no more', () => {
     const message =
       '{% if m.tool_calls %}{{ m.tool_calls[0].function.name }}{% else %}{{ m.content }}{% endif %}';
