@@ -19,10 +19,10 @@ import type { Core } from '../platform/core.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import { askLibrary, askModel, clientPrompt } from './ask.ts';
+import { callsTools } from './calls-tools.ts';
 import { complete } from './completion.ts';
 import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
 import { RequestQueue } from './request-queue.ts';
-import { callsTools } from './tools/tool-answers.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 
 /** A prompt's token ids, and how many may be in the context together with the answer. */

@@ -4,7 +4,7 @@ import { requireLocal } from '../../answering/backends/require-local.ts';
 import type { NamedModel } from '../../answering/named-model.ts';
 import { messagesFrame } from '../../answering/template.ts';
 import { thoughtMarks } from '../../answering/thoughts.ts';
-import { toolsUnsupported, type Tool, type ToolRequest } from '../../answering/tools.ts';
+import { toolsUnsupported, type ToolRequest } from '../../answering/tools.ts';
 import { toolFormatOf } from './formats.ts';
 import { toolGrammar } from './tool-grammar.ts';
 import { ToolStream } from './tool-stream.ts';
@@ -14,21 +14,6 @@ export function toolStreamOf({ tools, model }: Pick<Ask, 'tools' | 'model'>): To
   if (!tools || !backendOf(model).takesGrammar) return undefined;
   const format = toolFormatOf(model.info.chatTemplate);
   return format && new ToolStream(format, tools.tools);
-}
-
-const SAMPLE: Tool = {
-  name: 'sample_tool',
-  description: 'A sample.',
-  parameters: { type: 'object', properties: {} },
-};
-
-/** Whether a model's template declares tools, and its calls can be read. Nothing is known of a model on a server. */
-export function callsTools(named: NamedModel): boolean {
-  if (!backendOf(named.model).takesGrammar) return false;
-  const { info } = requireLocal(named);
-  if (!toolFormatOf(info.chatTemplate)) return false;
-  const { texts, plainBecause } = messagesFrame(info, [{ role: 'user' }], { tools: [SAMPLE] });
-  return plainBecause === undefined && texts.join('').includes(SAMPLE.name);
 }
 
 /**
