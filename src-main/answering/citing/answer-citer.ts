@@ -3,11 +3,12 @@ import { isAbbreviated, sourcesIn } from './sentences.ts';
 import { SourceSentences } from './source-sentences.ts';
 
 /** Ends of sentences: punctuation with closing marks after it, where the next one can begin, or the end of a line, with a last bar. */
-const END = /[.!?]+["'”’)\]*_]*(?=\s)|[。！？]+[”’」』）*_]*(?=[^。！？”’」』）*_])|[ \t]*\|?[ \t]*(?=\n)/u;
+const END =
+  /[.!?]+["'”’)\]*_]*(?=\s)|[。！？]+[”’」』）*_]*(?=[^。！？”’」』）*_])|[ \t]{0,9}\|?[ \t]{0,9}(?=\n)/u;
 /** May turn out to be one. */
-const OPEN = /(?:[.!?。！？]+["'”’)\]」』）*_]*|[ \t]*\|?[ \t]*)$/u;
+const OPEN = /(?:[.!?。！？]+["'”’)\]」』）*_]*|[ \t]{0,9}\|?[ \t]{0,9})$/u;
 /** The end of a line and of a table's row, outside the last cell. */
-const LINE_END = /[ \t]*\|?[ \t]*$/;
+const LINE_END = /[ \t]{0,9}\|?[ \t]{0,9}$/;
 const FENCE = /^\s*(?:```|~~~)/;
 const HEADING = /^\s*#/;
 /** Rows of tables may be heads; questions and lines that announce others state nothing. */

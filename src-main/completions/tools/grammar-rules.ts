@@ -32,16 +32,11 @@ export class GrammarRules {
 
   /**
    * The values of a schema. BAD_ARGUMENT with its path in the tool where a grammar cannot hold it and the tool is strict; otherwise
-   * `instead` stands for it. `written`: the grammar for another notation than JSON.
+   * `instead` stands for it.
    */
-  json(
-    schema: JsonSchema,
-    { name, strict }: Tool,
-    instead = ANY_OBJECT,
-    written = (grammar: string): string => grammar,
-  ): string {
+  json(schema: JsonSchema, { name, strict }: Tool, instead = ANY_OBJECT): string {
     try {
-      return this.add(written(jsonGrammar(schema)));
+      return this.add(jsonGrammar(schema));
     } catch (error) {
       if (!(error instanceof KvasirError)) throw error;
       if (strict) throw new KvasirError('BAD_ARGUMENT', `The tool ${name}: ${error.message}`, error.advice);

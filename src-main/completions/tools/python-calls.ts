@@ -28,34 +28,24 @@ export function pythonCalls(format: Omit<ToolFormat, 'read' | 'call'>): ToolForm
 
 const HEAD = /([a-zA-Z0-9_-]+)\(/;
 
-/** What a schema may say of a text that may be any. */
+/** What a schema may say of a value that may be any of its type. */
 const SAYS_NOTHING = new Set(['type', 'title', 'description', 'default', 'examples']);
 
+/** Values are JSON, which Python reads as well, but for constants: those within lists and objects are read either way. */
 function valueRule(schema: unknown, tool: Tool, rules: GrammarRules): string {
   const { $defs, definitions } = tool.parameters;
-  const isObject = typeof schema === 'object' && schema !== null;
-  const whole = isObject
-    ? { ...schema, ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) }
+  const said =
+    typeof schema === 'object' && schema !== null ? (schema as Record<string, unknown>) : undefined;
+  const type = Object.keys(said ?? {}).every((key) => SAYS_NOTHING.has(key)) && said?.['type'];
+  if (type === 'boolean') return '("True" | "False")';
+  const whole = said
+    ? { ...said, ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) }
     : true;
-  const value = rules.json(whole, tool, ANY_VALUE, inPython);
-  const isAnyText =
-    isObject &&
-    (schema as { type?: unknown }).type === 'string' &&
-    Object.keys(schema).every((key) => SAYS_NOTHING.has(key));
-  return isAnyText ? `(${value} | ${SINGLE_QUOTED})` : value;
+  const value = rules.json(whole, tool, ANY_VALUE);
+  return type === 'string' ? `(${value} | ${SINGLE_QUOTED})` : value;
 }
 
 const SINGLE_QUOTED = String.raw`"'" ([^'\\\n] | "\\" [^\n])* "'"`;
 
 /** Where a schema cannot be held: a number or a text. */
 const ANY_VALUE = String.raw`root ::= [0-9.-]{1,20} | "True" | "False" | "None" | "\"" ([^"\\\n] | "\\" [^\n])* "\""`;
-
-/** A JSON grammar with Python's constants. */
-function inPython(grammar: string): string {
-  return grammar.replaceAll(
-    /"(true|false|null)"/g,
-    (_, name: 'true' | 'false' | 'null') => `"${CONSTANTS[name]}"`,
-  );
-}
-
-const CONSTANTS = { true: 'True', false: 'False', null: 'None' };
