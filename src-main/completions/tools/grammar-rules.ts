@@ -44,6 +44,17 @@ export class GrammarRules {
     }
   }
 
+  /** The values of a parameter of a tool, whose schema may refer to the tool's definitions; `instead` as for `json`. */
+  parameter(schema: unknown, tool: Tool, instead: string): string {
+    if (typeof schema !== 'object' || schema === null) return this.json(true, tool, instead);
+    const { $defs, definitions } = tool.parameters;
+    const defined = {
+      ...($defs !== undefined && { $defs }),
+      ...(definitions !== undefined && { definitions }),
+    };
+    return this.json({ ...schema, ...defined }, tool, instead);
+  }
+
   /** The arguments of a tool; one that declares no properties has none. */
   argumentsOf(tool: Tool): string {
     const { properties } = tool.parameters;

@@ -73,11 +73,7 @@ function valueRule(
   if (Array.isArray(among) && among.every((value) => typeof value === 'string'))
     return `(${among.map(quoted).join(' | ')})`;
   if (isString(schema)) return rules.until([valueEnd]);
-  const { $defs, definitions } = tool.parameters;
-  const whole = isSchema(schema)
-    ? { ...schema, ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) }
-    : true;
-  return rules.json(whole, tool, ANY_VALUE);
+  return rules.parameter(schema, tool, ANY_VALUE);
 }
 
 /** Where a schema cannot be held: any text of one line. */

@@ -33,15 +33,10 @@ const SAYS_NOTHING = new Set(['type', 'title', 'description', 'default', 'exampl
 
 /** Values are JSON, which Python reads as well, but for constants: those within lists and objects are read either way. */
 function valueRule(schema: unknown, tool: Tool, rules: GrammarRules): string {
-  const { $defs, definitions } = tool.parameters;
-  const said =
-    typeof schema === 'object' && schema !== null ? (schema as Record<string, unknown>) : undefined;
-  const type = Object.keys(said ?? {}).every((key) => SAYS_NOTHING.has(key)) && said?.['type'];
+  const said = typeof schema === 'object' && schema !== null ? (schema as Record<string, unknown>) : {};
+  const type = Object.keys(said).every((key) => SAYS_NOTHING.has(key)) && said['type'];
   if (type === 'boolean') return '("True" | "False")';
-  const whole = said
-    ? { ...said, ...($defs ? { $defs } : {}), ...(definitions ? { definitions } : {}) }
-    : true;
-  const value = rules.json(whole, tool, ANY_VALUE);
+  const value = rules.parameter(schema, tool, ANY_VALUE);
   return type === 'string' ? `(${value} | ${SINGLE_QUOTED})` : value;
 }
 
