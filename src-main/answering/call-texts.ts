@@ -11,8 +11,13 @@ export type CallWriter = (calls: readonly GuardedCall[]) => string;
 export function callWriterOf(template: string): CallWriter | undefined {
   if (/<\|tool_(?:call|list)_start\|>|List of tools: \[/.test(template))
     return (calls) => `<|tool_call_start|>[${calls.map(pythonCall).join(', ')}]<|tool_call_end|>`;
-  if (template.includes('<|tool_call|>')) return (calls) => `<|tool_call|>${literal(calls)}`;
+  if (template.includes('<|tool_call|>'))
+    return (calls) => `<|tool_call|>[${calls.map(jsonCall).join(', ')}]`;
   return undefined;
+}
+
+function jsonCall({ name, arguments: given }: GuardedCall): string {
+  return literal({ name, arguments: given });
 }
 
 function pythonCall({ name, arguments: given }: GuardedCall): string {

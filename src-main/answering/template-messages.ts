@@ -89,8 +89,7 @@ export function templateMessages(
       : (calls ?? []).map(({ id, name, arguments: given }) => {
           return { id: idOf(id), name: guarded(name), arguments: guarded(parsedObject(given)) };
         });
-    const written =
-      writtenCalls && shown.length > 0 ? writtenCalls(shown.map(({ id: _, ...call }) => call)) : '';
+    const written = writtenCalls && shown.length > 0 ? writtenCalls(shown) : '';
     const said = content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join('');
     return {
       role,

@@ -76,7 +76,7 @@ export class PythonReader {
     const key = this.#value();
     if (key === undefined || !this.#takes(':')) return undefined;
     const value = this.#value();
-    return value === undefined ? undefined : [String(key), value];
+    return value === undefined ? undefined : [typeof key === 'string' ? key : JSON.stringify(key), value];
   }
 
   #string(quote: string): string | undefined {
