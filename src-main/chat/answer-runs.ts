@@ -174,9 +174,9 @@ export class AnswerRuns {
 
   #newLive(conversationId: number, answerId: number, writes: boolean): LiveAnswer {
     const { events, clock, messages, log } = this.#options;
-    const save = (written: Pick<MessageRecord, 'text' | 'thinking'>): void => {
+    const save = (written: Pick<MessageRecord, 'text' | 'thinking' | 'calls'>): void => {
       try {
-        messages.saveText(answerId, written);
+        messages.save(answerId, written);
       } catch (error) {
         log.warn('answer-not-saved', { error: String(error) }); // emitted even when its end cannot be saved
       }
@@ -201,7 +201,7 @@ export class AnswerRuns {
     let { state, failure } = end;
     let hasReport = false;
     try {
-      messages.finish(live.answerId, end);
+      messages.finish(live.answerId, { ...end, calls: live.calls });
       if (report) messages.saveReport(live.answerId, report);
       hasReport = report !== undefined;
     } catch (error) {

@@ -8,7 +8,7 @@ import { NoticeSchema, StopSchema } from '../answer.ts';
 import { ComparisonSchema } from '../comparison.ts';
 import { FusionReportSchema } from '../fusion-report.ts';
 import { StrategyChoiceSchema, StrategyRequestSchema } from '../strategy.ts';
-import { ToolCallSchema } from './tool-calls.ts';
+import { CallDecisionSchema, ToolCallSchema } from './tool-calls.ts';
 import { TtftSchema } from '../ttft.ts';
 
 /** Sources and options for answers of this conversation. */
@@ -294,9 +294,9 @@ export const chatContract = {
   'chat.edit': procedure(z.object({ conversationId: IdSchema, questionId: IdSchema, text: Question }), Sent),
   /** Shows another branch. */
   'chat.selectLeaf': procedure(z.object({ id: IdSchema, leafId: IdSchema }), NothingSchema),
-  /** Decides about a call that is 'asking'. `always`: also of all later calls of the tool. NOT_FOUND. */
+  /** Decides about a call that is 'asking'. NOT_FOUND. */
   'chat.decideCall': procedure(
-    z.object({ answerId: IdSchema, callId: z.string(), decision: z.enum(['once', 'always', 'no']) }),
+    z.object({ answerId: IdSchema, callId: z.string(), decision: CallDecisionSchema }),
     NothingSchema,
   ),
   /** The text generated so far is kept. */

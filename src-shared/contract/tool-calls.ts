@@ -21,4 +21,8 @@ export const ToolCallSchema = z.object({
   ms: z.number().nullable(),
 });
 
+/** What a person may decide about a call; 'always': also about all later calls of the tool. */
+export const CallDecisionSchema = z.enum(['once', 'always', 'no']);
+
+export type CallDecision = z.infer<typeof CallDecisionSchema>;
 export type ToolCall = z.infer<typeof ToolCallSchema>;
