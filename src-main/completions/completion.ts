@@ -7,7 +7,7 @@ import { unsupportedIn, unsupportedNotice } from '../answering/unsupported.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { addCallDelta, type ToolCall, type ToolCallDelta } from '../answering/tools.ts';
 import { AnswerText } from './answer-text.ts';
-import { toolStreamOf } from './tools/tool-answers.ts';
+import { toolStreamOf } from '../answering/tools/tool-answers.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 
 /** Makes an answer and streams it to a client: up to a stop text, and from a library with the numbers of its passages. */

@@ -1,4 +1,4 @@
-import type { ToolRequest } from '../../answering/tools.ts';
+import type { ToolRequest } from '../tools.ts';
 import type { ToolFormat } from './format.ts';
 import { GrammarRules, quoted } from './grammar-rules.ts';
 

@@ -1,10 +1,10 @@
-import type { Ask } from '../../answering/ask.ts';
-import { backendOf } from '../../answering/backends/backend-of.ts';
-import { requireLocal } from '../../answering/backends/require-local.ts';
-import type { NamedModel } from '../../answering/named-model.ts';
-import { messagesFrame } from '../../answering/template.ts';
-import { thoughtMarks } from '../../answering/thoughts.ts';
-import { toolsUnsupported, type ToolRequest } from '../../answering/tools.ts';
+import type { Ask } from '../ask.ts';
+import { backendOf } from '../backends/backend-of.ts';
+import { requireLocal } from '../backends/require-local.ts';
+import type { NamedModel } from '../named-model.ts';
+import { messagesFrame } from '../template.ts';
+import { thoughtMarks } from '../thoughts.ts';
+import { toolsUnsupported, type ToolRequest } from '../tools.ts';
 import { toolFormatOf } from './formats.ts';
 import { toolGrammar } from './tool-grammar.ts';
 import { ToolStream } from './tool-stream.ts';
