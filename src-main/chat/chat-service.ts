@@ -38,6 +38,7 @@ import { AnswerRecomputer } from './answer-recomputer.ts';
 import { toShownMessage, type MessageRecord } from './records.ts';
 import { ConversationSessions } from './sessions.ts';
 import type { Core } from '../platform/core.ts';
+import type { ToolSource } from '../tools/tool.ts';
 
 interface ChatServiceOptions extends Core {
   /** Path of the conversation database. */
@@ -51,6 +52,8 @@ interface ChatServiceOptions extends Core {
   planner: Planner;
   prefixes: StoredPrefixes;
   tables?: Tables | undefined;
+  /** Of the tools that answers may call; absent: there are none. */
+  toolSources?: readonly ToolSource[];
   /** Questions to start with. */
   suggestions?: () => string[];
   clock?: Clock;
@@ -96,7 +99,8 @@ export class ChatService {
       onBackgroundError: (error) => log.warn('miss-not-stored', { error: String(error) }),
     });
     const { messages } = this.#store;
-    const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock };
+    const { toolSources = [] } = options;
+    const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock, toolSources };
     const openSession = this.openSession.bind(this);
     const maker = new AnswerMaker({ ...options, ...shared, openSession });
     this.#answerer = new Answerer({ ...options, ...shared, maker });

@@ -36,6 +36,17 @@ const TurnContextSchema = z.object({
   answer: z.array(z.int()).nullable(),
   /** How many of these belong to a thought before the answer. Later turns omit them. */
   tokensBefore: z.int().min(0).prefault(0), // older turns have none
+  /** Declared to the model; absent: none were. */
+  tools: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.string().optional(),
+        parameters: z.record(z.string(), z.unknown()),
+      }),
+    )
+    .readonly()
+    .optional(),
   /** What a model on a server wrote, in place of sampled tokens; absent in older turns. */
   written: z.object({ thought: z.string(), text: z.string() }).optional(),
 });

@@ -1,3 +1,5 @@
+import type { Scope } from '../../src-shared/contract/search.ts';
+
 /** A tool that the model of a conversation may call. */
 export interface CallableTool {
   /** Unique among all tools, as the model calls it. */
@@ -16,6 +18,8 @@ export interface CallableTool {
 
 export interface ToolContext {
   signal: AbortSignal;
+  /** The documents of the conversation. */
+  scope: Scope;
 }
 
 export interface ToolResult {
@@ -26,8 +30,8 @@ export interface ToolResult {
 
 /** Where tools come from: Kvasir itself, or a set of MCP servers. */
 export interface ToolSource {
-  /** What can be called now; a server that cannot be reached has none. */
-  tools: (signal: AbortSignal) => Promise<CallableTool[]>;
+  /** What can be called now, of these MCP servers at least; a server that cannot be reached has none. */
+  tools: (signal: AbortSignal, servers: readonly string[]) => Promise<CallableTool[]>;
   /** From now on, the tool runs without asking. */
   allow: (name: string) => void;
 }

@@ -345,7 +345,10 @@ export function mayContinue({
   text,
   thinking,
   stats,
-}: Pick<Message, 'text' | 'thinking' | 'stats'>): boolean {
+  calls = [],
+}: Pick<Message, 'text' | 'thinking' | 'stats'> & Partial<Pick<Message, 'calls'>>): boolean {
+  // Results of tools are not kept for later prompts.
+  if (calls.length > 0) return false;
   return (text !== '' || thinking !== null) && (stats?.stop === 'length' || stats?.stop === 'aborted');
 }
 

@@ -1,4 +1,3 @@
-import type { Ask } from '../ask.ts';
 import { backendOf } from '../backends/backend-of.ts';
 import { requireLocal } from '../backends/require-local.ts';
 import type { NamedModel } from '../named-model.ts';
@@ -7,14 +6,6 @@ import { thoughtMarks } from '../thoughts.ts';
 import { toolsUnsupported, type ToolRequest } from '../tools.ts';
 import { toolFormatOf } from './formats.ts';
 import { toolGrammar } from './tool-grammar.ts';
-import { ToolStream } from './tool-stream.ts';
-
-/** Reads the calls in an answer of a model that runs here; undefined where it calls none, or its server reads them. */
-export function toolStreamOf({ tools, model }: Pick<Ask, 'tools' | 'model'>): ToolStream | undefined {
-  if (!tools || !backendOf(model).takesGrammar) return undefined;
-  const format = toolFormatOf(model.info.chatTemplate);
-  return format && new ToolStream(format, tools.tools);
-}
 
 /**
  * The grammar of an answer that may call tools; `answer`: that of one without calls. undefined for a model on a server. BAD_ARGUMENT where the
