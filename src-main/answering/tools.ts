@@ -11,8 +11,8 @@ export interface Tool {
   strict?: boolean | undefined;
 }
 
-/** Which tools an answer may call, or must. */
-export type ToolChoice = 'auto' | 'required' | { name: string };
+/** Which tools an answer may call, or must; 'none': they are declared, as in the prompts before it. */
+export type ToolChoice = 'auto' | 'required' | 'none' | { name: string };
 
 /** The tools of a request; absent where none may be called. */
 export interface ToolRequest {

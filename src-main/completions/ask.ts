@@ -16,7 +16,7 @@ import type { ToolRequest } from '../answering/tools.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { NamedLibrary } from './names.ts';
-import { grammarFor } from './tools/tool-answers.ts';
+import { grammarFor } from '../answering/tools/tool-answers.ts';
 import type { CompletionMessage, CompletionRequest, CompletionText } from './types.ts';
 
 /** What a request asks; how it is made is added. */

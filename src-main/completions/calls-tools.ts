@@ -3,7 +3,7 @@ import { requireLocal } from '../answering/backends/require-local.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import { messagesFrame } from '../answering/template.ts';
 import type { Tool } from '../answering/tools.ts';
-import { toolFormatOf } from './tools/formats.ts';
+import { toolFormatOf } from '../answering/tools/formats.ts';
 
 const SAMPLE: Tool = {
   name: 'sample_tool',

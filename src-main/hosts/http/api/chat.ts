@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
-import type { JsonSchema } from '../../../completions/json-grammar.ts';
+import type { JsonSchema } from '../../../answering/json-grammar.ts';
 import { MessageAnnotationSchema, urlCitations } from './annotations.ts';
 import { ANY, LimitSchema, only } from './client-fields.ts';
 import { CallSchema, callTold, CHAT_TOOLS, chatChoice, toolRequest } from './tools.ts';

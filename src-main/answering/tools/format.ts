@@ -1,4 +1,4 @@
-import type { Tool } from '../../answering/tools.ts';
+import type { Tool } from '../tools.ts';
 import type { GrammarRules } from './grammar-rules.ts';
 
 /** A call, as far as a text has it. */

@@ -1,7 +1,7 @@
 /** Calls as models write them, from their templates and model cards: read at every split, and held to schemas by the grammar. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addCallDelta, type Tool, type ToolCall } from '../../answering/tools.ts';
+import { addCallDelta, type Tool, type ToolCall } from '../tools.ts';
 import { Engine, type Model } from '../../engine/engine.ts';
 import { Gbnf } from '../../testing/gbnf.ts';
 import { toolFormatOf } from './formats.ts';

@@ -1,5 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { Tool } from '../../answering/tools.ts';
+import type { Tool } from '../tools.ts';
 import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../json-grammar.ts';
 
 /** Literals and character classes, which are kept, and names of rules. */

@@ -1,4 +1,4 @@
-import type { Tool } from '../../answering/tools.ts';
+import type { Tool } from '../tools.ts';
 import { quoted } from './grammar-rules.ts';
 import type { PartialCall, ToolFormat } from './format.ts';
 import { endOfJson, fieldsOf, parsedOr } from './json-text.ts';

@@ -1,4 +1,4 @@
-import type { Tool } from '../../answering/tools.ts';
+import type { Tool } from '../tools.ts';
 import type { ToolFormat } from './format.ts';
 import { quoted, type GrammarRules } from './grammar-rules.ts';
 import { PythonReader } from './python-reader.ts';
