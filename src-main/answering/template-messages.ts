@@ -23,6 +23,8 @@ export interface MessageForm {
   noContent?: '' | null | undefined;
   /** Writes calls into the content, for a template that drops them. */
   writtenCalls?: CallWriter | undefined;
+  /** Whether content is a list of texts, as templates of models that see pictures may want it. */
+  listContent?: boolean | undefined;
   withoutCalls?: boolean | undefined;
 }
 
@@ -78,7 +80,13 @@ export function guarded(value: unknown): unknown {
 /** Messages as templates read them. Calls are numbered: Mistral's templates want ids of nine letters and digits. */
 export function templateMessages(
   messages: readonly TemplateMessage[],
-  { textArguments = false, noContent = '', writtenCalls, withoutCalls = false }: MessageForm,
+  {
+    textArguments = false,
+    noContent = '',
+    writtenCalls,
+    withoutCalls = false,
+    listContent = false,
+  }: MessageForm,
 ): object[] {
   const ids = messages.flatMap(({ calls = [] }) => calls.map(({ id, name }) => ({ id, name })));
   const idOf = (id: string): string =>
@@ -93,7 +101,7 @@ export function templateMessages(
     const said = content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join('');
     return {
       role,
-      content: said + written || noContent,
+      content: listContent ? [{ type: 'text', text: said + written }] : said + written || noContent,
       ...(shown.length > 0 &&
         !writtenCalls && {
           tool_calls: shown.map(({ id, ...call }) => {
