@@ -137,6 +137,36 @@ describe('OpenAI’s client', () => {
     expect(again).toMatchObject({ type: 'function_call', name: 'find', arguments: call.arguments });
   });
 
+  test('some of the tools are allowed, in chat and in responses', async () => {
+    const client = new OpenAI({ baseURL: server.baseURL, apiKey: KEY, maxRetries: 0 });
+    const other = zodFunction({ name: 'other', parameters: Person, description });
+    const chat = await client.chat.completions.create({
+      ...asked,
+      model,
+      tools: [other, finder()],
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'find' } }] },
+      },
+    });
+    const called = chat.choices[0]?.message.tool_calls ?? [];
+    const response = await client.responses.create({
+      model,
+      input: QUESTION,
+      temperature: 0,
+      max_output_tokens: 120,
+      tools: ['other', 'find'].map((name) => {
+        return { type: 'function', name, parameters: z.toJSONSchema(Person), strict: true, description };
+      }),
+      tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'find' }] },
+    });
+    const names = [
+      ...called.map((call) => (call.type === 'function' ? call.function.name : call.type)),
+      ...response.output.map((item) => (item.type === 'function_call' ? item.name : item.type)),
+    ];
+    expect(new Set(names)).toEqual(new Set(['find']));
+  });
+
   test('a strict schema that cannot be held is refused by its path', async () => {
     const strict = {
       name: 'f',

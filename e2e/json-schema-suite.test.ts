@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { published, SCHEMA_SUITE } from '../tools/models/files.ts';
 import { Gbnf } from '../src-main/testing/gbnf.ts';
 import { randomFrom } from '../src-main/testing/random.ts';
-import { jsonGrammar, type JsonSchema } from '../src-main/completions/json-grammar.ts';
+import { jsonGrammar, type JsonSchema } from '../src-main/answering/json-grammar.ts';
 
 interface Group {
   description: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
-import { jsonGrammar } from '../src-main/completions/json-grammar.ts';
+import { jsonGrammar } from '../src-main/answering/json-grammar.ts';
 import type { CompletionRequest } from '../src-main/completions/types.ts';
 import { readyData } from './support/ready-data.ts';
 

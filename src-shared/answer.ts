@@ -47,6 +47,9 @@ export const NoticeSchema = z.object({
     'still-thinking', // the limit of the answer went to thoughts before there was any
     'not-blended', // everything is computed, since the model does not stand blending or cannot be blended
     'blending-stopped', // the same, since answers in use changed too much by it
+    'no-tools', // the model's chat template has no tools: the answer was made without them
+    'call-limit', // the model had to answer after the last of several steps with calls
+    'call-repeated', // a call was not run again with the same arguments
     'document-failed', // a document in the library could not be read
   ]),
   message: z.string(),

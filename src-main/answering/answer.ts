@@ -16,6 +16,7 @@ import type { NamedModel } from './named-model.ts';
 import { SessionTokens } from './session-tokens.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { computedPassage, type Tables } from './tables/computed-passage.ts';
+import { takeSteps } from './tools/steps.ts';
 import { unsupportedIn } from './unsupported.ts';
 
 export interface AnswerMakerOptions extends AnswerParts {
@@ -110,7 +111,7 @@ export class AnswerMaker {
     return computed ? [computed, ...found] : found;
   }
 
-  /** An answer in a session of its own. */
+  /** An answer in a separate session. ABORTED. */
   async #write(asked: Omit<TableQuestion, 'question'>, prompt: string, grammar: string): Promise<string> {
     let session: SessionTokens | undefined;
     const openSession: Ask['openSession'] = ({ model, need }) => {
@@ -119,7 +120,9 @@ export class AnswerMaker {
     };
     try {
       const ask = { ...statementAsk(asked, prompt, grammar), openSession };
-      return (await readAnswer(this.answer(ask), () => undefined)).text;
+      const { text } = await readAnswer(this.answer(ask), () => undefined);
+      throwIfAborted(asked.signal); // a part of it is of no use
+      return text;
     } finally {
       session?.dispose();
     }
@@ -134,21 +137,27 @@ export class AnswerMaker {
     throwIfAborted(ask.signal);
     const backend = backendOf(model);
     const prompt = backend.layOut(promptRequest(ask));
-    const notices = noticesOf(ask, prompt);
+    const mayFind = ask.runCalls !== undefined;
+    const all = noticesOf(ask, prompt);
+    // Tools may find what passages lack.
+    const later = mayFind ? all.filter(({ kind }) => kind === 'no-match') : [];
+    const notices = all.filter((notice) => !later.includes(notice));
     const isEmpty = !prompt.parts.some(({ kind }) => kind === 'chunk') && prompt.leftOut.length === 0;
     if (!ask.mayGuess) {
       requireRead(ask, [...prompt.cited.map(({ chunk }) => chunk), ...prompt.leftOut]);
-      if (isEmpty) notices.splice(0, notices.length, ...unreadyNotice(ask.unready));
+      if (isEmpty && !mayFind) notices.splice(0, notices.length, ...unreadyNotice(ask.unready));
     }
     for (const notice of notices) yield { kind: 'notice', notice };
-    if (isEmpty && !ask.mayGuess) throw nothingMatches(ask.unready, question);
+    if (isEmpty && !ask.mayGuess && !mayFind) throw nothingMatches(ask.unready, question);
     const cited = ask.begun?.citations ?? citationsOf(prompt, new Map());
     // Other programs' answers are cited up to their stop texts, in completions.
     const citer =
       ask.form === 'conversation' && ask.question !== '' && cited.length > 0
         ? new AnswerCiter({ passages: cited, question, complete: isComplete(prompt, cited) })
         : undefined;
-    const { stats, ...turn } = yield* withSentences(backend.turn(ask, prompt, this.#options), citer);
+    const steps = takeSteps(ask, prompt, backend, this.#options);
+    const { stats, read, steps: count, ...turn } = yield* withSentences(steps, citer);
+    if (count === 1) for (const notice of later) yield { kind: 'notice', notice };
     const text = ask.raw ? turn.text : turn.text.trimEnd();
     const sentences = citer?.sentences;
     const answer: Answer = {
@@ -157,11 +166,11 @@ export class AnswerMaker {
       thought: turn.thought.trimEnd(),
       written: { thought: turn.thought, text: turn.text },
       prompt,
-      notices: [...notices, ...turn.notices],
+      notices: [...notices, ...(count === 1 ? later : []), ...turn.notices],
       citations: citationsOf(prompt, turn.tiers, sentences),
       stats: {
         ...{ ...stats, stop: turn.stop, model: name },
-        unsupported: unsupportedIn(text, prompt, backend),
+        unsupported: unsupportedIn(text, read, backend),
         sentences,
         documents: documentShares(prompt, this.#options.passages),
       },
@@ -177,10 +186,10 @@ function isComplete({ parts }: Prompt, cited: readonly Citation[]): boolean {
 }
 
 /** The events of a turn, with each sentence of its answer when it ends. */
-async function* withSentences(
-  events: AsyncGenerator<AnswerEvent, Turn, void>,
+async function* withSentences<T extends Turn>(
+  events: AsyncGenerator<AnswerEvent, T, void>,
   citer: AnswerCiter | undefined,
-): AsyncGenerator<AnswerEvent, Turn, void> {
+): AsyncGenerator<AnswerEvent, T, void> {
   if (!citer) return yield* events;
   const ended = (more: ReturnType<AnswerCiter['push']>) =>
     more.sentences.map((sentence) => ({ kind: 'sentence', sentence }) as const);

@@ -11,6 +11,7 @@ import type { PromptChunk, UnreadyDocuments } from './passages.ts';
 import type { Message, PromptRequest } from './prompt.ts';
 import type { SessionTokens } from './session-tokens.ts';
 import type { Stopwatch } from './stopwatch.ts';
+import type { ToolCall } from './tools.ts';
 import { QUESTION_MARK } from './template.ts';
 
 /** An answer to continue: its tokens if a model here sampled them, else its text. */
@@ -30,6 +31,11 @@ export interface Ask extends NamedModel, Pick<PromptRequest, 'messages' | 'form'
   /** Whether to ask the model even if no passage was found. */
   mayGuess: boolean;
   begun?: BegunAnswer | undefined;
+  /**
+   * Runs calls of `tools`, after which the answer goes on with their results, of at most `tokens` each; absent: calls end the answer.
+   * ABORTED.
+   */
+  runCalls?: ((calls: readonly ToolCall[], tokens: number) => Promise<readonly string[]>) | undefined;
   /** How many turns of the conversation an earlier question dropped. */
   turnsLeftOut?: number | undefined;
   /** Notices on the choice of its passages. */
@@ -84,7 +90,8 @@ export function conversation(
     think,
     contextTokens,
     maxTokens,
-  }: Pick<AnswerChoices, 'systemPrompt' | 'think' | 'contextTokens' | 'maxTokens'>,
+    tools,
+  }: Pick<AnswerChoices, 'systemPrompt' | 'think' | 'contextTokens' | 'maxTokens' | 'tools'>,
   history: readonly PastTurn[] = [],
 ): PromptRequest {
   const ask = (text: string, chunks: readonly PromptChunk[]): Message => {
@@ -99,6 +106,7 @@ export function conversation(
     messages: [...(systemPrompt.trim() === '' ? [] : [system]), ...earlier, ask(question, passages)],
     think,
     form: 'conversation',
+    tools,
     contextTokens,
     reserve: answerReserve({ contextTokens, answerTokens: maxTokens }),
   };

@@ -7,6 +7,7 @@ import type { StrategyOrAuto } from '../fusion/strategy.ts';
 import { contextLimit } from './limits.ts';
 import type { AnsweringModel } from './named-model.ts';
 import { samplingOf } from './sampling.ts';
+import type { ToolRequest } from './tools.ts';
 
 /** How to make an answer. */
 export interface AnswerChoices {
@@ -26,6 +27,8 @@ export interface AnswerChoices {
   think: boolean;
   storeMisses: boolean;
   sampling: Partial<Sampling>;
+  /** What answers of a conversation may call. */
+  tools?: ToolRequest | undefined;
 }
 
 /** The choices in a request; settings apply where it has none. */

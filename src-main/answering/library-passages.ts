@@ -61,7 +61,7 @@ function standIn(passage: Passage, model: Pick<FusionModel, 'tokenize'>): Passag
 }
 
 /** The scope of questions: see SearchService. */
-function scopeOf({ libraryIds, documentIds }: Scope, libraries: Catalogue['libraries']): Scope {
+export function scopeOf({ libraryIds, documentIds }: Scope, libraries: Catalogue['libraries']): Scope {
   return { libraryIds: documentIds.length > 0 ? libraryIds : libraries.asked(libraryIds), documentIds };
 }
 

@@ -192,6 +192,12 @@ export function cutOffNotice({ text, stop, stats }: FinishedAnswer): Notice[] {
   return [{ kind: 'cut-off', message }];
 }
 
+/** Why an answer was made without the tools of its conversation. */
+export function noToolsNotice(model: string): Notice {
+  const message = `${model} cannot call tools, since its chat template has none: this answer was made without them.`;
+  return { kind: 'no-tools', message };
+}
+
 /** Why the model was not asked. */
 export function nothingMatches(unready: UnreadyDocuments | undefined, question: string): KvasirError {
   const all = unreadyNotice(unready).length === 0;

@@ -85,7 +85,7 @@ export function fitted<P extends Prompt>(
   return withBest(messages.toSpliced(first, turns * TURN), { room, turns, layOut, tooLong });
 }
 
-/** Without the passages of the last message that do not fit. */
+/** Without the passages of the last message with some that do not fit. */
 function withBest<P extends Prompt>(
   messages: readonly Message[],
   {
@@ -100,11 +100,14 @@ function withBest<P extends Prompt>(
     tooLong: (tokens: number) => KvasirError;
   },
 ): P {
-  const last = messages.at(-1);
-  const offered = (last?.pieces ?? []).filter(isChunk);
+  // Calls of tools and their results may follow the question.
+  const at = messages.findLastIndex(({ pieces }) => pieces.some(isChunk));
+  const asking = messages[at];
+  const offered = (asking?.pieces ?? []).filter(isChunk);
   const keeping = (kept: ReadonlySet<PromptChunk>): P => {
-    const pieces = last?.pieces.filter((piece) => !isChunk(piece) || kept.has(piece)) ?? [];
-    return layOut(last ? [...messages.slice(0, -1), { ...last, pieces }] : []);
+    if (!asking) return layOut(messages);
+    const pieces = asking.pieces.filter((piece) => !isChunk(piece) || kept.has(piece));
+    return layOut(messages.with(at, { ...asking, pieces }));
   };
   const bare = keeping(new Set()).tokens;
   if (bare > room) throw tooLong(bare);

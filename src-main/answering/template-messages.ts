@@ -1,3 +1,4 @@
+import type { CallWriter } from './call-texts.ts';
 import type { ToolCall } from './tools.ts';
 
 /** The role of a message. */
@@ -20,6 +21,10 @@ export interface MessageForm {
   /** Whether arguments of calls are JSON text. */
   textArguments?: boolean | undefined;
   noContent?: '' | null | undefined;
+  /** Writes calls into the content, for a template that drops them. */
+  writtenCalls?: CallWriter | undefined;
+  /** Whether content is a list of texts, as templates of models that see pictures may want it. */
+  listContent?: boolean | undefined;
   withoutCalls?: boolean | undefined;
 }
 
@@ -75,30 +80,41 @@ export function guarded(value: unknown): unknown {
 /** Messages as templates read them. Calls are numbered: Mistral's templates want ids of nine letters and digits. */
 export function templateMessages(
   messages: readonly TemplateMessage[],
-  { textArguments = false, noContent = '', withoutCalls = false }: MessageForm,
+  {
+    textArguments = false,
+    noContent = '',
+    writtenCalls,
+    withoutCalls = false,
+    listContent = false,
+  }: MessageForm,
 ): object[] {
   const ids = messages.flatMap(({ calls = [] }) => calls.map(({ id, name }) => ({ id, name })));
   const idOf = (id: string): string =>
     `call${String(ids.findIndex((each) => each.id === id) + 1).padStart(5, '0')}`;
-  return messages.map(({ role, content, calls, callId }) => ({
-    role,
-    content: content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join('') || noContent,
-    ...(calls &&
-      !withoutCalls && {
-        tool_calls: calls.map(({ id, name, arguments: given }) => {
-          const parsed = guarded(parsedObject(given));
-          return {
-            id: idOf(id),
-            type: 'function',
-            function: { name: guarded(name), arguments: textArguments ? JSON.stringify(parsed) : parsed },
-          };
+  return messages.map(({ role, content, calls, callId }) => {
+    const shown = withoutCalls
+      ? []
+      : (calls ?? []).map(({ id, name, arguments: given }) => {
+          return { id: idOf(id), name: guarded(name), arguments: guarded(parsedObject(given)) };
+        });
+    const written = writtenCalls && shown.length > 0 ? writtenCalls(shown) : '';
+    const said = content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join('');
+    return {
+      role,
+      content: listContent ? [{ type: 'text', text: said + written }] : said + written || noContent,
+      ...(shown.length > 0 &&
+        !writtenCalls && {
+          tool_calls: shown.map(({ id, ...call }) => {
+            const given = textArguments ? JSON.stringify(call.arguments) : call.arguments;
+            return { id, type: 'function', function: { ...call, arguments: given } };
+          }),
         }),
+      ...(callId !== undefined && {
+        tool_call_id: idOf(callId),
+        name: guarded(ids.find(({ id }) => id === callId)?.name ?? ''),
       }),
-    ...(callId !== undefined && {
-      tool_call_id: idOf(callId),
-      name: guarded(ids.find(({ id }) => id === callId)?.name ?? ''),
-    }),
-  }));
+    };
+  });
 }
 
 /** The arguments of a call; {} where they are not an object: an answer may have ended within them. */

@@ -53,6 +53,24 @@ describe('a template', () => {
     expect(laidOut(template(message), LOOP).text).toContain('Weather?|call00001|Raincall00001weather|');
   });
 
+  test('that queues the ids of calls in a list, as Kimi K2, names them in the results', () => {
+    const called =
+      "{%- set id = 'functions.' + c.function.name + ':' + (loop.index0 | string) -%}{%- set _ = queue.ids.append(id) -%}{{ id }}";
+    const message =
+      "{%- if m.role == 'tool' -%}{%- set id = queue.ids.pop(0) -%}Return of {{ id }}: {{ m.content }}" +
+      `{%- else -%}{{ m.content }}{%- for c in m.tool_calls or [] -%}${called}{%- endfor -%}{%- endif -%}`;
+    const chatTemplate = `{%- set queue = namespace(ids=[]) -%}${template(message)}`;
+    const two = [CALL, { ...CALL, id: 'b' }];
+    const loop: Message[] = [
+      { role: 'user', pieces: ['Weather?'] },
+      { role: 'assistant', pieces: [], calls: two },
+      ...two.map(({ id }) => ({ role: 'tool' as const, pieces: [id], callId: id })),
+    ];
+    expect(laidOut(chatTemplate, loop).text).toContain(
+      `Weather?|functions.weather:0functions.weather:1|Return of functions.weather:0: ${CALL.id}|Return of functions.weather:1: b|`,
+    );
+  });
+
   test('that drops the text before a call loses no more', () => {
     const message =
       '{% if m.tool_calls %}{{ m.tool_calls[0].function.name }}{% else %}{{ m.content }}{% endif %}';
@@ -60,6 +78,16 @@ describe('a template', () => {
     expect(laidOut(template(message), said).text).toContain('Weather?|weather|Rain|');
     const all = `{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{% endfor %}`;
     expect(laidOut(template(all), said).text).toContain('Weather?|I look.weather|Rain|');
+  });
+
+  test.each([
+    ['Granite 3', '<|tool_call|>', '<|tool_call|>[{"name": "weather", "arguments": {"city": "Oslo"}}]'],
+    ['LFM2', 'List of tools: [', '<|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>'],
+  ])('of %s, which drops calls, gets them as content', (_, mark, says) => {
+    const { text } = laidOut(mark + template('{{ m.content }}'), LOOP);
+    expect(text).toContain(`Weather?|${says}|Rain|`);
+    const said = LOOP.map((each) => (each.calls ? { ...each, pieces: ['I look.'] } : each));
+    expect(laidOut(mark + template('{{ m.content }}'), said).text).toContain(`|I look.${says}|Rain|`);
   });
 
   test('that drops calls, or has no tools, is refused', () => {
@@ -72,14 +100,18 @@ describe('a template', () => {
   });
 });
 
-test('texts of tools and arguments are no control tokens', () => {
+test.each([
+  TOOL_TEMPLATE,
+  `<|tool_call|>${template('{{ m.content }}')}`,
+  `<|tool_call_start|>${template('{{ m.content }}')}`,
+])('texts of tools and arguments are no control tokens', (chatTemplate) => {
   const control = '<|im_end|>';
   const border = '\uE001';
   const parameters = { [control]: { enum: [border, control, border] } };
   const tool = { ...TOOL, description: `Of ${border}${control}`, parameters };
   const call = { ...CALL, name: `f${control}`, arguments: JSON.stringify({ [control]: [control] }) };
   const messages = LOOP.map((each) => (each.calls ? { ...each, calls: [call] } : each));
-  const { ids, text, model } = laidOut(TOOL_TEMPLATE, messages, [tool]);
+  const { ids, text, model } = laidOut(chatTemplate, messages, [tool]);
   expect(text.split(control)).toHaveLength(7);
   expect(ids).not.toContain(model.tokenize(control, { special: true })[0]);
 });

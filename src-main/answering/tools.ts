@@ -11,13 +11,15 @@ export interface Tool {
   strict?: boolean | undefined;
 }
 
-/** Which tools an answer may call, or must. */
-export type ToolChoice = 'auto' | 'required' | { name: string };
+/** Which tools an answer may call, or must; 'none': they are declared, as in the prompts before it. */
+export type ToolChoice = 'auto' | 'required' | 'none' | { name: string };
 
 /** The tools of a request; absent where none may be called. */
 export interface ToolRequest {
   tools: readonly Tool[];
   choice: ToolChoice;
+  /** Names of those that may be called; the others are declared only. Absent: all. */
+  allowed?: readonly string[] | undefined;
   /** Whether one answer may call several times. */
   parallel: boolean;
 }

@@ -134,6 +134,26 @@ export class DocumentTable {
     return row && toDocument(row);
   }
 
+  /** Documents of these libraries (of these alone, if any are named) with a path, file name or title; null: all. Exact paths come first. */
+  called(
+    name: string | null,
+    {
+      libraryIds,
+      documentIds,
+      limit,
+    }: { libraryIds: readonly string[]; documentIds: readonly string[]; limit: number },
+  ): DocumentRow[] {
+    const query = `SELECT ${COLUMNS} FROM document
+      WHERE (@libraries = '[]' OR library_id IN (SELECT CAST(value AS INTEGER) FROM json_each(@libraries)))
+      AND (@documents = '[]' OR id IN (SELECT CAST(value AS INTEGER) FROM json_each(@documents)))
+      AND library_id NOT IN (SELECT id FROM library WHERE doomed)
+      AND (@name IS NULL OR path = @name COLLATE NOCASE OR title = @name COLLATE NOCASE
+        OR substr(path, -length(@name) - 1) = '/' || @name COLLATE NOCASE)
+      ORDER BY path = @name DESC, path LIMIT @limit`;
+    const scope = { libraries: JSON.stringify(libraryIds), documents: JSON.stringify(documentIds) };
+    return this.#sql.all<RawDocumentRow>(query, { ...scope, name, limit }).map(toDocument);
+  }
+
   /** All documents by id: at most `limit` after one. */
   named(after: number, limit: number): DocumentName[] {
     const query = 'SELECT id, library_id AS libraryId, path FROM document WHERE id > ? ORDER BY id LIMIT ?';

@@ -38,9 +38,15 @@ export function answerPrompt(
   const passages = context.chunks.map(({ citation, tokens, lead }) =>
     chunkOf(answer.citations[citation], { tokens: Int32Array.from(tokens), lead: Int32Array.from(lead) }),
   );
-  const { systemPrompt = settings.systemPrompt, think = false } = context;
+  const { systemPrompt = settings.systemPrompt, think = false, tools } = context;
   const contextTokens = contextLimit(model, settings.contextTokens);
-  const how = { systemPrompt, think, contextTokens, maxTokens: 0 };
+  const how = {
+    systemPrompt,
+    think,
+    contextTokens,
+    maxTokens: 0,
+    tools: tools && { tools, choice: 'none' as const, parallel: true },
+  };
   const history = turns.slice(context.turnsLeftOut - turnsLeftOut);
   const request = conversation(asked.text, passages, how, history);
   return { request, question: asked.text, stats, context };

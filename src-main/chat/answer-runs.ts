@@ -12,6 +12,8 @@ import type { MessageRecord } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import type { Core } from '../platform/core.ts';
+import type { ToolSource } from '../tools/tool.ts';
+import { offeredTools } from './conversation-tools.ts';
 
 /** The source of chat's model; ModelSource implements it. */
 export interface ChatModels<M = NamedModel> {
@@ -29,6 +31,7 @@ interface AnswerRunsOptions extends Core {
   messages: MessageStore;
   sessions: ConversationSessions;
   answerer: Answerer;
+  toolSources: readonly ToolSource[];
   clock: Clock;
 }
 
@@ -89,8 +92,15 @@ export class AnswerRuns {
     const stopwatch = new Stopwatch(clock);
     const how = { options, instructions, mayGuess, variety };
     const task = { live, question, ...how, settings: settings.current, stopwatch };
-    const made = this.#withModel(this.#options, live, (model) => this.#options.answerer.answer(model, task));
-    const done = made.then(
+    const make = async (): Promise<ConversationAnswer> => {
+      const { toolSources, answerer } = this.#options;
+      const offered = await offeredTools(toolSources, options.tools, live.signal);
+      return this.#withModel(this.#options, live, (model) => {
+        const pause = <T>(work: () => Promise<T>): Promise<T> => this.#pause(model, work);
+        return answerer.answer(model, { ...task, offered, pause });
+      });
+    };
+    const done = make().then(
       (answer) => this.#end(live, answer),
       (error: unknown) => this.#end(live, { end: this.#failedEnd(live, error) }),
     );
@@ -160,6 +170,14 @@ export class AnswerRuns {
     await this.idle();
   }
 
+  /** Runs work while others may use the model. CONFLICT where it was changed meanwhile. */
+  async #pause<T>({ model }: NamedModel, work: () => Promise<T>): Promise<T> {
+    const { gate, models } = this.#options;
+    const value = await gate.pause(work);
+    if (models.active?.model === model) return value;
+    throw new KvasirError('CONFLICT', 'The model was changed while the answer used a tool.', 'Ask again.');
+  }
+
   /** Runs `work` when its turn comes; stopping ends the wait immediately. */
   #withModel<M, T>(
     from: Parameters<typeof withModel<M, T>>[0],
@@ -174,9 +192,9 @@ export class AnswerRuns {
 
   #newLive(conversationId: number, answerId: number, writes: boolean): LiveAnswer {
     const { events, clock, messages, log } = this.#options;
-    const save = (written: Pick<MessageRecord, 'text' | 'thinking'>): void => {
+    const save = (written: Pick<MessageRecord, 'text' | 'thinking' | 'calls'>): void => {
       try {
-        messages.saveText(answerId, written);
+        messages.save(answerId, written);
       } catch (error) {
         log.warn('answer-not-saved', { error: String(error) }); // emitted even when its end cannot be saved
       }
@@ -201,7 +219,7 @@ export class AnswerRuns {
     let { state, failure } = end;
     let hasReport = false;
     try {
-      messages.finish(live.answerId, end);
+      messages.finish(live.answerId, { ...end, calls: live.calls });
       if (report) messages.saveReport(live.answerId, report);
       hasReport = report !== undefined;
     } catch (error) {

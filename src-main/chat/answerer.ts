@@ -1,17 +1,25 @@
 import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
+import type { Scope } from '../../src-shared/contract/search.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { withoutFilters } from '../../src-shared/search-filters.ts';
 import { readAnswer, type AnswerMaker, type Answer, type AnswerMakerOptions } from '../answering/answer.ts';
 import { conversation, type Ask } from '../answering/ask.ts';
 import type { NamedModel } from '../answering/named-model.ts';
+import { noToolsNotice } from '../answering/notices.ts';
+import type { ToolRequest } from '../answering/tools.ts';
+import { usableTools } from '../answering/tools/usable-tools.ts';
 import type { AnswerEvent } from '../answering/backends/backend.ts';
-import { choicesOf } from '../answering/choices.ts';
+import { choicesOf, type AnswerChoices } from '../answering/choices.ts';
 import type { Prompt } from '../answering/prompt.ts';
 import { conversationContext } from '../answering/context/conversation-context.ts';
 import { answerReport } from '../answering/report.ts';
 import type { SessionTokens } from '../answering/session-tokens.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Core } from '../platform/core.ts';
+import { CallRunner } from './call-runner.ts';
+import type { OfferedTools } from './conversation-tools.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import { historyBefore } from './history.ts';
 import type { LiveAnswer } from './live-answer.ts';
@@ -19,10 +27,11 @@ import type { AnswerEnd, MessageStore } from './messages.ts';
 import type { MessageRecord, TurnContext } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 
-interface AnswererOptions extends Pick<AnswerMakerOptions, 'passages' | 'planner'> {
+interface AnswererOptions extends Pick<AnswerMakerOptions, 'passages' | 'planner'>, Pick<Core, 'log'> {
   maker: AnswerMaker;
   messages: MessageStore;
   sessions: ConversationSessions;
+  clock: Clock;
 }
 
 interface ContinueTask {
@@ -42,6 +51,10 @@ interface AnswerTask extends Omit<ContinueTask, 'answer'> {
   mayGuess: boolean;
   /** Whether the answer should differ from an earlier one that repeated itself. */
   variety: boolean;
+  /** What it may call. */
+  offered: OfferedTools;
+  /** Runs work while others may use the model. */
+  pause: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** How an answer ended, and how a model that runs here made it. */
@@ -66,7 +79,9 @@ export class Answerer {
     const { messages, passages, planner } = this.#options;
     const { model } = active;
     const { scope, ...own } = task.options;
-    const choices = choicesOf({ ...own, instructions, variety }, settings, model, planner);
+    const chosenFor = choicesOf({ ...own, instructions, variety }, settings, model, planner);
+    const tools = this.#toolsFor(active, chosenFor, task);
+    const choices = { ...chosenFor, tools };
     const wait = stopwatch.lap();
     const { turns, turnsLeftOut } = historyBefore(question, messages, model);
     const { signal } = live;
@@ -77,7 +92,7 @@ export class Answerer {
     const { systemPrompt, think } = choices;
     const { fingerprint } = model.info;
     const context = (prompt: Prompt): TurnContext => ({
-      ...{ fingerprint, systemPrompt, think },
+      ...{ fingerprint, systemPrompt, think, tools: tools?.tools },
       turnsLeftOut: turnsLeftOut + prompt.turnsLeftOut,
       chunks: chunksOf(prompt),
       answer: null,
@@ -91,6 +106,7 @@ export class Answerer {
       turnsLeftOut,
       question: withoutFilters(question.text),
       mayGuess: task.mayGuess,
+      runCalls: tools && this.#runner(active, task, scope),
       chosen: chosen.notices,
       unready: passages.unready(scope, chosen.search),
       requestClass: turns.length > 0 ? 'follow-up' : 'question',
@@ -153,6 +169,22 @@ export class Answerer {
         context: contextAfter({ ...context, answer: null }, made, begun.tokens),
       },
     };
+  }
+
+  /** The request of the tools; a notice where the model has none. */
+  #toolsFor(
+    active: NamedModel,
+    { think }: AnswerChoices,
+    { live, offered }: AnswerTask,
+  ): ToolRequest | undefined {
+    const request = usableTools(active, offered.tools, think);
+    if (!request && offered.tools.length > 0) live.addNotice(noToolsNotice(active.name));
+    return request;
+  }
+
+  #runner({ model }: NamedModel, { live, offered, pause }: AnswerTask, scope: Scope): Ask['runCalls'] {
+    const { clock, log } = this.#options;
+    return new CallRunner({ live, offered, pause, scope, model, clock, log }).run;
   }
 
   async #make(

@@ -11,6 +11,7 @@ import {
 import type { ContextEstimate } from '../../src-shared/contract/context.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { Project, ProjectFields } from '../../src-shared/contract/projects.ts';
+import type { CallDecision } from '../../src-shared/contract/tool-calls.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
@@ -18,7 +19,7 @@ import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { QuarantinedDatabase } from '../platform/database.ts';
-import { idText, rowId } from '../platform/ids.ts';
+import { idText, notFound, rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnswerMaker } from '../answering/answer.ts';
 import { Answerer } from './answerer.ts';
@@ -37,6 +38,7 @@ import { AnswerRecomputer } from './answer-recomputer.ts';
 import { toShownMessage, type MessageRecord } from './records.ts';
 import { ConversationSessions } from './sessions.ts';
 import type { Core } from '../platform/core.ts';
+import type { ToolSource } from '../tools/tool.ts';
 
 interface ChatServiceOptions extends Core {
   /** Path of the conversation database. */
@@ -50,6 +52,8 @@ interface ChatServiceOptions extends Core {
   planner: Planner;
   prefixes: StoredPrefixes;
   tables?: Tables | undefined;
+  /** Of the tools that answers may call; absent: there are none. */
+  toolSources?: readonly ToolSource[];
   /** Questions to start with. */
   suggestions?: () => string[];
   clock?: Clock;
@@ -95,7 +99,8 @@ export class ChatService {
       onBackgroundError: (error) => log.warn('miss-not-stored', { error: String(error) }),
     });
     const { messages } = this.#store;
-    const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock };
+    const { toolSources = [] } = options;
+    const shared = { messages, sessions: this.#sessions, misses: this.#misses, clock, toolSources };
     const openSession = this.openSession.bind(this);
     const maker = new AnswerMaker({ ...options, ...shared, openSession });
     this.#answerer = new Answerer({ ...options, ...shared, maker });
@@ -299,6 +304,12 @@ export class ChatService {
     const message = this.#store.messages.require(rowId(leafId, 'message'), conversation.id);
     this.#store.setLeaf(conversation.id, this.#store.messages.newestLeaf(message.id));
     this.#changed(id);
+  }
+
+  /** NOT_FOUND unless the call waits for a decision. */
+  decideCall(answerId: string, callId: string, decision: CallDecision): void {
+    const live = this.#runs.live(rowId(answerId, 'message'));
+    if (!live?.decide(callId, decision)) throw notFound('call');
   }
 
   stop(id: string): void {

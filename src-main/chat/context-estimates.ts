@@ -9,6 +9,9 @@ import type { NamedModel } from '../answering/named-model.ts';
 import type { Passages } from '../answering/passages.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import { throwIfAborted } from '../platform/abort.ts';
+import type { ToolSource } from '../tools/tool.ts';
+import { usableTools } from '../answering/tools/usable-tools.ts';
+import { offeredTools } from './conversation-tools.ts';
 import type { Core } from '../platform/core.ts';
 import type { ConversationRecord } from './conversations.ts';
 import { historyBefore } from './history.ts';
@@ -22,6 +25,7 @@ interface EstimatesOptions extends Pick<Core, 'gate' | 'settings'> {
   sessions: ConversationSessions;
   passages: Passages;
   planner: Planner;
+  toolSources: readonly ToolSource[];
 }
 
 /** `instructions`: of the project; '' if there are none. */
@@ -52,11 +56,14 @@ export class ContextEstimates {
     conversation: ConversationRecord | undefined,
     signal: AbortSignal,
   ): Promise<ContextEstimate | null> {
-    const { models, settings, messages, planner, passages, sessions, maker } = this.#options;
-    const model = models.active?.model;
+    const { models, settings, messages, planner, passages, sessions, maker, toolSources } = this.#options;
+    const { active } = models;
     const question = text.trim();
-    if (!model || (question === '' && scope.documentIds.length === 0)) return null;
-    const choices = choicesOf({ ...asked, instructions }, settings.current, model, planner);
+    if (!active || (question === '' && scope.documentIds.length === 0)) return null;
+    const { model } = active;
+    const { tools } = await offeredTools(toolSources, asked.tools, signal);
+    const chosen = choicesOf({ ...asked, instructions }, settings.current, model, planner);
+    const choices = { ...chosen, tools: usableTools(active, tools, chosen.think) };
     const { turns } = historyBefore({ parentId: conversation?.leafId ?? null }, messages, model);
     const request = conversationContext({ model, question, scope, choices, signal }, turns);
     const { kind, passages: found } = await maker.choose(request);

@@ -1,4 +1,5 @@
 import type { Conversation, Message } from '../../src-shared/contract/chat.ts';
+import type { ToolCall } from '../../src-shared/contract/tool-calls.ts';
 import { citedText, oneLine, sourceList, type SourceWords } from '../../src-shared/source-list.ts';
 import { fileName, quoted } from '../platform/markdown.ts';
 
@@ -55,13 +56,28 @@ function toMarkdown(conversation: Conversation): string {
   return `${blocks.join('\n\n')}\n`;
 }
 
-function answerBlocks({ text, thinking, state, failure, notices, citations, stats }: Message): string[] {
+function answerBlocks({
+  text,
+  thinking,
+  calls,
+  state,
+  failure,
+  notices,
+  citations,
+  stats,
+}: Message): string[] {
   const blocks = thinking ? ['*Thought:*', quoted(thinking.text)] : [];
   if (text !== '') blocks.push(citedText(text, stats?.sentences));
+  blocks.push(...calls.map(callLine));
   if (state === 'stopped') blocks.push('*Stopped here.*');
   if (failure) blocks.push(`*Failed: ${failure.message}*`);
   blocks.push(...notices.map(({ message }) => `> ${message}`));
   if (citations.length > 0) blocks.push(sourceList(citations, WORDS));
   if (stats) blocks.push(`*${stats.model}; first token after ${(stats.ttftMs.total / 1000).toFixed(2)} s*`);
   return blocks;
+}
+
+function callLine({ name, server, arguments: given, state }: ToolCall): string {
+  const called = `${server === null ? '' : `${server}: `}${name}(${oneLine(given)})`;
+  return `*Tool ${state === 'done' ? 'used' : state}:* \`${called.replaceAll('`', "'")}\``;
 }

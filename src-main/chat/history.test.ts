@@ -9,7 +9,7 @@ function conversation(turns: number, left: number, fingerprint: string) {
   const asked: number[] = [];
   const branch = Array.from({ length: turns * 2 }, (_, id) => {
     const role = id % 2 === 0 ? 'user' : 'assistant';
-    return { id, role, text: `${role} ${id}`, citations: [] } as unknown as MessageRecord;
+    return { id, role, text: `${role} ${id}`, citations: [], calls: [] } as unknown as MessageRecord;
   });
   const context = (id: number): TurnContext => {
     asked.push(id);

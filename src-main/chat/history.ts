@@ -38,14 +38,16 @@ export function historyBefore(
       const ids = ours ? Int32Array.from(tokens) : model.tokenize(cited?.text ?? '');
       return chunkOf(cited, { tokens: ids, lead: Int32Array.from(ours ? lead : []) });
     });
-    const sampled = ours ? context.answer?.slice(context.tokensBefore) : undefined;
+    // Of an answer that called tools, later turns have the text alone.
+    const isWhole = answer.calls.length === 0;
+    const sampled = ours && isWhole ? context.answer?.slice(context.tokensBefore) : undefined;
     turns.unshift({
       question: branch[i - 1]?.text ?? '',
       chunks: chunks.filter(({ tokens }) => tokens.length > 0),
       // As written, so that a server's prefix cache finds it.
-      text: (ours ? context.written?.text : undefined) ?? answer.text,
+      text: (ours && isWhole ? context.written?.text : undefined) ?? answer.text,
       answer: sampled ? Int32Array.from(sampled) : model.tokenize(answer.text),
-      thought: ours && context.tokensBefore > 0,
+      thought: ours && isWhole && context.tokensBefore > 0,
     });
   }
   return { turns, turnsLeftOut: turnsLeftOut ?? 0 };

@@ -1,8 +1,11 @@
 import type { Citation, CitedSentence, Message, Thinking } from '../../src-shared/contract/chat.ts';
 import type { Notice } from '../../src-shared/answer.ts';
+import type { CallDecision, ToolCall } from '../../src-shared/contract/tool-calls.ts';
 import type { Progress } from '../engine/engine.ts';
 import type { Clock } from '../platform/clock.ts';
+import { unlessAborted } from '../platform/abort.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
+import { endedCall } from './records.ts';
 
 /** Milliseconds between two events with text, with progress, and between two writes of the text to disk. */
 const TEXT_MS = 30;
@@ -18,7 +21,7 @@ interface LiveAnswerOptions {
   events: EventBus;
   clock: Clock;
   /** Stores the text so far, so that a crash loses half a second of it. Must not throw. */
-  save: (written: Pick<Message, 'text' | 'thinking'>) => void;
+  save: (written: Pick<Message, 'text' | 'thinking' | 'calls'>) => void;
   /** false for work on a complete answer, which does not change. */
   writes: boolean;
 }
@@ -32,8 +35,11 @@ export class LiveAnswer {
   thinking: Thinking | null = null;
   citations: Citation[] = [];
   readonly notices: Notice[] = [];
+  readonly calls: ToolCall[] = [];
   readonly #options: LiveAnswerOptions;
   readonly #abort = new AbortController();
+  /** By the id of the call. */
+  readonly #undecided = new Map<string, (decision: CallDecision) => void>();
   #told = 0;
   #toldThinking = 0;
   /** Start of the thought, minus the time spent on it before it was continued; undefined when none is in progress. */
@@ -63,9 +69,9 @@ export class LiveAnswer {
     this.#abort.abort();
   }
 
-  get soFar(): Pick<Message, 'text' | 'thinking' | 'notices'> {
-    const { text, thinking, notices } = this;
-    return { text, thinking, notices: [...notices] };
+  get soFar(): Pick<Message, 'text' | 'thinking' | 'notices' | 'calls'> {
+    const { text, thinking, notices, calls } = this;
+    return { text, thinking, notices: [...notices], calls: [...calls] };
   }
 
   /** The text so far, to be stored. */
@@ -80,13 +86,15 @@ export class LiveAnswer {
     thinking,
     citations,
     notices,
-  }: Pick<Message, 'text' | 'thinking' | 'citations' | 'notices'>): void {
+    calls,
+  }: Pick<Message, 'text' | 'thinking' | 'citations' | 'notices' | 'calls'>): void {
     this.text = text;
     this.#told = text.length;
     this.thinking = thinking;
     this.#toldThinking = thinking?.text.length ?? 0;
     this.citations = citations;
     this.notices.push(...notices);
+    this.calls.push(...calls);
   }
 
   /** The earlier text up to the last white space, now that it is known. */
@@ -99,6 +107,34 @@ export class LiveAnswer {
   addNotice(notice: Notice): void {
     this.notices.push(notice);
     this.#options.events.emit('chat.notice', { ...this.#ids, notice });
+  }
+
+  /** Adds a call, or replaces the one with its id. */
+  setCall(call: ToolCall): void {
+    const at = this.calls.findIndex(({ id }) => id === call.id);
+    this.calls.splice(at < 0 ? this.calls.length : at, 1, call);
+    this.#tellText.cancel();
+    this.#emitText(); // the text before it
+    this.#options.events.emit('chat.call', { ...this.#ids, call });
+    this.#options.save(this);
+  }
+
+  /** The person's decision about a call. ABORTED when the answer is stopped. */
+  async decision(callId: string): Promise<CallDecision> {
+    const { promise, resolve } = Promise.withResolvers<CallDecision>();
+    this.#undecided.set(callId, resolve);
+    try {
+      return await unlessAborted(promise, this.signal);
+    } finally {
+      this.#undecided.delete(callId);
+    }
+  }
+
+  /** false where no such call waits for a decision. */
+  decide(callId: string, decision: CallDecision): boolean {
+    const resolve = this.#undecided.get(callId);
+    resolve?.(decision);
+    return resolve !== undefined;
   }
 
   setCitations(citations: Citation[]): void {
@@ -144,8 +180,9 @@ export class LiveAnswer {
     this.#options.events.emit('chat.sentence', { ...this.#ids, sentence });
   }
 
-  /** Emits the rest of the text; nothing is emitted or saved afterwards. */
+  /** Emits the rest of the text, and ends its calls; nothing is emitted or saved afterwards. */
   end(): void {
+    for (const call of this.calls.map(endedCall)) if (!this.calls.includes(call)) this.setCall(call);
     for (const timer of [this.#tellText, this.#tellThinking, this.#tellProgress, this.#save]) timer.cancel();
     this.#emitThinking();
     this.#emitText();

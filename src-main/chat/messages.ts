@@ -8,6 +8,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import { notFound } from '../platform/ids.ts';
 import {
+  endedCall,
   MESSAGE_COLUMNS,
   pack,
   toMessage,
@@ -53,9 +54,10 @@ export class MessageStore {
 
   /** Answers that were being written when the process ended keep their text so far. */
   recover(): void {
-    const waiting = "SELECT id, text FROM message WHERE state = 'waiting'";
-    for (const { id, text } of this.#database.all<{ id: number; text: string }>(waiting)) {
-      this.#database.run("UPDATE message SET state = 'stopped' WHERE id = ?", id);
+    const waiting = `SELECT ${MESSAGE_COLUMNS} FROM message m WHERE m.state = 'waiting'`;
+    for (const { id, text, calls } of this.#database.all<RawMessage>(waiting).map(toMessage)) {
+      const ended = JSON.stringify(calls.map(endedCall));
+      this.#database.run("UPDATE message SET state = 'stopped', calls = ? WHERE id = ?", ended, id);
       this.#index(id, text);
     }
   }
@@ -124,9 +126,10 @@ export class MessageStore {
     this.#database.run("UPDATE message SET state = 'waiting' WHERE id = ?", answerId);
   }
 
-  saveText(answerId: number, { text, thinking }: Pick<MessageRecord, 'text' | 'thinking'>): void {
-    const sql = 'UPDATE message SET text = ?, thinking = ? WHERE id = ?';
-    this.#database.run(sql, text, thinking && JSON.stringify(thinking), answerId);
+  save(answerId: number, written: Pick<MessageRecord, 'text' | 'thinking' | 'calls'>): void {
+    const { text, thinking, calls } = written;
+    const sql = 'UPDATE message SET text = ?, thinking = ?, calls = ? WHERE id = ?';
+    this.#database.run(sql, text, thinking && JSON.stringify(thinking), JSON.stringify(calls), answerId);
   }
 
   savePlaced(answerId: number, citations: readonly Citation[], context: TurnContext): void {
@@ -135,9 +138,9 @@ export class MessageStore {
     this.#database.run(sql, JSON.stringify(citations), pack(context), answerId);
   }
 
-  finish(answerId: number, end: AnswerEnd): void {
+  finish(answerId: number, end: AnswerEnd & Pick<MessageRecord, 'calls'>): void {
     this.#contexts.delete(answerId);
-    const sql = `UPDATE message SET text = ?, thinking = ?, state = ?, failure = ?, citations = ?, notices = ?, stats = ?,
+    const sql = `UPDATE message SET text = ?, thinking = ?, state = ?, failure = ?, citations = ?, notices = ?, calls = ?, stats = ?,
       context = coalesce(?, context) WHERE id = ?`;
     this.#database.run(
       sql,
@@ -147,6 +150,7 @@ export class MessageStore {
       end.failure && JSON.stringify(end.failure),
       JSON.stringify(end.citations),
       JSON.stringify(end.notices),
+      JSON.stringify(end.calls),
       end.stats && JSON.stringify(end.stats),
       end.context ? pack(end.context) : null,
       answerId,

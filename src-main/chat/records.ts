@@ -9,6 +9,7 @@ import {
   type Message,
   type Thinking,
 } from '../../src-shared/contract/chat.ts';
+import { ToolCallSchema, type ToolCall } from '../../src-shared/contract/tool-calls.ts';
 import { FailureSchema, type Failure } from '../../src-shared/contract/common.ts';
 import { NoticeSchema, type Notice } from '../../src-shared/answer.ts';
 import { parseOr } from '../platform/parse-or.ts';
@@ -35,6 +36,17 @@ const TurnContextSchema = z.object({
   answer: z.array(z.int()).nullable(),
   /** How many of these belong to a thought before the answer. Later turns omit them. */
   tokensBefore: z.int().min(0).prefault(0), // older turns have none
+  /** Declared to the model; absent: none were. */
+  tools: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.string().optional(),
+        parameters: z.record(z.string(), z.unknown()),
+      }),
+    )
+    .readonly()
+    .optional(),
   /** What a model on a server wrote, in place of sampled tokens; absent in older turns. */
   written: z.object({ thought: z.string(), text: z.string() }).optional(),
 });
@@ -57,6 +69,7 @@ export interface MessageRecord {
   failure: Failure | null;
   citations: Citation[];
   notices: Notice[];
+  calls: ToolCall[];
   stats: AnswerStats | null;
   hasReport: boolean;
 }
@@ -74,12 +87,13 @@ export interface RawMessage {
   failure: string | null;
   citations: string;
   notices: string;
+  calls: string;
   stats: string | null;
   hasReport: number;
 }
 
 export const MESSAGE_COLUMNS = `m.id, m.conversation_id AS conversationId, m.parent_id AS parentId, m.role, m.text, m.thinking,
-  m.created_ms AS createdMs, m.state, m.failure, m.citations, m.notices, m.stats,
+  m.created_ms AS createdMs, m.state, m.failure, m.citations, m.notices, m.calls, m.stats,
   EXISTS (SELECT 1 FROM report WHERE answer_id = m.id) AS hasReport`;
 
 /** Fields that an older or newer version wrote differently appear as absent; the text is never lost because of them. */
@@ -90,6 +104,7 @@ export function toMessage(raw: RawMessage): MessageRecord {
     failure: parseOr(FailureSchema.nullable(), raw.failure, null),
     citations: parseOr(z.array(CitationSchema), raw.citations, []),
     notices: parseOr(z.array(NoticeSchema), raw.notices, []),
+    calls: parseOr(z.array(ToolCallSchema), raw.calls, []),
     stats: parseOr(AnswerStatsSchema.nullable(), raw.stats, null),
     hasReport: raw.hasReport === 1,
   };
@@ -97,9 +112,27 @@ export function toMessage(raw: RawMessage): MessageRecord {
 
 export function toShownMessage(record: MessageRecord): Message {
   const parentId = record.parentId === null ? null : String(record.parentId);
-  const { role, text, thinking, createdMs, state, failure, citations, notices, stats, hasReport } = record;
-  const shown = { role, text, thinking, createdMs, state, failure, citations, notices, stats, hasReport };
+  const { role, text, thinking, createdMs, state, failure, citations, notices, calls, stats, hasReport } =
+    record;
+  const shown = {
+    role,
+    text,
+    thinking,
+    createdMs,
+    state,
+    failure,
+    citations,
+    notices,
+    calls,
+    stats,
+    hasReport,
+  };
   return { id: String(record.id), parentId, ...shown };
+}
+
+/** A call after its answer's end. */
+export function endedCall(call: ToolCall): ToolCall {
+  return call.state === 'asking' || call.state === 'running' ? { ...call, state: 'stopped' } : call;
 }
 
 export function unpackContext(blob: Buffer | null | undefined): TurnContext | undefined {

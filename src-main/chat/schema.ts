@@ -64,4 +64,7 @@ export const MIGRATIONS = [
   ) STRICT;
   ALTER TABLE conversation ADD COLUMN project_id INTEGER REFERENCES project(id) ON DELETE SET NULL;
   `,
+  `
+  ALTER TABLE message ADD COLUMN calls TEXT NOT NULL DEFAULT '[]'; -- JSON: of tools, in the order of the answer
+  `,
 ];

@@ -12,10 +12,11 @@ import { answerReserve } from '../answering/limits.ts';
 import type { Passages, PromptChunk } from '../answering/passages.ts';
 import type { Message, Prompt } from '../answering/prompt.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
+import type { ToolRequest } from '../answering/tools.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { NamedLibrary } from './names.ts';
-import { grammarFor } from './tools/tool-answers.ts';
+import { grammarFor } from '../answering/tools/tool-answers.ts';
 import type { CompletionMessage, CompletionRequest, CompletionText } from './types.ts';
 
 /** What a request asks; how it is made is added. */
@@ -49,18 +50,11 @@ interface LibraryContext extends Context {
 /** A client's messages or text, unchanged. BAD_ARGUMENT for tools that the model cannot call. */
 export function askModel(request: CompletionRequest, context: Context): RequestAsk {
   const { prompt, grammar, tools } = request;
-  // Chunks that a client marks are stored regardless of the setting for library passages; the model receives only what the client sent.
-  const choices = { ...choicesFor(request, context, Infinity, 'client'), storeMisses: true };
-  if (tools) {
-    const held = grammarFor(tools, context, { answer: grammar, think: choices.think });
-    choices.sampling = {
-      ...choices.sampling,
-      ...(held !== undefined && { grammar: held, repeatPenalty: 1 }),
-    };
-  }
+  const choices = choicesFor(request, context, Infinity, 'client');
   return {
     ...clientPrompt(prompt),
-    choices,
+    // Chunks that a client marks are stored regardless of the setting for library passages; the model receives only what the client sent.
+    choices: { ...heldTo(tools, choices, context), storeMisses: true },
     question: '',
     mayGuess: true,
     raw: 'text' in prompt || (grammar !== undefined && !tools),
@@ -69,26 +63,29 @@ export function askModel(request: CompletionRequest, context: Context): RequestA
   };
 }
 
-/** The messages of a client's prompt, which leaves room for one token at least. */
+/** The messages of a client's prompt, which leaves room for one token at least. BAD_ARGUMENT for a result without its call. */
 export function clientPrompt(
   prompt: CompletionRequest['prompt'],
 ): Pick<Ask, 'messages' | 'form' | 'reserve'> {
   const isText = 'text' in prompt;
   const messages = isText ? [{ role: 'user' as const, parts: prompt.text }] : prompt.messages;
+  requireCalls(messages);
   return { messages: messages.map(messageOf), form: isText ? 'text' : 'messages', reserve: 1 };
 }
 
-/** The last user message is the question, and its passages precede it, as in the window. BAD_ARGUMENT without a question, ABORTED. */
+/**
+ * The last user message is the question, and its passages precede it, as in the window. BAD_ARGUMENT without a question, and for tools that
+ * the model cannot call. ABORTED.
+ */
 export async function askLibrary(
   request: CompletionRequest,
   library: NamedLibrary,
   context: LibraryContext,
 ): Promise<RequestAsk> {
   const { settings, maker, passages, stopwatch, signal, name, model } = context;
-  if (request.tools)
-    throw new KvasirError('BAD_ARGUMENT', LIBRARY_TOOLS, 'Send them to a model, or leave them out.');
-  const { question, earlier, before } = questionOf(request);
-  const choices = choicesFor(request, context, settings.maxTokens);
+  const { tools } = request;
+  const { question, earlier, before, after } = questionOf(request);
+  const choices = heldTo(tools, choicesFor(request, context, settings.maxTokens), context);
   const scope = { libraryIds: [library.id], documentIds: [] };
   const { systemPrompt, contextTokens, maxTokens } = choices;
   const messages = ledBy(systemPrompt, before.map(messageOf));
@@ -96,11 +93,12 @@ export async function askLibrary(
   const withPassages = (found: readonly PromptChunk[]): Message[] => [
     ...messages,
     { role: 'user', pieces: [...found, QUESTION_MARK + withoutFilters(question)] },
+    ...after.map(messageOf),
   ];
   const { think } = choices;
   const form = 'messages';
   const layOut = (found: readonly PromptChunk[]): Prompt =>
-    backendOf(model).layOut({ messages: withPassages(found), form, reserve, think, contextTokens });
+    backendOf(model).layOut({ messages: withPassages(found), form, reserve, think, contextTokens, tools });
   const asked = { name, model, choices, stopwatch, signal };
   const chosen = await maker.choose({ ...asked, question, earlier, scope, layOut }, asked);
   const found = await maker.compute(chosen.passages, { ...asked, question: chosen.search });
@@ -113,12 +111,22 @@ export async function askLibrary(
     mayGuess: request.mayGuess ?? true,
     chosen: chosen.notices,
     unready: passages.unready(scope, chosen.search),
-    raw: request.grammar !== undefined,
+    raw: request.grammar !== undefined && !tools,
     filter: filterOf(request),
+    tools,
   };
 }
 
-const LIBRARY_TOOLS = 'Tools are not supported for libraries: they answer from their documents.';
+/** Choices whose sampling keeps to the tools: an answer that may call follows a grammar. BAD_ARGUMENT. */
+function heldTo(tools: ToolRequest | undefined, choices: AnswerChoices, model: NamedModel): AnswerChoices {
+  if (!tools) return choices;
+  const { sampling, think } = choices;
+  const grammar = grammarFor(tools, model, { answer: sampling.grammar, think });
+  return {
+    ...choices,
+    sampling: { ...sampling, ...(grammar !== undefined && { grammar, repeatPenalty: 1 }) },
+  };
+}
 
 /** Kvasir's instructions before the messages: prepended to the client's system message, since templates accept only one. */
 function ledBy(systemPrompt: string, messages: Message[]): Message[] {
@@ -178,19 +186,41 @@ function questionOf({ prompt }: CompletionRequest): {
   question: string;
   earlier: PastQuestion[];
   before: readonly CompletionMessage[];
+  after: readonly CompletionMessage[];
 } {
   const messages: readonly CompletionMessage[] =
     'text' in prompt ? [{ role: 'user', parts: prompt.text }] : prompt.messages;
-  const last = messages.at(-1);
-  const question = last?.role === 'user' ? textOf(last.parts).trim() : '';
-  if (question === '') throw new KvasirError('BAD_ARGUMENT', 'The last message must have the role “user”.');
-  const before = messages.slice(0, -1);
+  requireCalls(messages);
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const question = textOf(messages[at]?.parts ?? []).trim();
+  const after = messages.slice(at + 1);
+  const isOpen = after.every(({ calls, callId }) => calls ?? callId) && after.at(-1)?.role !== 'assistant';
+  if (question === '' || !isOpen) throw new KvasirError('BAD_ARGUMENT', NO_QUESTION);
+  const before = messages.slice(0, Math.max(0, at));
   const earlier = before.flatMap(({ role, parts }, i): PastQuestion[] => {
     const answer = before[i + 1];
     if (role !== 'user') return [];
     return [{ question: textOf(parts), text: answer?.role === 'assistant' ? textOf(answer.parts) : '' }];
   });
-  return { question, earlier, before };
+  return { question, earlier, before, after };
+}
+
+const NO_QUESTION =
+  'The last message must have the role “user”, or “tool” where it is the result of a call after a question.';
+
+/** BAD_ARGUMENT for the result of a tool that no message before it called. */
+function requireCalls(messages: readonly CompletionMessage[]): void {
+  const called = new Set<string>();
+  for (const { calls = [], callId } of messages) {
+    for (const { id } of calls) called.add(id);
+    if (callId === undefined || called.has(callId)) continue;
+    const message =
+      callId === ''
+        ? 'A tool result has no call before it.'
+        : `A tool result is for the call ${JSON.stringify(callId)}, but no message before it has that call.`;
+    const advice = 'Send the answer that called the tool before the result, with the same id.';
+    throw new KvasirError('BAD_ARGUMENT', message, advice);
+  }
 }
 
 function textOf(parts: readonly CompletionText[]): string {

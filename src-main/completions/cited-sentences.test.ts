@@ -32,6 +32,19 @@ test('however the stream is cut', () => {
   expect(cited(Array.from(text))).toEqual(whole);
 });
 
+test('an abbreviation ends no sentence', () => {
+  const text =
+    'Dr. Mara Lind lives in Oslo, e. g. near St. Hanshaugen. Prof. Berg is in Porto.\nOf Dr.\nNo more.';
+  const whole = cited([text]);
+  expect(whole).toEqual([
+    ['Dr. Mara Lind lives in Oslo, e. g. near St. Hanshaugen. ', [0]],
+    ['Prof. Berg is in Porto.\n', [2]],
+    ['Of Dr.\n', []],
+    ['No more.', []],
+  ]);
+  expect(cited(Array.from(text))).toEqual(whole);
+});
+
 test('marks of the model lead to the document they name, and are removed', () => {
   expect(cited(['He moved to Porto [2]. A canal [1] is there. Then [7] nothing.'])).toEqual([
     ['He moved to Porto. ', [2]],

@@ -1,3 +1,4 @@
+import { isAbbreviated } from '../answering/citing/sentences.ts';
 import { SourceSentences, type SourceText } from '../answering/citing/source-sentences.ts';
 
 /** A part of a client's document that may support sentences of an answer. */
@@ -17,7 +18,7 @@ export interface CitedSentence<S extends Source> {
  * with anything but such a mark. Or the end of a line.
  */
 const END =
-  /(?:[.!?]+["'”’)\]]*(?:\s*\[\d+\])*\s+|[。！？]+[”’」』）]*(?:\s*\[\d+\])*\s*|\n\s*)(?=[^\s[”’」』）。！？])/u;
+  /(?:[.!?]+["'”’)\]]*(?:\s*\[\d+\])*\s+|[。！？]+[”’」』）]*(?:\s*\[\d+\])*\s*|\n\s*)(?=[^\s[”’」』）。！？])/gu;
 const MARK = /\s*\[(\d+)\]/g;
 
 /** Splits a stream into sentences, and finds the sources of each: those of the documents it names, or those that carry what it says. */
@@ -36,11 +37,14 @@ export class CitedSentences<S extends Source> {
   push(text: string): CitedSentence<S>[] {
     const sentences: CitedSentence<S>[] = [];
     this.#held += text;
-    for (let end; (end = END.exec(this.#held));) {
-      const behind = end.index + end[0].length;
-      sentences.push(this.#cited(this.#held.slice(0, behind)));
-      this.#held = this.#held.slice(behind);
+    let from = 0;
+    for (const { 0: end, index } of this.#held.matchAll(END)) {
+      const sentence = this.#held.slice(from, index + end.length);
+      if (isAbbreviated(sentence) && !end.includes('\n')) continue;
+      sentences.push(this.#cited(sentence));
+      from += sentence.length;
     }
+    this.#held = this.#held.slice(from);
     return sentences;
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SharedChunks } from '../kvstore/shared-chunks.ts';
 import { serverModel } from '../testing/server-model.ts';
 import { completionFixture, question } from '../testing/completions.ts';
@@ -264,6 +264,38 @@ describe('a library', () => {
     );
     // Found by the previous question, which the last one refers to.
     expect(prompt).toMatch(/Jon Berg lives in Porto.*Question: Where does he live\?/s);
+  });
+
+  test('rewrites a follow-up for five seconds at most, and otherwise searches with the question before it', async () => {
+    const limit = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal);
+    onTestFinished(() => timeout.mockRestore());
+    const beforeToken = async (index: number): Promise<void> => {
+      await Promise.resolve();
+      if (index === 2) limit.abort(); // the model has not written the question yet
+    };
+    const { service, model } = completionFixture({
+      says: 'Mara Lind lives in Oslo.',
+      parameterCount: 3e9,
+      beforeToken,
+    });
+    const messages = [
+      { role: 'user' as const, parts: [{ text: 'Who sells tea?' }] },
+      { role: 'assistant' as const, parts: [{ text: 'Jon does.' }] },
+      { role: 'user' as const, parts: [{ text: 'Where does he live?' }] },
+    ];
+    const { text, citations } = await service.complete(
+      { model: 'kvasir/Notes', prompt: { messages }, topK: 1 },
+      RUN,
+    );
+    expect(timeout.mock.calls).toEqual([[5000]]);
+    const [rewriting, answering] = model.sessions.map(({ ids }) => model.detokenize(ids));
+    expect(rewriting).toMatch(/Last question: Where does he live\?[^]*assistant\nMara( \w+)?$/);
+    expect(answering).toContain('Question: Where does he live?');
+    expect([text.slice(0, 23), citations.map(({ path }) => path)]).toEqual([
+      'Mara Lind lives in Oslo',
+      ['jon.md'],
+    ]);
   });
 
   test('answers from all of it when nothing matches; without documents from nothing, and says so', async () => {

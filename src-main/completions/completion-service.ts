@@ -19,6 +19,7 @@ import type { Core } from '../platform/core.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import { askLibrary, askModel, clientPrompt } from './ask.ts';
+import { callsTools } from './calls-tools.ts';
 import { complete } from './completion.ts';
 import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
 import { RequestQueue } from './request-queue.ts';
@@ -79,6 +80,12 @@ export class CompletionService {
   /** Whether a model is loaded. */
   get isReady(): boolean {
     return this.#options.models.active !== undefined;
+  }
+
+  /** Whether the model in use is known to call tools. */
+  get callsTools(): boolean {
+    const { active } = this.#options.models;
+    return active !== undefined && callsTools(active);
   }
 
   /** The available models and libraries. */

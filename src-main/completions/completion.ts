@@ -7,7 +7,6 @@ import { unsupportedIn, unsupportedNotice } from '../answering/unsupported.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { addCallDelta, type ToolCall, type ToolCallDelta } from '../answering/tools.ts';
 import { AnswerText } from './answer-text.ts';
-import { toolStreamOf } from './tools/tool-answers.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
 
 /** Makes an answer and streams it to a client: up to a stop text, and from a library with the numbers of its passages. */
@@ -25,24 +24,20 @@ export async function complete(
     addCallDelta(calls, delta);
     run.onCall?.(delta);
   };
-  const tools = toolStreamOf(ask);
+  let tokensBefore = 0;
   const made = await readAnswer(maker.answer({ ...ask, signal }), (event) => {
     if (event.kind === 'placed' && ask.question !== '' && request.grammar === undefined)
       answer.cite(event.citations, ask.question);
     else if (event.kind === 'prompt') run.onPrompt?.(event.usage);
     else if (event.kind === 'token') answer.token(event.logprobs);
     else if (event.kind === 'thought') answer.think(event.text);
-    else if (event.kind === 'call') call(event.call);
-    else if (event.kind === 'text') {
-      const delta = tools?.push(event.text) ?? { text: event.text, calls: [] };
-      answer.write(delta.text, event.tokensBefore);
-      if (delta.calls.length === 0 || answer.stoppedBy !== undefined) return;
-      answer.flush(event.tokensBefore);
-      delta.calls.forEach(call);
+    else if (event.kind === 'text') answer.write(event.text, (tokensBefore = event.tokensBefore));
+    else if (event.kind === 'call' && answer.stoppedBy === undefined) {
+      answer.flush(tokensBefore);
+      call(event.call);
     }
   });
   if (answer.stoppedBy === undefined) throwIfAborted(run.signal);
-  answer.write(tools?.flush() ?? '', made.tokensBefore);
   answer.end(made.tokensBefore);
   return { result: resultOf(request, ask, made, { answer, calls }), made };
 }

@@ -28,6 +28,7 @@ import type { Disposables } from '../platform/disposables.ts';
 import { onBattery } from '../platform/power.ts';
 import { activeChunkSets } from '../retrieval/active-sets.ts';
 import { SearchService } from '../retrieval/search-service.ts';
+import { ownTools } from '../tools/own/own-tools.ts';
 import type { Base } from './base.ts';
 import type { Models } from './models.ts';
 
@@ -82,6 +83,7 @@ export function openAnswers(
       retrieval: search,
       passages,
       tables,
+      toolSources: [ownTools({ catalogue, retrieval: search, passages, tables })],
       planner,
       prefixes,
       suggestions: () => {

@@ -31,18 +31,21 @@ export class Gate {
     { shared = false, forProgram = false, signal }: ForegroundOptions = {},
   ): Promise<T> {
     throwIfAborted(signal);
-    this.#foreground++;
-    for (const controller of this.#running.keys()) controller.abort(new InterruptedError());
+    await this.#begin({ shared, forProgram, signal });
     try {
-      await this.#turns.begin({ shared, forProgram, signal });
-      try {
-        return await work();
-      } finally {
-        this.#turns.end(forProgram);
-      }
+      return await work();
     } finally {
-      this.#foreground--;
-      if (this.#foreground === 0) this.#wake();
+      this.#end(forProgram);
+    }
+  }
+
+  /** Within a person's shared foreground work: others may begin while `work` runs; then waits for the turn again. */
+  async pause<T>(work: () => Promise<T>): Promise<T> {
+    this.#end(false);
+    try {
+      return await work();
+    } finally {
+      await this.#begin({ shared: true });
     }
   }
 
@@ -96,6 +99,27 @@ export class Gate {
         signal?.removeEventListener('abort', stop);
       }
     }
+  }
+
+  async #begin(how: ForegroundOptions): Promise<void> {
+    this.#foreground++;
+    for (const controller of this.#running.keys()) controller.abort(new InterruptedError());
+    try {
+      await this.#turns.begin(how);
+    } catch (error) {
+      this.#left();
+      throw error;
+    }
+  }
+
+  #end(forProgram: boolean): void {
+    this.#turns.end(forProgram);
+    this.#left();
+  }
+
+  #left(): void {
+    this.#foreground--;
+    if (this.#foreground === 0) this.#wake();
   }
 
   #wake(): void {

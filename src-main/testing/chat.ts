@@ -18,6 +18,7 @@ import { SettingsService } from '../platform/settings-service.ts';
 import { ChatService } from '../chat/chat-service.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import type { FusionModel } from '../fusion/model.ts';
+import type { ToolSource } from '../tools/tool.ts';
 import type { UnreadyDocuments } from '../answering/passages.ts';
 import { listedLibrary } from './passages.ts';
 
@@ -42,6 +43,7 @@ interface FixtureOptions extends FakeModelOptions {
   clock?: Clock;
   onSetAside?: (what: QuarantinedDatabase) => void;
   model?: FakeModel;
+  toolSources?: readonly ToolSource[];
   /** Documents that are not searchable yet. */
   unready?: UnreadyDocuments;
   precompute?: boolean;
@@ -58,6 +60,7 @@ export async function fixture({
   onSetAside,
   model: ownModel,
   leastRatio,
+  toolSources = [],
   ...modelOptions
 }: FixtureOptions = {}) {
   const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
@@ -107,6 +110,7 @@ export async function fixture({
     log: LOG,
     clock,
     onSetAside,
+    toolSources,
   });
   let closed = false;
   const close = async (): Promise<void> => {

@@ -115,6 +115,8 @@ export class FakeModel implements FusionModel {
   /** Sampling options of each answer. */
   readonly sampled: GenerateOptions['sampling'][] = [];
   says: string;
+  /** The texts of the next answers, before `says`. */
+  readonly next: string[] = [];
   readonly beforeToken: (index: number) => Promise<void>;
   encoded = 0;
   /** The lead of each of them, without BOS. */
@@ -329,7 +331,9 @@ export class FakeSession implements FusionSession {
 
   async generate({ maxTokens, onToken, signal, sampling }: GenerateOptions): Promise<GenerateResult> {
     this.#model.sampled.push(sampling);
-    const says = this.#unsaid(this.#model.tokenize(this.#model.says, { special: true }));
+    const says = this.#unsaid(
+      this.#model.tokenize(this.#model.next.shift() ?? this.#model.says, { special: true }),
+    );
     const stopAt = Math.min(maxTokens, says.length);
     let written = 0;
     for (const token of says.subarray(0, stopAt)) {

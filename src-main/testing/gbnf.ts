@@ -179,8 +179,9 @@ class Reader {
         continue;
       }
       const items = this.#items(next);
-      const last = items.pop();
-      if (last) ways.at(-1)?.push(...items, this.#repeated(last));
+      const whole: Item = { kind: 'ways', ways: [items] };
+      const repeated = this.#repeated(whole);
+      ways.at(-1)?.push(...(repeated === whole ? items : [repeated]));
     }
   }
 

@@ -8,6 +8,7 @@ import { NoticeSchema, StopSchema } from '../answer.ts';
 import { ComparisonSchema } from '../comparison.ts';
 import { FusionReportSchema } from '../fusion-report.ts';
 import { StrategyChoiceSchema, StrategyRequestSchema } from '../strategy.ts';
+import { CallDecisionSchema, ToolCallSchema } from './tool-calls.ts';
 import { TtftSchema } from '../ttft.ts';
 
 /** Sources and options for answers of this conversation. */
@@ -26,6 +27,8 @@ export const ConversationOptionsSchema = z.object({
     .optional(),
   strict: z.boolean().optional(),
   think: z.boolean().optional(),
+  /** Whose tools its answers may call: 'kvasir' for its own, and names of MCP servers as 'mcp:NAME'. Absent: none. */
+  tools: z.array(z.string().max(200)).max(64).optional(),
 });
 
 /** A passage in an answer's prompt. */
@@ -133,6 +136,8 @@ const MessageSchema = z.object({
   failure: FailureSchema.nullable(),
   citations: z.array(CitationSchema),
   notices: z.array(NoticeSchema),
+  /** Of tools, in the order of the answer. */
+  calls: z.array(ToolCallSchema),
   stats: AnswerStatsSchema.nullable(),
   /** Whether chat.report has a fusion report for it. */
   hasReport: z.boolean(),
@@ -289,6 +294,11 @@ export const chatContract = {
   'chat.edit': procedure(z.object({ conversationId: IdSchema, questionId: IdSchema, text: Question }), Sent),
   /** Shows another branch. */
   'chat.selectLeaf': procedure(z.object({ id: IdSchema, leafId: IdSchema }), NothingSchema),
+  /** Decides about a call that is 'asking'. NOT_FOUND. */
+  'chat.decideCall': procedure(
+    z.object({ answerId: IdSchema, callId: z.string(), decision: CallDecisionSchema }),
+    NothingSchema,
+  ),
   /** The text generated so far is kept. */
   'chat.stop': procedure(ById, NothingSchema),
   'chat.export': procedure(
@@ -335,7 +345,10 @@ export function mayContinue({
   text,
   thinking,
   stats,
-}: Pick<Message, 'text' | 'thinking' | 'stats'>): boolean {
+  calls = [],
+}: Pick<Message, 'text' | 'thinking' | 'stats'> & Partial<Pick<Message, 'calls'>>): boolean {
+  // Results of tools are not kept for later prompts.
+  if (calls.length > 0) return false;
   return (text !== '' || thinking !== null) && (stats?.stop === 'length' || stats?.stop === 'aborted');
 }
 

@@ -5,6 +5,7 @@ import { PackOffersSchema } from './devices.ts';
 import { FoundModelsSchema } from './found-models.ts';
 import { QueueStatusSchema } from './libraries.ts';
 import { DownloadSchema } from './models.ts';
+import { ToolCallSchema } from './tool-calls.ts';
 import { NoticeSchema } from '../answer.ts';
 import { LibraryProgressSchema } from '../library.ts';
 import { SettingsSchema } from '../settings.ts';
@@ -28,6 +29,8 @@ export const events = {
   'chat.text': OfAnswer.extend({ offset: z.int(), text: z.string() }),
   /** A sentence has ended; its text came before. */
   'chat.sentence': OfAnswer.extend({ sentence: CitedSentenceSchema }),
+  /** A call of a tool, each time when it changes. */
+  'chat.call': OfAnswer.extend({ call: ToolCallSchema }),
   /** More of the model's thoughts, like 'chat.text'; time and tokens so far. */
   'chat.thinking': OfAnswer.extend({ offset: z.int(), ...ThinkingSchema.shape }),
   /** The answer is complete, stopped or failed: request the conversation again for the rest. */

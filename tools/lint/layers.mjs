@@ -10,7 +10,7 @@
 
 const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
 const SERVICES = [
-  ...['devices', 'fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering'],
+  ...['devices', 'fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering', 'tools'],
   ...['chat', 'analysis', 'completions', 'cache', 'backup', 'sharing'],
 ].map((name) => `src-main/${name}`);
 const CORE = [
@@ -67,9 +67,14 @@ export const LAYERS = [
     path: 'src-main/answering',
     imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models', 'retrieval'].map(inCore)],
   },
+  // What models of conversations may call.
+  {
+    path: 'src-main/tools',
+    imports: [...FOUNDATION, ...['catalogue', 'retrieval', 'answering'].map(inCore)],
+  },
   {
     path: 'src-main/chat',
-    imports: [...FOUNDATION, ...['fusion', 'models', 'retrieval', 'answering'].map(inCore)],
+    imports: [...FOUNDATION, ...['fusion', 'models', 'retrieval', 'answering', 'tools'].map(inCore)],
   },
   {
     path: 'src-main/analysis',

@@ -14,7 +14,7 @@ import type { MissWriter } from '../miss-writer.ts';
 import type { PartTiers } from '../passages.ts';
 import type { Prompt, PromptRequest } from '../prompt.ts';
 import type { AnswerDelta } from '../thoughts.ts';
-import type { ToolCallDelta } from '../tools.ts';
+import type { ToolCall, ToolCallDelta } from '../tools.ts';
 import type { TokenPrompt } from './token-prompt.ts';
 
 /** What happens while an answer is made, in this order; notices and progress come at any time before the text. */
@@ -33,7 +33,7 @@ export type AnswerEvent =
   | { kind: 'thought'; text: string; tokens: number }
   /** More text of the answer, and how many tokens are not part of it: thoughts and the marks around them. */
   | { kind: 'text'; text: string; tokensBefore: number }
-  /** More of a call, from a model on a server. */
+  /** More of a call of a tool; no text follows it. */
   | { kind: 'call'; call: ToolCallDelta }
   /** A sentence of that text has ended: what it rests on. Only in conversations. */
   | { kind: 'sentence'; sentence: CitedSentence };
@@ -112,6 +112,14 @@ export interface Forecast {
   fullMs: number | null;
 }
 
+/** An answer that called tools, and what they returned. */
+export interface ToolStep {
+  turn: Turn;
+  calls: readonly ToolCall[];
+  /** One for each of the calls. */
+  results: readonly string[];
+}
+
 /** A way to make answers with a model. */
 export interface Backend<P extends Prompt = Prompt> {
   /** Whether an answer can be held to a grammar. */
@@ -123,6 +131,8 @@ export interface Backend<P extends Prompt = Prompt> {
    * ENGINE_FAILED, REMOTE_*.
    */
   turn(ask: Ask, prompt: P, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void>;
+  /** A prompt followed by its answer and the results of the calls. BAD_ARGUMENT where the template cannot show them. */
+  followUp(prompt: P, step: ToolStep, ask: Ask): P;
   /** What processing a prompt would take after the tokens that `past` counts of it; undefined for a server, which does not say. */
   foresee(
     prompt: P,

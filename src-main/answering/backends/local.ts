@@ -5,6 +5,7 @@ import type { StoredPrefixes } from '../../fusion/stored-prefixes.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { eventsOf } from '../../platform/events-of.ts';
 import { requireRoom, type Ask } from '../ask.ts';
+import { resultTexts } from '../tools/result-texts.ts';
 import { cachedTokens } from '../cached-tokens.ts';
 import { encodeMissing } from '../encode-missing.ts';
 import { promptFigures, type SessionTokenCounts } from '../figures.ts';
@@ -14,6 +15,8 @@ import { citationsOf, type PartTiers, type PromptChunk, type Tier } from '../pas
 import type { PromptRequest } from '../prompt.ts';
 import { headOf, leadingText, partsFrom, type SessionTokens } from '../session-tokens.ts';
 import { localStats } from '../stats.ts';
+import { toolFormatOf } from '../tools/formats.ts';
+import { ToolStream } from '../tools/tool-stream.ts';
 import { endOfThought, PlainDecoder, pushAll, ThoughtStream, type AnswerDecoder } from '../thoughts.ts';
 import { ttftOf } from '../ttft.ts';
 import { AnswerWriter } from '../answer-writer.ts';
@@ -23,11 +26,12 @@ import type {
   Backend,
   Forecast,
   LocalTurn,
+  ToolStep,
   TokenLogprobs,
   Turn,
 } from './backend.ts';
 import { isFarTooLong } from './length-check.ts';
-import { concat, contextOverflow, tokenPrompt, type TokenPrompt } from './token-prompt.ts';
+import { concat, contextOverflow, templateTokens, tokenPrompt, type TokenPrompt } from './token-prompt.ts';
 
 /** A model that runs here: prompts are token ids, blended from stored KV. */
 export class LocalBackend implements Backend<TokenPrompt> {
@@ -47,6 +51,17 @@ export class LocalBackend implements Backend<TokenPrompt> {
       const signal = ask.signal ? AbortSignal.any([ask.signal, stop]) : stop;
       return takeTurn({ model: this.#model, ask, parts, tell, signal }, prompt);
     });
+  }
+
+  followUp(prompt: TokenPrompt, { turn, ...step }: ToolStep, { tools, choices }: Ask): TokenPrompt {
+    const model = this.#model;
+    const written = model.detokenize(turn.answer, { special: true });
+    const how = { ...step, written, tools: tools?.tools ?? [], think: choices.think };
+    const { texts, behind } = resultTexts(model.info, how);
+    const tokens = texts.map(({ frame, result }) =>
+      concat(templateTokens(model, frame), model.tokenize(result)),
+    );
+    return { ...followedBy(prompt, concat(turn.answer, ...tokens, templateTokens(model, behind))), behind };
   }
 
   async foresee(
@@ -104,7 +119,8 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
     : new ThoughtStream(model, laidOut.behind, { showsControl: ask.tools !== undefined });
   const before = await pushAll(writing, begun);
   if (begun.length > 0) tell({ kind: 'begun', written: before });
-  const written = new AnswerWriter({ writing, tell, begun: before, mayRepeat: ask.raw ?? false });
+  const calls = callStream(ask, model);
+  const written = new AnswerWriter({ writing, tell, calls, begun: before, mayRepeat: ask.raw ?? false });
   const assemble = ask.stopwatch.lap();
   const { contextTokens, maxTokens } = ask.choices;
   const need = Math.min(contextTokens, whole.prompt.tokens + maxTokens);
@@ -190,6 +206,13 @@ function begunTokens({ begun }: Ask, { behind }: TokenPrompt, model: FusionModel
     end === '' ? new Int32Array(0) : model.tokenize(end, { special: true }),
     model.tokenize(begun.text),
   );
+}
+
+/** Reads the calls of an answer; undefined where it may have none. */
+function callStream({ tools }: Ask, { info }: FusionModel): ToolStream | undefined {
+  if (!tools || tools.choice === 'none') return undefined;
+  const format = toolFormatOf(info.chatTemplate);
+  return format && new ToolStream(format, tools.tools);
 }
 
 function followedBy(prompt: TokenPrompt, tokens: Int32Array): TokenPrompt {
@@ -282,6 +305,7 @@ async function generate(
     },
   });
   written.add(writing.flush());
+  written.end();
   held.generated(result.tokens);
   firstTokenAt ??= stopwatch.clock.now();
   const atEnd = result.stop === 'length' && room < choices.maxTokens ? 'context' : result.stop;

@@ -12,8 +12,8 @@ import type { Stopwatch } from '../stopwatch.ts';
 import { STRAY, ThoughtStream, type AnswerDelta } from '../thoughts.ts';
 import { declared, newCallId, type ToolCallDelta } from '../tools.ts';
 import { AnswerWriter } from '../answer-writer.ts';
-import type { AnswerEvent, Backend, Turn } from './backend.ts';
-import { messagesOf, textPrompt, type TextPrompt } from './text-prompt.ts';
+import type { AnswerEvent, Backend, ToolStep, Turn } from './backend.ts';
+import { messagesOf, textPrompt, withResults, type TextPrompt } from './text-prompt.ts';
 
 /** A model on a server: it is sent messages with the passages as text, and the whole conversation each time. */
 export class RemoteBackend implements Backend<TextPrompt> {
@@ -67,6 +67,10 @@ export class RemoteBackend implements Backend<TextPrompt> {
     const ttftMs = ttftOf(times, (firstAt ??= now), stopwatch);
     const stop = answer.stop === 'length' && room < choices.maxTokens ? 'context' : answer.stop;
     return turnOf(answer, prompt, { ttftMs, stop, writtenMs: now - firstAt });
+  }
+
+  followUp(prompt: TextPrompt, step: ToolStep): TextPrompt {
+    return withResults(prompt, step, this.#model);
   }
 
   foresee(): Promise<undefined> {
@@ -223,9 +227,10 @@ function begunText(writing: ThoughtStream, begun: Ask['begun']): AnswerDelta {
 
 function toolsOf({ tools: request }: Ask): RemoteRequest['tools'] {
   if (!request) return undefined;
-  const { tools, choice, parallel } = request;
+  const { tools, choice, allowed, parallel } = request;
   return {
-    tools: declared(tools),
+    // Few servers know OpenAI's choice among the declared tools.
+    tools: declared(allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools),
     tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice },
     ...(!parallel && { parallel_tool_calls: false }),
   };

@@ -3,6 +3,7 @@ import type { ChatMessage } from '../../models/sources/servers/client.ts';
 import type { ServerModel } from '../../models/sources/servers/server-model.ts';
 import { fitted, type Message, type Prompt, type PromptRequest } from '../prompt.ts';
 import type { MessageCalls } from '../template-messages.ts';
+import type { ToolStep } from './backend.ts';
 import { contextOverflow, questionTooLong } from './token-prompt.ts';
 
 /** Text of a message. */
@@ -65,6 +66,27 @@ function layOut(
   const texts = [...parts.map(({ text }) => text), ...told];
   const tokens = texts.reduce((total, text) => total + model.tokenize(text).length, 0);
   return { parts, messages: laidOut, tokens, cited, leftOut: [], turnsLeftOut: 0, plainBecause: undefined };
+}
+
+/** A prompt followed by an answer that called tools, and their results. */
+export function withResults(
+  prompt: TextPrompt,
+  { turn: { text }, calls, results }: ToolStep,
+  model: Pick<ServerModel, 'tokenize'>,
+): TextPrompt {
+  const turn = prompt.parts.at(-1)?.turn ?? 0;
+  const parts = (...texts: string[]): TextPart[] => texts.map((each) => ({ kind: 'text', text: each, turn }));
+  const answer = { role: 'assistant' as const, parts: text === '' ? [] : parts(text), calls };
+  const told = calls.map(({ id }, i) => {
+    return { role: 'tool' as const, parts: parts(results[i] ?? ''), callId: id };
+  });
+  const tokens = [JSON.stringify(calls), text, ...results].map((each) => model.tokenize(each).length);
+  return {
+    ...prompt,
+    parts: [...prompt.parts, ...answer.parts, ...told.flatMap((message) => message.parts)],
+    messages: [...prompt.messages, answer, ...told],
+    tokens: prompt.tokens + tokens.reduce((sum, count) => sum + count, 0),
+  };
 }
 
 /**

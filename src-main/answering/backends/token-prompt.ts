@@ -228,6 +228,12 @@ export function withOneBos(ids: Int32Array, info: Pick<ModelInfo, 'bosToken' | '
   return wanted ? concat(Int32Array.of(info.bosToken), ids.subarray(start)) : ids;
 }
 
+/** Text of a model's template. Nothing in a text that it reads can become a control token. */
+export function templateTokens(model: Pick<LayoutModel, 'tokenize'>, text: string): Int32Array {
+  const pieces = text.split(SYSTEM_EDGE).map((piece, i) => model.tokenize(piece, { special: i % 2 === 0 }));
+  return concat(...pieces);
+}
+
 /** Concatenates token ids. */
 export function concat(...arrays: readonly Int32Array[]): Int32Array {
   const joined = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0));

@@ -34,6 +34,15 @@ test('lines without a full stop, and the end of the text, end a sentence', () =>
   expect(marked(['- Mara: bridges\n- Jon: tea'])).toBe('- Mara: bridges [1]\n- Jon: tea [2]');
 });
 
+test('a table’s row has its mark before its last bar', () => {
+  const rows = '| who | where |\n| --- | --- |\n| Mara | Oslo |\n| Jon | Porto | \n| Jon | tea |';
+  const whole =
+    '| who | where |\n| --- | --- |\n| Mara | Oslo [1] |\n| Jon | Porto [2] | \n| Jon | tea [2] |';
+  expect(marked([rows])).toBe(whole);
+  for (let at = 0; at <= rows.length; at++) expect(marked([rows.slice(0, at), rows.slice(at)])).toBe(whole);
+  expect(marked(Array.from(rows))).toBe(whole);
+});
+
 test('Chinese sentences have no space after them', () => {
   expect(marked(['玛拉住在奥斯陆。她造桥。'])).toBe('玛拉住在奥斯陆 [3]。她造桥 [3]。');
 });

@@ -2,10 +2,13 @@ import type { Citation, CitedSentence } from '../../../src-shared/contract/chat.
 import { isAbbreviated, sourcesIn } from './sentences.ts';
 import { SourceSentences } from './source-sentences.ts';
 
-/** Ends of sentences: punctuation with closing marks after it, where the next one can begin, or the end of a line. */
-const END = /[.!?]+["'”’)\]*_]*(?=\s)|[。！？]+[”’」』）*_]*(?=[^。！？”’」』）*_])|(?=\n)/u;
+/** Ends of sentences: punctuation with closing marks after it, where the next one can begin, or the end of a line, with a last bar. */
+const END =
+  /[.!?]+["'”’)\]*_]*(?=\s)|[。！？]+[”’」』）*_]*(?=[^。！？”’」』）*_])|[ \t]{0,9}\|?[ \t]{0,9}(?=\n)/u;
 /** May turn out to be one. */
-const OPEN = /[.!?。！？]+["'”’)\]」』）*_]*$/u;
+const OPEN = /(?:[.!?。！？]+["'”’)\]」』）*_]*|[ \t]{0,9}\|?[ \t]{0,9})$/u;
+/** The end of a line and of a table's row, outside the last cell. */
+const LINE_END = /[ \t]{0,9}\|?[ \t]{0,9}$/;
 const FENCE = /^\s*(?:```|~~~)/;
 const HEADING = /^\s*#/;
 /** Rows of tables may be heads; questions and lines that announce others state nothing. */
@@ -58,7 +61,7 @@ export class AnswerCiter {
       const behind = end.index + end[0].length;
       const gap = /^\s*/.exec(rest.slice(behind))?.[0] ?? '';
       text += this.#grown(rest.slice(0, end.index));
-      const isLine = end[0] === '';
+      const isLine = end[0].replace(LINE_END, '') === '';
       if (isLine || (/\p{L}/u.test(this.#sentence) && !isAbbreviated(this.#sentence + end[0])))
         text += this.#ended(end[0]) + this.#grown(gap, false);
       else text += this.#grown(end[0] + gap);
@@ -93,9 +96,8 @@ export class AnswerCiter {
     const numbers = [...new Set(sources?.map(({ citation }) => citation + 1))].sort((a, b) => a - b);
     const numbered = this.#options.numbered === true && numbers.length > 0;
     const marks = numbered ? ` ${numbers.map((number) => `[${number}]`).join('')}` : '';
-    // A mark after the bar of a table's row would be another cell.
     const end = this.#grown(marks + punctuation, false);
-    const outside = /\s*\|\s*$/.exec(sentence)?.[0].length ?? 0;
+    const outside = LINE_END.exec(punctuation)?.[0].length ?? 0;
     const isOwn =
       sources?.length === 0 && this.#options.complete && !STATES_NOTHING.test(sentence + punctuation);
     if (sources && (sources.length > 0 || isOwn))

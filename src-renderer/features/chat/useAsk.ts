@@ -134,6 +134,7 @@ function message(fields: Pick<Message, 'id' | 'role' | 'state' | 'text' | 'paren
     failure: null,
     citations: [],
     notices: [],
+    calls: [],
     stats: null,
     hasReport: false,
   };

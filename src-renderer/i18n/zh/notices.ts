@@ -24,5 +24,8 @@ export const notices: Record<Notice['kind'], string> = {
   'not-blended': '整个提示都直接计算：测量发现，融合缓存的段落会使这个模型的回答改变过多。',
   'blending-stopped':
     '整个提示都直接计算：此前融合缓存的段落使来自这些文档的回答改变过多。可在“模型”页面点击“重新融合”来恢复。',
+  'no-tools': '这个模型的对话模板不支持工具：这个回答没有使用工具。',
+  'call-limit': '模型连续调用了太多次工具，因此必须直接作答。',
+  'call-repeated': '模型用相同的参数重复了同一个调用，没有再次执行。',
   'document-failed': '有一篇文档无法读取。',
 };

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
-import type { JsonSchema } from '../../../completions/json-grammar.ts';
+import type { JsonSchema } from '../../../answering/json-grammar.ts';
 import { MessageAnnotationSchema, urlCitations } from './annotations.ts';
 import { ANY, LimitSchema, only } from './client-fields.ts';
-import { CallSchema, callTold, CHAT_TOOLS, toolRequest } from './tools.ts';
+import { CallSchema, callTold, CHAT_TOOLS, chatChoice, toolRequest } from './tools.ts';
 import { once, seconds, streamed, type ApiCore } from './core.ts';
 import {
   AnswerContentSchema,
@@ -62,7 +62,8 @@ const MessageSchema = z.discriminatedUnion(
       ...SAID,
       role: z.literal('tool'),
       content: AnswerContentSchema,
-      tool_call_id: z.string(),
+      /** Absent: the first call that has no result yet. */
+      tool_call_id: z.string().optional(),
     }),
   ],
   { error: 'Only the roles system, developer, user, assistant and tool are supported.' },
@@ -173,7 +174,7 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
     grammar: format ? grammarOf({ ...format, ...schemaOf(format) }, 'response_format') : undefined,
     tools: toolRequest({
       tools: (tools ?? []).map((tool) => tool.function),
-      choice: typeof choice === 'object' ? choice?.function : choice,
+      ...chatChoice(choice),
       parallel,
     }),
     think: thinkOf(effort) ?? template?.enable_thinking,

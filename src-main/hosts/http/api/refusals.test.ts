@@ -91,7 +91,11 @@ test.each([
     { messages: [{ role: 'critic', content: 'x' }] },
     'messages.0.role: Only the roles',
   ],
-  ['/v1/chat/completions', { messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.tool_call_id'],
+  [
+    '/v1/chat/completions',
+    { messages: [{ role: 'tool', content: 'x' }] },
+    'A tool result has no call before it',
+  ],
   [
     '/v1/chat/completions',
     { tools: [{ type: 'custom', custom: {} }] },

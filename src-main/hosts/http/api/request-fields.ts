@@ -9,7 +9,8 @@ import type {
 } from '../../../completions/types.ts';
 import type { CitedSentence } from '../../../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
-import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../../completions/json-grammar.ts';
+import type { ToolCall } from '../../../answering/tools.ts';
+import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../../answering/json-grammar.ts';
 import { Refusal } from '../errors.ts';
 import { isLibraryName } from '../../../completions/names.ts';
 import { cutAt } from '../../../completions/separator.ts';
@@ -118,18 +119,33 @@ interface SentMessage {
   refusal?: string | null | undefined;
   tool_calls?: readonly z.infer<typeof CallSchema>[] | null | undefined;
   tool_call_id?: string | undefined;
+  tool_name?: string | undefined;
 }
 
+/** A result without an id is that of the first call, of its tool where it names one, that has none yet; '' if there is none. */
 export function messagesOf(
   messages: readonly SentMessage[],
   separator: string | undefined,
 ): CompletionMessage[] {
-  return messages.map(({ role, content, refusal, tool_calls: calls, tool_call_id: callId }) => ({
-    role: role === 'developer' ? 'system' : role,
-    parts: textsOf(content ?? refusal ?? '', separator),
-    ...(calls && calls.length > 0 && { calls: calls.map(({ id, function: called }) => ({ id, ...called })) }),
-    ...(callId !== undefined && { callId }),
-  }));
+  const open: ToolCall[] = [];
+  const answered = ({ tool_call_id: id, tool_name: tool }: SentMessage): string => {
+    const at = open.findIndex((call) =>
+      id === undefined ? (tool ?? call.name) === call.name : id === call.id,
+    );
+    const [call] = at < 0 ? [] : open.splice(at, 1);
+    return id ?? call?.id ?? '';
+  };
+  return messages.map((message) => {
+    const { role, content, refusal } = message;
+    const calls = (message.tool_calls ?? []).map(({ id, function: called }) => ({ id, ...called }));
+    open.push(...calls);
+    return {
+      role: role === 'developer' ? 'system' : role,
+      parts: textsOf(content ?? refusal ?? '', separator),
+      ...(calls.length > 0 && { calls }),
+      ...(role === 'tool' && { callId: answered(message) }),
+    };
+  });
 }
 
 export function usageOf({ usage, made }: CompletionResult): z.infer<typeof UsageSchema> {

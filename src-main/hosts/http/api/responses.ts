@@ -5,7 +5,7 @@ import type { CompletionMessage, CompletionRequest, CompletionResult } from '../
 import { abortOf, once, seconds, type ApiCore } from './core.ts';
 import { failureOf, Refusal } from '../errors.ts';
 import { eventStream } from './events.ts';
-import { toolRequest } from './tools.ts';
+import { responseChoice, toolRequest } from './tools.ts';
 import { outputOf, ResponseEvents } from './response-events.ts';
 import { ResponseStore } from './response-store.ts';
 import {
@@ -115,7 +115,7 @@ function responseTurn(
       grammar: grammarOf(format, 'text.format'),
       tools: toolRequest({
         tools: sent.tools ?? [],
-        choice: sent.tool_choice,
+        ...responseChoice(sent.tool_choice),
         parallel: sent.parallel_tool_calls,
       }),
       think: thinkOf(reasoning?.effort),

@@ -34,7 +34,7 @@ describe('what is not supported', () => {
     ],
     ['messages.0.content.0.type', { role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }],
     ['messages.0.content.0.size', { role: 'user', content: [{ type: 'text', text: 'x', size: 1 }] }],
-    ['messages.0.tool_call_id', { role: 'tool', content: 'x' }],
+    ['messages.0.tool_call_id', { role: 'tool', content: 'x', tool_call_id: 5 }],
     ['messages.0.tool_calls.0.type', { role: 'assistant', content: 'x', tool_calls: [{ id: '1' }] }],
     ['messages.0.content', { role: 'user', content: 5 }],
   ])('%s of a message, too', async (param, message) => {

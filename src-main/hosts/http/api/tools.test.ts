@@ -272,9 +272,101 @@ test('a choice must be one of the tools, and names must differ', async () => {
   expect(twice).toEqual([400, 'tools', 'tools: Two are called weather.']);
 });
 
-test.each(ALL)('%s refuses tools for a library', async (path, body) => {
-  const [status, , message] = await refused(calling().post(path, { ...body, model: 'kvasir/Notes' }));
-  expect([status, message]).toEqual([400, expect.stringContaining('not supported for libraries')]);
+test('a library’s answer may call tools, and goes on with their results after its passages', async () => {
+  const { post, model } = calling();
+  const asked = { role: 'user', content: 'Where does Mara live?' };
+  const body = { ...CHAT.body, model: 'kvasir/Notes', messages: [asked] };
+  const { choices } = await json<Chat>(post(CHAT.path, body));
+  expect(model.sampled.at(-1)?.grammar).toContain('\\"name\\": \\"weather\\"');
+  const prompt = (): string => model.detokenize(model.sessions.at(-1)?.ids ?? [], { special: true });
+  const first = prompt();
+  expect(first).toMatch(/weather[^]*Oslo[^]*Where does Mara live\?/);
+  const said = { role: 'assistant', ...choices[0]?.message };
+  const results = ARGUMENTS.map((_, i) => ({
+    role: 'tool',
+    tool_call_id: choices[0]?.message.tool_calls[i]?.id,
+    content: `Rain ${i}`,
+  }));
+  await json(post(CHAT.path, { ...body, messages: [asked, said, ...results] }));
+  expect(prompt().slice(0, first.indexOf('Answer:'))).toBe(first.slice(0, first.indexOf('Answer:')));
+  expect(prompt()).toMatch(/Where does Mara live\?[^]*Porto[^]*Rain 0[^]*Rain 1/);
+  const [status, , message] = await refused(post(CHAT.path, { ...body, messages: [asked, said] }));
+  expect([status, message]).toEqual([400, expect.stringContaining('The last message must')]);
+});
+
+test.each(ALL)('%s refuses a result whose call it does not know, by its id', async (path, body) => {
+  const results: Record<string, object> = {
+    [CHAT.path]: { messages: [USER, { role: 'tool', tool_call_id: 'x1', content: 'Rain' }] },
+    [RESPONSES.path]: { input: [USER, { type: 'function_call_output', call_id: 'x1', output: 'Rain' }] },
+    [MESSAGES.path]: {
+      messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x1', content: 'Rain' }] }],
+    },
+  };
+  const [status, , message] = await refused(calling().post(path, { ...body, ...results[path] }));
+  expect([status, message]).toEqual([400, expect.stringContaining('"x1"')]);
+});
+
+test('results without ids are those of the calls in their order', async () => {
+  const { post, model } = calling();
+  const call = (id: string, city: string) => {
+    return { id, type: 'function', function: { name: 'weather', arguments: JSON.stringify({ city }) } };
+  };
+  const said = { role: 'assistant', content: null, tool_calls: [call('a', 'Oslo'), call('b', 'Porto')] };
+  const messages = [USER, said, { role: 'tool', content: 'Rain' }, { role: 'tool', content: 'Sun' }];
+  await json(post(CHAT.path, { ...CHAT.body, messages }));
+  expect(model.detokenize(model.sessions.at(-1)?.ids ?? [], { special: true })).toMatch(/Rain[^]*Sun/);
+  const [status, , message] = await refused(
+    post(CHAT.path, { ...CHAT.body, messages: [...messages, { role: 'tool', content: 'Snow' }] }),
+  );
+  expect([status, message]).toEqual([400, expect.stringContaining('A tool result has no call before it.')]);
+});
+
+test('of the declared tools only the allowed are called', async () => {
+  const tools = ['weather', 'now'].map((name) => ({ ...FUNCTION, name }));
+  const named = { type: 'function', name: 'now' };
+  const bodies = {
+    [CHAT.path]: {
+      ...CHAT.body,
+      tools: tools.map((tool) => ({ type: 'function', function: tool })),
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'now' } }] },
+      },
+    },
+    [RESPONSES.path]: {
+      ...RESPONSES.body,
+      tools: tools.map((tool) => ({ type: 'function', ...tool })),
+      tool_choice: { type: 'allowed_tools', mode: 'required', tools: [named] },
+    },
+  };
+  for (const [path, body] of Object.entries(bodies)) {
+    const { post, model } = calling();
+    await json(post(path, body));
+    expect(model.detokenize(model.sessions.at(-1)?.ids ?? [], { special: true })).toContain(
+      '"name": "weather"',
+    );
+    expect(model.sampled.at(-1)?.grammar).toContain('\\"name\\": \\"now\\"');
+    expect(model.sampled.at(-1)?.grammar).not.toContain('\\"name\\": \\"weather\\"');
+  }
+  const other = { type: 'allowed_tools', mode: 'auto', tools: [{ ...named, name: 'other' }] };
+  const [status, , message] = await refused(
+    calling().post(RESPONSES.path, { ...RESPONSES.body, tool_choice: other }),
+  );
+  expect([status, message]).toEqual([400, 'tool_choice: There is no tool called other.']);
+});
+
+test.each([
+  [CHAT.path, { ...CHAT.body, parallel_tool_calls: false }],
+  [RESPONSES.path, { ...RESPONSES.body, parallel_tool_calls: false }],
+  [MESSAGES.path, { ...MESSAGES.body, tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
+])('%s allows one call only where it is told so', async (path, body) => {
+  const { post, model } = calling();
+  await json(post(path, { ...body, tool_choice: undefined, parallel_tool_calls: undefined }));
+  const several = model.sampled.at(-1)?.grammar;
+  await json(post(path, body));
+  const one = model.sampled.at(-1)?.grammar;
+  const isSeveral = /\("\\n" \w+\)\*/;
+  expect([several, one].map((grammar) => isSeveral.test(grammar ?? ''))).toEqual([true, false]);
 });
 
 test('a server gets tools, calls and results as they are, and its calls are told', async () => {

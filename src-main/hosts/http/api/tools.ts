@@ -36,6 +36,8 @@ const FUNCTION = {
 
 const ONLY_FUNCTIONS = { error: 'Only tools of the type "function" are supported.' };
 const MODES = z.enum(['none', 'auto', 'required']);
+const CalledSchema = z.strictObject({ name: ToolNameSchema });
+const AllowedModeSchema = z.enum(['auto', 'required']);
 
 /** Fields of chat completions about tools. */
 export const CHAT_TOOLS = {
@@ -49,7 +51,14 @@ export const CHAT_TOOLS = {
   tool_choice: z
     .union([
       MODES,
-      z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: ToolNameSchema }) }),
+      z.strictObject({ type: z.literal('function'), function: CalledSchema }),
+      z.strictObject({
+        type: z.literal('allowed_tools'),
+        allowed_tools: z.strictObject({
+          mode: AllowedModeSchema,
+          tools: z.array(z.object({ type: z.literal('function'), function: CalledSchema })).min(1),
+        }),
+      }),
     ])
     .nullish(),
 } as const;
@@ -64,7 +73,15 @@ export const RESPONSE_TOOLS = {
     ),
   ),
   tool_choice: z
-    .union([MODES, z.strictObject({ type: z.literal('function'), name: ToolNameSchema })])
+    .union([
+      MODES,
+      z.strictObject({ type: z.literal('function'), name: ToolNameSchema }),
+      z.strictObject({
+        type: z.literal('allowed_tools'),
+        mode: AllowedModeSchema,
+        tools: z.array(z.object({ type: z.literal('function'), name: ToolNameSchema })).min(1),
+      }),
+    ])
     .nullish(),
 } as const;
 
@@ -82,16 +99,16 @@ interface SentTool {
   strict?: boolean | null | undefined;
 }
 
-interface SentTools {
+interface SentTools extends Pick<ToolRequest, 'allowed'> {
   tools: readonly SentTool[];
   choice: 'none' | ToolChoice | null | undefined;
   parallel: boolean | null | undefined;
 }
 
 /** undefined where there are none, or none may be called. 400 for a choice that is none of them. */
-export function toolRequest({ tools, choice, parallel }: SentTools): ToolRequest | undefined {
+export function toolRequest({ tools, choice, allowed, parallel }: SentTools): ToolRequest | undefined {
   const wanted = choice ?? 'auto';
-  const chosen = typeof wanted === 'object' ? [wanted.name] : [];
+  const chosen = typeof wanted === 'object' ? [wanted.name] : (allowed ?? []);
   const names = tools.map(({ name }) => name);
   const double = names.find((name, i) => names.indexOf(name) !== i);
   if (double !== undefined)
@@ -113,8 +130,28 @@ export function toolRequest({ tools, choice, parallel }: SentTools): ToolRequest
       strict: strict ?? undefined,
     })),
     choice: wanted,
+    ...(allowed && { allowed }),
     parallel: parallel ?? true,
   };
+}
+
+type SentChoice<S extends { tool_choice: z.ZodType }> = z.infer<S['tool_choice']>;
+
+/** The choice of chat completions. */
+export function chatChoice(sent: SentChoice<typeof CHAT_TOOLS>): Pick<SentTools, 'choice' | 'allowed'> {
+  if (typeof sent !== 'object' || sent === null) return { choice: sent };
+  if (sent.type === 'function') return { choice: sent.function };
+  const { mode, tools } = sent.allowed_tools;
+  return { choice: mode, allowed: tools.map((tool) => tool.function.name) };
+}
+
+/** The choice of responses. */
+export function responseChoice(
+  sent: SentChoice<typeof RESPONSE_TOOLS>,
+): Pick<SentTools, 'choice' | 'allowed'> {
+  if (typeof sent !== 'object' || sent === null) return { choice: sent };
+  if (sent.type === 'function') return { choice: { name: sent.name } };
+  return { choice: sent.mode, allowed: sent.tools.map(({ name }) => name) };
 }
 
 /** The arguments of a call as an object: {} where the answer ended within them. */

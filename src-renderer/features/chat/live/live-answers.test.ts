@@ -22,6 +22,7 @@ function message(changes: Partial<Message> = {}): Message {
     failure: null,
     citations: [],
     notices: [],
+    calls: [],
     stats: null,
     hasReport: false,
     ...changes,

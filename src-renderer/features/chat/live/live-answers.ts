@@ -93,6 +93,8 @@ function withEvent(
       return { ...answer, citations: event.payload.citations };
     case 'chat.notice':
       return { ...answer, notices: [...answer.notices, event.payload.notice] };
+    case 'chat.call':
+      return answer;
     case 'chat.thinking':
       return withThought(answer, event.payload);
     case 'chat.done': {

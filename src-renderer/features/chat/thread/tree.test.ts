@@ -14,6 +14,7 @@ function message(id: string, parentId: string | null): Message {
     failure: null,
     citations: [],
     notices: [],
+    calls: [],
     stats: null,
     hasReport: false,
   };

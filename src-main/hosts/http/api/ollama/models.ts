@@ -79,7 +79,7 @@ export function addOllamaModelRoutes(app: OpenAPIHono, core: ApiCore): void {
       modified_at,
       details: detailsOf(entry),
       model_info: infoOf(listed.name, entry),
-      capabilities: [listed.kind === 'embedding' ? ('embedding' as const) : ('completion' as const)],
+      capabilities: capabilitiesOf(listed, core),
     };
     return c.json({ modelfile: '', parameters: '', template: '', license: '', ...told }, 200);
   });
@@ -103,6 +103,11 @@ function entryOf(
   return kind === 'library'
     ? inUse.find(({ role }) => role === 'chat')
     : inUse.find((each) => each.name === name);
+}
+
+function capabilitiesOf({ kind }: ListedModel, { completions }: ApiCore) {
+  if (kind === 'embedding') return ['embedding' as const];
+  return ['completion' as const, ...(completions.callsTools ? ['tools' as const] : [])];
 }
 
 function loadedAs({ name, kind }: ListedModel, { models }: ApiCore) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
+import { TOOL_TEMPLATE } from '../../../../testing/chat-templates.ts';
 import { api } from '../api.test-support.ts';
 
 const CHAT = '/api/chat';
@@ -212,6 +213,14 @@ describe('models', () => {
       });
     },
   );
+
+  test('that call tools are shown so', async () => {
+    const { post } = api({ chatTemplate: TOOL_TEMPLATE });
+    for (const model of ['Fake', 'kvasir/Notes'])
+      expect(await bodyOf(post('/api/show', { model }))).toMatchObject({
+        capabilities: ['completion', 'tools'],
+      });
+  });
 
   test('that are unknown, or have no name, are refused', async () => {
     const { post } = api();

@@ -211,7 +211,7 @@ export const ShowSchema = z
     modified_at: z.string(),
     details: DetailsSchema,
     model_info: z.record(z.string(), z.union([z.string(), z.number()])),
-    capabilities: z.array(z.enum(['completion', 'embedding'])),
+    capabilities: z.array(z.enum(['completion', 'embedding', 'tools'])),
   })
   .openapi('OllamaShow');
 

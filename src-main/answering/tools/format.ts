@@ -1,4 +1,4 @@
-import type { Tool } from '../../answering/tools.ts';
+import type { Tool } from '../tools.ts';
 import type { GrammarRules } from './grammar-rules.ts';
 
 /** A call, as far as a text has it. */
@@ -25,3 +25,6 @@ export interface ToolFormat {
   after?: string | undefined;
   separator?: string | undefined;
 }
+
+/** A format, and a text that the chat templates with it have. */
+export type FormatRow = readonly [name: string, isOf: RegExp, format: ToolFormat];

@@ -29,25 +29,14 @@ export function gemmaCalls({ open, close, quote }: GemmaCallOptions): ToolFormat
       const value = valueRules(rules, quote);
       const pairs = properties.map(([key, schema]) => ({
         rule: rules.rule(`${quoted(`${key}:`)} ${value(schema)}`),
-        isNeeded: Array.isArray(required) && required.includes(key),
+        isRequired: Array.isArray(required) && required.includes(key),
       }));
-      return `${quoted(`${open}call:${tool.name}{`)} ${inOrder(pairs, rules)} ${quoted(`}${close}`)}`;
+      return `${quoted(`${open}call:${tool.name}{`)} ${rules.inOrder(pairs, ',')} ${quoted(`}${close}`)}`;
     },
   };
 }
 
 const HEAD = /call:([^\s{]+)(?=\{)/;
-
-/** Pairs in their order with commas between them; those that are not needed may be left out. */
-function inOrder(pairs: readonly { rule: string; isNeeded: boolean }[], rules: GrammarRules): string {
-  let [first, next] = ['""', '""'];
-  for (const { rule, isNeeded } of pairs.toReversed()) {
-    const later = first;
-    first = rules.rule(isNeeded ? `${rule} ${next}` : `(${rule} ${next} | ${later})`);
-    next = rules.rule(isNeeded ? `"," ${rule} ${next}` : `("," ${rule})? ${next}`);
-  }
-  return first;
-}
 
 /** GBNF for values, by their schema as far as types and enumerations. */
 function valueRules(rules: GrammarRules, quote: string): (schema: unknown) => string {

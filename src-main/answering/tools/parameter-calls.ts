@@ -1,4 +1,4 @@
-import type { Tool } from '../../answering/tools.ts';
+import type { Tool } from '../tools.ts';
 import type { ToolFormat } from './format.ts';
 import { quoted, type GrammarRules } from './grammar-rules.ts';
 import { parsedOr } from './json-text.ts';
@@ -6,13 +6,13 @@ import { parsedOr } from './json-text.ts';
 interface ParameterCallOptions extends Omit<ToolFormat, 'read' | 'call'> {
   /** The beginning of a call; its first group is the name. */
   head: RegExp;
-  /** A parameter; its groups are name and value. */
+  /** A parameter; its groups are `key`, `value`, and `text` where it says whether the value is a text: "true" or "false". */
   parameter: RegExp;
   /** The text that ends a call. */
   end: string;
   /** GBNF around the name, and around a parameter's name and value. */
   nameRule: [before: string, after: string];
-  parameterRule: [before: string, between: string, after: string];
+  parameterRule: [before: string, between: string | ((isText: boolean) => string), after: string];
   /** The text that ends a value. */
   valueEnd: string;
   endRule: string;
@@ -22,10 +22,9 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Calls as a list of parameters, one by one: texts as they are, other values as JSON. */
 export function parameterCalls(options: ParameterCallOptions): ToolFormat {
-  const { head, parameter, end, nameRule, endRule } = options;
+  const { head, parameter, end, nameRule, parameterRule: _, valueEnd: __, endRule, ...format } = options;
   return {
-    marks: options.marks,
-    separator: options.separator,
+    ...format,
     read: (text, tools) => {
       const found = head.exec(text);
       if (!found) return undefined;
@@ -34,8 +33,9 @@ export function parameterCalls(options: ParameterCallOptions): ToolFormat {
       const at = text.indexOf(end, from);
       const body = at < 0 ? text.slice(from) : text.slice(from, at);
       const properties = propertiesOf(tools.find((tool) => tool.name === name));
-      const pairs = [...body.matchAll(parameter)].map(([, key = '', value = '']) => {
-        const isText = typesOf(properties[key]).includes('string');
+      const pairs = [...body.matchAll(parameter)].map(({ groups = {} }) => {
+        const { key = '', value = '', text: said } = groups;
+        const isText = said === undefined ? isString(properties[key]) : said === 'true';
         return `${JSON.stringify(key)}: ${JSON.stringify(isText ? value : parsedOr(value, value))}`;
       });
       const given = `{${pairs.join(', ')}`;
@@ -60,7 +60,8 @@ function parameterRule(
   { options, rules }: { options: ParameterCallOptions; rules: GrammarRules },
 ): string {
   const [before, between, after] = options.parameterRule;
-  return [before, quoted(key), between, valueRule(schema, tool, { options, rules }), after].join(' ');
+  const middle = typeof between === 'string' ? between : between(isString(schema));
+  return [before, quoted(key), middle, valueRule(schema, tool, { options, rules }), after].join(' ');
 }
 
 function valueRule(
@@ -71,12 +72,8 @@ function valueRule(
   const among = isSchema(schema) ? schema['enum'] : undefined;
   if (Array.isArray(among) && among.every((value) => typeof value === 'string'))
     return `(${among.map(quoted).join(' | ')})`;
-  if (typesOf(schema).includes('string')) return rules.until([valueEnd]);
-  const { $defs, definitions } = tool.parameters;
-  const whole = isSchema(schema)
-    ? { ...schema, ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) }
-    : true;
-  return rules.json(whole, tool, ANY_VALUE);
+  if (isString(schema)) return rules.until([valueEnd]);
+  return rules.parameter(schema, tool, ANY_VALUE);
 }
 
 /** Where a schema cannot be held: any text of one line. */
@@ -87,8 +84,8 @@ function propertiesOf(tool: Tool | undefined): Schema {
   return isSchema(properties) ? properties : {};
 }
 
-function typesOf(schema: unknown): unknown[] {
-  return isSchema(schema) ? [schema['type']].flat() : [];
+function isString(schema: unknown): boolean {
+  return isSchema(schema) && [schema['type']].flat().includes('string');
 }
 
 function isSchema(value: unknown): value is Schema {

@@ -1,12 +1,16 @@
-import type { ToolFormat } from './format.ts';
+import type { FormatRow, ToolFormat } from './format.ts';
 import { gemmaCalls } from './gemma-calls.ts';
 import { jsonCalls, namedCalls } from './json-calls.ts';
+import { LIST_FORMATS } from './list-formats.ts';
 import { parameterCalls } from './parameter-calls.ts';
+import { TAG_FORMATS } from './tag-formats.ts';
 
 const HARMONY_CALL = 'to=functions.';
 
 /** Formats by a text in the chat templates that have them; the first that matches is a template's. */
-const FORMATS: readonly [name: string, isOf: RegExp, format: ToolFormat][] = [
+const FORMATS: readonly FormatRow[] = [
+  ...LIST_FORMATS,
+  ...TAG_FORMATS,
   [
     'gpt-oss (harmony)',
     /<\|channel\|>/,
@@ -76,7 +80,7 @@ const FORMATS: readonly [name: string, isOf: RegExp, format: ToolFormat][] = [
       marks: ['<tool_call>'],
       separator: '\n',
       head: /<tool_call>\s*([^\s<]+)(?=\s*<)/,
-      parameter: /<arg_key>([^]*?)<\/arg_key>\s*<arg_value>([^]*?)<\/arg_value>/g,
+      parameter: /<arg_key>(?<key>[^]*?)<\/arg_key>\s*<arg_value>(?<value>[^]*?)<\/arg_value>/g,
       end: '</tool_call>',
       nameRule: ['"<tool_call>"', String.raw`"\n"?`],
       parameterRule: [
@@ -95,7 +99,7 @@ const FORMATS: readonly [name: string, isOf: RegExp, format: ToolFormat][] = [
       marks: ['<tool_call>', '<function='],
       separator: '\n',
       head: /<function=([^>\s]+)>/,
-      parameter: /<parameter=([^>\s]+)>\n?([^]*?)\n?<\/parameter>/g,
+      parameter: /<parameter=(?<key>[^>\s]+)>\n?(?<value>[^]*?)\n?<\/parameter>/g,
       end: '</function>',
       nameRule: [String.raw`"<tool_call>\n<function="`, String.raw`">\n"`],
       parameterRule: ['"<parameter="', String.raw`">\n"`, String.raw`"\n</parameter>\n"`],

@@ -1,8 +1,9 @@
 /** Calls as models write them, from their templates and model cards: read at every split, and held to schemas by the grammar. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addCallDelta, type Tool, type ToolCall } from '../../answering/tools.ts';
+import { addCallDelta, type Tool, type ToolCall } from '../tools.ts';
 import { Engine, type Model } from '../../engine/engine.ts';
+import { Gbnf } from '../../testing/gbnf.ts';
 import { toolFormatOf } from './formats.ts';
 import { jsonCalls } from './json-calls.ts';
 import { toolGrammar } from './tool-grammar.ts';
@@ -39,6 +40,8 @@ interface Family {
   single?: boolean;
   /** Text before a call is no part of the format. */
   alone?: boolean;
+  /** The grammar holds calls to another of the forms that the model writes. */
+  loose?: boolean;
 }
 
 const FAMILIES: Record<string, Family> = {
@@ -56,6 +59,7 @@ const FAMILIES: Record<string, Family> = {
     template: `{{- "<|python_tag|>" + tool_call.name }}`,
     says: `<|python_tag|>{"name": "get_weather", "parameters": ${OSLO_JSON}}`,
     single: true,
+    loose: true,
   },
   'Mistral Nemo': {
     template: `{{- "[TOOL_CALLS][" }}`,
@@ -94,6 +98,7 @@ const FAMILIES: Record<string, Family> = {
   'GLM 4.7': {
     template: `<tool_call>{function-name}<arg_key>{arg-key-1}</arg_key>`,
     says: `<tool_call>get_weather<arg_key>city</arg_key><arg_value>Oslo</arg_value><arg_key>days</arg_key><arg_value>2</arg_value></tool_call><tool_call>get_weather<arg_key>city</arg_key><arg_value>Porto</arg_value><arg_key>days</arg_key><arg_value>3</arg_value><arg_key>hourly</arg_key><arg_value>true</arg_value></tool_call>`,
+    loose: true,
   },
   'Qwen3-Coder, Qwen 3.5, Nemotron 3': {
     template: `<tool_call>\n<function=example_function_name>\n<parameter=example_parameter_1>`,
@@ -114,6 +119,72 @@ const FAMILIES: Record<string, Family> = {
   'Kimi K2': {
     template: `<|tool_call_begin|>{{ id }}<|tool_call_argument_begin|>`,
     says: `<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>${OSLO_JSON}<|tool_call_end|><|tool_call_begin|>functions.get_weather:1<|tool_call_argument_begin|>${PORTO_JSON}<|tool_call_end|><|tool_calls_section_end|>`,
+  },
+  'Cohere Command R7B, Command A': {
+    template: `<|START_ACTION|>[{% for tc in message.tool_calls %}`,
+    says: `<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "get_weather", "parameters": ${OSLO_JSON}},\n    {"tool_call_id": "1", "tool_name": "get_weather", "parameters": ${PORTO_JSON}}\n]<|END_ACTION|>`,
+  },
+  'Cohere Command R+': {
+    template: `{{- '\\nAction:\\n\`\`\`json\\n[\\n' }}`,
+    says: `Action:\n\`\`\`json\n[\n    {\n        "tool_name": "get_weather",\n        "parameters": ${OSLO_JSON}\n    },\n    {\n        "tool_name": "get_weather",\n        "parameters": {\n            "city": "Porto",\n            "days": 3,\n            "hourly": true\n        }\n    }\n]\`\`\``,
+    loose: true,
+  },
+  'GigaChat 3': {
+    template: `role_sep="<|role_sep|>\\n"`,
+    says: `<|message_sep|>\n\nfunction call<|role_sep|>\n{"name": "get_weather", "arguments": ${OSLO_JSON}}`,
+    single: true,
+  },
+  'GigaChat 3.1': {
+    template: `role_sep="<|role_sep|>\\n", function_call="<|function_call|>"`,
+    says: `<|function_call|>{"name": "get_weather", "arguments": ${OSLO_JSON}}`,
+    single: true,
+  },
+  'Phi 4 mini': {
+    template: `{{- '<|tool_call|>' + (tool_call['function'] | tojson) + '<|/tool_call|>' -}}`,
+    says: `<|tool_call|>{"name": "get_weather", "arguments": ${OSLO_JSON}}<|/tool_call|><|tool_call|>{"name": "get_weather", "arguments": ${PORTO_JSON}}<|/tool_call|>`,
+  },
+  'Granite 3.3': {
+    template: `respond only with <|tool_call|> followed by a JSON list of tools used.`,
+    says: `<|tool_call|>[{"name": "get_weather", "arguments": ${OSLO_JSON}}, {"name": "get_weather", "arguments": ${PORTO_JSON}}]`,
+  },
+  'Nemotron Nano 2': {
+    template: `{{- '<TOOLCALL>[' -}}`,
+    says: `<TOOLCALL>[{"name": "get_weather", "arguments": ${OSLO_JSON}}, {"name": "get_weather", "arguments": ${PORTO_JSON}}]</TOOLCALL>`,
+  },
+  'Apriel 1.6': {
+    template: `{{ '\\n<tool_calls>[' }}`,
+    says: `<tool_calls>[{"name": "get_weather", "arguments": ${OSLO_JSON}, "id": "call_1"}, {"name": "get_weather", "arguments": ${PORTO_JSON}}]</tool_calls>`,
+    loose: true,
+  },
+  Apertus: {
+    template: `{%- set tool_calls_token = '<|tools_prefix|>' -%}`,
+    says: `<|tools_prefix|>[{"get_weather": ${OSLO_JSON}}, {"get_weather": ${PORTO_JSON}}]<|tools_suffix|>`,
+  },
+  LFM2: {
+    template: `"List of tools: <|tool_list_start|>["`,
+    says: `<|tool_call_start|>[get_weather(city="Oslo", days=2), get_weather(city="Porto", days=3, hourly=True)]<|tool_call_end|>`,
+  },
+  'LFM2.5': {
+    template: `"List of tools: ["`,
+    says: `<|tool_call_start|>[get_weather(city='Oslo', days=2),get_weather(city = "Porto", days=3, hourly=true)]<|tool_call_end|>`,
+    loose: true,
+  },
+  'DeepSeek V3.2': {
+    template: `{%- set dsml_token = '｜DSML｜' -%}{{ '<' + dsml_token + 'function_calls>' }}`,
+    says: `<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">2</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" string="true">Porto</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>\n<｜DSML｜parameter name="hourly" string="false">true</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>`,
+  },
+  'DeepSeek V4': {
+    template: `{%- set dsml_token = '｜DSML｜' -%}{{ '<' + dsml_token + 'tool_calls>' }}`,
+    says: `<｜DSML｜tool_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">2</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>`,
+    single: true,
+  },
+  'MiniMax M2': {
+    template: `{%- set toolcall_begin_token   = '<minimax:tool_call>'         -%}`,
+    says: `<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Oslo</parameter>\n<parameter name="days">2</parameter>\n</invoke>\n<invoke name="get_weather">\n<parameter name="city">Porto</parameter>\n<parameter name="days">3</parameter>\n<parameter name="hourly">true</parameter>\n</invoke>\n</minimax:tool_call>`,
+  },
+  'Seed-OSS': {
+    template: `<seed:tool_call>\n<function=example_function_name>\n<parameter=example_parameter_1>value_1</parameter>`,
+    says: `<seed:tool_call>\n<function=get_weather>\n<parameter=city>Oslo</parameter>\n<parameter=days>2</parameter>\n</function>\n</seed:tool_call>\n<seed:tool_call>\n<function=get_weather>\n<parameter=city>Porto</parameter>\n<parameter=days>3</parameter>\n<parameter=hourly>true</parameter>\n</function>\n</seed:tool_call>`,
   },
 };
 
@@ -208,6 +279,20 @@ describe('the grammar of', () => {
     expect(Object.keys(given).every((key) => ['city', 'days', 'hourly'].includes(key))).toBe(true);
   });
 
+  test.each(Object.entries(FAMILIES).filter(([, { loose }]) => loose !== true))(
+    '%s allows what the model writes, without spaces in JSON, and no other arguments',
+    (_, family) => {
+      const request = { tools: TOOLS, choice: 'required' as const, parallel: true };
+      const grammar = new Gbnf(toolGrammar(formatFor(family), request));
+      const says = [OSLO_JSON, PORTO_JSON].reduce(
+        (text, given) => text.replaceAll(given, given.replaceAll(' ', '')),
+        family.says,
+      );
+      const others = [says.replaceAll('Oslo', 'Lima'), says.replaceAll('get_weather', 'get'), `${says}.`];
+      expect([says, ...others].map((text) => grammar.allows(text))).toEqual([true, false, false, false]);
+    },
+  );
+
   test('a thought lets it come before the calls', async () => {
     const format = formatFor({ template: '<tool_call>' });
     const request = { tools: TOOLS, choice: 'required' as const, parallel: false };
@@ -256,6 +341,25 @@ describe('the grammar of', () => {
     const says = (await written(grammarOf(false), 3, 60, true)) ?? '';
     expect(says).toMatch(/^<tool_call>\n\{"name": "f", "arguments": \{/);
   });
+});
+
+test('Python’s values are read as JSON’s', () => {
+  const says = String.raw`<|tool_call_start|>[now(a="it's \"so\"\n", b='\u00e9', c=[1, -2.5, (3,)], d={'k': None, "l": [True]}, e=nan)]`;
+  const { calls } = readIn({ template: '<|tool_call_start|>' }, [says]);
+  expect(parsed(calls)[0]?.given).toEqual({
+    a: 'it\'s "so"\n',
+    b: 'é',
+    c: [1, -2.5, [3]],
+    d: { k: null, l: [true] },
+    e: 'nan',
+  });
+});
+
+test('a parameter that says that it is a text is one, whatever its schema', () => {
+  const says =
+    '<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="days" string="true">2</｜DSML｜parameter>\n</｜DSML｜invoke>\n';
+  const { calls } = readIn({ template: '｜DSML｜ function_calls>' }, [says]);
+  expect(parsed(calls)[0]?.given).toEqual({ days: '2' });
 });
 
 test('JSON without the name of a tool is an answer, where calls have no mark', () => {

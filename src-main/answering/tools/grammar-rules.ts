@@ -1,5 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
-import type { Tool } from '../../answering/tools.ts';
+import type { Tool } from '../tools.ts';
 import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../json-grammar.ts';
 
 /** Literals and character classes, which are kept, and names of rules. */
@@ -44,12 +44,35 @@ export class GrammarRules {
     }
   }
 
+  /** The values of a parameter of a tool, whose schema may refer to the tool's definitions; `instead` as for `json`. */
+  parameter(schema: unknown, tool: Tool, instead: string): string {
+    if (typeof schema !== 'object' || schema === null) return this.json(true, tool, instead);
+    const { $defs, definitions } = tool.parameters;
+    const defined = {
+      ...($defs !== undefined && { $defs }),
+      ...(definitions !== undefined && { definitions }),
+    };
+    return this.json({ ...schema, ...defined }, tool, instead);
+  }
+
   /** The arguments of a tool; one that declares no properties has none. */
   argumentsOf(tool: Tool): string {
     const { properties } = tool.parameters;
     const isEmpty = typeof properties === 'object' && Object.keys(properties ?? {}).length === 0;
     const none = isEmpty && { additionalProperties: false };
     return this.json({ type: 'object', ...none, ...tool.parameters }, tool);
+  }
+
+  /** Pairs in their order, separated; those that are not required may be left out. */
+  inOrder(pairs: readonly { rule: string; isRequired: boolean }[], separator: string): string {
+    const between = quoted(separator);
+    let [first, next] = ['""', '""'];
+    for (const { rule, isRequired } of pairs.toReversed()) {
+      const later = first;
+      first = this.rule(isRequired ? `${rule} ${next}` : `(${rule} ${next} | ${later})`);
+      next = this.rule(isRequired ? `${between} ${rule} ${next}` : `(${between} ${rule})? ${next}`);
+    }
+    return first;
   }
 
   /** Any text without these marks; `bare`: nor with a brace as its first character. */

@@ -1,4 +1,4 @@
-import type { Tool } from '../../answering/tools.ts';
+import type { Tool } from '../tools.ts';
 import { quoted } from './grammar-rules.ts';
 import type { PartialCall, ToolFormat } from './format.ts';
 import { endOfJson, fieldsOf, parsedOr } from './json-text.ts';
@@ -7,23 +7,30 @@ interface JsonCallOptions extends Omit<ToolFormat, 'read' | 'call'> {
   /** Text around each call. */
   open?: string;
   close?: string;
-  /** The field with the arguments. */
+  /** The fields with the name and the arguments, and GBNF of what precedes each. */
+  name?: string;
   field?: string;
+  beforeName?: string;
+  beforeField?: string;
 }
 
 /** Calls as objects with a name and arguments. */
 export function jsonCalls({
   open = '',
   close = '',
+  name = 'name',
   field = 'arguments',
+  beforeName = '',
+  beforeField = '" "',
   ...format
 }: JsonCallOptions): ToolFormat {
   return {
     ...format,
     read: readObject,
     call: (tool, rules) => {
-      const head = `{"name": ${JSON.stringify(tool.name)}, "${field}": `;
-      return `${quoted(open + head)} ${rules.argumentsOf(tool)} ${quoted(`}${close}`)}`;
+      const named = `${beforeName} ${quoted(`"${name}": ${JSON.stringify(tool.name)},`)}`;
+      const given = `${beforeField} ${quoted(`"${field}": `)} ${rules.argumentsOf(tool)}`;
+      return `${quoted(`${open}{`)} ${named} ${given} ${quoted(`}${close}`)}`;
     },
   };
 }
@@ -32,7 +39,7 @@ function readObject(text: string, tools: readonly Tool[]): PartialCall | undefin
   const from = text.indexOf('{');
   if (from < 0) return undefined;
   const { fields, end } = fieldsOf(text, from);
-  const named = fields.get('name');
+  const named = fields.get('name') ?? fields.get('tool_name');
   const name = named?.isComplete ? parsedOr(named.value, '') : undefined;
   const given = fields.get('arguments') ?? fields.get('parameters');
   const tool = tools.find((each) => each.name === name);
@@ -46,6 +53,22 @@ function argumentsIn(given: { value: string; isComplete: boolean } | undefined, 
   if (!given) return isDone ? '{}' : '';
   if (!given.value.startsWith('"')) return given.value;
   return given.isComplete ? String(parsedOr(given.value, '{}')) : '';
+}
+
+/** Calls as objects with one field: the name, and the arguments as its value. */
+export function keyedCalls(format: Omit<ToolFormat, 'read' | 'call'>): ToolFormat {
+  return {
+    ...format,
+    read: (text, tools) => {
+      const from = text.indexOf('{');
+      if (from < 0) return undefined;
+      const { fields, end } = fieldsOf(text, from);
+      const call = [...fields].find(([name]) => tools.some((tool) => tool.name === name));
+      return call && { name: call[0], arguments: call[1].value, end };
+    },
+    call: (tool, rules) =>
+      `${quoted(`{${JSON.stringify(tool.name)}: `)} ${rules.argumentsOf(tool)} ${quoted('}')}`,
+  };
 }
 
 /** The first call after an object that is none. */

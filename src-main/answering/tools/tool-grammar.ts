@@ -1,4 +1,4 @@
-import type { ToolRequest } from '../../answering/tools.ts';
+import type { ToolRequest } from '../tools.ts';
 import type { ToolFormat } from './format.ts';
 import { GrammarRules, quoted } from './grammar-rules.ts';
 
@@ -12,20 +12,22 @@ interface ToolGrammarOptions {
 /** The grammar of an answer that may call tools, or must: arguments match their schemas. BAD_ARGUMENT for a strict tool. */
 export function toolGrammar(
   format: ToolFormat,
-  { tools, choice, parallel }: ToolRequest,
+  { tools, choice, allowed, parallel }: ToolRequest,
   { thought, answer }: ToolGrammarOptions = {},
 ): string {
   const rules = new GrammarRules();
-  const may = typeof choice === 'object' ? tools.filter(({ name }) => name === choice.name) : tools;
+  const head = thought ? `${thoughtRule(rules, thought)} ` : '';
+  const text = (): string => rules.until(format.marks, { bare: format.bare ?? false });
+  if (choice === 'none') return rules.text(`${head}${text()}`);
+  const names = typeof choice === 'object' ? [choice.name] : allowed;
+  const may = names ? tools.filter(({ name }) => names.includes(name)) : tools;
   const call = rules.rule(may.map((tool) => format.call(tool, rules)).join(' | '));
   const { before = '', after = '', separator } = format;
   const more = parallel && separator !== undefined ? `(${quoted(separator)} ${call})*` : '';
   const calls = rules.rule([quoted(before), call, more, quoted(after)].join(' '));
-  const head = thought ? `${thoughtRule(rules, thought)} ` : '';
   if (choice !== 'auto') return rules.text(`${head}${calls}`);
   if (answer !== undefined) return rules.text(`${head}(${calls} | ${rules.add(answer)})`);
-  const text = rules.until(format.marks, { bare: format.bare ?? false });
-  return rules.text(format.bare ? `${head}(${calls} | ${text})` : `${head}${text} ${calls}?`);
+  return rules.text(format.bare ? `${head}(${calls} | ${text()})` : `${head}${text()} ${calls}?`);
 }
 
 /** A thought that the prompt opened has an end; another may be left out. */

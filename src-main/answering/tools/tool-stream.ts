@@ -1,5 +1,5 @@
-import { overlap } from '../../answering/thoughts.ts';
-import { newCallId, type Tool, type ToolCallDelta } from '../../answering/tools.ts';
+import { overlap } from '../thoughts.ts';
+import { newCallId, type Tool, type ToolCallDelta } from '../tools.ts';
 import type { ToolFormat } from './format.ts';
 
 /** More of an answer: its text, then its calls. */
