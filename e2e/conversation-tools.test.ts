@@ -141,8 +141,8 @@ test('the demo model searches, and answers from what it found in the same sessio
         },
         messages: [{ role: 'user', pieces: [question] }],
         choices,
-        // The demo model does not decide to call by itself.
-        tools: { ...usableTools({ name, model }, [search], false)!, choice: 'required' },
+        // The demo model does not decide by itself to call, or to stop.
+        tools: { ...usableTools({ name, model }, [search], false)!, choice: 'required', parallel: false },
         runCalls: async (calls) => {
           called.push(...calls);
           const { text } = await search.run(JSON.parse(calls[0]!.arguments) as { query: string }, {
@@ -160,6 +160,7 @@ test('the demo model searches, and answers from what it found in the same sessio
       }),
       () => undefined,
     );
+    expect(made.stop).toBe('eos');
     expect(called.map((each) => each.name)).toEqual(['search_documents']);
     expect(JSON.parse(called[0]!.arguments)).toEqual({ query: 'Mara Lind' });
     expect(made.text).toMatch(/Oslo/);
