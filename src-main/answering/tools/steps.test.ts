@@ -108,6 +108,8 @@ test('the last of eight steps may call nothing', async () => {
     [{ kind: 'text', text: 'It rains.' }, ...calls('{}')],
   ]);
   expect(ran).toHaveLength(7);
-  expect(requests.map(({ tools }) => tools?.tool_choice)).toEqual(['none', ...Array.from({ length: 7 }, () => 'auto')].reverse());
+  expect(requests.map(({ tools }) => tools?.tool_choice)).toEqual(
+    ['none', ...Array.from({ length: 7 }, () => 'auto')].reverse(),
+  );
   expect(made.text).toBe('It rains.');
 });
