@@ -249,3 +249,49 @@ describe('people and programs', () => {
     for (const i of [2, 4]) await ends[i]?.();
   });
 });
+
+test('work that pauses lets others begin, and takes its turn again afterwards', async () => {
+  const gate = new Gate();
+  const order: string[] = [];
+  const decided = work();
+  const paused = gate.foreground(
+    async () => {
+      await gate.pause(() => decided.run());
+      order.push('again');
+    },
+    { shared: true },
+  );
+  const other = work();
+  const exclusive = gate.foreground(async () => {
+    order.push('other');
+    await other.run();
+  });
+  await turn();
+  expect(order).toEqual(['other']);
+  decided.finish();
+  await turn();
+  expect(order).toEqual(['other']);
+  other.finish();
+  await Promise.all([paused, exclusive]);
+  expect(order).toEqual(['other', 'again']);
+});
+
+test('while work pauses, background work runs; it is interrupted when the pause ends', async () => {
+  const gate = new Gate();
+  const decided = work();
+  const paused = gate.foreground(() => gate.pause(() => decided.run()), { shared: true });
+  const attempts: ReturnType<typeof work>[] = [];
+  const background = gate.background((signal) => {
+    const attempt = work();
+    attempts.push(attempt);
+    return attempt.run(signal);
+  });
+  await turn();
+  expect(attempts).toHaveLength(1);
+  decided.finish();
+  await paused;
+  await turn();
+  expect(attempts).toHaveLength(2);
+  attempts[1]!.finish();
+  await background;
+});

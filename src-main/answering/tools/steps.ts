@@ -39,7 +39,8 @@ export async function* takeSteps(
       const calls: ToolCall[] = [];
       const turn = yield* stepEvents(backend.turn(stepAsk(ask, choice), prompt, parts), { turns, calls });
       turns.push(turn);
-      if (!ask.runCalls || calls.length === 0 || turn.stop !== 'eos') return joined(turns, prompt);
+      const isLast = turns.length === MOST_STEPS;
+      if (!ask.runCalls || isLast || calls.length === 0 || turn.stop !== 'eos') return joined(turns, prompt);
       const room = roomFor(calls, turn, { ask, prompt });
       if (room < LEAST_RESULT_TOKENS) return { ...joined(turns, prompt), stop: 'context' };
       const results = await ask.runCalls(calls, room);

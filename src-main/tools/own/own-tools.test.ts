@@ -7,7 +7,7 @@ import type { QueryResult, TableInfo } from '../../../src-shared/tables.ts';
 import { usableTools } from '../../answering/tools/usable-tools.ts';
 import { Catalogue } from '../../catalogue/catalogue.ts';
 import { packText } from '../../catalogue/text-table.ts';
-import { CHAT_TEMPLATES, TOOL_TEMPLATE } from '../../testing/chat-templates.ts';
+import { TOOL_TEMPLATE } from '../../testing/chat-templates.ts';
 import { FakeModel } from '../../testing/fusion.ts';
 import { listedLibrary } from '../../testing/passages.ts';
 import { ownTools } from './own-tools.ts';
@@ -80,10 +80,8 @@ async function openTools(result: Partial<QueryResult> = {}) {
 test('no tool asks, and templates with tools take their schemas', async () => {
   const { tools } = await openTools();
   expect(tools.map(({ allowed, server }) => [allowed, server])).toEqual(Array(5).fill([true, null]));
-  for (const chatTemplate of [TOOL_TEMPLATE, CHAT_TEMPLATES.qwen3]) {
-    const model = new FakeModel({ chatTemplate });
-    expect(usableTools({ name: 'Fake', model }, tools, false)?.tools).toHaveLength(5);
-  }
+  const model = new FakeModel({ chatTemplate: TOOL_TEMPLATE });
+  expect(usableTools({ name: 'Fake', model }, tools, false)?.tools).toHaveLength(5);
 });
 
 test('wrong arguments are told', async () => {
