@@ -1,65 +1,68 @@
-import * as jinja from '@huggingface/jinja';
+import { Template } from '@huggingface/jinja';
+import { interpret } from './jinja/interpreter.ts';
+import type { Node } from './jinja/nodes.ts';
+import {
+  type Args,
+  asNumber,
+  beginRendering,
+  itemsOf,
+  Namespace,
+  requireItems,
+  templateValue,
+  textOf,
+  type Callable,
+  type Value,
+} from './jinja/values.ts';
 
-/**
- * Limit on UTF-16 units of a string and items of a list that a template may create. V8 aborts the whole process, without an exception, when
- * an array grows beyond its capacity, so a time limit is not enough.
- */
-const MAX_UNITS = 4 * 1024 * 1024;
-const MAX_ITEMS = 1024 * 1024;
-
-interface Value {
-  value: unknown;
-}
-
-interface Environment {
-  set(name: string, value: unknown): void;
-}
-
-/** The part of the package that is used: its declarations name files that Node's rules do not resolve. */
-const { Environment, Interpreter } = jinja as unknown as {
-  Environment: new () => Environment;
-  Interpreter: new (environment: Environment) => {
-    run(program: unknown): Value;
-    evaluate(node: unknown, environment: Environment): Value;
-  };
+/** What transformers and jinja2 provide. */
+const GLOBALS: Record<string, null | boolean | Callable> = {
+  ...{ true: true, True: true, false: false, False: false, none: null, None: null },
+  range,
+  raise_exception: (args) => {
+    throw new Error(textOf(args.get(0, 'message')));
+  },
+  strftime_now: (args) => strftime(new Date(), args.text(0, 'format')),
+  namespace: (args) => new Namespace([...entriesOf(args), ...args.named]),
+  dict: (args) => new Map([...entriesOf(args), ...args.named]),
 };
 
-/** Rejects each value that is too large as soon as it is created, before anything else can use it. */
-class BoundedInterpreter extends Interpreter {
-  override evaluate(node: unknown, environment: Environment): Value {
-    const result = super.evaluate(node, environment);
-    const { value } = result;
-    const isLarge =
-      (typeof value === 'string' && value.length > MAX_UNITS) ||
-      (Array.isArray(value) && value.length > MAX_ITEMS);
-    if (isLarge) throw tooLarge();
-    return result;
-  }
+/** A block whose text is not parsed. */
+const RAW = /\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}/gs;
+
+/** Parses a template as jinja2 with the options of transformers. Throws where its syntax is wrong. */
+export function parseTemplate(source: string): Template {
+  return new Template(
+    source.replaceAll(/\r\n?/g, '\n').replaceAll(RAW, (_, text: string) => `{{ ${JSON.stringify(text)} }}`),
+  );
 }
 
-/** Renders a chat template with the globals that transformers provides. Throws what the template raises, or when it produces too much. */
-export function renderBounded({ parsed }: jinja.Template, variables: Record<string, unknown>): string {
-  const environment = new Environment();
-  const values = {
-    ...{ true: true, True: true, false: false, False: false, none: null, None: null },
-    raise_exception: raiseException,
-    range,
-    strftime_now: (format: string) => strftime(new Date(), format),
-    ...variables,
-  };
-  for (const [name, value] of Object.entries(values)) environment.set(name, value);
-  return String(new BoundedInterpreter(environment).run(parsed).value);
+/**
+ * Renders a chat template as jinja2 does, with the globals that transformers provides. Throws what the template raises, what jinja2 refuses,
+ * and when it produces too much.
+ */
+export function renderBounded({ parsed }: Template, variables: Record<string, unknown>): string {
+  beginRendering();
+  const given = Object.entries(variables).map(([name, value]) => [name, templateValue(value)] as const);
+  // The package's own types of nodes lack what they hold.
+  return interpret(parsed as unknown as Node & { type: 'Program' }, {
+    ...GLOBALS,
+    ...Object.fromEntries(given),
+  });
 }
 
-function raiseException(message: string): never {
-  throw new Error(message);
+/** The entries of a first argument: a dictionary, or a list of pairs. */
+function entriesOf({ list: [first] }: Args): [string, Value][] {
+  const pairs = first instanceof Map ? [...first] : itemsOf(first).map(itemsOf);
+  return pairs.map(([key, value]) => [textOf(key), value]);
 }
 
-/** Python's `range`, only for short ranges: it would grow before its result can be checked. */
-function range(first: number, last?: number, step = 1): number[] {
-  const [start, stop] = last === undefined ? [0, first] : [first, last];
+/** Python's `range`. */
+function range(args: Args): number[] {
+  const [first, last] = [args.count(0, 'start'), args.get(1, 'stop')];
+  const step = args.count(2, 'step', 1);
+  const [start, stop] = last === undefined ? [0, first] : [first, asNumber(last)];
   const length = Math.max(0, Math.ceil((stop - start) / step));
-  if (!(length <= MAX_ITEMS)) throw tooLarge();
+  requireItems(length);
   return Array.from({ length }, (_, i) => start + i * step);
 }
 
@@ -81,8 +84,4 @@ function strftime(date: Date, format: string): string {
     '%': '%',
   };
   return format.replaceAll(/%(.)/g, (whole, code: string) => codes[code] ?? whole);
-}
-
-function tooLarge(): Error {
-  return new Error('it creates a string or a list that is too large');
 }

@@ -1,10 +1,10 @@
 import { createContext, Script } from 'node:vm';
-import { Template } from '@huggingface/jinja';
+import type { Template } from '@huggingface/jinja';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
-import { renderBounded } from './bounded-jinja.ts';
+import { parseTemplate, renderBounded } from './bounded-jinja.ts';
 import {
   edged,
   guarded,
@@ -198,7 +198,7 @@ function losesCalls(
 function render(info: TemplateInfo, messages: readonly TemplateMessage[], rendering: Rendering): string {
   const { think, tools = [] } = rendering;
   if (parsed?.source !== info.chatTemplate)
-    parsed = { source: info.chatTemplate, template: new Template(info.chatTemplate) };
+    parsed = { source: info.chatTemplate, template: parseTemplate(info.chatTemplate) };
   const declarations = tools.length > 0 ? guarded(declared(tools)) : undefined;
   return renderBounded(parsed.template, {
     messages: templateMessages(messages, rendering),
