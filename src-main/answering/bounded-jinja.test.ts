@@ -24,7 +24,7 @@ test.each([
 
 test('what templates use is there', () => {
   expect(render('{{ range(3)|list }}{{ range(4, 1, -1)|join }}{{ none is none }}{{ True and true }}')).toBe(
-    '[0, 1, 2]432truetrue',
+    '[0, 1, 2]432TrueTrue',
   );
   expect(() => render("{{ raise_exception('no system role') }}")).toThrow('no system role');
   expect(render('{{ bos_token }}', { bos_token: '<s>' })).toBe('<s>');

@@ -20,6 +20,8 @@ export interface MessageForm {
   /** Whether arguments of calls are JSON text. */
   textArguments?: boolean | undefined;
   noContent?: '' | null | undefined;
+  /** Whether content is a list of texts, as templates of models that see pictures may want it. */
+  listContent?: boolean | undefined;
   withoutCalls?: boolean | undefined;
 }
 
@@ -75,14 +77,18 @@ export function guarded(value: unknown): unknown {
 /** Messages as templates read them. Calls are numbered: Mistral's templates want ids of nine letters and digits. */
 export function templateMessages(
   messages: readonly TemplateMessage[],
-  { textArguments = false, noContent = '', withoutCalls = false }: MessageForm,
+  { textArguments = false, noContent = '', withoutCalls = false, listContent = false }: MessageForm,
 ): object[] {
   const ids = messages.flatMap(({ calls = [] }) => calls.map(({ id, name }) => ({ id, name })));
   const idOf = (id: string): string =>
     `call${String(ids.findIndex((each) => each.id === id) + 1).padStart(5, '0')}`;
+  const contentOf = (content: TemplateMessage['content']): unknown => {
+    const text = content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join('');
+    return listContent ? [{ type: 'text', text }] : text || noContent;
+  };
   return messages.map(({ role, content, calls, callId }) => ({
     role,
-    content: content.map((piece) => (typeof piece === 'number' ? hole(piece) : piece)).join('') || noContent,
+    content: contentOf(content),
     ...(calls &&
       !withoutCalls && {
         tool_calls: calls.map(({ id, name, arguments: given }) => {

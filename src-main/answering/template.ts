@@ -5,6 +5,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import { parseTemplate, renderBounded } from './bounded-jinja.ts';
+import { conversationForms } from './template-forms.ts';
 import {
   edged,
   guarded,
@@ -55,7 +56,7 @@ export interface MessagesFrame {
 /** The text between documents and question: the form the demo model was trained on. */
 export const QUESTION_MARK = 'Question: ';
 
-/** Templates come from untrusted models and may loop forever. Valid ones take a few milliseconds. */
+/** Templates come from untrusted models and may loop forever. Valid ones take a few milliseconds for all their forms. */
 const MAX_RENDER_MS = 2000;
 /** The template of the model in use. */
 let parsed: { source: string; template: Template } | undefined;
@@ -75,8 +76,7 @@ const TELLS_TIME = /strftime_now/;
 /**
  * Renders the model's chat template around placeholders for the content of messages, so that passages, questions and answers can be
  * tokenised separately: nothing in a document can then become a control token, and an answer keeps exactly the tokens that were sampled.
- * Where the template rejects or drops messages in this order, a system message is prepended to the next user message, and consecutive
- * messages of one role are merged. Falls back to a plain prompt when the model has no template or it cannot be rendered in time.
+ * Where the template rejects or drops messages as they are given, it gets them in other forms (see conversationForms). Falls back to a plain prompt when the model has no template or it cannot be rendered in time.
  */
 export function messagesFrame(
   info: TemplateInfo,
@@ -127,32 +127,20 @@ function kept(key: string, { chatTemplate }: TemplateInfo, frame: MessagesFrame)
   return frame;
 }
 
-/** Prepends a system message to the user's next message, and merges consecutive messages of one role. */
-function folded(messages: readonly TemplateMessage[]): TemplateMessage[] {
-  const all: TemplateMessage[] = [];
-  let before: Role | undefined;
-  for (const { role, content, ...calls } of messages) {
-    const asUser = role === 'system' ? 'user' : role;
-    const last = all.at(-1);
-    if (last && asUser === before && asUser !== 'tool' && !last.calls)
-      all[all.length - 1] = { ...calls, role: asUser, content: [...last.content, '\n\n', ...content] };
-    else all.push({ ...calls, role: asUser, content });
-    before = asUser;
-  }
-  return all;
-}
-
 /** The text before a text that the template reads, that text, and the text after it. */
 const EDGED_PIECES = 3;
 
-/** What jinja writes where a template joins a text and an object. */
-const NOT_TEXT = '[object ';
+/** How Python begins a dictionary, and how a list of content: what a template writes that expects a text. */
+const DICTIONARY = "{'";
+const CONTENT_LIST = /\{["']type["']: ["']text["']/;
+
+const GIGACHAT_TOKENS = ['<|role_sep|>', '<|message_sep|>', '[', ']'];
 
 const CALL_FORMS = [false, true].flatMap((textArguments) =>
   (['', null] as const).map((noContent) => ({ textArguments, noContent })),
 );
 
-/** The texts around placeholders, in the first form that the template keeps; throws its error for the last form. */
+/** The texts around placeholders, in the first form that the template keeps; throws its first error where it keeps none. */
 function firstThatKeeps(
   info: TemplateInfo,
   messages: readonly FrameMessage[],
@@ -164,19 +152,26 @@ function firstThatKeeps(
   });
   const isEdged = messages.some(({ text = '' }) => text !== '');
   const calls = messages.some((message) => message.calls);
-  const forms = [asGiven, folded(asGiven)].flatMap((form) =>
-    (calls ? CALL_FORMS : [{}]).map((how) => ({ form, ...rendering, ...how })),
+  const forms = conversationForms(asGiven).flatMap((form) =>
+    [false, true].flatMap((listContent) =>
+      (calls ? CALL_FORMS : [{}]).map((how) => ({ form, listContent, ...rendering, ...how })),
+    ),
   );
-  for (const [i, { form, ...how }] of forms.entries()) {
+  const until = performance.now() + MAX_RENDER_MS;
+  let failure: unknown;
+  for (const { form, ...how } of forms) {
     try {
-      const text = renderInTime(info, form, how);
-      const texts = text.length > MAX_FRAME_UNITS ? undefined : splitAtHoles(text, holes);
+      const text = renderInTime(info, form, how, until);
+      const isText = !(how.listContent && CONTENT_LIST.test(text)) && text.length <= MAX_FRAME_UNITS;
+      const texts = isText ? splitAtHoles(text, holes) : undefined;
       const isKept = !isEdged || (texts?.[0]?.split(SYSTEM_EDGE).length ?? 0) >= EDGED_PIECES;
-      if (texts && isKept && !(calls && losesCalls(text, info, form, how))) return texts;
+      if (texts && isKept && !(calls && losesCalls(text, info, form, how, until))) return texts;
     } catch (error) {
-      if (i === forms.length - 1 || endless.has(info.chatTemplate)) throw error;
+      if (endless.has(info.chatTemplate)) throw error;
+      if (!how.listContent) failure ??= error;
     }
   }
+  if (failure !== undefined) throw failure;
   return undefined;
 }
 
@@ -186,10 +181,11 @@ function losesCalls(
   info: TemplateInfo,
   form: readonly TemplateMessage[],
   how: Rendering,
+  until: number,
 ): boolean {
-  if (text.includes(NOT_TEXT)) return true;
   try {
-    return renderInTime(info, form, { ...how, withoutCalls: true }) === text;
+    const without = renderInTime(info, form, { ...how, withoutCalls: true }, until);
+    return without === text || (text.includes(DICTIONARY) && !without.includes(DICTIONARY));
   } catch {
     return false; // it expects a call before a result
   }
@@ -211,6 +207,8 @@ function render(info: TemplateInfo, messages: readonly TemplateMessage[], render
     enable_thinking: think,
     thinking: think,
     reasoning_effort: think ? 'medium' : 'low',
+    // GigaChat's template takes them from its tokenizer's settings, which GGUF files lack.
+    additional_special_tokens: GIGACHAT_TOKENS,
   });
 }
 
@@ -219,13 +217,15 @@ function renderInTime(
   info: TemplateInfo,
   messages: readonly TemplateMessage[],
   rendering: Rendering,
+  until: number,
 ): string {
   const tooLong = new Error('it timed out');
   if (endless.has(info.chatTemplate)) throw tooLong;
   const work = (): string => render(info, messages, rendering);
   try {
     timed.context.work = work;
-    return timed.script.runInContext(timed.context, { timeout: MAX_RENDER_MS }) as string;
+    const timeout = Math.max(1, Math.ceil(until - performance.now()));
+    return timed.script.runInContext(timed.context, { timeout }) as string;
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     endless.add(info.chatTemplate);
