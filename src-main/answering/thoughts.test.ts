@@ -33,6 +33,30 @@ describe('what a model writes', () => {
     ['Mistral', '[THINK]Is it? Yes.[/THINK]Yes, it is.', ''],
     ['Gemma 4', '<|channel>thought\nIs it? Yes.\n<channel|>Yes, it is.', ''],
     ['Granite', '<think>Is it? Yes.</think>\n<response>Yes, it is.</response>', ''],
+    ['EXAONE Deep', 'Is it? Yes.\n</thought>\n\nYes, it is.', '[|assistant|]<thought>\n'],
+    ['Seed-OSS', '<seed:think>Is it? Yes.</seed:think>Yes, it is.', ''],
+    [
+      'Cohere',
+      '<|START_THINKING|>Is it? Yes.<|END_THINKING|><|START_RESPONSE|>Yes, it is.<|END_RESPONSE|>',
+      '',
+    ],
+    ['Apertus', '<|inner_prefix|>Is it? Yes.<|inner_suffix|>Yes, it is.', ''],
+    ['Kimi-VL', '◁think▷Is it? Yes.◁/think▷Yes, it is.', ''],
+    [
+      'Kimi K3',
+      'Is it? Yes.<|close|>think<|sep|><|open|>response<|sep|>Yes, it is.<|close|>response<|sep|><|close|>message<|sep|>',
+      '<|open|>message role="assistant"<|sep|><|open|>think<|sep|>',
+    ],
+    [
+      'Apriel',
+      'Is it? Yes.\n[BEGIN FINAL RESPONSE]\nYes, it is.[END FINAL RESPONSE]',
+      '<|begin_assistant|>\nHere are my reasoning steps:\n',
+    ],
+    [
+      'Solar Open',
+      '<|think|>Is it? Yes.<|end|><|begin|>assistant<|content|>Yes, it is.',
+      '<|begin|>assistant',
+    ],
     [
       'gpt-oss',
       `${HARMONY.analysis}Is it? Yes.${HARMONY.next}${HARMONY.final}Yes, it is.`,
@@ -63,6 +87,14 @@ describe('what a model writes', () => {
     ['cut off', 'Yes, it is.</thi', 'Yes, it is.</thi'],
   ])('an end without a beginning is not shown: %s', (_, text, answer) => {
     expect(written(text).answer).toBe(answer);
+  });
+
+  test('an answer that the prompt began has its end mark cut off', () => {
+    const { thought, answer } = written(
+      'Yes, it is.<|close|>response<|sep|><|close|>message<|sep|>',
+      '<|open|>response<|sep|>',
+    );
+    expect([thought, answer]).toEqual(['', 'Yes, it is.']);
   });
 
   test('an empty thought is none, and its marks are not shown', () => {

@@ -28,23 +28,39 @@ interface Piece {
   token: number;
 }
 
-/** The marks around thoughts: Qwen 3, SmolLM 3, GLM and Granite; Mistral; Gemma 4; gpt-oss. */
+/** The marks around thoughts, by the families that write them. The first that a template contains are its own. */
 const THOUGHTS = new Map([
-  ['<think>', '</think>'],
-  ['[THINK]', '[/THINK]'],
-  ['<|channel>thought', '<channel|>'],
-  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant'],
+  ['<think>', '</think>'], // Qwen 3, SmolLM 3, GLM, Granite, DeepSeek R1, EXAONE 4, Kimi K2
+  ['[THINK]', '[/THINK]'], // Mistral
+  ['<thought>', '</thought>'], // EXAONE Deep
+  ['<seed:think>', '</seed:think>'], // Seed-OSS
+  ['<|START_THINKING|>', '<|END_THINKING|>'], // Cohere
+  ['<|inner_prefix|>', '<|inner_suffix|>'], // Apertus
+  ['◁think▷', '◁/think▷'], // Kimi-VL
+  ['<|open|>think<|sep|>', '<|close|>think<|sep|>'], // Kimi K3
+  ['Here are my reasoning steps:', '[BEGIN FINAL RESPONSE]'], // Apriel
+  ['<|channel>thought', '<channel|>'], // Gemma 4
+  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant'], // gpt-oss
   ['<|channel|>commentary<|message|>', '<|end|><|start|>assistant'],
+  ['<|think|>', '<|end|><|begin|>assistant'], // Solar Open
 ]);
 
-/** The marks around answers, after a thought or without one: gpt-oss; Granite. */
+/** The marks around answers, after a thought or without one. One that ends a thought begins the answer as well. */
 const ANSWERS = new Map([
-  ['<|channel|>final<|message|>', ''],
-  ['<response>', '</response>'],
+  ['<response>', '</response>'], // Granite
+  ['<|START_RESPONSE|>', '<|END_RESPONSE|>'], // Cohere
+  ['<|START_TEXT|>', '<|END_TEXT|>'],
+  ['<|open|>response<|sep|>', '<|close|>response<|sep|>'], // Kimi K3
+  ['[BEGIN FINAL RESPONSE]', '[END FINAL RESPONSE]'], // Apriel
+  ['<|channel|>final<|message|>', ''], // gpt-oss
+  ['<|content|>', ''], // Solar Open
 ]);
 
 /** An end mark without a start mark is not shown: the model closes a thought that the prompt had closed, or one that it never opened. */
 export const STRAY = { begin: '<think>', end: '</think>' };
+
+/** Marks that are not shown where an answer or thought could begin; Kimi K3 ends its message with the second. */
+const IGNORED = [STRAY.end, '<|close|>message<|sep|>'];
 
 const BEGINNINGS = [...THOUGHTS.keys(), ...ANSWERS.keys()];
 
@@ -74,13 +90,15 @@ export class ThoughtStream implements AnswerDecoder {
   #gap = { thought: '', answer: '' };
   #begun = { thought: false, answer: false };
 
-  /** `behind`: the end of the prompt. Some templates open the thought. `showsControl`: whether answers show control tokens, as around calls. */
+  /** `behind`: the end of the prompt. Some templates open the thought, or the answer. `showsControl`: whether answers show control tokens, as around calls. */
   constructor(model: Detokenizer, behind: string, { showsControl = false } = {}) {
     this.#model = model;
     this.#showsControl = showsControl;
     this.#detokenizer = new StreamDetokenizer((tokens) => model.detokenize(tokens));
     const end = endOfThought(behind);
     if (end !== '') this.#enter('thought', end);
+    const answer = [...ANSWERS].find(([mark]) => behind.trimEnd().endsWith(mark));
+    if (answer) this.#enter('answer', answer[1]);
   }
 
   /** How many of the first tokens do not belong to the answer: thoughts, marks, and white space after them. */
@@ -90,7 +108,7 @@ export class ThoughtStream implements AnswerDecoder {
 
   push(token: number): AnswerDelta {
     const shown = this.#detokenizer.push(token);
-    const isHidden = this.#within === 'answer' && !this.#showsControl;
+    const isHidden = this.#within === 'answer' && this.#end === '' && !this.#showsControl;
     const text = shown === '' && !isHidden ? this.#controlText(token) : shown;
     this.#pending ??= this.#tokens;
     this.#tokens++;
@@ -146,12 +164,13 @@ export class ThoughtStream implements AnswerDecoder {
       this.#enter(end === undefined ? 'answer' : 'thought', end ?? ANSWERS.get(mark));
       return true;
     }
-    if (text.startsWith(STRAY.end)) {
-      this.#held = splitAt(this.#held, textOf(this.#held).length - text.length + STRAY.end.length)[1];
+    const ignored = IGNORED.find((each) => text.startsWith(each));
+    if (ignored !== undefined) {
+      this.#held = splitAt(this.#held, textOf(this.#held).length - text.length + ignored.length)[1];
       this.#marked = true;
       return true;
     }
-    if (!last && [...BEGINNINGS, STRAY.end].some((mark) => mark.startsWith(text))) return false;
+    if (!last && [...BEGINNINGS, ...IGNORED].some((mark) => mark.startsWith(text))) return false;
     this.#within = 'answer';
     this.#end = '';
     this.#answerFrom ??= this.#held[0]?.token;
@@ -166,7 +185,9 @@ export class ThoughtStream implements AnswerDecoder {
     const at = end === '' ? -1 : text.indexOf(end);
     const open = at >= 0 ? text.length - at : last ? 0 : overlap(text, end);
     const [out, rest] = splitAt(this.#held, text.length - open);
-    this.#held = at >= 0 ? splitAt(rest, end.length)[1] : rest;
+    const isAnswer = kind === 'thought' && ANSWERS.has(end);
+    this.#held = at >= 0 && !isAnswer ? splitAt(rest, end.length)[1] : rest;
+    if (kind === 'answer') this.#answerFrom ??= out.find(({ shown }) => shown.trim() !== '')?.token;
     written[kind] += this.#spaced(kind, out.map(({ shown }) => shown).join(''));
     if (at >= 0 && this.#end !== '') this.#within = 'nothing';
     return at >= 0;
@@ -186,7 +207,7 @@ export class ThoughtStream implements AnswerDecoder {
     this.#end = end;
     this.#marked = true;
     this.#gap[within] = this.#begun[within] ? '\n\n' : '';
-    if (within === 'answer') this.#answerFrom = this.#held[0]?.token ?? this.#tokens;
+    if (within === 'answer') this.#answerFrom = undefined;
   }
 
   /** Removes leading white space, such as the space that belongs to the prompt's last word. */
