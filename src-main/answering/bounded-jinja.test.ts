@@ -17,6 +17,14 @@ test.each([
   ['a long range', '{{ range(300000000)|length }}'],
   ['an endless range', '{{ range(0, 10, 0) }}'],
   ['a range under another name', '{% set r = range %}{{ r(0, 300000000)|length }}'],
+  ['a batch that is filled', "{{ [1]|batch(1000000000, 'x')|length }}"],
+  ['a text that is padded', "{{ 'a'.ljust(1000000000)|length }}"],
+  ['a text repeated', "{{ ('a' * 1000000000)|length }}"],
+  ['a text that is joined', "{{ (range(100000)|join('a' * 1000))|length }}"],
+  [
+    'many long texts',
+    "{% set n = namespace(l=[]) %}{% for i in range(1000) %}{% set n.l = n.l + [('a' * 4000000).upper()] %}{% endfor %}",
+  ],
   ['a text written out again and again', '{% for i in range(1000000) %}aaaaaaaaaa{% endfor %}'],
 ])('%s is refused', (_, template) => {
   expect(() => render(template)).toThrow('too large');

@@ -7,10 +7,14 @@ import type { TemplateMessage } from './template-messages.ts';
 export function conversationForms(messages: readonly TemplateMessage[]): TemplateMessage[][] {
   const first = messages.findIndex(({ role }) => role !== 'system');
   const [system, others] = [messages.slice(0, Math.max(0, first)), messages.slice(Math.max(0, first))];
-  const forms = [[...messages], [...merged(system), ...folded(others)], folded(messages)];
-  if (others[0]?.role !== 'assistant') return forms;
-  const opening: TemplateMessage = { role: 'user', content: [] };
-  return [...forms, [...merged(system), opening, ...folded(others)], folded([...system, opening, ...others])];
+  const rest = folded(others);
+  const opening: TemplateMessage[] = rest[0]?.role === 'assistant' ? [{ role: 'user', content: [] }] : [];
+  return [
+    [...messages],
+    [...merged(system), ...rest],
+    [...merged(system), ...opening, ...rest],
+    folded(messages),
+  ];
 }
 
 /** Prepends each system message to the user's next message, and merges consecutive messages of one role. */

@@ -169,6 +169,81 @@ describe.each(families)('%s', (family, { after, next, system, thinking = after, 
   });
 });
 
+/** A rendered conversation whose placeholders show the index of their message. */
+function shownIn(chatTemplate: string, roles: FrameMessage['role'][]): string {
+  const { info } = new FakeModel({ chatTemplate });
+  const { texts, plainBecause } = messagesFrame(
+    info,
+    roles.map((role) => ({ role })),
+  );
+  expect(plainBecause).toBeUndefined();
+  return texts.map((text, i) => text + (i < roles.length ? i : '')).join('');
+}
+
+/** Each message under its role, as `body` writes it. */
+const eachMessage = (body = '{{ m.role }}:{{ m.content }};'): string =>
+  `{% for m in messages %}${body}{% endfor %}`;
+
+describe('a conversation that a template does not take as it is', () => {
+  const LATER: FrameMessage['role'][] = ['system', 'user', 'assistant', 'system', 'user'];
+
+  test.each(['smollm3', 'gptOss'] as const)('keeps its first system message in place: %s', (family) => {
+    const shown = shownIn(CHAT_TEMPLATES[family], LATER);
+    const marks = { smollm3: '## Custom Instructions\n\n0', gptOss: '# Instructions\n\n0' };
+    expect(shown).toContain(marks[family]);
+    expect(shown).toContain('3\n\n4');
+  });
+
+  test('has later system messages in the next question where the template takes the last one only', () => {
+    const last = `{% set ns = namespace(s='') %}${eachMessage("{% if m.role == 'system' %}{% set ns.s = m.content %}{% endif %}")}S:{{ ns.s }};${eachMessage("{% if m.role != 'system' %}{{ m.role }}:{{ m.content }};{% endif %}")}`;
+    expect(shownIn(last, LATER)).toBe('S:0;user:1;assistant:2;user:3\n\n4;');
+    expect(shownIn(last, ['system', 'system', 'user'])).toBe('S:0\n\n1;user:2;');
+  });
+
+  const USER_FIRST = `{% if messages[0].role == 'system' %}S:{{ messages[0].content }};{% set messages = messages[1:] %}{% endif %}${eachMessage("{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}{{ m.role }}:{{ m.content }};")}`;
+
+  test('begins with an empty message of the user where the template wants one', () => {
+    expect(shownIn(USER_FIRST, ['assistant', 'user'])).toBe('user:;assistant:0;user:1;');
+    expect(shownIn(USER_FIRST, ['system', 'assistant', 'user'])).toBe('S:0;user:;assistant:1;user:2;');
+  });
+
+  test('begins with the system message as one of the user where the template has no such slot', () => {
+    const noSystem = USER_FIRST.replace(/S:.*?;/, "{{ raise_exception('no system role') }}");
+    expect(shownIn(noSystem, ['system', 'assistant', 'user'])).toBe('user:0;assistant:1;user:2;');
+  });
+
+  test('has its texts in lists where the template reads lists', () => {
+    const lists = eachMessage(
+      "{{ m.role }}:{% for part in m.content %}{% if part.type == 'text' %}{{ part.text }}{% endif %}{% endfor %};",
+    );
+    expect(shownIn(lists, ['system', 'user'])).toBe('system:0;user:1;');
+  });
+
+  test('is never shown as a list of Python', () => {
+    const dropsText = eachMessage('{% if m.content is not string %}{{ m.content }}{% endif %}');
+    const { info } = new FakeModel({ chatTemplate: dropsText });
+    expect(messagesFrame(info, [{ role: 'user' }]).plainBecause).toMatch(/does not keep the message/);
+  });
+});
+
+test.each([
+  [
+    'integer keys, as in Seed-OSS',
+    '{%- set budgets = {0: 0, 512: 128} -%}{% for t, b in budgets | dictsort %}{{ b }},{% endfor %}',
+  ],
+  ['undefined tools, as in Apriel', '{% if tools is not none and tools | length > 0 %}tools{% endif %}'],
+  [
+    'tools that are none, as in Functionary',
+    "{% if not tools is defined %}{% set tools = none %}{% endif %}{{ tools | selectattr('type', 'equalto', 'code') | list | length }}",
+  ],
+  ['an attribute that is none', "{{ [{'a': none}, {'a': 1}] | selectattr('a', 'none') | list | length }}"],
+  ["a tokenizer's tokens, as in GigaChat", '{{ additional_special_tokens[0] }}'],
+  ['a block that is not parsed', '{% raw %}{{ {% endraw %}'],
+  ['a generation block', '{% generation %}g{% endgeneration %}'],
+])('a template may have %s', (_, construct) => {
+  expect(shownIn(construct + eachMessage(), ['user'])).toMatch(/user:0;$/);
+});
+
 test('gpt-oss thinks little where it need not think', () => {
   const { info } = new FakeModel({ chatTemplate: CHAT_TEMPLATES.gptOss });
   const effort = (think: boolean) =>

@@ -55,6 +55,9 @@ export interface MessagesFrame {
   plainBecause: string | undefined;
 }
 
+const BASE_MODEL =
+  'The model has no chat template, so a plain prompt is used. It is a base model, which continues text: for questions, choose an instruct or chat version.';
+
 /** The text between documents and question: the form the demo model was trained on. */
 export const QUESTION_MARK = 'Question: ';
 
@@ -90,7 +93,7 @@ export function messagesFrame(
     plainBecause,
   });
   const { chatTemplate, bosText, eosText } = info;
-  if (chatTemplate.trim() === '') return plain('The model has no chat template, so a plain prompt is used.');
+  if (chatTemplate.trim() === '') return plain(BASE_MODEL);
   const what = messages.map(({ role, text, calls, callId }) => [role, text, calls, callId]);
   const key = JSON.stringify([chatTemplate, bosText, eosText, what, think, tools]);
   const known = rendered.get(key);

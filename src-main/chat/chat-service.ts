@@ -111,8 +111,8 @@ export class ChatService {
     this.remade = new AnswerRecomputer({ ...options, ...shared });
     this.#unsubscribe = [
       models.onChange(({ model }) => this.#sessions.keepOnly(model)),
-      localModels.onChange(({ model }) => {
-        const failure = templateFailure(model.info);
+      localModels.onChange(({ model, name }) => {
+        const failure = templateFailure({ ...model.info, name });
         if (failure) events.emit('app.notice', { level: 'warning', failure });
       }),
       // An answer in progress needs its session; its end also trims.

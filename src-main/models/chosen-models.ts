@@ -7,7 +7,7 @@ import type { SettingsService } from '../platform/settings-service.ts';
 import type { ActiveModel } from './active-model.ts';
 import type { Trials } from './loader/trial/trials.ts';
 import { chooseModel } from './model-defaults.ts';
-import { withAdapter } from './registry/entry.ts';
+import { modelName, withAdapter } from './registry/entry.ts';
 import type { ServerModel } from './sources/servers/server-model.ts';
 import type { ServerModels } from './sources/servers/server-models.ts';
 
@@ -57,7 +57,7 @@ export class ChosenModels {
         id: path,
         path,
         model,
-        name: withAdapter(model.info.name, adapter),
+        name: withAdapter(nameOf(path, model), adapter),
         chunkTokens: settings.current.chunkTokens ?? choice.chunkTokens(model.info),
       };
       return { active, giveBack };
@@ -82,4 +82,8 @@ export class ChosenModels {
       return engine.loadModel(path, { threads, device, kvDtype, adapter, deviceBudgetBytes });
     });
   }
+}
+
+function nameOf(path: string, { info }: Model | ServerModel): string {
+  return info.obstacle === 'remote' ? info.name : modelName({ name: null, header: info, path });
 }

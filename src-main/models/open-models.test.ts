@@ -794,6 +794,7 @@ test('a file says what it would be before it is in the list', () => {
     architecture: 'llama',
     obstacle: 'running-state',
     unsupportedReason: '',
+    baseModel: true,
   });
   expect(models.list()).toHaveLength(1);
   expect(() => models.inspect('/nowhere.gguf')).toThrow(/no model file/);

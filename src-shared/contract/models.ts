@@ -37,6 +37,8 @@ export const ModelEntrySchema = z.object({
   obstacle: z.enum(BLENDING_OBSTACLES).nullable(),
   /** Empty if an engine can run it, else the reason (one sentence). */
   unsupportedReason: z.string(),
+  /** Set if it is no embedding model and no reranker but has no chat template: it continues text instead of answering. */
+  baseModel: z.literal(true).optional(),
   state: z.enum(['idle', 'loading', 'ready', 'failed', 'missing']),
   failure: FailureSchema.nullable(),
   /** File of the applied LoRA adapter; null if there is none. */
@@ -64,6 +66,7 @@ export const InspectedModelSchema = ModelEntrySchema.pick({
   architecture: true,
   obstacle: true,
   unsupportedReason: true,
+  baseModel: true,
 });
 
 /** The effect of activating a model on the caches. */

@@ -12,6 +12,7 @@ import {
   itemsOf,
   joined,
   lengthOf,
+  requireItems,
   requireUnits,
   split,
   textOf,
@@ -150,6 +151,7 @@ function groups(items: readonly Value[], attribute: Value): Value[] {
 }
 
 function batches(items: readonly Value[], size: number, fill: Value): Value[] {
+  if (fill !== undefined) requireItems(size);
   const all: Value[][] = [];
   for (let at = 0; size > 0 && at < items.length; at += size) all.push(items.slice(at, at + size));
   const last = all.at(-1);

@@ -54,7 +54,9 @@ export const STRING_METHODS: Record<string, Method<string>> = {
   islower: (self) => self !== self.toUpperCase() && self === self.toLowerCase(),
   zfill: (self, args) => padded(self.length, args, (width) => self.padStart(width, '0')),
   center: (self, args) =>
-    padded(self.length, args, (width) => self.padStart(self.length + Math.floor((width - self.length) / 2)).padEnd(width)),
+    padded(self.length, args, (width) =>
+      self.padStart(self.length + Math.floor((width - self.length) / 2)).padEnd(width),
+    ),
   ljust: (self, args) => padded(self.length, args, (width) => self.padEnd(width)),
   rjust: (self, args) => padded(self.length, args, (width) => self.padStart(width)),
 };

@@ -45,7 +45,9 @@ const MAX_UNITS = 4 * 1024 * 1024;
 const MAX_ITEMS = 1024 * 1024;
 /** Limit on everything that one rendering makes. */
 const MAX_UNITS_IN_ALL = 256 * 1024 * 1024;
-const UNITS_PER_ITEM = 8;
+const UNITS_PER_ITEM = 16;
+/** An entry of a dictionary takes the memory of as many items. */
+const ITEMS_PER_ENTRY = 8;
 
 let units = 0;
 
@@ -58,6 +60,7 @@ export function beginRendering(): void {
 export function bounded<T extends Value>(value: T): T {
   if (typeof value === 'string') requireUnits(value.length);
   else if (Array.isArray(value)) requireItems(value.length);
+  else if (value instanceof Map) requireItems(value.size * ITEMS_PER_ENTRY);
   return value;
 }
 

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { FoundModel } from '../../../src-shared/contract/found-models.ts';
 import type { MemoryFit, InspectedModel, ModelEntry } from '../../../src-shared/contract/models.ts';
 import { recommendedSampling } from '../../../src-shared/sampling.ts';
@@ -42,7 +42,12 @@ export function inspectedOf(row: Pick<ModelRow, 'name' | 'header' | 'path'>): In
     obstacle: header.obstacle === '' ? null : header.obstacle,
     // The reason applies to chat; loading a model for search shows whether libllama supports it.
     unsupportedReason: roleOf(header) === 'chat' ? header.unsupportedReason : '',
+    ...(isBaseModel(header) && { baseModel: true }),
   };
+}
+
+function isBaseModel(header: GgufInfo): boolean {
+  return roleOf(header) === 'chat' && header.obstacle !== 'remote' && header.chatTemplate === '';
 }
 
 /** The same for a file that is not in the list, plus other header facts. */
@@ -50,10 +55,8 @@ export function foundHeaderOf(
   header: GgufInfo,
   path: string,
 ): Omit<NonNullable<FoundModel['header']>, 'fit'> {
-  const { role, architecture, obstacle, unsupportedReason } = inspectedOf({ name: null, header, path });
-  const { parameterCount } = header;
-  const quantization = mainWeightType(header);
-  return { role, architecture, obstacle, unsupportedReason, quantization, parameterCount };
+  const { name: _, ...inspected } = inspectedOf({ name: null, header, path });
+  return { ...inspected, quantization: mainWeightType(header), parameterCount: header.parameterCount };
 }
 
 /** A name from a file can have any length and any number of lines. */
@@ -63,8 +66,20 @@ export function modelName({ name: given, header, path }: Pick<ModelRow, 'name' |
   if (given !== null) return given;
   const name = header.name.slice(0, MAX_NAME_UNITS).toWellFormed();
   const clean = name.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const file = fileName(path);
+  return NO_NAME.test(clean) || isTrainingRun(clean, file) ? file : clean;
+}
+
+/** What converters write where they know no name: a hash, a path, or a word for any model; and "LLaMA v2" in its descendants. */
+const NO_NAME =
+  /^(|[\da-f]{16,}|[/\\].*|[a-z]:\\.*|llama v2|(ggml-)?models?|hf|merged|output|tmp|snapshots?|weights|gguf|unknown|checkpoint[- ]?\d*)$/i;
+
+/** The name of a file without its quantization; of one with a name for any model, that of its repository or folder. */
+function fileName(path: string): string {
   const file = stemOf(basename(path)).replace(QUANTIZATION, '');
-  return clean === '' || isTrainingRun(clean, file) ? file : clean;
+  if (!NO_NAME.test(file)) return file;
+  const repository = /[\\/]models--([^\\/]+)[\\/]snapshots[\\/]/.exec(path)?.[1]?.split('--').at(-1);
+  return (repository ?? basename(dirname(path))) || file;
 }
 
 /** Suffixes that quantizers add to a model's name: "-q4_k_m", ".IQ3_XS", "-f16". */

@@ -65,12 +65,13 @@ function StateIcon({ model }: { model: ModelEntry | undefined }) {
 }
 
 function Choice({ model }: { model: ModelEntry }) {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation(['chat', 'models']);
   const format = useFormat();
   const { activate, busy } = useActivate(model);
-  const { name, active, server, fileBytes, state } = model;
+  const { name, active, server, fileBytes, state, baseModel } = model;
   const about = [
     server ? t('model.server', { host: server.host }) : format.bytes(fileBytes),
+    baseModel && t('models:notForChat'),
     state === 'loading' && t('model.isLoading'),
     state === 'failed' && t('model.failed'),
   ].filter((part) => part !== false);

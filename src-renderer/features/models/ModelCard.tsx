@@ -57,6 +57,7 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
         {model.obstacle && (
           <Text size="sm">{t(`common:notBlended.${model.obstacle}`, { name: model.name })}</Text>
         )}
+        {model.baseModel && <Text size="sm">{t('baseModel')}</Text>}
         {model.unsupportedReason !== '' && (
           <Text size="sm" c="var(--kv-danger)">
             {t('unsupported', { reason: model.unsupportedReason })}

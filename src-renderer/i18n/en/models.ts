@@ -32,6 +32,9 @@ export const models = {
   },
   demoNote:
     'Made for the sample library: it knows a few hundred words and answers questions about those documents only. To ask about your own documents, import another model.',
+  baseModel:
+    'A base model, not one for chat: it has no chat template and continues text instead of answering. For questions, choose an instruct or chat version.',
+  notForChat: 'base model, not for chat',
   state: {
     idle: 'Not loaded',
     loading: 'Loading',

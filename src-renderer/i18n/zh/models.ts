@@ -28,6 +28,9 @@ export const models: Words<typeof en.models> = {
   origin: { demo: 'Kvasir 自带', imported: '导入', downloaded: '下载', server: '服务器' },
   demoNote:
     '专为示例资料库制作：它只认识几百个词，只能回答与那些文档有关的问题。要就自己的文档提问，请导入其他模型。',
+  baseModel:
+    '这是基础模型，不用于对话：它没有对话模板，只会续写文本，不会回答问题。要提问，请选择指令版或对话版。',
+  notForChat: '基础模型，不用于对话',
   state: {
     idle: '未加载',
     loading: '加载中',

@@ -84,6 +84,7 @@ function Facts({ model: { app, alsoIn, header, fileBytes } }: { model: FoundMode
     header?.role === 'chat' &&
       header.unsupportedReason === '' &&
       t(header.obstacle ? 'notBlended' : 'blended'),
+    header?.baseModel && t('models:notForChat'),
     apps !== '' && t('alsoIn', { apps }),
   ];
   return (

@@ -242,13 +242,9 @@ export class Hub {
   }
 
   #told(repository: string, header: GgufInfo): NonNullable<HubRepository['header']> {
-    const { architecture, obstacle, unsupportedReason } = inspectedOf({
-      name: null,
-      header,
-      path: repository,
-    });
+    const { name: _, role: __, ...inspected } = inspectedOf({ name: null, header, path: repository });
     const { contextTrain, parameterCount } = header;
-    return { architecture, obstacle, unsupportedReason, contextTrain, parameterCount };
+    return { ...inspected, contextTrain, parameterCount };
   }
 
   async #asking<T>(repository: string, ask: () => Promise<T>): Promise<T> {

@@ -113,6 +113,7 @@ function About({ repository }: { repository: HubRepository }) {
       {header?.obstacle && (
         <Text size="sm">{t(`common:notBlended.${header.obstacle}`, { name: repository.repository })}</Text>
       )}
+      {header?.baseModel && <Text size="sm">{t('models:baseModel')}</Text>}
       {header && role === 'chat' && header.unsupportedReason !== '' && (
         <Text size="sm" c="var(--kv-danger)">
           {t('models:unsupported', { reason: header.unsupportedReason })}

@@ -44,8 +44,8 @@ async function list({ terminal, withClient }: CommandContext, json: boolean): Pr
   await withClient(undefined, async (client) => {
     const models = await client.call('models.list');
     const lines = models.map(
-      ({ name, server, path }) =>
-        `${terminal.bold(name)}\n  ${server ? `${server.model} on ${server.host}` : path}\n`,
+      ({ name, server, path, baseModel }) =>
+        `${terminal.bold(name)}${baseModel ? ' (base model, not for chat)' : ''}\n  ${server ? `${server.model} on ${server.host}` : path}\n`,
     );
     terminal.out(json ? `${JSON.stringify({ models }, null, 2)}\n` : lines.join(''));
   });
