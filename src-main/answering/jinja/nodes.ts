@@ -25,7 +25,7 @@ export type Node =
   | { type: 'KeywordArgumentExpression'; key: IdentifierNode; value: Node }
   | { type: 'SpreadExpression' | 'KeywordSpreadExpression'; argument: Node };
 
-export interface IdentifierNode {
+interface IdentifierNode {
   type: 'Identifier';
   value: string;
 }

@@ -103,7 +103,7 @@ export function textOf(value: Value): string {
 }
 
 /** Python's `repr`. */
-export function repr(value: Value): string {
+function repr(value: Value): string {
   if (value === undefined) return 'Undefined';
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
