@@ -61,6 +61,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
     'chat.estimate',
   ],
   'calibration.changed': ['calibration.'],
+  'tools.changed': ['tools.'],
   'watching.changed': ['watching.'],
   'backups.changed': ['app.backups', 'app.info'],
 };

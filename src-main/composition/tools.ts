@@ -1,0 +1,9 @@
+import type { Disposables } from '../platform/disposables.ts';
+import { McpServers } from '../tools/servers/mcp-servers.ts';
+import type { Base } from './base.ts';
+
+/** Where conversations get tools from. */
+export function openTools({ paths, version, core }: Base, own: Disposables) {
+  const { mcpServers: config, mcpPermissions: permissions } = paths;
+  return { mcpServers: own.add(new McpServers({ config, permissions, version, ...core })) };
+}

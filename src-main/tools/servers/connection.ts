@@ -1,0 +1,133 @@
+import { homedir } from 'node:os';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CallToolResultSchema,
+  ListToolsResultSchema,
+  type CallToolResult,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import { unlessAborted } from '../../platform/abort.ts';
+import { configError, expand, type CommandConfig, type ServerConfig, type UrlConfig } from './config.ts';
+
+export interface ConnectionOptions {
+  /** Kvasir's. */
+  version: string;
+  signal: AbortSignal;
+  onClose: () => void;
+  onToolsChanged: () => void;
+  /** The program wrote to stderr. */
+  onStderr: (text: string) => void;
+}
+
+/** A list that does not end is a server's mistake. */
+const MOST_PAGES = 100;
+
+/**
+ * A session with an MCP server by the official SDK, which is large: load this file only when a server is used. Kvasir
+ * offers servers neither sampling nor elicitation nor roots.
+ */
+export class Connection {
+  readonly #client: Client;
+
+  private constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Rejects with the SDK's and Node's errors; MCP_CONFIG, ABORTED. */
+  static async open(config: ServerConfig, options: ConnectionOptions): Promise<Connection> {
+    if ('command' in config) return initialize(programTransport(config, options), options);
+    const { url, init } = requestOf(config);
+    const sse = (): Promise<Connection> => initialize(new SSEClientTransport(url, init), options);
+    if (config.type === 'sse') return sse();
+    try {
+      return await initialize(new StreamableHTTPClientTransport(url, init), options);
+    } catch (error) {
+      if (!isOldServer(error)) throw error;
+      return sse().catch(() => {
+        throw error;
+      });
+    }
+
+    async function initialize(transport: Transport, { version, signal, onClose, onToolsChanged }: ConnectionOptions) {
+      const client = new Client(
+        { name: 'kvasir', title: 'Kvasir', version },
+        { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } },
+      );
+      try {
+        await unlessAborted(client.connect(transport), signal); // a client may not cancel this request
+      } catch (error) {
+        void client.close();
+        throw error;
+      }
+      client.onclose = onClose;
+      return new Connection(client);
+    }
+  }
+
+  async tools(signal: AbortSignal): Promise<Tool[]> {
+    const tools: Tool[] = [];
+    if (!this.#client.getServerCapabilities()?.tools) return tools;
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const request = { method: 'tools/list' as const, params: cursor === undefined ? {} : { cursor } };
+      // Not Client.listTools: it compiles a validator for each tool's output, which the model does not need.
+      const result = await this.#client.request(request, ListToolsResultSchema, { signal });
+      tools.push(...result.tools);
+      cursor = result.nextCursor;
+      if (cursor === undefined) break;
+    }
+    return tools;
+  }
+
+  /** `ms`: longest time without progress. */
+  call(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    { signal, ms }: { signal: AbortSignal; ms: number },
+  ): Promise<CallToolResult> {
+    const request = { method: 'tools/call' as const, params: { name, arguments: { ...args } } };
+    const onprogress = (): void => undefined; // servers report progress only to those who listen
+    const options = { signal, timeout: ms, resetTimeoutOnProgress: true, onprogress };
+    return this.#client.request(request, CallToolResultSchema, options);
+  }
+
+  /** Ends the program: by closing its stdin, and after 2 s by signals. */
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}
+
+function programTransport(config: CommandConfig, { onStderr }: ConnectionOptions): Transport {
+  const transport = new StdioClientTransport({
+    command: expand(config.command, 'command'),
+    args: config.args.map((arg) => expand(arg, 'args')),
+    env: expandAll(config.env, 'env'),
+    cwd: config.cwd === undefined ? homedir() : expand(config.cwd, 'cwd'),
+    stderr: 'pipe',
+  });
+  transport.stderr?.on('data', (data: Buffer) => onStderr(data.toString()));
+  return transport;
+}
+
+function requestOf({ url, headers }: UrlConfig) {
+  const address = URL.parse(expand(url, 'url'));
+  if (!address || !/^https?:$/.test(address.protocol)) throw configError('url is not an http(s) address.');
+  return {
+    url: address,
+    init: { requestInit: { headers: expandAll(headers, 'headers') } },
+  };
+}
+
+function expandAll(values: Readonly<Record<string, string>>, where: string): Record<string, string> {
+  const expanded = Object.entries(values).map(([name, value]) => [name, expand(value, `${where}.${name}`)]);
+  return Object.fromEntries(expanded) as Record<string, string>;
+}
+
+/** Whether a server may speak the transport of 2024-11-05, as the specification says how to tell. */
+function isOldServer(error: unknown): boolean {
+  return [400, 404, 405].includes(Number((error as { code?: unknown }).code));
+}
