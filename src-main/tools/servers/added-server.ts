@@ -24,7 +24,9 @@ export function splitCommand(line: string): string[] {
   const parts = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g) ?? [];
   if (parts.some((part) => part === '"' || part === "'"))
     throw new KvasirError('BAD_ARGUMENT', 'A quote in the command is not closed.', 'Add the other one.');
-  return parts.map((part) => part.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, a?: string, b?: string) => a ?? b ?? ''));
+  return parts.map((part) =>
+    part.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, a?: string, b?: string) => a ?? b ?? ''),
+  );
 }
 
 /** The inverse, for people. */

@@ -77,12 +77,16 @@ test('variables are replaced, and named where they cannot be', () => {
   expect(expand('${HOME_OF}/a ${env:HOME_OF} ${NONE:-b} [${EMPTY}] ${userHome} $x', 'args', env)).toBe(
     `/h/a /h b [] ${homedir()} $x`,
   );
-  expect(() => expand('${NONE}', 'args', env)).toThrow(failure('MCP_CONFIG', /args contains \$\{NONE\}.*not set/));
+  expect(() => expand('${NONE}', 'args', env)).toThrow(
+    failure('MCP_CONFIG', /args contains \$\{NONE\}.*not set/),
+  );
   expect(() => expand('${input:key}', 'env.KEY', env)).toThrow(failure('MCP_CONFIG', /\$\{input:key\}/));
 });
 
 test('a change keeps everything else of the file, comments too', () => {
-  const config = file('{\n  // of the team\n  "mcpServers": { "old": { "command": "a", "autoApprove": ["x"] } },\n  "n": 1\n}\n');
+  const config = file(
+    '{\n  // of the team\n  "mcpServers": { "old": { "command": "a", "autoApprove": ["x"] } },\n  "n": 1\n}\n',
+  );
   config.add({ demo: DEMO });
   config.enable('old', false);
   const text = readFileSync(config.path, 'utf8');

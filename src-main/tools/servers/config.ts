@@ -64,8 +64,7 @@ export function parseServer(entry: unknown, where: string): ServerConfig {
   if (!isObject(entry) || !isServer(entry)) throw configError(`${where} has neither "command" nor "url".`);
   // Windsurf and Gemini CLI name the address otherwise.
   const { serverUrl, httpUrl, url = serverUrl ?? httpUrl } = entry;
-  const result =
-    'command' in entry ? CommandSchema.safeParse(entry) : UrlSchema.safeParse({ ...entry, url });
+  const result = 'command' in entry ? CommandSchema.safeParse(entry) : UrlSchema.safeParse({ ...entry, url });
   if (!result.success) throw configError(`${where}: ${firstIssue(result.error)}.`);
   return result.data;
 }

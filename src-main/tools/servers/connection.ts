@@ -41,6 +41,7 @@ export class Connection {
   static async open(config: ServerConfig, options: ConnectionOptions): Promise<Connection> {
     if ('command' in config) return initialize(programTransport(config, options), options);
     const { url, init } = requestOf(config);
+    // oxlint-disable-next-line typescript/no-deprecated -- servers of 2024-11-05 know nothing else
     const sse = (): Promise<Connection> => initialize(new SSEClientTransport(url, init), options);
     if (config.type === 'sse') return sse();
     try {
@@ -52,7 +53,10 @@ export class Connection {
       });
     }
 
-    async function initialize(transport: Transport, { version, signal, onClose, onToolsChanged }: ConnectionOptions) {
+    async function initialize(
+      transport: Transport,
+      { version, signal, onClose, onToolsChanged }: ConnectionOptions,
+    ) {
       const client = new Client(
         { name: 'kvasir', title: 'Kvasir', version },
         { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } },

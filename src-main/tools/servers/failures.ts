@@ -59,10 +59,10 @@ function addressError(error: unknown, server: ServerContext): KvasirError {
     );
   const failed = message === 'fetch failed' ? cause : undefined;
   if (failed === undefined && code !== undefined) return protocolError(error, server);
-  const why = (failed as { code?: unknown } | undefined)?.code ?? messageOf(failed ?? error);
+  const why = (failed as NodeJS.ErrnoException | undefined)?.code ?? messageOf(failed ?? error);
   return new KvasirError(
     'MCP_UNREACHABLE',
-    `${server.name} cannot be reached (${scrub(String(why), server)}).`,
+    `${server.name} cannot be reached (${scrub(why, server)}).`,
     'Check its address, and whether it runs.',
     { cause: error },
   );

@@ -73,7 +73,11 @@ export class McpServer {
   }
 
   /** Never rejects for what the server or the tool reports; ABORTED. */
-  async call(tool: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult> {
+  async call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
     try {
       const result = await this.#request(tool, args, signal);
       return { text: resultText(result), isError: result.isError === true };
@@ -155,7 +159,8 @@ export class McpServer {
     if (this.#failure) return this.#failure.message;
     if (code === TIMED_OUT)
       return `${tool} timed out: no result and no progress for ${this.#options.limits.callMs / 1000} s.`;
-    if (typeof code === 'number' && code < 0) // a JSON-RPC error
+    if (typeof code === 'number' && code < 0)
+      // a JSON-RPC error
       return `${tool} failed: ${scrub(messageOf(error), this.#context)}`;
     const failure = serverError(error, this.#context);
     this.#options.log.warn('mcp-call-failed', { server: this.#options.name, code: failure.code });

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { AddedToolServer, ListedTool, ToolList, ToolServer } from '../../../src-shared/contract/tools.ts';
+import type {
+  AddedToolServer,
+  ListedTool,
+  ToolList,
+  ToolServer,
+} from '../../../src-shared/contract/tools.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';

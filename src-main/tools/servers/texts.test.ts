@@ -82,7 +82,10 @@ test('no error contains a key that the server got', () => {
   expect(scrub('key sk-0123456789, line 1', PROGRAM)).toBe('key …, line 1');
   expect(scrub('got Bearer sk-0123456789 or sk-0123456789', ADDRESS)).toBe('got … or …');
   const ended = serverError(Object.assign(new Error('Connection closed'), { code: -32000 }), PROGRAM);
-  expect(ended).toMatchObject({ code: 'MCP_EXITED', message: 'The program of Demo ended. It wrote: bad key …' });
+  expect(ended).toMatchObject({
+    code: 'MCP_EXITED',
+    message: 'The program of Demo ended. It wrote: bad key …',
+  });
 });
 
 test.each([

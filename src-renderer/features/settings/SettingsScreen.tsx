@@ -7,6 +7,7 @@ import {
   IconPalette,
   IconServerCog,
   IconShare,
+  IconTools,
 } from '@tabler/icons-react';
 import { useState, type ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -21,12 +22,14 @@ import { DataSection } from './DataSection.tsx';
 import { DocumentsSection } from './DocumentsSection.tsx';
 import { EngineSection } from './EngineSection.tsx';
 import { SharingSection } from './sharing/SharingSection.tsx';
+import { ToolsSection } from './tools/ToolsSection.tsx';
 import classes from './SettingsScreen.module.css';
 
 const SECTIONS = [
   { name: 'appearance', icon: IconPalette, section: AppearanceSection },
   { name: 'answers', icon: IconMessageCircle, section: AnswersSection },
   { name: 'documents', icon: IconFileText, section: DocumentsSection },
+  { name: 'tools', icon: IconTools, section: ToolsSection },
   { name: 'engine', icon: IconServerCog, section: EngineSection },
   { name: 'sharing', icon: IconShare, section: SharingSection },
   { name: 'data', icon: IconDatabase, section: DataSection },
