@@ -38,7 +38,12 @@ function fixture(servers: Record<string, object>, limits: Partial<ServerLimits> 
   events.on(({ topic }) => topic === 'tools.changed' && changes++);
   const open = (): McpServers => {
     const permissions = join(dir, 'mcp-permissions.json');
-    const opened = new McpServers({ config, permissions, version: '1.0.0', events, log: logger, limits });
+    const signIns = join(dir, 'mcp-sign-ins.json');
+    const opened = new McpServers({
+      ...{ config, permissions, signIns, events, limits, log: logger },
+      keyring: undefined,
+      version: '1.0.0',
+    });
     onTestFinished(() => opened.close());
     return opened;
   };

@@ -10,13 +10,33 @@ const dir = mkdtempSync(join(tmpdir(), 'kvasir-conformance-client-'));
 const config = join(dir, 'mcp.json');
 const permissions = join(dir, 'mcp-permissions.json');
 writeFileSync(config, JSON.stringify({ mcpServers: { suite: { url: process.argv.at(-1) } } }));
-const servers = new McpServers({ config, permissions, version: '1.0.0', events: new EventBus(), log });
+const signIns = join(dir, 'mcp-sign-ins.json');
+const events = new EventBus();
+const servers = new McpServers({
+  ...{ config, permissions, signIns, events, log },
+  keyring: undefined,
+  version: '1.0.0',
+});
+const listed = () => servers.list().servers[0];
 try {
   const { signal } = new AbortController();
+  await servers.start('suite');
+  if (listed()?.failure?.code === 'MCP_SIGN_IN') await signIn();
   for (const tool of await servers.tools(signal)) console.log(await tool.run({ a: 5, b: 3 }, { signal }));
-  const [{ failure } = { failure: null }] = servers.list().servers;
+  const failure = listed()?.failure;
   if (failure) throw new Error(failure.message);
 } finally {
   await servers.close();
   rmSync(dir, { recursive: true });
+}
+
+/** The suite's authorization server signs everybody in, and sends the browser back. */
+async function signIn(): Promise<void> {
+  let opened: Promise<unknown> | undefined;
+  events.on(() => {
+    const page = listed()?.signInPage;
+    if (page) opened ??= fetch(page);
+  });
+  await servers.signIn('suite');
+  await opened;
 }

@@ -11,6 +11,7 @@ export function toolHandlers({
     'tools.removeServer': ({ name }) => mcpServers.remove(name),
     'tools.enableServer': ({ name, enabled }) => mcpServers.enable(name, enabled),
     'tools.startServer': ({ name }) => mcpServers.start(name),
+    'tools.signIn': ({ name }) => mcpServers.signIn(name),
     'tools.allow': ({ server, tool, allowed }) => mcpServers.setAllowed(server, tool, allowed),
   };
 }

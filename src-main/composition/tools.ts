@@ -3,7 +3,7 @@ import { McpServers } from '../tools/servers/mcp-servers.ts';
 import type { Base } from './base.ts';
 
 /** Where conversations get tools from. */
-export function openTools({ paths, version, core }: Base, own: Disposables) {
-  const { mcpServers: config, mcpPermissions: permissions } = paths;
-  return { mcpServers: own.add(new McpServers({ config, permissions, version, ...core })) };
+export function openTools({ paths, host: { keyring }, version, core }: Base, own: Disposables) {
+  const { mcpServers: config, mcpPermissions: permissions, mcpSignIns: signIns } = paths;
+  return { mcpServers: own.add(new McpServers({ config, permissions, signIns, keyring, version, ...core })) };
 }

@@ -42,6 +42,8 @@ export interface Paths {
   mcpServers: string;
   /** Which of their tools run without asking. */
   mcpPermissions: string;
+  /** Sign-ins to them. */
+  mcpSignIns: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -88,6 +90,7 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     serverKeys: join(data, 'server-keys.json'),
     mcpServers: join(data, 'mcp.json'),
     mcpPermissions: join(data, 'mcp-permissions.json'),
+    mcpSignIns: join(data, 'mcp-sign-ins.json'),
   };
 }
 

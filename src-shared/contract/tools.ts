@@ -33,6 +33,8 @@ export const ToolServerSchema = z.object({
   state: z.enum(['off', 'starting', 'ready', 'failed']),
   /** Why it failed. */
   failure: FailureSchema.nullable(),
+  /** Where the person has to sign in now, in the browser; null: nowhere. */
+  signInPage: z.string().nullable(),
   /** As it listed them last; empty until it was started. */
   tools: z.array(ListedToolSchema),
 });
@@ -73,6 +75,8 @@ export const toolsContract = {
   'tools.enableServer': procedure(OfServer.extend({ enabled: z.boolean() }), NothingSchema),
   /** Starts it unless it runs; ends when it is ready or has failed, which its state says. NOT_FOUND. */
   'tools.startServer': procedure(OfServer, NothingSchema),
+  /** Starts it with a sign-in: its `signInPage` says where; ends when it is ready or has failed. NOT_FOUND. */
+  'tools.signIn': procedure(OfServer, NothingSchema),
   /** Whether a tool runs without asking. NOT_FOUND, STORE_READ_ONLY, DISK_FULL. */
   'tools.allow': procedure(
     z.object({ server: ServerNameSchema, tool: z.string(), allowed: z.boolean() }),

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -12,6 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { unlessAborted } from '../../platform/abort.ts';
 import { configError, expand, type CommandConfig, type ServerConfig, type UrlConfig } from './config.ts';
+import { BrowserSignIn, type SignIn } from './sign-in.ts';
 
 export interface ConnectionOptions {
   /** Kvasir's. */
@@ -21,6 +23,8 @@ export interface ConnectionOptions {
   onToolsChanged: () => void;
   /** The program wrote to stderr. */
   onStderr: (text: string) => void;
+  /** For servers at an address without headers: those would go to the authorization server, too. */
+  signIn: SignIn | undefined;
 }
 
 /** A list that does not end is a server's mistake. */
@@ -37,37 +41,19 @@ export class Connection {
     this.#client = client;
   }
 
-  /** Rejects with the SDK's and Node's errors; MCP_CONFIG, ABORTED. */
+  /** Rejects with the SDK's and Node's errors; MCP_CONFIG, MCP_SIGN_IN, ABORTED. */
   static async open(config: ServerConfig, options: ConnectionOptions): Promise<Connection> {
-    if ('command' in config) return initialize(programTransport(config, options), options);
-    const { url, init } = requestOf(config);
+    if ('command' in config) return new Connection(await connect(programTransport(config, options), options));
+    const { url, init } = requestOf(config, options);
     // oxlint-disable-next-line typescript/no-deprecated -- servers of 2024-11-05 know nothing else
-    const sse = (): Promise<Connection> => initialize(new SSEClientTransport(url, init), options);
-    if (config.type === 'sse') return sse();
+    const sse = (): HttpTransport => new SSEClientTransport(url, init);
+    const http = (): HttpTransport => new StreamableHTTPClientTransport(url, init);
     try {
-      return await initialize(new StreamableHTTPClientTransport(url, init), options);
+      return new Connection(await connectSignedIn(config.type === 'sse' ? sse : http, options));
     } catch (error) {
-      if (!isOldServer(error)) throw error;
-      return sse().catch(() => {
-        throw error;
-      });
-    }
-
-    async function initialize(
-      transport: Transport,
-      { version, signal, onClose, onToolsChanged }: ConnectionOptions,
-    ) {
-      const client = new Client(
-        { name: 'kvasir', title: 'Kvasir', version },
-        { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } },
-      );
-      try {
-        await unlessAborted(client.connect(transport), signal); // a client may not cancel this request
-      } catch (error) {
-        void client.close();
-        throw error;
-      }
-      client.onclose = onClose;
+      if (config.type === 'sse' || !isOldServer(error)) throw error;
+      const client = await connectSignedIn(sse, options).catch(() => undefined);
+      if (!client) throw error;
       return new Connection(client);
     }
   }
@@ -105,6 +91,39 @@ export class Connection {
   }
 }
 
+type HttpTransport = Transport & { finishAuth: (code: string) => Promise<void> };
+
+/** Connects, and once more after the person has signed in. */
+async function connectSignedIn(make: () => HttpTransport, options: ConnectionOptions): Promise<Client> {
+  const { signIn, signal } = options;
+  const transport = make();
+  try {
+    return await connect(transport, options);
+  } catch (error) {
+    if (!(error instanceof UnauthorizedError && signIn instanceof BrowserSignIn)) throw error;
+    await transport.finishAuth(await unlessAborted(signIn.code, signal));
+    return connect(make(), options);
+  }
+}
+
+async function connect(
+  transport: Transport,
+  { version, signal, onClose, onToolsChanged }: ConnectionOptions,
+): Promise<Client> {
+  const client = new Client(
+    { name: 'kvasir', title: 'Kvasir', version },
+    { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } },
+  );
+  try {
+    await unlessAborted(client.connect(transport), signal); // a client may not cancel this request
+  } catch (error) {
+    void client.close();
+    throw error;
+  }
+  client.onclose = onClose;
+  return client;
+}
+
 function programTransport(config: CommandConfig, { onStderr }: ConnectionOptions): Transport {
   const transport = new StdioClientTransport({
     command: expand(config.command, 'command'),
@@ -117,12 +136,15 @@ function programTransport(config: CommandConfig, { onStderr }: ConnectionOptions
   return transport;
 }
 
-function requestOf({ url, headers }: UrlConfig) {
+function requestOf({ url, headers }: UrlConfig, { signIn }: ConnectionOptions) {
   const address = URL.parse(expand(url, 'url'));
   if (!address || !/^https?:$/.test(address.protocol)) throw configError('url is not an http(s) address.');
   return {
     url: address,
-    init: { requestInit: { headers: expandAll(headers, 'headers') } },
+    init: {
+      requestInit: { headers: expandAll(headers, 'headers') },
+      ...(signIn && { authProvider: signIn }),
+    },
   };
 }
 

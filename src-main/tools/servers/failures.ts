@@ -1,6 +1,7 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { messageOf } from '../../platform/failure.ts';
 import type { ServerConfig } from './config.ts';
+import { signInError } from './sign-in.ts';
 
 /** Circumstances of an error. */
 export interface ServerContext {
@@ -52,11 +53,7 @@ function programError(error: unknown, server: ServerContext): KvasirError {
 function addressError(error: unknown, server: ServerContext): KvasirError {
   const { code, cause, message } = error as { code?: unknown; cause?: unknown; message?: unknown };
   if (code === 401 || code === 403)
-    return new KvasirError(
-      'MCP_SIGN_IN',
-      `${server.name} refused the request (HTTP ${code}): it requires a key or a sign-in.`,
-      'Give its key as a header. If it has a sign-in in the browser only, add the command: npx mcp-remote ADDRESS',
-    );
+    return signInError(server.name, `it requires a key or a sign-in (HTTP ${code})`);
   const failed = message === 'fetch failed' ? cause : undefined;
   if (failed === undefined && code !== undefined) return protocolError(error, server);
   const why = (failed as NodeJS.ErrnoException | undefined)?.code ?? messageOf(failed ?? error);

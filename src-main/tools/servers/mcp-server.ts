@@ -9,6 +9,8 @@ import type { ServerConfig } from './config.ts';
 import type { Connection } from './connection.ts';
 import { exitError, scrub, serverError, slowError, type ServerContext } from './failures.ts';
 import { resultText } from './result-text.ts';
+import { BrowserSignIn, SignIn } from './sign-in.ts';
+import type { SignIns } from './sign-ins.ts';
 
 export interface ServerLimits {
   /** Until a server has listed its tools. */
@@ -24,10 +26,13 @@ interface McpServerOptions {
   version: string;
   limits: ServerLimits;
   log: Logger;
+  signIns: SignIns;
   /** State or tools are others now. */
   onChange: () => void;
 }
 
+/** For a person to sign in. */
+const SIGN_IN_MS = 300_000;
 const MOST_STDERR = 4000;
 /** HTTP status of a request in a session that the server does not know (any more). */
 const SESSION_LOST = 404;
@@ -45,6 +50,7 @@ export class McpServer {
   #connection: Connection | undefined;
   #starting: Promise<void> | undefined;
   #stderr = '';
+  #signInPage: string | undefined;
 
   constructor(options: McpServerOptions) {
     this.config = options.config;
@@ -60,6 +66,11 @@ export class McpServer {
     return this.#failure;
   }
 
+  /** The page on which it waits for the person to sign in. */
+  get signInPage(): string | undefined {
+    return this.#signInPage;
+  }
+
   /** As it listed them last. */
   get tools(): readonly Tool[] {
     return this.#tools;
@@ -68,8 +79,14 @@ export class McpServer {
   /** Starts it unless it runs. MCP_…; ABORTED, which does not stop the start. */
   async start(signal?: AbortSignal): Promise<void> {
     if (this.#connection && !this.#starting) return;
-    this.#starting ??= this.#open().finally(() => (this.#starting = undefined));
-    await unlessAborted(this.#starting, signal);
+    await unlessAborted(this.#openOnce(), signal);
+  }
+
+  /** Starts it with a sign-in on `signInPage`, also where it has one. MCP_…. */
+  async signIn(): Promise<void> {
+    await this.#starting?.catch(() => undefined);
+    await this.#disconnect();
+    await this.#openOnce(true);
   }
 
   /** Never rejects for what the server or the tool reports; ABORTED. */
@@ -98,17 +115,26 @@ export class McpServer {
     return { name, config, stderr: this.#stderr };
   }
 
-  async #open(): Promise<void> {
+  #openOnce(byPerson = false): Promise<void> {
+    this.#starting ??= this.#open(byPerson).finally(() => (this.#starting = undefined));
+    return this.#starting;
+  }
+
+  async #open(byPerson: boolean): Promise<void> {
     const { config, version, limits, log, name } = this.#options;
-    const limit = AbortSignal.timeout(limits.startMs);
+    const limitMs = byPerson ? SIGN_IN_MS : limits.startMs;
+    const limit = AbortSignal.timeout(limitMs);
     const signal = AbortSignal.any([limit, this.#closed.signal]);
     this.#set('starting');
     this.#stderr = '';
+    let signIn: SignIn | undefined;
     try {
+      signIn = await this.#signInFor(byPerson);
       const { Connection: Sdk } = await import('./connection.ts');
       const connection: Connection = await Sdk.open(config, {
         version,
         signal,
+        signIn,
         onClose: () => this.#connectionClosed(connection),
         onToolsChanged: () => void this.#listAgain(connection),
         onStderr: (text) => (this.#stderr = (this.#stderr + text).slice(-MOST_STDERR)),
@@ -119,9 +145,7 @@ export class McpServer {
     } catch (error) {
       await this.#disconnect();
       const isSlow = limit.aborted && !this.#closed.signal.aborted;
-      const failure = isSlow
-        ? slowError(this.#context, limits.startMs / 1000)
-        : serverError(error, this.#context);
+      const failure = isSlow ? slowError(this.#context, limitMs / 1000) : serverError(error, this.#context);
       if (this.#closed.signal.aborted) {
         this.#set('off');
       } else {
@@ -129,7 +153,22 @@ export class McpServer {
         log.warn('mcp-server-failed', { server: name, code: failure.code });
       }
       throw failure;
+    } finally {
+      this.#signInPage = undefined;
+      if (signIn instanceof BrowserSignIn) signIn.close();
     }
+  }
+
+  /** None for programs, for servers that get headers, and where nobody has signed in yet. */
+  async #signInFor(byPerson: boolean): Promise<SignIn | undefined> {
+    const { name, config, signIns } = this.#options;
+    if ('command' in config || Object.keys(config.headers).length > 0) return undefined;
+    const options = { signIns, server: name, url: config.url };
+    if (!byPerson) return signIns.has(name, config.url) ? new SignIn(options) : undefined;
+    return BrowserSignIn.begin(options, (page) => {
+      this.#signInPage = page.href;
+      this.#options.onChange();
+    });
   }
 
   async #request(

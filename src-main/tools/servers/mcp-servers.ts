@@ -9,6 +9,7 @@ import type {
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';
+import type { Keyring } from '../../platform/keyring.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { CallableTool, ToolSource } from '../tool.ts';
@@ -17,6 +18,7 @@ import { ConfigFile } from './config-file.ts';
 import { configError, parseEntries, parseServer, type ServerConfig } from './config.ts';
 import { McpServer, type ServerLimits } from './mcp-server.ts';
 import { Permissions } from './permissions.ts';
+import { SignIns } from './sign-ins.ts';
 import { toolName } from './tool-name.ts';
 
 interface McpServersOptions {
@@ -24,6 +26,9 @@ interface McpServersOptions {
   config: string;
   /** Which tools are allowed. */
   permissions: string;
+  /** Sign-ins to servers. */
+  signIns: string;
+  keyring: Keyring | undefined;
   /** Kvasir's. */
   version: string;
   events: Pick<EventBus, 'emit'>;
@@ -41,12 +46,14 @@ export class McpServers implements ToolSource {
   readonly #options: McpServersOptions;
   readonly #file: ConfigFile;
   readonly #permissions: Permissions;
+  readonly #signIns: SignIns;
   readonly #servers = new Map<string, McpServer>();
 
   constructor(options: McpServersOptions) {
     this.#options = options;
     this.#file = new ConfigFile(options.config);
     this.#permissions = new Permissions(options.permissions, options.log);
+    this.#signIns = new SignIns(options.signIns, options.keyring);
   }
 
   list(): ToolList {
@@ -112,6 +119,7 @@ export class McpServers implements ToolSource {
   async remove(name: string): Promise<void> {
     this.#file.remove(name);
     this.#permissions.forget(name);
+    await this.#signIns.forget(name);
     await this.#stop(name);
     this.#changed();
   }
@@ -127,6 +135,13 @@ export class McpServers implements ToolSource {
   async start(name: string): Promise<void> {
     await this.#server(name)
       .start()
+      .catch(() => undefined); // its state says why
+  }
+
+  /** Ends when the person has signed in on its `signInPage` and it is ready, or has failed. NOT_FOUND. */
+  async signIn(name: string): Promise<void> {
+    await this.#server(name)
+      .signIn()
       .catch(() => undefined); // its state says why
   }
 
@@ -161,7 +176,8 @@ export class McpServers implements ToolSource {
     const { version, log } = this.#options;
     const limits = { ...LIMITS, ...this.#options.limits };
     const onChange = (): void => this.#changed();
-    const server = new McpServer({ name, config, version, limits, log, onChange });
+    const signIns = this.#signIns;
+    const server = new McpServer({ name, config, version, limits, log, signIns, onChange });
     this.#servers.set(name, server);
     return server;
   }
@@ -193,7 +209,8 @@ export class McpServers implements ToolSource {
     const { name, enabled } = entry;
     if ('failure' in entry) {
       const nothing = { command: null, url: null, secrets: [], tools: [] };
-      return { name, enabled, ...nothing, state: 'failed', failure: failureOf(entry.failure) };
+      const failure = failureOf(entry.failure);
+      return { name, enabled, ...nothing, state: 'failed', failure, signInPage: null };
     }
     const { config, state, failure } = entry.server;
     const isCommand = 'command' in config;
@@ -205,6 +222,7 @@ export class McpServers implements ToolSource {
       secrets: Object.keys(isCommand ? config.env : config.headers),
       state,
       failure: failure ? failureOf(failure) : null,
+      signInPage: entry.server.signInPage ?? null,
       tools: callable(entry.server).map((tool) => this.#listedTool(name, config, tool)),
     };
   }
