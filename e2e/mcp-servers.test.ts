@@ -14,6 +14,7 @@ import type { ServerLimits } from '../src-main/tools/servers/mcp-server.ts';
 import { McpServers } from '../src-main/tools/servers/mcp-servers.ts';
 import type { ToolResult } from '../src-main/tools/tool.ts';
 import { removeDir, tempDir } from './cli-support.ts';
+import { behindSignIn } from './support/mcp-signed-in-server.ts';
 import { testMcpServer } from './support/mcp-test-server.ts';
 
 const PROGRAM = {
@@ -54,7 +55,7 @@ function fixture(servers: Record<string, object>, limits: Partial<ServerLimits> 
     return tool.run(args as Record<string, unknown>, { signal });
   };
   const state = (name: string) => mcp.list().servers.find((server) => server.name === name);
-  return { mcp, run, state, write, open, config, log, changes: () => changes };
+  return { dir, mcp, run, state, write, open, config, log, changes: () => changes };
 }
 
 const isAlive = (pid: number): boolean => {
@@ -297,4 +298,66 @@ test('over HTTP: a server that requires a sign-in says so', async () => {
   const { mcp, state } = fixture({ web: { url: `http://127.0.0.1:${port}/mcp` } });
   expect(await mcp.tools(never)).toEqual([]);
   expect(state('web')?.failure).toMatchObject({ code: 'MCP_SIGN_IN' });
+});
+
+async function signInPage(
+  state: () => ReturnType<McpServers['list']>['servers'][number] | undefined,
+): Promise<URL> {
+  const page = await vi.waitUntil(() => state()?.signInPage, 10_000);
+  return new URL(page);
+}
+
+/** Where the browser goes from the sign-in page. */
+const returning = (page: URL, values: Record<string, string>): string => {
+  const back = new URL(page.searchParams.get('redirect_uri') ?? '');
+  back.search = String(new URLSearchParams(values));
+  return back.href;
+};
+
+test('a sign-in is made in the browser, kept, renewed, and forgotten with the server', async () => {
+  const tokens = new Set<string>();
+  const { port } = await listening(behindSignIn(streamable([]), tokens));
+  const { dir, mcp, open, run, state, log } = fixture({ web: { url: `http://127.0.0.1:${port}/mcp` } });
+  expect(await mcp.tools(never)).toEqual([]);
+  expect(state('web')).toMatchObject({ failure: { code: 'MCP_SIGN_IN' }, signInPage: null });
+
+  const signedIn = mcp.signIn('web');
+  const page = await signInPage(() => state('web'));
+  expect([page.pathname, page.searchParams.get('code_challenge_method')]).toEqual(['/authorize', 'S256']);
+  const given = page.searchParams.get('state') ?? '';
+  expect((await fetch(returning(page, { code: 'stolen', state: 'guessed' }))).status).toBe(400);
+  expect(await (await fetch(returning(page, { code: 'code-1', state: given }))).text()).toMatch(
+    /close this page/,
+  );
+  await signedIn;
+  expect(state('web')).toMatchObject({ state: 'ready', failure: null, signInPage: null });
+  await expect(fetch(returning(page, { code: 'code-2', state: given }))).rejects.toThrow();
+
+  const later = open();
+  expect(await later.tools(never)).not.toEqual([]);
+  tokens.clear(); // expired
+  expect(await run('web__echo', { text: 'a' })).toEqual({ text: 'a', isError: false });
+  expect(tokens.size).toBe(1);
+  expect(JSON.stringify(mcp.list()) + log.join('')).not.toMatch(/access-|refresh-/);
+  expect(readFileSync(join(dir, 'mcp-sign-ins.json'), 'utf8')).toContain('refresh-0123456789');
+  await mcp.remove('web');
+  expect(readFileSync(join(dir, 'mcp-sign-ins.json'), 'utf8')).not.toContain('refresh-');
+});
+
+test('a sign-in that is refused, or ended by closing, says so', async () => {
+  const { port } = await listening(behindSignIn(streamable([]), new Set()));
+  const { mcp, state } = fixture({ web: { url: `http://127.0.0.1:${port}/mcp` } });
+  const refused = mcp.signIn('web');
+  const page = await signInPage(() => state('web'));
+  const values = { error: 'access_denied', state: page.searchParams.get('state') ?? '' };
+  await fetch(returning(page, values));
+  await refused;
+  expect(state('web')?.failure).toMatchObject({
+    code: 'MCP_SIGN_IN',
+    message: expect.stringMatching(/access_denied/) as string,
+  });
+  const ended = mcp.signIn('web');
+  await signInPage(() => state('web'));
+  await mcp.close();
+  await ended;
 });

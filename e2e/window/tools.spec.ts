@@ -24,7 +24,8 @@ async function openTools(window: Page): Promise<void> {
 async function openForm(window: Page, form: keyof typeof mcp.add.forms): Promise<Locator> {
   await window.getByRole('button', { name: mcp.add.open }).click();
   const dialog = window.getByRole('dialog', { name: mcp.add.title });
-  await dialog.getByText(mcp.add.forms[form], { exact: true }).click();
+  const forms = dialog.getByRole('radiogroup', { name: mcp.add.form });
+  await forms.getByText(mcp.add.forms[form], { exact: true }).click();
   return dialog;
 }
 

@@ -3,7 +3,7 @@ import { FailureSchema, NothingSchema } from './common.ts';
 import { procedure } from './define.ts';
 
 /** Name of an MCP server in mcp.json. */
-const ServerNameSchema = z.string().trim().min(1).max(100);
+const ServerNameSchema = z.string().min(1).max(190);
 /** A text of several lines, as typed. */
 const LinesSchema = z.string().max(20_000).default('');
 
@@ -49,7 +49,7 @@ const ToolListSchema = z.object({
 
 /** A program (command) or an address, as typed. */
 export const AddedToolServerSchema = z.object({
-  name: ServerNameSchema,
+  name: z.string().trim().min(1).max(100),
   kind: z.enum(['command', 'url']),
   /** A command line, with quotes around arguments with spaces; or http(s)://host/path. */
   target: z.string().trim().min(1).max(4000),

@@ -4,7 +4,7 @@ import { applyEdits, modify, type JSONPath } from 'jsonc-parser';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../../platform/paths.ts';
 import { replaceFile } from '../../platform/replace-file.ts';
-import { configError, parseEntries, type ServerEntries } from './config.ts';
+import { configError, parseEntries, parseServer, type ServerEntries } from './config.ts';
 
 const FORMAT = { formattingOptions: { tabSize: 2, insertSpaces: true } };
 
@@ -43,6 +43,7 @@ export class ConfigFile {
   /** By the field `disabled`, as Cline and Windsurf do. Errors as `remove`. */
   enable(name: string, enabled: boolean): void {
     this.#requireServer(name);
+    parseServer(this.read().entries[name], name);
     this.#change([[[name, 'disabled'], enabled ? undefined : true]]);
   }
 
@@ -65,7 +66,7 @@ export class ConfigFile {
 
   #text(): string {
     try {
-      return readFileSync(this.path, 'utf8');
+      return readFileSync(this.path, 'utf8').trim() || '{}';
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return '{}';

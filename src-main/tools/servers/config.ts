@@ -34,7 +34,7 @@ export interface ServerEntries {
   entries: Readonly<Record<string, unknown>>;
 }
 
-const CONFIG_ADVICE = 'Correct it; docs/mcp.md shows the form.';
+const CONFIG_ADVICE = 'Correct it; docs/mcp-servers.md shows the form.';
 
 export function configError(message: string): KvasirError {
   return new KvasirError('MCP_CONFIG', message, CONFIG_ADVICE);

@@ -2,7 +2,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ToolServer } from '../../../src-shared/contract/tools.ts';
 import type { KvasirError } from '../../../src-shared/errors.ts';
 import { throwIfAborted, unlessAborted } from '../../platform/abort.ts';
-import { messageOf, traceOf } from '../../platform/failure.ts';
+import { messageOf } from '../../platform/failure.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { ToolResult } from '../tool.ts';
 import type { ServerConfig } from './config.ts';
@@ -222,7 +222,8 @@ export class McpServer {
       this.#tools = tools;
       this.#options.onChange();
     } catch (error) {
-      this.#options.log.warn('mcp-tools-not-listed', { server: this.#options.name, error: traceOf(error) });
+      const { code } = serverError(error, this.#context); // its message may contain keys
+      this.#options.log.warn('mcp-tools-not-listed', { server: this.#options.name, code });
     }
   }
 

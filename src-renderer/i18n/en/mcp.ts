@@ -12,8 +12,11 @@ export const mcp = {
   badFile: 'Kvasir does not change the file until it can be read.',
   state: { off: 'Not started', disabled: 'Off', starting: 'Starting…', ready: 'Ready', failed: 'Failed' },
   enabled: 'Use {{name}}',
-  start: 'Start',
-  retry: 'Try again',
+  signIn: {
+    open: 'Sign in…',
+    waits: 'It waits for you to sign in, in the browser:',
+    page: 'Open the sign-in page of {{host}}',
+  },
   runs: 'Runs on this computer:',
   reach: {
     here: 'Arguments of tools go to {{host}}, which is on this computer.',

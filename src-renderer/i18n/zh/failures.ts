@@ -131,7 +131,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '服务器的回应不符合 OpenAI 接口。',
     advice: '请检查地址：通常以 /v1 结尾，前面不能有登录页面。',
   },
-  MCP_CONFIG: { message: 'MCP 服务器的配置无法读取。', advice: '请更正它；格式见 docs/mcp.md。' },
+  MCP_CONFIG: { message: 'MCP 服务器的配置无法读取。', advice: '请更正它；格式见 docs/mcp-servers.md。' },
   MCP_COMMAND: {
     message: '无法启动该服务器的程序：找不到它，或它不可执行。',
     advice: '请安装该程序，或给出完整路径；其工作目录也必须存在。',
@@ -143,7 +143,7 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
   MCP_UNREACHABLE: { message: '无法连接该服务器。', advice: '请检查其地址，以及它是否在运行。' },
   MCP_SIGN_IN: {
     message: '该服务器拒绝了请求：需要密钥或登录。',
-    advice: '请以请求头提供密钥；若它只支持浏览器登录，请添加命令 npx mcp-remote 地址。',
+    advice: '请在“设置 → 工具”中登录，或以请求头提供密钥。',
   },
   MCP_SLOW: {
     message: '该服务器未在规定时间内启动。',

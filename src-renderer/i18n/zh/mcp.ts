@@ -13,8 +13,11 @@ export const mcp: Words<typeof en.mcp> = {
   badFile: '在能够读取该文件之前，Kvasir 不会更改它。',
   state: { off: '未启动', disabled: '已停用', starting: '正在启动…', ready: '就绪', failed: '失败' },
   enabled: '使用 {{name}}',
-  start: '启动',
-  retry: '重试',
+  signIn: {
+    open: '登录…',
+    waits: '正在等待您在浏览器中登录：',
+    page: '打开 {{host}} 的登录页面',
+  },
   runs: '在本机上运行：',
   reach: {
     here: '工具的参数会发往 {{host}}，它就在本机上。',

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
+import { ActionIcon, Anchor, Badge, Button, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconTrash } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
@@ -51,6 +51,7 @@ export function ToolServerCard({ server }: { server: ToolServer }) {
         {enabled && failure && (
           <FailureAlert failure={failure} onRetry={() => start.mutate({ name }, { onError })} />
         )}
+        {enabled && <SignIn server={server} />}
         {enabled && <ServerTools server={server} />}
       </Stack>
     </Paper>
@@ -81,6 +82,28 @@ function Place({ server: { command, url, secrets } }: { server: ToolServer }) {
         </Text>
       )}
     </>
+  );
+}
+
+/** For servers at an address without a key. */
+function SignIn({ server: { name, url, secrets, failure, signInPage } }: { server: ToolServer }) {
+  const { t } = useTranslation(['mcp', 'common']);
+  const { mutate } = useAction('tools.signIn');
+  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  if (signInPage !== null)
+    return (
+      <Text size="sm" role="alert">
+        {t('signIn.waits')}{' '}
+        <Anchor href={signInPage} target="_blank" rel="noopener noreferrer">
+          {t('signIn.page', { host: URL.parse(signInPage)?.host ?? '' })}
+        </Anchor>
+      </Text>
+    );
+  if (failure?.code !== 'MCP_SIGN_IN' || url === null || secrets.length > 0) return null;
+  return (
+    <Button size="xs" w="fit-content" onClick={() => mutate({ name }, { onError })}>
+      {t('signIn.open')}
+    </Button>
   );
 }
 

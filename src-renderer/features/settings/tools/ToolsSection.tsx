@@ -20,7 +20,10 @@ export function ToolsSection() {
       <Text size="sm" c="dimmed">
         {t('intro')}
       </Text>
-      <Alert color="orange" icon={<IconAlertTriangle size={18} aria-hidden />} title={t('risk.title')}>
+      <Alert color="orange" icon={<IconAlertTriangle size={18} aria-hidden />} role="note">
+        <Text size="sm" fw={600}>
+          {t('risk.title')}
+        </Text>
         {t('risk.text')}
       </Alert>
       {error && <FailureAlert failure={error} onRetry={() => void refetch()} />}
@@ -74,15 +77,11 @@ function useReload(reload: () => void): void {
   }, []);
 }
 
-/** Starts each server once, so that its tools are shown. */
+/** Starts each server that runs not yet, so that its tools are shown. */
 function useStart(list: ToolList | undefined): void {
   const { mutate } = useAction('tools.startServer');
-  const started = useRef(new Set<string>());
   useEffect(() => {
-    for (const { name, enabled, state } of list?.servers ?? []) {
-      if (!enabled || state !== 'off' || started.current.has(name)) continue;
-      started.current.add(name);
-      mutate({ name });
-    }
+    for (const { name, enabled, state } of list?.servers ?? [])
+      if (enabled && state === 'off') mutate({ name });
   }, [list, mutate]);
 }
