@@ -51,12 +51,15 @@ function programError(error: unknown, server: ServerContext): KvasirError {
 }
 
 function addressError(error: unknown, server: ServerContext): KvasirError {
-  const { code, cause, message } = error as { code?: unknown; cause?: unknown; message?: unknown };
+  const { code, cause, message } = error as {
+    code?: unknown;
+    cause?: NodeJS.ErrnoException;
+    message?: string;
+  };
   if (code === 401 || code === 403)
     return signInError(server.name, `it requires a key or a sign-in (HTTP ${code})`);
-  const failed = message === 'fetch failed' ? cause : undefined;
-  if (failed === undefined && code !== undefined) return protocolError(error, server);
-  const why = (failed as NodeJS.ErrnoException | undefined)?.code ?? messageOf(failed ?? error);
+  if (!message?.includes('fetch failed')) return protocolError(error, server);
+  const why = cause?.code ?? messageOf(cause ?? error);
   return new KvasirError(
     'MCP_UNREACHABLE',
     `${server.name} cannot be reached (${scrub(why, server)}).`,

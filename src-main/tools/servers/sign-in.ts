@@ -31,15 +31,12 @@ export function signInError(server: string, why = 'it requires a sign-in'): Kvas
 
 /** OAuth with one server, by its stored grant alone: where that does not do, MCP_SIGN_IN. */
 export class SignIn implements OAuthClientProvider {
+  readonly redirectUrl: string = 'http://127.0.0.1/';
   readonly #options: SignInOptions;
   #verifier = '';
 
   constructor(options: SignInOptions) {
     this.#options = options;
-  }
-
-  get redirectUrl(): string {
-    return 'http://127.0.0.1/';
   }
 
   get clientMetadata(): OAuthClientMetadata {
@@ -99,6 +96,7 @@ export class SignIn implements OAuthClientProvider {
 
 /** The same with a person, who signs in on a page in the browser, which then calls an address of this process. */
 export class BrowserSignIn extends SignIn {
+  override readonly redirectUrl: string;
   readonly #listener: Server;
   readonly #state = randomUUID();
   readonly #code = Promise.withResolvers<string>();
@@ -106,6 +104,7 @@ export class BrowserSignIn extends SignIn {
 
   private constructor(options: SignInOptions, listener: Server, onPage: (page: URL) => void) {
     super(options);
+    this.redirectUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
     this.#listener = listener;
     this.#onPage = onPage;
     this.#code.promise.catch(() => undefined); // whoever waits for it sees it
@@ -134,19 +133,17 @@ export class BrowserSignIn extends SignIn {
     return this.#code.promise;
   }
 
-  override get redirectUrl(): string {
-    return `http://127.0.0.1:${(this.#listener.address() as AddressInfo).port}/`;
-  }
-
   state(): string {
     return this.#state;
   }
 
   override redirectToAuthorization(page: URL): void {
+    if (!this.#listener.listening) return super.redirectToAuthorization(page);
     if (!/^https?:$/.test(page.protocol)) throw new Error(`${page.protocol} is no address of a sign-in page`);
     this.#onPage(page);
   }
 
+  /** From now on, the grant alone has to do. */
   close(): void {
     this.#listener.close();
   }
