@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Scope } from '../src-shared/contract/search.ts';
 import { EventBus } from '../src-main/platform/event-bus.ts';
 import type { Logger } from '../src-main/platform/logger.ts';
 import type { ServerLimits } from '../src-main/tools/servers/mcp-server.ts';
 import { McpServers } from '../src-main/tools/servers/mcp-servers.ts';
-import type { ToolResult } from '../src-main/tools/tool.ts';
+import type { CallableTool, ToolResult } from '../src-main/tools/tool.ts';
 import { removeDir, tempDir } from './cli-support.ts';
 import { behindSignIn } from './support/mcp-signed-in-server.ts';
 import { testMcpServer } from './support/mcp-test-server.ts';
@@ -22,6 +23,7 @@ const PROGRAM = {
   args: [join(import.meta.dirname, 'support', 'mcp-server-child.ts')],
 };
 const SECRET = 'sk-0123456789';
+const SCOPE: Scope = { libraryIds: [], documentIds: [] };
 const never = new AbortController().signal;
 
 function fixture(servers: Record<string, object>, limits: Partial<ServerLimits> = {}) {
@@ -50,13 +52,20 @@ function fixture(servers: Record<string, object>, limits: Partial<ServerLimits> 
   };
   const mcp = open();
   const run = async (name: string, args: object = {}, signal = never): Promise<ToolResult> => {
-    const tool = (await mcp.tools(never)).find((each) => each.name === name);
+    const tool = (await toolsOf(mcp)).find((each) => each.name === name);
     if (!tool) throw new Error(`there is no tool ${name}`);
-    return tool.run(args as Record<string, unknown>, { signal });
+    return tool.run(args as Record<string, unknown>, { signal, scope: SCOPE });
   };
   const state = (name: string) => mcp.list().servers.find((server) => server.name === name);
   return { dir, mcp, run, state, write, open, config, log, changes: () => changes };
 }
+
+/** Those of all its servers. */
+const toolsOf = (mcp: McpServers): Promise<CallableTool[]> =>
+  mcp.tools(
+    never,
+    mcp.list().servers.map(({ name }) => name),
+  );
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -71,7 +80,7 @@ test('a program starts on first use, gets its variables only, and ends with Kvas
   onTestFinished(() => void delete process.env['KVASIR_TEST_PRIVATE']);
   const { mcp, run, state, log } = fixture({ demo: { ...PROGRAM, env: { SECRET } } });
   expect(state('demo')).toMatchObject({ state: 'off', secrets: ['SECRET'], tools: [] });
-  const echo = (await mcp.tools(never)).find(({ name }) => name === 'demo__echo');
+  const echo = (await toolsOf(mcp)).find(({ name }) => name === 'demo__echo');
   expect(echo).toMatchObject({
     title: 'Echo',
     description: 'Repeats a text.',
@@ -136,7 +145,7 @@ test.each([
   ['an invalid entry', { args: [] }, 'MCP_CONFIG', /mcpServers\.demo/],
 ])('%s has no tools, and says why', async (_, entry, code, message) => {
   const { mcp, state } = fixture({ demo: entry });
-  expect(await mcp.tools(never)).toEqual([]);
+  expect(await toolsOf(mcp)).toEqual([]);
   const { failure } = state('demo') ?? {};
   expect(failure).toMatchObject({ code, message: expect.stringMatching(message) as string });
   expect(failure?.advice).not.toBe('');
@@ -144,20 +153,20 @@ test.each([
 
 test('a program that starts too slowly is given up, a slow one is waited for', async () => {
   const slow = fixture({ demo: { ...PROGRAM, env: { SLOW_MS: '60000' } } }, { startMs: 500 });
-  expect(await slow.mcp.tools(never)).toEqual([]);
+  expect(await toolsOf(slow.mcp)).toEqual([]);
   expect(slow.state('demo')?.failure).toMatchObject({
     code: 'MCP_SLOW',
     message: expect.stringMatching(/within 0\.5 s/) as string,
   });
   const slower = fixture({ demo: { ...PROGRAM, env: { SLOW_MS: '1000' } } });
-  const starting = slower.mcp.tools(never);
+  const starting = toolsOf(slower.mcp);
   expect(slower.state('demo')?.state).toBe('starting');
   expect(await starting).not.toEqual([]);
 });
 
 test('a question that is stopped does not wait for a server', async () => {
   const { mcp } = fixture({ demo: { ...PROGRAM, env: { SLOW_MS: '60000' } } });
-  await expect(mcp.tools(AbortSignal.timeout(200))).rejects.toMatchObject({ code: 'ABORTED' });
+  await expect(mcp.tools(AbortSignal.timeout(200), ['demo'])).rejects.toMatchObject({ code: 'ABORTED' });
   await mcp.close();
 });
 
@@ -166,7 +175,7 @@ test('a tool that a server adds later is seen', async () => {
   await run('demo__grow');
   const before = changes();
   await vi.waitUntil(() => changes() > before, 5000);
-  expect((await mcp.tools(never)).map(({ name }) => name)).toContain('demo__grown');
+  expect((await toolsOf(mcp)).map(({ name }) => name)).toContain('demo__grown');
   expect(await run('demo__grown')).toEqual({ text: 'new', isError: false });
 });
 
@@ -193,7 +202,7 @@ test('an allowed tool asks again when it is another; so says the list', async ()
   const described = (DESCRIPTION: string) => ({ ...PROGRAM, env: { DESCRIPTION } });
   const { mcp, open, write, state } = fixture({ demo: described('Repeats a text.') });
   const allowed = async (from: McpServers): Promise<string[]> =>
-    (await from.tools(never)).filter((tool) => tool.allowed).map(({ name }) => name);
+    (await toolsOf(from)).filter((tool) => tool.allowed).map(({ name }) => name);
   expect(await allowed(mcp)).toEqual([]);
   mcp.allow('demo__echo');
   expect(await allowed(mcp)).toEqual(['demo__echo']);
@@ -210,11 +219,11 @@ test('a change of mcp.json stops and starts servers; a damaged file is named, an
   const { mcp, run, state, write, config } = fixture({ demo: PROGRAM });
   const pid = Number((await run('demo__pid')).text);
   write({ other: PROGRAM });
-  expect((await mcp.tools(never)).every(({ server }) => server === 'other')).toBe(true);
+  expect((await toolsOf(mcp)).every(({ server }) => server === 'other')).toBe(true);
   await vi.waitUntil(() => !isAlive(pid), 10_000);
   await mcp.enable('other', false);
   expect(state('other')).toMatchObject({ enabled: false, state: 'off' });
-  expect(await mcp.tools(never)).toEqual([]);
+  expect(await toolsOf(mcp)).toEqual([]);
   writeFileSync(config, '{ "mcpServers": {');
   expect(mcp.list()).toMatchObject({ servers: [], failure: { code: 'MCP_CONFIG' } });
   expect(() => mcp.import(JSON.stringify({ servers: { demo: PROGRAM } }))).toThrow(/line 1/);
@@ -272,9 +281,9 @@ test('over HTTP: calls, headers, and a server that has forgotten the session', a
 test('over HTTP: a server that went away is an error of the call', async () => {
   const { port, stop } = await listening(streamable([]));
   const { mcp, state } = fixture({ web: { url: `http://127.0.0.1:${port}/mcp` } });
-  const echo = (await mcp.tools(never)).find(({ name }) => name === 'web__echo');
+  const echo = (await toolsOf(mcp)).find(({ name }) => name === 'web__echo');
   await stop();
-  expect(await echo?.run({ text: 'a' }, { signal: never })).toMatchObject({ isError: true });
+  expect(await echo?.run({ text: 'a' }, { signal: never, scope: SCOPE })).toMatchObject({ isError: true });
   expect(state('web')).toMatchObject({ state: 'failed', failure: { code: 'MCP_UNREACHABLE' } });
 });
 
@@ -296,7 +305,7 @@ test('over HTTP: a server of the older protocol, with SSE', async () => {
 test('over HTTP: a server that requires a sign-in says so', async () => {
   const { port } = await listening((_, response) => response.writeHead(401).end());
   const { mcp, state } = fixture({ web: { url: `http://127.0.0.1:${port}/mcp` } });
-  expect(await mcp.tools(never)).toEqual([]);
+  expect(await toolsOf(mcp)).toEqual([]);
   expect(state('web')?.failure).toMatchObject({ code: 'MCP_SIGN_IN' });
 });
 
@@ -318,7 +327,7 @@ test('a sign-in is made in the browser, kept, renewed, and forgotten with the se
   const tokens = new Set<string>();
   const { port } = await listening(behindSignIn(streamable([]), tokens));
   const { dir, mcp, open, run, state, log } = fixture({ web: { url: `http://127.0.0.1:${port}/mcp` } });
-  expect(await mcp.tools(never)).toEqual([]);
+  expect(await toolsOf(mcp)).toEqual([]);
   expect(state('web')).toMatchObject({ failure: { code: 'MCP_SIGN_IN' }, signInPage: null });
 
   const signedIn = mcp.signIn('web');
@@ -334,7 +343,7 @@ test('a sign-in is made in the browser, kept, renewed, and forgotten with the se
   await expect(fetch(returning(page, { code: 'code-2', state: given }))).rejects.toThrow();
 
   const later = open();
-  expect(await later.tools(never)).not.toEqual([]);
+  expect(await toolsOf(later)).not.toEqual([]);
   tokens.clear(); // expired
   expect(await run('web__echo', { text: 'a' })).toEqual({ text: 'a', isError: false });
   expect(tokens.size).toBe(1);

@@ -22,7 +22,8 @@ try {
   const { signal } = new AbortController();
   await servers.start('suite');
   if (listed()?.failure?.code === 'MCP_SIGN_IN') await signIn();
-  for (const tool of await servers.tools(signal)) console.log(await tool.run({ a: 5, b: 3 }, { signal }));
+  for (const tool of await servers.tools(signal, ['suite']))
+    console.log(await tool.run({ a: 5, b: 3 }, { signal, scope: { libraryIds: [], documentIds: [] } }));
   const failure = listed()?.failure;
   if (failure) throw new Error(failure.message);
 } finally {

@@ -67,7 +67,7 @@ test('a program is added, its tools are listed, allowed and asked for again, and
   expect(config.mcpServers.demo.env).toEqual({ SECRET });
   config.mcpServers.demo.env = { DESCRIPTION: 'Repeats a text, and mails it.' };
   writeFileSync(file, JSON.stringify(config));
-  await window.evaluate(() => window.dispatchEvent(new Event('focus')));
+  await window.evaluate(() => dispatchEvent(new Event('focus')));
   await expect(server.getByText(mcp.changed)).toBeVisible({ timeout: START_MS });
   await expect(allow).not.toBeChecked();
 
@@ -108,7 +108,7 @@ test('a pasted text adds servers; why one fails is said, and a damaged file is n
   expect(await violationsIn(window)).toEqual([]);
 
   writeFileSync(join(dataDir, 'mcp.json'), '{ "mcpServers": {');
-  await window.evaluate(() => window.dispatchEvent(new Event('focus')));
+  await window.evaluate(() => dispatchEvent(new Event('focus')));
   await expect(window.getByRole('alert').filter({ hasText: 'mcp.json, line 1' })).toBeVisible();
   await expect(window.getByText(mcp.badFile)).toBeVisible();
 });

@@ -3,9 +3,16 @@ import type { App } from '../app.ts';
 
 export function toolHandlers({
   mcpServers,
-}: Pick<App, 'mcpServers'>): Pick<Handlers, Extract<ProcedureName, `tools.${string}`>> {
+  kvasirTools,
+}: Pick<App, 'mcpServers' | 'kvasirTools'>): Pick<Handlers, Extract<ProcedureName, `tools.${string}`>> {
   return {
-    'tools.list': () => mcpServers.list(),
+    'tools.list': async () => {
+      const own = await kvasirTools.tools(new AbortController().signal, []);
+      return {
+        own: own.map(({ name, title, description }) => ({ name, title, description })),
+        ...mcpServers.list(),
+      };
+    },
     'tools.addServer': (added) => mcpServers.add(added),
     'tools.importServers': ({ text }) => ({ names: mcpServers.import(text) }),
     'tools.removeServer': ({ name }) => mcpServers.remove(name),

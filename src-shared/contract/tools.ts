@@ -40,6 +40,8 @@ export const ToolServerSchema = z.object({
 });
 
 const ToolListSchema = z.object({
+  /** Kvasir's own tools, which only read and never ask. */
+  own: z.array(ListedToolSchema.pick({ name: true, title: true, description: true })),
   servers: z.array(ToolServerSchema),
   /** Path of mcp.json. */
   file: z.string(),

@@ -56,7 +56,7 @@ export class McpServers implements ToolSource {
     this.#signIns = new SignIns(options.signIns, options.keyring);
   }
 
-  list(): ToolList {
+  list(): Omit<ToolList, 'own'> {
     const file = this.#file.path;
     try {
       return { servers: this.#entries().map((entry) => this.#listed(entry)), file, failure: null };
@@ -65,8 +65,8 @@ export class McpServers implements ToolSource {
     }
   }
 
-  async tools(signal: AbortSignal, servers?: readonly string[]): Promise<CallableTool[]> {
-    const entries = this.#usable().filter(({ name }) => servers?.includes(name) ?? true);
+  async tools(signal: AbortSignal, servers: readonly string[]): Promise<CallableTool[]> {
+    const entries = this.#usable().filter(({ name }) => servers.includes(name));
     await Promise.allSettled(entries.map(({ server }) => server.start(signal)));
     throwIfAborted(signal);
     const running = entries.filter(({ server }) => server.state === 'ready');

@@ -6,6 +6,8 @@ export const mcp = {
     title: 'A server can do whatever you can',
     text: 'A server with a command is a program that runs with your rights: add only those you trust. What the model passes to a tool, which may be text from your documents, goes to its server. Each tool asks before it runs, unless you allow it here or while asking.',
   },
+  own: 'Kvasir’s tools',
+  ownHelp: 'They only read your documents, or compute, and run without asking.',
   list: 'MCP servers',
   none: 'No servers yet.',
   file: 'Stored in {{path}}, in the form that other programs use. You can edit the file.',

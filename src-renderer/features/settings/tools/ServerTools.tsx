@@ -23,6 +23,20 @@ export function ServerTools({ server: { name, state, tools } }: { server: ToolSe
   );
 }
 
+/** What a tool says about itself. */
+export function ToolWords({ title, description }: Pick<ListedTool, 'title' | 'description'>) {
+  return (
+    <div>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {title}
+      </Text>
+      <Text size="xs" c="dimmed" lineClamp={SHOWN_LINES} title={description}>
+        {description}
+      </Text>
+    </div>
+  );
+}
+
 function ToolLine({ server, tool }: { server: string; tool: ListedTool }) {
   const { t } = useTranslation(['mcp', 'common']);
   const { name, title, description, allowed, changed } = tool;
@@ -31,12 +45,7 @@ function ToolLine({ server, tool }: { server: string; tool: ListedTool }) {
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start">
       <div style={{ minWidth: 0 }}>
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {title}
-        </Text>
-        <Text size="xs" c="dimmed" lineClamp={SHOWN_LINES} title={description}>
-          {description}
-        </Text>
+        <ToolWords title={title} description={description} />
         {changed && (
           <Text size="xs" fw={500}>
             {t('changed')}

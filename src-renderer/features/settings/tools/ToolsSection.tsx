@@ -6,6 +6,7 @@ import type { ToolList } from '../../../../src-shared/contract/tools.ts';
 import { useAction, useCall } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { AddToolServer } from './AddToolServer.tsx';
+import { ToolWords } from './ServerTools.tsx';
 import { ToolServerCard } from './ToolServerCard.tsx';
 
 /** MCP servers, and which of their tools run without asking. */
@@ -17,6 +18,10 @@ export function ToolsSection() {
   useStart(list);
   return (
     <>
+      {list && <OwnTools tools={list.own} />}
+      <Title order={2} size="h5">
+        {t('list')}
+      </Title>
       <Text size="sm" c="dimmed">
         {t('intro')}
       </Text>
@@ -36,9 +41,6 @@ export function ToolsSection() {
       )}
       {list && !list.failure && (
         <Stack gap="sm" component="section" aria-label={t('list')}>
-          <Title order={3} size="h5">
-            {t('list')}
-          </Title>
           {list.servers.length === 0 && <Text size="sm">{t('none')}</Text>}
           {list.servers.map((server) => (
             <ToolServerCard key={server.name} server={server} />
@@ -60,6 +62,23 @@ export function ToolsSection() {
       )}
       <AddToolServer opened={adds} onClose={() => setAdds(false)} />
     </>
+  );
+}
+
+function OwnTools({ tools }: { tools: ToolList['own'] }) {
+  const { t } = useTranslation('mcp');
+  return (
+    <Stack gap="xs" component="section" aria-label={t('own')}>
+      <Title order={2} size="h5">
+        {t('own')}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {t('ownHelp')}
+      </Text>
+      {tools.map((tool) => (
+        <ToolWords key={tool.name} {...tool} />
+      ))}
+    </Stack>
   );
 }
 
