@@ -39,8 +39,8 @@ test('a program is added, its tools are listed, allowed and asked for again, and
   await openTools(window);
   await expect(window.getByText(mcp.none)).toBeVisible();
   const dialog = await openForm(window, 'command');
-  await dialog.getByLabel(mcp.add.name).fill('demo');
-  await dialog.getByLabel(mcp.add.command, { exact: true }).fill(`"${process.execPath}" "${PROGRAM}"`);
+  await dialog.getByRole('textbox', { name: mcp.add.name }).fill('demo');
+  await dialog.getByRole('textbox', { name: mcp.add.command }).fill(`"${process.execPath}" "${PROGRAM}"`);
   await dialog.getByLabel(mcp.add.variables).fill(`no variable`);
   await dialog.getByRole('button', { name: mcp.add.confirm }).click();
   await expect(dialog.getByRole('alert')).toContainText('Line 1 is not of the form NAME=value.');

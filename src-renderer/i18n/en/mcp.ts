@@ -8,6 +8,16 @@ export const mcp = {
   },
   own: 'Kvasir’s tools',
   ownHelp: 'They only read your documents, or compute, and run without asking.',
+  ownTools: {
+    search_documents: { title: 'Search documents', text: 'Finds passages in the conversation’s documents.' },
+    read_document: { title: 'Read documents', text: 'Reads a document part by part.' },
+    query_table: {
+      title: 'Query tables',
+      text: 'Counts, sums and filters the rows of workbooks and CSV files.',
+    },
+    calculate: { title: 'Calculate', text: 'Computes with numbers.' },
+    date: { title: 'Dates', text: 'Knows today’s date, and counts days between dates.' },
+  },
   list: 'MCP servers',
   none: 'No servers yet.',
   file: 'Stored in {{path}}, in the form that other programs use. You can edit the file.',

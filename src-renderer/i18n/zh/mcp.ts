@@ -9,6 +9,13 @@ export const mcp: Words<typeof en.mcp> = {
   },
   own: 'Kvasir 的工具',
   ownHelp: '它们只读取您的文档或进行计算，运行时不询问。',
+  ownTools: {
+    search_documents: { title: '检索文档', text: '在对话的文档中查找段落。' },
+    read_document: { title: '阅读文档', text: '逐部分阅读一个文档。' },
+    query_table: { title: '查询表格', text: '对工作簿和 CSV 文件的行进行计数、求和与筛选。' },
+    calculate: { title: '计算', text: '进行数值计算。' },
+    date: { title: '日期', text: '知道今天的日期，并计算日期之间的天数。' },
+  },
   list: 'MCP 服务器',
   none: '还没有服务器。',
   file: '保存在 {{path}} 中，格式与其他程序相同。您可以直接编辑该文件。',

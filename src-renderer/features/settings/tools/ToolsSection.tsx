@@ -65,6 +65,9 @@ export function ToolsSection() {
   );
 }
 
+/** Kvasir's own tools that have texts in the window's language, by the names under which models call them. */
+const OWN_TOOLS = ['search_documents', 'read_document', 'query_table', 'calculate', 'date'] as const;
+
 function OwnTools({ tools }: { tools: ToolList['own'] }) {
   const { t } = useTranslation('mcp');
   return (
@@ -75,9 +78,16 @@ function OwnTools({ tools }: { tools: ToolList['own'] }) {
       <Text size="sm" c="dimmed">
         {t('ownHelp')}
       </Text>
-      {tools.map((tool) => (
-        <ToolWords key={tool.name} {...tool} />
-      ))}
+      {tools.map(({ name, title, description }) => {
+        const known = OWN_TOOLS.find((each) => each === name);
+        return (
+          <ToolWords
+            key={name}
+            title={known ? t(`ownTools.${known}.title`) : title}
+            description={known ? t(`ownTools.${known}.text`) : description}
+          />
+        );
+      })}
     </Stack>
   );
 }
