@@ -39,7 +39,7 @@ test('the server conforms to the protocol in what it offers', async () => {
 }, 60_000);
 
 test('the client conforms to the protocol, with the sign-ins that it offers', async () => {
-  const client = join(import.meta.dirname, 'support', 'mcp-conformance-client.ts');
+  const client = join(import.meta.dirname, 'support', 'mcp-conformance-child.ts');
   const report = await clientConformance(`"${process.execPath}" "${client}"`);
   for (const scenario of ['initialize', 'tools_call', 'sse-retry', 'auth/metadata-default'])
     expect(report).toMatch(new RegExp(`✓ ${scenario}: \\d+ passed, 0 failed`));

@@ -14,29 +14,24 @@ export function behindSignIn(server: RequestListener, tokens: Set<string>): Requ
     const url = new URL(request.url ?? '/', origin);
     const json = (value: object, status = 200): void =>
       void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
-    switch (url.pathname) {
-      case '/.well-known/oauth-protected-resource/mcp':
-        return json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
-      case '/.well-known/oauth-authorization-server':
-        return json({
-          issuer: origin,
-          authorization_endpoint: `${origin}/authorize`,
-          token_endpoint: `${origin}/token`,
-          registration_endpoint: `${origin}/register`,
-          response_types_supported: ['code'],
-          code_challenge_methods_supported: ['S256'],
-        });
-      case '/register':
-        return json({ ...(JSON.parse(await text(request)) as object), client_id: 'kvasir' }, 201);
-      case '/token':
-        return json(token());
-      case '/mcp':
-        if (tokens.has(request.headers.authorization?.replace('Bearer ', '') ?? ''))
-          return server(request, response);
-        return void response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end();
-      default:
-        response.writeHead(404).end();
-    }
+    const isAllowed = tokens.has(request.headers.authorization?.replace('Bearer ', '') ?? '');
+    if (url.pathname === '/mcp' && isAllowed) server(request, response);
+    else if (url.pathname === '/mcp') response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end();
+    else if (url.pathname === '/.well-known/oauth-protected-resource/mcp')
+      json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
+    else if (url.pathname === '/.well-known/oauth-authorization-server')
+      json({
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+      });
+    else if (url.pathname === '/register')
+      json({ ...(JSON.parse(await text(request)) as object), client_id: 'kvasir' }, 201);
+    else if (url.pathname === '/token') json(token());
+    else response.writeHead(404).end();
   };
   return (request, response) => void answer(request, response);
 }

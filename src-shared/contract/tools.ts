@@ -8,7 +8,7 @@ const ServerNameSchema = z.string().min(1).max(190);
 const LinesSchema = z.string().max(20_000).default('');
 
 /** A tool that a conversation can use. */
-export const ListedToolSchema = z.object({
+const ListedToolSchema = z.object({
   /** Its server's name for it. */
   name: z.string(),
   title: z.string(),
@@ -20,7 +20,7 @@ export const ListedToolSchema = z.object({
 });
 
 /** An MCP server in mcp.json. Values of variables and headers never reach the window. */
-export const ToolServerSchema = z.object({
+const ToolServerSchema = z.object({
   name: z.string(),
   /** Command line of its program; null: it has an address, or its entry is invalid. */
   command: z.string().nullable(),
@@ -50,7 +50,7 @@ const ToolListSchema = z.object({
 });
 
 /** A program (command) or an address, as typed. */
-export const AddedToolServerSchema = z.object({
+const AddedToolServerSchema = z.object({
   name: z.string().trim().min(1).max(100),
   kind: z.enum(['command', 'url']),
   /** A command line, with quotes around arguments with spaces; or http(s)://host/path. */

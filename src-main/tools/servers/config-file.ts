@@ -66,7 +66,8 @@ export class ConfigFile {
 
   #text(): string {
     try {
-      return readFileSync(this.path, 'utf8').trim() || '{}';
+      const text = readFileSync(this.path, 'utf8');
+      return text.trim() === '' ? '{}' : text;
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return '{}';

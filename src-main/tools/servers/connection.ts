@@ -117,7 +117,7 @@ async function connect(
   try {
     await unlessAborted(client.connect(transport), signal); // a client may not cancel this request
   } catch (error) {
-    void client.close();
+    await client.close().catch(() => undefined);
     throw error;
   }
   client.onclose = onClose;
