@@ -73,6 +73,7 @@ test('a program is added, its tools are listed, allowed and asked for again, and
 
   await server.getByRole('switch', { name: named(mcp.enabled, { name: 'demo' }) }).press('Space');
   await expect(server.getByRole('status')).toHaveText(mcp.state.disabled);
+  expect(await violationsIn(window)).toEqual([]);
   await server.getByRole('button', { name: named(mcp.remove.open, { name: 'demo' }) }).click();
   await window.getByRole('button', { name: mcp.remove.confirm, exact: true }).click();
   await expect(server).toHaveCount(0);

@@ -16,7 +16,7 @@ export const ASKS_CLIENT: readonly string[] = [
 
 /**
  * What the suite asks of clients and Kvasir's does not do: fill in a server's form; be known by a document on the web,
- * or by an id or key that was agreed on before; ask for more rights in the middle of a call.
+ * or by an id or key that was agreed on before.
  */
 const NOT_OFFERED: readonly string[] = [
   'elicitation-sep1034-client-defaults',
@@ -25,7 +25,6 @@ const NOT_OFFERED: readonly string[] = [
   'auth/client-credentials-jwt',
   'auth/client-credentials-basic',
   'auth/cross-app-access-complete-flow',
-  'auth/scope-step-up',
 ];
 
 /** Runs it against a server; rejects if another scenario fails, or if one of `failing` passes. Returns its report. */

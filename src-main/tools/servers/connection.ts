@@ -35,42 +35,34 @@ const MOST_PAGES = 100;
  * offers servers neither sampling nor elicitation nor roots.
  */
 export class Connection {
+  /** As they were when it was opened. */
+  readonly tools: readonly Tool[];
   readonly #client: Client;
 
-  private constructor(client: Client) {
+  constructor(client: Client, tools: readonly Tool[]) {
     this.#client = client;
+    this.tools = tools;
   }
 
   /** Rejects with the SDK's and Node's errors; MCP_CONFIG, MCP_SIGN_IN, ABORTED. */
   static async open(config: ServerConfig, options: ConnectionOptions): Promise<Connection> {
-    if ('command' in config) return new Connection(await connect(programTransport(config, options), options));
+    if ('command' in config) return connect(programTransport(config, options), options);
     const { url, init } = requestOf(config, options);
     // oxlint-disable-next-line typescript/no-deprecated -- servers of 2024-11-05 know nothing else
     const sse = (): HttpTransport => new SSEClientTransport(url, init);
     const http = (): HttpTransport => new StreamableHTTPClientTransport(url, init);
     try {
-      return new Connection(await connectSignedIn(config.type === 'sse' ? sse : http, options));
+      return await connectSignedIn(config.type === 'sse' ? sse : http, options);
     } catch (error) {
       if (config.type === 'sse' || !isOldServer(error)) throw error;
-      const client = await connectSignedIn(sse, options).catch(() => undefined);
-      if (!client) throw error;
-      return new Connection(client);
+      return connectSignedIn(sse, options).catch(() => {
+        throw error;
+      });
     }
   }
 
-  async tools(signal: AbortSignal): Promise<Tool[]> {
-    const tools: Tool[] = [];
-    if (!this.#client.getServerCapabilities()?.tools) return tools;
-    let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const request = { method: 'tools/list' as const, params: cursor === undefined ? {} : { cursor } };
-      // Not Client.listTools: it compiles a validator for each tool's output, which the model does not need.
-      const result = await this.#client.request(request, ListToolsResultSchema, { signal });
-      tools.push(...result.tools);
-      cursor = result.nextCursor;
-      if (cursor === undefined) break;
-    }
-    return tools;
+  listTools(signal: AbortSignal): Promise<Tool[]> {
+    return listTools(this.#client, signal);
   }
 
   /** `ms`: longest time without progress. */
@@ -93,8 +85,8 @@ export class Connection {
 
 type HttpTransport = Transport & { finishAuth: (code: string) => Promise<void> };
 
-/** Connects, and once more after the person has signed in. */
-async function connectSignedIn(make: () => HttpTransport, options: ConnectionOptions): Promise<Client> {
+/** Connects, and once more after the person has signed in: servers ask for that at once, or when their tools are listed. */
+async function connectSignedIn(make: () => HttpTransport, options: ConnectionOptions): Promise<Connection> {
   const { signIn, signal } = options;
   const transport = make();
   try {
@@ -109,19 +101,35 @@ async function connectSignedIn(make: () => HttpTransport, options: ConnectionOpt
 async function connect(
   transport: Transport,
   { version, signal, onClose, onToolsChanged }: ConnectionOptions,
-): Promise<Client> {
+): Promise<Connection> {
   const client = new Client(
     { name: 'kvasir', title: 'Kvasir', version },
     { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } },
   );
   try {
     await unlessAborted(client.connect(transport), signal); // a client may not cancel this request
+    const tools = await unlessAborted(listTools(client, signal), signal);
+    client.onclose = onClose;
+    return new Connection(client, tools);
   } catch (error) {
     await client.close().catch(() => undefined);
     throw error;
   }
-  client.onclose = onClose;
-  return client;
+}
+
+async function listTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
+  const tools: Tool[] = [];
+  if (!client.getServerCapabilities()?.tools) return tools;
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const request = { method: 'tools/list' as const, params: cursor === undefined ? {} : { cursor } };
+    // Not Client.listTools: it compiles a validator for each tool's output, which the model does not need.
+    const result = await client.request(request, ListToolsResultSchema, { signal });
+    tools.push(...result.tools);
+    cursor = result.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return tools;
 }
 
 function programTransport(config: CommandConfig, { onStderr }: ConnectionOptions): Transport {

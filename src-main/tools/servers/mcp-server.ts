@@ -131,16 +131,17 @@ export class McpServer {
     try {
       signIn = await this.#signInFor(byPerson);
       const { Connection: Sdk } = await import('./connection.ts');
-      const connection: Connection = await Sdk.open(config, {
+      let connection: Connection | undefined;
+      connection = await Sdk.open(config, {
         version,
         signal,
         signIn,
         onClose: () => this.#connectionClosed(connection),
-        onToolsChanged: () => void this.#listAgain(connection),
+        onToolsChanged: () => void this.#listAgain(),
         onStderr: (text) => (this.#stderr = (this.#stderr + text).slice(-MOST_STDERR)),
       });
       this.#connection = connection;
-      this.#tools = await unlessAborted(connection.tools(signal), signal);
+      this.#tools = connection.tools;
       this.#set('ready');
     } catch (error) {
       await this.#disconnect();
@@ -208,16 +209,17 @@ export class McpServer {
     return failure.message;
   }
 
-  #connectionClosed(connection: Connection): void {
-    if (this.#connection !== connection) return;
+  #connectionClosed(connection: Connection | undefined): void {
+    if (!connection || this.#connection !== connection) return;
     this.#connection = undefined;
     if (!this.#starting) this.#set('failed', exitError(this.#context));
   }
 
-  async #listAgain(connection: Connection): Promise<void> {
-    if (this.#connection !== connection) return;
+  async #listAgain(): Promise<void> {
+    const connection = this.#connection;
+    if (!connection) return;
     try {
-      const tools = await connection.tools(AbortSignal.timeout(this.#options.limits.startMs));
+      const tools = await connection.listTools(AbortSignal.timeout(this.#options.limits.startMs));
       if (this.#connection !== connection) return;
       this.#tools = tools;
       this.#options.onChange();

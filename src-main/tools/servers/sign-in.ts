@@ -64,7 +64,9 @@ export class SignIn implements OAuthClientProvider {
     return this.#change((grant) => ({ ...grant, tokens }));
   }
 
-  redirectToAuthorization(_page: URL): void {
+  async redirectToAuthorization(page: URL): Promise<void> {
+    const scope = page.searchParams.get('scope');
+    if (scope !== null) await this.#change((grant) => ({ ...grant, scope }));
     throw signInError(this.#options.server);
   }
 
@@ -77,7 +79,8 @@ export class SignIn implements OAuthClientProvider {
   }
 
   invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
-    return this.#change(({ client, tokens }) => ({
+    return this.#change(({ client, tokens, ...grant }) => ({
+      ...grant,
       ...(client && scope !== 'all' && scope !== 'client' && { client }),
       ...(tokens && scope !== 'all' && scope !== 'tokens' && { tokens }),
     }));
@@ -100,12 +103,14 @@ export class BrowserSignIn extends SignIn {
   readonly #listener: Server;
   readonly #state = randomUUID();
   readonly #code = Promise.withResolvers<string>();
+  readonly #scope: string;
   readonly #onPage: (page: URL) => void;
 
-  private constructor(options: SignInOptions, listener: Server, onPage: (page: URL) => void) {
+  private constructor(options: SignInOptions, listener: Server, scope: string, onPage: (page: URL) => void) {
     super(options);
     this.redirectUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
     this.#listener = listener;
+    this.#scope = scope;
     this.#onPage = onPage;
     this.#code.promise.catch(() => undefined); // whoever waits for it sees it
     listener.on('request', (request, response) => {
@@ -122,10 +127,11 @@ export class BrowserSignIn extends SignIn {
 
   /** Forgets the earlier grant. `onPage` is called with the page to open. */
   static async begin(options: SignInOptions, onPage: (page: URL) => void): Promise<BrowserSignIn> {
+    const { scope = '' } = await options.signIns.get(options.server, options.url);
     await options.signIns.forget(options.server);
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
-    return new BrowserSignIn(options, listener, onPage);
+    return new BrowserSignIn(options, listener, scope, onPage);
   }
 
   /** What the page returned to prove the sign-in. MCP_SIGN_IN: the person or the server refused. */
@@ -137,10 +143,13 @@ export class BrowserSignIn extends SignIn {
     return this.#state;
   }
 
-  override redirectToAuthorization(page: URL): void {
+  override redirectToAuthorization(page: URL): Promise<void> {
     if (!this.#listener.listening) return super.redirectToAuthorization(page);
     if (!/^https?:$/.test(page.protocol)) throw new Error(`${page.protocol} is no address of a sign-in page`);
+    const scopes = `${page.searchParams.get('scope') ?? ''} ${this.#scope}`.split(' ').filter(Boolean);
+    if (this.#scope !== '') page.searchParams.set('scope', [...new Set(scopes)].join(' '));
     this.#onPage(page);
+    return Promise.resolve();
   }
 
   /** From now on, the grant alone has to do. */

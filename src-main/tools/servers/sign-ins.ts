@@ -16,6 +16,8 @@ type File = z.infer<typeof FileSchema>;
 export interface Grant {
   client?: OAuthClientInformationMixed;
   tokens?: OAuthTokens;
+  /** The rights that it asked for last, when the tokens did not do: the next sign-in asks for them, too. */
+  scope?: string;
 }
 
 /** Sign-ins to MCP servers: each is used with the address that it was made for. */

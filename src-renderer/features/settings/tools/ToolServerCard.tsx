@@ -9,7 +9,7 @@ import { FailureAlert } from '../../../ui/FailureAlert.tsx';
 import { notifyFailure } from '../../../ui/notify.tsx';
 import { ServerTools } from './ServerTools.tsx';
 
-const COLORS = { off: 'gray', starting: 'blue', ready: 'green', failed: 'red' };
+const COLORS = { off: 'gray', starting: 'blue', ready: 'kvasir', failed: 'red' };
 
 /** An MCP server: its state, where it is, and its tools. */
 export function ToolServerCard({ server }: { server: ToolServer }) {
