@@ -106,8 +106,8 @@ export class McpServer {
 
   async close(): Promise<void> {
     this.#closed.abort();
-    await this.#disconnect();
     await this.#starting?.catch(() => undefined);
+    await this.#disconnect();
   }
 
   get #context(): ServerContext {
