@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   /** Kvasir's. */
   version: string;
   signal: AbortSignal;
-  onClose: () => void;
+  onClose: (connection: Connection) => void;
   onToolsChanged: () => void;
   /** The program wrote to stderr. */
   onStderr: (text: string) => void;
@@ -109,8 +109,9 @@ async function connect(
   try {
     await unlessAborted(client.connect(transport), signal); // a client may not cancel this request
     const tools = await unlessAborted(listTools(client, signal), signal);
-    client.onclose = onClose;
-    return new Connection(client, tools);
+    const connection = new Connection(client, tools);
+    client.onclose = () => onClose(connection);
+    return connection;
   } catch (error) {
     await client.close().catch(() => undefined);
     throw error;

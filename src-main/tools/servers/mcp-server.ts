@@ -131,12 +131,11 @@ export class McpServer {
     try {
       signIn = await this.#signInFor(byPerson);
       const { Connection: Sdk } = await import('./connection.ts');
-      let connection: Connection | undefined;
-      connection = await Sdk.open(config, {
+      const connection: Connection = await Sdk.open(config, {
         version,
         signal,
         signIn,
-        onClose: () => this.#connectionClosed(connection),
+        onClose: (closed) => this.#connectionClosed(closed),
         onToolsChanged: () => void this.#listAgain(),
         onStderr: (text) => (this.#stderr = (this.#stderr + text).slice(-MOST_STDERR)),
       });
@@ -209,8 +208,8 @@ export class McpServer {
     return failure.message;
   }
 
-  #connectionClosed(connection: Connection | undefined): void {
-    if (!connection || this.#connection !== connection) return;
+  #connectionClosed(connection: Connection): void {
+    if (this.#connection !== connection) return;
     this.#connection = undefined;
     if (!this.#starting) this.#set('failed', exitError(this.#context));
   }
