@@ -45,6 +45,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
       'calibration.',
       'analysis.plan',
       'chat.estimate',
+      'chat.takesTools',
     ],
   ],
   'models.download': ['models.downloads'],
