@@ -11,6 +11,7 @@ import {
 } from '@tabler/icons-react';
 import { useState, type ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useSearch } from 'wouter';
 import type { Settings } from '../../../src-shared/settings.ts';
 import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
@@ -39,7 +40,8 @@ const SECTIONS = [
 export default function SettingsScreen() {
   const { t } = useTranslation(['settings', 'common']);
   const { data: settings, error, refetch } = useCall('settings.get');
-  const [shown, setShown] = useState<(typeof SECTIONS)[number]['name']>('appearance');
+  const asked = new URLSearchParams(useSearch()).get('section');
+  const [shown, setShown] = useState(SECTIONS.find(({ name }) => name === asked)?.name ?? 'appearance');
   const Section = SECTIONS.find(({ name }) => name === shown)?.section ?? AppearanceSection;
   return (
     <Page title={t('title')} subtitle={t('subtitle')} scroll={false}>
