@@ -1,6 +1,7 @@
-/** MCP's official conformance suite with the real server: what its capabilities cover. */
+/** MCP's official conformance suite with the real server and client: what their capabilities cover. */
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ASKS_CLIENT, conformance } from '../src-main/testing/mcp-conformance.ts';
+import { ASKS_CLIENT, clientConformance, conformance } from '../src-main/testing/mcp-conformance.ts';
 import { removeDir, startCli, tempDir, waitForOutput } from './cli-support.ts';
 
 /** Scenarios for tools, resources and capabilities that only the suite's reference server has. */
@@ -36,3 +37,10 @@ test('the server conforms to the protocol in what it offers', async () => {
   running.child.kill('SIGINT');
   expect((await running.finished).code).toBe(0);
 }, 60_000);
+
+test('the client conforms to the protocol, with the sign-ins that it offers', async () => {
+  const client = join(import.meta.dirname, 'support', 'mcp-conformance-child.ts');
+  const report = await clientConformance(`"${process.execPath}" "${client}"`);
+  for (const scenario of ['initialize', 'tools_call', 'sse-retry', 'auth/metadata-default'])
+    expect(report).toMatch(new RegExp(`✓ ${scenario}: \\d+ passed, 0 failed`));
+}, 120_000);

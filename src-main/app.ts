@@ -6,6 +6,7 @@ import { openAnswers } from './composition/answers.ts';
 import { openBase, type AppOptions, type Base } from './composition/base.ts';
 import { openDocuments, openTables } from './composition/documents.ts';
 import { openDevicesAndModels } from './composition/models.ts';
+import { openMcpServers } from './composition/tools.ts';
 import { damagedFailure, RECUT, SCHEMAS } from './databases.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { isAborted } from './platform/abort.ts';
@@ -65,7 +66,8 @@ function openServices(base: Base, own: Disposables) {
   if (catalogue.isRecut) base.onFound(RECUT);
   const models = openDevicesAndModels(base, own);
   const tables = openTables(base, catalogue, own);
-  const answers = openAnswers(base, catalogue, models, tables, own);
+  const mcpServers = openMcpServers(base, own);
+  const answers = openAnswers(base, catalogue, models, tables, mcpServers, own);
   const documents = openDocuments(base, catalogue, models, answers, own);
   const { core, paths, engine, store } = base;
   const chosenModels = new ChosenModels({
@@ -78,7 +80,7 @@ function openServices(base: Base, own: Disposables) {
   /** All that are open; the app closes what their clients have not. */
   const profiles = new Set<Profile>();
   own.add({ close: () => Promise.all([...profiles].map((profile) => profile.close())) });
-  return { ...models, ...answers, ...documents, tables, catalogue, chosenModels, profiles };
+  return { ...models, ...answers, ...documents, mcpServers, tables, catalogue, chosenModels, profiles };
 }
 
 /** Space for the databases' logs. */

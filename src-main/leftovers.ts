@@ -37,7 +37,7 @@ function leftovers(isDownload: (file: string) => boolean): Leftover[] {
     { in: '.', name: new RegExp(`^(${READY_FOLDER}|${APPLYING_FOLDER})$`), when: WITHOUT_MANIFEST },
     {
       in: '.',
-      name: /^(settings|calibrations|costs|devices|window|hub-token|sharing-secrets|server-keys)\.json(\.\d+)?\.tmp$/,
+      name: /^(settings|calibrations|costs|devices|window|hub-token|sharing-secrets|server-keys|mcp|mcp-permissions|mcp-sign-ins)\.json(\.\d+)?\.tmp$/,
     },
     { in: '.', name: REPLACED, when: isOldReplaced },
     { in: '.', name: /^profile-\d+\.tmp$/ },

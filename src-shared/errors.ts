@@ -48,6 +48,14 @@ export const ERROR_CODES = [
   'REMOTE_SLOW', // timeout: it sent nothing for too long
   'REMOTE_CUT', // the connection ended in the middle of an answer
   'REMOTE_PROTOCOL', // its response does not match OpenAI's API
+  // MCP servers whose tools conversations use
+  'MCP_CONFIG', // mcp.json, or a text in its form, cannot be read
+  'MCP_COMMAND', // the server's program cannot be started
+  'MCP_EXITED', // the server's program ended
+  'MCP_UNREACHABLE', // there is no connection to its address
+  'MCP_SIGN_IN', // it refuses the request without a key or a sign-in
+  'MCP_SLOW', // timeout
+  'MCP_PROTOCOL', // it does not respond as MCP requires
   // web pages
   'PAGE_PRIVATE', // the address leads to this computer or a private network
   'PAGE_UNREACHABLE', // the server could not be reached, took too long or answered with an error

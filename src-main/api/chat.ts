@@ -29,6 +29,7 @@ export function chatHandlers({ chat, prefetcher }: Pick<App, 'chat' | 'prefetche
     'chat.edit': ({ conversationId, questionId, text }) => chat.edit(conversationId, questionId, text),
     'chat.selectLeaf': ({ id, leafId }) => chat.selectLeaf(id, leafId),
     'chat.decideCall': ({ answerId, callId, decision }) => chat.decideCall(answerId, callId, decision),
+    'chat.takesTools': () => chat.takesTools(),
     'chat.stop': ({ id }) => chat.stop(id),
     'chat.export': ({ id, format, thinking }) => chat.export(id, format, { thinking }),
     'chat.report': ({ answerId }) => chat.report(answerId),

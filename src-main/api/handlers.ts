@@ -13,6 +13,7 @@ import { modelHandlers, modelInUse } from './models.ts';
 import { searchHandlers } from './search.ts';
 import { settingsHandlers } from './settings.ts';
 import { sharingHandlers } from './sharing.ts';
+import { toolHandlers } from './tools.ts';
 import { watchingHandlers } from './watching.ts';
 
 /** The handlers for a window's calls: `app`'s services, and `host` for whatever depends on the host. */
@@ -29,6 +30,7 @@ export function createHandlers(app: App, host: HostServices): Handlers {
     ...calibrationHandlers(app),
     ...analysisHandlers(app),
     ...sharingHandlers(app),
+    ...toolHandlers(app),
     ...watchingHandlers(app),
   };
 }

@@ -22,6 +22,8 @@ import type { QuarantinedDatabase } from '../platform/database.ts';
 import { idText, notFound, rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnswerMaker } from '../answering/answer.ts';
+import { backendOf } from '../answering/backends/backend-of.ts';
+import { toolFormatOf } from '../answering/tools/formats.ts';
 import { Answerer } from './answerer.ts';
 import { AnswerRuns, type RegenerateOptions, type ChatModels, type LocalChatModels } from './answer-runs.ts';
 import { CompareService } from './compare-service.ts';
@@ -304,6 +306,13 @@ export class ChatService {
     const message = this.#store.messages.require(rowId(leafId, 'message'), conversation.id);
     this.#store.setLeaf(conversation.id, this.#store.messages.newestLeaf(message.id));
     this.#changed(id);
+  }
+
+  /** Whether the model in use can call tools; null: there is none, or its server knows. */
+  takesTools(): boolean | null {
+    const model = this.#options.models.active?.model;
+    if (!model || !backendOf(model).takesGrammar) return null;
+    return toolFormatOf(model.info.chatTemplate) !== undefined;
   }
 
   /** NOT_FOUND unless the call waits for a decision. */

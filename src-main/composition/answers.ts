@@ -29,6 +29,7 @@ import { onBattery } from '../platform/power.ts';
 import { activeChunkSets } from '../retrieval/active-sets.ts';
 import { SearchService } from '../retrieval/search-service.ts';
 import { ownTools } from '../tools/own/own-tools.ts';
+import type { McpServers } from '../tools/servers/mcp-servers.ts';
 import type { Base } from './base.ts';
 import type { Models } from './models.ts';
 
@@ -40,6 +41,7 @@ export function openAnswers(
   catalogue: Catalogue,
   { loader, localModels, models }: Models,
   tables: TableService,
+  mcpServers: McpServers,
   own: Disposables,
 ) {
   const { paths, host, core, store, onSetAside } = base;
@@ -74,6 +76,7 @@ export function openAnswers(
   own.add({ close: () => prefixes.stop() });
   const passages = libraryPassages(catalogue, loader);
   const libraries = () => catalogue.libraries.list().map(({ id, name }) => ({ id: String(id), name }));
+  const kvasirTools = ownTools({ catalogue, retrieval: search, passages, tables });
   const chat = own.add(
     new ChatService({
       ...core,
@@ -83,7 +86,7 @@ export function openAnswers(
       retrieval: search,
       passages,
       tables,
-      toolSources: [ownTools({ catalogue, retrieval: search, passages, tables })],
+      toolSources: [kvasirTools, mcpServers],
       planner,
       prefixes,
       suggestions: () => {
@@ -165,6 +168,6 @@ export function openAnswers(
   );
   return {
     ...{ search, calibration, calibrationFile, watched, unmeasured, planner, prefixes },
-    ...{ chat, analysis, watching, completions, vectors, prefetcher, warmStart, firstUse },
+    ...{ chat, kvasirTools, analysis, watching, completions, vectors, prefetcher, warmStart, firstUse },
   };
 }

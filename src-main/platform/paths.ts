@@ -38,6 +38,12 @@ export interface Paths {
   sharingSecrets: string;
   /** Keys for model servers. */
   serverKeys: string;
+  /** MCP servers whose tools conversations can use. */
+  mcpServers: string;
+  /** Which of their tools run without asking. */
+  mcpPermissions: string;
+  /** Sign-ins to them. */
+  mcpSignIns: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -82,6 +88,9 @@ export function resolvePaths(dataDir: string = defaultDataDir()): Paths {
     hubToken: join(data, 'hub-token.json'),
     sharingSecrets: join(data, 'sharing-secrets.json'),
     serverKeys: join(data, 'server-keys.json'),
+    mcpServers: join(data, 'mcp.json'),
+    mcpPermissions: join(data, 'mcp-permissions.json'),
+    mcpSignIns: join(data, 'mcp-sign-ins.json'),
   };
 }
 

@@ -6,7 +6,7 @@ const STRANGERS = 0o077;
 
 /** Names that Kvasir creates in its data folder; everything else belongs to somebody else. */
 const OURS =
-  /^(libraries|backups|models|cache|restore-.+|replaced-.+|.+\.sqlite.*|kvasir\.log.*|host\.sock|(host|settings|costs|calibrations|window|hub-token|sharing-secrets|server-keys)\.json.*)$/;
+  /^(libraries|backups|models|cache|restore-.+|replaced-.+|.+\.sqlite.*|kvasir\.log.*|host\.sock|(host|settings|costs|calibrations|window|hub-token|sharing-secrets|server-keys|mcp|mcp-permissions|mcp-sign-ins)\.json.*)$/;
 
 /**
  * Makes a data folder private: files that this process creates from now on are readable by its user only, and files

@@ -45,6 +45,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
       'calibration.',
       'analysis.plan',
       'chat.estimate',
+      'chat.takesTools',
     ],
   ],
   'models.download': ['models.downloads'],
@@ -61,6 +62,7 @@ const STALE: Partial<Record<EventTopic, readonly string[]>> = {
     'chat.estimate',
   ],
   'calibration.changed': ['calibration.'],
+  'tools.changed': ['tools.'],
   'watching.changed': ['watching.'],
   'backups.changed': ['app.backups', 'app.info'],
 };

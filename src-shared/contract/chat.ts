@@ -299,6 +299,8 @@ export const chatContract = {
     z.object({ answerId: IdSchema, callId: z.string(), decision: CallDecisionSchema }),
     NothingSchema,
   ),
+  /** Whether the model in use can call tools; null: there is none, or its server knows. */
+  'chat.takesTools': procedure(NothingSchema, z.boolean().nullable()),
   /** The text generated so far is kept. */
   'chat.stop': procedure(ById, NothingSchema),
   'chat.export': procedure(

@@ -14,6 +14,7 @@ import { projectsContract } from './projects.ts';
 import { searchContract } from './search.ts';
 import { settingsContract } from './settings.ts';
 import { sharingContract } from './sharing.ts';
+import { toolsContract } from './tools.ts';
 import { watchingContract } from './watching.ts';
 
 /**
@@ -34,6 +35,7 @@ export const contract = {
   ...sharingContract,
   ...calibrationContract,
   ...analysisContract,
+  ...toolsContract,
   ...watchingContract,
   ...commandContract,
 };

@@ -67,6 +67,8 @@ export const events = {
   /** State or statistics of the shared cache. At most once a second. */
   'sharing.changed': z.object({}),
   'settings.changed': SettingsSchema,
+  /** MCP servers: their list, a state, or tools. */
+  'tools.changed': z.object({}),
   /** Prompts × strategies measured, and in total. */
   'calibration.progress': z.object({ done: z.int(), total: z.int() }),
   'calibration.changed': z.object({}),

@@ -44,7 +44,7 @@ const DIALOGS = [
   },
 ] as const;
 
-const SETTINGS = ['appearance', 'answers', 'documents', 'engine', 'sharing', 'data', 'about'];
+const SETTINGS = ['appearance', 'answers', 'documents', 'tools', 'engine', 'sharing', 'data', 'about'];
 
 /** Every screen and view with the state after first use: the sample library, and one answer with its report. */
 export const PLACES: readonly Place[] = [

@@ -2,7 +2,7 @@ import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { useTranslation } from 'react-i18next';
 import type { Conversation, Message } from '../../../src-shared/contract/chat.ts';
-import type { OutputOf } from '../../../src-shared/contract/contract.ts';
+import type { InputOf, OutputOf } from '../../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { useClient } from '../../client/context.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -92,6 +92,11 @@ export function useAsk(conversationId: string | undefined, onSent?: () => void) 
         (id) => client.call('chat.edit', { conversationId: id, questionId: question.id, text }),
         text,
       ),
+    decide: async (of: InputOf<'chat.decideCall'>): Promise<void> => {
+      await client
+        .call('chat.decideCall', of)
+        .catch((error: unknown) => notifyFailure(error, t('error.title')));
+    },
     stop: () => {
       if (conversationId === undefined) return;
       client

@@ -7,9 +7,11 @@ import {
   IconPalette,
   IconServerCog,
   IconShare,
+  IconTools,
 } from '@tabler/icons-react';
 import { useState, type ComponentType } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useSearch } from 'wouter';
 import type { Settings } from '../../../src-shared/settings.ts';
 import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
@@ -21,12 +23,14 @@ import { DataSection } from './DataSection.tsx';
 import { DocumentsSection } from './DocumentsSection.tsx';
 import { EngineSection } from './EngineSection.tsx';
 import { SharingSection } from './sharing/SharingSection.tsx';
+import { ToolsSection } from './tools/ToolsSection.tsx';
 import classes from './SettingsScreen.module.css';
 
 const SECTIONS = [
   { name: 'appearance', icon: IconPalette, section: AppearanceSection },
   { name: 'answers', icon: IconMessageCircle, section: AnswersSection },
   { name: 'documents', icon: IconFileText, section: DocumentsSection },
+  { name: 'tools', icon: IconTools, section: ToolsSection },
   { name: 'engine', icon: IconServerCog, section: EngineSection },
   { name: 'sharing', icon: IconShare, section: SharingSection },
   { name: 'data', icon: IconDatabase, section: DataSection },
@@ -36,7 +40,8 @@ const SECTIONS = [
 export default function SettingsScreen() {
   const { t } = useTranslation(['settings', 'common']);
   const { data: settings, error, refetch } = useCall('settings.get');
-  const [shown, setShown] = useState<(typeof SECTIONS)[number]['name']>('appearance');
+  const asked = new URLSearchParams(useSearch()).get('section');
+  const [shown, setShown] = useState(SECTIONS.find(({ name }) => name === asked)?.name ?? 'appearance');
   const Section = SECTIONS.find(({ name }) => name === shown)?.section ?? AppearanceSection;
   return (
     <Page title={t('title')} subtitle={t('subtitle')} scroll={false}>

@@ -8,6 +8,7 @@ export { found } from './found.ts';
 export { fusion } from './fusion.ts';
 export { hub } from './hub.ts';
 export { library } from './library.ts';
+export { mcp } from './mcp.ts';
 export { models } from './models.ts';
 export { search } from './search.ts';
 export { servers } from './servers.ts';

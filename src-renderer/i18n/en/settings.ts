@@ -6,6 +6,7 @@ export const settings = {
     appearance: 'Appearance',
     answers: 'Answers',
     documents: 'Documents',
+    tools: 'Tools',
     engine: 'Engine',
     sharing: 'Shared cache',
     data: 'Data',

@@ -131,6 +131,28 @@ export const failures: Partial<Record<ErrorCode, Words>> = {
     message: '服务器的回应不符合 OpenAI 接口。',
     advice: '请检查地址：通常以 /v1 结尾，前面不能有登录页面。',
   },
+  MCP_CONFIG: { message: 'MCP 服务器的配置无法读取。', advice: '请更正它；格式见 docs/mcp-servers.md。' },
+  MCP_COMMAND: {
+    message: '无法启动该服务器的程序：找不到它，或它不可执行。',
+    advice: '请安装该程序，或给出完整路径；其工作目录也必须存在。',
+  },
+  MCP_EXITED: {
+    message: '该服务器的程序已退出。',
+    advice: '请在终端中运行其命令以查看原因。下次使用时会重新启动它。',
+  },
+  MCP_UNREACHABLE: { message: '无法连接该服务器。', advice: '请检查其地址，以及它是否在运行。' },
+  MCP_SIGN_IN: {
+    message: '该服务器拒绝了请求：需要密钥或登录。',
+    advice: '请在“设置 → 工具”中登录，或以请求头提供密钥。',
+  },
+  MCP_SLOW: {
+    message: '该服务器未在规定时间内启动。',
+    advice: '请重试：有些程序在首次启动时会下载软件包。',
+  },
+  MCP_PROTOCOL: {
+    message: '该服务器的响应不符合 MCP 的要求。',
+    advice: '请确认它是 MCP 服务器，并更新它。',
+  },
   PAGE_PRIVATE: {
     message: '该地址位于本机或专用网络；Kvasir 只从互联网获取网页。',
     advice: '请在浏览器中保存该网页，然后添加文件。',

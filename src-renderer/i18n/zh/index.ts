@@ -9,6 +9,7 @@ import { fusion } from './fusion.ts';
 import { hub } from './hub.ts';
 import { library } from './library.ts';
 import { cache } from './cache.ts';
+import { mcp } from './mcp.ts';
 import { models } from './models.ts';
 import { servers } from './servers.ts';
 import { settings } from './settings.ts';
@@ -28,6 +29,7 @@ export const zh: Words<typeof en> = {
   search,
   library,
   cache,
+  mcp,
   models,
   servers,
   settings,

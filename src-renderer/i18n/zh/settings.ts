@@ -8,6 +8,7 @@ export const settings: Words<typeof en.settings> = {
     appearance: '外观',
     answers: '回答',
     documents: '文档',
+    tools: '工具',
     engine: '引擎',
     sharing: '共享缓存',
     data: '数据',

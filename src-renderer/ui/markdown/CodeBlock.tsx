@@ -10,15 +10,15 @@ import classes from './Markdown.module.css';
 /** Longer code is not highlighted. */
 const MAX_HIGHLIGHTED = 30_000;
 
-/** A code block with its language, highlighting once available, and a copy button. */
-export function CodeBlock({ code, language }: { code: string; language: string }) {
+/** A code block with its language or another label, highlighting once available, and a copy button. */
+export function CodeBlock({ code, language, label }: { code: string; language: string; label?: string }) {
   const { t } = useTranslation(['chat', 'common']);
   const name = language.trim().split(/\s/)[0] ?? '';
   const lines = useHighlighted(code, name);
   return (
     <div className={classes.code}>
       <div className={classes.codeHead}>
-        <span>{name}</span>
+        <span>{label ?? name}</span>
         <CopyButton value={code}>
           {({ copied, copy }) => (
             <Tooltip label={copied ? t('common:action.copied') : t('common:action.copy')}>

@@ -2,7 +2,7 @@ import { Group, Loader, Progress, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Message } from '../../../../src-shared/contract/chat.ts';
-import { useEvent } from '../../../client/context.tsx';
+import { useCall, useEvent } from '../../../client/context.tsx';
 import { useFormat } from '../../../ui/useFormat.ts';
 import { useActiveServer } from '../../../ui/server/useActiveServer.ts';
 import type { LiveAnswer } from '../live/live-answers.ts';
@@ -13,29 +13,44 @@ export function AnswerPhase({ message, live }: { message: Message; live: LiveAns
   const { t } = useTranslation(['chat', 'servers']);
   const server = useActiveServer()?.server;
   const modelFraction = useModelLoading();
+  const { data: tools } = useCall('tools.list');
+  const starting = tools?.servers.find(({ state }) => state === 'starting');
   if (message.state === 'prefilling' && live?.progress && live.progress.total > 0)
     return <Prefill {...live.progress} />;
-  const found = live?.citations?.length ?? message.citations.length;
+  const words = (): string => {
+    const found = live?.citations?.length ?? message.citations.length;
+    if (modelFraction !== undefined) return t('phase.loadingModel');
+    if (message.state === 'waiting')
+      return starting ? t('phase.startingTools', { name: starting.name }) : t('phase.queued');
+    if (found === 0) return t('phase.searching');
+    if (server) return t('servers:waiting', { count: found, host: server.host });
+    return t('phase.found', { count: found });
+  };
   return (
     <Stack gap={6} className={classes.phase} role="status">
       <Group gap="xs">
         <Loader size={14} aria-hidden />
         <Text size="sm" c="dimmed">
-          {modelFraction !== undefined
-            ? t('phase.loadingModel')
-            : message.state === 'waiting'
-              ? t('phase.queued')
-              : found > 0
-                ? server
-                  ? t('servers:waiting', { count: found, host: server.host })
-                  : t('phase.found', { count: found })
-                : t('phase.searching')}
+          {words()}
         </Text>
       </Group>
       {modelFraction !== undefined && (
         <Progress value={modelFraction * 100} size="sm" aria-label={t('phase.loadingModel')} />
       )}
     </Stack>
+  );
+}
+
+/** Between the result of a tool and the next word. */
+export function ReadingResult() {
+  const { t } = useTranslation('chat');
+  return (
+    <Group gap="xs" className={classes.phase} role="status">
+      <Loader size={14} aria-hidden />
+      <Text size="sm" c="dimmed">
+        {t('phase.readingResult')}
+      </Text>
+    </Group>
   );
 }
 

@@ -11,6 +11,7 @@ import { QueuedQuestion } from './QueuedQuestion.tsx';
 import { withDocuments, without, withLibrary } from './scope.ts';
 import { ScopeChips } from './ScopeChips.tsx';
 import { SendButtons } from './SendButtons.tsx';
+import { ToolsButton } from './ToolsButton.tsx';
 import type { AttachActions } from './useAttach.ts';
 import { useDraftAhead } from './useDraftAhead.ts';
 import { useMentions, type Mentionable } from './useMentions.ts';
@@ -122,6 +123,7 @@ export function Composer(props: ComposerProps) {
         <div className={classes.foot}>
           <AttachButton attach={attach} />
           <OptionsButton options={options} onChange={(next) => onOptions(() => next)} />
+          <ToolsButton options={options} onChange={(next) => onOptions(() => next)} />
           <span className={classes.hint}>{t(hintOf(scope.nothing, question))}</span>
           <SendButtons question={question} busy={busy} onStop={onStop} />
         </div>

@@ -22,7 +22,11 @@ export function OptionsForm({ title, options, onChange }: FormProps & { title: s
     <Stack gap="md">
       <Group justify="space-between">
         <Text fw={600}>{title}</Text>
-        <Button size="compact-xs" variant="subtle" onClick={() => onChange(NO_OPTIONS)}>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          onClick={() => onChange({ ...NO_OPTIONS, tools: options.tools })}
+        >
           {t('options.reset')}
         </Button>
       </Group>

@@ -1,7 +1,15 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../../src-shared/contract/chat.ts';
+import type { ToolCall } from '../../../../src-shared/contract/tool-calls.ts';
 import { citeMark } from '../../../ui/markdown/tokens.ts';
-import { current, withEvents, withMessages, type AnswerEvent, type LiveAnswers } from './live-answers.ts';
+import {
+  current,
+  isAsking,
+  withEvents,
+  withMessages,
+  type AnswerEvent,
+  type LiveAnswers,
+} from './live-answers.ts';
 
 const OF = { conversationId: 'c', answerId: 'a' };
 const text = (offset: number, piece: string): AnswerEvent => ({
@@ -86,6 +94,43 @@ test("a sentence's mark comes into the blocks at its end, once, and not into fin
   answers = withEvents(answers, [sentence(10, 15)]);
   expect(answers.get('a')?.sentences).toHaveLength(3);
   expect(shown(answers)).toBe(`One.${citeMark(0)} Two.${citeMark(1)} Three\n\nFour\nand five`);
+});
+
+describe('calls of tools', () => {
+  const call = (id: string, offset: number, state: ToolCall['state']): ToolCall => {
+    const fields = { name: 'date', title: 'Date', server: null, arguments: '{}', result: null, ms: null };
+    return { id, offset, state, ...fields };
+  };
+  const told = (of: ToolCall): AnswerEvent => ({ topic: 'chat.call', payload: { ...OF, call: of } });
+
+  test('begin new blocks at their place; sentences before it get no mark in them', () => {
+    let answers = withEvents(NONE, [text(0, '- One'), told(call('x', 5, 'running'))]);
+    expect(answers.get('a')).toMatchObject({ text: '- One', from: 5, split: { tail: '' } });
+    const sentence = { start: 0, end: 5, sources: [] };
+    answers = withEvents(answers, [text(5, 'Two'), { topic: 'chat.sentence', payload: { ...OF, sentence } }]);
+    expect(answers.get('a')?.split).toMatchObject({ tail: 'Two', open: [{ type: 'paragraph' }] });
+    expect(answers.get('a')?.sentences).toEqual([sentence]);
+  });
+
+  test('are each shown in their latest state, whichever way it came', () => {
+    const states = (answers: LiveAnswers, stored: ToolCall[]) =>
+      current(message({ state: 'streaming', calls: stored }), answers.get('a')).calls.map(
+        ({ state }) => state,
+      );
+    let answers = withEvents(NONE, [told(call('x', 0, 'asking'))]);
+    expect(states(answers, [])).toEqual(['asking']);
+    answers = withMessages(answers, 'c', [message({ state: 'streaming', calls: [call('x', 0, 'running')] })]);
+    expect(states(answers, [])).toEqual(['running']);
+    answers = withEvents(answers, [told(call('x', 0, 'asking')), told(call('y', 0, 'asking'))]);
+    expect(states(answers, [call('x', 0, 'done')])).toEqual(['done', 'asking']);
+    const [answer] = answers.values();
+    expect(answer && isAsking(answer)).toBe(true);
+  });
+
+  test('are taken from the core after a reload, with the text behind them in blocks', () => {
+    const stored = message({ state: 'streaming', text: 'One.Two', calls: [call('x', 4, 'done')] });
+    expect(withMessages(NONE, 'c', [stored]).get('a')).toMatchObject({ from: 4, split: { tail: 'Two' } });
+  });
 });
 
 test('the shown message goes through its phases', () => {

@@ -7,6 +7,7 @@ import type {
 } from '../../../../src-shared/contract/chat.ts';
 import type { Failure } from '../../../../src-shared/contract/common.ts';
 import type { KvasirEvent } from '../../../../src-shared/contract/events.ts';
+import type { ToolCall } from '../../../../src-shared/contract/tool-calls.ts';
 import type { Notice } from '../../../../src-shared/answer.ts';
 import { append, EMPTY_SPLIT, type BlockSplit } from '../../../ui/markdown/split.ts';
 import { citeMark } from '../../../ui/markdown/tokens.ts';
@@ -17,8 +18,12 @@ export interface LiveAnswer {
   readonly text: string;
   /** The model's thoughts before the answer; null: none so far. */
   readonly thinking: Thinking | null;
-  /** The text in blocks, for rendering. */
+  /** Where the text begins that follows the last call of a tool. */
+  readonly from: number;
+  /** The text from there in blocks, for rendering. */
   readonly split: BlockSplit;
+  /** Calls of tools, in the order of the answer. */
+  readonly calls: readonly ToolCall[];
   /** The sentences whose end has come. */
   readonly sentences: readonly CitedSentence[];
   readonly progress: { done: number; total: number; secondsLeft: number | null } | null;
@@ -40,7 +45,9 @@ export type AnswerEvent = Extract<KvasirEvent, { payload: { conversationId: stri
 const BEGINNING = {
   text: '',
   thinking: null,
+  from: 0,
   split: EMPTY_SPLIT,
+  calls: [],
   sentences: [],
   progress: null,
   citations: null,
@@ -94,7 +101,7 @@ function withEvent(
     case 'chat.notice':
       return { ...answer, notices: [...answer.notices, event.payload.notice] };
     case 'chat.call':
-      return answer;
+      return { ...answer, calls: merged(answer.calls, [event.payload.call]) };
     case 'chat.thinking':
       return withThought(answer, event.payload);
     case 'chat.done': {
@@ -115,15 +122,31 @@ function withThought(
 
 function grown(answer: LiveAnswer, more: string, ended: readonly CitedSentence[] = []): LiveAnswer {
   const text = answer.text + more;
+  const from = Math.max(0, ...answer.calls.map(({ offset }) => offset).filter((at) => at <= text.length));
   const known = answer.sentences.at(-1)?.end ?? -1;
   const added = ended.filter(({ end }) => end > known && end <= text.length);
-  if (more === '' && added.length === 0) return answer;
+  if (more === '' && added.length === 0 && from === answer.from) return answer;
   const sentences = [...answer.sentences, ...added];
-  const marks = added.map(({ end }, i) => ({
-    fromEnd: text.length - end,
-    mark: citeMark(answer.sentences.length + i),
-  }));
-  return { ...answer, text, sentences, split: append(answer.split, more, marks) };
+  const begins = from !== answer.from;
+  const marks = sentences
+    .map(({ end }, i) => ({ fromEnd: text.length - end, mark: citeMark(i) }))
+    .slice(begins ? 0 : answer.sentences.length)
+    .filter(({ fromEnd }) => fromEnd < text.length - from);
+  const split = begins ? append(EMPTY_SPLIT, text.slice(from), marks) : append(answer.split, more, marks);
+  return { ...answer, text, from, sentences, split };
+}
+
+const ORDER = ['asking', 'running', 'done', 'failed', 'refused', 'stopped'];
+
+/** Calls by id, each in its later state: events and the core's copy come in any order. */
+function merged(known: readonly ToolCall[], told: readonly ToolCall[]): readonly ToolCall[] {
+  const calls = new Map(known.map((call) => [call.id, call]));
+  const isNews = ({ id, state }: ToolCall): boolean =>
+    ORDER.indexOf(state) > ORDER.indexOf(calls.get(id)?.state ?? '');
+  const news = told.filter(isNews);
+  if (news.length === 0) return known;
+  for (const call of news) calls.set(call.id, call);
+  return [...calls.values()].toSorted((a, b) => a.offset - b.offset);
 }
 
 /** Merges the core's copies of unfinished answers, and drops live answers that it has stored in full. */
@@ -143,9 +166,10 @@ export function withMessages(
     const known = answer ?? begin(conversationId);
     const more = message.text.slice(known.text.length);
     const thinking = longer(message.thinking, known.thinking);
-    if (more !== '' || thinking !== known.thinking)
+    const calls = merged(known.calls, message.calls);
+    if (more !== '' || thinking !== known.thinking || calls !== known.calls)
       next.set(message.id, {
-        ...grown(known, more, message.stats?.sentences),
+        ...grown({ ...known, calls }, more, message.stats?.sentences),
         ...{ thinking, incomplete: false },
       });
   }
@@ -167,7 +191,7 @@ export function isUnfinished({ state }: Pick<Message, 'state'>): boolean {
 /** A message with its live state on top of the stored one. */
 export function current(message: Message, live: LiveAnswer | undefined): Message {
   if (!live || !isUnfinished(message)) return message;
-  const writes = live.text !== '' || live.thinking !== null;
+  const writes = live.text !== '' || live.thinking !== null || live.calls.length > 0;
   return {
     ...message,
     text: live.text.length > message.text.length ? live.text : message.text,
@@ -177,6 +201,12 @@ export function current(message: Message, live: LiveAnswer | undefined): Message
     stats: live.ended?.stats ?? message.stats,
     hasReport: live.ended?.hasReport ?? message.hasReport,
     citations: live.citations ? [...live.citations] : message.citations,
+    calls: [...merged(message.calls, live.calls)],
     notices: live.notices.length > message.notices.length ? [...live.notices] : message.notices,
   };
+}
+
+/** Whether a call of a tool waits for the person's permission. */
+export function isAsking({ calls }: Pick<LiveAnswer, 'calls'>): boolean {
+  return calls.some(({ state }) => state === 'asking');
 }

@@ -1,10 +1,12 @@
 import { useEffect } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
+import i18next from 'i18next';
 import { create } from 'zustand';
 import type { Conversation } from '../../../../src-shared/contract/chat.ts';
 import type { Client } from '../../../client/client.ts';
 import { useClient } from '../../../client/context.tsx';
 import {
+  isAsking,
   withEvents,
   withMessages,
   type AnswerEvent,
@@ -28,7 +30,16 @@ export function useLiveFeed(): void {
     attached.add(client);
     const stale = (id: string) => void queries.invalidateQueries({ queryKey: ['chat.get', { id }] });
     listen(client, stale);
+    useLiveStore.subscribe(titleWindow);
   }, [client, queries]);
+}
+
+/** The window's title says when an answer waits for a permission, on whatever screen. */
+function titleWindow({ answers }: { answers: LiveAnswers }): void {
+  const asks = [...answers.values()].some(isAsking);
+  document.title = [...(asks ? [i18next.t('chat:calls.state.asking')] : []), i18next.t('appName')].join(
+    ' – ',
+  );
 }
 
 function listen(client: Client, onStale: (conversationId: string) => void): void {
@@ -55,6 +66,7 @@ function listen(client: Client, onStale: (conversationId: string) => void): void
   client.on('chat.citations', (payload) => take({ topic: 'chat.citations', payload }));
   client.on('chat.notice', (payload) => take({ topic: 'chat.notice', payload }));
   client.on('chat.text', (payload) => take({ topic: 'chat.text', payload }));
+  client.on('chat.call', (payload) => take({ topic: 'chat.call', payload }));
   client.on('chat.sentence', (payload) => take({ topic: 'chat.sentence', payload }));
   client.on('chat.thinking', (payload) => take({ topic: 'chat.thinking', payload }));
   client.on('chat.done', (payload) => take({ topic: 'chat.done', payload }));
@@ -77,4 +89,11 @@ export function useLiveAnswer(answerId: string): LiveAnswer | undefined {
 /** How an answer ended, once events say so. */
 export function useEnded(answerId: string | undefined): LiveAnswer['ended'] {
   return useLiveStore(({ answers }) => answers.get(answerId ?? '')?.ended ?? null);
+}
+
+/** Whether an answer of the conversation waits for a permission. */
+export function useAsking(conversationId: string): boolean {
+  return useLiveStore(({ answers }) =>
+    [...answers.values()].some((answer) => answer.conversationId === conversationId && isAsking(answer)),
+  );
 }

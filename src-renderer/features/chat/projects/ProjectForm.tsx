@@ -6,6 +6,7 @@ import { useAction, useCall } from '../../../client/context.tsx';
 import { DialogForm } from '../../../ui/DialogForm.tsx';
 import { NO_OPTIONS } from '../chat-state.ts';
 import { OptionsForm } from '../composer/OptionsForm.tsx';
+import { ToolsForm } from '../composer/ToolsForm.tsx';
 
 const EMPTY: ProjectFields = { name: '', instructions: '', modelId: null, options: NO_OPTIONS };
 
@@ -64,6 +65,11 @@ export function ProjectForm({
       />
       <OptionsForm
         title={t('projects.options')}
+        options={fields.options}
+        onChange={(options) => setFields({ ...fields, options })}
+      />
+      <ToolsForm
+        title={t('tools.ofProject')}
         options={fields.options}
         onChange={(options) => setFields({ ...fields, options })}
       />

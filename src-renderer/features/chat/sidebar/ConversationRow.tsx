@@ -3,6 +3,7 @@ import {
   IconBraces,
   IconBulb,
   IconDots,
+  IconHandStop,
   IconMarkdown,
   IconPencil,
   IconPin,
@@ -15,6 +16,7 @@ import { Link } from 'wouter';
 import type { ConversationSummary } from '../../../../src-shared/contract/chat.ts';
 import type { Project } from '../../../../src-shared/contract/projects.ts';
 import { isComposing } from '../composer/keys.ts';
+import { useAsking } from '../live/live-store.ts';
 import { Marked } from '../Marked.tsx';
 import { MoveItems } from '../projects/MoveItems.tsx';
 import type { ProjectActions } from '../projects/useProjectActions.tsx';
@@ -48,6 +50,7 @@ export function ConversationRow({
 }) {
   const { t } = useTranslation('chat');
   const { id, title, snippet, match, busy } = summary;
+  const asks = useAsking(id);
   const name = title === '' ? t('thread.untitled') : title;
   if (renaming) {
     return (
@@ -71,7 +74,16 @@ export function ConversationRow({
         onDoubleClick={() => onRenaming(true)}
       >
         <span className={classes.title}>
-          {busy && <Loader size={11} aria-label={t('list.busy')} />}
+          {asks ? (
+            <IconHandStop
+              size={14}
+              className={classes.asks}
+              role="img"
+              aria-label={t('calls.state.asking')}
+            />
+          ) : (
+            busy && <Loader size={11} aria-label={t('list.busy')} />
+          )}
           <span>
             <Marked text={name} ranges={(title !== '' && match?.title) || []} />
           </span>

@@ -3,18 +3,22 @@ import { IconPrinter, IconQuote, IconRefresh } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { mayContinue, type Message } from '../../../../src-shared/contract/chat.ts';
-import { citedText, sourceList } from '../../../../src-shared/source-list.ts';
+import type { ToolCall } from '../../../../src-shared/contract/tool-calls.ts';
+import { sourceList } from '../../../../src-shared/source-list.ts';
 import { MarkdownBlocks } from '../../../ui/markdown/Markdown.tsx';
 import { lex } from '../../../ui/markdown/tokens.ts';
 import { print } from '../../../ui/print.ts';
 import { AnswerEnding } from '../answer/AnswerEnding.tsx';
 import { AnswerFailure } from '../answer/AnswerFailure.tsx';
 import { AnswerFoot } from '../answer/AnswerFoot.tsx';
-import { AnswerPhase } from '../answer/AnswerPhase.tsx';
+import { AnswerPhase, ReadingResult } from '../answer/AnswerPhase.tsx';
 import { AnswerText } from '../answer/AnswerText.tsx';
 import { Notices } from '../answer/Notices.tsx';
 import { Thinking } from '../answer/Thinking.tsx';
 import { useSourceWords } from '../answer/useSourceWords.ts';
+import { argumentLine, copyText, isReadingResult } from '../calls/call-views.ts';
+import { Calls } from '../calls/Calls.tsx';
+import { useToolTitle } from '../calls/useTool.ts';
 import { toggleReport, useChatState } from '../chat-state.ts';
 import { current, isUnfinished } from '../live/live-answers.ts';
 import { useLiveAnswer } from '../live/live-store.ts';
@@ -52,6 +56,7 @@ export function AnswerMessage({
   const working = isUnfinished(message);
   const article = useRef<HTMLElement>(null);
   const sourceWords = useSourceWords();
+  const citedCopy = useCitedCopy();
   const reportOpen = useChatState((state) => state.report?.answerId === kept.id);
   return (
     <article
@@ -66,15 +71,23 @@ export function AnswerMessage({
       <Notices notices={message.notices} analysis={analysisOf(message, question)} />
       {working && message.state !== 'streaming' && <AnswerPhase message={message} live={live} />}
       {message.thinking && <Thinking thinking={message.thinking} inWork={working && message.text === ''} />}
-      {message.text !== '' && (
+      {(message.text !== '' || message.calls.length > 0) && (
         <AnswerText
           text={message.text}
+          calls={message.calls}
           live={live && isUnfinished(kept) ? live.split : undefined}
           sentences={live && isUnfinished(kept) ? live.sentences : message.stats?.sentences}
           citations={message.citations}
           unsupported={working ? undefined : message.stats?.unsupported}
+          renderCalls={(calls) => (
+            <Calls
+              calls={calls}
+              onDecide={(callId, decision) => asking.decide({ answerId: kept.id, callId, decision })}
+            />
+          )}
         />
       )}
+      {working && isReadingResult(message) && <ReadingResult />}
       {!working && <AnswerOutcome message={message} asking={busy ? undefined : asking} />}
       {message.citations.length > 0 && (
         <div data-on="print">
@@ -89,10 +102,10 @@ export function AnswerMessage({
           !working && (
             <div className={classes.actions}>
               <BranchSwitch message={kept} siblings={siblings} onSelect={onSelect} />
-              {message.text !== '' && <CopyAction text={message.text} label={t('message.copy')} />}
-              {message.text !== '' && message.citations.length > 0 && (
+              {message.text !== '' && <CopyAction text={copyText(message)} label={t('message.copy')} />}
+              {message.text !== '' && message.citations.length + message.calls.length > 0 && (
                 <CopyAction
-                  text={`${citedText(message.text, message.stats?.sentences)}\n\n${sourceList(message.citations, sourceWords)}`}
+                  text={citedCopy(message)}
                   label={t('message.copyCited')}
                   icon={<IconQuote size={16} />}
                 />
@@ -116,6 +129,18 @@ export function AnswerMessage({
       />
     </article>
   );
+}
+
+/** An answer with its calls, numbers of sources after its sentences, and the list of sources, as Markdown. */
+function useCitedCopy(): (message: Message) => string {
+  const sourceWords = useSourceWords();
+  const titleOf = useToolTitle();
+  const lineOf = (call: ToolCall): string => `> ${titleOf(call)}: ${argumentLine(call.arguments)}`;
+  return (message) => {
+    const answer = copyText(message, message.stats?.sentences, lineOf);
+    const { citations } = message;
+    return citations.length === 0 ? answer : `${answer}\n\n${sourceList(citations, sourceWords)}`;
+  };
 }
 
 /** An analysis of the document that the answer is about, with the question as instruction; undefined: it is about several. */

@@ -1,0 +1,123 @@
+import { ActionIcon, Anchor, Badge, Button, Code, Group, Paper, Stack, Switch, Text } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { IconTrash } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import type { ToolServer } from '../../../../src-shared/contract/tools.ts';
+import { reachOf } from '../../../../src-shared/reach.ts';
+import { useAction } from '../../../client/context.tsx';
+import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { notifyFailure } from '../../../ui/notify.tsx';
+import { ServerTools } from './ServerTools.tsx';
+
+const COLORS = { off: 'gray', starting: 'blue', ready: 'kvasir', failed: 'red' };
+
+/** An MCP server: its state, where it is, and its tools. */
+export function ToolServerCard({ server }: { server: ToolServer }) {
+  const { t } = useTranslation(['mcp', 'common']);
+  const { name, enabled, state, failure } = server;
+  const start = useAction('tools.startServer');
+  const enable = useAction('tools.enableServer');
+  const remove = useRemove(name);
+  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  return (
+    <Paper withBorder p="md" component="article" aria-label={name}>
+      <Stack gap="xs">
+        <Group justify="space-between" wrap="nowrap">
+          <Group gap="xs" miw={0}>
+            <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+              {name}
+            </Text>
+            <Badge variant="light" color={enabled ? COLORS[state] : 'gray'} role="status">
+              {t(enabled ? `state.${state}` : 'state.disabled')}
+            </Badge>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Switch
+              aria-label={t('enabled', { name })}
+              checked={enabled}
+              onChange={(event) => enable.mutate({ name, enabled: event.currentTarget.checked }, { onError })}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t('remove.open', { name })}
+              onClick={remove}
+            >
+              <IconTrash size={16} aria-hidden />
+            </ActionIcon>
+          </Group>
+        </Group>
+        <Place server={server} />
+        {enabled && failure && (
+          <FailureAlert failure={failure} onRetry={() => start.mutate({ name }, { onError })} />
+        )}
+        {enabled && <SignIn server={server} />}
+        {enabled && <ServerTools server={server} />}
+      </Stack>
+    </Paper>
+  );
+}
+
+/** Where it runs, and what is sent there. */
+function Place({ server: { command, url, secrets } }: { server: ToolServer }) {
+  const { t } = useTranslation('mcp');
+  const address = url === null ? null : URL.parse(url);
+  const reach = address && reachOf(address.hostname);
+  return (
+    <>
+      {command !== null && (
+        <Text size="sm" c="dimmed">
+          {t('runs')} <Code style={{ overflowWrap: 'anywhere' }}>{command}</Code>
+        </Text>
+      )}
+      {address && reach && (
+        <Text size="sm" {...(reach === 'here' && { c: 'dimmed' })} style={{ overflowWrap: 'anywhere' }}>
+          {t(`reach.${reach}`, { host: address.host })}
+          {reach !== 'here' && address.protocol === 'http:' && ` ${t('readable')}`}
+        </Text>
+      )}
+      {secrets.length > 0 && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {t('secrets', { names: secrets.join(', ') })}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** For servers at an address without a key. */
+function SignIn({ server: { name, url, secrets, failure, signInPage } }: { server: ToolServer }) {
+  const { t } = useTranslation(['mcp', 'common']);
+  const { mutate } = useAction('tools.signIn');
+  const onError = (error: unknown): void => notifyFailure(error, t('common:error.title'));
+  if (signInPage !== null)
+    return (
+      <Text size="sm" role="alert">
+        {t('signIn.waits')}{' '}
+        <Anchor href={signInPage} target="_blank" rel="noopener noreferrer">
+          {t('signIn.page', { host: URL.parse(signInPage)?.host ?? '' })}
+        </Anchor>
+      </Text>
+    );
+  if (failure?.code !== 'MCP_SIGN_IN' || url === null || secrets.length > 0) return null;
+  return (
+    <Button size="xs" w="fit-content" onClick={() => mutate({ name }, { onError })}>
+      {t('signIn.open')}
+    </Button>
+  );
+}
+
+function useRemove(name: string): () => void {
+  const { t } = useTranslation(['mcp', 'common']);
+  const { mutate } = useAction('tools.removeServer');
+  return () => {
+    modals.openConfirmModal({
+      title: t('remove.title', { name }),
+      children: <Text size="sm">{t('remove.text')}</Text>,
+      labels: { confirm: t('remove.confirm'), cancel: t('common:action.cancel') },
+      confirmProps: { color: 'red' },
+      onConfirm: () =>
+        mutate({ name }, { onError: (error) => notifyFailure(error, t('common:error.title')) }),
+    });
+  };
+}
