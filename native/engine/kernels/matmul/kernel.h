@@ -47,8 +47,8 @@ const MatmulKernel * matmul_kernel(ggml_type type);
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);
 // The kernel for a few rows, each with the exact bits of ggml's single-row product; null: use ggml.
 const MatmulKernel * matmul_kernel_apart(ggml_type type);
-// All such kernels for q8_0 that this CPU can run and that were verified to have those bits, fastest first.
-std::vector<const MatmulKernel *> matmul_kernels_apart();
+// All such kernels for the type that this CPU can run and that were verified to have those bits, fastest first.
+std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type type);
 // All kernels in this build that this CPU can run, fastest first; excludes those for rows apart.
 std::vector<const MatmulKernel *> matmul_kernels();
 // Packs f32 [count][width] for the kernel.

@@ -1,6 +1,7 @@
 // Rows apart with the VNNI of AVX-512 processors (Cascade Lake, Ice Lake, Zen 4 …), on 256-bit vectors: a lane must
 // hold the same products as ggml's.
 #include <algorithm>
+#include <numeric>
 
 #include "engine/kernels/simd/isa.h"
 #include "kernel.h"
@@ -22,6 +23,6 @@ bool usable() { return has_avx2() && has_avx512() && __builtin_cpu_supports("avx
 }  // namespace
 
 extern const MatmulKernel apart_kernel;
-const MatmulKernel apart_kernel = Apart<VnniBytes<DotBytes>>::make("avx512-vnni-apart", usable);
+const MatmulKernel apart_kernel = RowsApart<VnniBytes<DotBytes>>::make("avx512-vnni-apart", usable);
 
 }  // namespace kvasir::matmul_avx512vnni

@@ -1,5 +1,6 @@
 // AVX2, FMA and F16C: products of 16-bit integers, and f32.
 #include <algorithm>
+#include <numeric>
 
 #include "engine/kernels/simd/isa.h"
 #include "kernel.h"
@@ -33,6 +34,6 @@ bool usable() { return has_avx2(); }
 extern const MatmulKernel kernel, int16_kernel, apart_kernel;
 const MatmulKernel kernel = Matmul<Floats<F32>>::make("avx2", usable);
 const MatmulKernel int16_kernel = Matmul<Int16<Dot>>::make("avx2-int16", usable);
-const MatmulKernel apart_kernel = Apart<WideBytes>::make("avx2-apart", usable);
+const MatmulKernel apart_kernel = RowsApart<WideBytes>::make("avx2-apart", usable);
 
 }  // namespace kvasir::matmul_avx2

@@ -1,5 +1,6 @@
 // Products of 16-bit integers with AVX-VNNI (Alder Lake, Zen 5 …).
 #include <algorithm>
+#include <numeric>
 
 #include "engine/kernels/simd/isa.h"
 #include "kernel.h"
@@ -42,6 +43,6 @@ bool usable() {
 
 extern const MatmulKernel kernel, apart_kernel;
 const MatmulKernel kernel = Matmul<Int16<Dot>>::make("avx-vnni", usable);
-const MatmulKernel apart_kernel = Apart<VnniBytes<DotBytes>>::make("avx-vnni-apart", usable);
+const MatmulKernel apart_kernel = RowsApart<VnniBytes<DotBytes>>::make("avx-vnni-apart", usable);
 
 }  // namespace kvasir::matmul_avxvnni

@@ -129,6 +129,23 @@ double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_bu
 
 namespace {
 
+// The kernel for each type, chosen at first use.
+class Choices {
+  public:
+    explicit Choices(const MatmulKernel * (*choose)(ggml_type)) : choose_(choose) {}
+    const MatmulKernel * of(ggml_type type) {
+        const std::lock_guard lock(mutex_);
+        auto & kernel = chosen_[size_t(type)];
+        if (!kernel) kernel = choose_(type);
+        return *kernel;
+    }
+
+  private:
+    const MatmulKernel * (*choose_)(ggml_type);
+    std::mutex mutex_;
+    std::array<std::optional<const MatmulKernel *>, GGML_TYPE_COUNT> chosen_;
+};
+
 const MatmulKernel * choose(ggml_type type) {
     const std::vector<ggml_type> types = matmul_types();
     if (std::find(types.begin(), types.end(), type) == types.end()) return nullptr;
@@ -149,12 +166,8 @@ const MatmulKernel * choose(ggml_type type) {
 }  // namespace
 
 const MatmulKernel * matmul_kernel(ggml_type type) {
-    static std::mutex mutex;
-    static std::array<std::optional<const MatmulKernel *>, GGML_TYPE_COUNT> chosen;
-    const std::lock_guard lock(mutex);
-    auto & kernel = chosen[size_t(type)];
-    if (!kernel) kernel = choose(type);
-    return *kernel;
+    static Choices choices(choose);
+    return choices.of(type);
 }
 
 #ifdef KVASIR_HAVE_AVX2
@@ -180,8 +193,8 @@ std::vector<float> products_of_ggml(const SmallProblem & p) {
     return out;
 }
 
-bool has_ggml_s_bits(const MatmulKernel & kernel) {
-    const SmallProblem p(GGML_TYPE_Q8_0, 1120, 48, 11);  // none a multiple of the kernel's block sizes
+bool has_ggml_s_bits(const MatmulKernel & kernel, ggml_type type) {
+    const SmallProblem p(type, 1120, 48, 11);  // none a multiple of the kernel's block sizes
     const std::vector<float> rows = packed_rows(kernel, p.x, p.width);
     std::vector<float> out(size_t(p.outputs) * size_t(p.count));
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
@@ -192,25 +205,26 @@ bool has_ggml_s_bits(const MatmulKernel & kernel) {
 
 }  // namespace
 
-std::vector<const MatmulKernel *> matmul_kernels_apart() {
+std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type type) {
+    constexpr std::array kTypes{GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1, GGML_TYPE_Q8_0};
+    if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end()) return {};
     std::vector<const MatmulKernel *> all{APART_KERNELS(ADDRESS)};
-    std::erase_if(all, [](const MatmulKernel * k) { return !k->usable() || !has_ggml_s_bits(*k); });
+    std::erase_if(all, [&](const MatmulKernel * k) { return !k->usable() || !has_ggml_s_bits(*k, type); });
     return all;
 }
+#else
+std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type) { return {}; }
+#endif
 
 const MatmulKernel * matmul_kernel_apart(ggml_type type) {
-    static const MatmulKernel * const chosen = []() -> const MatmulKernel * {
+    static Choices choices([](ggml_type t) -> const MatmulKernel * {
         const char * wanted = std::getenv("KVASIR_MATMUL");
         if (wanted && std::strcmp(wanted, "ggml") == 0) return nullptr;
-        const auto all = matmul_kernels_apart();
+        const auto all = matmul_kernels_apart(t);
         return all.empty() ? nullptr : all.front();
-    }();
-    return type == GGML_TYPE_Q8_0 ? chosen : nullptr;
+    });
+    return choices.of(type);
 }
-#else
-std::vector<const MatmulKernel *> matmul_kernels_apart() { return {}; }
-const MatmulKernel * matmul_kernel_apart(ggml_type) { return nullptr; }
-#endif
 
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory) {
     if ((type != GGML_TYPE_Q4_K && type != GGML_TYPE_Q4_0) ||
