@@ -81,11 +81,12 @@ bool ours(ggml_type type, int64_t width, int64_t outputs, int64_t rows) {
 }
 
 // Rows as a decode step multiplies them: together, but each with the bits of a single row; or by ggml, one by one.
-std::vector<float> rows_apart(const Problem & p, bool by_ggml) {
+std::vector<float> rows_apart(const Problem & p, bool by_ggml,
+                              ggml_backend_buffer_type_t weights_in = ggml_backend_cpu_buffer_type()) {
     Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 2);
     const ContextPtr ctx = make_context(1);
     ggml_tensor * w = ggml_new_tensor_2d(ctx.get(), p.type, p.width, p.outputs);
-    const BufferPtr memory = allocate_tensors(ctx.get(), ggml_backend_cpu_buffer_type());
+    const BufferPtr memory = allocate_tensors(ctx.get(), weights_in);
     ggml_backend_tensor_set(w, p.weights.data(), 0, p.weights.size());
     ggml_context * c = cpu.graph_context();
     ggml_tensor * x = ggml_new_tensor_2d(c, GGML_TYPE_F32, p.width, p.count);
@@ -171,6 +172,21 @@ TEST(matmul_of_rows_apart_has_the_bits_of_each_row_alone) {
                 CHECK(rows_apart(p, false) == alone);
                 for (const MatmulKernel * kernel : matmul_kernels_apart(type))
                     CHECK(p.run(*kernel, 0, count, 3) == alone);
+            }
+        }
+    }
+}
+
+TEST(matmul_of_rows_apart_has_the_bits_of_each_row_alone_with_weights_that_ggml_repacks) {
+    const Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
+    for (const ggml_backend_buffer_type_t memory : cpu.weight_types()) {
+        if (std::string(ggml_backend_buft_name(memory)) != "CPU_REPACK") continue;
+        for (const ggml_type type : {GGML_TYPE_Q4_K, GGML_TYPE_Q4_0}) {
+            for (const int count : {2, 3, 7, 8, 9, 16}) {
+                for (const int outputs : {8, 48, 72, 128}) {
+                    const Problem p(type, 256 * (1 + count % 5), outputs, count, uint32_t(count * outputs));
+                    CHECK(rows_apart(p, false, memory) == rows_apart(p, true, memory));
+                }
             }
         }
     }

@@ -79,9 +79,12 @@ ggml_tensor * matmul_by(ggml_context * c, const MatmulKernel & kernel, ggml_tens
 // For several rows of one matrix, ggml may use kernels that sum in another order; for several matrices of one row it
 // does not. x86's kernels for quantised weights in plain memory keep the order, and are faster.
 ggml_tensor * matmul_apart(ggml_context * c, ggml_tensor * weights, ggml_tensor * x) {
-    if (kX86 && ggml_is_quantized(weights->type) && in_plain_memory(weights)) {
-        const MatmulKernel * kernel = x->type == GGML_TYPE_F32 ? matmul_kernel_apart(weights->type) : nullptr;
-        return kernel ? matmul_by(c, *kernel, weights, x) : ggml_mul_mat(c, weights, x);
+    const bool plain = in_plain_memory(weights);
+    if (kX86 && ggml_is_quantized(weights->type)) {
+        const auto memory = plain ? nullptr : ggml_backend_buffer_get_type(weights->buffer);
+        const MatmulKernel * kernel = x->type == GGML_TYPE_F32 ? matmul_kernel_apart(weights->type, memory) : nullptr;
+        if (kernel) return matmul_by(c, *kernel, weights, x);
+        if (plain) return ggml_mul_mat(c, weights, x);
     }
     ggml_tensor * y = ggml_mul_mat(c, weights, ggml_reshape_3d(c, x, x->ne[0], 1, x->ne[1]));
     return ggml_reshape_2d(c, y, weights->ne[1], x->ne[1]);

@@ -45,10 +45,11 @@ struct MatmulKernel {
 const MatmulKernel * matmul_kernel(ggml_type type);
 // The same for weights in `memory`, ggml's CPU_REPACK: q4_K and q4_0, if their layout is the one known here.
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory);
-// The kernel for a few rows, each with the exact bits of ggml's single-row product; null: use ggml.
-const MatmulKernel * matmul_kernel_apart(ggml_type type);
-// All such kernels for the type that this CPU can run and that were verified to have those bits, fastest first.
-std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type type);
+// The kernel for a few rows, each with the exact bits of ggml's single-row product with weights in plain memory, or in
+// `memory`, ggml's CPU_REPACK; null: use ggml.
+const MatmulKernel * matmul_kernel_apart(ggml_type type, ggml_backend_buffer_type_t memory = nullptr);
+// All such kernels that this CPU can run and that were verified to have those bits, fastest first.
+std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type type, ggml_backend_buffer_type_t memory = nullptr);
 // All kernels in this build that this CPU can run, fastest first; excludes those for rows apart.
 std::vector<const MatmulKernel *> matmul_kernels();
 // Packs f32 [count][width] for the kernel.

@@ -1,5 +1,6 @@
 // AVX2, FMA and F16C: products of 16-bit integers, and f32.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "engine/kernels/simd/isa.h"
@@ -18,6 +19,7 @@ constexpr int DEPTH = 512;            // a panel of 32 KiB, or 16
 #include "products_float.inc"
 #include "products_int16.inc"
 #include "products_apart.inc"
+#include "products_apart_k.inc"
 
 struct Dot {
     static IVec add(IVec sum, IVec x, IVec w) {
@@ -31,9 +33,10 @@ bool usable() { return has_avx2(); }
 
 }  // namespace
 
-extern const MatmulKernel kernel, int16_kernel, apart_kernel;
+extern const MatmulKernel kernel, int16_kernel, apart_kernel, apart_256_kernel;
 const MatmulKernel kernel = Matmul<Floats<F32>>::make("avx2", usable);
 const MatmulKernel int16_kernel = Matmul<Int16<Dot>>::make("avx2-int16", usable);
 const MatmulKernel apart_kernel = RowsApart<WideBytes>::make("avx2-apart", usable);
+const MatmulKernel apart_256_kernel = RowsApart256::make("avx2-apart-256", usable);
 
 }  // namespace kvasir::matmul_avx2

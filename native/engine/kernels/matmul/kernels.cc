@@ -25,12 +25,13 @@ namespace kvasir {
 #define DECLARE(isa, kernel) namespace isa { extern const MatmulKernel kernel; }
 KERNELS(DECLARE)
 
-// The same for rows apart.
+// The same for rows apart: with weights in blocks of 32, and of 256.
 #define APART_KERNELS(KERNEL)                                     \
     KVASIR_IF_AVX512VNNI(KERNEL(matmul_avx512vnni, apart_kernel)) \
     KVASIR_IF_AVXVNNI(KERNEL(matmul_avxvnni, apart_kernel))       \
     KVASIR_IF_AVX2(KERNEL(matmul_avx2, apart_kernel))
 APART_KERNELS(DECLARE)
+KVASIR_IF_AVX2(DECLARE(matmul_avx2, apart_256_kernel))
 
 #define ADDRESS(isa, kernel) &isa::kernel,
 
@@ -129,24 +130,26 @@ double matmul_error(const MatmulKernel & kernel, ggml_type type, ggml_backend_bu
 
 namespace {
 
-// The kernel for each type, chosen at first use.
+// The kernel for weights of each type in plain memory (null) or in ggml's CPU_REPACK, chosen at first use.
 class Choices {
   public:
-    explicit Choices(const MatmulKernel * (*choose)(ggml_type)) : choose_(choose) {}
-    const MatmulKernel * of(ggml_type type) {
+    using Choose = const MatmulKernel * (*)(ggml_type, ggml_backend_buffer_type_t);
+    explicit Choices(Choose choose) : choose_(choose) {}
+    const MatmulKernel * of(ggml_type type, ggml_backend_buffer_type_t memory) {
+        if (memory && std::strcmp(ggml_backend_buft_name(memory), "CPU_REPACK") != 0) return nullptr;
         const std::lock_guard lock(mutex_);
-        auto & kernel = chosen_[size_t(type)];
-        if (!kernel) kernel = choose_(type);
+        auto & kernel = chosen_[memory != nullptr][size_t(type)];
+        if (!kernel) kernel = choose_(type, memory);
         return *kernel;
     }
 
   private:
-    const MatmulKernel * (*choose_)(ggml_type);
+    const Choose choose_;
     std::mutex mutex_;
-    std::array<std::optional<const MatmulKernel *>, GGML_TYPE_COUNT> chosen_;
+    std::array<std::array<std::optional<const MatmulKernel *>, GGML_TYPE_COUNT>, 2> chosen_;
 };
 
-const MatmulKernel * choose(ggml_type type) {
+const MatmulKernel * choose(ggml_type type, ggml_backend_buffer_type_t) {
     const std::vector<ggml_type> types = matmul_types();
     if (std::find(types.begin(), types.end(), type) == types.end()) return nullptr;
     const char * wanted = std::getenv("KVASIR_MATMUL");
@@ -167,25 +170,23 @@ const MatmulKernel * choose(ggml_type type) {
 
 const MatmulKernel * matmul_kernel(ggml_type type) {
     static Choices choices(choose);
-    return choices.of(type);
+    return choices.of(type, nullptr);
 }
 
 #ifdef KVASIR_HAVE_AVX2
 namespace {
 
 // [count][outputs]: each row multiplied alone by ggml.
-std::vector<float> products_of_ggml(const SmallProblem & p) {
+std::vector<float> products_of_ggml(const SmallProblem & p, const BufferWeights & w) {
     Device cpu(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), 1);
     ggml_context * c = cpu.graph_context();
-    ggml_tensor * w = ggml_new_tensor_2d(c, p.type, p.width, p.outputs);
     ggml_tensor * rows = ggml_new_tensor_3d(c, GGML_TYPE_F32, p.width, 1, p.count);
-    for (ggml_tensor * t : {w, rows}) ggml_set_input(t);
-    ggml_tensor * y = ggml_mul_mat(c, w, rows);
+    ggml_set_input(rows);
+    ggml_tensor * y = ggml_mul_mat(c, w.tensor, rows);
     ggml_set_output(y);
     ggml_cgraph * graph = ggml_new_graph(c);
     ggml_build_forward_expand(graph, y);
     cpu.prepare(graph);
-    ggml_backend_tensor_set(w, p.weights.data(), 0, p.weights.size());
     ggml_backend_tensor_set(rows, p.x.data(), 0, p.x.size() * sizeof(float));
     cpu.run(graph, nullptr);
     std::vector<float> out(size_t(p.outputs) * size_t(p.count));
@@ -193,51 +194,65 @@ std::vector<float> products_of_ggml(const SmallProblem & p) {
     return out;
 }
 
-bool has_ggml_s_bits(const MatmulKernel & kernel, ggml_type type) {
-    const SmallProblem p(type, 1120, 48, 11);  // none a multiple of the kernel's block sizes
+bool has_ggml_s_bits(const MatmulKernel & kernel, ggml_type type, ggml_backend_buffer_type_t memory) {
+    // If possible, none is a multiple of the kernel's block sizes.
+    const SmallProblem p(type, ggml_blck_size(type) == 32 ? 1120 : 1280, 48, 11);
+    const BufferWeights weights(memory ? memory : ggml_backend_cpu_buffer_type(), type, p.width, p.outputs, p.weights);
     const std::vector<float> rows = packed_rows(kernel, p.x, p.width);
     std::vector<float> out(size_t(p.outputs) * size_t(p.count));
     std::vector<uint8_t> scratch(kernel.scratch_bytes + 64);
-    kernel.run({p.type, p.weights.data(), rows.data(), out.data(), p.width, p.outputs, p.count}, 0, 1,
-               align_64(scratch.data()));
-    return out == products_of_ggml(p);
+    kernel.run({p.type, static_cast<const uint8_t *>(weights.tensor->data), rows.data(), out.data(), p.width, p.outputs,
+                p.count, memory != nullptr},
+               0, 1, align_64(scratch.data()));
+    return out == products_of_ggml(p, weights);
 }
 
 }  // namespace
 
-std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type type) {
-    constexpr std::array kTypes{GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1, GGML_TYPE_Q8_0};
-    if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end()) return {};
-    std::vector<const MatmulKernel *> all{APART_KERNELS(ADDRESS)};
-    std::erase_if(all, [&](const MatmulKernel * k) { return !k->usable() || !has_ggml_s_bits(*k, type); });
+std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type type, ggml_backend_buffer_type_t memory) {
+    std::vector<const MatmulKernel *> all;
+    switch (type) {
+        case GGML_TYPE_Q4_0:
+        case GGML_TYPE_Q4_1:
+        case GGML_TYPE_Q5_0:
+        case GGML_TYPE_Q5_1:
+        case GGML_TYPE_Q8_0:
+            if (!memory) all = {APART_KERNELS(ADDRESS)};
+            break;
+        case GGML_TYPE_Q4_K:
+            if (memory) all = {&matmul_avx2::apart_256_kernel};
+            break;
+        case GGML_TYPE_Q5_K:
+        case GGML_TYPE_Q6_K:
+            if (!memory) all = {&matmul_avx2::apart_256_kernel};
+            break;
+        default: break;
+    }
+    std::erase_if(all, [&](const MatmulKernel * k) { return !k->usable() || !has_ggml_s_bits(*k, type, memory); });
     return all;
 }
 #else
-std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type) { return {}; }
+std::vector<const MatmulKernel *> matmul_kernels_apart(ggml_type, ggml_backend_buffer_type_t) { return {}; }
 #endif
 
-const MatmulKernel * matmul_kernel_apart(ggml_type type) {
-    static Choices choices([](ggml_type t) -> const MatmulKernel * {
+const MatmulKernel * matmul_kernel_apart(ggml_type type, ggml_backend_buffer_type_t memory) {
+    static Choices choices([](ggml_type t, ggml_backend_buffer_type_t m) -> const MatmulKernel * {
         const char * wanted = std::getenv("KVASIR_MATMUL");
         if (wanted && std::strcmp(wanted, "ggml") == 0) return nullptr;
-        const auto all = matmul_kernels_apart(t);
+        const auto all = matmul_kernels_apart(t, m);
         return all.empty() ? nullptr : all.front();
     });
-    return choices.of(type);
+    return choices.of(type, memory);
 }
 
 const MatmulKernel * matmul_kernel_repacked(ggml_type type, ggml_backend_buffer_type_t memory) {
-    if ((type != GGML_TYPE_Q4_K && type != GGML_TYPE_Q4_0) ||
-        std::strcmp(ggml_backend_buft_name(memory), "CPU_REPACK") != 0) {
-        return nullptr;
-    }
-    const auto find = [&](ggml_type t) -> const MatmulKernel * {
+    static Choices choices([](ggml_type t, ggml_backend_buffer_type_t m) -> const MatmulKernel * {
+        if (t != GGML_TYPE_Q4_K && t != GGML_TYPE_Q4_0) return nullptr;
         const MatmulKernel * kernel = matmul_kernel(t);
         if (!kernel || !kernel->rounds()) return nullptr;  // in f32, ggml is as fast
-        return matmul_error(*kernel, t, memory) < kernel->tolerance ? kernel : nullptr;
-    };
-    static const MatmulKernel *const q4_K = find(GGML_TYPE_Q4_K), *const q4_0 = find(GGML_TYPE_Q4_0);
-    return type == GGML_TYPE_Q4_K ? q4_K : q4_0;
+        return matmul_error(*kernel, t, m) < kernel->tolerance ? kernel : nullptr;
+    });
+    return choices.of(type, memory);
 }
 
 }  // namespace kvasir
