@@ -164,7 +164,7 @@ TEST(answers_with_drafts_are_the_same_for_every_architecture) {
 }
 
 TEST(answers_with_drafts_are_the_same_for_every_weight_type) {
-    for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "bf16", "f32"})
+    for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "q4_1", "q5_0", "q5_1", "bf16", "f32"})
         same_with_drafts(tiny("gemma3", "--embd 256 --ff 512 --window 96 --type " + std::string(type)));
 }
 

@@ -165,7 +165,7 @@ TEST(concurrent_requests_equal_separate_ones_bit_for_bit) {
 }
 
 TEST(concurrent_requests_equal_separate_ones_for_every_weight_type) {
-    for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "bf16", "f32"}) {
+    for (const char * type : {"q8_0", "q4_K", "q6_K", "q5_K", "q4_0", "q4_1", "q5_0", "q5_1", "bf16", "f32"}) {
         same_as_alone(tiny("qwen3", "--embd 256 --ff 512 --type " + std::string(type)));
     }
 }

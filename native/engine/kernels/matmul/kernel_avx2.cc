@@ -19,7 +19,7 @@ constexpr int DEPTH = 512;            // a panel of 32 KiB, or 16
 #include "products_float.inc"
 #include "products_int16.inc"
 #include "products_apart.inc"
-#include "products_apart_k.inc"
+#include "products_apart_256.inc"
 
 struct Dot {
     static IVec add(IVec sum, IVec x, IVec w) {
