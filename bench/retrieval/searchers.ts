@@ -1,6 +1,7 @@
 import type { Catalogue } from '../../src-main/catalogue/catalogue.ts';
 import { Engine } from '../../src-main/engine/engine.ts';
 import type { ActiveEmbedder, EmbedderSource } from '../../src-main/models/active-model.ts';
+import { rulesOf, vectorVariant } from '../../src-main/models/embedding/rules.ts';
 import { Gate } from '../../src-main/platform/gate.ts';
 import { silentLogger } from '../../src-main/platform/logger.ts';
 import { SearchService } from '../../src-main/retrieval/search-service.ts';
@@ -37,7 +38,12 @@ export async function* searchers(
   };
   yield ['words', search];
   if (embedder !== undefined) {
-    models.embedder = { id: embedder, identity: embedder, embedder: await engine.loadEmbedder(embedder) };
+    const model = { header: engine.inspect(embedder), path: embedder, prefixes: null };
+    const rules = rulesOf(model);
+    const identity = embedder + vectorVariant(rules, model.header);
+    const { pooling, end, tokens } = rules;
+    const loaded = await engine.loadEmbedder(embedder, { pooling, end, tokens });
+    models.embedder = { id: embedder, identity, rules, embedder: loaded };
     for (const listener of listeners) listener(models.embedder);
     await service.idle();
     yield ['words and vectors', search];

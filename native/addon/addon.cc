@@ -173,7 +173,13 @@ Napi::Value load_reference(const Napi::CallbackInfo & info) {
 
 Napi::Value load_embedder(const Napi::CallbackInfo & info) {
     const std::string path = string_from(info[0], "path");
-    const ModelOptions options = model_options(info[1]);
+    const ModelOptions plain = model_options(info[1]);
+    EmbedderOptions options{plain.threads, plain.device};
+    const Napi::Object o = info[1].As<Napi::Object>();
+    const auto given = [&](const char * key) { return !o.Get(key).IsUndefined(); };
+    if (given("pooling")) options.pooling = string_from(o.Get("pooling"), "options.pooling");
+    if (given("end")) options.end = string_from(o.Get("end"), "options.end");
+    if (given("tokens")) options.tokens = int_from(o.Get("tokens"), "options.tokens");
     auto worker = std::make_shared<Worker>();
     using R = std::shared_ptr<Embedder>;
     std::function<R()> work = [=] { return std::make_shared<Embedder>(path, options); };

@@ -260,6 +260,26 @@ Hparams plain_hparams(const GgufFile & file, const std::string & arch) {
     hp.n_vocab = int(file.array_size("tokenizer.ggml.tokens"));
     return hp;
 }
+
+// What the file calls its model: name, repository, and the parts of its name put together with and without its size.
+Napi::Array names_in(Napi::Env env, const GgufFile & file) {
+    const auto part = [&](const char * key) { return file.string(std::string("general.") + key).value_or(""); };
+    const auto joined = [&](std::initializer_list<const char *> keys) {
+        std::string all;
+        for (const char * key : keys) {
+            const std::string text = part(key);
+            if (!text.empty()) all += (all.empty() ? "" : "-") + text;
+        }
+        return all;
+    };
+    const std::string repository = part("repo_url");
+    Napi::Array names = Napi::Array::New(env);
+    for (const std::string & name : {part("name"), repository.substr(repository.rfind('/') + 1),
+                                     joined({"basename", "size_label", "finetune", "version"}),
+                                     joined({"basename", "finetune", "version"})})
+        if (!name.empty()) names.Set(names.Length(), name);
+    return names;
+}
 }  // namespace
 
 Napi::Object gguf_info(Napi::Env env, const GgufFile & file) { return gguf_info(env, file, choose_engine(file)); }
@@ -288,6 +308,8 @@ Napi::Object gguf_info(Napi::Env env, const GgufFile & file, const EngineChoice 
     const std::string arch_name = file.string("general.architecture").value_or("");
     o.Set("architecture", arch_name);
     o.Set("name", file.string("general.name").value_or(""));
+    o.Set("names", names_in(env, file));
+    o.Set("pooling", pooling_of(file));
     o.Set("fileBytes", double(file.file_size()));
     o.Set("tensorCount", double(file.tensors().size()));
     double parameters = 0;

@@ -8,7 +8,7 @@ Napi::Function EmbedderObject::define(Napi::Env env) {
         env, "Embedder",
         {InstanceAccessor<&EmbedderObject::info>("info"), InstanceMethod<&EmbedderObject::embed>("embed"),
          InstanceMethod<&EmbedderObject::rank>("rank"),
-         InstanceMethod<&EmbedderObject::count_tokens>("countTokens"),
+         InstanceMethod<&EmbedderObject::tokenize>("tokenize"),
          InstanceMethod<&EmbedderObject::dispose>("dispose")});
 }
 
@@ -66,10 +66,10 @@ Napi::Value EmbedderObject::rank(const Napi::CallbackInfo & info) {
     return run_async<R>(env, worker_, work, [](Napi::Env js, R & v) { return floats_to(js, v); });
 }
 
-Napi::Value EmbedderObject::count_tokens(const Napi::CallbackInfo & info) {
+Napi::Value EmbedderObject::tokenize(const Napi::CallbackInfo & info) {
     if (!embedder_) throw Napi::Error::New(info.Env(), "the embedder is disposed");
     const std::string text = string_from(info[0], "text");
-    return guarded(info.Env(), [&] { return Napi::Number::New(info.Env(), embedder_->count_tokens(text)); });
+    return guarded(info.Env(), [&] { return tokens_to(info.Env(), embedder_->tokenize(text)); });
 }
 
 Napi::Value EmbedderObject::dispose(const Napi::CallbackInfo & info) {

@@ -133,7 +133,7 @@ class EmbedderObject : public Napi::ObjectWrap<EmbedderObject> {
     Napi::Value info(const Napi::CallbackInfo & info);
     Napi::Value embed(const Napi::CallbackInfo & info);
     Napi::Value rank(const Napi::CallbackInfo & info);
-    Napi::Value count_tokens(const Napi::CallbackInfo & info);
+    Napi::Value tokenize(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
     std::shared_ptr<Embedder> embedder_;
     std::shared_ptr<Worker> worker_;

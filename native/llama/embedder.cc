@@ -50,6 +50,16 @@ bool is_encoder(const std::string & arch) {
     return std::find(std::begin(kEncoders), std::end(kEncoders), arch) != std::end(kEncoders);
 }
 
+const char * pooling_name(enum llama_pooling_type pooling) {
+    switch (pooling) {
+        case LLAMA_POOLING_TYPE_MEAN: return "mean";
+        case LLAMA_POOLING_TYPE_CLS: return "cls";
+        case LLAMA_POOLING_TYPE_LAST: return "last";
+        case LLAMA_POOLING_TYPE_RANK: return "rank";
+        default: return "";
+    }
+}
+
 bool has_classifier(const GgufFile & file) { return file.find("cls.weight") || file.find("cls.output.weight"); }
 
 // The prompt that Qwen3-Reranker was trained with (its model card); its answer is yes or no.
@@ -108,6 +118,11 @@ void check_numbers(const GgufFile & file, const std::string & arch) {
 
 }  // namespace
 
+std::string pooling_of(const GgufFile & file) {
+    const std::string arch = file.string("general.architecture").value_or("");
+    return pooling_name(static_cast<enum llama_pooling_type>(file.integer(arch + ".pooling_type").value_or(0)));
+}
+
 bool is_embedding_model(const GgufFile & file) {
     const std::string arch = file.string("general.architecture").value_or("");
     const uint64_t pooling = file.integer(arch + ".pooling_type").value_or(LLAMA_POOLING_TYPE_NONE);
@@ -122,7 +137,7 @@ bool is_reranker(const GgufFile & file) {
     return has_any(words_of(file), {"rerank", "-zerank-", "-text-ranking-"});
 }
 
-Embedder::Embedder(const std::string & path, const ModelOptions & options)
+Embedder::Embedder(const std::string & path, const EmbedderOptions & options)
     : file_(path), threads_(usable_threads(options.threads), options.threads > 0), ranks_(is_reranker(file_)) {
     const auto start = Clock::now();
     architecture_ = file_.string("general.architecture").value_or("");
@@ -135,16 +150,23 @@ Embedder::Embedder(const std::string & path, const ModelOptions & options)
     }
     const bool encoder = is_encoder(architecture_);
     context_ = std::clamp(llama_model_n_ctx_train(model_.get()), 1, encoder ? kMaxEncoderContext : kMaxDecoderContext);
+    if (options.tokens > 0) context_ = std::min(context_, options.tokens);
     reserve(kFirstContext);
     // In a decoder the last token has seen all others, the first none.
     if (pooling_ == LLAMA_POOLING_TYPE_NONE && yes_ < 0) {
         pooling_ = encoder ? LLAMA_POOLING_TYPE_MEAN : LLAMA_POOLING_TYPE_LAST;
+        for (auto named : {LLAMA_POOLING_TYPE_MEAN, LLAMA_POOLING_TYPE_CLS, LLAMA_POOLING_TYPE_LAST})
+            if (options.pooling == pooling_name(named)) pooling_ = named;
         reserve(kFirstContext);
     }
     const bool bert = architecture_.find("bert") != std::string::npos;
     if (bert) begin_ = vocab_->bos();
     if (bert && vocab_->sep() >= 0) end_ = vocab_->sep();
     else if (bert || pooling_ == LLAMA_POOLING_TYPE_LAST) end_ = vocab_->eos();
+    if (!options.end.empty()) {
+        const std::vector<int32_t> end = vocab_->tokenize(options.end, false, true);
+        if (end.size() == 1) end_ = end[0];
+    }
     dimension_ = llama_model_n_embd_out(model_.get());
     load_ms_ = ms_since(start);
 }
@@ -231,19 +253,17 @@ void Embedder::reserve(int tokens) {
 }
 
 const char * Embedder::pooling() const {
-    switch (pooling_) {
-        case LLAMA_POOLING_TYPE_CLS: return "cls";
-        case LLAMA_POOLING_TYPE_LAST: return "last";
-        case LLAMA_POOLING_TYPE_RANK: return "rank";
-        case LLAMA_POOLING_TYPE_NONE: return "rank";  // by the logits of yes and no
-        default: return "mean";
-    }
+    return pooling_ == LLAMA_POOLING_TYPE_NONE ? "rank" : pooling_name(pooling_);  // none: by the logits of yes and no
 }
 
 std::vector<int32_t> Embedder::tokenize(const std::string & text) const {
     std::vector<int32_t> tokens = vocab_->tokenize(text, true, false);
     if (begin_ >= 0 && (tokens.empty() || tokens.front() != begin_)) tokens.insert(tokens.begin(), begin_);
-    if (end_ >= 0 && tokens.back() != end_) tokens.push_back(end_);
+    // Conversions of Qwen3-Embedding name the end of a chat turn as the end of a text.
+    if (end_ >= 0 && llama_vocab_get_add_eos(vocab_->get()) && !tokens.empty() && tokens.back() == vocab_->eos()) {
+        tokens.pop_back();
+    }
+    if (end_ >= 0 && (tokens.empty() || tokens.back() != end_)) tokens.push_back(end_);
     return tokens;
 }
 

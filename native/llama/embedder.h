@@ -11,12 +11,23 @@
 
 #include "engine/devices/backend.h"
 #include "engine/gguf/gguf_file.h"
-#include "engine/model.h"
+#include "engine/gguf/vocab.h"
 #include "engine/scheduling/thread_count.h"
 #include "llama.h"
 
 namespace kvasir {
 
+// How an embedding model is loaded. Rules of its family that a file may lack are given by the caller.
+struct EmbedderOptions {
+    int threads = 0;              // 0: one per physical core; never more than the cores available
+    std::string device = "auto";  // "auto", "cpu" or a ggml device name
+    std::string pooling = "";     // mean, cls, last: used where the file names none; "": by the architecture
+    std::string end = "";         // text of the token that ends every text, if the vocabulary has it; "": the file's
+    int tokens = 0;               // longest text, if shorter than the file's; 0: the file's
+};
+
+// Pooling that a file names: mean, cls, last, rank; empty if it names none.
+std::string pooling_of(const GgufFile & file);
 // Whether a file is an embedding model: it names a pooling type, is an encoder without a language head, or its names
 // indicate it.
 bool is_embedding_model(const GgufFile & file);
@@ -27,7 +38,7 @@ bool is_reranker(const GgufFile & file);
 class Embedder {
   public:
     // MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY.
-    Embedder(const std::string & path, const ModelOptions & options);
+    Embedder(const std::string & path, const EmbedderOptions & options);
 
     const std::string & name() const { return name_; }
     const std::string & architecture() const { return architecture_; }
@@ -46,8 +57,9 @@ class Embedder {
     // BAD_ARGUMENT for an embedding model.
     std::vector<float> rank(const std::string & query, const std::vector<std::string> & texts,
                             const std::atomic<bool> * abort);
-    // Tokens of a text, special ones included, whether it fits or not. Any thread may call it.
-    int count_tokens(const std::string & text) const { return int(tokenize(text).size()); }
+    // Tokens of a text, including those that begin and end it even if the file forgets to request them; embed() cuts
+    // what is longer than context(). Any thread may call it.
+    std::vector<int32_t> tokenize(const std::string & text) const;
 
   private:
     void load(const std::string & device);
@@ -55,8 +67,6 @@ class Embedder {
     void prepare_ranking();
     // Reserves memory for texts of up to `tokens` tokens.
     void reserve(int tokens);
-    // Includes the tokens that begin and end a text, even if the file forgets to request them.
-    std::vector<int32_t> tokenize(const std::string & text) const;
     std::vector<int32_t> cut(std::vector<int32_t> tokens) const;
     // Query and text as the reranker was trained to see them.
     std::vector<int32_t> pair(const std::string & query, const std::string & text) const;

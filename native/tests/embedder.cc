@@ -57,6 +57,12 @@ TEST(a_text_longer_than_the_context_is_truncated) {
     // One token per character between the two that the tokeniser adds; truncation keeps the closing one.
     CHECK(embed(e, {std::string(5000, 'x')}) == embed(e, {std::string(62, 'x')}));
     CHECK(embed(e, {std::string(62, 'x')}) != embed(e, {std::string(61, 'x')}));
+    EmbedderOptions options{1, "cpu"};
+    options.tokens = 32;
+    Embedder shorter(bert("bert"), options);
+    CHECK_EQ(shorter.context(), 32);
+    CHECK(embed(shorter, {std::string(62, 'x')}) == embed(e, {std::string(30, 'x')}));
+    CHECK_EQ(shorter.tokenize(std::string(62, 'x')).size(), size_t(64));
 }
 
 TEST(pooling_follows_the_file_or_else_the_architecture) {
@@ -66,6 +72,11 @@ TEST(pooling_follows_the_file_or_else_the_architecture) {
     CHECK_EQ(std::string(none.pooling()), std::string("last"));
     CHECK_EQ(std::string(last.pooling()), std::string("last"));
     CHECK(embed(none, {"two words"}) == embed(last, {"two words"}));
+    // The caller's pooling counts only where the file names none.
+    EmbedderOptions options{1, "cpu"};
+    options.pooling = "cls";
+    CHECK_EQ(std::string(Embedder(bert("bert-unsaid", ""), options).pooling()), std::string("cls"));
+    CHECK_EQ(std::string(Embedder(llama("pool-last", "--pooling 3"), options).pooling()), std::string("last"));
     Embedder mean(llama("pool-mean", "--pooling 1"), {1, "cpu"});
     CHECK(embed(mean, {"two words"}) != embed(last, {"two words"}));
 }
@@ -83,11 +94,22 @@ TEST(a_text_ends_as_the_family_was_trained_even_if_the_file_forgets_it) {
         gguf_set_val_bool(h, "tokenizer.ggml.add_sep_token", false);
     };
     Embedder whole(bert("bert"), {1, "cpu"}), bare(edited(bert("bert"), "bert-bare", without), {1, "cpu"});
-    CHECK_EQ(whole.count_tokens("ab"), bare.count_tokens("ab"));
+    CHECK(whole.tokenize("ab") == bare.tokenize("ab"));
     CHECK(embed(whole, {"two words"}) == embed(bare, {"two words"}));
     // A decoder pools the end token; the same vocabulary without pooling adds none.
     Embedder last(llama("pool-last", "--pooling 3"), {1, "cpu"}), mean(llama("pool-mean", "--pooling 1"), {1, "cpu"});
-    CHECK_EQ(last.count_tokens("ab"), mean.count_tokens("ab") + 1);
+    CHECK_EQ(last.tokenize("ab").size(), mean.tokenize("ab").size() + 1);
+    // A family's end token takes the place of another one that the file names; one the vocabulary lacks is not used.
+    const auto ends = [](gguf_context * h) { gguf_set_val_bool(h, "tokenizer.ggml.add_eos_token", true); };
+    const std::string path = edited(llama("pool-last", "--pooling 3"), "pool-last-ends", ends);
+    EmbedderOptions options{1, "cpu"};
+    options.end = "<|bos|>";
+    std::vector<int32_t> expected = Embedder(path, {1, "cpu"}).tokenize("ab");
+    CHECK(expected == last.tokenize("ab"));
+    expected.back() = 1;
+    CHECK(Embedder(path, options).tokenize("ab") == expected);
+    options.end = "</s>";
+    CHECK(Embedder(path, options).tokenize("ab") == last.tokenize("ab"));
 }
 
 TEST(a_text_may_be_as_long_as_the_model_supports) {

@@ -5,6 +5,7 @@
 //                 [--head-dim 64] [--ff 512] [--vocab 512] [--context 4096] [--rope none|linear|yarn|llama3|longrope]
 //                 [--rope-base 10000] [--untied] [--endless] [--seed 1] [--pooling 1] [--window 0]
 //                 [--experts 8] [--experts-used 2] [--expert-ff 128] [--expert-type TYPE]
+//                 [--name NAME] [--tokenizer FILE], a GGUF whose vocabulary is used instead
 //                 Gemma 4: [--variant e2b|31b|26b-a4b] [--window-period 2] [--shared-kv 0]
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,7 @@
 namespace {
 
 struct Spec {
-    std::string out, arch = "llama", type = "f16", rope = "none", expert_type, variant = "e2b";
+    std::string out, arch = "llama", type = "f16", rope = "none", expert_type, variant = "e2b", name, tokenizer;
     int layers = 4, embd = 256, heads = 4, kv_heads = 2, head_dim = 64, ff = 512, vocab = 512, context = 4096, seed = 1,
         pooling = -1,  // libllama's numbering: 0 none, 1 mean, 2 cls, 3 last, 4 rank
         window = 0, window_period = 2, shared_kv = 0, experts = 8, experts_used = 2, expert_ff = 128;
@@ -39,7 +40,8 @@ Spec parse(int argc, char ** argv) {
     Spec s;
     std::map<std::string, std::string *> texts{
         {"--out", &s.out},   {"--arch", &s.arch}, {"--type", &s.type},
-        {"--rope", &s.rope}, {"--expert-type", &s.expert_type}, {"--variant", &s.variant}};
+        {"--rope", &s.rope}, {"--expert-type", &s.expert_type}, {"--variant", &s.variant},
+        {"--name", &s.name}, {"--tokenizer", &s.tokenizer}};
     std::map<std::string, int *> numbers{
         {"--layers", &s.layers},     {"--embd", &s.embd},      {"--heads", &s.heads}, {"--kv-heads", &s.kv_heads},
         {"--head-dim", &s.head_dim}, {"--ff", &s.ff},          {"--vocab", &s.vocab}, {"--context", &s.context},
@@ -80,9 +82,10 @@ class Writer {
     }
 
     void write() {
+        if (!s_.tokenizer.empty()) copy_vocabulary();
         metadata();
-        if (s_.arch == "bert") bert_vocabulary(), bert_tensors();
-        else vocabulary(), tensors();
+        if (s_.tokenizer.empty()) s_.arch == "bert" ? bert_vocabulary() : vocabulary();
+        s_.arch == "bert" ? bert_tensors() : tensors();
         if (!gguf_write_to_file(g_, s_.out.c_str(), false)) throw std::runtime_error("could not write " + s_.out);
     }
 
@@ -91,7 +94,8 @@ class Writer {
         const std::string p = s_.arch + ".";
         gguf_set_val_str(g_, "general.architecture", s_.arch.c_str());
         // libllama looks for tokens of Phi 3's vocabulary if the name suggests it.
-        gguf_set_val_str(g_, "general.name", s_.arch == "phi3" ? "random phi" : ("random " + s_.arch).c_str());
+        const std::string name = s_.arch == "phi3" ? "random phi" : "random " + s_.arch;
+        gguf_set_val_str(g_, "general.name", s_.name.empty() ? name.c_str() : s_.name.c_str());
         const auto u32 = [&](const char * key, int v) { gguf_set_val_u32(g_, (p + key).c_str(), uint32_t(v)); };
         u32("block_count", s_.layers);
         u32("context_length", s_.context);
@@ -141,6 +145,15 @@ class Writer {
             out.push_back(utf8(printable ? b : 256 + extra++));
         }
         return out;
+    }
+
+    // Takes over the file's whole header; metadata() then replaces what is not the vocabulary's.
+    void copy_vocabulary() {
+        const std::unique_ptr<gguf_context, decltype(&gguf_free)> from(
+            gguf_init_from_file(s_.tokenizer.c_str(), {true, nullptr}), gguf_free);
+        if (!from) throw std::runtime_error("could not read " + s_.tokenizer);
+        gguf_set_kv(g_, from.get());
+        s_.vocab = int(gguf_get_arr_n(g_, gguf_find_key(g_, "tokenizer.ggml.tokens")));
     }
 
     void vocabulary() {

@@ -26,6 +26,7 @@ export function modelHandlers(app: App): ModelHandlers {
     'models.inspect': ({ path }) => models.inspect(path),
     'models.import': ({ path, copy }) => models.import(path, { copy }),
     'models.rename': ({ id, name }) => models.rename(id, name),
+    'models.setPrefixes': ({ id, prefixes }) => models.setPrefixes(id, prefixes),
     'models.setAdapter': ({ id, path }) => models.setAdapter(id, path),
     'models.askServer': ({ address, key }) => app.servers.ask(address, key),
     'models.addServer': (server) => models.addServer(server),

@@ -6,7 +6,7 @@ import { IN_SCOPE, type BoundScope, type ChunkPlace } from './word-table.ts';
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS embedding_model (
     id INTEGER PRIMARY KEY,
-    identity TEXT NOT NULL UNIQUE -- of the file's content
+    identity TEXT NOT NULL UNIQUE -- of the file's content, and of its rules for passages
   ) STRICT;
   CREATE TABLE IF NOT EXISTS chunk_vector (
     id INTEGER PRIMARY KEY,
@@ -21,7 +21,8 @@ const ROWS_AT_ONCE = 200;
 
 export interface UnembeddedChunk {
   chunkId: number;
-  /** Titles above the chunk, then its text. */
+  /** Titles above the chunk. */
+  title: string;
   text: string;
   /** Of the chunk, for the model that it was created for. */
   tokens: number;
@@ -56,7 +57,7 @@ export class VectorTable {
     after: number,
     limit: number,
   ): UnembeddedChunk[] {
-    const query = `SELECT c.id AS chunkId, c.title || char(10) || c.text AS text,
+    const query = `SELECT c.id AS chunkId, c.title, c.text,
         length(c.tokens) / 4 AS tokens FROM chunk c
       WHERE c.chunk_set_id = @chunkSetId AND (@documentId IS NULL OR c.document_id = @documentId) AND c.id > @after
         AND NOT EXISTS (SELECT 1 FROM chunk_vector WHERE chunk_id = c.id AND model_id = @model)

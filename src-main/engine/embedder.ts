@@ -29,9 +29,13 @@ export class Embedder {
     return withAbort(this.#addon, signal, (abort) => this.#native.rank(query, [...texts], abort));
   }
 
-  /** Tokens of a text, including special ones; truncated at info.contextTokens. */
+  /** Tokens of a text, including special ones, whether it fits or not. */
+  tokenize(text: string): Int32Array {
+    return guarded(() => this.#native.tokenize(text));
+  }
+
   countTokens(text: string): number {
-    return guarded(() => this.#native.countTokens(text));
+    return this.tokenize(text).length;
   }
 
   dispose(): void {

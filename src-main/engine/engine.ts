@@ -11,6 +11,7 @@ import type {
   NativeAddon,
   NativeChunkHeader,
   NativeDevice,
+  NativeEmbedderOptions,
   NativeGgufInfo,
   NativeReference,
   NativeReferenceOptions,
@@ -31,6 +32,7 @@ export type {
   NativeDeviceTier as DeviceTier,
   NativeDeviationStats as DeviationStats,
   NativeEmbedderInfo as EmbedderInfo,
+  NativeEmbedderOptions as EmbedderOptions,
   NativeGenerateResult as GenerateResult,
   NativeGgufInfo as GgufInfo,
   NativeKvUsage as KvUsage,
@@ -165,10 +167,10 @@ export class Engine {
   }
 
   /** Loads an embedding model or a reranker. MODEL_NOT_FOUND, MODEL_INVALID, MODEL_UNSUPPORTED, OUT_OF_MEMORY. */
-  async loadEmbedder(path: string, options: Pick<LoadOptions, 'threads' | 'device'> = {}): Promise<Embedder> {
+  async loadEmbedder(path: string, options: Partial<NativeEmbedderOptions> = {}): Promise<Embedder> {
     requireModelFile(path);
     const native = await guardedAsync(() =>
-      this.#addon.loadEmbedder(path, { threads: options.threads ?? 0, device: options.device ?? 'auto' }),
+      this.#addon.loadEmbedder(path, { threads: 0, device: 'auto', ...options }),
     );
     return new Embedder(this.#addon, native);
   }

@@ -26,6 +26,10 @@ export interface NativeDevice {
 export interface NativeGgufInfo {
   architecture: string;
   name: string;
+  /** What the file calls its model: its name, its repository, and its name put together from the header's parts. */
+  names: string[];
+  /** How an embedding model turns its tokens' vectors into one; '': the file does not say. */
+  pooling: '' | NativePooling;
   fileBytes: number;
   parameterCount: number;
   tensorCount: number;
@@ -482,6 +486,20 @@ export interface NativeReferenceOptions {
   adapter?: string | undefined;
 }
 
+/** rank: a reranker. */
+export type NativePooling = 'mean' | 'cls' | 'last' | 'rank';
+
+export interface NativeEmbedderOptions {
+  threads: number;
+  device: string;
+  /** Used where the file names no pooling. Default: by the architecture. */
+  pooling?: Exclude<NativePooling, 'rank'> | undefined;
+  /** Text of the token that ends every text, if the vocabulary has it. Default: the file's. */
+  end?: string | undefined;
+  /** Longest text in tokens, if shorter than the file's. */
+  tokens?: number | undefined;
+}
+
 export interface NativeEmbedderInfo {
   name: string;
   architecture: string;
@@ -490,8 +508,7 @@ export interface NativeEmbedderInfo {
   dimension: number;
   /** Maximum text length in tokens, including special ones; longer texts are truncated. */
   contextTokens: number;
-  /** rank: a reranker. */
-  pooling: 'mean' | 'cls' | 'last' | 'rank';
+  pooling: NativePooling;
   threads: number;
   loadMs: number;
 }
@@ -507,7 +524,7 @@ export interface NativeEmbedder {
   /** Of a reranker: how likely each text answers the query, 0 to 1; a text that does not fit is truncated. ABORTED. */
   rank(query: string, texts: string[], abort: NativeAbort): Promise<Float32Array>;
   /** Tokens of a text, including special ones, whether it fits or not. */
-  countTokens(text: string): number;
+  tokenize(text: string): Int32Array;
   dispose(): void;
 }
 
@@ -545,5 +562,5 @@ export interface NativeAddon {
   createAbort(): NativeAbort;
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference>;
   /** MODEL_INVALID, MODEL_UNSUPPORTED (a reranker whose prompt is unknown, an architecture libllama does not know …), OUT_OF_MEMORY. */
-  loadEmbedder(path: string, options: NativeModelOptions): Promise<NativeEmbedder>;
+  loadEmbedder(path: string, options: NativeEmbedderOptions): Promise<NativeEmbedder>;
 }

@@ -1,6 +1,7 @@
 import { whyNotBlended } from '../../src-shared/blending.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Embedder, Model } from '../engine/engine.ts';
+import type { EmbeddingRules } from './embedding/families.ts';
 import { ServerModel } from './sources/servers/server-model.ts';
 
 /** The chat model in use. */
@@ -66,8 +67,9 @@ function isLocal(active: ActiveModel): active is ActiveModel<Model> {
 /** The loaded embedding model. */
 export interface ActiveEmbedder {
   id: string;
-  /** Identifies the model's file by its content: vectors with the same identity are comparable. */
+  /** Of the file's content and its rules for passages: vectors with the same identity are comparable. */
   identity: string;
+  rules: EmbeddingRules;
   embedder: Pick<Embedder, 'info' | 'embed' | 'countTokens'>;
 }
 

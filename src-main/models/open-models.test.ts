@@ -16,7 +16,7 @@ import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Device, Embedder, GgufInfo, KvDtype, Model } from '../engine/engine.ts';
+import type { Device, Embedder, EmbedderOptions, GgufInfo, KvDtype, Model } from '../engine/engine.ts';
 import { Engine } from '../engine/engine.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { Gate } from '../platform/gate.ts';
@@ -70,6 +70,7 @@ class FakeEngine implements ModelEngine {
   readonly loadedOn: (string | undefined)[] = [];
   readonly kvDtypes: (KvDtype | undefined)[] = [];
   readonly adapters: (string | undefined)[] = [];
+  embedderOptions: Partial<EmbedderOptions> = {};
   devicesNow: Device[] = [];
   /** Set to block loading. */
   hold: Promise<undefined> | undefined;
@@ -100,6 +101,8 @@ class FakeEngine implements ModelEngine {
         chatTemplate: '',
         unsupportedReason: '',
         embedding: false,
+        names: [file.name ?? 'Some'],
+        pooling: '',
       },
       ...file,
     };
@@ -145,10 +148,11 @@ class FakeEngine implements ModelEngine {
     return model as unknown as Model;
   }
 
-  async loadEmbedder(path: string): Promise<Embedder> {
+  async loadEmbedder(path: string, options: Partial<EmbedderOptions> = {}): Promise<Embedder> {
+    this.embedderOptions = options;
     const info = this.inspect(path) as GgufInfo & FakeFile;
     if (info.fails) throw new KvasirError('MODEL_UNSUPPORTED', info.fails);
-    const model = new FakeModel(path, info);
+    const model = new FakeModel(path, Object.assign(info, { contextTokens: info.contextTrain }));
     model.pass = this.holdPass;
     this.loaded.push(model);
     return model as unknown as Embedder;
@@ -723,6 +727,51 @@ describe('an embedding model', () => {
     expect(loader.embedder?.identity).toBe(identity);
     expect(heard).toEqual([id, undefined, id]);
     await expect(loader.deactivate('demo')).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test("follows its family's rules, which are part of its vectors' identity", async () => {
+    const { models, loader, engine, add } = kvasir();
+    const { id } = await add('qwen.gguf', {
+      ...{ embedding: true, name: 'Qwen3 Embedding 0.6B', architecture: 'qwen3', contextTrain: 40_960 },
+    });
+    await loader.activate(id);
+    const { rules, identity } = loader.embedder!;
+    expect(rules.question).toMatch(/^Instruct: Given a web search query, .*\nQuery:$/);
+    expect(engine.embedderOptions).toMatchObject({ end: '<|endoftext|>', pooling: 'last', tokens: 32_768 });
+    expect(models.get(id).embedding).toMatchObject({
+      ...{ source: 'card', card: 'https://huggingface.co/Qwen/Qwen3-Embedding-0.6B', tokens: 32_768 },
+    });
+    const plain = await add('other.gguf', { embedding: true, name: 'Other', architecture: 'qwen3' });
+    await loader.activate(plain.id);
+    expect(loader.embedder!.identity).toMatch(/^[0-9a-f]{64}$/);
+    expect(identity).toMatch(/^[0-9a-f]{64}\["","<\|endoftext\|>","last",32768\]$/);
+  });
+
+  test('nobody knows gets the prefixes that the user types; another one for passages makes other vectors', async () => {
+    const { models, loader, data, close, add } = kvasir();
+    const { id } = await add('mine.gguf', { embedding: true });
+    expect(models.get(id).embedding).toMatchObject({
+      source: 'unknown',
+      card: null,
+      question: '',
+      passage: '',
+    });
+    await loader.activate(id);
+    const { identity } = loader.embedder!;
+    await models.setPrefixes(id, { question: 'ask: ', passage: '' });
+    expect(loader.embedder).toMatchObject({ identity, rules: { question: 'ask: ' } });
+    const entry = await models.setPrefixes(id, { question: 'ask: ', passage: 'text: ' });
+    expect(entry.embedding).toMatchObject({ source: 'user', question: 'ask: ', passage: 'text: ' });
+    const changed = loader.embedder!.identity;
+    expect(changed).not.toBe(identity);
+    await close();
+    const again = kvasir({ data });
+    await again.loader.useEmbedder();
+    expect(again.loader.embedder!.identity).toBe(changed);
+    await again.models.setPrefixes(id, null);
+    expect(again.loader.embedder!.identity).toBe(identity);
+    const refused = again.models.setPrefixes('demo', null);
+    await expect(refused).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
   });
 
   test('that cannot be loaded is told, and search goes on without', async () => {

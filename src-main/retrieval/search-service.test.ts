@@ -4,6 +4,8 @@ import { ChunkTable } from '../catalogue/chunk-table.ts';
 import { DocumentFilter } from '../catalogue/document-filter.ts';
 import { VectorTable } from '../catalogue/vector-table.ts';
 import { WordTable } from '../catalogue/word-table.ts';
+import { NO_RULES } from '../models/embedding/rules.ts';
+import type { EmbeddingRules } from '../models/embedding/families.ts';
 import { openDatabase } from '../platform/database.ts';
 import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
@@ -41,11 +43,15 @@ class TopicEmbedders implements EmbedderSource {
     return () => undefined;
   }
 
-  use(identity: string, embed = (texts: readonly string[]): Float32Array => this.#vectors(texts)): void {
+  use(
+    identity: string,
+    embed = (texts: readonly string[]): Float32Array => this.#vectors(texts),
+    rules: EmbeddingRules = NO_RULES,
+  ): void {
     const info = { dimension: TOPICS.length } as ActiveEmbedder['embedder']['info'];
     const countTokens = (text: string): number => text.length;
     const embedder = { info, countTokens, embed: async (texts: readonly string[]) => embed(texts) };
-    this.embedder = { id: identity, identity, embedder };
+    this.embedder = { id: identity, identity, rules, embedder };
     this.#listener(this.embedder);
   }
 
@@ -214,6 +220,41 @@ describe('with an embedding model', () => {
     expect(database.value('SELECT count(*) FROM chunk_vector')).toBe(2);
     embedders.stop();
     expect((await service.find('feline', { scope: ALL, topK: 2 })).usedVectors).toBe(false);
+  });
+
+  test("passages and questions get the model's prefixes, and a passage's title its place", async () => {
+    const { service, embedders, database } = serviceOf(ANIMALS);
+    database.run("UPDATE chunk SET title = '' WHERE document_id = 2");
+    const texts: string[] = [];
+    const embed = (given: readonly string[]): Float32Array => {
+      texts.push(...given);
+      return new Float32Array(given.length * TOPICS.length);
+    };
+    embedders.use('a', embed, { question: 'query: ', passage: 'title: {title} | text: ' });
+    await service.idle();
+    expect(texts.map((text) => text.slice(0, 20)).sort()).toEqual(
+      [
+        ...Array<string>(2).fill('title: Pets | text: '),
+        ...Array<string>(2).fill('title: none | text: '),
+      ].sort(),
+    );
+    await service.find('feline', { scope: ALL, topK: 2 });
+    expect(texts.at(-1)).toBe('query: feline');
+    embedders.use('b', embed, { question: '', passage: 'passage: ' });
+    await service.idle();
+    expect(texts.slice(5).filter((text) => text.startsWith('passage: Pets\n'))).toHaveLength(2);
+  });
+
+  test("below the model's own floor a passage has nothing to do with the question", async () => {
+    const { service, embedders } = serviceOf(ANIMALS);
+    const embed = (texts: readonly string[]): Float32Array =>
+      Float32Array.from(texts.flatMap((text) => (text === 'feline' ? [1, 0, 0] : [0.6, 0.8, 0])));
+    embedders.use('a', embed);
+    await service.idle();
+    expect((await service.find('feline', { scope: ALL, topK: 2 })).chunks).not.toEqual([]);
+    embedders.use('b', embed, { ...NO_RULES, floor: 0.7 });
+    await service.idle();
+    expect((await service.find('feline', { scope: ALL, topK: 2 })).chunks).toEqual([]);
   });
 
   test('chunk sets that come into use later get their vectors then', async () => {

@@ -4,6 +4,7 @@ import { parseFilters } from '../../src-shared/search-filters.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { SearchScope } from '../catalogue/word-table.ts';
 import type { EmbedderSource, ModelSource } from '../models/active-model.ts';
+import { asPassage, asQuestion } from '../models/embedding/rules.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Gate } from '../platform/gate.ts';
@@ -115,10 +116,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   missingTokens(chunkSetId: number, documentId: number): number {
     const active = this.#options.models.embedder;
     if (!active) return 0;
-    return new VectorIndex(this.#options.catalogue.vectors, active.identity).missingTokens(
-      chunkSetId,
-      documentId,
-    );
+    return new VectorIndex(this.#options.catalogue.vectors, active).missingTokens(chunkSetId, documentId);
   }
 
   async index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<number> {
@@ -162,8 +160,8 @@ export class SearchService implements Retrieval, DocumentIndexer {
     const active = this.#options.models.embedder;
     if (!active || question.trim() === '') return undefined;
     try {
-      const query = await active.embedder.embed([question], signal);
-      const vectors = new VectorIndex(this.#options.catalogue.vectors, active.identity);
+      const query = await active.embedder.embed([asQuestion(active.rules, question)], signal);
+      const vectors = new VectorIndex(this.#options.catalogue.vectors, active);
       return fuseRankings(words, await vectors.nearest(query, where, limit, signal));
     } catch (error) {
       throwIfAborted(signal);
@@ -243,7 +241,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
         for (const set of sets) await this.#embedSet(set, signal);
         const active = this.#options.models.embedder;
         if (active && sets.length > 0 && !signal.aborted)
-          await new VectorIndex(this.#options.catalogue.vectors, active.identity).keepOnlyThis(signal);
+          await new VectorIndex(this.#options.catalogue.vectors, active).keepOnlyThis(signal);
       })
       .catch((error: unknown) => {
         if (!signal.aborted) this.#options.log.warn('embedding-stopped', { error: String(error) });
@@ -275,11 +273,11 @@ export class SearchService implements Retrieval, DocumentIndexer {
         throwIfAborted(signal);
         const active = this.#options.models.embedder;
         if (!active) return undefined;
-        const vectors = new VectorIndex(this.#options.catalogue.vectors, active.identity);
+        const vectors = new VectorIndex(this.#options.catalogue.vectors, active);
         const missing = vectors.missing(of, after, BATCH);
         if (missing.length === 0) return undefined;
         try {
-          const texts = missing.map(({ text }) => text);
+          const texts = missing.map((chunk) => asPassage(active.rules, chunk));
           const chunkIds = missing.map(({ chunkId }) => chunkId);
           vectors.put(chunkIds, await active.embedder.embed(texts, signal));
           return {

@@ -1,11 +1,12 @@
 import type { UnembeddedChunk, VectorTable } from '../catalogue/vector-table.ts';
 import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
+import type { ActiveEmbedder } from '../models/active-model.ts';
 import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
 
 /** Vectors compared before yielding to other work: a few milliseconds. */
 const SLICE = 1000;
 
-/** Cosine below which a passage is unrelated to a question, when there are too few passages to determine the model's baseline. */
+/** Cosine below which a passage is unrelated to a question, when there are too few passages to determine the model's baseline; some models' cards say another. */
 const MIN_SIMILARITY = 0.3;
 /** This many passages determine the baseline: most are unrelated to the question. */
 const TELLING = 50;
@@ -24,10 +25,12 @@ export interface NearestPassages {
 export class VectorIndex {
   readonly #vectors: VectorTable;
   readonly #model: number;
+  readonly #floor: number;
 
-  constructor(vectors: VectorTable, identity: string) {
+  constructor(vectors: VectorTable, { identity, rules }: Pick<ActiveEmbedder, 'identity' | 'rules'>) {
     this.#vectors = vectors;
     this.#model = vectors.modelId(identity);
+    this.#floor = rules.floor ?? MIN_SIMILARITY;
   }
 
   /** Chunks after `after` that have no vector yet, of a set or of one of its documents. */
@@ -74,8 +77,7 @@ export class VectorIndex {
       best.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId).splice(limit);
       await yieldToEventLoop();
     }
-    if (all.count < TELLING)
-      return { hits: best.filter(({ score }) => score >= MIN_SIMILARITY), unrelated: 0 };
+    if (all.count < TELLING) return { hits: best.filter(({ score }) => score >= this.#floor), unrelated: 0 };
     const floor = all.mean + OUTSTANDING * all.deviation;
     return { hits: best.filter(({ score }) => score >= floor), unrelated: all.mean };
   }

@@ -17,6 +17,12 @@ export const MemoryFitSchema = z.object({
   contextTokens: z.int(),
 });
 
+/** What an embedding model wants before texts. In a passage's, `{title}` stands for its title. */
+export const EmbeddingPrefixesSchema = z.object({
+  question: z.string().max(1000),
+  passage: z.string().max(1000),
+});
+
 export const ModelEntrySchema = z.object({
   id: IdSchema,
   name: z.string(),
@@ -47,6 +53,17 @@ export const ModelEntrySchema = z.object({
   server: ServerFactsSchema.nullable(),
   /** Whether it is the current model of its role. */
   active: z.boolean(),
+  /** For an embedding model. */
+  embedding: EmbeddingPrefixesSchema.extend({
+    /** Who says so: the model's card, the user, or nobody: the model is unknown. */
+    source: z.enum(['card', 'user', 'unknown']),
+    /** Address of the model's card, if the model is known. */
+    card: z.string().nullable(),
+    /** Longest text in tokens; the rest of a longer one is not embedded. */
+    tokens: z.int(),
+    /** Maximum tokens of a passage, by the chat model's tokeniser. */
+    chunkTokens: z.int().nullable(),
+  }).optional(),
   /** Sampling values recommended in its header. */
   recommendedSampling: SamplingSchema.prefault({}),
 });
@@ -154,6 +171,11 @@ export const modelsContract = {
     z.object({ id: IdSchema, path: z.string().trim().min(1).nullable() }),
     ModelEntrySchema,
   ),
+  /** Sets what an embedding model gets before texts; null: as its card says. Passages are then embedded again. */
+  'models.setPrefixes': procedure(
+    z.object({ id: IdSchema, prefixes: EmbeddingPrefixesSchema.nullable() }),
+    ModelEntrySchema,
+  ),
   /** Lists a server's models; sends only that request, and the key. BAD_ARGUMENT, REMOTE_*. */
   'models.askServer': procedure(AskedServerSchema, ListedServerSchema),
   /** Adds a model on a server, or updates the one with the same address and name; sends nothing. BAD_ARGUMENT. */
@@ -195,6 +217,7 @@ export const modelsContract = {
 
 export type MemoryFit = z.infer<typeof MemoryFitSchema>;
 export type ModelInUse = z.infer<typeof ModelInUseSchema>;
+export type EmbeddingPrefixes = z.infer<typeof EmbeddingPrefixesSchema>;
 export type ModelEntry = z.infer<typeof ModelEntrySchema>;
 export type InspectedModel = z.infer<typeof InspectedModelSchema>;
 export type ModelDetail = z.infer<typeof ModelDetailSchema>;

@@ -4,6 +4,7 @@ import { throttled, type EventBus } from '../../platform/event-bus.ts';
 import { failureOf } from '../../platform/failure.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { SettingsService } from '../../platform/settings-service.ts';
+import { rulesOf } from '../embedding/rules.ts';
 import { modelName, roleOf } from '../registry/entry.ts';
 import type { KnownModels } from '../registry/known-models.ts';
 import type { ModelRegistry, ModelRow } from '../registry/model-registry.ts';
@@ -56,7 +57,9 @@ export class FileLoader {
     const { engine, settings } = this.#options;
     return this.#attempt(row, async (device) => {
       await this.#try(row, device);
-      const embedder = await engine.loadEmbedder(row.path, { threads: settings.current.threads, device });
+      const { pooling, end, tokens } = rulesOf(row);
+      const { threads } = settings.current;
+      const embedder = await engine.loadEmbedder(row.path, { threads, device, pooling, end, tokens });
       const isReranker = roleOf(row.header) === 'reranker';
       await disposeOnFailure(embedder, () =>
         isReranker ? embedder.rank('.', ['.']) : embedder.embed(['.']),

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Embedder } from '../../engine/engine.ts';
 import { SerialQueue } from '../../platform/serial-queue.ts';
 import type { ActiveEmbedder } from '../active-model.ts';
+import { rulesOf, vectorVariant } from '../embedding/rules.ts';
 import { filesOf } from '../registry/model-parts.ts';
 import type { ModelRow } from '../registry/model-registry.ts';
 
@@ -32,7 +33,9 @@ export class SearchModel {
   use(row: ModelRow): Promise<void> {
     return this.#queue.run(async () => {
       const embedder = await this.#load(row);
-      this.#change({ id: row.id, identity: await fileIdentity(row.path), embedder });
+      const rules = rulesOf(row);
+      const identity = (await fileIdentity(row.path)) + vectorVariant(rules, row.header);
+      this.#change({ id: row.id, identity, rules, embedder });
     });
   }
 

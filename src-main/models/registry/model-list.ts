@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { InspectedModel, ModelDetail, ModelEntry } from '../../../src-shared/contract/models.ts';
+import type {
+  EmbeddingPrefixes,
+  InspectedModel,
+  ModelDetail,
+  ModelEntry,
+} from '../../../src-shared/contract/models.ts';
 import type { AddedServer } from '../../../src-shared/contract/servers.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { ModelLoader } from '../loader/model-loader.ts';
 import { isOnServer, type ServerModels } from '../sources/servers/server-models.ts';
+import { familyOf, rulesOf } from '../embedding/rules.ts';
 import { describeModel } from './describe.ts';
-import { entryOf, inspectedOf, modelName } from './entry.ts';
+import { entryOf, inspectedOf, modelName, roleOf } from './entry.ts';
 import type { KnownModels, Trouble } from './known-models.ts';
 import { modifiedMs, whereItLies, type ModelFiles } from './model-files.ts';
 import { filesOf } from './model-parts.ts';
@@ -84,6 +90,18 @@ export class ModelList {
     return this.get(id);
   }
 
+  /** Sets what an embedding model gets before texts; null: its family's. NOT_FOUND, BAD_ARGUMENT, and as activate(). */
+  async setPrefixes(id: string, prefixes: EmbeddingPrefixes | null): Promise<ModelEntry> {
+    const { known, registry, loader } = this.#options;
+    const row = known.get(id);
+    if (roleOf(row.header) !== 'embedding')
+      throw new KvasirError('BAD_ARGUMENT', `${modelName(row)} is not an embedding model.`);
+    registry.setPrefixes(id, prefixes);
+    if (loader.embedder?.id === id) await loader.activate(id);
+    known.changed();
+    return this.get(id);
+  }
+
   /** Adds a model on a server; sends nothing. BAD_ARGUMENT, STORE_READ_ONLY, DISK_FULL. */
   async addServer(server: AddedServer): Promise<ModelEntry> {
     const { known, servers, loader } = this.#options;
@@ -152,6 +170,17 @@ export class ModelList {
     const rest: Trouble = { state: active ? 'ready' : missing ? 'missing' : 'idle', failure: null };
     const { state, failure } = known.trouble.get(row.id) ?? rest;
     const server = isOnServer(row) ? servers.facts(row) : null;
-    return entryOf(row, known.fit(row, active), { state, failure, active, server });
+    const embedding = roleOf(row.header) === 'embedding' ? this.#embeddingOf(row) : undefined;
+    return entryOf(row, known.fit(row, active), { state, failure, active, server, embedding });
+  }
+
+  #embeddingOf(row: ModelRow): ModelEntry['embedding'] {
+    const { embedder, active } = this.#options.loader;
+    const { question, passage, tokens = Infinity } = rulesOf(row);
+    const card = familyOf(row)?.card ?? null;
+    const source = row.prefixes ? 'user' : card === null ? 'unknown' : 'card';
+    const loaded = embedder?.id === row.id ? embedder.embedder.info.contextTokens : Infinity;
+    const longest = Math.min(tokens, loaded, row.header.contextTrain);
+    return { question, passage, source, card, tokens: longest, chunkTokens: active?.chunkTokens ?? null };
   }
 }

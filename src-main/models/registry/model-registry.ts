@@ -1,4 +1,5 @@
 import type { HubSource } from '../../../src-shared/contract/hub.ts';
+import type { EmbeddingPrefixes } from '../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { GgufInfo } from '../../engine/engine.ts';
 import type { RemoteServer } from '../sources/servers/server-address.ts';
@@ -106,11 +107,21 @@ const VERSION_8 = `
  */
 const VERSION_9 = 'ALTER TABLE model ADD COLUMN server TEXT';
 
+/**
+ * The user's prefixes for an embedding model, as JSON; NULL: its family's. Headers include what the file calls its
+ * model, and its pooling; they are read again once the file is available.
+ */
+const VERSION_10 = `
+  ALTER TABLE model ADD COLUMN prefixes TEXT;
+  UPDATE model SET mtime_ms = -1, header = json_set(header, '$.names', json_array(header ->> 'name'), '$.pooling', '')
+  WHERE json_valid(header) AND server IS NULL
+`;
+
 /** MIGRATIONS[n] migrates from version n to n + 1. */
 export const MIGRATIONS = [
   ...[VERSION_1, VERSION_2, VERSION_3, VERSION_4],
   ...[VERSION_5, VERSION_6, VERSION_7, VERSION_8],
-  VERSION_9,
+  ...[VERSION_9, VERSION_10],
 ];
 
 type ModelOrigin = 'demo' | 'imported' | 'downloaded';
@@ -135,17 +146,20 @@ export interface ModelRow {
   source: HubSource | null;
   /** Its server, for a remote model. */
   server: RemoteServer | null;
+  /** The user's, for an embedding model. */
+  prefixes: EmbeddingPrefixes | null;
   /** 1: the last attempt to load it did not finish. */
   loading: 0 | 1;
 }
 
-type RawRow = Omit<ModelRow, 'header' | 'source' | 'server'> & {
+type RawRow = Omit<ModelRow, 'header' | 'source' | 'server' | 'prefixes'> & {
   header: string;
   source: string | null;
   server: string | null;
+  prefixes: string | null;
 };
 
-const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, adapter, fingerprint, source, server,
+const COLUMNS = `id, name, path, origin, mtime_ms AS mtimeMs, header, adapter, fingerprint, source, server, prefixes,
   tokens_per_second AS tokensPerSecond, written_per_second AS writtenPerSecond, loading`;
 
 /** Models and their downloads in an SQLite file. The model files themselves stay in place. */
@@ -201,6 +215,12 @@ export class ModelRegistry {
     this.database.run('UPDATE model SET server = ? WHERE id = ?', JSON.stringify(server), id);
   }
 
+  /** null: its family's. */
+  setPrefixes(id: string, prefixes: EmbeddingPrefixes | null): void {
+    const json = prefixes && JSON.stringify(prefixes);
+    this.database.run('UPDATE model SET prefixes = ? WHERE id = ?', json, id);
+  }
+
   /** null: the name in its file. */
   rename(id: string, name: string | null): void {
     this.database.run('UPDATE model SET name = ? WHERE id = ?', name, id);
@@ -227,7 +247,7 @@ export class ModelRegistry {
 /** A page may be zeroed within a text, which SQLite does not notice. STORE_CORRUPT. */
 function requireReadable(database: Database): Database {
   const bad = `SELECT 1 FROM model WHERE NOT json_valid(header) OR NOT json_valid(ifnull(source, 'null'))
-    OR NOT json_valid(ifnull(server, 'null')) LIMIT 1`;
+    OR NOT json_valid(ifnull(server, 'null')) OR NOT json_valid(ifnull(prefixes, 'null')) LIMIT 1`;
   const download = `SELECT 1 FROM download WHERE NOT json_valid(files) OR NOT json_valid(ifnull(failure, 'null'))
     OR NOT json_valid(ifnull(source, 'null')) LIMIT 1`;
   if ([bad, download].every((query) => database.value(query) === undefined)) return database;
@@ -237,5 +257,6 @@ function requireReadable(database: Database): Database {
 function parse(row: RawRow): ModelRow {
   const source = row.source === null ? null : (JSON.parse(row.source) as HubSource);
   const server = row.server === null ? null : (JSON.parse(row.server) as RemoteServer);
-  return { ...row, header: JSON.parse(row.header) as GgufInfo, source, server };
+  const prefixes = row.prefixes === null ? null : (JSON.parse(row.prefixes) as EmbeddingPrefixes);
+  return { ...row, header: JSON.parse(row.header) as GgufInfo, source, server, prefixes };
 }

@@ -14,6 +14,9 @@ import { apiRoutes } from './routes.ts';
 
 const DIMENSION = 2;
 
+/** Of "Letters", which does not count these letters. */
+const LETTERS = { question: 'q', passage: 'p' };
+
 /** Each line of a fake "PDF" is a page and a chunk. */
 const DOCUMENTS = {
   read: ({ bytes }: { bytes: Uint8Array }) => {
@@ -49,7 +52,7 @@ function letterVectors(): VectorService {
     Promise.resolve(Float32Array.from(texts, (text) => (text.includes(query) ? 0.75 : 0.25)));
   const reranker = { info: info as never, countTokens: (text: string) => text.length, rank };
   return new VectorService(
-    { embedder: { id: 'e', identity: 'e', embedder }, reranker: { id: 'r', reranker } },
+    { embedder: { id: 'e', identity: 'e', rules: LETTERS, embedder }, reranker: { id: 'r', reranker } },
     () => [
       { id: 'e', name: 'Letters', role: 'embedding', active: true },
       { id: 'r', name: 'Judge', role: 'reranker', active: true },

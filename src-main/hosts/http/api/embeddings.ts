@@ -25,8 +25,12 @@ const RequestSchema = z
         .max(MOST_TEXTS, { error: `A request may have ${MOST_TEXTS} texts at most.` }),
     ]),
     encoding_format: z.enum(['float', 'base64']).nullish(),
-    /** Vectors are not truncated. */
-    dimensions: z.int().nullish(),
+    /** One of the numbers that the model was trained for (Matryoshka). */
+    dimensions: z.int().min(1).nullish(),
+    /** What the texts are, in the words of Voyage, Cohere and NVIDIA: the model's prefix is put before them. Absent: none is. */
+    input_type: z.enum(['query', 'search_query', 'document', 'search_document', 'passage']).nullish(),
+    /** Cuts texts that are too long, and lists them in `truncated`. Default: they are refused. */
+    truncate: z.boolean().nullish(),
     user: z.string().nullish(),
   })
   .openapi('EmbeddingRequest');
@@ -44,6 +48,8 @@ const EmbeddingsSchema = z
       }),
     ),
     usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+    /** Indexes of the texts that were cut, if any were. */
+    truncated: z.array(z.int()).optional(),
   })
   .openapi('Embeddings');
 
@@ -56,30 +62,43 @@ const route = createRoute({
 
 export function addEmbeddingRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.openapi(route, async (c) => {
-    const { model, input, encoding_format: format, dimensions } = c.req.valid('json');
+    const { model, input, encoding_format: format, dimensions, input_type, truncate } = c.req.valid('json');
     requireDimensions(model, dimensions, core);
     const texts = typeof input === 'string' ? [input] : input;
-    const { vectors, tokens } = await core.vectors.embed(model, texts, c.req.raw.signal);
+    const { vectors, tokens, truncated } = await core.vectors.embed(model, texts, c.req.raw.signal, {
+      role: roleOf(input_type),
+      truncate: truncate ?? false,
+      dimensions,
+    });
     const data = vectors.map((vector, index) => ({
       object: 'embedding' as const,
       index,
       embedding: format === 'base64' ? base64(vector) : [...vector],
     }));
     const usage = { prompt_tokens: tokens, total_tokens: tokens };
-    return c.json({ object: 'list' as const, model, data, usage }, 200);
+    return c.json({ object: 'list' as const, model, data, usage, ...cutTexts(truncated) }, 200);
   });
 }
 
-/** Refuses to shorten vectors. NOT_FOUND. */
+function roleOf(type: string | null | undefined): 'question' | 'passage' | undefined {
+  if (type === null || type === undefined) return undefined;
+  return type.endsWith('query') ? 'question' : 'passage';
+}
+
+export function cutTexts(truncated: number[]): { truncated?: number[] } {
+  return truncated.length > 0 ? { truncated } : {};
+}
+
+/** Refuses a length that the model was not trained for. NOT_FOUND. */
 export function requireDimensions(
   model: string,
   dimensions: number | null | undefined,
   { vectors }: Pick<ApiCore, 'vectors'>,
 ): void {
-  const length = vectors.dimension(model);
-  if ((dimensions ?? length) === length) return;
-  const message = `dimensions: The vectors of this model have ${length} dimensions and are not shortened. Leave it out.`;
-  throw new Refusal(400, message, { param: 'dimensions', code: 'invalid_value' });
+  if (dimensions === null || dimensions === undefined) return;
+  const why = vectors.whyNotDimensions(model, dimensions);
+  if (why !== undefined)
+    throw new Refusal(400, `dimensions: ${why}`, { param: 'dimensions', code: 'invalid_value' });
 }
 
 function base64(vector: Float32Array): string {

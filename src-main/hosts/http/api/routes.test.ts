@@ -352,6 +352,26 @@ describe('vectors', () => {
     expect([0, 4].map((at) => Buffer.from(packed, 'base64').readFloatLE(at))).toEqual([0, 1]);
   });
 
+  test('are of the texts as they are, unless the request says what they are', async () => {
+    const { post } = api();
+    const tokens = async (more: object) => {
+      const answer = await post('/v1/embeddings', { model: 'Letters', input: ['a', 'bb'], ...more });
+      return ((await answer.json()) as { usage: { prompt_tokens: number } }).usage.prompt_tokens;
+    };
+    expect([await tokens({}), await tokens({ input_type: null })]).toEqual([3, 3]);
+    for (const input_type of ['query', 'search_query', 'document', 'search_document', 'passage'])
+      expect(await tokens({ input_type })).toBe(5);
+    const other = post('/v1/embeddings', { model: 'Letters', input: 'a', input_type: 'clustering' });
+    expect((await refused(other)).slice(0, 2)).toEqual([400, 'input_type']);
+  });
+
+  test('are of the beginning of a text that is too long where the request allows it', async () => {
+    const input = ['b', 'aaaaab'];
+    const answer = await api().post('/v1/embeddings', { model: 'Letters', input, truncate: true });
+    const { truncated, usage } = (await answer.json()) as { truncated: number[]; usage: object };
+    expect([truncated, usage]).toEqual([[1], { prompt_tokens: 6, total_tokens: 6 }]);
+  });
+
   test('are of whole texts or none, by the embedding model alone', async () => {
     const { post } = api();
     expect((await refused(post('/v1/embeddings', { model: 'Letters', input: 'aaaaaa' })))[0]).toBe(400);

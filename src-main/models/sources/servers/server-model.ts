@@ -109,6 +109,8 @@ export function serverHeader({ model, contextTokens }: RemoteServer): GgufInfo {
   return {
     architecture: 'remote',
     name: model,
+    names: [],
+    pooling: '',
     fileBytes: 0,
     parameterCount: 0,
     tensorCount: 0,

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiCore } from '../core.ts';
-import { requireDimensions } from '../embeddings.ts';
+import { cutTexts, requireDimensions } from '../embeddings.ts';
 import { body, json } from '../schemas.ts';
 import { nanoseconds } from './answers.ts';
 import { nameOf } from './names.ts';
@@ -28,22 +28,29 @@ const embeddings = createRoute({
 });
 
 export function addOllamaEmbeddingRoutes(app: OpenAPIHono, core: ApiCore): void {
-  const vectorsOf = async (model: string, texts: readonly string[], signal: AbortSignal) => {
-    const { vectors, tokens } = await core.vectors.embed(nameOf(model, core), texts, signal);
-    return { vectors: vectors.map((vector) => [...vector]), tokens };
+  const embedded = async (
+    model: string,
+    texts: readonly string[],
+    signal: AbortSignal,
+    options: { truncate: boolean; dimensions?: number | undefined },
+  ) => {
+    const { vectors, ...rest } = await core.vectors.embed(nameOf(model, core), texts, signal, options);
+    return { vectors: vectors.map((vector) => [...vector]), ...rest };
   };
   app.openapi(embed, async (c) => {
-    const { model, input, dimensions } = c.req.valid('json');
+    const { model, input, dimensions, truncate = true } = c.req.valid('json');
     requireDimensions(nameOf(model, core), dimensions, core);
     const began = performance.now();
     const texts = typeof input === 'string' ? textsIn(input) : input;
-    const { vectors, tokens } = await vectorsOf(model, texts, c.req.raw.signal);
+    const options = { truncate, dimensions };
+    const { vectors, tokens, truncated } = await embedded(model, texts, c.req.raw.signal, options);
     const times = { total_duration: nanoseconds(performance.now() - began), load_duration: 0 };
-    return c.json({ model, embeddings: vectors, ...times, prompt_eval_count: tokens }, 200);
+    const counted = { prompt_eval_count: tokens, ...cutTexts(truncated) };
+    return c.json({ model, embeddings: vectors, ...times, ...counted }, 200);
   });
   app.openapi(embeddings, async (c) => {
     const { model, prompt } = c.req.valid('json');
-    const { vectors } = await vectorsOf(model, textsIn(prompt), c.req.raw.signal);
+    const { vectors } = await embedded(model, textsIn(prompt), c.req.raw.signal, { truncate: true });
     return c.json({ embedding: vectors[0] ?? [] }, 200);
   });
 }

@@ -250,7 +250,9 @@ test('vectors of one text, of several and of none', async () => {
     400,
     expect.stringContaining('dimensions'),
   ]);
-  expect(await refusal(post('/api/embed', { model: 'Letters', input: 'abababab' }))).toEqual([
+  const long = { input: ['a', 'abababab'] };
+  expect(await embed(long)).toMatchObject({ prompt_eval_count: 6, truncated: [1] });
+  expect(await refusal(post('/api/embed', { model: 'Letters', ...long, truncate: false }))).toEqual([
     400,
     expect.stringContaining('8 tokens'),
   ]);

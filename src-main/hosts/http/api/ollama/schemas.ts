@@ -135,9 +135,9 @@ export const EmbedRequestSchema = z
   .strictObject({
     ...EMBED,
     input: z.union([z.string(), z.array(TextSchema).max(MOST_TEXTS)]),
-    /** A text that is too long is refused in any case. */
-    truncate: ANY,
-    dimensions: z.int().optional(),
+    /** false: refuses a text that is too long. Default: cuts it, and lists it in `truncated`. */
+    truncate: z.boolean().optional(),
+    dimensions: z.int().min(1).optional(),
   })
   .openapi('OllamaEmbedRequest');
 
@@ -148,6 +148,8 @@ export const EmbedSchema = z
     total_duration: z.int(),
     load_duration: z.int(),
     prompt_eval_count: z.int(),
+    /** Not Ollama's: indexes of the texts that were cut, if any were. */
+    truncated: z.array(z.int()).optional(),
   })
   .openapi('OllamaEmbed');
 
