@@ -114,6 +114,7 @@ class Writer {
         if (s_.arch == "bert") {
             gguf_set_val_f32(g_, (p + "attention.layer_norm_epsilon").c_str(), 1e-12f);
             gguf_set_val_bool(g_, (p + "attention.causal").c_str(), false);
+            gguf_set_val_u32(g_, "tokenizer.ggml.token_type_count", 2);
         }
         if (s_.rope == "linear" || s_.rope == "yarn") {
             gguf_set_val_str(g_, (p + "rope.scaling.type").c_str(), s_.rope.c_str());
@@ -191,7 +192,6 @@ class Writer {
         gguf_set_val_str(g_, "tokenizer.ggml.model", "bert");
         gguf_set_arr_str(g_, "tokenizer.ggml.tokens", c.data(), c.size());
         gguf_set_arr_data(g_, "tokenizer.ggml.token_type", GGUF_TYPE_INT32, kinds.data(), kinds.size());
-        gguf_set_val_u32(g_, "tokenizer.ggml.token_type_count", 2);
         const std::map<const char *, uint32_t> ids{{"padding", 0}, {"unknown", 1},   {"cls", 2},
                                                    {"bos", 2},     {"seperator", 3}, {"mask", 4}};
         for (auto & [name, id] : ids) {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { SHAPES } from './shapes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -36,7 +36,7 @@ export function splitModel(model: string, parts: number): string {
 
 function nameOf(options: MkggufOptions): string {
   return Object.entries(options)
-    .map(([key, value]) => (value === true ? key : `${key}-${String(value)}`))
+    .map(([key, value]) => (value === true ? key : `${key}-${basename(String(value))}`))
     .join('_');
 }
 
