@@ -21,7 +21,9 @@ import { notifyFailure } from '../../ui/notify.tsx';
 import { FitBadge } from '../../ui/FitBadge.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { useActivate } from '../../ui/useActivate.tsx';
+import { EmbeddingLines } from './EmbeddingLines.tsx';
 import { useAdapter } from './useAdapter.tsx';
+import { usePrefixes } from './usePrefixes.tsx';
 import { ServerLines } from './servers/ServerLines.tsx';
 import { useServerKey } from './servers/useServerKey.tsx';
 import { useServerSettings } from './servers/useServerSettings.tsx';
@@ -52,6 +54,7 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
           <Actions model={model} onDetails={onDetails} />
         </Group>
         <AdapterLine model={model} />
+        <EmbeddingLines model={model} />
         <Loading model={model} />
         {model.origin === 'demo' && <Text size="sm">{t('demoNote')}</Text>}
         {model.obstacle && (
@@ -152,6 +155,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
   const sampling = useSampling(model);
   const remove = useRemove(model);
   const adapter = useAdapter(model);
+  const prefixes = usePrefixes(model);
   const changeKey = useServerKey(model);
   const changeSettings = useServerSettings(model);
   const usable = model.unsupportedReason === '' && model.state !== 'missing';
@@ -191,6 +195,7 @@ function Actions({ model, onDetails }: { model: ModelEntry; onDetails: () => voi
           )}
           <Menu.Item onClick={onDetails}>{t('details')}</Menu.Item>
           {model.role === 'chat' && <Menu.Item onClick={sampling}>{t('sampling.open')}</Menu.Item>}
+          {model.embedding && <Menu.Item onClick={prefixes}>{t('prefixes.open')}</Menu.Item>}
           <Menu.Item onClick={rename}>{t('rename.open')}</Menu.Item>
           {model.server && <Menu.Item onClick={changeSettings}>{t('servers:settings.open')}</Menu.Item>}
           {model.server && <Menu.Item onClick={changeKey}>{t('servers:key.open')}</Menu.Item>}

@@ -73,6 +73,24 @@ export const models = {
     seed: 'Seed',
     seedHelp: 'The same seed gives the same answer. Leave it empty for a different seed each time.',
   },
+  prefixes: {
+    open: 'Prefixes…',
+    title: 'Prefixes for {{name}}',
+    intro:
+      'Some embedding models were trained with certain words before each text; the model card names them. Spaces and line breaks count. In the passage prefix, {title} stands for the passage’s title. If it changes, passages are embedded again in the background.',
+    question: 'Before questions:',
+    passage: 'Before passages:',
+    none: 'No prefixes',
+    reset: 'Use the model card’s',
+    card: 'As the model card says.',
+    bare: 'Texts get no prefix.',
+    user: 'With your prefixes.',
+    unknown:
+      'Kvasir does not know this model’s prefixes, so texts get none. If its model card names some, enter them under “Prefixes…” in the menu.',
+    link: 'Model card',
+    short:
+      'It reads the first {{tokens, number}} tokens of a passage, and passages have up to {{chunkTokens, number}}; the rest is found by words only. A smaller passage size in Settings avoids this.',
+  },
   adapter: {
     on: 'With the adapter {{name}}',
     add: 'Add a LoRA adapter…',

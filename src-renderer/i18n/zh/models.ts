@@ -68,6 +68,23 @@ export const models: Words<typeof en.models> = {
     seed: '随机种子',
     seedHelp: '种子相同则回答相同；留空则每次不同。',
   },
+  prefixes: {
+    open: '前缀…',
+    title: '{{name}} 的前缀',
+    intro:
+      '有些嵌入模型训练时在每段文本前加了固定的词句，模型说明中会写明。空格和换行都算在内。段落前缀中的 {title} 代表段落标题。更改后，段落会在后台重新嵌入。',
+    question: '问题之前：',
+    passage: '段落之前：',
+    none: '不加前缀',
+    reset: '按模型说明',
+    card: '按模型说明。',
+    bare: '文本不加前缀。',
+    user: '使用你的前缀。',
+    unknown: 'Kvasir 不了解这个模型的前缀，因此不加。如果模型说明中写有前缀，请在菜单的“前缀…”中填写。',
+    link: '模型说明',
+    short:
+      '它只读取段落的前 {{tokens, number}} 个 token，而段落最多有 {{chunkTokens, number}} 个；其余部分只能按词语找到。在设置中减小段落大小即可避免。',
+  },
   adapter: {
     on: '已启用适配器 {{name}}',
     add: '添加 LoRA 适配器…',

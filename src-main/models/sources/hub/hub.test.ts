@@ -134,6 +134,8 @@ describe('searching', () => {
     const { hub, models } = await setUp({
       'a/vectors': { ...CHAT, task: 'sentence-similarity', downloads: 3 },
       'a/Reranker': { ...CHAT, task: 'feature-extraction', downloads: 2 },
+      'a/Qwen3-Embedding-0.6B-GGUF': { ...CHAT, downloads: 1.6 },
+      'a/Embedded-C-Helper-GGUF': { ...CHAT, downloads: 1.3 },
       'a/pictures': { ...CHAT, task: 'text-to-image', downloads: 1 },
       'a/../evil': { ...CHAT, downloads: 0 },
     });
@@ -142,6 +144,8 @@ describe('searching', () => {
     expect(entries.map(({ role, license }) => [role, license])).toEqual([
       ['embedding', ''],
       ['reranker', 'apache-2.0'],
+      ['embedding', 'apache-2.0'],
+      ['chat', 'apache-2.0'],
       ['other', 'apache-2.0'],
     ]);
   });

@@ -28,10 +28,14 @@ export function entryOf(listed: RepositoryInfo): HubEntry {
   };
 }
 
-/** A model's role according to its task; rerankers often have another task and are recognised by name. */
+/** Words of embedding models' names, as the engine recognises them. */
+const EMBEDDER = /embedding|(?:^|[-_./])(?:embed|e5|gte|bge|retriever)(?=[-_./])/i;
+
+/** A model's role according to its task; rerankers and embedding models often have another task and are recognised by name. */
 function roleOf({ id, pipeline_tag: task, tags }: RepositoryInfo): HubEntry['role'] {
   if (/rerank/i.test(id) || tags.includes('reranker')) return 'reranker';
-  return TASKS[task] ?? (task === '' ? null : 'other');
+  const role = TASKS[task] ?? (task === '' ? null : 'other');
+  return (role === 'chat' || role === null) && EMBEDDER.test(id) ? 'embedding' : role;
 }
 
 /** The header's role overrides the task's, where it can tell: some rerankers look like chat models. */
