@@ -53,7 +53,7 @@ function wordPieces(text: string): number[] {
     .filter((c) => !/[A-Z]/.test(c));
   const words = text.toLowerCase().match(/[a-z0-9]+|[^a-z0-9\s]/g) ?? [];
   const pieces = words.flatMap((word) =>
-    [...word].map((c, i) => 5 + 2 * alphabet.indexOf(c) + Math.min(i, 1)),
+    Array.from(word, (c, i) => 5 + 2 * alphabet.indexOf(c) + Math.min(i, 1)),
   );
   return [2, ...pieces, 3];
 }

@@ -81,6 +81,34 @@ test('an adapter is put on a model, shown, and taken off; one for another model 
   await expect(active).not.toContainText('law.gguf');
 });
 
+test('an embedding model that nobody knows gets the prefixes that are entered, and none again', async ({
+  window,
+  dataDir,
+}) => {
+  const path = join(dataDir, 'vectors.gguf');
+  copyFileSync(randomModel({ arch: 'bert', pooling: 1, context: 64 }), path);
+  await importModel(window, path);
+  const models = window.getByRole('region', { name: 'Embedding models' });
+  const open = async (): Promise<void> => {
+    await models.getByRole('button', { name: /^More:/ }).click();
+    await window.getByRole('menuitem', { name: 'Prefixes…' }).click();
+  };
+  await expect(models).toContainText('does not know this model’s prefixes');
+  await expect(models).toContainText('first 64 tokens of a passage');
+
+  await open();
+  await window.getByLabel('Before questions:').fill('query: ');
+  await window.getByLabel('Before passages:').fill('passage: ');
+  await window.getByRole('button', { name: 'Save' }).click();
+  await expect(models).toContainText(
+    'With your prefixes. Before questions: query: Before passages: passage: ',
+  );
+
+  await open();
+  await window.getByRole('button', { name: 'No prefixes' }).click();
+  await expect(models).toContainText('does not know this model’s prefixes');
+});
+
 test.describe('a model whose file is written to while it is in use', () => {
   test.use({ settings: { chunkTokens: 96, threads: 1 } });
 

@@ -487,7 +487,7 @@ export interface NativeReferenceOptions {
 }
 
 /** rank: a reranker. */
-export type NativePooling = 'mean' | 'cls' | 'last' | 'rank';
+type NativePooling = 'mean' | 'cls' | 'last' | 'rank';
 
 export interface NativeEmbedderOptions {
   threads: number;

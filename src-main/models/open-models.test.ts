@@ -19,6 +19,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { Device, Embedder, EmbedderOptions, GgufInfo, KvDtype, Model } from '../engine/engine.ts';
 import { Engine } from '../engine/engine.ts';
 import { EventBus } from '../platform/event-bus.ts';
+import { openDatabase } from '../platform/database.ts';
 import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { resolvePaths } from '../platform/paths.ts';
@@ -26,6 +27,7 @@ import { SettingsService } from '../platform/settings-service.ts';
 import { devicesAsSet } from '../testing/devices.ts';
 import { sendFile, serve } from '../testing/download-server.ts';
 import { Disposables } from '../platform/disposables.ts';
+import { MIGRATIONS } from './registry/model-registry.ts';
 import { openModels, type ModelEngine } from './open-models.ts';
 import type { TrialRequest } from './loader/trial/protocol.ts';
 
@@ -745,6 +747,22 @@ describe('an embedding model', () => {
     await loader.activate(plain.id);
     expect(loader.embedder!.identity).toMatch(/^[0-9a-f]{64}$/);
     expect(identity).toMatch(/^[0-9a-f]{64}\["","<\|endoftext\|>","last",32768\]$/);
+  });
+
+  test('in a list of an older version makes the same vectors once its header is read again', async () => {
+    const { loader, data, close, add } = kvasir();
+    const { id } = await add('bge-m3.gguf', { embedding: true, architecture: 'bert', pooling: 'cls' });
+    await loader.activate(id);
+    const { identity } = loader.embedder!;
+    await close();
+    const list = openDatabase(join(data, 'models.sqlite'), MIGRATIONS);
+    list.run(
+      `UPDATE model SET mtime_ms = -1, header = json_set(header, '$.names', json('[]'), '$.pooling', '')`,
+    );
+    list.close();
+    const again = kvasir({ data });
+    await again.loader.useEmbedder();
+    expect(again.loader.embedder!.identity).toBe(identity);
   });
 
   test('nobody knows gets the prefixes that the user types; another one for passages makes other vectors', async () => {

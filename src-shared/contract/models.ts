@@ -18,7 +18,7 @@ export const MemoryFitSchema = z.object({
 });
 
 /** What an embedding model wants before texts. In a passage's, `{title}` stands for its title. */
-export const EmbeddingPrefixesSchema = z.object({
+const EmbeddingPrefixesSchema = z.object({
   question: z.string().max(1000),
   passage: z.string().max(1000),
 });

@@ -81,11 +81,12 @@ export class ModelLoader implements ModelSource, EmbedderSource {
   }
 
   async #startSearch(): Promise<void> {
-    const { settings, registry } = this.#options;
+    const { settings, registry, known } = this.#options;
     for (const role of ['embedding', 'reranker'] as const) {
       const { key, without } = SEARCH_SETTINGS[role];
       const id = settings.current[key];
-      const row = id === undefined ? undefined : registry.get(id);
+      // The header as it is now: an embedding model's rules, and with them its vectors' identity, follow from it.
+      const row = id !== undefined && registry.get(id) ? known.get(id) : undefined;
       if (row?.loading === 1) this.#leaveOut(row, without);
       else if (row) await this.#search[role].use(row).catch((error: unknown) => this.#notice(error));
     }
