@@ -302,7 +302,11 @@ test('an invalid model list, and invalid addresses', async () => {
   server.answer = (response) => json(response, '<html>', 'text/html');
   await expect(list()).rejects.toMatchObject({ code: 'REMOTE_PROTOCOL' });
   server.answer = (response) =>
-    json(response, '{"data":[{"id":"a","max_model_len":4096},{"nothing":1},{"id":"b"}]}');
+    json(
+      response,
+      '{"data":[{"id":"a","max_model_len":4096},{"nothing":1},{"id":"b"},{"id":"text-embedding-3-small"}]}',
+    );
+  // A model for embedding cannot chat, so it is not offered.
   expect((await list()).models).toEqual([
     { id: 'a', contextTokens: 4096 },
     { id: 'b', contextTokens: null },

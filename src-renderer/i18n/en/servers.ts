@@ -33,7 +33,7 @@ export const servers = {
     key: 'Key (optional)',
     keyHelp: 'Stored apart from settings, backups and logs, and sent only to this server.',
     list: 'List its models',
-    none: 'This server has no models.',
+    none: 'This server has no chat models.',
     model: 'Model',
     context: 'Context length in tokens (optional)',
     contextHelp: 'The maximum the server accepts in one request. If empty, the context in Settings applies.',

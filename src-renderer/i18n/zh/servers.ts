@@ -33,7 +33,7 @@ export const servers: Words<typeof en.servers> = {
     key: '密钥（可选）',
     keyHelp: '不写入设置、备份和日志，只发送给该服务器。',
     list: '列出它的模型',
-    none: '该服务器没有模型。',
+    none: '该服务器没有聊天模型。',
     model: '模型',
     context: '上下文长度，token 数（可选）',
     contextHelp: '服务器一次请求能接受的长度；不填则以设置中的上下文为准。',

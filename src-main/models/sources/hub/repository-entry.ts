@@ -1,6 +1,7 @@
 import type { HubEntry } from '../../../../src-shared/contract/hub.ts';
 import type { GgufInfo } from '../../../engine/engine.ts';
 import { roleOf as roleOfHeader } from '../../registry/entry.ts';
+import { namedRole } from '../../registry/named-role.ts';
 import type { RepositoryInfo } from './hub-api.ts';
 
 /** The hub's task names for models that Kvasir distinguishes. */
@@ -28,14 +29,12 @@ export function entryOf(listed: RepositoryInfo): HubEntry {
   };
 }
 
-/** Words of embedding models' names, as the engine recognises them. */
-const EMBEDDER = /embedding|(?:^|[-_./])(?:embed|e5|gte|bge|retriever)(?=[-_./])/i;
-
 /** A model's role according to its task; rerankers and embedding models often have another task and are recognised by name. */
 function roleOf({ id, pipeline_tag: task, tags }: RepositoryInfo): HubEntry['role'] {
-  if (/rerank/i.test(id) || tags.includes('reranker')) return 'reranker';
+  const named = namedRole(id);
+  if (named === 'reranker' || tags.includes('reranker')) return 'reranker';
   const role = TASKS[task] ?? (task === '' ? null : 'other');
-  return (role === 'chat' || role === null) && EMBEDDER.test(id) ? 'embedding' : role;
+  return role === 'chat' || role === null ? (named ?? role) : role;
 }
 
 /** The header's role overrides the task's, where it can tell: some rerankers look like chat models. */

@@ -7,6 +7,7 @@ import type { Keyring } from '../../../platform/keyring.ts';
 import { modelName } from '../../registry/entry.ts';
 import type { KnownModels } from '../../registry/known-models.ts';
 import type { ModelRegistry, ModelRow } from '../../registry/model-registry.ts';
+import { namedRole } from '../../registry/named-role.ts';
 import { RemoteClient } from './client.ts';
 import { serverAddress, type RemoteServer } from './server-address.ts';
 import { requireKey, ServerKeys } from './server-keys.ts';
@@ -38,12 +39,13 @@ export class ServerModels {
     this.#keys = new ServerKeys({ path: options.keysFile, keyring: options.keyring });
   }
 
-  /** Lists a server's models. Sends only that request, and the key. BAD_ARGUMENT, REMOTE_*. */
+  /** Lists a server's models, without those that cannot chat by their names. Sends only that request, and the key. BAD_ARGUMENT, REMOTE_*. */
   async ask(address: string, key: string): Promise<ListedServer> {
     const asked = serverAddress(address);
     if (key !== '') requireKey(key);
     const client = new RemoteClient({ address: asked, key: () => Promise.resolve(key) });
-    return { address: asked, models: await client.models() };
+    const models = await client.models();
+    return { address: asked, models: models.filter(({ id }) => namedRole(id) === undefined) };
   }
 
   /**
