@@ -6,7 +6,10 @@ import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
 /** Vectors compared before yielding to other work: a few milliseconds. */
 const SLICE = 1000;
 
-/** Cosine below which a passage is unrelated to a question, when there are too few passages to determine the model's baseline; some models' cards say another. */
+/**
+ * Cosine below which a passage is unrelated to a question, when there are too few passages to determine the model's
+ * baseline; some models' cards name another.
+ */
 const MIN_SIMILARITY = 0.3;
 /** This many passages determine the baseline: most are unrelated to the question. */
 const TELLING = 50;
