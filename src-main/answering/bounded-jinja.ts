@@ -1,6 +1,5 @@
 import { Template } from '@huggingface/jinja';
 import { interpret } from './jinja/interpreter.ts';
-import type { Node } from './jinja/nodes.ts';
 import {
   type Args,
   asNumber,
@@ -43,8 +42,7 @@ export function parseTemplate(source: string): Template {
 export function renderBounded({ parsed }: Template, variables: Record<string, unknown>): string {
   beginRendering();
   const given = Object.entries(variables).map(([name, value]) => [name, templateValue(value)] as const);
-  // The package's own types of nodes lack what they hold.
-  return interpret(parsed as unknown as Node & { type: 'Program' }, {
+  return interpret(parsed, {
     ...GLOBALS,
     ...Object.fromEntries(given),
   });

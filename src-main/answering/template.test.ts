@@ -177,7 +177,7 @@ function shownIn(chatTemplate: string, roles: FrameMessage['role'][]): string {
     roles.map((role) => ({ role })),
   );
   expect(plainBecause).toBeUndefined();
-  return texts.map((text, i) => text + (i < roles.length ? i : '')).join('');
+  return texts.map((text, i) => text + (i < roles.length ? String(i) : '')).join('');
 }
 
 /** Each message under its role, as `body` writes it. */

@@ -165,7 +165,7 @@ function firstThatKeeps(
     ),
   );
   const until = performance.now() + MAX_RENDER_MS;
-  let failure: unknown;
+  let failure: Error | undefined;
   for (const { form, ...how } of forms) {
     try {
       const text = renderInTime(info, form, how, until);
@@ -175,10 +175,10 @@ function firstThatKeeps(
       if (texts && isKept && !(calls && losesCalls(text, info, form, how, until))) return texts;
     } catch (error) {
       if (endless.has(info.chatTemplate)) throw error;
-      if (!how.listContent) failure ??= error;
+      if (!how.listContent) failure ??= error instanceof Error ? error : new Error(String(error));
     }
   }
-  if (failure !== undefined) throw failure;
+  if (failure) throw failure;
   return undefined;
 }
 

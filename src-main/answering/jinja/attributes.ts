@@ -12,7 +12,7 @@ export function attributeOf(value: Value, name: string | number): Value {
 export function itemOf(value: Value, key: Value): Value {
   if (value instanceof Map && value.has(key)) return value.get(key);
   if (typeof key === 'number') {
-    if (typeof value === 'string') return (key >= 0 ? [...value.slice(0, 2 * key + 2)] : [...value]).at(key);
+    if (typeof value === 'string') return Array.from(key >= 0 ? value.slice(0, 2 * key + 2) : value).at(key);
     return Array.isArray(value) ? value.at(key) : methodOf(value, '');
   }
   return methodOf(value, textOf(key));

@@ -50,10 +50,11 @@ class Output {
 }
 
 /** What `break` and `continue` throw. */
-class LoopExit {
+class LoopExit extends Error {
   readonly ends: boolean;
 
   constructor(ends: boolean) {
+    super('break or continue outside of a loop');
     this.ends = ends;
   }
 }

@@ -112,12 +112,15 @@ export function replaced(text: string, before: string, after: string, count = -1
 /** The texts of a template's `%` operator and `format` filter. */
 export function formatted(text: string, values: readonly Value[]): string {
   let next = 0;
-  return text.replaceAll(/%(?:\((\w+)\))?(?:\.(\d+))?([sdifr%])/g, (_, name, digits, kind) => {
-    if (kind === '%') return '%';
-    const value = name === undefined ? values[next++] : asDict(values[0]).get(name);
-    if (kind === 'd' || kind === 'i') return String(Math.trunc(Number(value)));
-    return kind === 'f' ? Number(value).toFixed(Number(digits ?? 6)) : bounded(textOf(value));
-  });
+  return text.replaceAll(
+    /%(?:\((\w+)\))?(?:\.(\d+))?([sdifr%])/g,
+    (_, name: string | undefined, digits: string | undefined, kind: string) => {
+      if (kind === '%') return '%';
+      const value = name === undefined ? values[next++] : asDict(values[0]).get(name);
+      if (kind === 'd' || kind === 'i') return String(Math.trunc(Number(value)));
+      return kind === 'f' ? Number(value).toFixed(Number(digits ?? 6)) : bounded(textOf(value));
+    },
+  );
 }
 
 function oneOf(texts: Value, matches: (text: string) => boolean): boolean {
@@ -160,7 +163,7 @@ function partitioned(text: string, separator: string): string[] {
 
 /** A position in characters; UTF-16 units are two for some. */
 function positionOf(text: string, at: number): number {
-  return at < 0 ? -1 : [...text.slice(0, at)].length;
+  return at < 0 ? -1 : Array.from(text.slice(0, at)).length;
 }
 
 function padded(length: number, args: Args, pad: (width: number) => string): string {

@@ -133,7 +133,7 @@ export function itemsOf(value: Value): Value[] {
   if (value instanceof Map) return [...value.keys()];
   if (typeof value !== 'string') throw new TypeError(`${typeName(value)} is not iterable`);
   requireItems(value.length);
-  return [...value];
+  return Array.from(value);
 }
 
 export function lengthOf(value: Value): number {
