@@ -1,5 +1,6 @@
 import { Template } from '@huggingface/jinja';
 import { interpret } from './jinja/interpreter.ts';
+import type { Program } from './jinja/nodes.ts';
 import {
   type Args,
   asNumber,
@@ -39,10 +40,10 @@ export function parseTemplate(source: string): Template {
  * Renders a chat template as jinja2 does, with the globals that transformers provides. Throws what the template raises, what jinja2 refuses,
  * and when it produces too much.
  */
-export function renderBounded({ parsed }: Template, variables: Record<string, unknown>): string {
+export function renderBounded({ parsed }: { parsed: unknown }, variables: Record<string, unknown>): string {
   beginRendering();
   const given = Object.entries(variables).map(([name, value]) => [name, templateValue(value)] as const);
-  return interpret(parsed, {
+  return interpret(parsed as Program, {
     ...GLOBALS,
     ...Object.fromEntries(given),
   });

@@ -1,7 +1,7 @@
 import { attributeOf, itemOf } from './attributes.ts';
 import { filter } from './filters.ts';
 import { formatted } from './methods.ts';
-import type { CallNode, FilterNode, Node } from './nodes.ts';
+import type { CallNode, FilterNode, Node, Program } from './nodes.ts';
 import { test } from './tests.ts';
 import {
   Args,
@@ -60,7 +60,7 @@ class LoopExit extends Error {
 }
 
 /** The text of a parsed template. Throws what the template raises, and where jinja2 would. */
-export function interpret(program: Node & { type: 'Program' }, variables: Record<string, Value>): string {
+export function interpret(program: Program, variables: Record<string, Value>): string {
   return blockText(program.body, new Scope(undefined, Object.entries(variables)));
 }
 

@@ -1,6 +1,6 @@
 /** The nodes that @huggingface/jinja's parser makes: its own declarations name files that Node's rules do not resolve. */
 export type Node =
-  | { type: 'Program'; body: Node[] }
+  | Program
   | { type: 'If'; test: Node; body: Node[]; alternate: Node[] }
   | { type: 'For'; loopvar: Node; iterable: Node; body: Node[]; defaultBlock: Node[] }
   | { type: 'Break' | 'Continue' | 'Comment' }
@@ -24,6 +24,11 @@ export type Node =
   | { type: 'Ternary'; condition: Node; trueExpr: Node; falseExpr: Node }
   | { type: 'KeywordArgumentExpression'; key: IdentifierNode; value: Node }
   | { type: 'SpreadExpression' | 'KeywordSpreadExpression'; argument: Node };
+
+export interface Program {
+  type: 'Program';
+  body: Node[];
+}
 
 interface IdentifierNode {
   type: 'Identifier';
