@@ -12,7 +12,6 @@ import { openSettings } from './support/screens.ts';
 import { expect, openWindow, test } from './support/test.ts';
 
 const { engine } = en.settings;
-const ENGINE = 3;
 
 const GPU: Devices['devices'][number] = {
   ...{ name: 'Vulkan0', description: 'A card', kind: 'gpu', memoryFree: 4e9, memoryTotal: 8e9 },
@@ -29,7 +28,7 @@ const DEVICES: Devices = {
 const saying = (window: Page, devices: () => Devices) => changingReplies(window, 'devices.get', devices);
 
 test('without a GPU the settings say that the CPU computes', async ({ window }) => {
-  await openSettings(window, ENGINE);
+  await openSettings(window, 'engine');
   const section = window.getByRole('region', { name: engine.devices });
   await expect(section.getByText('CPU', { exact: true })).toBeVisible();
   test.skip(!(await section.getByText(engine.automatic['no-gpu']).isVisible()), 'this machine has a GPU');
@@ -40,7 +39,7 @@ test('a GPU that works: how fast it is, and that Automatic takes it', async ({ a
   const window = await context.newPage();
   const called = await saying(window, () => DEVICES);
   await window.goto(app.url);
-  await openSettings(window, ENGINE);
+  await openSettings(window, 'engine');
   const section = window.getByRole('region', { name: engine.devices });
   await expect(section.getByText(engine.state.good)).toBeVisible();
   await expect(section).toContainText('Automatic uses Vulkan0, because it was the fastest in the test.');
@@ -69,7 +68,7 @@ test('a GPU that is off says why, and so does a pack without one', async ({ app,
     testing: false,
   }));
   await window.goto(app.url);
-  await openSettings(window, ENGINE);
+  await openSettings(window, 'engine');
   const section = window.getByRole('region', { name: engine.devices });
   await expect(section.getByText(engine.state.off)).toHaveCount(2);
   await expect(section.getByText(engine.state.untested)).toBeVisible();
@@ -102,7 +101,7 @@ test('a pack is got by a click: what goes wrong, how far it is, and what its tes
   });
   try {
     const window = await openWindow(app, context);
-    await openSettings(window, ENGINE);
+    await openSettings(window, 'engine');
     const section = window.getByRole('region', { name: engine.devices });
     const pack = section.getByRole('group', { name: 'Vulkan pack' });
 

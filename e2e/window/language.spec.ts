@@ -56,7 +56,7 @@ async function expectChinese(window: Page): Promise<void> {
 
 /** Restores the language, because other tests share the window. */
 async function backToEnglish(window: Page): Promise<void> {
-  await openSettings(window, 0);
+  await openSettings(window, 'appearance');
   await window.getByRole('radiogroup').getByText('English').click();
   await expect(window.locator('html')).toHaveAttribute('lang', 'en');
 }

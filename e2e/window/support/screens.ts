@@ -44,7 +44,16 @@ const DIALOGS = [
   },
 ] as const;
 
-const SETTINGS = ['appearance', 'answers', 'documents', 'tools', 'engine', 'sharing', 'data', 'about'];
+const SETTINGS = [
+  'appearance',
+  'answers',
+  'documents',
+  'tools',
+  'engine',
+  'sharing',
+  'data',
+  'about',
+] as const;
 
 /** Every screen and view with the state after first use: the sample library, and one answer with its report. */
 export const PLACES: readonly Place[] = [
@@ -65,9 +74,9 @@ export const PLACES: readonly Place[] = [
   { name: 'cache chunks', open: (window) => view(window, '/cache', 'table', 1) },
   { name: 'models', open: (window) => route(window, '/models') },
   { name: 'blending quality', open: openQuality },
-  ...SETTINGS.map((name, index) => ({
+  ...SETTINGS.map((name) => ({
     name: `settings ${name}`,
-    open: (window: Page) => openSettings(window, index),
+    open: (window: Page) => openSettings(window, name),
   })),
   { name: 'palette', open: openPalette },
   { name: 'conversation options', open: openOptions },
@@ -142,9 +151,9 @@ async function openSearch(window: Page): Promise<void> {
   await expect(window.locator('[data-hit]').first()).toBeVisible();
 }
 
-export async function openSettings(window: Page, section: number): Promise<void> {
+export async function openSettings(window: Page, section: (typeof SETTINGS)[number]): Promise<void> {
   await route(window, '/settings');
-  await window.locator('main nav button').nth(section).click();
+  await window.locator('main nav button').nth(SETTINGS.indexOf(section)).click();
 }
 
 /** A previous dialog, or the menu it was chosen from, may still be closing. */
