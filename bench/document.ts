@@ -3,11 +3,11 @@
  * token), what it takes, and what a full prefill of the same prompt takes.
  *
  *   npm run bench:document -- [--model F.gguf | --shape 0.6b --type q8_0] [--context 32768] [--pages 300] [--page 90]
- *                             [--ratios 0.05,0.15] [--threads N] [--out FILE.json]
+ *                             [--ratios 0.05] [--threads N] [--out FILE.json]
  *
  * The document is a PDF of --pages pages with --page characters each, which are as many tokens for random models. The app opens it,
- * computes its chunks and the model's costs, and is asked once for each ratio, in a new conversation each, then with a full prefill. Before
- * the first measured question, one untimed question loads what is loaded once.
+ * computes its chunks and the model's costs, and is asked once for each ratio, in a new conversation each; a full prefill of the same prompt
+ * follows. One untimed question comes first. Documents that would take longer than a minute are not read whole.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,7 @@ import { pdfFile } from '../src-main/testing/pdf-file.ts';
 import type { ContextEstimate } from '../src-shared/contract/context.ts';
 import type { AnswerStats } from '../src-shared/contract/chat.ts';
 import type { StrategyChoice } from '../src-shared/strategy.ts';
+import { compareTtft } from '../src-shared/ttft.ts';
 import { shapedModel } from '../tools/random-model/random-model.ts';
 import { cpuTicks, stealPercent } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
@@ -32,7 +33,7 @@ const { values: args } = parseArgs({
     context: { type: 'string', default: '32768' },
     pages: { type: 'string', default: '300' },
     page: { type: 'string', default: '90' },
-    ratios: { type: 'string', default: '0.05,0.15' },
+    ratios: { type: 'string', default: '0.05' },
     threads: { type: 'string', default: '0' },
     out: { type: 'string' },
   },
@@ -53,7 +54,8 @@ interface Row {
   cachedTokens: number | null;
   saidMs: number | null;
   ttftMs: number;
-  /** Time to the first token beside that of the full prefill. */
+  /** To the first token with a full prefill of the same prompt. */
+  fullMs: number;
   ofFull: number;
   /** (said − taken) / taken. */
   error: number | null;
@@ -74,13 +76,12 @@ const app = await App.open({
 });
 try {
   const documentId = await addDocument();
-  await ask(documentId, { name: 'query', ratio: 0.15 });
-  const measured = [];
-  const blended = args.ratios.split(',').map((ratio) => ({ name: 'query', ratio: Number(ratio) }) as const);
-  for (const strategy of [...blended, { name: 'full', ratio: 1 } as const])
-    measured.push(await ask(documentId, strategy));
-  const fullMs = measured.at(-1)?.ttftMs ?? NaN;
-  const rows: Row[] = measured.map((row) => ({ ...row, ofFull: row.ttftMs / fullMs }));
+  const rows: Row[] = [];
+  const ratios = args.ratios.split(',').map(Number);
+  for (const [i, ratio] of [...ratios.slice(0, 1), ...ratios].entries()) {
+    const row = await ask(documentId, { name: 'query', ratio }, i > 0);
+    if (i > 0) rows.push(row);
+  }
   print(rows);
   const about = { model: basename(path), pages, pageCharacters: Number(args.page), contextTokens };
   writeResult('document', args.out, { ...about, stealPercent: stealPercent(ticks), rows });
@@ -96,6 +97,7 @@ async function addDocument(): Promise<string> {
   writeFileSync(join(folder, 'long.pdf'), pdfFile(Array.from({ length: pages }, (_, i) => page(i))));
   await app.loader.activate((await app.models.import(path)).id);
   app.start();
+  for (const sample of app.libraries.list()) await app.libraries.delete(sample.id);
   const { id } = app.libraries.create('Long');
   await app.libraries.addPaths({ id, paths: [folder], watch: false });
   await app.libraries.rescan(id);
@@ -124,7 +126,8 @@ function page(number: number): string {
   return `BT /F 11 Tf 14 TL 72 760 Td ${lines.map((line) => `(${line}.) Tj T*`).join(' ')} ET`;
 }
 
-async function ask(documentId: string, strategy: StrategyChoice): Promise<Omit<Row, 'ofFull'>> {
+/** `withFull`: also measures a full prefill of its prompt. */
+async function ask(documentId: string, strategy: StrategyChoice, withFull: boolean): Promise<Row> {
   const options = { scope: { libraryIds: [], documentIds: [documentId] }, strategy, seed: 0 };
   const said = await app.chat.estimate({ conversationId: null, options, text: QUESTION });
   const { id } = app.chat.create(options);
@@ -132,25 +135,29 @@ async function ask(documentId: string, strategy: StrategyChoice): Promise<Omit<R
   await app.chat.idle();
   const answer = app.chat.get(id).messages.find((message) => message.id === answerId);
   if (!said || !answer?.stats) throw new Error(answer?.failure?.message ?? 'no answer');
+  const stats = withFull ? await app.chat.measureFullPrefill(answerId) : answer.stats;
   app.chat.delete(id);
-  const { stats } = answer;
+  const fullMs = compareTtft(stats)?.fullTtftMs ?? NaN;
   const { kind, promptTokens, cachedTokens, ttftMs: saidMs } = said;
   const ttftMs = stats.ttftMs.total;
-  const name = strategy.name === 'full' ? 'full prefill' : `${strategy.name} ${strategy.ratio * 100} %`;
+  const name = `${strategy.name} ${strategy.ratio * 100} %`;
   const row = { strategy: name, kind, promptTokens, cachedTokens, saidMs, ttftMs, stats };
   console.error(
     `  ${name}: ${kind}, ${promptTokens} tokens, said ${saidMs?.toFixed(0)} ms, took ${ttftMs.toFixed(0)} ms`,
   );
-  return { ...row, error: saidMs === null ? null : (saidMs - ttftMs) / ttftMs };
+  return {
+    ...{ ...row, fullMs, ofFull: ttftMs / fullMs },
+    error: saidMs === null ? null : (saidMs - ttftMs) / ttftMs,
+  };
 }
 
 function print(rows: readonly Row[]): void {
   const table = new Table({
-    head: ['', 'reads', 'tokens', 'cached', 'said', 'took', '× full', 'error'],
+    head: ['', 'reads', 'tokens', 'cached', 'said', 'took', 'full prefill', '× full', 'error'],
     style: { head: [], border: [] },
   });
   const seconds = (ms: number | null): string => (ms === null ? '?' : `${(ms / 1000).toFixed(2)} s`);
-  for (const { strategy, kind, promptTokens, cachedTokens, saidMs, ttftMs, ofFull, error } of rows) {
+  for (const { strategy, kind, promptTokens, cachedTokens, saidMs, ttftMs, fullMs, ofFull, error } of rows) {
     const off = error === null ? '?' : `${(error * 100).toFixed(0)} %`;
     table.push([
       strategy,
@@ -159,6 +166,7 @@ function print(rows: readonly Row[]): void {
       cachedTokens ?? '?',
       seconds(saidMs),
       seconds(ttftMs),
+      seconds(fullMs),
       ofFull.toFixed(3),
       off,
     ]);

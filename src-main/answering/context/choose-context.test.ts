@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { CostModel } from '../../fusion/planning/cost-model.ts';
 import { Planner } from '../../fusion/planning/planner.ts';
 import { SettingsService } from '../../platform/settings-service.ts';
@@ -25,18 +25,39 @@ interface Situation {
   parameterCount?: number;
   /** What the model writes; absent: it is not asked. */
   writes?: string | Error;
+  /** Predicted time of a prompt to its first token; absent: unknown. */
+  predictedMs?: number;
 }
 
 async function choose(
   question: string,
-  { earlier = [], documentIds = [], contextTokens = 4096, parameterCount, writes }: Situation = {},
+  {
+    earlier = [],
+    documentIds = [],
+    contextTokens = 4096,
+    parameterCount,
+    writes,
+    predictedMs,
+  }: Situation = {},
 ) {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-context-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const model = new FakeModel(parameterCount === undefined ? {} : { parameterCount });
   const { retrieval, passages } = listedLibrary(model, TEXTS);
+  const costs = new CostModel(join(dir, 'costs.json'));
+  if (predictedMs !== undefined) {
+    const total = predictedMs;
+    vi.spyOn(costs, 'predict').mockReturnValue({
+      acquire: 0,
+      load: 0,
+      place: 0,
+      check: 0,
+      recompute: total,
+      total,
+    });
+  }
   const planner = new Planner({
-    costs: new CostModel(join(dir, 'costs.json')),
+    costs,
     store: new FakeStore(),
     calibration: () => undefined,
   });
@@ -107,6 +128,18 @@ test('what does not fit is read in openings spread over each document, with the 
   expect(notices.map(({ kind: notice }) => notice)).toEqual(['openings']);
   expect(notices[0]?.message).toContain(`3 of 3 documents, ${sum(1)} of ${sum(2)} tokens.`);
   expect(notices[0]?.message).toMatch(/An analysis reads all of it: about \d+ steps\./);
+});
+
+test('half a minute is too long for documents that nobody chose, a minute for chosen ones', async () => {
+  const kinds = async (predictedMs: number) =>
+    Promise.all(
+      [[], ['10']].map(
+        async (documentIds) => (await choose('Summarise?', { documentIds, predictedMs })).kind,
+      ),
+    );
+  expect(await kinds(29_000)).toEqual(['everything', 'everything']);
+  expect(await kinds(45_000)).toEqual(['openings', 'everything']);
+  expect(await kinds(61_000)).toEqual(['openings', 'openings']);
 });
 
 test('a weak match in chosen documents that do not fit is read after their openings', async () => {

@@ -25,8 +25,10 @@ const ANSWERS = 1 / 2;
 const BESIDE_MATCHES = 1 / 2;
 /** Share of the context for openings. */
 const FOR_OPENINGS = 1 / 2;
-/** Longer waits for the first token need a person's choice: an analysis. */
+/** Longer waits for the first token need a person's choice: of documents, or of an analysis. */
 const LONGEST_WAIT_MS = 30_000;
+/** The same where a person chose the documents: the wait is announced before the question is sent. */
+const LONGEST_CHOSEN_WAIT_MS = 60_000;
 
 export interface ContextRequest extends Pick<NamedModel, 'model'> {
   question: string;
@@ -146,9 +148,11 @@ class Context {
       return { chunkId, score: 1, reason: WHOLE_DOCUMENT, highlights: [] };
     });
     const found = findPassages(chosen, passages);
-    const { prompt, isSoon } = await this.#layOut(found);
+    const isChosen = scope.documentIds.length > 0;
+    const longest = isChosen ? LONGEST_CHOSEN_WAIT_MS : LONGEST_WAIT_MS;
+    const { prompt, isSoon } = await this.#layOut(found, longest);
     // Documents that nobody chose displace no turn of the conversation.
-    const fits = prompt.leftOut.length === 0 && (scope.documentIds.length > 0 || prompt.turnsLeftOut === 0);
+    const fits = prompt.leftOut.length === 0 && (isChosen || prompt.turnsLeftOut === 0);
     return fits && isSoon ? found : undefined;
   }
 
@@ -184,10 +188,10 @@ class Context {
     }
   }
 
-  async #layOut(found: readonly FoundPassage[]) {
+  async #layOut(found: readonly FoundPassage[], longestMs = LONGEST_WAIT_MS) {
     const { model, choices, layOut } = this.#request;
     const prompt = layOut(found);
     const forecast = await backendOf(model).foresee(prompt, { choices, planner: this.#parts.planner });
-    return { prompt, forecast, isSoon: (forecast?.ms ?? 0) <= LONGEST_WAIT_MS };
+    return { prompt, forecast, isSoon: (forecast?.ms ?? 0) <= longestMs };
   }
 }
