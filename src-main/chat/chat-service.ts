@@ -23,7 +23,7 @@ import { idText, notFound, rowId } from '../platform/ids.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnswerMaker } from '../answering/answer.ts';
 import { backendOf } from '../answering/backends/backend-of.ts';
-import { toolFormatOf } from '../answering/tools/formats.ts';
+import { usableTools } from '../answering/tools/usable-tools.ts';
 import { Answerer } from './answerer.ts';
 import { AnswerRuns, type RegenerateOptions, type ChatModels, type LocalChatModels } from './answer-runs.ts';
 import { CompareService } from './compare-service.ts';
@@ -62,6 +62,9 @@ interface ChatServiceOptions extends Core {
   /** Called when the conversation database could not be read and was set aside. */
   onSetAside?: ((what: QuarantinedDatabase) => void) | undefined;
 }
+
+/** Declared to find out whether a model's template has tools. */
+const ANY_TOOL = { name: 'any', parameters: { type: 'object', properties: {} } };
 
 /** Ids of a new question and its answer. */
 export interface SendResult {
@@ -310,9 +313,9 @@ export class ChatService {
 
   /** Whether the model in use can call tools; null: there is none, or its server knows. */
   takesTools(): boolean | null {
-    const model = this.#options.models.active?.model;
-    if (!model || !backendOf(model).takesGrammar) return null;
-    return toolFormatOf(model.info.chatTemplate) !== undefined;
+    const { active } = this.#options.models;
+    if (!active || !backendOf(active.model).takesGrammar) return null;
+    return usableTools(active, [ANY_TOOL], false) !== undefined;
   }
 
   /** NOT_FOUND unless the call waits for a decision. */
