@@ -210,13 +210,6 @@ export const chat = {
     once: 'Allow once',
     always: 'Always allow',
     no: 'Don’t allow',
-    own: {
-      search_documents: 'Search documents',
-      read_document: 'Read document',
-      query_table: 'Query tables',
-      calculate: 'Calculate',
-      date: 'Dates',
-    },
     state: {
       asking: 'Waits for your permission',
       running: 'Running',

@@ -10,7 +10,7 @@ export const mcp = {
   ownHelp: 'They only read your documents, or compute, and run without asking.',
   ownTools: {
     search_documents: { title: 'Search documents', text: 'Finds passages in the conversation’s documents.' },
-    read_document: { title: 'Read documents', text: 'Reads a document part by part.' },
+    read_document: { title: 'Read document', text: 'Reads a document part by part.' },
     query_table: {
       title: 'Query tables',
       text: 'Counts, sums and filters the rows of workbooks and CSV files.',

@@ -196,13 +196,6 @@ export const chat: Words<typeof en.chat> = {
     once: '允许一次',
     always: '始终允许',
     no: '不允许',
-    own: {
-      search_documents: '检索文档',
-      read_document: '阅读文档',
-      query_table: '查询表格',
-      calculate: '计算',
-      date: '日期',
-    },
     state: {
       asking: '等待你的许可',
       running: '正在运行',

@@ -1,16 +1,14 @@
 import { useTranslation } from 'react-i18next';
 import type { ToolCall } from '../../../../src-shared/contract/tool-calls.ts';
 import { useCall } from '../../../client/context.tsx';
-
-/** Kvasir's own tools, by the names under which models call them. */
-const OWN_TOOLS = ['search_documents', 'read_document', 'query_table', 'calculate', 'date'] as const;
+import { ownToolKey } from '../../../ui/own-tools.ts';
 
 /** Titles of called tools: of Kvasir's own in the window's language, of others in their server's. */
 export function useToolTitle(): (call: ToolCall) => string {
-  const { t } = useTranslation('chat');
+  const { t } = useTranslation('mcp');
   return ({ name, title, server }) => {
-    const own = server === null ? OWN_TOOLS.find((known) => known === name) : undefined;
-    return own ? t(`calls.own.${own}`) : title;
+    const own = server === null ? ownToolKey(name) : undefined;
+    return own ? t(`ownTools.${own}.title`) : title;
   };
 }
 

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { ToolList } from '../../../../src-shared/contract/tools.ts';
 import { useAction, useCall } from '../../../client/context.tsx';
 import { FailureAlert } from '../../../ui/FailureAlert.tsx';
+import { ownToolKey } from '../../../ui/own-tools.ts';
 import { AddToolServer } from './AddToolServer.tsx';
 import { ToolWords } from './ServerTools.tsx';
 import { ToolServerCard } from './ToolServerCard.tsx';
@@ -65,9 +66,6 @@ export function ToolsSection() {
   );
 }
 
-/** Kvasir's own tools that have texts in the window's language, by the names under which models call them. */
-const OWN_TOOLS = ['search_documents', 'read_document', 'query_table', 'calculate', 'date'] as const;
-
 function OwnTools({ tools }: { tools: ToolList['own'] }) {
   const { t } = useTranslation('mcp');
   return (
@@ -79,7 +77,7 @@ function OwnTools({ tools }: { tools: ToolList['own'] }) {
         {t('ownHelp')}
       </Text>
       {tools.map(({ name, title, description }) => {
-        const known = OWN_TOOLS.find((each) => each === name);
+        const known = ownToolKey(name);
         return (
           <ToolWords
             key={name}
