@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolCall } from '../../../../src-shared/contract/tool-calls.ts';
-import { argumentLine, asCode, copyText, isReadingResult, partsOf, sentencesIn } from './call-views.ts';
+import {
+  argumentLine,
+  asCode,
+  copyText,
+  isReadingResult,
+  partsOf,
+  sentencesIn,
+  onlyDescription,
+} from './call-views.ts';
 
 function call(id: string, offset: number, changes: Partial<ToolCall> = {}): ToolCall {
   const fields = { name: 'calculator', title: 'Calculator', server: null, arguments: '{"expression":"6*7"}' };
@@ -65,4 +73,12 @@ test('JSON is indented, other results are left as they are', () => {
   expect(asCode('{"a":[1]}')).toEqual({ code: '{\n  "a": [\n    1\n  ]\n}', language: 'json' });
   expect(asCode('42')).toEqual({ code: '42', language: '' });
   expect(asCode('{ not JSON')).toEqual({ code: '{ not JSON', language: '' });
+});
+
+test('a description is shown only if no other tool has the same title', () => {
+  const read = { title: 'File', description: 'Reads a file.' };
+  const write = { title: 'File', description: 'Overwrites a file.' };
+  expect(onlyDescription([read], 'File')).toBe('Reads a file.');
+  expect(onlyDescription([read, write], 'File')).toBe('');
+  expect(onlyDescription([read], 'Other')).toBe('');
 });

@@ -94,3 +94,12 @@ function short(text: string): string {
   const line = oneLine(text);
   return line.length > MAX_VALUE ? `${line.slice(0, MAX_VALUE)}…` : line;
 }
+
+/** The description of the tool with a title: a call does not say its server's name for the tool. '' unless exactly one has the title. */
+export function onlyDescription(
+  tools: readonly { title: string; description: string }[],
+  title: string,
+): string {
+  const [tool, ...others] = tools.filter((each) => each.title === title);
+  return tool && others.length === 0 ? tool.description : '';
+}
