@@ -1,7 +1,7 @@
 /** Answers of conversations that call Kvasir's own tools: with a model on a server that calls as it is told, and with the demo model in the real engine. */
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AnswerMaker, readAnswer } from '../src-main/answering/answer.ts';
 import { choicesOf } from '../src-main/answering/choices.ts';
 import { libraryPassages } from '../src-main/answering/library-passages.ts';
@@ -15,6 +15,7 @@ import { TOOL_TEMPLATE } from '../src-main/testing/chat-templates.ts';
 import { ownTools } from '../src-main/tools/own/own-tools.ts';
 import { AddedServerSchema } from '../src-shared/contract/servers.ts';
 import { removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { readyLibrary } from './support/ready-library.ts';
 import { withMetadata } from './support/gguf-metadata.ts';
 import { hostileServer, stream, type HostileServer } from './support/hostile-server.ts';
 
@@ -42,12 +43,7 @@ beforeAll(async () => {
   app = await openApp();
   const asked = AddedServerSchema.parse({ address: server.address, model: 'big', key: 'k' });
   await app.loader.activate((await app.models.addServer(asked)).id);
-  const library = app.libraries.create('Docs');
-  const paths = [writeFiles(join(dir, 'docs'), DOCUMENTS)];
-  await app.libraries.addPaths({ id: library.id, paths, watch: false });
-  const ready = (): boolean =>
-    app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
-  await vi.waitUntil(ready, { timeout: 60_000, interval: 100 });
+  await readyLibrary(app, 'Docs', writeFiles(join(dir, 'docs'), DOCUMENTS));
 });
 afterAll(async () => {
   await app.close();

@@ -2,12 +2,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { AddedServerSchema } from '../src-shared/contract/servers.ts';
 import type { ErrorCode } from '../src-shared/errors.ts';
 import { DOCUMENTS, QUESTION, removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { readyLibrary } from './support/ready-library.ts';
 import { begin, event, hostileServer, refuse, stream, type HostileServer } from './support/hostile-server.ts';
 
 const KEY = 'sk-hostile-0123456789abcdef';
@@ -23,12 +24,7 @@ beforeAll(async () => {
   app = await App.open({ dataDir: dir, overrides: { maxTokens: 40, chunkTokens: 64, strict: false } });
   await use({ address: server.address });
   app.start();
-  const library = app.libraries.create('Docs');
-  const paths = [writeFiles(join(dir, 'docs'), DOCUMENTS)];
-  await app.libraries.addPaths({ id: library.id, paths, watch: false });
-  const ready = (): boolean =>
-    app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
-  await vi.waitUntil(ready, { timeout: 60_000, interval: 100 });
+  await readyLibrary(app, 'Docs', writeFiles(join(dir, 'docs'), DOCUMENTS));
 });
 afterEach(() => {
   server.heard.length = 0;

@@ -1,11 +1,12 @@
 /** A model on another server: Kvasir's own API in a second process, used through the window's core. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { AddedServerSchema } from '../src-shared/contract/servers.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { DOCUMENTS, QUESTION, removeDir, runCli, expectFailure, tempDir, writeFiles } from './cli-support.ts';
+import { readyLibrary } from './support/ready-library.ts';
 import { DEMO, endApi, KEY, serveApi, type ApiServer } from './support/api-server.ts';
 import { readyData } from './support/ready-data.ts';
 
@@ -26,12 +27,7 @@ beforeAll(async () => {
   modelId = id;
   await app.loader.activate(id);
   app.start();
-  const library = app.libraries.create('Docs');
-  const paths = [writeFiles(join(here, 'docs'), DOCUMENTS)];
-  await app.libraries.addPaths({ id: library.id, paths, watch: false });
-  const ready = (): boolean =>
-    app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
-  await vi.waitUntil(ready, { timeout: 60_000, interval: 100 });
+  await readyLibrary(app, 'Docs', writeFiles(join(here, 'docs'), DOCUMENTS));
 });
 afterAll(async () => {
   await app.close();

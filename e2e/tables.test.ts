@@ -1,10 +1,11 @@
 /** Questions that are answered by computing over a table, with a model on a server that writes the statements it is told to. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
 import { AddedServerSchema } from '../src-shared/contract/servers.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { removeDir, tempDir, writeFiles } from './cli-support.ts';
+import { readyLibrary } from './support/ready-library.ts';
 import { hostileServer, stream, type HostileServer } from './support/hostile-server.ts';
 
 const EVERYTHING = { scope: { libraryIds: [], documentIds: [] } };
@@ -28,12 +29,7 @@ beforeAll(async () => {
   const asked = AddedServerSchema.parse({ address: server.address, model: 'big', key: 'k' });
   await app.loader.activate((await app.models.addServer(asked)).id);
   app.start();
-  const library = app.libraries.create('Towns');
-  const paths = [writeFiles(join(dir, 'docs'), { 'towns.csv': TOWNS })];
-  await app.libraries.addPaths({ id: library.id, paths, watch: false });
-  const ready = (): boolean =>
-    app.libraries.list().every(({ chunks, pending }) => chunks > 0 && pending === 0);
-  await vi.waitUntil(ready, { timeout: 60_000, interval: 100 });
+  await readyLibrary(app, 'Towns', writeFiles(join(dir, 'docs'), { 'towns.csv': TOWNS }));
 });
 afterAll(async () => {
   await app.close();
