@@ -1,4 +1,4 @@
-/** Answers of conversations that call Kvasir's own tools: with a model on a server that calls as it is told, and with the demo model in the real engine. */
+/** Answers of conversations that call Kvasir's own tools: with a scripted model on a server, and with the demo model in the real engine. */
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

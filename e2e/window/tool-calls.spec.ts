@@ -129,7 +129,7 @@ test('a call asks for permission, runs and shows its result; a refusal goes back
       /^I ask the server\.[^]*\n\n> Echo: Ahoy\n\nIt says: Ahoy/,
     );
   });
-  await test.step('refused, the model is told; always allowed, it does not ask again', async () => {
+  await test.step('a refusal goes to the model; a tool that is always allowed does not ask again', async () => {
     const refused = await askNext(window, 'And now?');
     await refused.getByRole('button', { name: 'Don’t allow' }).click();
     await expect(refused.getByRole('button', { name: /^Echo Ahoy Not allowed/ })).toBeVisible();
