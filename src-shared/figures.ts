@@ -16,7 +16,7 @@ export const PromptFiguresSchema = z.object({
   reusedTokens: z.int(),
   /** Part of the reused ones: recomputed by the strategy. */
   recomputedTokens: z.int(),
-  /** Computed because they were in no cache: instructions, the question, passages without a cache. */
+  /** Not taken from a cache: instructions, the question, passages that were not cached or were computed although cached. */
   computedTokens: z.int(),
   /** Bytes of cached chunks read from files. */
   bytesLoaded: z.number(),

@@ -47,7 +47,7 @@ const CheckSchema = z.object({
   ratio: z.number(),
   /** Positions examined, ascending. */
   positions: z.array(z.int()),
-  /** For each: squared L2 of fresh V − stored V, summed over KV heads. */
+  /** For each: squared L2 of fresh − stored V, K or both (per strategy), summed over KV heads. */
   deviation: z.array(z.number()),
   /** Positions kept for recomputation, ascending (HKVD tokens). */
   selected: z.array(z.int()),
@@ -67,7 +67,7 @@ const LayerSchema = z.object({
   placeMs: z.number(),
   computeStart: z.number(),
   computeEnd: z.number(),
-  /** Deviation of fresh V from stored V, of tokens recomputed in this layer and beyond. */
+  /** Deviation (as in the checks) of tokens recomputed in this layer and beyond. */
   recomputed: DeviationStatsSchema.nullable(),
   /** The same for tokens left as stored; only where both are known, i.e. up to the last check layer. */
   stored: DeviationStatsSchema.nullable(),

@@ -175,7 +175,7 @@ export interface NativeProgress {
   total: number;
 }
 
-/** Sum over some tokens of the squared L2 norm of V (or K, per strategy) fresh − stored over KV heads. */
+/** Sum over some tokens of the squared L2 norm of fresh − stored V, K or both (per strategy) over KV heads. */
 export interface NativeDeviationStats {
   tokens: number;
   mean: number;
@@ -206,7 +206,7 @@ export interface NativeCheckReport {
   ratio: number;
   /** Prompt positions (relative to this append) that were candidates, ascending. */
   candidates: Int32Array;
-  /** Squared L2 norm of V (or K, per strategy) fresh − stored over KV heads, for each candidate. */
+  /** Squared L2 norm of fresh − stored V, K or both (per strategy) over KV heads, for each candidate. */
   deviation: Float32Array;
   /** Positions kept for recomputation after this check, ascending. */
   selected: Int32Array;
@@ -228,7 +228,7 @@ export interface NativeAppendReport {
   recomputedTokens: number;
   /** Tokens run through the model: those appended plus older ones that a libllama session had to recompute. */
   processedTokens: number;
-  /** Their prompt positions (relative to this append), ascending. */
+  /** Prompt positions (relative to this append) of the recomputed tokens, ascending. */
   selected: Int32Array;
   /** Bytes read from files; then bytes copied to a device with separate memory, from files or from memory. */
   bytesLoaded: number;

@@ -51,7 +51,7 @@ export const fusion = {
     reusedNone:
       '{{reused}} came from cache and were used exactly as stored, so passages do not take each other into account.',
     full: 'Nothing was taken from a cache: every new token was computed, layer by layer.',
-    noCache: 'None of its passages was cached, so all new tokens were computed.',
+    noCache: 'None of its passages could be taken from a cache, so all new tokens were computed.',
     computed: '{{computed}} had to be computed: instructions, the question, and uncached text.',
     drafts:
       'While the answer was written, {{drafted}} tokens were guessed from the prompt and computed ahead; the model chose {{accepted}} of them.',
@@ -178,7 +178,7 @@ export const fusion = {
     ram: 'cache in RAM',
     disk: 'cache on disk',
     shared: 'shared cache',
-    computed: 'computed: not in the cache',
+    computed: 'computed for this answer',
   },
   chunks: {
     title: 'Passages',

@@ -55,7 +55,7 @@ export const library = {
     text: 'Files and whole folders',
     emptyTitle: 'Drop files and folders here',
     emptyText:
-      'PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, HTML, mail, pictures, scans, Markdown, text, CSV, JSON and source code. Everything stays on this machine.',
+      'PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, HTML, mail, pictures, scans, Markdown, LaTeX, notebooks, subtitles, text, CSV, JSON and source code. Everything stays on this machine.',
   },
   upload: {
     title: 'Uploads to “{{name}}”',

@@ -47,7 +47,7 @@ export const fusion: Words<typeof en.fusion> = {
     reusedQuery: '{{reused}} 个取自缓存；其中 {{recomputed}} 个（{{share}}）因为问题最关注它们而重新计算。',
     reusedNone: '{{reused}} 个取自缓存并原样使用：各段落之间互不知晓。',
     full: '没有使用任何缓存：所有新的 token 都逐层计算。',
-    noCache: '缓存中没有任何段落，因此所有新的 token 都要计算。',
+    noCache: '没有任何段落可以取自缓存，因此所有新的 token 都要计算。',
     computed: '{{computed}} 个必须计算：指令、问题，以及缓存中没有的内容。',
     drafts: '书写回答时，根据提示猜出并提前计算了 {{drafted}} 个 token；模型选中了其中 {{accepted}} 个。',
   },
@@ -157,7 +157,7 @@ export const fusion: Words<typeof en.fusion> = {
     ram: '内存中的缓存',
     disk: '磁盘上的缓存',
     shared: '共享缓存',
-    computed: '直接计算：缓存中没有',
+    computed: '为本次回答重新计算',
   },
   chunks: {
     title: '段落',

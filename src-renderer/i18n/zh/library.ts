@@ -52,7 +52,7 @@ export const library: Words<typeof en.library> = {
     text: '支持文件和整个文件夹',
     emptyTitle: '把文件和文件夹拖到这里',
     emptyText:
-      '支持 PDF、Word、PowerPoint、Excel、OpenDocument、RTF、EPUB、HTML、邮件、图片、扫描件、Markdown、纯文本、CSV、JSON 和源代码。一切都留在本机。',
+      '支持 PDF、Word、PowerPoint、Excel、OpenDocument、RTF、EPUB、HTML、邮件、图片、扫描件、Markdown、LaTeX、笔记本、字幕、纯文本、CSV、JSON 和源代码。一切都留在本机。',
   },
   upload: {
     title: '上传到“{{name}}”',

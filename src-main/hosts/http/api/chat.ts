@@ -8,17 +8,15 @@ import { ANY, LimitSchema, only } from './client-fields.ts';
 import { CallSchema, callTold, CHAT_TOOLS, chatChoice, toolRequest } from './tools.ts';
 import { once, seconds, streamed, type ApiCore } from './core.ts';
 import {
+  ANSWER_END,
   AnswerContentSchema,
   body,
-  CitationSchema,
   ContentSchema,
   FAILURES,
   FormatSchema,
-  HowMadeSchema,
   jsonOrEvents,
   STREAM_OPTIONS,
   TokenLogprobSchema,
-  UsageSchema,
   WRITING,
 } from './schemas.ts';
 import {
@@ -122,10 +120,7 @@ const ChatSchema = z
         finish_reason: z.enum(['stop', 'length', 'tool_calls']),
       }),
     ),
-    usage: UsageSchema,
-    /** Only in a library's answer. */
-    citations: z.array(CitationSchema).optional(),
-    kvasir: HowMadeSchema,
+    ...ANSWER_END,
   })
   .openapi('ChatCompletion');
 

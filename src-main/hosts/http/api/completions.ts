@@ -5,16 +5,7 @@ import type { TokenLogprobs } from '../../../answering/backends/backend.ts';
 import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
 import { only } from './client-fields.ts';
 import { seconds, streamed, type ApiCore } from './core.ts';
-import {
-  body,
-  CitationSchema,
-  FAILURES,
-  HowMadeSchema,
-  jsonOrEvents,
-  STREAM_OPTIONS,
-  UsageSchema,
-  WRITING,
-} from './schemas.ts';
+import { ANSWER_END, body, FAILURES, jsonOrEvents, STREAM_OPTIONS, WRITING } from './schemas.ts';
 import {
   citationsOf,
   howMade,
@@ -63,10 +54,7 @@ const CompletionSchema = z
         finish_reason: z.enum(['stop', 'length']),
       }),
     ),
-    usage: UsageSchema,
-    /** Only in a library's answer. */
-    citations: z.array(CitationSchema).optional(),
-    kvasir: HowMadeSchema,
+    ...ANSWER_END,
   })
   .openapi('Completion');
 

@@ -162,6 +162,14 @@ export const CitationSchema = z
   })
   .openapi('Citation');
 
+/** The end of every answer. */
+export const ANSWER_END = {
+  usage: UsageSchema,
+  /** Only in a library's answer. */
+  citations: z.array(CitationSchema).optional(),
+  kvasir: HowMadeSchema,
+};
+
 const FailureSchema = z
   .object({
     error: z.object({

@@ -184,6 +184,7 @@ function planLine({
   predictedTtftMs,
   predictedFullPrefillMs,
   outcomeMs,
+  computedInstead,
 }: FusionPlan): string {
   const share =
     strategy.name === 'none' || strategy.name === 'full' ? '' : ` at ${Math.round(strategy.ratio * 100)} %`;
@@ -193,7 +194,11 @@ function planLine({
     predictedFullPrefillMs === null || strategy.name === 'full'
       ? ''
       : `; computing it all was expected to take ${ms(predictedFullPrefillMs)}`;
-  return `${how} (${WHY[reason]}). From look-up to the last layer: ${expected}took ${ms(outcomeMs)}${full}.`;
+  const instead =
+    computedInstead === 0
+      ? ''
+      : ` Cached passages computed because loading takes longer: ${computedInstead}.`;
+  return `${how} (${WHY[reason]}). From look-up to the last layer: ${expected}took ${ms(outcomeMs)}${full}.${instead}`;
 }
 
 const WHY: Record<PlanReason, string> = {
