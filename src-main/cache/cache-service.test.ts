@@ -137,7 +137,11 @@ describe('statistics', () => {
     const next = new CacheService({
       ...{ store, catalogue, dir: tempDir(), events: new EventBus(), log: silentLogger },
       settings: new SettingsService(join(tempDir(), 's.json')),
-      models: { active: undefined, current: () => Promise.reject(new Error()) },
+      models: {
+        active: undefined,
+        current: () => Promise.reject(new Error()),
+        onChange: () => () => undefined,
+      },
       known: { get: () => expect.fail(), chunkTokens: () => expect.fail() },
     });
     (await store.acquire(key(1), model))?.release();

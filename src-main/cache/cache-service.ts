@@ -24,7 +24,7 @@ interface CacheServiceOptions extends Omit<Core, 'gate'> {
   /** The store's folder. */
   dir: string;
   catalogue: Pick<Catalogue, 'chunkTable' | 'documents' | 'kvKeys' | 'state' | 'setState'>;
-  models: Pick<ModelSource, 'active' | 'current'>;
+  models: Pick<ModelSource, 'active' | 'current' | 'onChange'>;
   known: Pick<KnownModels, 'get' | 'chunkTokens'>;
 }
 
@@ -52,13 +52,22 @@ export class CacheService {
     this.#unsubscribe = [
       options.settings.onChange((now, before) => {
         options.store.setPolicy(now.eviction);
+        this.#serve();
         this.#applyBudgets(now, before);
       }),
+      options.models.onChange(() => this.#serve()),
       // Whatever fills the store emits an event.
       options.events.on(({ topic }) => {
         if (topic === 'queue.status' || topic === 'chat.done' || topic === 'library.changed') this.#watch();
       }),
     ];
+  }
+
+  /** Until a model is loaded, all stored chunks are alike. */
+  #serve(): void {
+    const { store, settings } = this.#options;
+    const fingerprint = this.#fingerprint;
+    store.serve(fingerprint === undefined ? undefined : { fingerprint, dtype: settings.current.dtype });
   }
 
   async stats(): Promise<CacheStats> {

@@ -60,7 +60,7 @@ export type FusionModel = Pick<
 /** The part of the store that services need. */
 export type ChunkCache = Pick<
   ChunkStore,
-  'has' | 'entry' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'
+  'has' | 'entry' | 'hasRoom' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'
 > & { readonly shared?: ChunkStore['shared'] };
 
 /** MODEL_UNSUPPORTED, for features that only concern blending. */
@@ -89,13 +89,19 @@ export function keyFor(
 }
 
 /**
- * Computes a chunk's KV and stores it; `priority` as for Model.encodeChunk. ABORTED, DISK_FULL, STORE_READ_ONLY. Returns the bytes of KV;
+ * Computes a chunk's KV and stores it; `priority` as for Model.encodeChunk, `ahead` as for ChunkStore.put. ABORTED, CACHE_FULL, DISK_FULL, STORE_READ_ONLY. Returns the bytes of KV;
  * calls `onEncoded` with the computing time in milliseconds.
  */
 export async function encodeAndStore(
   model: FusionModel,
   store: ChunkCache,
-  { dtype, label, priority, ...chunk }: TokensWithLead & { dtype: KvDtype; label: string; priority?: number },
+  {
+    dtype,
+    label,
+    priority,
+    ahead,
+    ...chunk
+  }: TokensWithLead & { dtype: KvDtype; label: string; priority?: number; ahead?: boolean },
   signal?: AbortSignal,
   onEncoded?: (ms: number) => void,
 ): Promise<number> {
@@ -103,7 +109,7 @@ export async function encodeAndStore(
   const kv = await model.encodeChunk(chunk.tokens, dtype, { lead: chunk.lead, signal, priority });
   onEncoded?.(performance.now() - started);
   try {
-    await store.put(keyFor(model, dtype, chunk), kv, { label });
+    await store.put(keyFor(model, dtype, chunk), kv, { label, ahead });
     return kv.bytes;
   } finally {
     kv.dispose();

@@ -3,7 +3,6 @@ import { TimeSlice } from '../platform/time-slice.ts';
 import type { ChunkDisk } from './disk.ts';
 import { chooseVictims, type Victims } from './evict.ts';
 import type { ChunkRow } from './index-db.ts';
-import type { EvictionPolicy } from './eviction/policy.ts';
 import type { EntryKind, EvictReport, EvictRequest } from './types.ts';
 
 interface DiskBudgetOptions {
@@ -11,7 +10,7 @@ interface DiskBudgetOptions {
   bytes: number;
   /** Size limit of prefix blocks, as a share of `bytes`. */
   prefixShare: number;
-  policy: (kind: EntryKind) => EvictionPolicy;
+  policy: (kind: EntryKind) => { worth(row: ChunkRow, now: number): number };
   /** Whether an entry must stay for now. */
   isInUse: (key: string) => boolean;
   /** Called before an entry's file is deleted. */
@@ -22,6 +21,7 @@ interface DiskBudgetOptions {
 type PartRequest = Omit<EvictRequest, 'keys' | 'bytes'> & {
   keys?: readonly string[] | undefined;
   bytes: number;
+  below?: number | undefined;
 };
 
 /** The result of an eviction so far. */
@@ -36,6 +36,8 @@ interface EvictionProgress {
 interface SpaceRequest {
   kind: EntryKind;
   bytes: number;
+  /** Worth of an entry that nobody has asked for: only entries of a lower one are evicted for it. */
+  worth?: number | undefined;
 }
 
 /**
@@ -61,14 +63,26 @@ export class DiskBudget {
     return this.bytes * this.#options.prefixShare;
   }
 
-  /** Evicts entries until a new one fits. DISK_FULL, with nothing evicted, if pins and leases make that impossible. */
+  /** Whether a new entry fits, after evicting others. */
+  hasRoom(incoming: SpaceRequest): boolean {
+    return !this.#isOver(incoming) || this.#excess(incoming).enough;
+  }
+
+  /**
+   * Evicts entries until a new one fits. CACHE_FULL if it has a worth and others are worth as much; DISK_FULL, with
+   * nothing evicted, if pins and leases make that impossible.
+   */
   async makeRoom(incoming: SpaceRequest): Promise<void> {
     if (this.#isOver(incoming)) {
       const { rows, enough } = this.#excess(incoming);
       if (enough) await this.#remove(rows);
     }
     if (this.#fits(this.#over(incoming), incoming.kind)) return;
-    const { kind, bytes } = incoming;
+    const { kind, bytes, worth } = incoming;
+    if (worth !== undefined) {
+      const budget = megabytes(this.bytes);
+      throw new KvasirError('CACHE_FULL', `The cache is full: its budget is ${budget}.`, 'Raise the budget.');
+    }
     const most = kind === 'prefix' ? this.prefixBytes : this.bytes;
     throw new KvasirError(
       'DISK_FULL',
@@ -153,10 +167,11 @@ export class DiskBudget {
   /** Chooses victims: prefixes above their share, then chunks; further prefixes only if no chunk may be evicted. */
   #excess(incoming: SpaceRequest): { rows: ChunkRow[]; enough: boolean } {
     const over = this.#over(incoming);
+    const below = incoming.worth;
     let prefixes = this.#choose({ bytes: over.prefix }, 'prefix');
-    const chunks = this.#choose({ bytes: over.all - prefixes.bytes }, 'chunk');
+    const chunks = this.#choose({ bytes: over.all - prefixes.bytes, below }, 'chunk');
     const missing = over.all - chunks.bytes;
-    if (missing > prefixes.bytes) prefixes = this.#choose({ bytes: missing }, 'prefix');
+    if (missing > prefixes.bytes) prefixes = this.#choose({ bytes: missing, below }, 'prefix');
     const left = { prefix: over.prefix - prefixes.bytes, all: missing - prefixes.bytes };
     return { rows: [...prefixes.rows, ...chunks.rows], enough: this.#fits(left, incoming.kind) };
   }

@@ -11,6 +11,7 @@ import {
   C,
   D,
   fake,
+  FakeModel,
   fileBytes,
   fill,
   hasFile,
@@ -217,6 +218,61 @@ describe('eviction', () => {
     await touch(store, B, 'analysis');
     await store.evict({ bytes: 1 });
     expect(held(store, keys)).toEqual(stay);
+  });
+
+  test('what the model in use cannot be served goes first, however recently it was used', async () => {
+    const { store } = await storeFor(3);
+    const old = new FakeModel('b'.repeat(64));
+    const { key, chunk } = old.encode(12);
+    const keys = [...(await fill(store, 2)), key];
+    await store.put(key, chunk);
+    (await take(store, key, old)).release();
+    store.serve({ fingerprint: model.fingerprint, dtype: 'f16' });
+    await store.put(model.encode(13).key, model.encode(13).chunk);
+    expect(held(store, keys)).toEqual([true, true, false]);
+  });
+
+  test.each(['lru', 'workload-aware'] as const)(
+    'computed ahead, a library of three times the budget is written once (%s)',
+    async (policy) => {
+      const dir = tempDir();
+      const each = fileBytes(dir, model, 100, 100_000);
+      const store = await openTestStore({ dir, policy, diskBudgetBytes: 20.5 * each });
+      const old = new FakeModel('b'.repeat(64));
+      const put = async (by: FakeModel, id: number): Promise<number> => {
+        const { key, chunk } = by.encode(id, 100_000);
+        if (!store.hasRoom(100_000)) return 0;
+        await store.put(key, chunk, { ahead: true });
+        return store.entry(key)?.bytes ?? 0;
+      };
+      for (let id = 100; id < 160; id++) await put(old, id);
+      store.serve({ fingerprint: model.fingerprint, dtype: 'f16' });
+      let written = 0;
+      for (let id = 100; id < 160; id++) written += await put(model, id);
+      const totals = store.totals().filter(({ fingerprint }) => fingerprint === model.fingerprint);
+      expect(totals).toMatchObject([{ entries: 20 }]);
+      expect(written / (totals[0]?.bytes ?? 0)).toBeLessThanOrEqual(1.1);
+      expect(store.stats().entries).toBe(20);
+    },
+  );
+
+  test('what nobody asked for takes the place of what was not used for long, and of nothing else', async () => {
+    const dir = tempDir();
+    let now = 1e12;
+    const each = fileBytes(dir, model, 10, 1000);
+    const options = { policy: 'workload-aware', diskBudgetBytes: 2 * each, clock: () => now } as const;
+    const store = await openTestStore({ dir, ...options });
+    const ahead = (id: number) => store.put(model.encode(id).key, model.encode(id).chunk, { ahead: true });
+    await ahead(10);
+    await ahead(11);
+    await touch(store, A, 'question');
+    await expect(ahead(12)).rejects.toMatchObject({ code: 'CACHE_FULL' });
+    await store.put(model.encode(12).key, model.encode(12).chunk);
+    expect(held(store, [A, B, C])).toEqual([true, false, true]);
+    await touch(store, C, 'question');
+    now += 30 * 24 * 3600 * 1000;
+    await ahead(13);
+    expect(store.has(D)).toBe(true);
   });
 
   test('of what one request used, the last in its prompt goes first', async () => {

@@ -1,4 +1,4 @@
-import { leastWorthFirst, type EvictionPolicy } from './eviction/policy.ts';
+import { leastWorthFirst } from './eviction/policy.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { EvictRequest } from './types.ts';
 
@@ -14,6 +14,8 @@ type EvictionCriteria = Omit<EvictRequest, 'keys'> & {
   keys?: readonly string[] | undefined;
   bytes: number;
   most: number;
+  /** Only entries of a lower worth. Default: all. */
+  below?: number | undefined;
 };
 
 /**
@@ -22,7 +24,7 @@ type EvictionCriteria = Omit<EvictRequest, 'keys'> & {
  */
 export function chooseVictims(
   queues: Iterable<Iterable<ChunkRow>>,
-  policy: EvictionPolicy,
+  policy: { worth(row: ChunkRow, now: number): number },
   request: EvictionCriteria,
   mustStay: (key: string) => boolean,
   now: number,
@@ -31,6 +33,7 @@ export function chooseVictims(
   const keys = request.keys && new Set(request.keys);
   if (request.bytes <= 0) return victims;
   for (const row of leastWorthFirst(queues, policy, now)) {
+    if (request.below !== undefined && policy.worth(row, now) >= request.below) break;
     if (keys && !keys.has(row.key)) continue;
     if (mustStay(row.key)) {
       victims.staying.push(row.key);

@@ -77,8 +77,8 @@ const SQL = {
   listed: `SELECT key, kind, fingerprint, dtype, tokens, bytes, label, pinned, hits, last_used_at AS lastUsedAt FROM chunks
     WHERE key > ? ORDER BY key LIMIT ?`,
   after: `SELECT ${COLUMNS} FROM chunks WHERE key > ? ORDER BY key LIMIT ?`,
-  candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_class WHERE NOT pinned AND kind = ? AND class = ?
-    ORDER BY use_order, use_offset DESC`,
+  candidates: `SELECT ${COLUMNS} FROM chunks INDEXED BY chunks_by_group WHERE NOT pinned AND kind = @kind
+    AND fingerprint = @fingerprint AND dtype = @dtype AND class = @class ORDER BY use_order, use_offset DESC`,
   held: `SELECT kind, fingerprint, dtype, class, pinned, count(*) AS entries, sum(tokens) AS tokens, sum(bytes) AS bytes,
     max(use_order) AS "order" FROM chunks GROUP BY kind, fingerprint, dtype, class, pinned`,
   insert: `INSERT INTO chunks (key, kind, fingerprint, prefix_hash, dtype, layers, tokens, bytes, format_version,
@@ -101,8 +101,8 @@ export class ChunkIndex {
   readonly #db: Database;
   readonly #uses = new Map<string, Use>();
   readonly #onFlushFailed: (error: unknown) => void;
-  /** Classes of the rows, by kind. */
-  readonly #classes: Record<EntryKind, Set<string>> = { chunk: new Set(), prefix: new Set() };
+  /** The rows' groups: within one, the order of use is the order of eviction. */
+  readonly #groups = new Map<string, RowGroup>();
   #order = 0;
   #lastRequest: object | undefined;
   readonly #held: Record<EntryKind, EntryTotals> = {
@@ -119,7 +119,7 @@ export class ChunkIndex {
     this.#onFlushFailed = onFlushFailed;
     db.compile(Object.values(SQL));
     for (const row of db.all<UsageRow>(SQL.held)) {
-      this.#classes[row.kind].add(row.class);
+      this.#addGroup(row);
       this.#order = Math.max(this.#order, row.order);
       this.#count(row, 1);
     }
@@ -142,13 +142,14 @@ export class ChunkIndex {
   }
 
   /**
-   * Unpinned rows, separately per class and in eviction order. Nothing may be written while an iteration is in
+   * Unpinned rows, separately per group and in eviction order. Nothing may be written while an iteration is in
    * progress.
    */
   candidates(kind: EntryKind): Iterable<ChunkRow>[] {
     this.flush();
-    return [...this.#classes[kind]].map((name) => ({
-      [Symbol.iterator]: () => this.#db.iterate<ChunkRow>(SQL.candidates, kind, name),
+    const groups = [...this.#groups.values()].filter((group) => group.kind === kind);
+    return groups.map((group) => ({
+      [Symbol.iterator]: () => this.#db.iterate<ChunkRow>(SQL.candidates, group),
     }));
   }
 
@@ -158,7 +159,7 @@ export class ChunkIndex {
     const rows = [...new Set(keys)].flatMap((key) => this.get(key) ?? []);
     const free = rows.filter((row) => row.kind === kind && !row.pinned);
     free.sort((a, b) => a.order - b.order || b.offset - a.offset);
-    return [...Map.groupBy(free, (row) => row.class).values()];
+    return [...Map.groupBy(free, groupKey).values()];
   }
 
   list(filter: ListFilter): ChunkRow[] {
@@ -196,7 +197,7 @@ export class ChunkIndex {
 
   insert(row: ChunkRow): void {
     this.#db.run(SQL.insert, row);
-    this.#classes[row.kind].add(row.class);
+    this.#addGroup(row);
     this.#count({ ...row, entries: 1 }, 1);
   }
 
@@ -220,6 +221,11 @@ export class ChunkIndex {
     this.#db.run(SQL.setPinned, Number(pinned), key);
     add(this.#pinned, { ...row, entries: 1 }, pinned ? 1 : -1);
     return true;
+  }
+
+  #addGroup({ kind, fingerprint, dtype, class: name }: RowGroup): void {
+    const group = { kind, fingerprint, dtype, class: name };
+    this.#groups.set(groupKey(group), group);
   }
 
   #count(rows: UsageRow, by: 1 | -1): void {
@@ -247,10 +253,9 @@ export class ChunkIndex {
   }
 
   /** Records a use; the row is written later. */
-  use({ key, kind }: Pick<ChunkRow, 'key' | 'kind'>, use: Omit<Use, 'hits'>): void {
+  use({ key }: Pick<ChunkRow, 'key'>, use: Omit<Use, 'hits'>): void {
     const hits = (this.#uses.get(key)?.hits ?? 0) + 1;
     this.#uses.set(key, { ...use, hits });
-    this.#classes[kind].add(use.class);
     if (this.#uses.size >= PENDING_USES) this.flush();
   }
 
@@ -276,6 +281,10 @@ export class ChunkIndex {
       this.#db.transaction(() => {
         for (const [key, use] of this.#uses) this.#db.run(SQL.use, { key, ...use });
       });
+      for (const [key, use] of this.#uses) {
+        const row = this.get(key);
+        if (row) this.#addGroup({ ...row, class: use.class });
+      }
       this.#uses.clear();
     } catch (error) {
       this.#onFlushFailed(error);
@@ -297,6 +306,12 @@ export class ChunkIndex {
   close(): void {
     this.#db.close();
   }
+}
+
+type RowGroup = Pick<ChunkRow, 'kind' | 'fingerprint' | 'dtype' | 'class'>;
+
+function groupKey(row: RowGroup): string {
+  return `${kindKey(row)} ${row.class}`;
 }
 
 function kindKey({ kind, fingerprint, dtype }: Pick<KindTotals, 'kind' | 'fingerprint' | 'dtype'>): string {

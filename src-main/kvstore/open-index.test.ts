@@ -37,7 +37,7 @@ test('an index of a newer version is refused and nothing is touched', async () =
     await expect(openTestStore({ dir })).rejects.toMatchObject({
       code: 'STORE_VERSION',
       message: expect.stringMatching(
-        /newer version of Kvasir \(index version 999; this one knows 6\)\.$/,
+        /newer version of Kvasir \(index version 999; this one knows 7\)\.$/,
       ) as string,
       advice: expect.stringMatching(/Update Kvasir/) as string,
     });
@@ -81,7 +81,7 @@ test('an older index is copied, then migrated', async () => {
 /** Converts a store's index back to the first version, including its rows. */
 function toFirstVersion(dir: string): void {
   const db = new Database(join(dir, 'index.db'));
-  db.exec(`DROP INDEX chunks_by_kind; DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE sweep; DROP TABLE workload; DROP INDEX chunks_by_class; ALTER TABLE chunks DROP COLUMN kind; ALTER TABLE chunks DROP COLUMN class;
+  db.exec(`DROP INDEX chunks_by_kind; DROP TABLE fingerprints; DROP TABLE sketches; DROP TABLE sweep; DROP TABLE workload; DROP INDEX chunks_by_group; ALTER TABLE chunks DROP COLUMN kind; ALTER TABLE chunks DROP COLUMN class;
     ALTER TABLE chunks DROP COLUMN use_offset; PRAGMA user_version = 1`);
   db.close();
 }

@@ -436,7 +436,7 @@ describe('an unreadable index', () => {
     const dir = await closedStore(3);
     const path = join(dir, 'index.db');
     const enlarge = (): void => truncateSync(path, 33 * 2 ** 20); // takes no space
-    destroyIndex(path, 'chunks_by_class');
+    destroyIndex(path, 'chunks_by_group');
     enlarge();
     const store = await openTestStore({ dir });
     expect(store.recovery).toMatchObject(CLEAN);

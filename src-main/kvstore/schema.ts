@@ -66,4 +66,7 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT;
    INSERT INTO sweep VALUES (0, 0);
    CREATE TRIGGER sketch_goes AFTER DELETE ON sketches BEGIN UPDATE sweep SET gone = gone + 1; END;`,
+  // Entries of other models leave first: candidates are read by model and number format.
+  `DROP INDEX chunks_by_class;
+   CREATE INDEX chunks_by_group ON chunks (kind, fingerprint, dtype, class, use_order, use_offset DESC) WHERE NOT pinned;`,
 ];

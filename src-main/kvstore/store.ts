@@ -6,7 +6,7 @@ import { DiskBudget } from './budget.ts';
 import { rowOf, type ChunkDisk } from './disk.ts';
 import { isCorruptDatabase, toStoreError } from './errors.ts';
 import { requireEvictRequest } from './evict.ts';
-import { LRU, type EvictionPolicy } from './eviction/policy.ts';
+import { LRU, servedLast, type EvictionPolicy, type ServedTarget } from './eviction/policy.ts';
 import { Workload, type Access } from './eviction/workload.ts';
 import { isKey } from './hash.ts';
 import { nodeFs } from './files.ts';
@@ -72,6 +72,7 @@ export class ChunkStore {
   readonly #puts = new Map<string, Promise<void>>();
   readonly #calls = new Set<Promise<unknown>>();
   #policy: PolicyName;
+  #served: ServedTarget | undefined;
   #closing: Promise<void> | undefined;
 
   /**
@@ -131,7 +132,7 @@ export class ChunkStore {
     this.#budget = new DiskBudget(disk, {
       bytes: options.diskBudgetBytes,
       prefixShare,
-      policy,
+      policy: (kind) => servedLast(policy(kind), this.#served),
       isInUse: (key) => this.#serving.inUse.count(key) > 0,
       onLeaving: (key) => ramTier.drop(key),
     });
@@ -143,10 +144,22 @@ export class ChunkStore {
     return this.#disk.row(key) !== undefined;
   }
 
+  /** What the model in use can be served: everything else leaves first. Absent: all entries are alike. */
+  serve(target: ServedTarget | undefined): void {
+    this.#served = target;
+  }
+
+  /** Whether a chunk with this many bytes of KV can be stored ahead of any use, without evicting an equal. */
+  hasRoom(bytes: number): boolean {
+    this.#requireOpen('hasRoom');
+    const worth = this.#unusedWorth();
+    return this.#budget.hasRoom({ kind: 'chunk', bytes: bytes + HEADER_BYTES, worth });
+  }
+
   /**
    * Stores a chunk; does nothing if the key exists. The caller keeps ownership: the store neither keeps nor disposes
-   * the chunk. Evicts others to fit the budget. TypeError if the chunk does not match the key. DISK_FULL (also if the
-   * budget cannot hold it), STORE_READ_ONLY.
+   * the chunk. Evicts others to fit the budget. TypeError if the chunk does not match the key. CACHE_FULL (only
+   * ahead of use), DISK_FULL (also if the budget cannot hold it), STORE_READ_ONLY.
    */
   put(key: string, chunk: Pick<ChunkKv, 'save'>, meta: PutMeta = {}): Promise<void> {
     return this.#call('put', () => {
@@ -383,9 +396,14 @@ export class ChunkStore {
       await this.#changes.run(async () => {
         const { clock, index } = this.#disk;
         const now = clock();
-        const made = { now, order: index.nextOrder(), last: this.#workload.stored(key, now), meta };
+        const made = {
+          now,
+          order: index.nextOrder(),
+          last: this.#workload.stored(key, now),
+          meta,
+        };
         const row = rowOf(key, header, bytes, made);
-        await this.#budget.makeRoom(row);
+        await this.#budget.makeRoom({ ...row, worth: meta.ahead ? this.#unusedWorth() : undefined });
         await this.#disk.commit(temp, row);
         if (row.kind === 'chunk') enter(this.#disk, key, header.tokens);
         onStored?.(row);
@@ -394,6 +412,10 @@ export class ChunkStore {
       await this.#disk.removeTemp(temp);
       throw error;
     }
+  }
+
+  #unusedWorth(): number {
+    return (this.#policy === 'lru' ? LRU : this.#workload).unused();
   }
 
   #entry(row: ChunkRow): ChunkEntry {
@@ -443,6 +465,9 @@ export class ChunkStore {
 type WriteFile = (temp: string) => Promise<{ bytes: number; onStored?: (row: ChunkRow) => void }>;
 
 const OTHER: Access = { class: 'other' };
+
+/** Of the largest chunk's file beyond its KV: 8,192 token ids and the tables of layers (docs/formats/chunk-kv.md). */
+const HEADER_BYTES = 40_960;
 
 /** A week: knowledge of weekdays survives a weekend. */
 const MEMORY_MS = 7 * 24 * 3600 * 1000;

@@ -86,6 +86,8 @@ export interface PutMeta {
   label?: string;
   /** Default false. A pinned entry is never evicted. */
   pinned?: boolean;
+  /** Stored before anybody asks for it: it evicts only entries of a lower worth. Default false. */
+  ahead?: boolean | undefined;
 }
 
 /** A chunk in use. Until release() it is neither evicted nor disposed. */

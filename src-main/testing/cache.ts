@@ -101,6 +101,7 @@ export async function cacheOf(
   const models = {
     active: active as ActiveModel | undefined,
     current: async () => active,
+    onChange: () => () => undefined,
   };
   const cache = new CacheService({
     ...{ store, dir, catalogue, settings, events, log: silentLogger },

@@ -417,6 +417,11 @@ export class FakeStore implements ChunkCache {
     return this.chunks.has(key);
   }
 
+  hasRoom(bytes: number): boolean {
+    const held = [...this.chunks.values()].reduce((sum, chunk) => sum + chunk.bytes, 0);
+    return held + bytes <= this.diskBudgetBytes;
+  }
+
   /** It keeps no prefixes. */
   list(): ChunkEntry[] {
     return [];

@@ -49,7 +49,7 @@ export class ClassQueues<T extends EvictionCandidate> {
 
   /** The caller may remove a yielded entry before requesting the next; nothing else may change meanwhile. */
   leastWorthFirst(policy: EvictionPolicy, now: number): Generator<T, void> {
-    return leastWorthFirst([...this.#queues.values()].map(walk), policy, now);
+    return leastWorthFirst<T>([...this.#queues.values()].map(walk), policy, now);
   }
 
   #queue(name: string): QueueEnds<T> {

@@ -10,15 +10,41 @@ export interface EvictionCandidate {
   readonly offset: number;
 }
 
-/** An eviction policy: decides which entries are evicted first, on disk and in memory. */
+/**
+ * The value of keeping entries, per byte: decides which are evicted first, on disk and in memory, and whether one that
+ * is not stored yet is worth another's place. What a chunk occupies and what it saves both grow with its tokens, so its
+ * value per byte is how often it is used.
+ */
 export interface EvictionPolicy {
   readonly name: string;
-  /** The value of keeping an entry; within a class it must not rise with the time since the last use. */
+  /** Above 0; within a class it must not rise with the time since the last use. */
   worth(entry: EvictionCandidate, now: number): number;
+  /** The worth of an entry that nobody has used or asked for. */
+  unused(): number;
 }
 
-/** Evicts the least recently used entry first. */
-export const LRU: EvictionPolicy = { name: 'lru', worth: ({ order }) => order };
+/** What the model in use can be served: entries of its model and number format. */
+export interface ServedTarget {
+  fingerprint: string;
+  dtype: string;
+}
+
+/** Evicts the least recently used entry first; an unused one is never worth another's place. */
+export const LRU: EvictionPolicy = { name: 'lru', worth: ({ order }) => order, unused: () => 0 };
+
+/** A policy by which entries that the model in use cannot be served have a negative worth, in the policy's order. */
+export function servedLast(
+  policy: EvictionPolicy,
+  served: ServedTarget | undefined,
+): { worth(entry: EvictionCandidate & ServedTarget, now: number): number } {
+  return {
+    worth(entry, now) {
+      const worth = policy.worth(entry, now);
+      const serves = !served || (entry.fingerprint === served.fingerprint && entry.dtype === served.dtype);
+      return serves ? worth : -1 / worth;
+    },
+  };
+}
 
 /**
  * Entries in eviction order. Each queue holds the entries of one class, ordered by before(): so the overall minimum is
@@ -26,7 +52,7 @@ export const LRU: EvictionPolicy = { name: 'lru', worth: ({ order }) => order };
  */
 export function* leastWorthFirst<T extends EvictionCandidate>(
   queues: Iterable<Iterable<T>>,
-  policy: EvictionPolicy,
+  policy: { worth(entry: T, now: number): number },
   now: number,
 ): Generator<T, void> {
   const iterators = Array.from(queues, (queue) => queue[Symbol.iterator]());

@@ -75,6 +75,19 @@ export class ReuseModel {
     return rate / alive;
   }
 
+  /**
+   * Expected uses per unit of time for prompts of a class that were never used, whenever they were made: that nobody
+   * has asked says little about one of many. `prior`: how likely a use is, against the average, until the class is
+   * known.
+   */
+  meanRate(name: string, prior: number): number {
+    const { phases, never } = this.#classes.get(name)?.fit ?? this.#all.fit;
+    const unknown = PRETENDED / (PRETENDED + (this.#classes.get(name)?.counts.uses ?? 0));
+    const uses = phases.reduce((sum, { share }) => sum + share, 0);
+    const waiting = phases.reduce((sum, { share, mean }) => sum + share * mean, never * this.#memory);
+    return (uses / waiting) * (1 - unknown + unknown * prior);
+  }
+
   #learn(name: string, now: number, change: (learned: ClassStatistics) => void): void {
     let own = this.#classes.get(name);
     if (!own) this.#classes.set(name, (own = learned(newCounts(now), this.#all.fit)));

@@ -31,6 +31,11 @@ interface WorkloadOptions {
 
 /** Class of precomputed entries that have not been used. */
 export const PRECOMPUTE = 'precompute';
+/**
+ * How likely such an entry is used, against those that were, until it is known: questions read a small part of a
+ * library.
+ */
+const UNUSED_PRIOR = 0.05;
 /** Class of entries prefetched into memory for an expected use. */
 const EXPECTED = 'expected';
 /** From 2^5 uses on, more uses add no information. */
@@ -85,7 +90,12 @@ export class Workload implements EvictionPolicy {
   }
 
   worth(entry: EvictionCandidate, now: number): number {
+    if (entry.class === PRECOMPUTE) return this.unused();
     return this.#model.rate(entry.class, Math.max(0, now - entry.lastUsedAt));
+  }
+
+  unused(): number {
+    return this.#model.meanRate(PRECOMPUTE, UNUSED_PRIOR);
   }
 
   /** The state, for the next run's options. */

@@ -41,7 +41,7 @@ export class DocumentPrecomputer {
 
   /**
    * Computes chunk by chunk, at lower priority than questions, and stores each immediately. Chunks that other machines share are fetched
-   * instead. Chunks that the disk budget cannot hold are left out: storing them would only evict others of the same model. False when
+   * instead. Chunks that the disk budget cannot hold are left out: storing them would only evict their equals. False when
    * `onChunk` ended it before the last chunk. ABORTED, DISK_FULL, STORE_READ_ONLY.
    */
   async precompute(
@@ -56,19 +56,13 @@ export class DocumentPrecomputer {
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const slice = new TimeSlice();
     await this.#locate(ids, target, slice);
-    let added = 0; // bytes that are not in the catalogue's counts yet
     for (const [index, id] of ids.entries()) {
       await slice.step(signal);
       throwIfAborted(signal);
       const chunk = catalogue.chunkTable.tokens(id);
       const missing = chunk && !store.has(chunkKey({ ...target, ...chunk })) ? chunk.tokens.length : 0;
-      const bytes = this.#bytes(missing, target);
-      const room = missing > 0 && this.#hasRoom(added + bytes, bytes, target);
-      const fetched = chunk && room && (await this.#fetch(chunk, document.path, target, signal));
-      if (chunk && room && !fetched) await this.#compute(chunk, document.path, target, signal);
-      if (room) added += bytes;
       const tokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
-      tokens[fetched ? 'fetchedTokens' : room ? 'computedTokens' : 'leftOutTokens'] = missing;
+      if (chunk && missing > 0) tokens[await this.#store(chunk, document.path, target, signal)] = missing;
       const goesOn = onChunk({ done: index + 1, total: ids.length, ...tokens });
       if (!goesOn && index + 1 < ids.length) return false;
     }
@@ -86,6 +80,27 @@ export class DocumentPrecomputer {
       if (chunk) keys.push(chunkKey({ ...target, ...chunk }));
     }
     await store.shared.locate(keys);
+  }
+
+  /** Fetches or computes a chunk, if the store has room for it. */
+  async #store(
+    chunk: TokensWithLead,
+    label: string,
+    target: Target,
+    signal: AbortSignal | undefined,
+  ): Promise<Exclude<keyof ChunkDone, 'done' | 'total'>> {
+    const { store, models } = this.#options;
+    const bytes = chunk.tokens.length * (models.active?.model.bytesPerToken(target.dtype) ?? 0);
+    if (!store.hasRoom(bytes)) return 'leftOutTokens';
+    if (await this.#fetch(chunk, label, target, signal)) return 'fetchedTokens';
+    try {
+      await this.#compute(chunk, label, target, signal);
+      return 'computedTokens';
+    } catch (error) {
+      // A question's chunks have taken the room meanwhile.
+      if (error instanceof KvasirError && error.code === 'CACHE_FULL') return 'leftOutTokens';
+      throw error;
+    }
   }
 
   async #fetch(
@@ -111,19 +126,7 @@ export class DocumentPrecomputer {
       if (!active?.model.blends || !isSameTarget(target, targetOf(active, target.dtype))) {
         throw new KvasirError('ABORTED', 'Another model is in use.');
       }
-      await encodeAndStore(active.model, store, { ...chunk, dtype: target.dtype, label }, each);
+      await encodeAndStore(active.model, store, { ...chunk, dtype: target.dtype, label, ahead: true }, each);
     }, signal);
-  }
-
-  #bytes(tokens: number, { dtype }: Target): number {
-    return tokens * (this.#options.models.active?.model.bytesPerToken(dtype) ?? 0);
-  }
-
-  /** Whether a chunk fits without evicting others of this model; those of other models may be evicted. */
-  #hasRoom(uncounted: number, bytes: number, { fingerprint, chunkTokens }: Target): boolean {
-    const { store, catalogue } = this.#options;
-    const stats = store.stats();
-    if (stats.bytes + bytes <= stats.diskBudgetBytes) return true;
-    return catalogue.chunkTable.cachedBytes(fingerprint, chunkTokens) + uncounted <= stats.diskBudgetBytes;
   }
 }
