@@ -59,6 +59,7 @@ function withoutExact(store: ChunkCache): ChunkCache {
   return {
     has: (key) => store.has(key),
     entry: (key) => store.entry(key),
+    hasRoom: (bytes) => store.hasRoom(bytes),
     put: (...args) => store.put(...args),
     stats: () => store.stats(),
     reportCorrupt: (key) => store.reportCorrupt(key),

@@ -112,6 +112,8 @@ describe('after close', () => {
     ['totals', (store) => store.totals()],
     ['verify', (store) => store.verify()],
     ['evict', (store) => store.evict({ all: true })],
+    ['serve', (store) => store.serve({ fingerprint: 'a', dtype: 'f16' })],
+    ['hasRoom', (store) => store.hasRoom(1)],
     ['setPolicy', (store) => store.setPolicy('lru')],
     ['setBudget', (store) => store.setBudget({ diskBytes: 1 })],
   ];

@@ -146,6 +146,7 @@ export class ChunkStore {
 
   /** What the model in use can be served: everything else leaves first. Absent: all entries are alike. */
   serve(target: ServedTarget | undefined): void {
+    this.#requireOpen('serve');
     this.#served = target;
   }
 
