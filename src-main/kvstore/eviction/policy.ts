@@ -1,3 +1,5 @@
+import type { EntryKind } from '../types.ts';
+
 /** The properties of an evictable entry that a policy may use. Pinned and leased entries never get here. */
 export interface EvictionCandidate {
   /** Class of the last request that used it; see Workload. */
@@ -23,7 +25,7 @@ export interface EvictionPolicy {
   unused(): number;
 }
 
-/** What the model in use can be served: entries of its model and number format. */
+/** What the model in use can be served: its prefixes, and its chunks in this number format. */
 export interface ServedTarget {
   fingerprint: string;
   dtype: string;
@@ -36,11 +38,14 @@ export const LRU: EvictionPolicy = { name: 'lru', worth: ({ order }) => order, u
 export function servedLast(
   policy: EvictionPolicy,
   served: ServedTarget | undefined,
-): { worth(entry: EvictionCandidate & ServedTarget, now: number): number } {
+): { worth(entry: EvictionCandidate & ServedTarget & { kind: EntryKind }, now: number): number } {
   return {
     worth(entry, now) {
       const worth = policy.worth(entry, now);
-      const serves = !served || (entry.fingerprint === served.fingerprint && entry.dtype === served.dtype);
+      const serves =
+        !served ||
+        (entry.fingerprint === served.fingerprint &&
+          (entry.kind === 'prefix' || entry.dtype === served.dtype));
       return serves ? worth : -1 / worth;
     },
   };
