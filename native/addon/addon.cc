@@ -89,6 +89,7 @@ ModelOptions model_options(const Napi::Value & v) {
     const Napi::Value kv = o.Get("kvDtype");
     if (!kv.IsUndefined()) {
         options.kv = guarded(v.Env(), [&] { return parse_dtype(string_from(kv, "options.kvDtype")); });
+        if (is_packed(options.kv)) throw Napi::TypeError::New(v.Env(), "options.kvDtype must be f16 or q8_0");
     }
     const Napi::Value adapter = o.Get("adapter");
     if (!adapter.IsUndefined()) options.adapter = string_from(adapter, "options.adapter");

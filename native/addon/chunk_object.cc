@@ -9,6 +9,7 @@ Napi::Function ChunkObject::define(Napi::Env env) {
         {InstanceAccessor<&ChunkObject::tokens>("tokens"), InstanceAccessor<&ChunkObject::dtype>("dtype"),
          InstanceAccessor<&ChunkObject::bytes>("bytes"), InstanceAccessor<&ChunkObject::in_memory>("inMemory"),
          InstanceMethod<&ChunkObject::save>("save"), InstanceMethod<&ChunkObject::pull_in>("pullIn"),
+         InstanceMethod<&ChunkObject::converted>("converted"),
          InstanceMethod<&ChunkObject::receive>("receive"), InstanceMethod<&ChunkObject::fail>("fail"),
          InstanceMethod<&ChunkObject::dispose>("dispose")});
 }
@@ -60,6 +61,17 @@ Napi::Value ChunkObject::pull_in(const Napi::CallbackInfo & info) {
     std::function<bool()> work = [=] { return c->pull_in(), true; };
     return run_async<bool>(info.Env(), worker_, work, [](Napi::Env env, bool &) { return env.Undefined(); }, {},
                            {.takes_turn = true});
+}
+
+Napi::Value ChunkObject::converted(const Napi::CallbackInfo & info) {
+    auto c = chunk(info.Env());
+    const KvDtype to = guarded(info.Env(), [&] { return parse_dtype(string_from(info[0], "dtype")); });
+    using Converted = std::shared_ptr<ChunkKv>;
+    std::function<Converted()> work = [=] { return c->converted(to); };
+    return run_async<Converted>(
+        info.Env(), worker_, work,
+        [worker = worker_](Napi::Env env, Converted & chunk) { return create(env, std::move(chunk), worker); }, {},
+        {.takes_turn = true});
 }
 
 Napi::Value ChunkObject::receive(const Napi::CallbackInfo & info) {

@@ -68,6 +68,7 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
     std::shared_ptr<ChunkKv> chunk(Napi::Env env) const;
     Napi::Value tokens(const Napi::CallbackInfo & info);
     Napi::Value dtype(const Napi::CallbackInfo & info);
+    Napi::Value converted(const Napi::CallbackInfo & info);
     Napi::Value bytes(const Napi::CallbackInfo & info);
     Napi::Value in_memory(const Napi::CallbackInfo & info);
     Napi::Value save(const Napi::CallbackInfo & info);

@@ -62,7 +62,7 @@ std::vector<Segment> prompt(const std::shared_ptr<ChunkKv> & a, const std::share
 TEST(a_chunk_that_arrives_gives_the_same_bits) {
     for (const char * arch : {"llama", "gemma4"}) {
         auto m = tiny(arch);
-        for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0}) {
+        for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0, KvDtype::q4}) {
             auto a = encode(m, ids(90), dtype), b = encode(m, ids(70, 2), dtype);
             for (const StrategySpec & strategy : {kNone, deviation()}) {
                 Arriving far_a(file_of(*a)), far_b(file_of(*b));

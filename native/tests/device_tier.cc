@@ -98,7 +98,8 @@ TEST(a_chunk_is_kept_on_the_device_from_its_second_use_on) {
 TEST(every_strategy_gives_the_same_bits_from_the_devices_memory) {
     const ModelPtr m = far_model();
     std::vector<ChunkPtr> chunks;
-    for (int seed = 1; seed <= 20; ++seed) chunks.push_back(stored(m, seed, seed % 3 ? KvDtype::f16 : KvDtype::q8_0));
+    const KvDtype dtypes[] = {KvDtype::f16, KvDtype::q8_0, KvDtype::q4};
+    for (int seed = 1; seed <= 20; ++seed) chunks.push_back(stored(m, seed, dtypes[seed % 3]));
     std::vector<Segment> segments = prompt(chunks);
     segments.insert(segments.end() - 1, {{}, chunks[4], TokenRange{10, 33}});
     segments.insert(segments.end() - 1, {{}, stored(m, 50), TokenRange{7, 20}});

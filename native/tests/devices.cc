@@ -115,10 +115,11 @@ TEST(pipelined_loading_to_another_device_equals_serial_loading) {
     }
 }
 
-TEST(chunks_of_both_number_formats_from_memory_and_files_go_to_another_device) {
+TEST(chunks_of_all_number_formats_from_memory_and_files_go_to_another_device) {
     const auto [here, there] = tiny();
     std::vector<Segment> mixed = prompt(there);
     mixed[2] = prompt(there, KvDtype::q8_0)[2];
+    for (const KvDtype packed : {KvDtype::k8v4, KvDtype::q4}) mixed.insert(mixed.end() - 1, prompt(there, packed)[1]);
     mixed.insert(mixed.end() - 1, {{}, mixed[1].chunk, TokenRange{30, 70}});
     for (const StrategySpec & strategy : kStrategies) {
         const auto wanted = logits_of(here, mixed, strategy);

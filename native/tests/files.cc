@@ -63,7 +63,7 @@ TEST(a_path_that_is_not_a_file_is_not_a_model) {
 #endif
 
 TEST(chunk_file_round_trip) {
-    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0})
+    for (KvDtype dtype : {KvDtype::f16, KvDtype::q8_0, KvDtype::k8v4, KvDtype::q4})
         for (const auto & rows : {kAlike, kDifferent}) {
             const std::string path = make_chunk(dtype, rows);
             verify_chunk_file(path);
@@ -74,7 +74,8 @@ TEST(chunk_file_round_trip) {
             const std::string copy = scratch("copy");
             read.save(copy);
             CHECK(slurp(path) == slurp(copy));
-            CHECK_EQ(int(slurp(path)[8]), rows == kAlike ? 1 : 2);  // older versions can read what they support
+            // Older versions can read what they support.
+            CHECK_EQ(int(slurp(path)[8]), is_packed(dtype) ? 3 : rows == kAlike ? 1 : 2);
         }
 }
 

@@ -12,7 +12,8 @@ namespace kvasir {
 namespace {
 
 constexpr char kMagic[8] = {'K', 'V', 'A', 'S', 'I', 'R', 'K', 'V'};
-constexpr uint32_t kAlike = 1, kByLayer = 2;  // versions: one row size for all layers, or one per layer
+// Versions: one row size for all layers, one per layer, and one per layer with a packed format.
+constexpr uint32_t kAlike = 1, kByLayer = 2, kPacked = 3;
 constexpr uint32_t kPage = 4096;
 constexpr uint32_t kMaxTokens = 1u << 20, kMaxLayers = 1024, kMaxKvDim = 1u << 16;
 
@@ -30,15 +31,15 @@ struct Fixed {
 };
 static_assert(sizeof(Fixed) == 128);
 
-// Offsets in a header after its fixed part: token ids, in version 2 the layers' row sizes, layer checksums, checksum of
-// everything before it.
+// Offsets in a header after its fixed part: token ids, from version 2 on the layers' row sizes, layer checksums, checksum
+// of everything before it.
 struct Parts {
     size_t rows, checksums, checksum, end;
 };
 Parts parts_of(uint32_t version, size_t n_tokens, size_t n_layer) {
     Parts p{};
     p.rows = sizeof(Fixed) + 4 * n_tokens;
-    p.checksums = p.rows + (version == kByLayer ? sizeof(KvRow) * n_layer : 0);
+    p.checksums = p.rows + (version == kAlike ? 0 : sizeof(KvRow) * n_layer);
     p.checksum = p.checksums + 8 * n_layer;
     p.end = p.checksum + 8;
     return p;
@@ -53,7 +54,7 @@ bool in_range(const KvRow & row) {
 // Offsets of the layers, and the end of the last one.
 std::vector<uint64_t> begins_of(const ChunkShape & shape, size_t n_tokens) {
     std::vector<uint64_t> out{0};
-    for (int il = 0; il < shape.n_layer(); ++il) out.push_back(out.back() + 2 * n_tokens * shape.row_bytes(il));
+    for (int il = 0; il < shape.n_layer(); ++il) out.push_back(out.back() + layer_bytes(shape.dtype, shape.layers[size_t(il)], n_tokens));
     return out;
 }
 
@@ -82,15 +83,16 @@ ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Be
     if (file_bytes < sizeof f) corrupt(path, "it is shorter than a header");
     std::memcpy(&f, beginning(sizeof f).data(), sizeof f);
     if (std::memcmp(f.magic, kMagic, sizeof kMagic) != 0) corrupt(path, "it is not a chunk file");
-    if (f.version > kByLayer) {
+    if (f.version > kPacked) {
         throw Error("CHUNK_VERSION",
                     "The chunk file " + path + " was written by a newer version of Kvasir (format " +
                         std::to_string(f.version) + ").",
                     "Update Kvasir to use it; the file was not changed.");
     }
     const KvRow row{f.n_head_kv, f.head_dim};
-    if (f.version == 0 || f.dtype > 1 || f.n_layer == 0 || f.n_layer > kMaxLayers || f.n_tokens == 0 ||
-        f.n_tokens > kMaxTokens || (f.version == kAlike && !in_range(row))) {
+    if (f.version == 0 || f.dtype > uint32_t(KvDtype::q4) || is_packed(KvDtype(f.dtype)) != (f.version == kPacked) ||
+        f.n_layer == 0 || f.n_layer > kMaxLayers || f.n_tokens == 0 || f.n_tokens > kMaxTokens ||
+        (f.version == kAlike && !in_range(row))) {
         corrupt(path, "its header is out of range");
     }
     const Parts parts = parts_of(f.version, f.n_tokens, f.n_layer);
@@ -108,7 +110,7 @@ ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Be
     h.shape.dtype = KvDtype(f.dtype);
     h.shape.n_vocab = f.n_vocab;
     h.shape.layers.resize(f.n_layer, row);
-    if (f.version == kByLayer) std::memcpy(h.shape.layers.data(), all.data() + parts.rows, sizeof(KvRow) * f.n_layer);
+    if (f.version != kAlike) std::memcpy(h.shape.layers.data(), all.data() + parts.rows, sizeof(KvRow) * f.n_layer);
     for (const KvRow & r : h.shape.layers)
         if (!in_range(r)) corrupt(path, "its header is out of range");
     h.layer_begins = begins_of(h.shape, f.n_tokens);
@@ -209,9 +211,27 @@ void ChunkKv::fail(const Error & error) {
 void ChunkKv::await_layer(int il, const std::function<bool()> & stopped) const { arrival_->wait(il, stopped); }
 
 void ChunkKv::store_rows(int il, size_t first, size_t n, const float * k, const float * v) {
-    const size_t row = shape().row_bytes(il), kv_dim = size_t(shape().kv_dim(il));
-    kv_from_f32(shape().dtype, k, layer(il) + first * row, n * kv_dim);
-    kv_from_f32(shape().dtype, v, layer(il) + (n_tokens() + first) * row, n * kv_dim);
+    kvasir::store_rows(shape().dtype, shape().layers[size_t(il)], n_tokens(), layer(il), first, n, k, v);
+}
+
+std::shared_ptr<ChunkKv> ChunkKv::converted(KvDtype dtype) const {
+    require(shape().dtype == KvDtype::f16, "only a chunk in f16 can be converted");
+    ChunkShape to = shape();
+    to.dtype = dtype;
+    auto out = std::make_shared<ChunkKv>(std::move(to), tokens());
+    const std::shared_ptr<const InputFile> source = in_memory() ? nullptr : file();
+    std::vector<uint8_t> read;
+    std::vector<float> k, v;
+    for (int il = 0; il < shape().n_layer(); ++il) {
+        read.resize(source ? layer_bytes(il) : 0);
+        if (source) read_layer(*source, il, read.data());
+        const auto * rows = reinterpret_cast<const uint16_t *>(source ? read.data() : layer(il));
+        const size_t half = n_tokens() * size_t(shape().kv_dim(il));
+        k.resize(half), v.resize(half);
+        f16_to_f32(rows, k.data(), half), f16_to_f32(rows + half, v.data(), half);
+        out->store_rows(il, 0, n_tokens(), k.data(), v.data());
+    }
+    return out;
 }
 
 std::shared_ptr<const InputFile> ChunkKv::file() const {
@@ -244,7 +264,7 @@ uint64_t ChunkKv::save(const std::string & path) const {
     require(in_memory(), "only a chunk in memory can be saved");
     const std::vector<KvRow> & rows = shape().layers;
     const bool alike = std::all_of(rows.begin(), rows.end(), [&](const KvRow & r) { return r == rows.front(); });
-    const uint32_t version = alike ? kAlike : kByLayer;
+    const uint32_t version = is_packed(shape().dtype) ? kPacked : alike ? kAlike : kByLayer;
     const Parts parts = parts_of(version, n_tokens(), rows.size());
     std::vector<uint8_t> header(padded(parts.end));
     Fixed f{};
@@ -255,11 +275,11 @@ uint64_t ChunkKv::save(const std::string & path) const {
     std::memcpy(f.prefix_hash, shape().prefix_hash.data(), 32);
     f.dtype = uint32_t(shape().dtype), f.n_layer = uint32_t(rows.size());
     f.n_tokens = uint32_t(n_tokens()), f.n_vocab = shape().n_vocab;
-    if (alike) f.n_head_kv = rows[0].n_head_kv, f.head_dim = rows[0].head_dim, f.layer_bytes = layer_bytes(0);
+    if (version == kAlike) f.n_head_kv = rows[0].n_head_kv, f.head_dim = rows[0].head_dim, f.layer_bytes = layer_bytes(0);
     f.file_bytes = header.size() + bytes();
     std::memcpy(header.data(), &f, sizeof f);
     std::memcpy(header.data() + sizeof f, tokens().data(), 4 * n_tokens());
-    if (!alike) std::memcpy(header.data() + parts.rows, rows.data(), sizeof(KvRow) * rows.size());
+    if (version != kAlike) std::memcpy(header.data() + parts.rows, rows.data(), sizeof(KvRow) * rows.size());
     for (int il = 0; il < shape().n_layer(); ++il) {
         const uint64_t sum = xxh64(layer(il), layer_bytes(il));
         std::memcpy(header.data() + parts.checksums + 8 * size_t(il), &sum, 8);

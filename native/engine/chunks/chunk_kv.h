@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "arrival.h"
-#include "engine/kv/kv_dtype.h"
 #include "file_io.h"
+#include "layer_format.h"
 
 namespace kvasir {
 
@@ -27,14 +27,6 @@ struct TokenRange {
 };
 
 using Digest = std::array<uint8_t, 32>;
-
-// Size of the keys, or values, of one token in one layer.
-struct KvRow {
-    uint32_t n_head_kv = 0, head_dim = 0;
-
-    bool operator==(const KvRow &) const = default;
-    int64_t size() const { return int64_t(n_head_kv) * head_dim; }
-};
 
 // Must match before a chunk may be placed into a session.
 struct ChunkShape {
@@ -48,6 +40,7 @@ struct ChunkShape {
 
     int n_layer() const { return int(layers.size()); }
     int64_t kv_dim(int il) const { return layers[size_t(il)].size(); }
+    // Of a row that is ready to be placed.
     size_t row_bytes(int il) const { return ggml_row_size(dtype_ggml(dtype), kv_dim(il)); }
 };
 
@@ -85,6 +78,8 @@ class ChunkKv {
     const std::vector<int32_t> & tokens() const { return header_.tokens; }
     size_t n_tokens() const { return header_.tokens.size(); }
     size_t layer_bytes(int il) const { return size_t(begin(il + 1) - begin(il)); }  // K, then V
+    // The same ready to be placed: more for packed formats.
+    size_t placed_bytes(int il) const { return 2 * n_tokens() * shape().row_bytes(il); }
     size_t bytes() const { return size_t(header_.layer_begins.back()); }
     std::string key() const { return chunk_key(shape(), tokens()); }
     // XXH64 of each layer's K and V; empty for a chunk that was computed here and is not in a file.
@@ -107,7 +102,7 @@ class ChunkKv {
     // failed with.
     void await_layer(int il, const std::function<bool()> & stopped) const;
 
-    // Fills rows [first, first + n) of a layer from f32 [kv_dim, n].
+    // Fills rows [first, first + n) of a layer from f32 [kv_dim, n], each rounded to f16 first.
     void store_rows(int il, size_t first, size_t n, const float * k, const float * v);
 
     // The chunk's file, opened once and shared by all concurrent holders, who can read it even after it is evicted.
@@ -117,6 +112,9 @@ class ChunkKv {
     // CHUNK_CORRUPT, CHUNK_UNREADABLE.
     void read_layer(const InputFile & file, int il, uint8_t * dst) const;
     const std::string & path() const { return path_; }
+    // The same chunk in another format, from one in f16: the bytes that encoding it in that format gives.
+    // CHUNK_CORRUPT, CHUNK_UNREADABLE.
+    std::shared_ptr<ChunkKv> converted(KvDtype dtype) const;
 
     // Reads every layer into memory and verifies the checksums. CHUNK_CORRUPT, CHUNK_UNREADABLE.
     void pull_in();

@@ -28,7 +28,7 @@ LayerLoader::LayerLoader(std::vector<Wanted> chunks, int first, const Weights & 
     open_files();
     const bool staged = reserve_staging();
     const bool far = std::find(arriving_.begin(), arriving_.end(), true) != arriving_.end();
-    if ((most_file_bytes_ || staged || far) && !options.serial) thread_ = std::thread([this] { run(); });
+    if ((most_host_bytes_ || staged || far) && !options.serial) thread_ = std::thread([this] { run(); });
 }
 
 // Null if the layer has to be loaded.
@@ -50,7 +50,13 @@ void LayerLoader::open_files() {
             throw;
         }
     }
-    for (int il = first_; il < n_layer_; ++il) most_file_bytes_ = std::max(most_file_bytes_, file_bytes(il));
+    size_t packed = 0;
+    for (int il = first_; il < n_layer_; ++il) {
+        most_host_bytes_ = std::max(most_host_bytes_, host_bytes(il));
+        for (size_t i = 0; i < chunks_.size(); ++i)
+            if (files_[i] && is_packed(dtype(i))) packed = std::max(packed, chunks_[i].chunk->layer_bytes(il));
+    }
+    if (packed) packed_ = std::make_unique_for_overwrite<uint8_t[]>(packed);
 }
 
 // Bytes of one layer of all chunks that are read from files.
@@ -73,17 +79,25 @@ size_t LayerLoader::arriving_bytes(int il) const {
 size_t LayerLoader::crossing_bytes(int il) const {
     size_t bytes = 0;
     for (size_t i = 0; i < chunks_.size() && !weights_.device(il).is_host(); ++i)
-        if (!there(i, il)) bytes += chunks_[i].chunk->layer_bytes(il);
+        if (!there(i, il)) bytes += chunks_[i].chunk->placed_bytes(il);
+    return bytes;
+}
+
+// The same for memory of the host that rows are read or unpacked into.
+size_t LayerLoader::host_bytes(int il) const {
+    size_t bytes = 0;
+    for (size_t i = 0; i < chunks_.size(); ++i)
+        if ((files_[i] || is_packed(dtype(i))) && !there(i, il)) bytes += chunks_[i].chunk->placed_bytes(il);
     return bytes;
 }
 
 // Returns whether any layer has to be copied to another device.
 bool LayerLoader::reserve_staging() {
     StagingBuffer::Size size;
-    size.host_bytes = most_file_bytes_;
+    size.host_bytes = most_host_bytes_;
     for (size_t i = 0; i < chunks_.size(); ++i) {
         const ChunkKv & chunk = *chunks_[i].chunk;
-        int64_t & rows = chunk.shape().dtype == KvDtype::f16 ? size.f16_rows : size.q8_0_rows;
+        int64_t & rows = placed_dtype(dtype(i)) == KvDtype::f16 ? size.f16_rows : size.q8_0_rows;
         first_rows_.push_back(rows);
         for (int il = first_; il < n_layer_; ++il) {
             if (weights_.device(il).is_host() || there(i, il)) continue;
@@ -142,8 +156,8 @@ void LayerLoader::load_chunks(int il, Slot & slot) {
     const int half = il % 2;
     // At the end, and also when a file turns out to be damaged, since chunks being copied may be destroyed after that.
     const std::unique_ptr<StagingBuffer, Deleter<finish>> until_arrived(staging);
-    if (!staging && !slot.storage && most_file_bytes_ > 0) {
-        slot.storage = std::make_unique_for_overwrite<uint8_t[]>(most_file_bytes_);
+    if (!staging && !slot.storage && most_host_bytes_ > 0) {
+        slot.storage = std::make_unique_for_overwrite<uint8_t[]>(most_host_bytes_);
     }
     uint8_t * at = staging ? staging->host(half) : slot.storage.get();
     slot.loaded.chunks.clear();
@@ -153,13 +167,19 @@ void LayerLoader::load_chunks(int il, Slot & slot) {
             continue;
         }
         const ChunkKv & chunk = *chunks_[i].chunk;
-        const uint8_t * data = bring(i, il, at);
-        if (files_[i]) at += chunk.layer_bytes(il);
+        const bool packed = is_packed(dtype(i));
+        const uint8_t * data = bring(i, il, packed ? packed_.get() : at);
+        if (packed) {
+            unpack_layer(dtype(i), chunk.shape().layers[size_t(il)], chunk.n_tokens(), data,
+                         reinterpret_cast<uint16_t *>(at));
+            data = at;
+        }
+        if (files_[i] || packed) at += chunk.placed_bytes(il);
         StoredLayer stored{data};
         if (staging) {
             const int64_t kv_dim = chunk.shape().kv_dim(il);
-            staging->copy(half, chunk.shape().dtype, kv_dim, first_rows_[i], data, 2 * chunk.n_tokens());
-            stored = {nullptr, staging->rows(half, chunk.shape().dtype, kv_dim), first_rows_[i]};
+            staging->copy(half, placed_dtype(dtype(i)), kv_dim, first_rows_[i], data, 2 * chunk.n_tokens());
+            stored = {nullptr, staging->rows(half, placed_dtype(dtype(i)), kv_dim), first_rows_[i]};
         }
         slot.loaded.chunks.push_back(stored);
     }

@@ -1,8 +1,9 @@
 #pragma once
 // Loads the chunks' KV to where their layers compute, ahead of the computation. A placed layer is no longer needed:
 // while layer i computes, layer i + 1 of every chunk is loaded, and a thread reads layer i + 2 and, if that layer is on
-// a device with separate memory, copies it there. For layers on the host, chunks in memory cost nothing; the same goes
-// for rows already on the device. For chunks that arrive from elsewhere the thread waits.
+// a device with separate memory, copies it there. It also unpacks packed formats. For layers on the host, chunks in
+// memory that are not packed cost nothing; the same goes for rows already on the device. For chunks that arrive from
+// elsewhere the thread waits.
 //
 // Thread safety: the model's thread constructs, calls and destroys the loader, which runs its own loading thread. A
 // slot belongs to the loading thread from release() of its layer until `layer` names the next one, then to the model's
@@ -68,20 +69,22 @@ class LayerLoader {
   private:
     struct Slot {
         Loaded loaded;
-        std::unique_ptr<uint8_t[]> storage;  // for every chunk that is read
+        std::unique_ptr<uint8_t[]> storage;  // for every chunk that is read or unpacked
         int layer = -1;
     };
     ggml_tensor * there(size_t chunk, int il) const;
+    KvDtype dtype(size_t chunk) const { return chunks_[chunk].chunk->shape().dtype; }
     void open_files();
     bool reserve_staging();
     size_t file_bytes(int il) const;
     size_t arriving_bytes(int il) const;
     size_t crossing_bytes(int il) const;
+    size_t host_bytes(int il) const;
     StagingBuffer * staging_buffer(int il) const;
     void run();
     void load(int il, Slot & slot);
     void load_chunks(int il, Slot & slot);
-    // Returns the chunk's layer, read to `to` or in place where it arrived.
+    // Returns the chunk's layer as stored, read to `to` or in place where it arrived.
     const uint8_t * bring(size_t chunk, int il, uint8_t * to) const;
     bool stopped() const { return stop_ || (abort_ && *abort_); }
     void throttle(Clock::time_point start, size_t bytes) const;
@@ -90,7 +93,8 @@ class LayerLoader {
     std::vector<std::shared_ptr<const InputFile>> files_;  // null for chunks of which nothing is read
     std::vector<bool> arriving_;                     // those not in memory at the beginning
     std::vector<int64_t> first_rows_;                // where a chunk is staged among those of its number format
-    size_t most_file_bytes_ = 0;                     // maximum over all layers
+    size_t most_host_bytes_ = 0;                     // maximum over all layers
+    std::unique_ptr<uint8_t[]> packed_;              // a packed layer of one chunk, while it is unpacked
     const Weights & weights_;
     int first_, n_layer_;
     LoadOptions options_;

@@ -26,7 +26,7 @@ void place_token(const PlaceJob & job, const Forward::Placement & p, size_t toke
     const uint8_t * k = p.k(row_bytes) + token * row_bytes;
     const uint8_t * v = p.v(row_bytes) + token * row_bytes;
     const int32_t position = p.position + int32_t(token);
-    const KvDtype from = p.chunk->shape().dtype, to = job.cache->dtype();
+    const KvDtype from = placed_dtype(p.chunk->shape().dtype), to = job.cache->dtype();
     const size_t at = size_t(job.cache->slot(position)) * ggml_row_size(dtype_ggml(to), int64_t(kv_dim));
     const auto copy = [&](const uint8_t * in, uint8_t * out) {
         if (from == to) return void(std::memcpy(out, in, row_bytes));

@@ -4,20 +4,14 @@
 
 namespace kvasir {
 
-namespace {
-
-#if KVASIR_HAVE_AVX2
 bool have_avx2() {
-#ifdef _MSC_VER
-    return false;  // no portable query; the scalar path is only slower
+#if !KVASIR_HAVE_AVX2 || defined(_MSC_VER)
+    return false;  // MSVC has no portable query; the scalar path is only slower
 #else
     static const bool yes = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
     return yes;
 #endif
 }
-#endif
-
-}  // namespace
 
 void f32_to_f16(const float * src, uint16_t * dst, size_t n) {
 #if KVASIR_HAVE_AVX2
