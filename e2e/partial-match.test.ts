@@ -61,6 +61,7 @@ function withoutExact(store: ChunkCache): ChunkCache {
     entry: (key) => store.entry(key),
     hasRoom: (bytes) => store.hasRoom(bytes),
     put: (...args) => store.put(...args),
+    borrow: (...args) => store.borrow(...args),
     stats: () => store.stats(),
     reportCorrupt: (key) => store.reportCorrupt(key),
     similar: (...args) => store.similar(...args),

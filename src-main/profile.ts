@@ -1,5 +1,6 @@
 import type { Failure } from '../src-shared/contract/common.ts';
 import type { ProfileInput } from '../src-shared/contract/command.ts';
+import type { KvDtype } from '../src-shared/kv-dtype.ts';
 import type { StrategyChoice } from '../src-shared/strategy.ts';
 import { AnalysisService } from './analysis/analysis-service.ts';
 import { libraryDocuments } from './analysis/library-documents.ts';
@@ -10,6 +11,7 @@ import { ChatService } from './chat/chat-service.ts';
 import type { Model } from './engine/engine.ts';
 import type { CalibrationFile } from './fusion/calibration/calibration-file.ts';
 import { CalibrationService } from './fusion/calibration/calibration-service.ts';
+import { FormatGate } from './fusion/calibration/format-gate.ts';
 import { Planner } from './fusion/planning/planner.ts';
 import type { StoredPrefixes } from './fusion/stored-prefixes.ts';
 import type { WatchService } from './fusion/watching/watch-service.ts';
@@ -50,6 +52,8 @@ interface SharedParts extends Core {
   watching: Pick<WatchService, 'answered'>;
   watched: WatchTable;
   unmeasured(model: Pick<Model, 'info' | 'path'>): StrategyChoice | undefined;
+  /** Why a model's chunks are stored in f16 instead of a number format; undefined if they need not be. */
+  refusesFormat(active: ActiveModel, dtype: KvDtype): Failure | undefined;
 }
 
 /**
@@ -76,12 +80,17 @@ export class Profile {
     app: SharedParts,
     { settings: overrides = {}, ...choice }: ProfileInput,
   ): Promise<Profile> {
-    const settings = app.settings.with(overrides);
+    let settings = app.settings.with(overrides);
     const found = settings.adjusted.filter(({ name }) => name in overrides).map(adjustedFailure);
     const opened = new Disposables(app.log);
     try {
       const { active, giveBack } = await app.chosenModels.take(choice, settings);
       opened.add({ close: giveBack });
+      const refused = app.refusesFormat(active, settings.current.dtype);
+      if (refused) {
+        found.push(refused);
+        settings = app.settings.with({ ...overrides, dtype: 'f16' });
+      }
       await app.loader.useEmbedder();
       const profile = new Profile(app, { settings, found, active, opened });
       app.profiles.add(profile);
@@ -127,6 +136,7 @@ export class Profile {
       file: app.calibrationFile,
       texts: libraryTexts({ catalogue, settings, sampleQuestions: app.paths.sampleQuestions }),
     });
+    opened.add(new FormatGate({ ...core, calibration: this.calibration, models: localModels }));
     const shared = {
       ...core,
       path: ':memory:',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KvDtypeSchema } from './kv-dtype.ts';
 import { DeviationStatsSchema } from './fusion-report.ts';
 import { PromptFiguresSchema } from './figures.ts';
 import { StrategyChoiceSchema } from './strategy.ts';
@@ -145,7 +146,7 @@ export const ComparisonSchema = z.object({
   /** Devices of the model's layers. */
   device: z.string(),
   layerCount: z.int(),
-  dtype: z.enum(['f16', 'q8_0']),
+  dtype: KvDtypeSchema,
   promptTokens: z.int(),
   /** Maximum length of each text in tokens. */
   answerTokens: z.int(),

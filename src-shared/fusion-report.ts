@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KvDtypeSchema } from './kv-dtype.ts';
 import { PlanSchema } from './plan.ts';
 import { StrategyChoiceSchema } from './strategy.ts';
 import { DraftsSchema, PromptFiguresSchema } from './figures.ts';
@@ -80,7 +81,7 @@ export const FusionReportSchema = z.object({
   model: z.string(),
   layerCount: z.int(),
   strategy: StrategyChoiceSchema,
-  dtype: z.enum(['f16', 'q8_0']),
+  dtype: KvDtypeSchema,
   ttftMs: TtftSchema,
   fullPrefillMs: z.number().nullable(),
   fullPrefillMeasured: z.boolean(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KvDtypeSchema, SessionDtypeSchema } from './kv-dtype.ts';
 import { SamplingSchema } from './sampling.ts';
 import { SharingSchema } from './sharing.ts';
 import { WebAddressSchema, hasCredentials } from './web-address.ts';
@@ -20,9 +21,9 @@ export const SettingsSchema = z.object({
   /** Maximum tokens of a prompt and its answer; the model's own limit applies too. */
   contextTokens: z.int().min(64).max(4_194_304).default(8192),
   /** Data type of stored chunk KV: f16 as computed, q8_0 in about half the bytes. */
-  dtype: z.enum(['f16', 'q8_0']).default('f16'),
+  dtype: KvDtypeSchema.default('f16'),
   /** Data type of conversation KV in memory: f16 as computed, q8_0 in about half the bytes, slightly less exact. */
-  conversationDtype: z.enum(['f16', 'q8_0']).default('f16'),
+  conversationDtype: SessionDtypeSchema.default('f16'),
   /** CPU threads; 0: a default for the model, usually one per physical core. */
   threads: z.int().min(0).max(1024).default(0),
   /** 'auto', 'cpu' or a device's name. */

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import { cacheOf, model, other, put, QUEUE } from '../testing/cache.ts';
 import { chunkPath, tempDir } from '../testing/store.ts';
 import { EventBus } from '../platform/event-bus.ts';
@@ -124,7 +125,12 @@ describe('statistics', () => {
     expect(stats).toMatchObject({
       chunks: 5,
       otherModelChunks: 1,
-      bytesByDtype: { f16: 15 * 64, q8_0: 15 * 34 },
+      formats: [
+        { dtype: 'f16', bytes: 15 * 64, offered: true },
+        { dtype: 'q8_0', bytes: 15 * 34, offered: true },
+        { dtype: 'k8v4', bytes: 15 * 26.5, offered: false },
+        { dtype: 'q4', bytes: 15 * 19, offered: false },
+      ],
     });
     expect(stats.diskBytes).toBe(store.stats().bytes);
     expect(stats.otherModelBytes).toBeLessThan(stats.diskBytes);
@@ -143,6 +149,7 @@ describe('statistics', () => {
         onChange: () => () => undefined,
       },
       known: { get: () => expect.fail(), chunkTokens: () => expect.fail() },
+      formats: { lossIn: () => undefined, offers: () => false },
     });
     (await store.acquire(key(1), model))?.release();
     await store.acquire('0'.repeat(64), model);
@@ -150,7 +157,7 @@ describe('statistics', () => {
       ramHits: 5,
       diskHits: 7,
       misses: 8,
-      bytesByDtype: { f16: 0, q8_0: 0 },
+      formats: KV_DTYPES.map((dtype) => ({ dtype, bytes: 0, offered: false })),
     });
     next.close();
     expect(JSON.parse(catalogue.state('cache-hits') ?? '')).toEqual({ ram: 5, disk: 7, misses: 8 });

@@ -2,8 +2,10 @@ import { statfs } from 'node:fs/promises';
 import type { CacheSelection, CacheStats, VerifyResult } from '../../src-shared/contract/cache.ts';
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelImpact } from '../../src-shared/contract/models.ts';
+import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype } from '../engine/engine.ts';
+import type { FormatGate } from '../fusion/calibration/format-gate.ts';
 import type { ChunkStore, KindTotals } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/registry/impact.ts';
@@ -26,6 +28,7 @@ interface CacheServiceOptions extends Omit<Core, 'gate'> {
   catalogue: Pick<Catalogue, 'chunkTable' | 'documents' | 'kvKeys' | 'state' | 'setState'>;
   models: Pick<ModelSource, 'active' | 'current' | 'onChange'>;
   known: Pick<KnownModels, 'get' | 'chunkTokens'>;
+  formats: Pick<FormatGate, 'lossIn' | 'offers'>;
 }
 
 const CHANGED_MS = 2000;
@@ -71,7 +74,7 @@ export class CacheService {
   }
 
   async stats(): Promise<CacheStats> {
-    const { store, dir, catalogue, settings, models } = this.#options;
+    const { store, dir, catalogue, settings, models, formats } = this.#options;
     const { entries, bytes, diskBudgetBytes, pinned, ram, hits, misses, prefetches, ...more } = store.stats();
     const { bavail, bsize } = await statfs(dir);
     const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
@@ -95,7 +98,12 @@ export class CacheService {
       prefetched: prefetches.made,
       prefetchHits: prefetches.used,
       dtype: settings.current.dtype,
-      bytesByDtype: { f16: tokens * perToken('f16'), q8_0: tokens * perToken('q8_0') },
+      formats: KV_DTYPES.map((dtype) => ({
+        dtype,
+        bytes: tokens * perToken(dtype),
+        loss: formats.lossIn(dtype),
+        offered: formats.offers(dtype),
+      })),
       otherModelChunks: sum(others, 'entries'),
       otherModelBytes: sum(others, 'bytes'),
       evictions: more.evictions,

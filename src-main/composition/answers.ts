@@ -10,9 +10,10 @@ import { Prefetcher } from '../chat/prefetcher.ts';
 import { readSuggestions, suggestionsAbout } from '../chat/suggestions.ts';
 import { CompletionService } from '../completions/completion-service.ts';
 import { VectorService } from '../completions/vector-service.ts';
-import type { Model } from '../engine/engine.ts';
+import type { KvDtype, Model } from '../engine/engine.ts';
 import { CalibrationFile } from '../fusion/calibration/calibration-file.ts';
 import { CalibrationService } from '../fusion/calibration/calibration-service.ts';
+import { FormatGate, refusal } from '../fusion/calibration/format-gate.ts';
 import { nearestAt } from '../fusion/calibration/choose.ts';
 import { UNCALIBRATED } from '../fusion/planning/controller.ts';
 import { CostModel } from '../fusion/planning/cost-model.ts';
@@ -22,6 +23,7 @@ import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { WatchService } from '../fusion/watching/watch-service.ts';
 import { WatchTable } from '../fusion/watching/watch-table.ts';
 import type { TableService } from '../library/tables/table-service.ts';
+import { isLocal, type ActiveModel } from '../models/active-model.ts';
 import { strategyBefore } from '../models/model-defaults.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Disposables } from '../platform/disposables.ts';
@@ -59,6 +61,9 @@ export function openAnswers(
       gate,
     }),
   );
+  const refusesFormat = (active: ActiveModel, dtype: KvDtype) =>
+    isLocal(active) ? refusal(calibration, active, dtype) : undefined;
+  const formats = own.add(new FormatGate({ calibration, models: localModels, settings, events }));
   const watched = own.add(WatchTable.open(paths.watching, onSetAside));
   /** The strategy for text that no calibration of the model covers; undefined: the controller's default. */
   const unmeasured = (model: Pick<Model, 'info' | 'path'>) =>
@@ -167,7 +172,17 @@ export function openAnswers(
     new FirstUse({ ...core, models: localModels, costs: planner.costs, calibration, dir: paths.data }),
   );
   return {
-    ...{ search, calibration, calibrationFile, watched, unmeasured, planner, prefixes },
+    ...{
+      search,
+      calibration,
+      calibrationFile,
+      watched,
+      unmeasured,
+      planner,
+      prefixes,
+      formats,
+      refusesFormat,
+    },
     ...{ chat, kvasirTools, analysis, watching, completions, vectors, prefetcher, warmStart, firstUse },
   };
 }

@@ -31,13 +31,16 @@ export function openDocuments(
   base: Base,
   catalogue: Catalogue,
   { loader, localModels, known, registry }: Models,
-  { search, planner }: Answers,
+  { search, planner, formats }: Answers,
   own: Disposables,
 ) {
   const { paths, host, core, engine, store, version, onFound } = base;
   const { settings, events, gate, log } = core;
   const cache = own.add(
-    new CacheService({ dir: paths.store, catalogue, store, settings, events, log, models: loader, known }),
+    new CacheService({
+      ...{ settings, events, log },
+      ...{ dir: paths.store, catalogue, store, models: loader, known, formats },
+    }),
   );
   const archive = new ChunkArchive({ store, dir: paths.store, files: engine, catalogue });
   const backups = new BackupService({ data: paths.data, program: version, schemas: SCHEMAS, log, events });

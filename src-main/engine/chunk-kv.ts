@@ -28,6 +28,10 @@ export class ChunkKv {
   pullIn(): Promise<void> {
     return guardedAsync(() => this.native.pullIn());
   }
+  /** The same in another number format, from f16; it must be disposed of too. CHUNK_CORRUPT, CHUNK_UNREADABLE. */
+  async converted(dtype: KvDtype): Promise<ChunkKv> {
+    return new ChunkKv(await guardedAsync(() => this.native.converted(dtype)));
+  }
   /** Passes in the next bytes of an arriving file. CHUNK_CORRUPT: the chunk is then unusable. */
   receive(bytes: Uint8Array): void {
     guarded(() => this.native.receive(bytes));

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
+import type { SessionDtype } from '../../src-shared/kv-dtype.ts';
 import { nativeRoot } from '../platform/root.ts';
 import { guarded, guardedAsync } from './call.ts';
 import { Embedder } from './embedder.ts';
@@ -58,7 +59,7 @@ interface LoadOptions {
   /** 'auto', 'cpu' or a name from devices(). */
   device?: string;
   /** Data type of session KV; `info.kvDtype` tells which one the model uses. Default: f16. */
-  kvDtype?: KvDtype;
+  kvDtype?: SessionDtype;
   /** File of a LoRA adapter to apply to the model. */
   adapter?: string | undefined;
   /** See Model.setDeviceBudget(). */

@@ -1,14 +1,8 @@
+import { kvBytes, type KvDtype } from '../../src-shared/kv-dtype.ts';
 import { guarded, guardedAsync, withAbort, type CallOptions } from './call.ts';
 import { ChunkKv } from './chunk-kv.ts';
 import { Marks } from './marks.ts';
-import type {
-  KvDtype,
-  NativeAddon,
-  NativeDeviceTier,
-  NativeKvUsage,
-  NativeModel,
-  NativeModelInfo,
-} from './native.ts';
+import type { NativeAddon, NativeDeviceTier, NativeKvUsage, NativeModel, NativeModelInfo } from './native.ts';
 import { Session } from './session.ts';
 
 /** Must match native/llama/llama_session.cc. */
@@ -84,8 +78,7 @@ export class Model {
 
   /** KV bytes per token, in the store and in sessions. */
   bytesPerToken(dtype: KvDtype): number {
-    const values = this.info.kvValuesPerToken;
-    return dtype === 'f16' ? values * 2 : (values / 32) * 34;
+    return kvBytes(this.info.kvValuesPerToken, dtype);
   }
 
   /** Maximum bytes of a session apart from its tokens' KV: the running state and the saved copies to roll back to. */

@@ -80,6 +80,7 @@ describe('the addon is what native.ts says', () => {
       [
         'bytes',
         'constructor',
+        'converted',
         'dispose',
         'dtype',
         'fail',

@@ -11,8 +11,9 @@
 
 import type { BlendingObstacle } from '../../src-shared/blending.ts';
 import type { ErrorCode } from '../../src-shared/errors.ts';
+import type { KvDtype, SessionDtype } from '../../src-shared/kv-dtype.ts';
 
-export type KvDtype = 'f16' | 'q8_0';
+export type { KvDtype };
 
 export interface NativeDevice {
   name: string;
@@ -91,7 +92,7 @@ interface NativeModelOptions {
    * Data type of session KV. Default: f16. A model whose heads are not a multiple of 32 keeps f16; see kvDtype of its
    * info.
    */
-  kvDtype?: KvDtype;
+  kvDtype?: SessionDtype;
   /** File of a LoRA adapter to apply; the model's fingerprint then covers both. Default: none. */
   adapter?: string | undefined;
 }
@@ -101,7 +102,7 @@ export interface NativeModelInfo extends NativeGgufInfo {
   fingerprint: string;
   /** Value (hex) that exact-prefix files of this model have in place of the encoding prefix's hash in chunk files. */
   prefixRoot: string;
-  kvDtype: KvDtype;
+  kvDtype: SessionDtype;
   /** Block size in tokens: sessions allocate KV and share prefixes in blocks. */
   kvBlockTokens: number;
   bosToken: number; // -1 if the model has none
@@ -308,6 +309,11 @@ export interface NativeChunk {
   readonly inMemory: boolean;
   /** Writes the chunk file and fsyncs it (no rename). DISK_FULL, STORE_READ_ONLY. Resolves with the file's bytes. */
   save(path: string): Promise<number>;
+  /**
+   * The same chunk in another format, from one in f16: the bytes that encodeChunk() gives. CHUNK_CORRUPT,
+   * CHUNK_UNREADABLE.
+   */
+  converted(dtype: KvDtype): Promise<NativeChunk>;
   /** Reads all layers into memory, verifying checksums. */
   pullIn(): Promise<void>;
   /**

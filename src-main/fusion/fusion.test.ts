@@ -116,4 +116,18 @@ describe('blend', () => {
     ];
     expect(new Set(keys).size).toBe(5);
   });
+
+  test('a chunk stored in f16 is converted instead of computed again', async () => {
+    const model = new FakeModel();
+    const store = new FakeStore();
+    const chunk = { tokens: Int32Array.of(1, 2), label: '' };
+    const times: number[] = [];
+    await encodeAndStore(model, store, { ...chunk, dtype: 'q8_0' }, undefined, (ms) => times.push(ms));
+    expect([model.encoded, times.length]).toEqual([1, 1]);
+    await encodeAndStore(model, store, { ...chunk, dtype: 'f16' });
+    expect(model.encoded).toBe(2); // q8_0 has lost bits
+    await encodeAndStore(model, store, { ...chunk, dtype: 'q4' }, undefined, (ms) => times.push(ms));
+    expect([model.encoded, times.length]).toEqual([2, 1]);
+    expect(store.chunks.get(keyFor(model, 'q4', chunk))?.dtype).toBe('q4');
+  });
 });

@@ -60,7 +60,7 @@ export type FusionModel = Pick<
 /** The part of the store that services need. */
 export type ChunkCache = Pick<
   ChunkStore,
-  'has' | 'entry' | 'hasRoom' | 'put' | 'acquire' | 'similar' | 'reportCorrupt' | 'stats'
+  'has' | 'entry' | 'hasRoom' | 'put' | 'acquire' | 'borrow' | 'similar' | 'reportCorrupt' | 'stats'
 > & { readonly shared?: ChunkStore['shared'] };
 
 /** MODEL_UNSUPPORTED, for features that only concern blending. */
@@ -89,7 +89,8 @@ export function keyFor(
 }
 
 /**
- * Computes a chunk's KV and stores it; `priority` as for Model.encodeChunk, `ahead` as for ChunkStore.put. ABORTED, CACHE_FULL, DISK_FULL, STORE_READ_ONLY. Returns the bytes of KV;
+ * Computes a chunk's KV and stores it; `priority` as for Model.encodeChunk, `ahead` as for ChunkStore.put. A chunk that is stored in
+ * f16 is converted, which gives the same bytes in milliseconds. ABORTED, CACHE_FULL, DISK_FULL, STORE_READ_ONLY. Returns the bytes of KV;
  * calls `onEncoded` with the computing time in milliseconds.
  */
 export async function encodeAndStore(
@@ -105,9 +106,15 @@ export async function encodeAndStore(
   signal?: AbortSignal,
   onEncoded?: (ms: number) => void,
 ): Promise<number> {
+  const exact = dtype === 'f16' ? undefined : keyFor(model, 'f16', chunk);
+  const converted =
+    exact !== undefined && store.has(exact)
+      ? await store.borrow(exact, model, (kv) => kv.converted(dtype))
+      : undefined;
   const started = performance.now();
-  const kv = await model.encodeChunk(chunk.tokens, dtype, { lead: chunk.lead, signal, priority });
-  onEncoded?.(performance.now() - started);
+  const kv =
+    converted ?? (await model.encodeChunk(chunk.tokens, dtype, { lead: chunk.lead, signal, priority }));
+  if (!converted) onEncoded?.(performance.now() - started);
   try {
     await store.put(keyFor(model, dtype, chunk), kv, { label, ahead });
     return kv.bytes;

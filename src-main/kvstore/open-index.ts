@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import { Checkpoints, LOG_BYTES, LOG_PAGES } from '../platform/checkpoints.ts';
 import { clearSuspicion, isCheckedAtOpen, moveAside } from '../platform/damaged-database.ts';
 import { Database } from '../platform/database.ts';
@@ -109,7 +110,7 @@ function openAlone(path: string): Database {
 
 /** JavaScript computes with sizes and orders; keys are parts of paths. Readers of a row rely on these bounds. */
 const IMPOSSIBLE_ROW = `SELECT 1 FROM chunks WHERE NOT (
-  length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*' AND kind IN ('chunk', 'prefix') AND dtype IN ('f16', 'q8_0')
+  length(key) = 64 AND key NOT GLOB '*[^0-9a-f]*' AND kind IN ('chunk', 'prefix') AND dtype IN (${KV_DTYPES.map((dtype) => `'${dtype}'`).join(', ')})
   AND layers BETWEEN 1 AND 65536 AND tokens BETWEEN 1 AND 2147483647 AND bytes BETWEEN 1 AND 1099511627776
   AND format_version BETWEEN 1 AND 65536 AND pinned IN (0, 1) AND hits BETWEEN 0 AND 9007199254740991
   AND created_at BETWEEN 0 AND 8640000000000000 AND last_used_at BETWEEN 0 AND 8640000000000000

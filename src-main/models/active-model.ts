@@ -60,7 +60,7 @@ export class LocalModels implements ModelSource<Model> {
   }
 }
 
-function isLocal(active: ActiveModel): active is ActiveModel<Model> {
+export function isLocal(active: ActiveModel): active is ActiveModel<Model> {
   return !(active.model instanceof ServerModel);
 }
 

@@ -16,7 +16,8 @@ import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
 import type { KvasirEvent } from '../../src-shared/contract/events.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Device, Embedder, EmbedderOptions, GgufInfo, KvDtype, Model } from '../engine/engine.ts';
+import type { SessionDtype } from '../../src-shared/kv-dtype.ts';
+import type { Device, Embedder, EmbedderOptions, GgufInfo, Model } from '../engine/engine.ts';
 import { Engine } from '../engine/engine.ts';
 import { EventBus } from '../platform/event-bus.ts';
 import { openDatabase } from '../platform/database.ts';
@@ -70,7 +71,7 @@ class FakeEngine implements ModelEngine {
   readonly loaded: FakeModel[] = [];
   readonly loads: { path: string; threads: number | undefined }[] = [];
   readonly loadedOn: (string | undefined)[] = [];
-  readonly kvDtypes: (KvDtype | undefined)[] = [];
+  readonly kvDtypes: (SessionDtype | undefined)[] = [];
   readonly adapters: (string | undefined)[] = [];
   embedderOptions: Partial<EmbedderOptions> = {};
   devicesNow: Device[] = [];
@@ -130,7 +131,7 @@ class FakeEngine implements ModelEngine {
     options: {
       threads?: number;
       device?: string;
-      kvDtype?: KvDtype;
+      kvDtype?: SessionDtype;
       adapter?: string | undefined;
       onProgress?: (fraction: number) => void;
     },

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { EventPayload, KvasirEvent } from '../../src-shared/contract/events.ts';
+import { isPacked, kvBytes } from '../../src-shared/kv-dtype.ts';
 import { CacheService } from '../cache/cache-service.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
@@ -82,7 +83,7 @@ export async function cacheOf(
   const device = { tier: null as DeviceTier | null, there: new Set<string>(), budgets: [] as unknown[] };
   const loaded = {
     info: { fingerprint: model.fingerprint },
-    bytesPerToken: (dtype: KvDtype) => (dtype === 'f16' ? 64 : 34),
+    bytesPerToken: (dtype: KvDtype) => kvBytes(32, dtype),
     onDevice: (key: string) => device.there.has(key),
     deviceTier: () => device.tier,
     setDeviceBudget: (bytes: number | undefined) => device.budgets.push(bytes),
@@ -107,6 +108,7 @@ export async function cacheOf(
     ...{ store, dir, catalogue, settings, events, log: silentLogger },
     models,
     known: { get: () => row, chunkTokens: () => 6 },
+    formats: { lossIn: () => undefined, offers: (dtype) => !isPacked(dtype) },
   });
   onTestFinished(() => {
     cache.close();

@@ -427,8 +427,13 @@ export class FakeStore implements ChunkCache {
     return [];
   }
 
-  borrow(): Promise<undefined> {
-    return Promise.resolve(undefined);
+  async borrow<T>(
+    key: string,
+    _opener: unknown,
+    task: (chunk: ChunkKv) => Promise<T>,
+  ): Promise<T | undefined> {
+    const chunk = this.chunks.get(key);
+    return chunk && task(chunk);
   }
 
   entry(key: string): ChunkEntry | undefined {
@@ -503,6 +508,7 @@ function fakeChunk(tokens: Int32Array, dtype: KvDtype): ChunkKv {
     inMemory: true,
     save: () => Promise.resolve(0),
     pullIn: () => Promise.resolve(),
+    converted: (to) => Promise.resolve(fakeChunk(tokens, to).native),
     receive: () => undefined,
     fail: () => undefined,
     dispose: () => undefined,

@@ -121,6 +121,11 @@ class FakeChunk implements NativeChunk {
     return writeChunkFile(path, this.header, this.read());
   }
 
+  converted(dtype: KvDtype): Promise<NativeChunk> {
+    const header = { ...this.header, dtype };
+    return Promise.resolve(new FakeChunk(header, this.bytes, { memory: payloadOf(header, this.bytes) }));
+  }
+
   async pullIn(): Promise<void> {
     this.#requireLive();
     await this.gate;

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { FormatLossSchema } from './calibration.ts';
 import { procedure } from './define.ts';
-import { CacheStateSchema, IdSchema, KvDtypeSchema, NothingSchema, WindowSchema } from './common.ts';
+import { KvDtypeSchema } from '../kv-dtype.ts';
+import { CacheStateSchema, IdSchema, NothingSchema, WindowSchema } from './common.ts';
 
 /** Stored chunks held in the memory of the model's device. */
 const DeviceCacheSchema = z.object({
@@ -11,6 +13,17 @@ const DeviceCacheSchema = z.object({
   automatic: z.boolean(),
   /** Total device memory. */
   totalBytes: z.number(),
+});
+
+/** A number format that chunks can be stored in with the model in use. */
+const FormatSchema = z.object({
+  dtype: KvDtypeSchema,
+  /** Size of the model's chunks, computed or not. */
+  bytes: z.number(),
+  /** Absent for f16, and where the model's calibration has not measured it. */
+  loss: FormatLossSchema.optional(),
+  /** Whether it can be chosen: a packed format only once it was measured and passed. */
+  offered: z.boolean(),
 });
 
 const CacheStatsSchema = z.object({
@@ -33,8 +46,8 @@ const CacheStatsSchema = z.object({
   prefetched: z.int(),
   prefetchHits: z.int(),
   dtype: KvDtypeSchema,
-  /** Size of the active model's chunks in each dtype. */
-  bytesByDtype: z.object({ f16: z.number(), q8_0: z.number() }),
+  /** Every number format, from exact to smallest. */
+  formats: z.array(FormatSchema),
   /** Chunks of inactive models. */
   otherModelChunks: z.int(),
   otherModelBytes: z.number(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { StrategyChoiceSchema, STRATEGY_NAMES } from '../strategy.ts';
-import { IdSchema, KvDtypeSchema, NothingSchema } from './common.ts';
+import { KvDtypeSchema, SessionDtypeSchema } from '../kv-dtype.ts';
+import { IdSchema, NothingSchema } from './common.ts';
 import { procedure } from './define.ts';
 
 /**
@@ -27,6 +28,16 @@ const CalibrationPointSchema = z.object({
   recomputedShare: z.number(),
 });
 
+/** What storing chunks in a number format changes: prompts that reuse all of them, against the same in f16. */
+export const FormatLossSchema = z.object({
+  /** KL(f16 ‖ format) in nats, as for points: mean, upper end of its 90 % interval, and the worst prompt's mean. */
+  kl: z.number(),
+  klHigh: z.number().optional(),
+  klMax: z.number(),
+  /** Share of the answers' tokens where both have the same most likely token. */
+  agreement: z.number(),
+});
+
 /** Quality requirements for a default strategy. */
 export const QualityFloorSchema = z.object({
   maxKl: z.number().min(0),
@@ -50,7 +61,7 @@ export const CalibrationSchema = z.object({
   device: z.string(),
   /** Data types of the chunks and of the session they are blended in. */
   dtype: KvDtypeSchema,
-  kvDtype: KvDtypeSchema.default('f16'),
+  kvDtype: SessionDtypeSchema.default('f16'),
   /** The kind of text it was measured on and applies to. */
   textKind: z.enum(TEXT_KINDS).default('headings'),
   texts: z.object({
@@ -65,6 +76,8 @@ export const CalibrationSchema = z.object({
   /** Median milliseconds of a full prefill. */
   fullMs: z.number(),
   points: z.array(CalibrationPointSchema),
+  /** Number formats but f16; empty: measured by an earlier version. */
+  formats: z.array(FormatLossSchema.extend({ dtype: KvDtypeSchema })).default([]),
   floor: QualityFloorSchema,
   choice: CalibrationChoiceSchema,
   /** Time of the measurement: milliseconds since 1970. */
@@ -116,6 +129,7 @@ export const calibrationContract = {
 
 export type TextKind = (typeof TEXT_KINDS)[number];
 export type CalibrationPoint = z.infer<typeof CalibrationPointSchema>;
+export type FormatLoss = z.infer<typeof FormatLossSchema>;
 export type QualityFloor = z.infer<typeof QualityFloorSchema>;
 export type CalibrationChoice = z.infer<typeof CalibrationChoiceSchema>;
 export type Calibration = z.infer<typeof CalibrationSchema>;

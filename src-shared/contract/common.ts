@@ -24,8 +24,6 @@ export const WindowSchema = z.object({
 /** UTF-16 range in a text. */
 export const RangeSchema = z.object({ start: z.int().min(0), end: z.int().min(0) });
 
-export const KvDtypeSchema = z.enum(['f16', 'q8_0']);
-
 /** Location of a chunk's KV. */
 export const CacheStateSchema = z.enum(['device', 'ram', 'disk', 'none']);
 

@@ -31,8 +31,8 @@ struct Fixed {
 };
 static_assert(sizeof(Fixed) == 128);
 
-// Offsets in a header after its fixed part: token ids, from version 2 on the layers' row sizes, layer checksums, checksum
-// of everything before it.
+// Offsets in a header after its fixed part: token ids, from version 2 on the layers' row sizes, layer checksums,
+// checksum of everything before it.
 struct Parts {
     size_t rows, checksums, checksum, end;
 };
@@ -54,7 +54,7 @@ bool in_range(const KvRow & row) {
 // Offsets of the layers, and the end of the last one.
 std::vector<uint64_t> begins_of(const ChunkShape & shape, size_t n_tokens) {
     std::vector<uint64_t> out{0};
-    for (int il = 0; il < shape.n_layer(); ++il) out.push_back(out.back() + layer_bytes(shape.dtype, shape.layers[size_t(il)], n_tokens));
+    for (const KvRow & row : shape.layers) out.push_back(out.back() + layer_bytes(shape.dtype, row, n_tokens));
     return out;
 }
 
@@ -275,7 +275,9 @@ uint64_t ChunkKv::save(const std::string & path) const {
     std::memcpy(f.prefix_hash, shape().prefix_hash.data(), 32);
     f.dtype = uint32_t(shape().dtype), f.n_layer = uint32_t(rows.size());
     f.n_tokens = uint32_t(n_tokens()), f.n_vocab = shape().n_vocab;
-    if (version == kAlike) f.n_head_kv = rows[0].n_head_kv, f.head_dim = rows[0].head_dim, f.layer_bytes = layer_bytes(0);
+    if (version == kAlike) {
+        f.n_head_kv = rows[0].n_head_kv, f.head_dim = rows[0].head_dim, f.layer_bytes = layer_bytes(0);
+    }
     f.file_bytes = header.size() + bytes();
     std::memcpy(header.data(), &f, sizeof f);
     std::memcpy(header.data() + sizeof f, tokens().data(), 4 * n_tokens());

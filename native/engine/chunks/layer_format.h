@@ -1,8 +1,8 @@
 #pragma once
 // How a chunk stores one layer: the rows of K for all tokens, then those of V (docs/formats/chunk-kv.md). In f16 and
-// q8_0 they can be placed as they are. Packed formats keep the first kSafeTokens rows of a 4-bit half in q8_0; the other
-// rows are rotated by a Hadamard matrix within each head, which spreads outliers, and rounded to ggml's q4_0. Unpacking
-// gives f16 rows.
+// q8_0 they can be placed as they are. Packed formats keep the first kSafeTokens rows of a 4-bit half in q8_0; the
+// other rows are rotated by a Hadamard matrix within each head, which spreads outliers, and rounded to ggml's q4_0.
+// Unpacking gives f16 rows.
 //
 // Thread safety: any thread may call these functions.
 #include <cstddef>

@@ -1,4 +1,10 @@
-import type { Calibration, CalibrationPoint, TextKind } from '../../../src-shared/contract/calibration.ts';
+import type {
+  Calibration,
+  CalibrationPoint,
+  FormatLoss,
+  TextKind,
+} from '../../../src-shared/contract/calibration.ts';
+import { KV_DTYPES } from '../../../src-shared/kv-dtype.ts';
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
@@ -9,6 +15,7 @@ import {
   measurePrompt,
   measureSteps,
   type CalibrationModel,
+  type Loss,
   type StrategyMeasurement,
   type MeasureOptions,
   type PromptMeasurement,
@@ -33,6 +40,9 @@ interface CalibrateOptions {
   nowMs: () => number;
 }
 
+/** Formats that are compared with f16. */
+const FORMATS = KV_DTYPES.filter((dtype) => dtype !== 'f16');
+
 /** Long enough for a sentence, in which answers that begin alike can still diverge. */
 export const ANSWER_TOKENS = 24;
 
@@ -54,11 +64,14 @@ export function strategiesAt(
   );
 }
 
-/** Measures every strategy on every prompt and chooses the default. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY. */
+/** Measures every strategy and number format on every prompt and chooses the default strategy. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY. */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
   const { model, texts, dtype, strategies, onProgress } = options;
   const { prompts } = texts;
-  const total = prompts.reduce((sum, prompt) => sum + measureSteps(prompt, strategies.length), 0);
+  const total = prompts.reduce(
+    (sum, prompt) => sum + measureSteps(prompt, strategies.length, FORMATS.length),
+    0,
+  );
   let done = 0;
   onProgress?.({ done, total });
   const step: MeasureOptions['step'] = async (work) => {
@@ -69,7 +82,14 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   const measured: PromptMeasurement[] = [];
   for (const prompt of prompts)
     measured.push(
-      await measurePrompt(prompt, { model, dtype, step, strategies, answerTokens: ANSWER_TOKENS }),
+      await measurePrompt(prompt, {
+        model,
+        dtype,
+        formats: FORMATS,
+        step,
+        strategies,
+        answerTokens: ANSWER_TOKENS,
+      }),
     );
   const points = strategies.map((strategy, i) =>
     pointOf(
@@ -88,6 +108,10 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     answerTokens: ANSWER_TOKENS,
     fullMs,
     points,
+    formats: FORMATS.map((format, i) => ({
+      dtype: format,
+      ...lossOf(measured.flatMap(({ formats }) => formats.slice(i, i + 1))),
+    })),
     floor: DEFAULT_FLOOR,
     choice: chooseStrategy(points, fullMs, DEFAULT_FLOOR),
     measuredMs: options.nowMs(),
@@ -109,14 +133,20 @@ export function subjectOf(
 }
 
 function pointOf(strategy: StrategyChoice, measured: readonly StrategyMeasurement[]): CalibrationPoint {
-  const kls = measured.map(({ kl }) => kl);
   return {
     strategy,
+    ...lossOf(measured),
+    ms: median(measured.map(({ ms }) => ms)),
+    recomputedShare: mean(measured.map(({ recomputedShare }) => recomputedShare)),
+  };
+}
+
+function lossOf(measured: readonly Loss[]): FormatLoss {
+  const kls = measured.map(({ kl }) => kl);
+  return {
     kl: mean(kls),
     klHigh: intervalOf(kls)?.high,
     klMax: Math.max(...kls),
     agreement: mean(measured.map(({ agreement }) => agreement)),
-    ms: median(measured.map(({ ms }) => ms)),
-    recomputedShare: mean(measured.map(({ recomputedShare }) => recomputedShare)),
   };
 }

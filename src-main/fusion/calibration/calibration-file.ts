@@ -26,6 +26,13 @@ export class CalibrationFile {
     return this.#calibrations.filter((known) => same(known, subject)).toReversed();
   }
 
+  /** As `find`, whatever number format its chunks had. */
+  findModel({ fingerprint, device, kvDtype }: Omit<Subject, 'dtype'>): Calibration[] {
+    return this.#calibrations
+      .filter((known) => same(known, { fingerprint, device, kvDtype, dtype: known.dtype }))
+      .toReversed();
+  }
+
   /** Replaces the one for the same model, device, number formats and kind of text. STORE_READ_ONLY, DISK_FULL. */
   save(calibration: Calibration): void {
     const others = this.#calibrations.filter(

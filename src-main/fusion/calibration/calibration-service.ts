@@ -2,15 +2,18 @@ import type {
   Calibration,
   CalibrationRequest,
   CalibrationStatus,
+  FormatLoss,
   TextKind,
 } from '../../../src-shared/contract/calibration.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { isPacked, type KvDtype } from '../../../src-shared/kv-dtype.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { throttled, type EventBus } from '../../platform/event-bus.ts';
 import type { Gate } from '../../platform/gate.ts';
 import type { SettingsService } from '../../platform/settings-service.ts';
 import { calibrate, strategiesAt, subjectOf, type TextSet } from './calibrate.ts';
 import type { CalibrationFile } from './calibration-file.ts';
+import { keeps } from './choose.ts';
 import { requireBlending } from '../model.ts';
 import type { CalibrationModel } from './measure.ts';
 
@@ -76,6 +79,20 @@ export class CalibrationService<M extends CalibratedModel = CalibratedModel> {
   all(model: Pick<CalibrationModel, 'info'> | undefined): Calibration[] {
     const { file, settings } = this.#options;
     return model ? file.find(subjectOf(model.info, settings.current.dtype)) : [];
+  }
+
+  /** What chunks of a model lose in a number format, by its last measurement. */
+  lossIn(model: Pick<CalibrationModel, 'info'>, dtype: KvDtype): FormatLoss | undefined {
+    const [newest] = this.#options.file
+      .findModel(subjectOf(model.info, dtype))
+      .filter(({ formats }) => formats.length > 0);
+    return newest?.formats.find((format) => format.dtype === dtype);
+  }
+
+  /** Whether a model's chunks may be stored in a format: packed ones only if they were measured and keep the floor. */
+  offers(model: Pick<CalibrationModel, 'info'>, dtype: KvDtype): boolean {
+    const loss = this.lossIn(model, dtype);
+    return !isPacked(dtype) || (loss !== undefined && keeps(loss));
   }
 
   /**

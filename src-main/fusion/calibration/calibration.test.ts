@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CalibrationPoint } from '../../../src-shared/contract/calibration.ts';
 import type { StrategyName } from '../../../src-shared/strategy.ts';
+import { KV_DTYPES, type KvDtype } from '../../../src-shared/kv-dtype.ts';
 import type { AppendReport, Strategy } from '../../engine/engine.ts';
 import { EventBus } from '../../platform/event-bus.ts';
 import { Gate } from '../../platform/gate.ts';
@@ -13,6 +14,7 @@ import { strategiesAt, type TextSet } from './calibrate.ts';
 import { CalibrationFile } from './calibration-file.ts';
 import { CalibrationService } from './calibration-service.ts';
 import { chooseStrategy } from './choose.ts';
+import { FormatGate } from './format-gate.ts';
 import { klDivergence, likeliest, wordF1 } from '../quality.ts';
 
 describe('comparing with the full prefill', () => {
@@ -129,11 +131,13 @@ describe('choosing', () => {
 /** Logits and answers of an imaginary model, determined by what was appended to its session. */
 class ImaginedModel extends FakeModel {
   readonly #spoiltBelow: number;
+  readonly #spoiltFormat: KvDtype | undefined;
 
-  /** Answers are wrong below this ratio. */
-  constructor(spoiltBelow: number) {
+  /** Answers are wrong below this ratio, and otherwise wrong with chunks of this format. */
+  constructor(spoiltBelow: number, spoiltFormat?: KvDtype) {
     super({ fingerprint: 'c'.repeat(64) });
     this.#spoiltBelow = spoiltBelow;
+    this.#spoiltFormat = spoiltFormat;
   }
 
   override createSession(capacity: number) {
@@ -141,15 +145,22 @@ class ImaginedModel extends FakeModel {
     const append = session.append.bind(session);
     const full = this.says;
     let spoilt = false;
+    let broken = false;
     return Object.assign(session, {
       append: async (...[segments, strategy, options]: Parameters<FakeSession['append']>) => {
         const report = await append(segments, strategy, options);
         // A token of the answer follows whatever came before it.
-        if (segments.length > 1) spoilt = ratioOf(strategy) < this.#spoiltBelow;
+        if (segments.length > 1) {
+          spoilt = ratioOf(strategy) < this.#spoiltBelow;
+          broken = segments.some(
+            (segment) => segment.kind === 'chunk' && segment.chunk.dtype === this.#spoiltFormat,
+          );
+        }
         this.says = spoilt ? ' Something else.' : full;
         return { ...report, totalMs: 100 * ratioOf(strategy) } satisfies AppendReport;
       },
-      logits: () => (spoilt ? Float32Array.of(5, 0, 0) : Float32Array.of(0, 5, 0)),
+      logits: () =>
+        broken ? Float32Array.of(0, 0, 5) : spoilt ? Float32Array.of(5, 0, 0) : Float32Array.of(0, 5, 0),
     });
   }
 }
@@ -180,12 +191,12 @@ function fixture({
   const gate = new Gate();
   const settings = new SettingsService(join(dir, 'settings.json'));
   const active = { name: 'Imagined', model };
-  let onChange: () => void = () => undefined;
+  const listeners: (() => void)[] = [];
   const models = {
     active: active as typeof active | undefined,
     current: () => Promise.resolve(active),
     onChange: (listener: () => void) => {
-      onChange = listener;
+      listeners.push(listener);
       return () => undefined;
     },
   };
@@ -208,7 +219,17 @@ function fixture({
     gate,
     nowMs: () => 5,
   });
-  return { dir, path, service, settings, events, gate, model, models, modelChanged: () => onChange() };
+  return {
+    dir,
+    path,
+    service,
+    settings,
+    events,
+    gate,
+    model,
+    models,
+    modelChanged: () => listeners.forEach((tell) => tell()),
+  };
 }
 
 const REQUEST = { strategies: ['none' as const, 'query' as const], ratios: [0.05, 0.15, 1], prompts: 2 };
@@ -229,8 +250,8 @@ describe('a calibration', () => {
     expect(calibration.points[3]?.kl).toBe(0);
     expect(calibration.choice).toEqual({ verdict: 'blend', strategy: { name: 'query', ratio: 0.15 } });
     expect(service.of(model, 'headings')).toEqual(calibration);
-    // Two prompts, each with a chunk, a full prefill and four strategies.
-    expect(progress[0]).toEqual({ done: 0, total: 12 });
+    // Two prompts, each with a chunk, a full prefill, four strategies, and the chunk in f16 and three other formats.
+    expect(progress[0]).toEqual({ done: 0, total: 20 });
   });
 
   test('tells whether people chose a strategy, which it then leaves alone', () => {
@@ -346,5 +367,68 @@ describe('a calibration', () => {
     answered();
     await Promise.all([asked, running]);
     expect(order).toEqual(['answered', 'measured']);
+  });
+});
+
+describe('number formats', () => {
+  function gated(spoiltFormat?: KvDtype) {
+    const calibrated = fixture({ model: new ImaginedModel(0.1, spoiltFormat) });
+    const notices: unknown[] = [];
+    calibrated.events.on(({ topic, payload }) => topic === 'app.notice' && notices.push(payload));
+    const { service: calibration, models, settings, events } = calibrated;
+    const gate = new FormatGate({ calibration, models, settings, events });
+    onTestFinished(() => gate.close());
+    return { ...calibrated, notices, formats: gate };
+  }
+
+  test('every format is compared with f16, whatever format the strategies are measured in', async () => {
+    for (const dtype of ['f16', 'q8_0'] as const) {
+      const { service, settings } = fixture({ model: new ImaginedModel(0.1, 'k8v4') });
+      settings.update({ dtype });
+      const { formats, points } = await service.run(REQUEST);
+      expect(formats.map(({ dtype: format, agreement }) => [format, agreement])).toEqual([
+        ['q8_0', 1],
+        ['k8v4', 0],
+        ['q4', 1],
+      ]);
+      expect(formats[1]?.kl).toBeGreaterThan(1);
+      expect(points[3]).toMatchObject({ agreement: 1 });
+    }
+  });
+
+  test('a packed format is not used before it was measured', () => {
+    const { settings, formats, notices } = gated();
+    expect(KV_DTYPES.filter((dtype) => formats.offers(dtype))).toEqual(['f16', 'q8_0']);
+    settings.update({ dtype: 'q8_0' });
+    expect(notices).toEqual([]);
+    settings.update({ dtype: 'q4' });
+    expect(settings.current.dtype).toBe('f16');
+    expect(notices).toMatchObject([
+      { failure: { message: expect.stringContaining('has not been measured') } },
+    ]);
+  });
+
+  test('a format that the model keeps its answers with is offered; one that breaks it is refused', async () => {
+    const { service, settings, formats, notices } = gated('q4');
+    await service.run(REQUEST);
+    expect(KV_DTYPES.filter((dtype) => formats.offers(dtype))).toEqual(['f16', 'q8_0', 'k8v4']);
+    expect(formats.lossIn('q4')).toMatchObject({ agreement: 0 });
+    settings.update({ dtype: 'k8v4' });
+    expect([settings.current.dtype, notices]).toEqual(['k8v4', []]);
+    settings.update({ dtype: 'q4' });
+    expect(settings.current.dtype).toBe('f16');
+    expect(notices).toMatchObject([{ failure: { message: expect.stringContaining('loses too much') } }]);
+  });
+
+  test('another model starts with f16 until it was measured', async () => {
+    const { service, settings, models, modelChanged, notices } = gated();
+    await service.run(REQUEST);
+    settings.update({ dtype: 'q4' });
+    expect(settings.current.dtype).toBe('q4');
+    models.active = { name: 'Other', model: new ImaginedModel(0) };
+    models.active.model.info.fingerprint = 'd'.repeat(64);
+    modelChanged();
+    expect(settings.current.dtype).toBe('f16');
+    expect(notices).toHaveLength(1);
   });
 });

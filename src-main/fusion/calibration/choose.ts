@@ -2,6 +2,7 @@ import type {
   Calibration,
   CalibrationChoice,
   CalibrationPoint,
+  FormatLoss,
   QualityFloor,
 } from '../../../src-shared/contract/calibration.ts';
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
@@ -47,9 +48,9 @@ export function nearestAt(calibrations: readonly Calibration[], ratio: number): 
 }
 
 /** By the upper end of what the mean may be: a dozen prompts without a bad one do not show that there are none. */
-function keeps(
-  { kl, klHigh = kl, agreement }: CalibrationPoint,
-  { maxKl, minAgreement }: QualityFloor,
+export function keeps(
+  { kl, klHigh = kl, agreement }: FormatLoss,
+  { maxKl, minAgreement }: QualityFloor = DEFAULT_FLOOR,
 ): boolean {
   return klHigh <= maxKl && agreement >= minAgreement;
 }

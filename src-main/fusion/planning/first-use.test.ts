@@ -29,6 +29,7 @@ function machineModel(fingerprint = 'f'): { model: ProfiledModel; appends: Strat
         writeFileSync(to, String(tokens.length));
         return Promise.resolve(1);
       },
+      converted: () => expect.fail(),
       pullIn: () => Promise.resolve(),
       receive: () => undefined,
       fail: () => undefined,

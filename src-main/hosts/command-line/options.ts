@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { KV_DTYPES, type KvDtype } from '../../../src-shared/kv-dtype.ts';
 import type { SettingsInput } from '../../../src-shared/settings.ts';
 
 interface WorkingDirectory {
@@ -24,7 +25,7 @@ export interface ModelFlags {
   strict?: boolean;
   /** For commands that show the model's thoughts: makes it think, if it has the choice. */
   thinking?: boolean;
-  dtype?: 'f16' | 'q8_0';
+  dtype?: KvDtype;
   threads?: number;
 }
 
@@ -50,7 +51,7 @@ export function addModelFlags(command: Command, context: WorkingDirectory): Comm
       'tokens in a chunk at most (default: 512, or what suits the model)',
       integer(16),
     )
-    .addOption(new Option('--dtype <type>', 'how chunk KV is stored').choices(['f16', 'q8_0']))
+    .addOption(new Option('--dtype <type>', 'how chunk KV is stored').choices(KV_DTYPES))
     .option(
       '--threads <n>',
       'CPU threads (default: one per physical core, or what suits the model)',

@@ -1,4 +1,4 @@
-import type { KvDtype } from '../../engine/engine.ts';
+import { KV_DTYPES } from '../../../src-shared/kv-dtype.ts';
 import type { ChunkStore } from '../../kvstore/store.ts';
 import { chunkKey } from '../../kvstore/store.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
@@ -6,7 +6,6 @@ import type { KeyedTokens } from '../../catalogue/chunk-table.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { TimeSlice } from '../../platform/time-slice.ts';
 
-const DTYPES: readonly KvDtype[] = ['f16', 'q8_0'];
 /** Chunks deleted in one transaction; each is removed from the search index, too. */
 const CHUNKS_AT_ONCE = 20;
 
@@ -79,7 +78,7 @@ async function removeOne(
   for (const { fingerprint, prefix, lead, tokens } of candidates) {
     await slice.step();
     if (catalogue.chunkTable.has({ fingerprint, lead, tokens })) continue;
-    for (const dtype of DTYPES) {
+    for (const dtype of KV_DTYPES) {
       const key = chunkKey({ fingerprint, prefix, lead, dtype, tokens });
       if (store.has(key)) keys.add(key);
     }

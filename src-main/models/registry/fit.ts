@@ -1,4 +1,5 @@
 import type { MemoryFit } from '../../../src-shared/contract/models.ts';
+import { kvBytes } from '../../../src-shared/kv-dtype.ts';
 import type { Device, GgufInfo, KvDtype } from '../../engine/engine.ts';
 
 /** Memory of this machine in bytes. */
@@ -60,9 +61,9 @@ function keptAs({ header, kvDtype }: FitRequest): KvDtype {
   return header.engine !== 'llama' && header.headDims.every((size) => size % 32 === 0) ? kvDtype : 'f16';
 }
 
-/** KV bytes per token, over all layers. q8_0 stores 32 values in 34 bytes. */
+/** KV bytes per token, over all layers. */
 export function kvBytesPerToken({ kvValuesPerToken: values }: GgufInfo, dtype: KvDtype): number {
-  return dtype === 'f16' ? values * 2 : (values / 32) * 34;
+  return kvBytes(values, dtype);
 }
 
 /** Activations of a whole prompt, computed layer by layer: residual stream, attention in and out, feed-forward; f32. */

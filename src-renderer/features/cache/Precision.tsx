@@ -2,6 +2,7 @@ import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useTranslation } from 'react-i18next';
 import type { CacheStats } from '../../../src-shared/contract/cache.ts';
+import type { KvDtype } from '../../../src-shared/kv-dtype.ts';
 import { useAction } from '../../client/context.tsx';
 import { Meter } from '../../ui/Meter.tsx';
 import { notifyFailure } from '../../ui/notify.tsx';
@@ -9,59 +10,76 @@ import { useFormat } from '../../ui/useFormat.ts';
 import { Section } from './Section.tsx';
 import classes from './Cache.module.css';
 
-const DTYPES = ['f16', 'q8_0'] as const;
-type Dtype = (typeof DTYPES)[number];
+type Format = CacheStats['formats'][number];
 
-/** Shows how the number format affects the size, and switches it. */
-export function Precision({ stats: { dtype, bytesByDtype } }: { stats: CacheStats }) {
+/** Number formats with their sizes and what they lose with the model in use; switches to those that it passed. */
+export function Precision({ stats: { dtype, formats } }: { stats: CacheStats }) {
   const { t } = useTranslation('cache');
   const format = useFormat();
-  const askSwitch = useSwitch(bytesByDtype);
-  const largest = Math.max(bytesByDtype.f16, bytesByDtype.q8_0);
+  const askSwitch = useSwitch(formats);
+  const largest = Math.max(...formats.map(({ bytes }) => bytes));
   return (
     <Section title={t('precision.title')}>
-      <SegmentedControl<Dtype>
+      <SegmentedControl<KvDtype>
         size="xs"
         aria-label={t('precision.title')}
-        data={DTYPES.map((value) => ({ value, label: t(`precision.${value}`) }))}
+        data={formats.map(({ dtype: value, offered }) => ({ value, label: value, disabled: !offered }))}
         value={dtype}
         onChange={askSwitch}
       />
-      {largest > 0 && (
-        <>
-          {DTYPES.map((name) => (
-            <div key={name} className={classes.dtype}>
-              <span>{name}</span>
-              <Meter
-                share={bytesByDtype[name] / largest}
-                label={`${name}: ${format.bytes(bytesByDtype[name])}`}
-                color={name === dtype ? 'var(--kv-accent)' : 'var(--kv-muted)'}
-              />
-              <span>{format.bytes(bytesByDtype[name])}</span>
-            </div>
-          ))}
-          <Text size="xs" c="dimmed">
-            {t('precision.saves', { share: format.percent(bytesByDtype.q8_0 / bytesByDtype.f16) })}
-          </Text>
-        </>
-      )}
+      {formats.map((known) => (
+        <div key={known.dtype} className={classes.dtype}>
+          <span>{known.dtype}</span>
+          <Meter
+            share={largest > 0 ? known.bytes / largest : 0}
+            label={`${known.dtype}: ${format.bytes(known.bytes)}`}
+            color={known.dtype === dtype ? 'var(--kv-accent)' : 'var(--kv-muted)'}
+          />
+          <span>{format.bytes(known.bytes)}</span>
+          <Verdict known={known} smallest={formats.findLast(({ offered }) => offered)} />
+        </div>
+      ))}
     </Section>
   );
 }
 
-function useSwitch(bytes: CacheStats['bytesByDtype']): (dtype: Dtype) => void {
+/** Whether a format can be chosen, and what it loses. */
+function Verdict({
+  known: { dtype, loss, offered },
+  smallest,
+}: {
+  known: Format;
+  smallest: Format | undefined;
+}) {
+  const { t } = useTranslation('cache');
+  const format = useFormat();
+  const words = [
+    ...(dtype === 'f16' ? [t('precision.safest')] : []),
+    ...(dtype !== 'f16' && dtype === smallest?.dtype ? [t('precision.smallest')] : []),
+    ...(loss ? [t('precision.loss', { kl: format.number(loss.kl, 4) })] : []),
+    ...(offered ? [] : [t(loss ? 'precision.refused' : 'precision.unmeasured')]),
+  ];
+  return (
+    <Text size="xs" c="dimmed" className={classes.verdict}>
+      {words.join(' · ')}
+    </Text>
+  );
+}
+
+function useSwitch(formats: readonly Format[]): (dtype: KvDtype) => void {
   const { t } = useTranslation(['cache', 'common']);
   const format = useFormat();
   const update = useAction('settings.update');
+  const size = (dtype: KvDtype): string =>
+    format.bytes(formats.find((known) => known.dtype === dtype)?.bytes ?? 0);
   return (dtype) => {
-    const before = dtype === 'f16' ? 'q8_0' : 'f16';
-    const sizes = { size: format.bytes(bytes[dtype]), before: format.bytes(bytes[before]) };
+    const sizes = { size: size(dtype), exact: size('f16') };
     modals.openConfirmModal({
       title: t('precision.switchTitle', { dtype }),
       children: (
         <Stack gap="xs">
           <Text size="sm">
-            {dtype === 'q8_0' ? t('precision.toSmaller', sizes) : t('precision.toLarger', sizes)}
+            {dtype === 'f16' ? t('precision.toExact', sizes) : t('precision.toSmaller', sizes)}
           </Text>
           <Text size="sm" c="dimmed">
             {t('precision.again')}

@@ -18,7 +18,7 @@ const stats: CacheStats = {
   prefetched: 0,
   prefetchHits: 0,
   dtype: 'f16',
-  bytesByDtype: { f16: 10e9, q8_0: 5.3e9 },
+  formats: [],
   otherModelChunks: 0,
   otherModelBytes: 0,
   folder: '',

@@ -10,7 +10,7 @@ const WORDS: CalibrationWords = {
 
 function calibration(points: [StrategyName, number, number][], chosen: StrategyName): Calibration {
   return {
-    ...{ fingerprint: 'f', model: 'M', device: 'CPU', dtype: 'f16', kvDtype: 'f16' },
+    ...{ fingerprint: 'f', model: 'M', device: 'CPU', dtype: 'f16', kvDtype: 'f16', formats: [] },
     ...{ answerTokens: 24, measuredMs: 0, textKind: 'headings' },
     ...{ texts: { library: 'L', kind: 'questions' }, prompts: 2, promptTokens: 200, fullMs: 100 },
     points: points.map(([name, ratio, kl]) => ({

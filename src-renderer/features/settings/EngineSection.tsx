@@ -1,5 +1,6 @@
 import { Input, SegmentedControl, Select } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { isPacked, type KvDtype, type SessionDtype } from '../../../src-shared/kv-dtype.ts';
 import type { Settings } from '../../../src-shared/settings.ts';
 import { useCall } from '../../client/context.tsx';
 import { Devices } from './Devices.tsx';
@@ -34,13 +35,14 @@ export function EngineSection({ settings }: { settings: Settings }) {
         max={Math.max(1, navigator.hardwareConcurrency)}
         onChange={(threads) => change({ threads })}
       />
-      <PrecisionSetting
+      <PrecisionSetting<KvDtype>
         label={t('engine.dtype')}
         description={t('engine.dtypeHelp')}
         value={settings.dtype}
+        more={isPacked(settings.dtype) ? settings.dtype : undefined}
         onChange={(dtype) => change({ dtype })}
       />
-      <PrecisionSetting
+      <PrecisionSetting<SessionDtype>
         label={t('engine.conversationDtype')}
         description={t('engine.conversationDtypeHelp')}
         value={settings.conversationDtype}
@@ -65,18 +67,26 @@ export function EngineSection({ settings }: { settings: Settings }) {
   );
 }
 
-interface PrecisionSettingProps {
+interface PrecisionSettingProps<Dtype extends KvDtype> {
   label: string;
   description: string;
-  value: Settings['dtype'];
-  onChange: (value: Settings['dtype']) => void;
+  value: Dtype;
+  /** A format that is in use but chosen elsewhere. */
+  more?: KvDtype | undefined;
+  onChange: (value: Dtype | SessionDtype) => void;
 }
 
-function PrecisionSetting({ label, description, value, onChange }: PrecisionSettingProps) {
+function PrecisionSetting<Dtype extends KvDtype>({
+  label,
+  description,
+  value,
+  more,
+  onChange,
+}: PrecisionSettingProps<Dtype>) {
   const { t } = useTranslation('settings');
   return (
     <Input.Wrapper label={label} description={description} labelElement="div">
-      <SegmentedControl
+      <SegmentedControl<KvDtype>
         mt={6}
         display="flex"
         w="fit-content"
@@ -85,8 +95,9 @@ function PrecisionSetting({ label, description, value, onChange }: PrecisionSett
         data={[
           { value: 'f16', label: t('engine.exact') },
           { value: 'q8_0', label: t('engine.compact') },
+          ...(more ? [{ value: more, label: more }] : []),
         ]}
-        onChange={onChange}
+        onChange={(chosen) => (chosen === 'f16' || chosen === 'q8_0') && onChange(chosen)}
       />
     </Input.Wrapper>
   );

@@ -50,15 +50,17 @@ export const cache = {
   tooLarge: 'The disk has room for {{size}} at most.',
   precision: {
     title: 'Precision',
-    f16: 'f16',
-    q8_0: 'q8_0',
-    saves: 'q8_0 takes {{share}} of the space of f16',
+    safest: 'Safest',
+    smallest: 'Smallest',
+    loss: 'KL {{kl}} against f16',
+    refused: 'This model loses too much with it',
+    unmeasured: 'Not measured with this model yet: calibrate it on the Models screen',
     switchTitle: 'Store the cache as {{dtype}}?',
     toSmaller:
-      'Chunks take about {{size}} instead of {{before}} and load faster. Values are rounded to 8 bits, which changes answers very little.',
-    toLarger: 'Chunks take about {{size}} instead of {{before}} and are stored exactly as computed.',
+      'Chunks take about {{size}}, in f16 {{exact}}, and load faster. Values are rounded to fewer bits.',
+    toExact: 'Chunks take about {{exact}} and are stored as computed.',
     again:
-      'Chunks in the other precision stay until they are evicted. The queue, or a question that needs them, recomputes chunks in the new precision.',
+      'Chunks in the other precision stay until they are evicted. Those in f16 are converted to a smaller precision; otherwise the queue, or a question that needs them, recomputes them.',
     confirm: 'Store as {{dtype}}',
   },
   others: {

@@ -67,7 +67,7 @@ export const settings = {
       '0 means automatic: one thread for each core that other programs leave free. Takes effect the next time the model is loaded.',
     dtype: 'Precision of the cache',
     dtypeHelp:
-      'Compact takes about half the space and is nearly as exact. Caches in the other precision are kept until their space is needed; passages are recomputed in the new precision when a question needs them.',
+      'Compact takes about half the space and is nearly as exact. The 4-bit formats are offered on the Cache screen for models that keep their quality with them. Caches in the other precision are kept until their space is needed; passages are converted from f16, or recomputed when a question needs them.',
     conversationDtype: 'Precision of conversations in memory',
     conversationDtypeHelp:
       'Compact keeps about twice as much of your conversations in the same memory; answers differ very little. Changing it reloads the model.',

@@ -46,13 +46,16 @@ export const cache: Words<typeof en.cache> = {
   tooLarge: '磁盘最多只能容纳 {{size}}。',
   precision: {
     title: '精度',
-    f16: 'f16',
-    q8_0: 'q8_0',
-    saves: 'q8_0 的字节数是 f16 的 {{share}}',
+    safest: '最稳妥',
+    smallest: '最小',
+    loss: '相对 f16 的 KL 为 {{kl}}',
+    refused: '该模型使用此精度时损失过大',
+    unmeasured: '尚未用该模型测量：请在“模型”页面校准',
     switchTitle: '以 {{dtype}} 存储缓存？',
-    toSmaller: '文本块约占 {{size}}（原为 {{before}}），加载更快。数值舍入到 8 位，对回答的影响很小。',
-    toLarger: '文本块约占 {{size}}（原为 {{before}}），并按计算结果原样保存。',
-    again: '以另一种精度存储的内容会保留到被淘汰为止。文本块会由队列或在问题用到时以新精度重新计算。',
+    toSmaller: '文本块约占 {{size}}（f16 为 {{exact}}），加载更快。数值会舍入到更少的位数。',
+    toExact: '文本块约占 {{exact}}，并按计算结果原样保存。',
+    again:
+      '以另一种精度存储的内容会保留到被淘汰为止。以 f16 存储的文本块会直接转换为更小的精度；其余的由队列或在问题用到时重新计算。',
     confirm: '以 {{dtype}} 存储',
   },
   others: {

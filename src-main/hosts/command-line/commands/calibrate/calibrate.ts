@@ -69,7 +69,10 @@ async function run(flags: CalibrateFlags, context: CommandContext): Promise<void
     );
     display.stop();
     if (flags.json === true) terminal.out(`${JSON.stringify(calibration, null, 2)}\n`);
-    else terminal.out(`${tableOf(calibration)}\n\n${heading(calibration)}\n${verdict(calibration)}\n`);
+    else
+      terminal.out(
+        `${tableOf(calibration)}\n\n${heading(calibration)}\n${verdict(calibration)}\n${formatLines(calibration)}\n`,
+      );
   }).finally(() => display.stop());
 }
 
@@ -123,6 +126,15 @@ function verdict({ choice: { verdict, strategy }, floor, points, fullMs }: Calib
   const ratio = strategy.name === 'none' ? '' : ` at ${percent(strategy.ratio)}`;
   const cost = point ? `, ${(point.ms / fullMs).toFixed(2)} × the time of a full prefill` : '';
   return `The default for such text from now on: ${nameOf(strategy)}${ratio}, the cheapest that keeps ${bar}${cost}.`;
+}
+
+/** What each number format of chunks changes, against f16. */
+function formatLines({ formats }: Calibration): string {
+  const lines = formats.map(
+    ({ dtype, kl, klMax, agreement }) =>
+      `${dtype} chunks against f16: KL ${nats(kl)}, worst ${nats(klMax)}, same token in ${percent(agreement)}.`,
+  );
+  return lines.join('\n');
 }
 
 function nameOf({ name, checkLayers, questionLayers }: StrategyChoice): string {
