@@ -128,7 +128,7 @@ TEST(a_chunk_file_that_the_system_cannot_read_is_not_damaged) {
 TEST(a_chunk_file_of_a_newer_version_has_its_own_error) {
     const std::string path = make_chunk(KvDtype::f16), newer = scratch("newer");
     std::vector<char> bytes = slurp(path);
-    bytes[8] = 3;
+    bytes[8] = 4;
     spit(newer, bytes);
     CHECK_EQ(error_code([&] { ChunkKv chunk(newer); }), std::string("CHUNK_VERSION"));
 }
