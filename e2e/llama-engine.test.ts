@@ -17,6 +17,12 @@ const OBSTACLES: Record<OtherArchitecture, BlendingObstacle> = {
   mamba: 'running-state',
   lfm2: 'running-state',
   qwen35: 'running-state',
+  qwen35moe: 'running-state',
+  qwen3next: 'running-state',
+  granitehybrid: 'running-state',
+  nemotron_h: 'running-state',
+  'falcon-h1': 'running-state',
+  jamba: 'running-state',
   deepseek2: 'compressed-kv',
 };
 const ids = (n: number, seed = 1): Int32Array => randomTokens(n, 500, seed);

@@ -21,6 +21,12 @@ const TINY_LAYERS: Record<OtherArchitecture, number> = {
   mamba: 3,
   lfm2: 4,
   qwen35: 4,
+  qwen35moe: 4,
+  qwen3next: 4,
+  granitehybrid: 4,
+  nemotron_h: 4,
+  'falcon-h1': 3,
+  jamba: 4,
   deepseek2: 3,
 };
 
@@ -76,7 +82,7 @@ export function tinyModel(architecture: OtherArchitecture): ModelParts {
 /** Norms are around 1, decays (ssm_a) below 0, the others around 0. */
 function floats(name: string, shape: number[]): Float32Array {
   const random = generator(name);
-  const isNorm = name.endsWith('norm.weight');
+  const isNorm = /norm(\.weight)?$/.test(name);
   const spread = isNorm || shape.length === 1 ? 0.1 : spreadOf(shape);
   const values = Float32Array.from({ length: countOf(shape) }, () => {
     const value = spread * (random() + random() + random() - 1.5);

@@ -115,6 +115,26 @@ function lfm2(size: Size): Shape {
 
 /** Qwen 3.5: a recurrent state (gated delta net) in three of four layers, gated attention in the fourth. */
 function qwen35(size: Size): Shape {
+  return gatedDeltaNet(size, { steps: ['ssm_beta', 'ssm_alpha'], layer: () => gated(size) });
+}
+
+function qwen35moe(size: Size): Shape {
+  return withExperts(
+    gatedDeltaNet(size, { steps: ['ssm_beta', 'ssm_alpha'], layer: () => experts(size) }),
+    size,
+  );
+}
+
+/** As Qwen 3.5 with experts, except that one matrix computes both steps. */
+function qwen3next(size: Size): Shape {
+  return withExperts(gatedDeltaNet(size, { steps: ['ssm_ba'], layer: () => experts(size) }), size);
+}
+
+/** `steps`: the matrices of a head's two step sizes; `layer`: tensors of the feed-forward. */
+function gatedDeltaNet(
+  size: Size,
+  { steps, layer: feedForward }: { steps: readonly string[]; layer: () => Record<string, number[]> },
+): Shape {
   const { width, heads, kvHeads, head, state } = size;
   const [period, kernel, stateHeads] = [4, 4, heads];
   const inner = stateHeads * state;
@@ -151,13 +171,164 @@ function qwen35(size: Size): Shape {
             'ssm_conv1d.weight': [kernel, 3 * inner],
             'ssm_dt.bias': [stateHeads],
             ssm_a: [stateHeads],
-            'ssm_beta.weight': [width, stateHeads],
-            'ssm_alpha.weight': [width, stateHeads],
+            ...Object.fromEntries(
+              steps.map((name) => [`${name}.weight`, [width, (2 / steps.length) * stateHeads]]),
+            ),
             'ssm_norm.weight': [state],
             'ssm_out.weight': [inner, width],
           }),
+      ...feedForward(),
+    }),
+  };
+}
+
+/** Granite 4: Mamba-2 and attention layers, each with a feed-forward. */
+function granitehybrid(size: Size): Shape {
+  const { layers, width, kvHeads } = size;
+  return {
+    header: {
+      ...attention(size),
+      ...mamba2Header(size),
+      'attention.head_count_kv': { i32s: Array.from({ length: layers }, (_, i) => (i % 2) * kvHeads) },
+      'attention.layer_norm_rms_epsilon': EPSILON,
+      logit_scale: { f32: 1 },
+    },
+    outputNorm: { 'output_norm.weight': [width] },
+    tensors: (layer) => ({
+      'attn_norm.weight': [width],
+      ...(layer % 2 === 1 ? projections(size) : mamba2(size)),
+      'ffn_norm.weight': [width],
       ...gated(size),
     }),
+  };
+}
+
+/** Nemotron-H: a layer is either Mamba-2, attention, or a feed-forward. */
+function nemotron_h(size: Size): Shape {
+  const { layers, width, kvHeads, feedForward } = size;
+  const kinds = Array.from(
+    { length: layers },
+    (_, i) => (['mamba', 'attention', 'mamba', 'mlp'] as const)[i % 4],
+  );
+  return {
+    header: {
+      ...attention(size),
+      ...mamba2Header(size),
+      'attention.head_count_kv': { i32s: kinds.map((kind) => (kind === 'attention' ? kvHeads : 0)) },
+      feed_forward_length: { i32s: kinds.map((kind) => (kind === 'mlp' ? feedForward : 0)) },
+      'attention.layer_norm_epsilon': EPSILON,
+      'attention.layer_norm_rms_epsilon': EPSILON,
+    },
+    outputNorm: { 'output_norm.weight': [width], 'output.weight': [width, size.vocabulary] },
+    tensors: (layer) => ({
+      'attn_norm.weight': [width],
+      ...(kinds[layer] === 'mamba' && mamba2(size)),
+      ...(kinds[layer] === 'attention' && projections(size)),
+      ...(kinds[layer] === 'mlp' && {
+        'ffn_up.weight': [width, feedForward],
+        'ffn_down.weight': [feedForward, width],
+      }),
+    }),
+  };
+}
+
+/** Mamba-2 and attention side by side in every layer. */
+function falconH1(size: Size): Shape {
+  const { width } = size;
+  return {
+    header: { ...attention(size), ...mamba2Header(size), 'attention.layer_norm_rms_epsilon': EPSILON },
+    outputNorm: { 'output_norm.weight': [width] },
+    tensors: () => ({
+      'attn_norm.weight': [width],
+      ...mamba2(size),
+      ...projections(size),
+      ffn_norm: [width],
+      ...gated(size),
+    }),
+  };
+}
+
+/** Mamba and attention layers, without positions. */
+function jamba(size: Size): Shape {
+  const { layers, width, kvHeads, state } = size;
+  const own = mamba(size);
+  return {
+    header: {
+      ...own.header,
+      ...attention(size),
+      'attention.head_count_kv': { i32s: Array.from({ length: layers }, (_, i) => (i % 2) * kvHeads) },
+    },
+    outputNorm: { 'output_norm.weight': [width] },
+    tensors: (layer) => ({
+      ...(layer % 2 === 1
+        ? { 'attn_norm.weight': [width], ...projections(size) }
+        : {
+            ...own.tensors(layer),
+            'ssm_dt_norm.weight': [width / 16],
+            'ssm_b_norm.weight': [state],
+            'ssm_c_norm.weight': [state],
+          }),
+      'ffn_norm.weight': [width],
+      ...gated(size),
+    }),
+  };
+}
+
+const MAMBA2_KERNEL = 4;
+
+function mamba2Header({ width, heads, state }: Size): Record<string, GgufValue> {
+  return {
+    'ssm.conv_kernel': { u32: MAMBA2_KERNEL },
+    'ssm.inner_size': { u32: 2 * width },
+    'ssm.state_size': { u32: state },
+    'ssm.time_step_rank': { u32: heads },
+    'ssm.group_count': { u32: 1 },
+  };
+}
+
+function mamba2({ width, heads, state }: Size): Record<string, number[]> {
+  const inner = 2 * width;
+  const mixed = inner + 2 * state;
+  return {
+    'ssm_in.weight': [width, inner + mixed + heads],
+    'ssm_conv1d.weight': [MAMBA2_KERNEL, mixed],
+    'ssm_conv1d.bias': [mixed],
+    'ssm_dt.bias': [heads],
+    ssm_a: [1, heads],
+    ssm_d: [1, heads],
+    'ssm_norm.weight': [inner, 1],
+    'ssm_out.weight': [inner, width],
+  };
+}
+
+const EXPERTS = 8;
+
+function withExperts(shape: Shape, { feedForward }: Size): Shape {
+  const expert = feedForward / 4;
+  return {
+    ...shape,
+    header: {
+      ...shape.header,
+      expert_count: { u32: EXPERTS },
+      expert_used_count: { u32: 2 },
+      expert_feed_forward_length: { u32: expert },
+      expert_shared_feed_forward_length: { u32: expert },
+    },
+  };
+}
+
+/** Experts beside one that every token uses. */
+function experts({ width, feedForward }: Size): Record<string, number[]> {
+  const expert = feedForward / 4;
+  return {
+    'ffn_gate_inp.weight': [width, EXPERTS],
+    'ffn_gate_exps.weight': [width, expert, EXPERTS],
+    'ffn_up_exps.weight': [width, expert, EXPERTS],
+    'ffn_down_exps.weight': [expert, width, EXPERTS],
+    'ffn_gate_inp_shexp.weight': [width],
+    'ffn_gate_shexp.weight': [width, expert],
+    'ffn_up_shexp.weight': [width, expert],
+    'ffn_down_shexp.weight': [expert, width],
   };
 }
 
@@ -252,5 +423,18 @@ function linear(name: string, from: number, to: number): Record<string, number[]
   return { [`${name}.weight`]: [from, to], [`${name}.bias`]: [to] };
 }
 
-export const OTHER_SHAPES = { starcoder2, cohere2, mamba, lfm2, qwen35, deepseek2 };
+export const OTHER_SHAPES = {
+  starcoder2,
+  cohere2,
+  mamba,
+  lfm2,
+  qwen35,
+  qwen35moe,
+  qwen3next,
+  granitehybrid,
+  nemotron_h,
+  'falcon-h1': falconH1,
+  jamba,
+  deepseek2,
+};
 export type OtherArchitecture = keyof typeof OTHER_SHAPES;
