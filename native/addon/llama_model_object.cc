@@ -1,6 +1,7 @@
 #include "addon/convert.h"
 #include "addon/llama_objects.h"
 #include "engine/chunks/hash.h"
+#include "llama/stored_beginning.h"
 
 namespace kvasir::addon {
 
@@ -11,7 +12,7 @@ Napi::Object llama_info(Napi::Env env, const LlamaModel & model) {
     Napi::Object o = gguf_info(env, model.file());
     set_vocabulary(o, model.vocab());
     o.Set("fingerprint", to_hex(model.fingerprint()));
-    o.Set("prefixRoot", "");
+    o.Set("prefixRoot", to_hex(state_root(model)));
     o.Set("kvDtype", "f16");
     o.Set("kvBlockTokens", kKvBlock);
     Napi::Object buffers = Napi::Object::New(env);
@@ -41,10 +42,10 @@ Napi::Function LlamaModelObject::define(Napi::Env env) {
          InstanceMethod<&LlamaModelObject::set_kv_budget>("setKvBudget"),
          InstanceMethod<&LlamaModelObject::on_device>("onDevice"),
          InstanceMethod<&LlamaModelObject::device_tier>("deviceTier"),
-         InstanceMethod<&LlamaModelObject::set_kv_budget>("setDeviceBudget"),
+         InstanceMethod<&LlamaModelObject::set_device_budget>("setDeviceBudget"),
          InstanceMethod<&LlamaModelObject::export_prefix>("exportPrefix"),
-         InstanceMethod<&LlamaModelObject::no_chunks>("openPrefix"),
-         InstanceMethod<&LlamaModelObject::no_chunks>("importPrefix"),
+         InstanceMethod<&LlamaModelObject::open_prefix>("openPrefix"),
+         InstanceMethod<&LlamaModelObject::import_prefix>("importPrefix"),
          InstanceMethod("dispose", &LlamaModelObject::dispose)});
 }
 
@@ -71,8 +72,18 @@ Napi::Value LlamaModelObject::kv_usage(const Napi::CallbackInfo & info) {
     });
 }
 
-// No KV is kept beyond what sessions hold.
-Napi::Value LlamaModelObject::set_kv_budget(const Napi::CallbackInfo & info) { return info.Env().Undefined(); }
+Napi::Value LlamaModelObject::set_kv_budget(const Napi::CallbackInfo & info) {
+    const size_t bytes = bytes_from(info[0], "bytes");
+    LlamaHandle e = handle(info.Env());
+    e.worker->post([m = e.model, bytes]() mutable {
+        m->beginnings().set_budget(bytes);
+        m.reset();
+    });
+    return info.Env().Undefined();
+}
+
+// It has no device tier.
+Napi::Value LlamaModelObject::set_device_budget(const Napi::CallbackInfo & info) { return info.Env().Undefined(); }
 
 Napi::Value LlamaModelObject::on_device(const Napi::CallbackInfo & info) {
     return Napi::Boolean::New(info.Env(), false);
@@ -81,7 +92,32 @@ Napi::Value LlamaModelObject::device_tier(const Napi::CallbackInfo & info) { ret
 
 Napi::Value LlamaModelObject::export_prefix(const Napi::CallbackInfo & info) {
     LlamaHandle e = handle(info.Env());
-    return run_async<bool>(info.Env(), e.worker, [] { return true; }, [](Napi::Env env, bool &) { return env.Null(); });
+    const auto tokens = tokens_from(info[0], "tokens");
+    using R = std::shared_ptr<ChunkKv>;
+    std::function<R()> work = [=] { return export_beginning(*e.model, tokens); };
+    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & stored) -> Napi::Value {
+        return stored ? Napi::Value(ChunkObject::create(env, stored, w)) : env.Null();
+    });
+}
+
+Napi::Value LlamaModelObject::open_prefix(const Napi::CallbackInfo & info) {
+    LlamaHandle e = handle(info.Env());
+    const std::string path = string_from(info[0], "path");
+    using R = std::shared_ptr<ChunkKv>;
+    std::function<R()> work = [=] {
+        auto stored = std::make_shared<ChunkKv>(path);
+        check_beginning(*e.model, *stored);
+        return stored;
+    };
+    return run_async<R>(info.Env(), e.worker, work,
+                        [w = e.worker](Napi::Env env, R & stored) { return ChunkObject::create(env, stored, w); });
+}
+
+Napi::Value LlamaModelObject::import_prefix(const Napi::CallbackInfo & info) {
+    LlamaHandle e = handle(info.Env());
+    const auto stored = ChunkObject::from(info[0]);
+    std::function<int()> work = [=] { return import_beginning(*e.model, *stored), 0; };
+    return run_async<int>(info.Env(), e.worker, work, [](Napi::Env env, int &) { return env.Undefined(); });
 }
 
 Napi::Value LlamaModelObject::no_chunks(const Napi::CallbackInfo & info) {

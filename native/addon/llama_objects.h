@@ -19,9 +19,12 @@ class LlamaModelObject : public ModelWrap<LlamaModelObject, LlamaModel> {
     Napi::Value create_session(const Napi::CallbackInfo & info);
     Napi::Value kv_usage(const Napi::CallbackInfo & info);
     Napi::Value set_kv_budget(const Napi::CallbackInfo & info);
+    Napi::Value set_device_budget(const Napi::CallbackInfo & info);
     Napi::Value on_device(const Napi::CallbackInfo & info);
     Napi::Value device_tier(const Napi::CallbackInfo & info);
     Napi::Value export_prefix(const Napi::CallbackInfo & info);
+    Napi::Value open_prefix(const Napi::CallbackInfo & info);
+    Napi::Value import_prefix(const Napi::CallbackInfo & info);
     Napi::Value no_chunks(const Napi::CallbackInfo & info);
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // A model that libllama runs: weights, vocabulary, and the one context that its sessions share in turn.
 //
-// Thread safety: as Model. One thread constructs it and uses seat(), and with it every LlamaSession. Everything else is
+// Thread safety: as Model. One thread constructs it and uses seat() and beginnings(), and with them every LlamaSession. Everything else is
 // immutable once the model is loaded, and any thread may read it.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model.h"
@@ -21,6 +21,7 @@ class LlamaModel {
     const std::string & architecture() const { return architecture_; }
     const Vocab & vocab() const { return *vocab_; }
     LlamaSeat & seat() const { return *seat_; }
+    Beginnings & beginnings() { return beginnings_; }
     const SessionMemory & session_memory() const { return session_memory_; }
     int n_layer() const { return llama_model_n_layer(model_.get()); }
     size_t weight_bytes() const { return llama_model_size(model_.get()); }
@@ -46,6 +47,7 @@ class LlamaModel {
     std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
     std::unique_ptr<Vocab> vocab_;
     std::unique_ptr<LlamaSeat> seat_;
+    Beginnings beginnings_;
 };
 
 }  // namespace kvasir

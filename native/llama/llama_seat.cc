@@ -33,7 +33,7 @@ void LlamaSeat::make_context(int tokens) {
                 "Lower the context length in the settings, use a smaller model, or close other programs.");
 }
 
-void LlamaSeat::take(Sitter & sitter, int tokens) {
+void LlamaSeat::take(Beginning & sitter, int tokens) {
     if (seated_ == &sitter && tokens <= room()) return;
     if (seated_) seated_->saved = save(LLAMA_STATE_SEQ_FLAGS_NONE);
     seated_ = nullptr;
@@ -48,13 +48,37 @@ void LlamaSeat::take(Sitter & sitter, int tokens) {
     seated_ = &sitter;
 }
 
-SavedMemory LlamaSeat::copy(const Sitter & sitter) const {
+SavedMemory LlamaSeat::copy(const Beginning & sitter) const {
     return seated_ == &sitter ? save(LLAMA_STATE_SEQ_FLAGS_NONE) : sitter.saved;
 }
 
-void LlamaSeat::leave(Sitter & sitter) {
+void LlamaSeat::stand(const Beginning & sitter) {
     if (seated_ == &sitter) seated_ = nullptr;
+}
+
+void LlamaSeat::leave(const Beginning & sitter) {
+    stand(sitter);
     if (--sitters_ == 0) ctx_.reset();
+}
+
+void LlamaSeat::rewind(Beginning & sitter, int length, bool dirty) {
+    require(seated_ == &sitter, "only the memory in the context can be rewound");
+    if (length == int(sitter.tokens.size()) && !dirty) return;
+    std::erase_if(sitter.checkpoints, [&](const Checkpoint & each) { return each.length > length; });
+    const Checkpoint * checkpoint = sitter.at(length);
+    if (length == 0) {
+        clear();
+    } else if (can_cut_) {
+        require(cut(length), "libllama could not cut a session's memory");
+    } else {
+        require(checkpoint && checkpoint->memory, "a memory was rewound to where it has no checkpoint");
+        const auto & bytes = *checkpoint->memory;
+        require(llama_state_seq_set_data_ext(ctx_.get(), bytes.data(), bytes.size(), 0,
+                                             LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY) > 0 &&
+                    cut(length),
+                "libllama could not restore a checkpoint");
+    }
+    sitter.tokens.resize(size_t(length));
 }
 
 bool LlamaSeat::compute(const int32_t * tokens, int count, const std::atomic<bool> * abort,
@@ -80,12 +104,8 @@ bool LlamaSeat::cut(int length) { return llama_memory_seq_rm(llama_get_memory(ct
 
 void LlamaSeat::clear(bool wiped) { llama_memory_clear(llama_get_memory(ctx_.get()), wiped); }
 
-SavedMemory LlamaSeat::save_state() const { return save(LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY); }
-
-bool LlamaSeat::restore_state(const SavedMemory & state, int length) {
-    return llama_state_seq_set_data_ext(ctx_.get(), state->data(), state->size(), 0,
-                                        LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY) > 0 &&
-           cut(length);
+SavedMemory LlamaSeat::save_state() const {
+    return can_cut_ ? nullptr : save(LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
 }
 
 SavedMemory LlamaSeat::save(unsigned flags) const {

@@ -13,43 +13,37 @@
 #include "engine/fusing/append_report.h"
 #include "engine/scheduling/thread_count.h"
 #include "llama.h"
+#include "llama/beginnings.h"
 
 namespace kvasir {
-
-// A sequence's memory, or the part of it that cannot be truncated, as bytes.
-using SavedMemory = std::shared_ptr<const std::vector<uint8_t>>;
 
 class LlamaSeat {
   public:
     LlamaSeat(llama_model * model, int threads, bool fixed_threads);
 
-    // A session that takes turns. Must exist until it calls leave().
-    struct Sitter {
-        SavedMemory saved;  // its memory while another session has the seat; null: empty, or it has the seat
-    };
-
-    // Gives `sitter` the context, with room for `tokens` tokens, and restores its memory. On OUT_OF_MEMORY the sitter
-    // keeps waiting as before.
-    void take(Sitter & sitter, int tokens);
+    // Gives `sitter`, the memory of a session, the context, with room for `tokens` tokens, and restores it there. It must
+    // exist until it calls stand() or leave(). On OUT_OF_MEMORY it keeps waiting as before.
+    void take(Beginning & sitter, int tokens);
     // A copy of the sitter's memory, null if it is empty.
-    SavedMemory copy(const Sitter & sitter) const;
+    SavedMemory copy(const Beginning & sitter) const;
+    // Its memory in the context is not needed any more.
+    void stand(const Beginning & sitter);
     // Counts sessions: the model keeps no context without any.
     void enter() { ++sitters_; }
-    void leave(Sitter & sitter);
+    void leave(const Beginning & sitter);
 
+    // For the sitter that has the seat. Reduces its memory to its first `length` tokens, which it must reach().
+    // `dirty`: an aborted pass may have written past its tokens.
+    void rewind(Beginning & sitter, int length, bool dirty = false);
     // For the sitter that has the seat. Computes tokens after its existing ones, at most `rows` together; gives the
     // logits of the last one. False if aborted: memory past the previous end is then undefined.
     bool compute(const int32_t * tokens, int count, const std::atomic<bool> * abort,
                  const std::function<void(double share)> & progress = nullptr);
     const float * logits() const { return llama_get_logits_ith(ctx_.get(), -1); }
-    // Truncates to `length`; false if the memory cannot be truncated there.
-    bool cut(int length);
     // `wiped`: also zeroes the bytes.
     void clear(bool wiped = false);
-    // The state that cut() needs in addition if memory cannot be truncated: running state, or layers with a sliding
-    // window.
+    // The part of memory that cannot be truncated: running state, or layers with a sliding window. Null if all can.
     SavedMemory save_state() const;
-    bool restore_state(const SavedMemory & state, int length);
 
     // Whether memory can be truncated anywhere.
     bool can_cut() const { return can_cut_; }
@@ -58,6 +52,7 @@ class LlamaSeat {
 
   private:
     void make_context(int tokens);
+    bool cut(int length);
     SavedMemory save(unsigned flags) const;
     static bool poll(void * self);
 
@@ -65,7 +60,7 @@ class LlamaSeat {
     ThreadCount threads_;
     bool can_cut_;
     std::unique_ptr<llama_context, Deleter<llama_free>> ctx_;
-    Sitter * seated_ = nullptr;
+    Beginning * seated_ = nullptr;
     std::atomic<int> sitters_ = 0;
     // Of the current pass: its abort flag, and its progress by the operations polled so far.
     const std::atomic<bool> * abort_ = nullptr;

@@ -4,16 +4,26 @@
 
 #include "engine/clock.h"
 #include "engine/error.h"
+#include "engine/kv/block_pool.h"
 #include "engine/numbers.h"
 
 namespace kvasir {
 
 namespace {
 
-// The prompt's head and the latest states: before the last turn, and before its answer.
-constexpr size_t kStates = 4;
-
 Error stopped() { return Error("ABORTED", "The computation was stopped."); }
+
+// Those of the segments' `ends` after which the pass stops to take a checkpoint. Each stop costs up to one batch.
+std::vector<int> stops(const std::vector<int> & ends, int begin, int end) {
+    std::vector<int> out;
+    for (size_t i = 0; i < ends.size(); ++i) {
+        if (ends[i] <= begin || ends[i] >= end) continue;
+        const int previous = out.empty() ? begin : out.back();
+        const bool last = i + 1 == ends.size() || ends[i + 1] >= end;
+        if (previous == 0 || last || ends[i] - previous >= LlamaSeat::kRows) out.push_back(ends[i]);
+    }
+    return out;
+}
 
 }  // namespace
 
@@ -23,15 +33,28 @@ LlamaSession::LlamaSession(std::shared_ptr<LlamaModel> model, int capacity)
     model_->seat().enter();
 }
 
-LlamaSession::~LlamaSession() { model_->seat().leave(sitter_); }
+LlamaSession::~LlamaSession() {
+    Beginnings & beginnings = model_->beginnings();
+    beginnings.leave(memory_);
+    try {
+        if (beginnings.keeps() && !memory_.tokens.empty()) {
+            memory_.saved = model_->seat().copy(memory_);
+            beginnings.keep(std::move(memory_));
+        }
+    } catch (const std::exception &) {  // out of memory: it is computed again
+    }
+    model_->seat().leave(memory_);
+}
 
 AppendReport LlamaSession::append(const std::vector<Segment> & segments, const StrategySpec &,
                                   const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions, int) {
     const auto start = Clock::now();
     std::vector<int32_t> wanted = tokens_;
+    std::vector<int> ends;
     for (const Segment & s : segments) {
         require(!s.chunk, "a model that libllama runs places no chunks");
         wanted.insert(wanted.end(), s.tokens.begin(), s.tokens.end());
+        ends.push_back(int(wanted.size()));
     }
     require(wanted.size() > tokens_.size(), "append needs at least one token");
     model_->check_tokens(wanted);
@@ -44,76 +67,75 @@ AppendReport LlamaSession::append(const std::vector<Segment> & segments, const S
     model_->require_unchanged();
     AppendReport report;
     report.tokens = int(wanted.size() - tokens_.size());
-    const int head = tokens_.empty() && segments.size() > 1 ? int(segments.front().tokens.size()) : 0;
     const auto begun = Clock::now();
-    report.processed_tokens = hold(wanted, head, abort, progress);
+    report.processed_tokens = hold(wanted, ends, abort, progress);
     report.compute_ms = ms_since(begun);
     tokens_ = std::move(wanted);
     report.total_ms = ms_since(start);
     return report;
 }
 
+void LlamaSession::take(int tokens) {
+    model_->beginnings().join(memory_);
+    try {
+        model_->seat().take(memory_, tokens);
+    } catch (const Error & e) {
+        if (e.code != "OUT_OF_MEMORY" || !model_->beginnings().clear()) throw;
+        model_->seat().take(memory_, tokens);
+    }
+}
+
 // Makes memory hold exactly `wanted` and computes the logits of its last token. Returns the number of tokens computed.
-int LlamaSession::hold(const std::vector<int32_t> & wanted, int head, const std::atomic<bool> * abort,
-                       const ProgressFn & progress) {
-    model_->seat().take(sitter_, int(wanted.size()));
-    const int begin = go_back(wanted), end = int(wanted.size());
+int LlamaSession::hold(const std::vector<int32_t> & wanted, const std::vector<int> & ends,
+                       const std::atomic<bool> * abort, const ProgressFn & progress) {
+    LlamaSeat & seat = model_->seat();
+    take(int(wanted.size()));
+    const int begin = memory_.reach(wanted, seat.can_cut()), end = int(wanted.size());
+    seat.rewind(memory_, begin);
     if (begin == end) {
-        logits_ = state_at(end)->logits;
+        logits_ = memory_.at(end)->logits;
         return 0;
     }
-    if (begin > 0 && !state_at(begin)) keep_state(false);
+    if (begin > 0 && !memory_.at(begin)) keep_checkpoint(false);
     attempt([&] {
-        // Memory that can be truncated needs no state at `head`: a separate pass would read all weights once more.
-        if (!model_->seat().can_cut() && begin < head && head < end) {
-            compute(wanted, head, abort, progress, begin, end - begin);
-            keep_state(false);
+        // Memory that can be truncated needs no checkpoints: each pass would read all weights once more.
+        for (const int stop : seat.can_cut() ? std::vector<int>{} : stops(ends, begin, end)) {
+            compute(wanted, stop, abort, progress, begin, end - begin);
+            keep_checkpoint(false);
         }
         compute(wanted, end, abort, progress, begin, end - begin);
         logits_ = computed_logits();
-        keep_state(true);
+        keep_checkpoint(true);
     });
     return end - begin;
 }
 
-// Restores as much of `wanted` as memory can hold, excluding its last token unless that one's logits are known. Returns
-// the length.
-int LlamaSession::go_back(const std::vector<int32_t> & wanted) {
-    const auto same = std::mismatch(held_.begin(), held_.end(), wanted.begin(), wanted.end()).first - held_.begin();
-    const int last = int(wanted.size());
-    int length = 0;
-    if (model_->seat().can_cut() || same == std::ptrdiff_t(held_.size())) length = std::min(int(same), last - 1);
-    if (!model_->seat().can_cut() && length < int(held_.size())) length = 0;
-    for (const State & state : states_) {
-        const bool usable = state.length <= int(same) && (state.length < last || !state.logits.empty());
-        if (usable) length = std::max(length, state.length);
-    }
-    if (length < int(held_.size())) restore(length);
-    return length;
-}
-
-const LlamaSession::State * LlamaSession::state_at(int length) const {
-    const auto found =
-        std::find_if(states_.begin(), states_.end(), [&](const State & s) { return s.length == length; });
-    return found == states_.end() ? nullptr : &*found;
-}
-
-// Reduces memory to its first `length` tokens, which must be possible by truncation or from a state of that length.
-void LlamaSession::restore(int length) {
+int LlamaSession::adopt(const std::vector<int32_t> & tokens) {
     LlamaSeat & seat = model_->seat();
-    std::erase_if(states_, [&](const State & s) { return s.length > length; });
-    const State * state = state_at(length);
-    if (length == 0) seat.clear();
-    else if (seat.can_cut()) require(seat.cut(length), "libllama could not cut a session's memory");
-    else if (state && state->memory) require(seat.restore_state(state->memory, length), "libllama lost a state");
-    held_.resize(size_t(length));
+    int length = memory_.reach(tokens, seat.can_cut());
+    const Beginning * other = model_->beginnings().furthest(tokens, seat.can_cut());
+    // Copying a memory is not worth a few tokens.
+    if (other && other->reach(tokens, seat.can_cut()) >= length + kKvBlock) {
+        Beginning copy{other->tokens, other->checkpoints, seat.copy(*other)};
+        seat.stand(memory_);
+        memory_ = std::move(copy);
+        model_->beginnings().join(memory_);
+        length = memory_.reach(tokens, seat.can_cut());
+    }
+    length = std::max(0, std::min(length, int(tokens.size()) - 2));
+    tokens_.assign(tokens.begin(), tokens.begin() + length);
+    logits_.clear();
+    return length;
 }
 
 // If a pass fails, discards what it wrote and keeps earlier results as far as possible.
 void LlamaSession::attempt(const std::function<void()> & pass) {
     const auto fall_back = [&] {
-        const int kept = states_.empty() ? 0 : states_.back().length;
-        restore(model_->seat().can_cut() ? int(held_.size()) : kept);
+        LlamaSeat & seat = model_->seat();
+        const auto & checkpoints = memory_.checkpoints;
+        const int held = int(memory_.tokens.size());
+        const int kept = seat.can_cut() ? held : checkpoints.empty() ? 0 : checkpoints.back().length;
+        seat.rewind(memory_, kept, true);
     };
     try {
         pass();
@@ -130,30 +152,27 @@ void LlamaSession::attempt(const std::function<void()> & pass) {
 // Including the bytes: masked memory is still read, and would spread NaN.
 void LlamaSession::forget() {
     model_->seat().clear(true);
-    held_.clear();
-    states_.clear();
+    memory_.tokens.clear();
+    memory_.checkpoints.clear();
 }
 
-void LlamaSession::keep_state(bool with_logits) {
-    const int length = int(held_.size());
-    std::erase_if(states_, [&](const State & s) { return s.length >= length; });
-    const bool can_cut = model_->seat().can_cut();
-    if (can_cut && !with_logits) return;
-    states_.push_back({length, can_cut ? nullptr : model_->seat().save_state(),
-                       with_logits ? logits_ : std::vector<float>()});
-    if (states_.size() > kStates) states_.erase(states_.begin() + 1);
+void LlamaSession::keep_checkpoint(bool with_logits) {
+    const LlamaSeat & seat = model_->seat();
+    if (seat.can_cut() && !with_logits) return;
+    memory_.add({int(memory_.tokens.size()), seat.save_state(), with_logits ? logits_ : std::vector<float>()});
 }
 
 void LlamaSession::compute(const std::vector<int32_t> & wanted, int end, const std::atomic<bool> * abort,
                            const ProgressFn & progress, int begin, int total) {
     const int64_t layers = model_->n_layer();
-    while (int(held_.size()) < end) {
-        const int at = int(held_.size()), rows = std::min(end - at, LlamaSeat::kRows);
+    std::vector<int32_t> & held = memory_.tokens;
+    while (int(held.size()) < end) {
+        const int at = int(held.size()), rows = std::min(end - at, LlamaSeat::kRows);
         const auto tell = [&](double share) {
             if (progress) progress({int64_t((at - begin + share * rows) * double(layers)), total * layers});
         };
         if (!model_->seat().compute(wanted.data() + at, rows, abort, tell)) throw stopped();
-        held_.insert(held_.end(), wanted.begin() + at, wanted.begin() + at + rows);
+        held.insert(held.end(), wanted.begin() + at, wanted.begin() + at + rows);
         tell(1);
     }
 }
@@ -176,7 +195,7 @@ Generated LlamaSession::generate(int max_tokens, const Sampling & sampling, cons
     out.stop = "length";
     const auto aborted = [&] { return abort && abort->load(); };
     try {
-        if (held_ != tokens_ && !aborted()) hold(tokens_, 0, abort, nullptr);
+        if (memory_.tokens != tokens_ && !aborted()) hold(tokens_, {}, abort, nullptr);
         Sampler sampler(sampling, model_->vocab());
         while (int(out.tokens.size()) < max_tokens) {
             if (aborted()) { out.stop = "aborted"; break; }
@@ -198,13 +217,12 @@ Generated LlamaSession::generate(int max_tokens, const Sampling & sampling, cons
 
 // Appends one token. If aborted, the session is unchanged.
 void LlamaSession::decode(int32_t token, const std::atomic<bool> * abort) {
-    LlamaSeat & seat = model_->seat();
-    seat.take(sitter_, length() + 1);
+    take(length() + 1);
     attempt([&] {
-        if (!seat.compute(&token, 1, abort)) throw stopped();
+        if (!model_->seat().compute(&token, 1, abort)) throw stopped();
         logits_.clear();  // they belong to no token that the session holds
         logits_ = computed_logits();
-        held_.push_back(token);
+        memory_.tokens.push_back(token);
         tokens_.push_back(token);
     });
 }
@@ -219,14 +237,12 @@ std::shared_ptr<AnySession> LlamaSession::branch(int length) const {
     require(length >= 0 && length <= this->length(), "branch: length out of range");
     auto copy = std::make_shared<LlamaSession>(model_, capacity_);
     copy->tokens_.assign(tokens_.begin(), tokens_.begin() + length);
-    copy->held_ = held_;
-    copy->states_ = states_;
-    copy->sitter_.saved = model_->seat().copy(sitter_);
+    copy->memory_ = {memory_.tokens, memory_.checkpoints, model_->seat().copy(memory_)};
     return copy;
 }
 
 void LlamaSession::reserve(int tokens) {
-    model_->seat().take(sitter_, std::min(std::max(tokens, length()), capacity_));
+    take(std::min(std::max(tokens, length()), capacity_));
 }
 
 }  // namespace kvasir

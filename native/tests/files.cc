@@ -51,6 +51,15 @@ std::string make_chunk(KvDtype dtype, const std::vector<KvRow> & rows = kAlike) 
     return path;
 }
 
+// The memory of five tokens as bytes of another program.
+std::string make_opaque(const std::vector<uint8_t> & bytes) {
+    ChunkShape shape;
+    shape.layers = {kOpaque}, shape.n_vocab = 100;
+    const std::string path = scratch("chunk-opaque");
+    ChunkKv(shape, {5, 6, 7, 8, 9}, bytes).save(path);
+    return path;
+}
+
 }  // namespace
 
 #ifndef _WIN32
@@ -79,6 +88,19 @@ TEST(chunk_file_round_trip) {
         }
 }
 
+TEST(chunk_file_of_opaque_bytes_round_trip) {
+    std::vector<uint8_t> bytes(12'345);
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = uint8_t(i * i);
+    const std::string path = make_opaque(bytes);
+    verify_chunk_file(path);
+    ChunkKv read(path);
+    CHECK_EQ(read.bytes(), bytes.size());
+    CHECK((read.tokens() == std::vector<int32_t>{5, 6, 7, 8, 9}));
+    read.pull_in();
+    CHECK(std::equal(bytes.begin(), bytes.end(), read.layer(0)));
+    CHECK_EQ(int(slurp(path)[8]), 3);
+}
+
 TEST(chunk_file_any_changed_byte_is_noticed) {
     const std::string bad = scratch("bad");
     std::minstd_rand rng(11);
@@ -94,6 +116,15 @@ TEST(chunk_file_any_changed_byte_is_noticed) {
             const std::string code = error_code([&] { verify_chunk_file(bad); });
             CHECK(code == "CHUNK_CORRUPT" || (code == "CHUNK_VERSION" && at >= 8 && at < 12));
         }
+    }
+    const std::vector<char> good = slurp(make_opaque(std::vector<uint8_t>(5000, 7)));
+    for (size_t n = 0; n < 128 + 5 * 4 + 8 + 8 + 200; ++n) {
+        const size_t at = n < 128 + 5 * 4 + 8 + 8 ? n : 4096 + rng() % (good.size() - 4096);
+        std::vector<char> bytes = good;
+        bytes[at] = char(bytes[at] ^ (1 << rng() % 8));
+        spit(bad, bytes);
+        const std::string code = error_code([&] { verify_chunk_file(bad); });
+        CHECK(code == "CHUNK_CORRUPT" || (code == "CHUNK_VERSION" && at >= 8 && at < 12));
     }
 }
 

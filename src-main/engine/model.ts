@@ -5,8 +5,8 @@ import { Marks } from './marks.ts';
 import type { NativeAddon, NativeDeviceTier, NativeKvUsage, NativeModel, NativeModelInfo } from './native.ts';
 import { Session } from './session.ts';
 
-/** Must match native/llama/llama_session.cc. */
-const KEPT_STATES = 4;
+/** Must match Beginning::kCheckpoints in native/llama/beginnings.h. */
+const MOST_CHECKPOINTS = 8;
 
 /** Each has its own session: more would take memory without being answered sooner. */
 const MOST_AT_ONCE = 8;
@@ -81,9 +81,9 @@ export class Model {
     return kvBytes(this.info.kvValuesPerToken, dtype);
   }
 
-  /** Maximum bytes of a session apart from its tokens' KV: the running state and the saved copies to roll back to. */
+  /** Maximum bytes of a session apart from its tokens' KV: the running state and its checkpoints. */
   get bytesPerSession(): number {
-    return this.info.stateValues * Float32Array.BYTES_PER_ELEMENT * (1 + KEPT_STATES);
+    return this.info.stateValues * Float32Array.BYTES_PER_ELEMENT * (1 + MOST_CHECKPOINTS);
   }
 
   /**
@@ -162,7 +162,10 @@ export class Model {
     guarded(() => this.#native.setDeviceBudget(bytes ?? null));
   }
 
-  /** The cached KV of the beginning of `tokens`, for the store; undefined if there is none. */
+  /**
+   * What is cached of the beginning of `tokens`, for the store: KV of whole blocks, or libllama's memory up to a
+   * checkpoint; undefined if there is none.
+   */
   async exportPrefix(tokens: Int32Array): Promise<ChunkKv | undefined> {
     const prefix = await guardedAsync(() => this.#native.exportPrefix(tokens));
     return prefix ? new ChunkKv(prefix) : undefined;

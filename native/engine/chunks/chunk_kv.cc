@@ -12,8 +12,8 @@ namespace kvasir {
 namespace {
 
 constexpr char kMagic[8] = {'K', 'V', 'A', 'S', 'I', 'R', 'K', 'V'};
-// Versions: one row size for all layers, one per layer, and one per layer with a packed format.
-constexpr uint32_t kAlike = 1, kByLayer = 2, kPacked = 3;
+// Versions: one row size for all layers, one per layer, one per layer with a packed format, or bytes without rows.
+constexpr uint32_t kAlike = 1, kByLayer = 2, kPacked = 3, kBytes = 4;
 constexpr uint32_t kPage = 4096;
 constexpr uint32_t kMaxTokens = 1u << 20, kMaxLayers = 1024, kMaxKvDim = 1u << 16;
 
@@ -31,7 +31,9 @@ struct Fixed {
 };
 static_assert(sizeof(Fixed) == 128);
 
-// Offsets in a header after its fixed part: token ids, from version 2 on the layers' row sizes, layer checksums,
+bool has_rows(uint32_t version) { return version == kByLayer || version == kPacked; }
+
+// Offsets in a header after its fixed part: token ids, in versions 2 and 3 the layers' row sizes, layer checksums,
 // checksum of everything before it.
 struct Parts {
     size_t rows, checksums, checksum, end;
@@ -39,7 +41,7 @@ struct Parts {
 Parts parts_of(uint32_t version, size_t n_tokens, size_t n_layer) {
     Parts p{};
     p.rows = sizeof(Fixed) + 4 * n_tokens;
-    p.checksums = p.rows + (version == kAlike ? 0 : sizeof(KvRow) * n_layer);
+    p.checksums = p.rows + (has_rows(version) ? sizeof(KvRow) * n_layer : 0);
     p.checksum = p.checksums + 8 * n_layer;
     p.end = p.checksum + 8;
     return p;
@@ -83,7 +85,7 @@ ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Be
     if (file_bytes < sizeof f) corrupt(path, "it is shorter than a header");
     std::memcpy(&f, beginning(sizeof f).data(), sizeof f);
     if (std::memcmp(f.magic, kMagic, sizeof kMagic) != 0) corrupt(path, "it is not a chunk file");
-    if (f.version > kPacked) {
+    if (f.version > kBytes) {
         throw Error("CHUNK_VERSION",
                     "The chunk file " + path + " was written by a newer version of Kvasir (format " +
                         std::to_string(f.version) + ").",
@@ -92,7 +94,8 @@ ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Be
     const KvRow row{f.n_head_kv, f.head_dim};
     if (f.version == 0 || f.dtype > uint32_t(KvDtype::q4) || is_packed(KvDtype(f.dtype)) != (f.version == kPacked) ||
         f.n_layer == 0 || f.n_layer > kMaxLayers || f.n_tokens == 0 || f.n_tokens > kMaxTokens ||
-        (f.version == kAlike && !in_range(row))) {
+        (f.version == kAlike && !in_range(row)) ||
+        (f.version == kBytes && (f.n_layer != 1 || row != kOpaque || f.layer_bytes == 0))) {
         corrupt(path, "its header is out of range");
     }
     const Parts parts = parts_of(f.version, f.n_tokens, f.n_layer);
@@ -110,13 +113,14 @@ ChunkHeader parse_header(uint64_t file_bytes, const std::string & path, const Be
     h.shape.dtype = KvDtype(f.dtype);
     h.shape.n_vocab = f.n_vocab;
     h.shape.layers.resize(f.n_layer, row);
-    if (f.version != kAlike) std::memcpy(h.shape.layers.data(), all.data() + parts.rows, sizeof(KvRow) * f.n_layer);
+    if (has_rows(f.version)) std::memcpy(h.shape.layers.data(), all.data() + parts.rows, sizeof(KvRow) * f.n_layer);
     for (const KvRow & r : h.shape.layers)
-        if (!in_range(r)) corrupt(path, "its header is out of range");
-    h.layer_begins = begins_of(h.shape, f.n_tokens);
-    const uint64_t layer_bytes = f.version == kAlike ? h.layer_begins[1] : 0;
-    if (f.layer_bytes != layer_bytes || f.file_bytes != f.header_bytes + h.layer_begins.back() ||
-        f.file_bytes != file_bytes) {
+        if (f.version != kBytes && !in_range(r)) corrupt(path, "its header is out of range");
+    if (f.version == kBytes) h.layer_begins = {0, f.layer_bytes};
+    else h.layer_begins = begins_of(h.shape, f.n_tokens);
+    const uint64_t layer_bytes = has_rows(f.version) ? 0 : h.layer_begins[1];
+    if (f.layer_bytes != layer_bytes || file_bytes < f.header_bytes ||
+        file_bytes - f.header_bytes != h.layer_begins.back() || f.file_bytes != file_bytes) {
         corrupt(path, "its size does not match its header");
     }
     h.tokens.resize(f.n_tokens);
@@ -161,6 +165,16 @@ ChunkKv::ChunkKv(ChunkShape shape, std::vector<int32_t> tokens) {
     header_.tokens = std::move(tokens);
     header_.layer_begins = begins_of(header_.shape, n_tokens());
     data_ = std::make_unique_for_overwrite<uint8_t[]>(bytes());
+    in_memory_ = true;
+}
+
+ChunkKv::ChunkKv(ChunkShape shape, std::vector<int32_t> tokens, const std::vector<uint8_t> & opaque) {
+    require(shape.layers == std::vector<KvRow>{kOpaque} && !opaque.empty(), "an opaque chunk has one layer of bytes");
+    header_.shape = std::move(shape);
+    header_.tokens = std::move(tokens);
+    header_.layer_begins = {0, opaque.size()};
+    data_ = std::make_unique_for_overwrite<uint8_t[]>(bytes());
+    std::copy(opaque.begin(), opaque.end(), data_.get());
     in_memory_ = true;
 }
 
@@ -264,7 +278,7 @@ uint64_t ChunkKv::save(const std::string & path) const {
     require(in_memory(), "only a chunk in memory can be saved");
     const std::vector<KvRow> & rows = shape().layers;
     const bool alike = std::all_of(rows.begin(), rows.end(), [&](const KvRow & r) { return r == rows.front(); });
-    const uint32_t version = is_packed(shape().dtype) ? kPacked : alike ? kAlike : kByLayer;
+    const uint32_t version = rows.front() == kOpaque ? kBytes : is_packed(shape().dtype) ? kPacked : alike ? kAlike : kByLayer;
     const Parts parts = parts_of(version, n_tokens(), rows.size());
     std::vector<uint8_t> header(padded(parts.end));
     Fixed f{};
@@ -275,13 +289,13 @@ uint64_t ChunkKv::save(const std::string & path) const {
     std::memcpy(f.prefix_hash, shape().prefix_hash.data(), 32);
     f.dtype = uint32_t(shape().dtype), f.n_layer = uint32_t(rows.size());
     f.n_tokens = uint32_t(n_tokens()), f.n_vocab = shape().n_vocab;
-    if (version == kAlike) {
+    if (!has_rows(version)) {
         f.n_head_kv = rows[0].n_head_kv, f.head_dim = rows[0].head_dim, f.layer_bytes = layer_bytes(0);
     }
     f.file_bytes = header.size() + bytes();
     std::memcpy(header.data(), &f, sizeof f);
     std::memcpy(header.data() + sizeof f, tokens().data(), 4 * n_tokens());
-    if (version != kAlike) std::memcpy(header.data() + parts.rows, rows.data(), sizeof(KvRow) * rows.size());
+    if (has_rows(version)) std::memcpy(header.data() + parts.rows, rows.data(), sizeof(KvRow) * rows.size());
     for (int il = 0; il < shape().n_layer(); ++il) {
         const uint64_t sum = xxh64(layer(il), layer_bytes(il));
         std::memcpy(header.data() + parts.checksums + 8 * size_t(il), &sum, 8);

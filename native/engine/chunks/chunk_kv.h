@@ -28,6 +28,9 @@ struct TokenRange {
 
 using Digest = std::array<uint8_t, 32>;
 
+// The row of a file's only layer whose bytes have no rows: those of another program (llama/stored_beginning.h).
+constexpr KvRow kOpaque{};
+
 // Must match before a chunk may be placed into a session.
 struct ChunkShape {
     Digest fingerprint{};       // of the model
@@ -69,6 +72,8 @@ class ChunkKv {
   public:
     // An in-memory chunk to fill layer by layer.
     ChunkKv(ChunkShape shape, std::vector<int32_t> tokens);
+    // The memory of `tokens` as bytes of another program; the shape's only layer is kOpaque.
+    ChunkKv(ChunkShape shape, std::vector<int32_t> tokens, const std::vector<uint8_t> & opaque);
     // A chunk in a file; the KV is read on use. CHUNK_CORRUPT, CHUNK_UNREADABLE, CHUNK_VERSION.
     explicit ChunkKv(const std::string & path);
     // A chunk whose layers arrive: receive() supplies the bytes that follow this header in its file.
