@@ -52,11 +52,13 @@ export class SessionTokens {
   }
 
   /**
-   * Only while empty: takes over what memory still holds of a text that was computed for another conversation, or before this one was
-   * forgotten. Resolves with the tokens taken.
+   * Takes over what memory still holds of a text that was computed for another conversation, or before this one was forgotten. Only while
+   * empty, except with libllama, whose session then holds as much as it can restore. Resolves with the tokens held.
    */
   async adopt(ids: Int32Array): Promise<number> {
     const adopted = await this.session.adopt(ids);
+    this.#ids.length = 0;
+    this.#fused.clear();
     for (const id of ids.subarray(0, adopted)) this.#ids.push(id);
     return adopted;
   }
@@ -92,11 +94,31 @@ export class SessionTokens {
   }
 }
 
-/** The part of a prompt before its first chunk: its KV depends on nothing else, so any conversation may share it. */
-export function leadingText(parts: readonly PromptPart[]): Int32Array {
-  const end = parts.findIndex(({ kind }) => kind === 'chunk');
-  const text = end < 0 ? parts : parts.slice(0, end);
-  return Int32Array.from(text.flatMap(({ tokens }) => [...tokens]));
+/**
+ * The part of a prompt whose KV depends on nothing else, so any conversation may share it: all of it, or with blending what is before its
+ * first chunk.
+ */
+export function exactText(parts: readonly PromptPart[], blends: boolean): Int32Array {
+  const end = blends ? parts.findIndex(({ kind }) => kind === 'chunk') : -1;
+  return tokensOf(end < 0 ? parts : parts.slice(0, end));
+}
+
+/** The passages directly after a prompt's head. */
+export function firstPassages(parts: readonly PromptPart[]): PromptPart[] {
+  const end = parts.findIndex(({ kind }, index) => index > 0 && kind === 'text');
+  return parts.slice(1, Math.max(1, end));
+}
+
+/** The part of a prompt before any user text, with the passages of its first question; empty if one is of no document. */
+export function withPassages(parts: readonly PromptPart[]): { tokens: Int32Array; documents: string[] } {
+  const passages = firstPassages(parts);
+  const documents = passages.flatMap(({ source }) => (source?.documentId ? [source.document] : []));
+  if (documents.length < Math.max(1, passages.length)) return { tokens: new Int32Array(0), documents: [] };
+  return { tokens: tokensOf(parts.slice(0, 1 + passages.length)), documents: [...new Set(documents)] };
+}
+
+function tokensOf(parts: readonly PromptPart[]): Int32Array {
+  return Int32Array.from(parts.flatMap(({ tokens }) => [...tokens]));
 }
 
 /**

@@ -147,9 +147,9 @@ export class ConversationSessions {
       best.answering = true; // set here, so that no concurrent caller drops it
       return best;
     }
-    const shared = best ? keep : 0;
     const tokens =
-      best && shared > 0 ? await branchOf(best, shared) : new SessionTokens(model.createSession(limit));
+      best && keep > 0 ? await branchOf(best, keep) : new SessionTokens(model.createSession(limit));
+    const shared = best && model.blends ? keep : 0; // libllama copies a branch
     return { conversationId, tokens, model, reserved: 0, answering: false, origin: best, shared };
   }
 

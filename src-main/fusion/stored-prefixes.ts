@@ -12,12 +12,13 @@ interface StoredPrefixesOptions {
   onBackgroundError?: ((error: unknown) => void) | undefined;
 }
 
-/** Shown in lists. */
-const LABEL = 'prompt beginning';
+/** The label of a prefix without text of documents or users. */
+export const SYSTEM_PROMPT = 'prompt beginning';
 
 /**
  * Prompt prefixes that were computed exactly (e.g. a system prompt), stored across restarts: written in the background after an answer, and
- * loaded into the model before a prompt with the same prefix.
+ * loaded into the model before a prompt with the same prefix. Our engine keeps them in whole blocks; libllama's memory is restored only
+ * behind exactly the tokens of a file.
  */
 export class StoredPrefixes {
   readonly #options: StoredPrefixesOptions;
@@ -35,10 +36,10 @@ export class StoredPrefixes {
    * it did: a file that cannot be used is ignored and set aside.
    */
   async bring(model: PrefixModel, tokens: Int32Array, known: number): Promise<boolean> {
-    const entry = this.#longest(model, tokens);
     // A session leaves two tokens to compute.
-    const usable = wholeBlocks(model, Math.max(0, tokens.length - 2));
-    if (!entry || Math.min(entry.tokens, usable) <= known) return false;
+    const usable = Math.max(0, tokens.length - 2);
+    const entry = this.#longest(model, inBlocks(model) ? tokens : tokens.subarray(0, usable));
+    if (!entry || Math.min(entry.tokens, usable) < known + model.info.kvBlockTokens) return false;
     const opener = { openChunk: (path: string) => model.openPrefix(path) };
     try {
       const done = await this.#options.store.borrow(entry.key, opener, async (prefix) => {
@@ -56,14 +57,17 @@ export class StoredPrefixes {
 
   /** How many of the first `count` of `tokens` came from the store. */
   restored(model: PrefixModel, tokens: Int32Array, count: number): number {
-    const each = (this.#brought.get(model) ?? []).map((prefix) => sameBegin(prefix, tokens));
+    const each = (this.#brought.get(model) ?? []).map((prefix) => {
+      const same = sameBegin(prefix, tokens);
+      return inBlocks(model) || same === prefix.length ? same : 0;
+    });
     return Math.min(count, wholeBlocks(model, Math.max(0, ...each)));
   }
 
-  /** Stores the model's KV for the prefix of `tokens`, at the lowest priority. */
-  keep(model: PrefixModel, tokens: Int32Array): void {
+  /** Stores the model's KV for the prefix of `tokens`, at the lowest priority; `label` as in PutMeta. */
+  keep(model: PrefixModel, tokens: Int32Array, label = SYSTEM_PROMPT): void {
     const whole = tokens.subarray(0, wholeBlocks(model, tokens.length));
-    if (whole.length > 0) this.#tasks.add(() => this.#store(model, whole));
+    if (whole.length >= model.info.kvBlockTokens) this.#tasks.add(() => this.#store(model, whole, label));
   }
 
   /** Resolves when nothing is being stored. */
@@ -76,7 +80,7 @@ export class StoredPrefixes {
     return this.#tasks.stop();
   }
 
-  async #store(model: PrefixModel, tokens: Int32Array): Promise<void> {
+  async #store(model: PrefixModel, tokens: Int32Array, label: string): Promise<void> {
     if (this.#longest(model, tokens)?.tokens === tokens.length) return;
     const { store } = this.#options;
     const prefix = await model.exportPrefix(tokens);
@@ -84,7 +88,7 @@ export class StoredPrefixes {
     try {
       const { fingerprint, prefixRoot: root } = model.info;
       const key = prefixKey({ fingerprint, root, dtype: prefix.dtype, tokens: prefix.tokens });
-      if (!store.has(key)) await store.put(key, prefix, { label: LABEL });
+      if (!store.has(key)) await store.put(key, prefix, { label });
     } finally {
       prefix.dispose();
     }
@@ -108,7 +112,12 @@ function sameBegin(a: Int32Array, b: Int32Array): number {
   return same;
 }
 
-/** Rounds a token count down to whole blocks: the engine keeps prefixes in these. */
-function wholeBlocks({ info: { kvBlockTokens } }: PrefixModel, tokens: number): number {
-  return Math.floor(tokens / kvBlockTokens) * kvBlockTokens;
+function inBlocks({ info }: PrefixModel): boolean {
+  return info.engine !== 'llama';
+}
+
+/** Rounds a token count down to whole blocks where the engine keeps prefixes in these. */
+function wholeBlocks(model: PrefixModel, tokens: number): number {
+  const { kvBlockTokens } = model.info;
+  return inBlocks(model) ? Math.floor(tokens / kvBlockTokens) * kvBlockTokens : tokens;
 }

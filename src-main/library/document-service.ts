@@ -17,7 +17,7 @@ import type { DocumentQueue } from './queue/queue.ts';
 import { removeWithCache } from './sources/removal.ts';
 import { chunkSetOf, type Target } from './queue/targets.ts';
 
-export type LibraryStore = ChunkCache & Pick<ChunkStore, 'evict' | 'unpin'>;
+export type LibraryStore = ChunkCache & Pick<ChunkStore, 'evict' | 'unpin' | 'list'>;
 
 interface DocumentServiceOptions {
   catalogue: Catalogue;

@@ -2,6 +2,7 @@ import type { TokenChances } from '../../engine/engine.ts';
 import { blend, type ChunkOutcome, type PromptPart } from '../../fusion/blender.ts';
 import { keyFor, type FusionModel } from '../../fusion/model.ts';
 import type { StoredPrefixes } from '../../fusion/stored-prefixes.ts';
+import type { StrategyOrAuto } from '../../fusion/strategy.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { eventsOf } from '../../platform/events-of.ts';
 import { requireRoom, type Ask } from '../ask.ts';
@@ -13,7 +14,7 @@ import type { Miss } from '../miss-writer.ts';
 import { fallbackNotice, lostNotice, quarantineNotice } from '../notices.ts';
 import { citationsOf, type PartTiers, type PromptChunk, type Tier } from '../passages.ts';
 import type { PromptRequest } from '../prompt.ts';
-import { headOf, leadingText, partsFrom, type SessionTokens } from '../session-tokens.ts';
+import { exactText, headOf, partsFrom, withPassages, type SessionTokens } from '../session-tokens.ts';
 import { localStats } from '../stats.ts';
 import { toolFormatOf } from '../tools/formats.ts';
 import { ToolStream } from '../tools/tool-stream.ts';
@@ -139,7 +140,7 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
   const local: LocalTurn = { model, prompt: laidOut, appended, decision, blended, plan };
   parts.misses?.write(model, missesOf(run, laidOut, tiers));
   // Clients' prompts begin with their own text, which is not stored.
-  if (ask.form === 'conversation') parts.prefixes?.keep(model, headOf(laidOut.parts));
+  if (ask.form === 'conversation') keepBeginnings(whole, laidOut);
   const ttftMs = ttftOf(blended, {
     wait: 0,
     ...ask.before,
@@ -162,6 +163,14 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
     tokensBefore: writing.tokensBefore,
     local,
   };
+}
+
+/** Stores the prompt's beginnings for other conversations. */
+function keepBeginnings({ ask: { choices }, model, parts: { prefixes } }: Run, { parts }: TokenPrompt): void {
+  prefixes?.keep(model, headOf(parts));
+  if (model.blends || !choices.storeMisses) return;
+  const { tokens, documents } = withPassages(parts);
+  if (documents.length > 0) prefixes?.keep(model, tokens, documents.join(', '));
 }
 
 /** The chunks of a prompt that were computed and stored for it. */
@@ -221,17 +230,14 @@ function followedBy(prompt: TokenPrompt, tokens: Int32Array): TokenPrompt {
   return { ...prompt, parts: [...prompt.parts, written], tokens: prompt.tokens + tokens.length };
 }
 
-/** Truncates the session to the tokens it shares with the prompt, and appends the rest. */
+/** Has the session hold what it can of the prompt, and appends the rest. */
 async function processPrompt(run: Run, held: SessionTokens) {
   const { ask, model, prompt, parts, tell, signal } = run;
   const { store, planner } = parts;
   const { strategy, dtype } = ask.choices;
   const { clock } = ask.stopwatch;
-  const kept = held.reusable(prompt.parts, strategy);
-  held.truncate(kept);
-  const { prefixTokens, restoredTokens } =
-    kept === 0 ? await begin(held, prompt.parts, { model, prefixes: parts.prefixes }) : NOTHING_HELD;
-  const residentTokens = kept + prefixTokens;
+  const counts = await resume(held, prompt.parts, { model, strategy, prefixes: parts.prefixes });
+  const { residentTokens } = counts;
   const appended = partsFrom(prompt.parts, residentTokens);
   const tellPlaced = (outcomes: readonly ChunkOutcome[]): PartTiers => {
     const tiers = partTiers(prompt.parts, appended, outcomes);
@@ -262,28 +268,40 @@ async function processPrompt(run: Run, held: SessionTokens) {
   const tiers = isDamaged
     ? tellPlaced(blended.outcomes)
     : partTiers(prompt.parts, appended, blended.outcomes);
-  const figures = promptFigures(blended.report, { residentTokens, prefixTokens, restoredTokens });
+  const figures = promptFigures(blended.report, counts);
   const damage = [...quarantineNotice(blended.quarantined.length), ...lostNotice(blended.lost.length)];
   for (const notice of damage) tell({ kind: 'notice', notice });
   notices.push(...damage);
   return { planned, planMs, decision, blended, appended, figures, tiers, notices };
 }
 
-const NOTHING_HELD = { prefixTokens: 0, restoredTokens: 0 };
+interface Resumption {
+  model: FusionModel;
+  strategy: StrategyOrAuto;
+  prefixes: StoredPrefixes | undefined;
+}
 
-/** Fills an empty session with KV of the prompt's text that was computed earlier, for another session or before a restart. */
-export async function begin(
+/**
+ * Truncates a session to what it shares with the prompt, or gives it KV of the prompt's text that was computed earlier, for another
+ * session or before a restart: if it shares nothing, or if libllama can return only to a checkpoint.
+ */
+export async function resume(
   held: SessionTokens,
   parts: readonly PromptPart[],
-  { model, prefixes }: { model: FusionModel; prefixes: StoredPrefixes | undefined },
-): Promise<Pick<SessionTokenCounts, 'prefixTokens' | 'restoredTokens'>> {
-  const text = leadingText(parts);
-  let prefixTokens = await held.adopt(text);
-  if (await prefixes?.bring(model, text, prefixTokens)) {
+  { model, strategy, prefixes }: Resumption,
+): Promise<SessionTokenCounts> {
+  const kept = held.reusable(parts, strategy);
+  held.truncate(kept);
+  if (kept > 0 && model.blends) return { residentTokens: kept, prefixTokens: 0, restoredTokens: 0 };
+  const text = exactText(parts, model.blends);
+  let residentTokens = await held.adopt(text);
+  if (await prefixes?.bring(model, text, residentTokens)) {
     held.truncate(0);
-    prefixTokens = await held.adopt(text);
+    residentTokens = await held.adopt(text);
   }
-  return { prefixTokens, restoredTokens: prefixes?.restored(model, text, prefixTokens) ?? 0 };
+  const prefixTokens = Math.max(0, residentTokens - kept);
+  const restoredTokens = prefixTokens > 0 ? (prefixes?.restored(model, text, residentTokens) ?? 0) : 0;
+  return { residentTokens, prefixTokens, restoredTokens };
 }
 
 async function generate(

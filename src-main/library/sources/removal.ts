@@ -1,6 +1,7 @@
 import { KV_DTYPES } from '../../../src-shared/kv-dtype.ts';
 import type { ChunkStore } from '../../kvstore/store.ts';
 import { chunkKey } from '../../kvstore/store.ts';
+import { SYSTEM_PROMPT } from '../../fusion/stored-prefixes.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { KeyedTokens } from '../../catalogue/chunk-table.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
@@ -31,7 +32,7 @@ export async function removeDocument(
   catalogue.documents.remove(documentId);
 }
 
-type EvictingStore = Pick<ChunkStore, 'evict' | 'unpin' | 'has'>;
+type EvictingStore = Pick<ChunkStore, 'evict' | 'unpin' | 'has' | 'list'>;
 
 interface EvictionTotals {
   evictedChunks: number;
@@ -83,6 +84,8 @@ async function removeOne(
       if (store.has(key)) keys.add(key);
     }
   }
+  // Which passages a checkpoint contains is not recorded: all that may contain some go.
+  for (const { key, label } of store.list({ kind: 'prefix' })) if (label !== SYSTEM_PROMPT) keys.add(key);
   if (keys.size === 0) return { evictedChunks: 0, evictedBytes: 0 };
   for (const key of keys) store.unpin(key); // the document it was pinned for is gone
   const { entries, bytes } = await store.evict({ keys: [...keys] });
