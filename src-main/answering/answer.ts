@@ -13,7 +13,8 @@ import { noticesOf, nothingMatches, requireRead, unreadyNotice } from './notices
 import { citationsOf, findPassages, type FoundPassage, type Passages } from './passages.ts';
 import type { Prompt, PromptRequest } from './prompt.ts';
 import type { NamedModel } from './named-model.ts';
-import { SessionTokens } from './session-tokens.ts';
+import { PassageOrders } from './passage-orders.ts';
+import { firstPassages, SessionTokens } from './session-tokens.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { computedPassage, type Tables } from './tables/computed-passage.ts';
 import { takeSteps } from './tools/steps.ts';
@@ -66,6 +67,7 @@ const LONGEST_REWRITING_MS = 5000;
 /** The single way to make an answer: retrieve passages, lay out the prompt, process it, generate. */
 export class AnswerMaker {
   readonly #options: AnswerMakerOptions;
+  readonly #orders = new PassageOrders();
 
   constructor(options: AnswerMakerOptions) {
     this.#options = options;
@@ -128,6 +130,13 @@ export class AnswerMaker {
     }
   }
 
+  #promptRequest({ model, form, reserve, tools, choices, ...ask }: Ask): PromptRequest {
+    const { think, contextTokens } = choices;
+    const arranges = isExact(model) && form === 'conversation';
+    const messages = arranges ? this.#orders.arrangeIn(model, ask.messages) : ask.messages;
+    return { messages, form, reserve, think, contextTokens, tools };
+  }
+
   /**
    * Makes an answer; the last event has all of it. Call within the gate, which keeps the model loaded. A reader that stops early ends the answer. NO_MATCH,
    * DOCUMENT_WAITING, CONFLICT where nothing more fits, ABORTED when stopped before the first token, and the errors of Backend.
@@ -136,7 +145,7 @@ export class AnswerMaker {
     const { model, name, question } = ask;
     throwIfAborted(ask.signal);
     const backend = backendOf(model);
-    const prompt = backend.layOut(promptRequest(ask));
+    const prompt = backend.layOut(this.#promptRequest(ask));
     const mayFind = ask.runCalls !== undefined;
     const all = noticesOf(ask, prompt);
     // Tools may find what passages lack.
@@ -160,6 +169,7 @@ export class AnswerMaker {
     if (count === 1) for (const notice of later) yield { kind: 'notice', notice };
     const text = ask.raw ? turn.text : turn.text.trimEnd();
     const sentences = citer?.sentences;
+    if (isExact(model)) this.#orders.add(model, firstPassages(turn.local?.prompt.parts ?? []));
     const answer: Answer = {
       ...turn,
       text,
@@ -178,6 +188,11 @@ export class AnswerMaker {
     this.#options.log?.debug('answer', logLine(ask, answer));
     yield { kind: 'done', answer };
   }
+}
+
+/** Whether a model that runs here continues prompts exactly or not at all. */
+function isExact({ info }: NamedModel['model']): boolean {
+  return info.engine === 'llama';
 }
 
 /** Whether a prompt has no passage besides these. */
@@ -232,16 +247,6 @@ function statementAsk(
     stopwatch: new Stopwatch(clock),
     before: { retrieve: 0 },
   };
-}
-
-function promptRequest({
-  messages,
-  form,
-  reserve,
-  tools,
-  choices: { think, contextTokens },
-}: Ask): PromptRequest {
-  return { messages, form, reserve, think, contextTokens, tools };
 }
 
 /** The log entry of an answer: it contains no text from documents or people. */

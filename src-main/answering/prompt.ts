@@ -147,6 +147,6 @@ function bestOf(chunks: readonly PromptChunk[], room: number): Set<PromptChunk> 
   return kept;
 }
 
-function isChunk(piece: Message['pieces'][number]): piece is PromptChunk {
+export function isChunk(piece: Message['pieces'][number]): piece is PromptChunk {
   return typeof piece !== 'string' && 'tokens' in piece;
 }
