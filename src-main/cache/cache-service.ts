@@ -75,7 +75,8 @@ export class CacheService {
 
   async stats(): Promise<CacheStats> {
     const { store, dir, catalogue, settings, models, formats } = this.#options;
-    const { entries, bytes, diskBudgetBytes, pinned, ram, hits, misses, prefetches, ...more } = store.stats();
+    const { entries, bytes, diskBudgetBytes, pinned, prefixes, ram, hits, misses, prefetches, ...more } =
+      store.stats();
     const { bavail, bsize } = await statfs(dir);
     const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
     const total = this.#hits.update({ ram: hits.ram, disk: hits.disk, misses });
@@ -92,6 +93,11 @@ export class CacheService {
       device: this.#device(),
       pinnedChunks: pinned.entries,
       pinnedBytes: pinned.bytes,
+      prefixes: {
+        entries: prefixes.entries,
+        bytes: prefixes.bytes,
+        budgetBytes: prefixes.budgetBytes,
+      },
       ramHits: total.ram,
       diskHits: total.disk,
       misses: total.misses,

@@ -38,6 +38,8 @@ const CacheStatsSchema = z.object({
   device: DeviceCacheSchema.nullable(),
   pinnedChunks: z.int(),
   pinnedBytes: z.number(),
+  /** Beginnings of prompts among them: KV of system prompts, and checkpoints of models that libllama runs. */
+  prefixes: z.object({ entries: z.int(), bytes: z.number(), budgetBytes: z.number() }),
   /** Since the store was created. */
   ramHits: z.int(),
   diskHits: z.int(),

@@ -31,6 +31,17 @@ export function Overview({ stats }: { stats: CacheStats }) {
           {t('pinnedText', { chunks: chunks(stats.pinnedChunks), size: format.bytes(stats.pinnedBytes) })}
         </Text>
       </Section>
+      {stats.prefixes.entries > 0 && (
+        <Section title={t('beginnings.title')}>
+          <Text size="sm" c="dimmed">
+            {t('beginnings.text', {
+              count: stats.prefixes.entries,
+              size: format.bytes(stats.prefixes.bytes),
+              budget: format.bytes(stats.prefixes.budgetBytes),
+            })}
+          </Text>
+        </Section>
+      )}
       {stats.otherModelChunks > 0 && (
         <Section title={t('others.title')}>
           <Text size="sm" c="dimmed">

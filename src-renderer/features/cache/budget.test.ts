@@ -12,6 +12,7 @@ const stats: CacheStats = {
   device: { chunks: 20, bytes: 2e9, budgetBytes: 4e9, automatic: true, totalBytes: 8e9 },
   pinnedChunks: 10,
   pinnedBytes: 1e9,
+  prefixes: { entries: 0, bytes: 0, budgetBytes: 0 },
   ramHits: 0,
   diskHits: 0,
   misses: 0,

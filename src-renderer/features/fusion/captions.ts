@@ -18,8 +18,11 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
     share: share(recomputedTokens / Math.max(1, reusedTokens)),
   };
   const sentences = [t('sentence.prompt', { count: promptTokens, formatted: format.number(promptTokens) })];
-  if (prefixTokens > 0) sentences.push(prefix(report, t, format.number));
-  if (kept > 0) sentences.push(t('sentence.resident', { tokens: format.number(kept) }));
+  if (isCheckpoint(report)) sentences.push(checkpoint(report, t, format.number));
+  else {
+    if (prefixTokens > 0) sentences.push(prefix(report, t, format.number));
+    if (kept > 0) sentences.push(t('sentence.resident', { tokens: format.number(kept) }));
+  }
   if (strategy.name === 'full') sentences.push(t('sentence.full'));
   else if (reusedTokens === 0) sentences.push(t('sentence.noCache'));
   else {
@@ -33,6 +36,20 @@ export function summary(report: FusionReport, { t, format, share }: Words): stri
     );
   }
   return joinSentences(sentences);
+}
+
+/** Whether the model could continue only from a checkpoint of its state, and did. */
+function isCheckpoint({ plan: made, residentTokens }: FusionReport): boolean {
+  return made?.obstacle === 'running-state' && residentTokens > 0;
+}
+
+function checkpoint(
+  { residentTokens, restoredTokens }: FusionReport,
+  t: Words['t'],
+  number: (n: number) => string,
+): string {
+  const key = restoredTokens === residentTokens ? 'sentence.checkpointStored' : 'sentence.checkpoint';
+  return t(key, { tokens: number(residentTokens) });
 }
 
 /** The prefix that was reused: all of it stored before this start, some of it, or none. */

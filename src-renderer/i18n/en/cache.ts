@@ -35,6 +35,13 @@ export const cache = {
   },
   pinned: 'Pinned',
   pinnedText: '{{chunks}}, {{size}}: never evicted',
+  beginnings: {
+    title: 'Prompt beginnings',
+    text_one:
+      '{{count, number}} system prompt or checkpoint, {{size}} of at most {{budget}}. A checkpoint lets a model with a recurrent state continue behind text that it has read.',
+    text_other:
+      '{{count, number}} system prompts and checkpoints, {{size}} of at most {{budget}}. A checkpoint lets a model with a recurrent state continue behind text that it has read.',
+  },
   lower: {
     title: {
       disk: 'Lower the disk budget?',

@@ -44,6 +44,9 @@ export const fusion = {
       'Its first {{tokens}} were reused from disk, exactly as computed before Kvasir was last closed.',
     restoredPart:
       'Its first {{tokens}} were reused exactly as computed earlier; {{restored}} of them had been stored on disk before Kvasir last started.',
+    checkpoint: 'Its first {{tokens}} were reused from memory, up to the checkpoint.',
+    checkpointStored:
+      'Its first {{tokens}} were reused from disk, up to the checkpoint that was stored before Kvasir last started.',
     reusedDeviation:
       '{{reused}} came from cache; {{recomputed}} of them ({{share}}) were recomputed because their values changed most in this context.',
     reusedQuery:

@@ -35,6 +35,11 @@ export const cache: Words<typeof en.cache> = {
   },
   pinned: '已固定',
   pinnedText: '{{chunks}}，{{size}}：不会被淘汰',
+  beginnings: {
+    title: '提示开头',
+    text_other:
+      '{{count, number}} 个系统提示或检查点，共 {{size}}，上限 {{budget}}。带循环状态的模型可以从检查点继续，不必重读前面的文本。',
+  },
   lower: {
     title: { disk: '减少磁盘缓存？', memory: '减少内存缓存？', device: '减少显存缓存？' },
     disk: '超出新预算 {{budget}} 的有 {{size}}。最久未用的约 {{chunks}}会立即被淘汰，问题用到时再重新计算。已固定的文本块会保留。',

@@ -40,6 +40,8 @@ export const fusion: Words<typeof en.fusion> = {
     resident: '其中 {{tokens}} 个在前几轮对话后仍留在内存中。',
     prefix: '开头的 {{tokens}} 个与另一个提示的开头完全相同，当时已精确计算，这次直接从内存沿用。',
     restored: '开头的 {{tokens}} 个在上次关闭 Kvasir 之前已精确计算并保存在磁盘上，这次直接沿用。',
+    checkpoint: '开头直到检查点的 {{tokens}} 个直接从内存沿用。',
+    checkpointStored: '开头直到检查点的 {{tokens}} 个在本次启动之前已保存在磁盘上，这次直接沿用。',
     restoredPart:
       '开头的 {{tokens}} 个此前已精确计算，这次直接沿用；其中 {{restored}} 个在本次启动之前就保存在磁盘上。',
     reusedDeviation:
