@@ -359,12 +359,15 @@ export class FakeSession implements FusionSession {
 
   async adopt(tokens: Int32Array): Promise<number> {
     await Promise.resolve();
-    if (this.ids.length > 0) throw new Error('only an empty session begins with known blocks');
-    const { known } = this.#model;
-    let same = 0;
-    while (same < Math.min(known.length, tokens.length - 2) && known[same] === tokens[same]) same++;
-    this.ids.push(...tokens.subarray(0, same));
-    return same;
+    const { known, blends } = this.#model;
+    if (blends && this.ids.length > 0) throw new Error('only an empty session begins with known blocks');
+    const shared = (ids: ArrayLike<number>): number => {
+      let same = 0;
+      while (same < Math.min(ids.length, tokens.length - 2) && ids[same] === tokens[same]) same++;
+      return same;
+    };
+    this.ids = [...tokens.subarray(0, Math.max(shared(known), shared(this.ids)))];
+    return this.ids.length;
   }
 
   async fork(length: number): Promise<FakeSession> {

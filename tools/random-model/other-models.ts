@@ -30,14 +30,15 @@ const TINY_LAYERS: Record<OtherArchitecture, number> = {
   deepseek2: 3,
 };
 
-/** `more`: header entries to add or replace, under their full names. */
+/** `more`: header entries to add or replace, under their full names; `size`: by default tiny. */
 export function otherModel(
   architecture: OtherArchitecture,
   dir: string,
   more: Record<string, GgufValue> = {},
+  size?: Size,
 ): string {
   mkdirSync(dir, { recursive: true });
-  const { header, tensors } = tinyModel(architecture);
+  const { header, tensors } = tinyModel(architecture, size);
   return writeGguf(join(dir, `${architecture}.gguf`), { ...header, ...more }, tensors);
 }
 
@@ -47,8 +48,10 @@ interface ModelParts {
 }
 
 /** Header and tensors of such a model. */
-export function tinyModel(architecture: OtherArchitecture): ModelParts {
-  const size: Size = { ...TINY, layers: TINY_LAYERS[architecture] };
+export function tinyModel(
+  architecture: OtherArchitecture,
+  size: Size = { ...TINY, layers: TINY_LAYERS[architecture] },
+): ModelParts {
   const shape = OTHER_SHAPES[architecture](size);
   const own: Record<string, GgufValue> = {
     block_count: { u32: size.layers },
