@@ -22,6 +22,7 @@ interface Given {
   conversation: string;
   text: string;
   stats: AnswerStats;
+  notices: string[];
 }
 
 /** One run of the program on a data folder, which has the documents and the model after its first. */
@@ -55,7 +56,8 @@ async function ask(app: App, question: string, conversation?: string): Promise<G
   await app.chat.idle();
   const message = app.chat.get(id).messages.find((each) => each.id === answerId);
   if (!message?.stats) throw new Error(`no answer: ${JSON.stringify(message)}`);
-  return { conversation: id, text: message.text, stats: message.stats };
+  const notices = message.notices.map(({ kind }) => kind);
+  return { conversation: id, text: message.text, stats: message.stats, notices };
 }
 
 /** Files of the checkpoints with passages, the largest first. */
@@ -94,15 +96,16 @@ test('the same documents in another conversation, and after a restart, are not c
   });
 });
 
-test('a damaged checkpoint is a miss and is set aside; the answer is the same', async () => {
+test('a damaged checkpoint is a miss and is set aside; the answer is the same and says so', async () => {
   const first = (await run('damaged', (_, asks) => asks(QUESTION))).text;
   const [file = ''] = await run('damaged', (app) => Promise.resolve(checkpoints(app)));
   const bytes = readFileSync(file);
   bytes[bytes.length - 100] = (bytes[bytes.length - 100] ?? 0) ^ 0xff;
   writeFileSync(file, bytes);
   await run('damaged', async (app, asks) => {
-    const { text, stats } = await asks(QUESTION);
+    const { text, stats, notices } = await asks(QUESTION);
     expect(text).toBe(first);
+    expect(notices).toContain('quarantined');
     expect(stats.restoredTokens).toBe(0);
     expect(app.store.stats().quarantine.files).toBe(1);
   });

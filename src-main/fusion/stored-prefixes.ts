@@ -1,3 +1,4 @@
+import { KvasirError } from '../../src-shared/errors.ts';
 import { prefixKey, type ChunkEntry, type ChunkStore } from '../kvstore/store.ts';
 import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
@@ -33,17 +34,30 @@ export class StoredPrefixes {
 
   /**
    * Loads the longest stored prefix of `tokens` into the model, if it is longer than the `known` tokens that the model has. Returns whether
-   * it did: a file that cannot be used is ignored and set aside.
+   * it did: a file that cannot be used is ignored and set aside. Calls `onDamaged` if a checksum did not match.
    */
-  async bring(model: PrefixModel, tokens: Int32Array, known: number): Promise<boolean> {
+  async bring(
+    model: PrefixModel,
+    tokens: Int32Array,
+    known: number,
+    onDamaged?: () => void,
+  ): Promise<boolean> {
     // A session leaves two tokens to compute.
     const usable = Math.max(0, tokens.length - 2);
     const entry = this.#longest(model, inBlocks(model) ? tokens : tokens.subarray(0, usable));
     if (!entry || Math.min(entry.tokens, usable) < known + model.info.kvBlockTokens) return false;
-    const opener = { openChunk: (path: string) => model.openPrefix(path) };
+    const noting = async <T>(reading: Promise<T>): Promise<T> => {
+      try {
+        return await reading;
+      } catch (error) {
+        if (error instanceof KvasirError && error.code === 'CHUNK_CORRUPT') onDamaged?.();
+        throw error;
+      }
+    };
+    const opener = { openChunk: (path: string) => noting(model.openPrefix(path)) };
     try {
       const done = await this.#options.store.borrow(entry.key, opener, async (prefix) => {
-        await model.importPrefix(prefix);
+        await noting(model.importPrefix(prefix));
         return prefix.tokens.slice();
       });
       if (done) this.#brought.set(model, [...(this.#brought.get(model) ?? []), done]);

@@ -236,7 +236,9 @@ async function processPrompt(run: Run, held: SessionTokens) {
   const { store, planner } = parts;
   const { strategy, dtype } = ask.choices;
   const { clock } = ask.stopwatch;
-  const counts = await resume(held, prompt.parts, { model, strategy, prefixes: parts.prefixes });
+  let damagedPrefixes = 0;
+  const onDamaged = (): void => void damagedPrefixes++;
+  const counts = await resume(held, prompt.parts, { model, strategy, prefixes: parts.prefixes, onDamaged });
   const { residentTokens } = counts;
   const appended = partsFrom(prompt.parts, residentTokens);
   const tellPlaced = (outcomes: readonly ChunkOutcome[]): PartTiers => {
@@ -269,7 +271,8 @@ async function processPrompt(run: Run, held: SessionTokens) {
     ? tellPlaced(blended.outcomes)
     : partTiers(prompt.parts, appended, blended.outcomes);
   const figures = promptFigures(blended.report, counts);
-  const damage = [...quarantineNotice(blended.quarantined.length), ...lostNotice(blended.lost.length)];
+  const quarantined = blended.quarantined.length + damagedPrefixes;
+  const damage = [...quarantineNotice(quarantined), ...lostNotice(blended.lost.length)];
   for (const notice of damage) tell({ kind: 'notice', notice });
   notices.push(...damage);
   return { planned, planMs, decision, blended, appended, figures, tiers, notices };
@@ -279,6 +282,8 @@ interface Resumption {
   model: FusionModel;
   strategy: StrategyOrAuto;
   prefixes: StoredPrefixes | undefined;
+  /** Called for a stored prefix whose file is damaged. */
+  onDamaged?: () => void;
 }
 
 /**
@@ -288,14 +293,14 @@ interface Resumption {
 export async function resume(
   held: SessionTokens,
   parts: readonly PromptPart[],
-  { model, strategy, prefixes }: Resumption,
+  { model, strategy, prefixes, onDamaged }: Resumption,
 ): Promise<SessionTokenCounts> {
   const kept = held.reusable(parts, strategy);
   held.truncate(kept);
   if (kept > 0 && model.blends) return { residentTokens: kept, prefixTokens: 0, restoredTokens: 0 };
   const text = exactText(parts, model.blends);
   let residentTokens = await held.adopt(text);
-  if (await prefixes?.bring(model, text, residentTokens)) {
+  if (await prefixes?.bring(model, text, residentTokens, onDamaged)) {
     held.truncate(0);
     residentTokens = await held.adopt(text);
   }
