@@ -97,6 +97,24 @@ test('a session leaves two tokens to compute: the block that ends the text is no
   expect(await prefixes.bring(model, text, 64)).toBe(false);
 });
 
+test('a checkpoint of libllama is brought only where all of it is the beginning of the text', async () => {
+  const { store, prefixes, model, errors } = await fixture();
+  model.info.engine = 'llama';
+  const checkpoint = TEXT.slice(0, 150); // no whole number of blocks
+  model.exportPrefix = () => Promise.resolve(files.encodeTokens(checkpoint.slice()).chunk);
+  prefixes.keep(model, checkpoint, 'notes.md');
+  await prefixes.idle();
+  expect(errors).toEqual([]);
+  expect(store.list({ kind: 'prefix' })).toMatchObject([{ tokens: 150, label: 'notes.md' }]);
+  const other = TEXT.map((token, i) => (i < 149 ? token : -token));
+  expect(await prefixes.bring(model, other, 0)).toBe(false);
+  expect(await prefixes.bring(model, TEXT.slice(0, 151), 0)).toBe(false); // leaves one token to compute
+  expect(await prefixes.bring(model, TEXT, 100)).toBe(false); // no block more than is known
+  expect(await prefixes.bring(model, TEXT, 0)).toBe(true);
+  expect(prefixes.restored(model, TEXT, 150)).toBe(150);
+  expect(prefixes.restored(model, other, 149)).toBe(0);
+});
+
 test('another number format is another root, and finds nothing', async () => {
   const { store, prefixes, model } = await fixture();
   model.known = TEXT;

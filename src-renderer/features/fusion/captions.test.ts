@@ -43,6 +43,20 @@ test('what a prompt begins with was computed for another one, before this start,
   expect(said(64)).toContain('Its first 128 were reused exactly as computed earlier; 64 of them');
 });
 
+test('a model with a recurrent state continues from a checkpoint, in memory or on disk', () => {
+  const made = { ...report.plan!, obstacle: 'running-state' } as const;
+  const said = (restoredTokens: number, lang: 'en' | 'zh' = 'en'): string =>
+    summary(
+      { ...report, plan: made, residentTokens: 12_300, prefixTokens: 12_000, restoredTokens },
+      words[lang],
+    );
+  expect(said(0)).toContain('Its first 12,300 were reused from memory, up to the checkpoint.');
+  expect(said(12_300)).toContain(
+    'Its first 12,300 were reused from disk, up to the checkpoint that was stored',
+  );
+  expect(said(0, 'zh')).toContain('开头直到检查点的 12,300 个');
+});
+
 test('a prompt of a model that cannot be blended says why it was computed', () => {
   const made = { ...report.plan!, wish: 'full', strategy: { name: 'full', ratio: 1 }, tier: null } as const;
   const notBlended = { ...made, reason: 'not-blended', obstacle: 'running-state' } as const;
