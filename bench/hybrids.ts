@@ -35,11 +35,9 @@ const { values: args } = parseArgs({
     out: { type: 'string' },
   },
 });
-const [CONTEXT, PASSAGE, QUESTION] = [args.context, args.passage, args.question].map(Number) as number[] as [
-  number,
-  number,
-  number,
-];
+const CONTEXT = Number(args.context);
+const PASSAGE = Number(args.passage);
+const QUESTION = Number(args.question);
 const FULL = { kind: 'full' } as const;
 const HEAD = 64;
 const ANSWER = 16;
