@@ -23,7 +23,7 @@ import { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { WatchService } from '../fusion/watching/watch-service.ts';
 import { WatchTable } from '../fusion/watching/watch-table.ts';
 import type { TableService } from '../library/tables/table-service.ts';
-import { isLocal, type ActiveModel } from '../models/active-model.ts';
+import { LocalModels, type ActiveModel } from '../models/active-model.ts';
 import { strategyBefore } from '../models/model-defaults.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Disposables } from '../platform/disposables.ts';
@@ -61,8 +61,10 @@ export function openAnswers(
       gate,
     }),
   );
-  const refusesFormat = (active: ActiveModel, dtype: KvDtype) =>
-    isLocal(active) ? refusal(calibration, active, dtype) : undefined;
+  const refusesFormat = (active: ActiveModel, dtype: KvDtype) => {
+    const local = LocalModels.ofActive(active);
+    return local && refusal(calibration, local, dtype);
+  };
   const formats = own.add(new FormatGate({ calibration, models: localModels, settings, events }));
   const watched = own.add(WatchTable.open(paths.watching, onSetAside));
   /** The strategy for text that no calibration of the model covers; undefined: the controller's default. */

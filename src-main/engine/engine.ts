@@ -8,7 +8,6 @@ import { guarded, guardedAsync } from './call.ts';
 import { Embedder } from './embedder.ts';
 import { Model } from './model.ts';
 import type {
-  KvDtype,
   NativeAddon,
   NativeChunkHeader,
   NativeDevice,

@@ -37,6 +37,11 @@ export class LocalModels implements ModelSource<Model> {
     this.#models = models;
   }
 
+  /** The model if it runs here. */
+  static ofActive(active: ActiveModel): ActiveModel<Model> | undefined {
+    return isLocal(active) ? active : undefined;
+  }
+
   /** As ModelSource.current(); MODEL_UNSUPPORTED for a model on a server. */
   async current(): Promise<ActiveModel<Model>> {
     const active = await this.#models.current();
@@ -60,7 +65,7 @@ export class LocalModels implements ModelSource<Model> {
   }
 }
 
-export function isLocal(active: ActiveModel): active is ActiveModel<Model> {
+function isLocal(active: ActiveModel): active is ActiveModel<Model> {
   return !(active.model instanceof ServerModel);
 }
 

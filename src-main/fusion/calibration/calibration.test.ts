@@ -404,7 +404,7 @@ describe('number formats', () => {
     settings.update({ dtype: 'q4' });
     expect(settings.current.dtype).toBe('f16');
     expect(notices).toMatchObject([
-      { failure: { message: expect.stringContaining('has not been measured') } },
+      { failure: { advice: 'Calibrate the model, then choose the format again.' } },
     ]);
   });
 
@@ -417,7 +417,7 @@ describe('number formats', () => {
     expect([settings.current.dtype, notices]).toEqual(['k8v4', []]);
     settings.update({ dtype: 'q4' });
     expect(settings.current.dtype).toBe('f16');
-    expect(notices).toMatchObject([{ failure: { message: expect.stringContaining('loses too much') } }]);
+    expect(notices).toMatchObject([{ failure: { advice: 'Choose q8_0 to save space.' } }]);
   });
 
   test('another model starts with f16 until it was measured', async () => {
