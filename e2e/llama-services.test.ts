@@ -93,9 +93,9 @@ describe.each([
   });
 });
 
-/** Whether no KV of chunks is stored: checkpoints have version 3 of the format. */
+/** Whether no KV of chunks is stored: checkpoints have version 4 of the format. */
 function checkpointsOnly(data: string): boolean {
-  return [...chunkFiles(data).keys()].every((file) => file.endsWith('.v3.kvc'));
+  return [...chunkFiles(data).keys()].every((file) => file.endsWith('.v4.kvc'));
 }
 
 describe('the command line', () => {

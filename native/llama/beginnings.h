@@ -30,8 +30,8 @@ struct Beginning {
     const Checkpoint * at(int length) const;
     // Tokens of `wanted` to which it can return without computing. Excludes the last one unless its logits are known.
     int reach(const std::vector<int32_t> & wanted, bool can_cut) const;
-    // Adds a checkpoint behind all others. Keeps at most kCheckpoints: the first, the two latest, and others so that the
-    // longest distance between two stays short.
+    // Adds a checkpoint behind all others. Keeps at most kCheckpoints: the first, the two latest, and others so that
+    // the longest distance between two stays short.
     void add(Checkpoint checkpoint);
     size_t bytes() const;
 

@@ -1,8 +1,8 @@
 #pragma once
 // A model that libllama runs: weights, vocabulary, and the one context that its sessions share in turn.
 //
-// Thread safety: as Model. One thread constructs it and uses seat() and beginnings(), and with them every LlamaSession. Everything else is
-// immutable once the model is loaded, and any thread may read it.
+// Thread safety: as Model. One thread constructs it and uses seat() and beginnings(), and with them every LlamaSession.
+// Everything else is immutable once the model is loaded, and any thread may read it.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model.h"
 #include "llama/engine_choice.h"

@@ -21,8 +21,8 @@ class LlamaSeat {
   public:
     LlamaSeat(llama_model * model, int threads, bool fixed_threads);
 
-    // Gives `sitter`, the memory of a session, the context, with room for `tokens` tokens, and restores it there. It must
-    // exist until it calls stand() or leave(). On OUT_OF_MEMORY it keeps waiting as before.
+    // Gives `sitter`, the memory of a session, the context, with room for `tokens` tokens, and restores it there. It
+    // must exist until it calls stand() or leave(). On OUT_OF_MEMORY it keeps waiting as before.
     void take(Beginning & sitter, int tokens);
     // A copy of the sitter's memory, null if it is empty.
     SavedMemory copy(const Beginning & sitter) const;

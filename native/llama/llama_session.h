@@ -20,9 +20,10 @@ class LlamaSession : public AnySession {
     int capacity() const override { return capacity_; }
     const std::vector<float> & logits() const override { return logits_; }
 
-    // Segments to compute, none of them a chunk, whatever the strategy. Some of their ends become checkpoints: the first
-    // of a prompt, the last one before its end, and between them one in at least LlamaSeat::kRows tokens. CONTEXT_OVERFLOW, BAD_ARGUMENT, MODEL_NUMBERS, MODEL_CHANGED,
-    // OUT_OF_MEMORY, ABORTED: the session is then unchanged.
+    // Segments to compute, none of them a chunk, whatever the strategy. Some of their ends become checkpoints: the
+    // first of a prompt, the last one before its end, and between them one in at least LlamaSeat::kRows tokens.
+    // CONTEXT_OVERFLOW, BAD_ARGUMENT, MODEL_NUMBERS, MODEL_CHANGED, OUT_OF_MEMORY, ABORTED: the session is then
+    // unchanged.
     AppendReport append(const std::vector<Segment> & segments, const StrategySpec & strategy,
                         const std::atomic<bool> * abort, const ProgressFn & progress, LoadOptions loading = {},
                         int observe = 0) override;

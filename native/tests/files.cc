@@ -98,7 +98,7 @@ TEST(chunk_file_of_opaque_bytes_round_trip) {
     CHECK((read.tokens() == std::vector<int32_t>{5, 6, 7, 8, 9}));
     read.pull_in();
     CHECK(std::equal(bytes.begin(), bytes.end(), read.layer(0)));
-    CHECK_EQ(int(slurp(path)[8]), 3);
+    CHECK_EQ(int(slurp(path)[8]), 4);
 }
 
 TEST(chunk_file_any_changed_byte_is_noticed) {
@@ -159,7 +159,7 @@ TEST(a_chunk_file_that_the_system_cannot_read_is_not_damaged) {
 TEST(a_chunk_file_of_a_newer_version_has_its_own_error) {
     const std::string path = make_chunk(KvDtype::f16), newer = scratch("newer");
     std::vector<char> bytes = slurp(path);
-    bytes[8] = 4;
+    bytes[8] = 5;
     spit(newer, bytes);
     CHECK_EQ(error_code([&] { ChunkKv chunk(newer); }), std::string("CHUNK_VERSION"));
 }

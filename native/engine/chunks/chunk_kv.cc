@@ -278,7 +278,10 @@ uint64_t ChunkKv::save(const std::string & path) const {
     require(in_memory(), "only a chunk in memory can be saved");
     const std::vector<KvRow> & rows = shape().layers;
     const bool alike = std::all_of(rows.begin(), rows.end(), [&](const KvRow & r) { return r == rows.front(); });
-    const uint32_t version = rows.front() == kOpaque ? kBytes : is_packed(shape().dtype) ? kPacked : alike ? kAlike : kByLayer;
+    const uint32_t version = rows.front() == kOpaque     ? kBytes
+                             : is_packed(shape().dtype) ? kPacked
+                             : alike                    ? kAlike
+                                                        : kByLayer;
     const Parts parts = parts_of(version, n_tokens(), rows.size());
     std::vector<uint8_t> header(padded(parts.end));
     Fixed f{};

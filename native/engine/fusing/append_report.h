@@ -13,7 +13,8 @@ struct Progress {
 };
 using ProgressFn = std::function<void(Progress)>;
 
-// Squared L2 of fresh − stored V, K or both (as the strategy's DeviationOf says), summed over KV heads, over some tokens.
+// Squared L2 of fresh − stored V, K or both (as the strategy's DeviationOf says), summed over KV heads, over some
+// tokens.
 struct DeviationStats {
     int tokens = 0;  // 0: nothing to compare
     double mean = 0, p95 = 0;

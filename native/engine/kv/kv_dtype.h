@@ -1,7 +1,7 @@
 #pragma once
 // Number formats of stored keys and values (docs/formats/chunk-kv.md): f16; ggml's q8_0 (an f16 scale and 32 bytes per
-// 32 values, 53 % of the size of f16); and two packed formats, of chunks only, which are unpacked to f16 before they are
-// placed: k8v4 (keys in q8_0, values in 4 bits) and q4 (both in 4 bits).
+// 32 values, 53 % of the size of f16); and two packed formats, of chunks only, which are unpacked to f16 before they
+// are placed: k8v4 (keys in q8_0, values in 4 bits) and q4 (both in 4 bits).
 //
 // Thread safety: any thread may call these functions.
 #include <cstdint>
