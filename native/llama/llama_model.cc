@@ -18,9 +18,7 @@ LlamaModel::LlamaModel(const std::string & path, const ModelOptions & options,
     architecture_ = file_.string("general.architecture").value_or("");
     session_memory_ = kvasir::session_memory(file_, architecture_);
     load(options, progress);
-    vocab_ = std::make_unique<Vocab>(llama_model_get_vocab(model_.get()),
-                                     file_.string("tokenizer.chat_template").value_or(""));
-    vocab_->require_usable(path);
+    vocab_ = std::make_unique<Vocab>(llama_model_get_vocab(model_.get()), path);
     fingerprint_ = file_.fingerprint();
     seat_ = std::make_unique<LlamaSeat>(model_.get(), threads_, options.threads > 0);
     load_ms_ = ms_since(start);

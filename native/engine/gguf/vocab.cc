@@ -37,19 +37,21 @@ Vocab::Vocab(const GgufFile & file) {
     }
     vocab_ = llama_model_get_vocab(model_.get());
     require_usable(path);
-    find_marks(file.string("tokenizer.chat_template").value_or(""));
+    find_marks();
 }
 
-void Vocab::find_marks(const std::string & chat_template) {
+void Vocab::find_marks() {
     const auto looks_like_one = [](const std::string & text) {
         if (text.size() < 3) return false;
         return (text.front() == '<' && text.back() == '>') || (text.front() == '[' && text.back() == ']');
     };
-    if (chat_template.empty()) return;
+    constexpr int parsed = LLAMA_TOKEN_ATTR_CONTROL | LLAMA_TOKEN_ATTR_USER_DEFINED | LLAMA_TOKEN_ATTR_UNKNOWN;
     for (int32_t token = 0; token < size(); ++token) {
-        if (llama_vocab_get_attr(vocab_, token) != LLAMA_TOKEN_ATTR_NORMAL) continue;
+        if (llama_vocab_get_attr(vocab_, token) & (parsed | LLAMA_TOKEN_ATTR_BYTE)) continue;
         const std::string mark = text(token);
-        if (looks_like_one(mark) && chat_template.find(mark) != std::string::npos) marks_.emplace_back(mark, token);
+        // A word such as <br> is built from its pieces; what no text yields was added for templates.
+        if (looks_like_one(mark) && tokenize_behind(mark, false) != std::vector<int32_t>{token})
+            marks_.emplace_back(mark, token);
     }
     std::sort(marks_.begin(), marks_.end(),
               [](const auto & a, const auto & b) { return a.first.size() > b.first.size(); });

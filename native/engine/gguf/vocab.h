@@ -17,11 +17,13 @@ class Vocab {
   public:
     // Loads only the vocabulary; MODEL_INVALID if libllama rejects it; checks as require_usable().
     explicit Vocab(const GgufFile & file);
-    // Wraps the vocabulary of a model loaded by libllama, which must outlive this object.
-    Vocab(const llama_vocab * vocab, const std::string & chat_template) : vocab_(vocab) {
-        find_marks(chat_template);
+    // Wraps the vocabulary of a model loaded by libllama, which must outlive this object. Errors as require_usable().
+    Vocab(const llama_vocab * vocab, const std::string & path) : vocab_(vocab) {
+        require_usable(path);
+        find_marks();
     }
 
+    // `parse_special`: marks like <|im_start|> become their token; only for text of a chat template.
     std::vector<int32_t> tokenize(const std::string & text, bool add_special, bool parse_special) const;
     // Tokenises text that follows other text: without the space that SentencePiece vocabularies prepend to a text.
     std::vector<int32_t> tokenize_behind(const std::string & text, bool parse_special) const;
@@ -42,13 +44,13 @@ class Vocab {
     const llama_vocab * get() const { return vocab_; }
 
   private:
-    void find_marks(const std::string & chat_template);
+    void find_marks();
     void append(std::vector<int32_t> & out, const std::string & text, bool add_special, bool parse_special) const;
 
     std::unique_ptr<llama_model, Deleter<llama_model_free>> model_;
     const llama_vocab * vocab_;
-    // Marks of the chat template that the file lists as plain words, as some conversions of Gemma do: libllama would
-    // split them into pieces. Longest first.
+    // Tokens like <start_of_turn> that the file does not list as control tokens, as some files of Gemma 3: libllama
+    // splits them into pieces. Longest first.
     std::vector<std::pair<std::string, int32_t>> marks_;
 };
 
