@@ -87,11 +87,8 @@ function run(node: Node, scope: Scope, out: Output): void {
     case 'Continue':
       throw new LoopExit(node.type === 'Break');
     case 'Set':
-      return assign(
-        node.assignee,
-        node.value ? valueOf(node.value, scope) : blockText(node.body, scope),
-        scope,
-      );
+      if (!node.value) return assignBlock(node.assignee, blockText(node.body, scope), scope);
+      return assign(node.assignee, valueOf(node.value, scope), scope);
     case 'Macro':
       return scope.set(node.name.value, macro(node.args, node.body, scope));
     case 'CallStatement': {
@@ -156,6 +153,15 @@ function loopOf(items: readonly Value[], i: number, changed: Callable): Namespac
       changed,
     }),
   );
+}
+
+/** `{% set name | filter %}text{% endset %}`: the filters apply to the text, the first one first. */
+function assignBlock(target: Node, text: string, scope: Scope): void {
+  const filters: FilterNode[] = [];
+  let name = target;
+  for (; name.type === 'FilterExpression'; name = name.operand) filters.unshift(name.filter);
+  const value = filters.reduce<Value>((before, each) => filtered(before, each, scope), text);
+  assign(name, value, scope);
 }
 
 function assign(target: Node, value: Value, scope: Scope): void {

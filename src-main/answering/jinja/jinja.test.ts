@@ -213,6 +213,7 @@ test.each([
     '{% set g = 1 %}{% macro m() %}{{ g }}{% endmacro %}{% set g = 2 %}{{ m() }}{% for g in [7] %}{{ m() }}{% endfor %}',
     '22',
   ],
+  ["{% set t | replace('a', 'b') | upper %}a{{ 1 }}{% endset %}{{ t }}", 'B1'],
   [
     '{% set t %}a{{ 1 }}b{% endset %}{{ t }}|{% filter upper %}abc{% endfilter %}|{% set a, b = 1, 2 %}{{ a }}{{ b }}',
     'a1b|ABC|12',
@@ -297,6 +298,7 @@ test.each([
   '{% for i in none %}{% endfor %}',
   '{{ [1,2,3].append(4) }}|',
   '{% set l = [1] %}{% set _ = l.append(2) %}{{ l }}',
+  "{% set t | upper = 'a' %}",
   '{{ {"a":1}.update({"b":2}) }}',
 ])('%s is refused, as by jinja2', (template) => {
   expect(() => render(template)).toThrow();
