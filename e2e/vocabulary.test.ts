@@ -21,7 +21,7 @@ function letters(text: string): string {
 }
 
 describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
-  const marks = [...family.control, ...(family.userDefined ?? [])];
+  const marks = [...family.control, ...(family.userDefined ?? []), ...(family.plain ?? [])];
 
   test('no control mark in a text becomes its token; in a template all of them do', async () => {
     const model = await engine.loadModel(vocabularyFile(join(dir, `${name}.gguf`), family), {

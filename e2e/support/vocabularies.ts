@@ -4,7 +4,7 @@ import { randomModel } from '../../tools/random-model/random-model.ts';
 import { withMetadata, type MetadataValue } from './gguf-metadata.ts';
 
 const TOKENS = 512;
-const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE] = [1, 2, 3, 4, 6];
+const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE] = [1, 2, 3, 4, 5, 6];
 
 export interface Family {
   template: keyof typeof CHAT_TEMPLATES;
@@ -14,6 +14,8 @@ export interface Family {
   /** Spelled as in its files. */
   control: string[];
   userDefined?: string[];
+  /** Marks that the file lists as a plain word (the first one), or as unused. */
+  plain?: string[];
 }
 
 const CHATML = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
@@ -34,6 +36,13 @@ export const FAMILIES: Record<string, Family> = {
     userDefined: ['[INST]', '[/INST]'],
   },
   'qwen 2': { template: 'qwen2', kind: 'bpe', pre: 'qwen2', control: CHATML, userDefined: TOOLS },
+  'qwen 2, its marks typed as words': {
+    template: 'qwen2',
+    kind: 'bpe',
+    pre: 'qwen2',
+    control: CHATML,
+    plain: TOOLS,
+  },
   'qwen 3': {
     template: 'qwen3',
     kind: 'bpe',
@@ -98,6 +107,12 @@ export const FAMILIES: Record<string, Family> = {
     control: ['<bos>', '<eos>'],
     userDefined: ['<start_of_turn>', '<end_of_turn>', '<start_of_image>'],
   },
+  'gemma 3, its marks typed as words': {
+    template: 'gemma3',
+    kind: 'spm',
+    control: ['<bos>', '<eos>'],
+    plain: ['<start_of_turn>', '<start_of_image>', '<end_of_turn>'],
+  },
   'gemma 4': {
     template: 'gemma4Large',
     kind: 'gemma4',
@@ -159,10 +174,12 @@ function vocabularyOf({
   pre,
   control,
   userDefined = [],
+  plain = [],
 }: Family): Record<string, MetadataValue> {
   const own = [
     ...control.map((text) => ({ text, type: CONTROL })),
     ...userDefined.map((text) => ({ text, type: USER_DEFINED })),
+    ...plain.map((text, i) => ({ text, type: i === 0 ? NORMAL : UNUSED })),
   ];
   const begun = kind === 'wpm' ? printable().map((letter) => `\u2581${letter}`) : ['\u2581'];
   const alphabet = kind === 'bpe' ? byteAlphabet() : [...begun, ...printable()];
