@@ -30,7 +30,8 @@ function endless(): CompletionRequest {
   const items = { type: 'string', minLength: 1000 };
   const model = app.loader.active?.name ?? '';
   const messages = [{ role: 'user' as const, parts: [{ text: 'Write.' }] }];
-  return { model, prompt: { messages }, grammar: jsonGrammar({ type: 'array', items, minItems: 100 }) };
+  const json = { grammar: jsonGrammar({ type: 'array', items, minItems: 100 }) };
+  return { model, prompt: { messages }, json };
 }
 
 test('a person is answered while programs occupy the model and more of them wait', async () => {

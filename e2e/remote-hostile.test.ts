@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ANY_OBJECT, jsonGrammar, type JsonFormat } from '../src-main/answering/json-grammar.ts';
 import { App } from '../src-main/app.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { AddedServerSchema } from '../src-shared/contract/servers.ts';
@@ -117,6 +118,21 @@ test('thoughts are shown as thoughts in either format, and are not sent back', a
   expect(sent[1]?.content).toBe('Riga.');
 });
 
+test('a JSON schema is sent as response_format', async () => {
+  server.answer = (response) => stream(response, ['{"city":"Oslo"}']);
+  const schema = { type: 'object', properties: { city: { type: 'string' } } };
+  const model = app.models.list().find(({ active }) => active)!.name;
+  const prompt = { messages: [{ role: 'user' as const, parts: [{ text: QUESTION }] }] };
+  const { signal } = new AbortController();
+  const complete = (json: JsonFormat) => app.completions.complete({ model, prompt, json }, { signal });
+  expect((await complete({ schema, grammar: jsonGrammar(schema) })).text).toBe('{"city":"Oslo"}');
+  await complete({ grammar: ANY_OBJECT });
+  expect(server.heard.map(({ body }) => body.response_format)).toEqual([
+    { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
+    { type: 'json_object' },
+  ]);
+});
+
 test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
   [
     'a wrong key',
@@ -133,13 +149,19 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
         code: 'context_length_exceeded',
       }),
     'CONTEXT_OVERFLOW',
-    /longer than .* takes/,
+    /do not fit the context/,
+  ],
+  [
+    'a longer answer than the context',
+    (r) => refuse(r, 400, { message: 'max_tokens=40000 cannot be greater than max_model_len=4096.' }),
+    'CONTEXT_OVERFLOW',
+    /do not fit the context/,
   ],
   [
     'an oversized body',
     (r) => refuse(r, 413, { message: 'Payload too large' }),
     'CONTEXT_OVERFLOW',
-    /longer than .* takes/,
+    /do not fit the context/,
   ],
   ['an answer in one piece', (r) => json(r, '{"choices": []}'), 'REMOTE_PROTOCOL', /sent application\/json/],
   [

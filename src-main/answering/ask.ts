@@ -6,6 +6,7 @@ import type { FusionModel } from '../fusion/model.ts';
 import type { PromptPart } from '../fusion/blender.ts';
 import type { AnswerChoices } from './choices.ts';
 import { answerReserve } from './limits.ts';
+import type { JsonFormat } from './json-grammar.ts';
 import type { NamedModel } from './named-model.ts';
 import type { PromptChunk, UnreadyDocuments } from './passages.ts';
 import type { Message, PromptRequest } from './prompt.ts';
@@ -50,6 +51,8 @@ export interface Ask extends NamedModel, Pick<PromptRequest, 'messages' | 'form'
   raw?: boolean | undefined;
   /** Whether chunks that the store lacks are computed and stored before the prompt places them. */
   storesFirst?: boolean | undefined;
+  /** The JSON that the answer must be; the grammar in `choices.sampling` is the same for a model here. */
+  json?: JsonFormat | undefined;
   /** A sampling filter, by its name in requests, without which the request must not be answered. */
   filter?: string | undefined;
   /** Started when the question was asked. */

@@ -23,6 +23,13 @@ null ::= "null"
 /** libllama unrolls repetitions: the limit for rules and repetitions of a schema together. */
 const MOST_RULES = 20_000;
 
+/** JSON that an answer must be: a model here follows the grammar, a server is sent the schema. */
+export interface JsonFormat {
+  grammar: string;
+  /** Absent: any object. */
+  schema?: JsonSchema | undefined;
+}
+
 /** A grammar for any JSON object. */
 export const ANY_OBJECT = `root ::= object\n${COMMON}`;
 

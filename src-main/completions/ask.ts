@@ -32,6 +32,7 @@ type RequestAsk = Pick<
   | 'unready'
   | 'raw'
   | 'filter'
+  | 'json'
   | 'tools'
 >;
 
@@ -49,7 +50,7 @@ interface LibraryContext extends Context {
 
 /** A client's messages or text, unchanged. BAD_ARGUMENT for tools that the model cannot call. */
 export function askModel(request: CompletionRequest, context: Context): RequestAsk {
-  const { prompt, grammar, tools } = request;
+  const { prompt, json, tools } = request;
   const choices = choicesFor(request, context, Infinity, 'client');
   return {
     ...clientPrompt(prompt),
@@ -57,7 +58,8 @@ export function askModel(request: CompletionRequest, context: Context): RequestA
     choices: { ...heldTo(tools, choices, context), storeMisses: true },
     question: '',
     mayGuess: true,
-    raw: 'text' in prompt || (grammar !== undefined && !tools),
+    raw: 'text' in prompt || (json !== undefined && !tools),
+    json,
     filter: filterOf(request),
     tools,
   };
@@ -111,7 +113,8 @@ export async function askLibrary(
     mayGuess: request.mayGuess ?? true,
     chosen: chosen.notices,
     unready: passages.unready(scope, chosen.search),
-    raw: request.grammar !== undefined && !tools,
+    raw: request.json !== undefined && !tools,
+    json: request.json,
     filter: filterOf(request),
     tools,
   };
@@ -144,7 +147,7 @@ function choicesFor(
   textKind?: TextKind,
 ): AnswerChoices {
   const { strategy, topK, temperature, think, topP, topTokens, minP, repeatPenalty } = request;
-  const { seed, logprobs, grammar } = request;
+  const { seed, logprobs, json } = request;
   const filtered = (topP ?? topTokens ?? minP) !== undefined;
   const asked = { strategy, topK, temperature, think, textKind, maxTokens: request.maxTokens ?? maxTokens };
   const choices = choicesOf(asked, settings, model, planner);
@@ -154,9 +157,9 @@ function choicesFor(
     ...(filtered && { topP: topP ?? 1, topK: topTokens ?? 0, minP: minP ?? 0 }),
     ...(logprobs !== undefined && { chances: logprobs }),
     // An answer that continues raw text or follows a grammar may have to repeat itself.
-    ...((grammar !== undefined || 'text' in request.prompt) && { repeatPenalty: 1 }),
+    ...((json !== undefined || 'text' in request.prompt) && { repeatPenalty: 1 }),
     ...(repeatPenalty !== undefined && { repeatPenalty }),
-    ...(grammar !== undefined && { grammar }),
+    ...(json && { grammar: json.grammar }),
   };
   return { ...choices, sampling };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SharedChunks } from '../kvstore/shared-chunks.ts';
+import type { RemoteRequest } from '../models/sources/servers/client.ts';
 import { serverModel } from '../testing/server-model.ts';
 import { completionFixture, question } from '../testing/completions.ts';
 import type { FakeStore } from '../testing/fusion.ts';
@@ -77,6 +78,29 @@ describe('a model', () => {
     });
     expect(model.sessions).toEqual([]);
     expect((await service.complete(question('Where?'), RUN)).text).toBe('She lives in Oslo.');
+  });
+
+  test('on a server is sent a JSON schema; an answer that ignores it fails', async () => {
+    const json = { schema: { type: 'object' }, grammar: 'root ::= "{}"' };
+    const sent: RemoteRequest[] = [];
+    const answering = (text: string) =>
+      completionFixture({
+        server: serverModel({ says: [{ kind: 'text', text }], onRequest: (request) => sent.push(request) }),
+      }).service.complete(question('Where?', { json }), RUN);
+    expect((await answering('{"city": "Oslo"}')).text).toBe('{"city": "Oslo"}');
+    expect(sent[0]?.json?.schema).toEqual(json.schema);
+    await expect(answering('In Oslo.')).rejects.toMatchObject({
+      code: 'REMOTE_FAILED',
+      message: 'there.invalid ignored the requested JSON format.',
+    });
+  });
+
+  test('on a server that a stop text cut short has estimated counts', async () => {
+    const { service } = completionFixture({ server: serverModel() });
+    const { text, stoppedBy, usage } = await service.complete(question('Where?', { stop: [' in'] }), RUN);
+    expect([text, stoppedBy]).toEqual(['She lives', ' in']);
+    expect(usage.promptTokens).toBeGreaterThan(0);
+    expect(usage.completionTokens).toBeGreaterThan(0);
   });
 
   test('that is not in use is refused, and what is no model', async () => {

@@ -26,7 +26,7 @@ export async function complete(
   };
   let tokensBefore = 0;
   const made = await readAnswer(maker.answer({ ...ask, signal }), (event) => {
-    if (event.kind === 'placed' && ask.question !== '' && request.grammar === undefined)
+    if (event.kind === 'placed' && ask.question !== '' && request.json === undefined)
       answer.cite(event.citations, ask.question);
     else if (event.kind === 'prompt') run.onPrompt?.(event.usage);
     else if (event.kind === 'token') answer.token(event.logprobs);
@@ -53,7 +53,7 @@ function resultOf(
   // Counts in a server's prompt are its own.
   const { answerTokens: tokens = counted, ...usage } = made.usage;
   const unsupported =
-    request.grammar === undefined ? unsupportedIn(text, made.prompt, backendOf(ask.model)) : undefined;
+    request.json === undefined ? unsupportedIn(text, made.prompt, backendOf(ask.model)) : undefined;
   // A call that repeats itself has no end.
   const isWhole = stoppedBy !== undefined || stop === 'eos' || (stop === 'repetition' && calls.length === 0);
   const stats = { ...made.stats, answerTokens: tokens, unsupported, sentences };

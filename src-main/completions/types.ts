@@ -2,6 +2,7 @@ import type { AnswerStats, Citation, CitedSentence } from '../../src-shared/cont
 import type { Notice } from '../../src-shared/answer.ts';
 import type { FusionPlan } from '../../src-shared/plan.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
+import type { JsonFormat } from '../answering/json-grammar.ts';
 import type { PromptUsage, TokenLogprobs } from '../answering/backends/backend.ts';
 import type { MessageCalls, Role } from '../answering/template-messages.ts';
 import type { ToolCall, ToolCallDelta, ToolRequest } from '../answering/tools.ts';
@@ -45,8 +46,8 @@ export interface CompletionRequest {
   stop?: readonly string[] | undefined;
   /** Number of most likely tokens whose log probabilities are returned with each answer token's. Absent: none. */
   logprobs?: number | undefined;
-  /** GBNF grammar that the answer must match. */
-  grammar?: string | undefined;
+  /** Absent: the answer is text. */
+  json?: JsonFormat | undefined;
   /** Absent: the answer calls no tools. */
   tools?: ToolRequest | undefined;
   /** Whether to think before answering, where the template offers the choice. Absent: the setting. */

@@ -51,6 +51,7 @@ export class RemoteBackend implements Backend<TextPrompt> {
       seed,
       ...(temperature > 0 && { topP }),
       tools: toolsOf(ask),
+      json: ask.json,
       signal: AbortSignal.any([...(ask.signal ? [ask.signal] : []), answer.written.repeats]),
     });
     let firstAt: number | undefined;
@@ -65,6 +66,7 @@ export class RemoteBackend implements Backend<TextPrompt> {
     const now = stopwatch.clock.now();
     yield* answer.flush();
     const ttftMs = ttftOf(times, (firstAt ??= now), stopwatch);
+    requireJson(answer, ask, this.#model);
     const stop = answer.stop === 'length' && room < choices.maxTokens ? 'context' : answer.stop;
     return turnOf(answer, prompt, { ttftMs, stop, writtenMs: now - firstAt });
   }
@@ -121,6 +123,11 @@ class ServerAnswer {
       mayRepeat: raw,
       tell: (event) => this.#told.push(event),
     });
+  }
+
+  /** Whether it calls a tool. */
+  get called(): boolean {
+    return this.#called.size > 0;
   }
 
   get tokensBefore(): number {
@@ -187,7 +194,13 @@ function turnOf(
   { ttftMs, stop, writtenMs }: Pick<Turn, 'stop'> & { ttftMs: Ttft; writtenMs: number },
 ): Turn {
   const { promptTokens, cachedTokens, answerTokens } = usage;
-  const counted = { promptTokens: promptTokens ?? 0, cachedTokens: cachedTokens ?? 0, storedTokens: 0 };
+  // Programs get an estimate where the server did not count, as when a stop text ended the answer here.
+  const counted = {
+    promptTokens: promptTokens ?? prompt.tokens,
+    cachedTokens: cachedTokens ?? 0,
+    storedTokens: 0,
+    answerTokens: answerTokens ?? tokens,
+  };
   const figures = figuresOnServer(promptTokens ?? prompt.tokens);
   return {
     thought: written.thought,
@@ -203,11 +216,11 @@ function turnOf(
       tokensPerSecond: writtenMs > 0 ? ((answerTokens ?? 0) * 1000) / writtenMs : 0,
       server: usage,
       ...figures,
-      answerTokens: answerTokens ?? tokens,
+      answerTokens: counted.answerTokens,
       chunkHits: NO_HITS,
       strategy: { name: 'full', ratio: 1 },
     },
-    usage: { ...counted, answerTokens: answerTokens ?? 0 },
+    usage: counted,
     answer: new Int32Array(0),
     tokensBefore,
   };
@@ -236,8 +249,27 @@ function toolsOf({ tools: request }: Ask): RemoteRequest['tools'] {
   };
 }
 
+/** Some servers ignore a requested format. REMOTE_FAILED. */
+function requireJson({ written, stop, called }: ServerAnswer, { json }: Ask, { server }: ServerModel): void {
+  if (!json || stop !== 'eos' || called || isJson(written.text)) return;
+  throw new KvasirError(
+    'REMOTE_FAILED',
+    `${new URL(server.address).host} ignored the requested JSON format.`,
+    'Choose a model on a server that supports response_format, or ask for text.',
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A filter with a neutral value is omitted; one that a person set for local models is ignored. */
-function requireSupported({ filter, choices: { sampling, maxTokens } }: Ask): void {
+function requireSupported({ filter, json, choices: { sampling, maxTokens } }: Ask): void {
   if (filter !== undefined)
     throw unsupported(`${filter} is not supported for remote models.`, 'Leave it out, or use top_p.');
   if (maxTokens === 0)
@@ -245,7 +277,7 @@ function requireSupported({ filter, choices: { sampling, maxTokens } }: Ask): vo
       'Prompts for remote models are not cached, so there is no cache to fill.',
       'Request at least one token.',
     );
-  if (sampling.chances !== undefined || sampling.grammar !== undefined)
+  if (sampling.chances !== undefined || (sampling.grammar !== undefined && !json))
     throw unsupported(
       'Log probabilities and grammars are not supported for remote models.',
       'Send the request to that server directly, or choose a local model.',

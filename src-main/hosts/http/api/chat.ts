@@ -21,8 +21,8 @@ import {
 } from './schemas.ts';
 import {
   citationsOf,
-  grammarOf,
   howMade,
+  jsonOf,
   limitOf,
   limitsIn,
   logprobsTold,
@@ -166,7 +166,7 @@ function requestOf(asked: Body, { separator }: ApiCore): CompletionRequest {
     prompt: { messages: messagesOf(messages, separator) },
     maxTokens: limitOf(asked.max_completion_tokens, ...limitsIn(asked)),
     logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
-    grammar: format ? grammarOf({ ...format, ...schemaOf(format) }, 'response_format') : undefined,
+    json: format ? jsonOf({ ...format, ...schemaOf(format) }, 'response_format') : undefined,
     tools: toolRequest({
       tools: (tools ?? []).map((tool) => tool.function),
       ...chatChoice(choice),

@@ -10,7 +10,7 @@ import type {
 import type { CitedSentence } from '../../../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import type { ToolCall } from '../../../answering/tools.ts';
-import { ANY_OBJECT, jsonGrammar, type JsonSchema } from '../../../answering/json-grammar.ts';
+import { ANY_OBJECT, jsonGrammar, type JsonFormat, type JsonSchema } from '../../../answering/json-grammar.ts';
 import { Refusal } from '../errors.ts';
 import { isLibraryName } from '../../../completions/names.ts';
 import { cutAt } from '../../../completions/separator.ts';
@@ -36,7 +36,7 @@ export function ownOf({ model, kvasir }: Pick<WritingFields, 'kvasir'> & { model
 /** Converts a request's fields to the core's request. */
 export function writingOf(
   body: Omit<WritingFields, 'n' | 'tools' | 'tool_choice'> & { model: string },
-): Omit<CompletionRequest, 'model' | 'prompt' | 'maxTokens' | 'logprobs' | 'grammar' | 'tools' | 'think'> {
+): Omit<CompletionRequest, 'model' | 'prompt' | 'maxTokens' | 'logprobs' | 'json' | 'tools' | 'think'> {
   const { seed, stop } = body;
   const stops = typeof stop === 'string' ? [stop] : (stop ?? []);
   return {
@@ -97,11 +97,14 @@ export function textsOf(
   );
 }
 
-/** The grammar that restricts an answer to a format. */
-export function grammarOf(format: { type: string; schema?: JsonSchema }, param: string): string | undefined {
-  if (format.type === 'text') return undefined;
+/** The JSON that a request's format asks for; undefined for text. */
+export function jsonOf(
+  { type, schema }: { type: string; schema?: JsonSchema },
+  param: string,
+): JsonFormat | undefined {
+  if (type === 'text') return undefined;
   try {
-    return format.schema === undefined ? ANY_OBJECT : jsonGrammar(format.schema);
+    return { grammar: schema === undefined ? ANY_OBJECT : jsonGrammar(schema), schema };
   } catch (error) {
     if (!(error instanceof KvasirError)) throw error;
     throw new Refusal(400, error.message, { param, code: 'unsupported_schema' });

@@ -17,8 +17,8 @@ import {
 import { body, FAILURES, jsonOrEvents } from './schemas.ts';
 import {
   citationsOf,
-  grammarOf,
   howMade,
+  jsonOf,
   limitOf,
   ownOf,
   samplingOf,
@@ -112,7 +112,7 @@ function responseTurn(
       prompt: { messages: [...system, ...messages] },
       maxTokens,
       ...samplingOf(sent),
-      grammar: grammarOf(format, 'text.format'),
+      json: jsonOf(format, 'text.format'),
       tools: toolRequest({
         tools: sent.tools ?? [],
         ...responseChoice(sent.tool_choice),

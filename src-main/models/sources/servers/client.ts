@@ -25,6 +25,8 @@ export interface RemoteRequest {
   /** In OpenAI's form. */
   tools?:
     Pick<OpenAI.ChatCompletionCreateParams, 'tools' | 'tool_choice' | 'parallel_tool_calls'> | undefined;
+  /** The JSON that the answer must be, of a schema or any object. */
+  json?: { schema?: boolean | Readonly<Record<string, unknown>> | undefined } | undefined;
   signal: AbortSignal;
 }
 
@@ -225,7 +227,10 @@ function parsed(chunk: unknown, asked: FailedRequest): Chunk {
 }
 
 /** `max_tokens`, because common servers do not support its newer name. */
-function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed, tools }: RemoteRequest) {
+function bodyOf(
+  model: string,
+  { messages, maxTokens, temperature, topP, seed, tools, json }: RemoteRequest,
+) {
   return {
     model,
     messages: [...messages],
@@ -234,9 +239,16 @@ function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed, t
     ...(topP !== undefined && { top_p: topP }),
     ...(seed !== undefined && { seed }),
     ...tools,
+    ...(json && { response_format: formatOf(json) }),
     stream: true as const,
     stream_options: { include_usage: true },
   };
+}
+
+function formatOf({ schema }: NonNullable<RemoteRequest['json']>) {
+  if (schema === undefined) return { type: 'json_object' as const };
+  const held = typeof schema === 'boolean' ? {} : schema; // of the two, only true has values
+  return { type: 'json_schema' as const, json_schema: { name: 'answer', schema: held, strict: true } };
 }
 
 function usageOf(told: NonNullable<Chunk['usage']>): RemoteUsage {

@@ -96,7 +96,7 @@ function refusal(error: ThrownError, status: number, asked: FailedRequest): Kvas
   if (status === 413 || (status === 400 && TOO_LONG.test(reason)))
     return make(
       'CONTEXT_OVERFLOW',
-      `The prompt is longer than ${host} takes for this model${quoted(said)}.`,
+      `Prompt and answer do not fit the context that ${host} has for this model${quoted(said)}.`,
       'Allow fewer passages or a smaller context in Settings, or enter the model’s context length when adding it.',
     );
   if (status === 404)

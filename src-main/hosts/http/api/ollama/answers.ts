@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { JsonFormat } from '../../../../answering/json-grammar.ts';
 import type { ToolCall } from '../../../../answering/tools.ts';
 import type { TokenLogprobs } from '../../../../answering/backends/backend.ts';
 import type { CompletionRequest, CompletionResult } from '../../../../completions/types.ts';
@@ -8,8 +9,8 @@ import { abortOf, type ApiCore } from '../core.ts';
 import { lineStream } from '../events.ts';
 import {
   citationsOf,
-  grammarOf,
   howMade,
+  jsonOf,
   limitOf,
   logprobsTold,
   messagesOf,
@@ -142,7 +143,7 @@ function requestOf(sent: ChatRequest | GenerateRequest, core: ApiCore): Omit<Com
     model,
     maxTokens: limitOf(options.num_predict),
     logprobs: logprobs === true ? (top_logprobs ?? 0) : undefined,
-    grammar: formatGrammar(format),
+    json: jsonIn(format),
     tools: toolRequest({ tools: toolsIn(sent), choice: 'auto', parallel: true }),
     think: think === undefined ? undefined : think !== false,
   };
@@ -152,9 +153,9 @@ function toolsIn(sent: ChatRequest | GenerateRequest) {
   return 'tools' in sent ? (sent.tools ?? []).map((tool) => tool.function) : [];
 }
 
-function formatGrammar(format: ChatRequest['format']): string | undefined {
+function jsonIn(format: ChatRequest['format']): JsonFormat | undefined {
   if (format === undefined || format === '') return undefined;
-  return grammarOf(
+  return jsonOf(
     format === 'json' ? { type: 'json_object' } : { type: 'json_schema', schema: format },
     'format',
   );
