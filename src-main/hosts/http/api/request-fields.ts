@@ -10,7 +10,12 @@ import type {
 import type { CitedSentence } from '../../../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import type { ToolCall } from '../../../answering/tools.ts';
-import { ANY_OBJECT, jsonGrammar, type JsonFormat, type JsonSchema } from '../../../answering/json-grammar.ts';
+import {
+  ANY_OBJECT,
+  jsonGrammar,
+  type JsonFormat,
+  type JsonSchema,
+} from '../../../answering/json-grammar.ts';
 import { Refusal } from '../errors.ts';
 import { isLibraryName } from '../../../completions/names.ts';
 import { cutAt } from '../../../completions/separator.ts';

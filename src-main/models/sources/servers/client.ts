@@ -227,10 +227,7 @@ function parsed(chunk: unknown, asked: FailedRequest): Chunk {
 }
 
 /** `max_tokens`, because common servers do not support its newer name. */
-function bodyOf(
-  model: string,
-  { messages, maxTokens, temperature, topP, seed, tools, json }: RemoteRequest,
-) {
+function bodyOf(model: string, { messages, maxTokens, temperature, topP, seed, tools, json }: RemoteRequest) {
   return {
     model,
     messages: [...messages],
