@@ -13,7 +13,7 @@ export const SessionDtypeSchema = KvDtypeSchema.extract(['f16', 'q8_0']);
 export type SessionDtype = z.infer<typeof SessionDtypeSchema>;
 
 /** Formats that have to be measured with a model before they are used. */
-export const PACKED_DTYPES = ['k8v4', 'q4'] as const satisfies readonly KvDtype[];
+const PACKED_DTYPES = ['k8v4', 'q4'] as const satisfies readonly KvDtype[];
 
 export function isPacked(dtype: KvDtype): boolean {
   return PACKED_DTYPES.some((packed) => packed === dtype);
