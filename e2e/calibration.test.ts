@@ -44,6 +44,10 @@ test('ratio 1 is the full prefill, reusing everything is not, and the choice is 
     kvDtype: 'f16',
   });
   expect(app.calibration.of(model, 'headings')).toEqual(calibration);
+  const losses = calibration.formats.map(({ dtype, kl }) => [dtype, kl] as const);
+  expect(losses.map(([dtype]) => dtype)).toEqual(['q8_0', 'k8v4', 'q4']);
+  for (const [, kl] of losses) expect(kl).toBeGreaterThan(0);
+  expect(losses[0]?.[1]).toBeLessThan(losses[2]?.[1] ?? 0);
   expect(app.store.stats().entries).toBe(0); // calibration stores no chunks
 });
 

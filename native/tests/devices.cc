@@ -127,6 +127,27 @@ TEST(chunks_of_both_number_formats_from_memory_and_files_go_to_another_device) {
     }
 }
 
+TEST(packed_chunks_go_to_another_device_as_their_unpacked_values) {
+    const auto [here, there] = tiny();
+    for (const KvDtype dtype : {KvDtype::k8v4, KvDtype::q4}) {
+        std::vector<Segment> packed = prompt(there, dtype), plain = prompt(there);
+        for (size_t i : {1, 2}) {
+            const ChunkShape & shape = packed[i].chunk->shape();
+            auto chunk = std::make_shared<ChunkKv>(plain[i].chunk->shape(), packed[i].chunk->tokens());
+            for (int il = 0; il < shape.n_layer(); ++il) {
+                unpack_layer(dtype, shape.layers[size_t(il)], chunk->n_tokens(), packed[i].chunk->layer(il),
+                             reinterpret_cast<uint16_t *>(chunk->layer(il)));
+            }
+            plain[i].chunk = chunk;
+        }
+        for (const StrategySpec & strategy : kStrategies) {
+            const auto wanted = logits_of(there, plain, strategy);
+            CHECK(logits_of(there, packed, strategy) == wanted);
+            CHECK(logits_of(there, in_files(packed), strategy) == wanted);
+        }
+    }
+}
+
 TEST(one_layer_arrives_on_another_device_while_the_one_before_computes) {
     using std::chrono::milliseconds;
     const auto [here, there] = tiny();
