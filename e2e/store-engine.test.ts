@@ -211,7 +211,7 @@ test.each([
 
 test('a file of a newer format is left unchanged, and ours is stored next to it', async () => {
   const { dir, store, path } = await storeWithChunk();
-  const newer = edit(path, (bytes) => bytes.writeUInt32LE(3, 8));
+  const newer = edit(path, (bytes) => bytes.writeUInt32LE(255, 8));
   expect(await store.acquire(chunk.key, model)).toBeUndefined();
   expect(store.stats()).toMatchObject({ entries: 0, newerFormat: { files: 1 }, quarantine: { files: 0 } });
   await store.close();

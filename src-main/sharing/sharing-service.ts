@@ -129,16 +129,16 @@ export class SharingService implements SharedTier {
   }
 
   /** Tests the configuration: writes, reads and deletes a small value. Never rejects. */
-  async test(): Promise<{ failure: Failure | null; where: string; ms: number }> {
+  async test(): Promise<{ sharing: Sharing; failure: Failure | null; where: string; ms: number }> {
     const sharing = this.#sharing;
     const where = whereOf(sharing);
     const started = performance.now();
     try {
       await this.#secrets.ofTeam(sharing);
       await tryDriver(sharing, (name) => this.#secrets.get(name));
-      return { failure: null, where, ms: performance.now() - started };
+      return { sharing, failure: null, where, ms: performance.now() - started };
     } catch (error) {
-      return { failure: failureOfSharing(error, where), where, ms: performance.now() - started };
+      return { sharing, failure: failureOfSharing(error, where), where, ms: performance.now() - started };
     }
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { procedure } from './define.ts';
 import { FailureSchema, NothingSchema } from './common.ts';
+import { SharingSchema } from '../sharing.ts';
 
 /**
  * Stored separately from the settings: Redis password, S3 secret key, the encryption key of values, and the salt of
@@ -54,11 +55,17 @@ export const sharingContract = {
     SharingInfoSchema,
   ),
   /**
-   * Writes, reads and deletes a small value, or only looks it up if read-only; `failure` has the reason if that failed.
+   * Writes, reads and deletes a small value, or only looks it up if read-only; `failure` has the reason if that failed, `sharing` the
+   * settings that were tested.
    */
   'sharing.test': procedure(
     NothingSchema,
-    z.object({ failure: FailureSchema.nullable(), where: z.string(), ms: z.number() }),
+    z.object({
+      sharing: SharingSchema,
+      failure: FailureSchema.nullable(),
+      where: z.string(),
+      ms: z.number(),
+    }),
   ),
 };
 
