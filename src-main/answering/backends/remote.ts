@@ -1,6 +1,7 @@
 import type { Ttft } from '../../../src-shared/ttft.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { isAborted } from '../../platform/abort.ts';
+import { isJson } from '../../platform/is-json.ts';
 import type { RemotePiece, RemoteRequest, RemoteUsage } from '../../models/sources/servers/client.ts';
 import type { ServerModel } from '../../models/sources/servers/server-model.ts';
 import { requireRoom, type Ask } from '../ask.ts';
@@ -257,15 +258,6 @@ function requireJson({ written, stop, called }: ServerAnswer, { json }: Ask, { s
     `${new URL(server.address).host} ignored the requested JSON format.`,
     'Choose a model on a server that supports response_format, or ask for text.',
   );
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A filter with a neutral value is omitted; one that a person set for local models is ignored. */

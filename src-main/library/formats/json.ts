@@ -1,6 +1,7 @@
 import { decode } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
+import { isJson } from '../../platform/is-json.ts';
 
 /** Deeper values are not indented further: the text would grow with the square of the depth. */
 const MAX_INDENT = 32;
@@ -53,15 +54,6 @@ function closingQuote(text: string, open: number): number {
     let escape = at - 1;
     while (text[escape] === '\\') escape--;
     if ((at - escape) % 2 === 1) return at;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 
