@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(root));
 
-interface Given {
+interface Reply {
   conversation: string;
   text: string;
   stats: AnswerStats;
@@ -48,9 +48,9 @@ async function run<T>(name: string, task: (app: App, ask: Ask) => Promise<T>): P
   }
 }
 
-type Ask = (question: string, conversation?: string) => Promise<Given>;
+type Ask = (question: string, conversation?: string) => Promise<Reply>;
 
-async function ask(app: App, question: string, conversation?: string): Promise<Given> {
+async function ask(app: App, question: string, conversation?: string): Promise<Reply> {
   const id = conversation ?? app.chat.create({ scope: { libraryIds: [], documentIds: [] } }).id;
   const { answerId } = app.chat.send(id, question);
   await app.chat.idle();

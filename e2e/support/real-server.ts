@@ -33,7 +33,7 @@ export async function realServer(command: string): Promise<RealServer> {
       await gone;
     },
     start: async () => {
-      // A group of its own, because vLLM runs its engine in a second process.
+      // A separate process group: vLLM runs its engine in a second process.
       const started = spawn('/bin/sh', ['-c', line], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
       child = started;
       let said = '';
