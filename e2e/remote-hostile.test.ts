@@ -133,6 +133,22 @@ test('a JSON schema is sent as response_format', async () => {
   ]);
 });
 
+test('tools are sent with strict where the client set it, which vLLM needs to hold calls to their schemas', async () => {
+  const parameters = { type: 'object', properties: { person: { type: 'string' } } };
+  const tools = [
+    { name: 'find', parameters, strict: true },
+    { name: 'list', parameters, strict: false },
+    { name: 'count', parameters },
+  ];
+  const model = app.models.list().find(({ active }) => active)!.name;
+  const prompt = { messages: [{ role: 'user' as const, parts: [{ text: QUESTION }] }] };
+  const request = { model, prompt, tools: { tools, choice: 'auto' as const, parallel: true } };
+  await app.completions.complete(request, { signal: new AbortController().signal });
+  expect(server.heard.map(({ body }) => body.tools)).toEqual([
+    tools.map((tool) => ({ type: 'function', function: tool })),
+  ]);
+});
+
 test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
   [
     'a wrong key',

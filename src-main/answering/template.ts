@@ -19,7 +19,7 @@ import {
   type Role,
   type TemplateMessage,
 } from './template-messages.ts';
-import { declared, type Tool } from './tools.ts';
+import { declaration, type Tool } from './tools.ts';
 
 type TemplateInfo = Pick<ModelInfo, 'chatTemplate' | 'bosText' | 'eosText'>;
 
@@ -202,7 +202,7 @@ function render(info: TemplateInfo, messages: readonly TemplateMessage[], render
   const { think, tools = [] } = rendering;
   if (parsed?.source !== info.chatTemplate)
     parsed = { source: info.chatTemplate, template: parseTemplate(withoutListMethods(info.chatTemplate)) };
-  const declarations = tools.length > 0 ? guarded(declared(tools)) : undefined;
+  const declarations = tools.length > 0 ? guarded(tools.map(declaration)) : undefined;
   return renderBounded(parsed.template, {
     messages: templateMessages(messages, rendering),
     // SmolLM 3 has tools under another name.

@@ -7,7 +7,7 @@ export interface Tool {
   description?: string | undefined;
   /** JSON schema of its arguments, an object. */
   parameters: Readonly<Record<string, unknown>>;
-  /** Whether a schema that a grammar cannot hold is an error; otherwise any object is taken in its place. */
+  /** Whether a schema that a grammar cannot hold is an error; otherwise any object is taken in its place. Sent to servers. */
   strict?: boolean | undefined;
 }
 
@@ -51,12 +51,12 @@ export function addCallDelta(
   call.arguments += more;
 }
 
-/** The tools in the form that chat templates and OpenAI's API have. */
-export function declared(tools: readonly Tool[]) {
-  return tools.map(({ name, description, parameters }) => ({
+/** A tool in the form that chat templates and OpenAI's API have. */
+export function declaration({ name, description, parameters }: Tool) {
+  return {
     type: 'function' as const,
     function: { name, ...(description !== undefined && { description }), parameters },
-  }));
+  };
 }
 
 /** An id for a call. */

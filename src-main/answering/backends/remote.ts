@@ -11,7 +11,7 @@ import type { PromptRequest } from '../prompt.ts';
 import { NO_HITS } from '../stats.ts';
 import type { Stopwatch } from '../stopwatch.ts';
 import { STRAY, ThoughtStream, type AnswerDelta } from '../thoughts.ts';
-import { declared, newCallId, type ToolCallDelta } from '../tools.ts';
+import { declaration, newCallId, type ToolCallDelta } from '../tools.ts';
 import { AnswerWriter } from '../answer-writer.ts';
 import type { AnswerEvent, Backend, ToolStep, Turn } from './backend.ts';
 import { messagesOf, textPrompt, withResults, type TextPrompt } from './text-prompt.ts';
@@ -242,9 +242,13 @@ function begunText(writing: ThoughtStream, begun: Ask['begun']): AnswerDelta {
 function toolsOf({ tools: request }: Ask): RemoteRequest['tools'] {
   if (!request) return undefined;
   const { tools, choice, allowed, parallel } = request;
+  // Few servers know OpenAI's choice among the declared tools.
+  const offered = allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools;
   return {
-    // Few servers know OpenAI's choice among the declared tools.
-    tools: declared(allowed ? tools.filter(({ name }) => allowed.includes(name)) : tools),
+    tools: offered.map((tool) => {
+      const { type, function: told } = declaration(tool);
+      return { type, function: { ...told, ...(tool.strict !== undefined && { strict: tool.strict }) } };
+    }),
     tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice },
     ...(!parallel && { parallel_tool_calls: false }),
   };
