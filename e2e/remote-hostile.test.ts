@@ -237,6 +237,18 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
     /CUDA out of memory/,
   ],
   [
+    'an error in the stream without a code',
+    (r) => json(r, 'data: {"error": {"message": "CUDA out of memory"}}\n\n', 'text/event-stream'),
+    'REMOTE_FAILED',
+    /could not answer \(CUDA out of memory\)/,
+  ],
+  [
+    'an error in the stream that is a text',
+    (r) => json(r, 'data: {"error": "CUDA out of memory"}\n\n', 'text/event-stream'),
+    'REMOTE_FAILED',
+    /could not answer \(CUDA out of memory\)/,
+  ],
+  [
     'a redirect',
     (r) => void r.writeHead(307, { location: 'http://127.0.0.1:9/v1/chat/completions' }).end(),
     'REMOTE_PROTOCOL',

@@ -17,6 +17,8 @@ interface ThrownError {
   code?: unknown;
   type?: unknown;
   message?: unknown;
+  /** From the response: an object, or text (transformers serve). Absent if the connection failed. */
+  error?: unknown;
   headers?: { get?(name: string): string | null };
   cause?: unknown;
 }
@@ -32,14 +34,14 @@ const TOO_LONG =
 /** Converts a failed or interrupted request into one sentence. The cause is omitted, because it may contain the key. */
 export function remoteFailure(error: unknown, asked: FailedRequest): KvasirError {
   if (error instanceof KvasirError) return error;
-  const { status } = error as ThrownError;
+  const { status, code, error: sent } = error as ThrownError;
   if (typeof status === 'number') return refusal(error as ThrownError, status, asked);
   const codes = codesOf(error);
   const certificate = codes.find((code) => CERTIFICATE.test(code));
   if (certificate !== undefined) return untrusted(certificate, asked);
   if (/unexpected redirect/i.test(textsOf(error))) return redirected(asked);
   if (error instanceof SyntaxError) return notTheProtocol(asked, 'its response is not JSON');
-  if ((error as ThrownError).code !== undefined || asked.begun) {
+  if (code !== undefined || sent !== undefined || asked.begun) {
     if (isUnreachable(codes) && !asked.begun) return unreachable(codes, asked);
     const said = wordsOf(error as ThrownError, asked);
     if (asked.begun) return connectionLost(asked, codes.length > 0 || said === '' ? '' : ` (${said})`);
@@ -201,7 +203,8 @@ function textsOf(error: unknown): string {
 }
 
 /** The server's message, on one line and without the key, which some servers repeat. */
-function wordsOf({ message, status }: ThrownError, { key }: FailedRequest): string {
+function wordsOf({ message: whole, status, error }: ThrownError, { key }: FailedRequest): string {
+  const message = typeof error === 'string' ? error : whole;
   if (typeof message !== 'string' || /<html|<!doctype/i.test(message)) return '';
   const plain = message.replace(new RegExp(`^${String(status)} `), '').replace(/[\s\p{Cc}]+/gu, ' ');
   const without = key === undefined || key === '' ? plain : plain.replaceAll(key, '…');
