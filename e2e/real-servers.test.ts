@@ -166,13 +166,15 @@ describe.each(SERVERS)('%s', (name, variable, able) => {
   });
 
   test.runIf(able.calls)('calls a tool, and answers with its result', async () => {
-    const tool = { name: 'find_city', description: 'Finds the city of a person.', parameters: PERSON };
+    // vLLM holds only the calls of strict tools to their schemas.
+    const about = { description: 'Finds the city of a person.', parameters: PERSON, strict: true };
+    const tool = { name: 'find_city', ...about };
     const tools = { tools: [tool], choice: 'required' as const, parallel: false };
     const asked = { role: 'user' as const, parts: [{ text: 'In which city does Mara work?' }] };
     const called = await complete(asked.parts[0]!.text, { tools, maxTokens: 200 });
     expect(called.finish).toBe('tool_calls');
     expect(called.calls[0]).toMatchObject({ name: 'find_city' });
-    expect(JSON.parse(called.calls[0]!.arguments)).toBeTypeOf('object');
+    expect(JSON.parse(called.calls[0]!.arguments)).toEqual({ person: expect.any(String) as string });
     // A small model may call more often than once, even where the request forbids it.
     const results = called.calls.map(({ id }) => ({
       role: 'tool' as const,
@@ -236,4 +238,9 @@ describe.each(SERVERS)('%s', (name, variable, able) => {
   }
 });
 
-const PERSON = { type: 'object', properties: { person: { type: 'string' } }, required: ['person'] };
+const PERSON = {
+  type: 'object',
+  properties: { person: { type: 'string' } },
+  required: ['person'],
+  additionalProperties: false,
+};

@@ -63,8 +63,8 @@ function expectTold({ state, failure }: Message, code: ErrorCode, says: RegExp):
   expect(JSON.stringify(failure)).not.toContain(KEY);
 }
 
-const json = (response: ServerResponse, body: string, type = 'application/json'): void => {
-  response.writeHead(200, { 'content-type': type });
+const json = (response: ServerResponse, body: string, type = 'application/json', status = 200): void => {
+  response.writeHead(status, { 'content-type': type });
   response.end(body);
 };
 
@@ -203,6 +203,18 @@ test.each<[string, (response: ServerResponse) => void, ErrorCode, RegExp]>([
     (r) => refuse(r, 500, { message: `it broke\nwith ${KEY}` }),
     'REMOTE_FAILED',
     /could not answer \(500: it broke with …\)/,
+  ],
+  [
+    'an error outside OpenAI’s format',
+    (r) => json(r, '{"object": "error", "message": "The pump broke."}', 'application/json', 500),
+    'REMOTE_FAILED',
+    /could not answer \(500: The pump broke\)/,
+  ],
+  [
+    'FastAPI’s detail',
+    (r) => json(r, '{"detail": "Pinned to small."}', 'application/json', 400),
+    'REMOTE_FAILED',
+    /could not answer \(400: Pinned to small\)/,
   ],
   [
     'a page',

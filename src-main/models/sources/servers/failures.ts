@@ -17,7 +17,7 @@ interface ThrownError {
   code?: unknown;
   type?: unknown;
   message?: unknown;
-  /** From the response: an object, or text (transformers serve). Absent if the connection failed. */
+  /** From the response: an object, text (transformers serve), or FastAPI's `detail`. Absent if the connection failed. */
   error?: unknown;
   headers?: { get?(name: string): string | null };
   cause?: unknown;
@@ -204,7 +204,8 @@ function textsOf(error: unknown): string {
 
 /** The server's message, on one line and without the key, which some servers repeat. */
 function wordsOf({ message: whole, status, error }: ThrownError, { key }: FailedRequest): string {
-  const message = typeof error === 'string' ? error : whole;
+  const sent = typeof error === 'string' ? error : (error as { detail?: unknown } | null | undefined)?.detail;
+  const message = typeof sent === 'string' ? sent : whole;
   if (typeof message !== 'string' || /<html|<!doctype/i.test(message)) return '';
   const plain = message.replace(new RegExp(`^${String(status)} `), '').replace(/[\s\p{Cc}]+/gu, ' ');
   const without = key === undefined || key === '' ? plain : plain.replaceAll(key, '…');

@@ -6,7 +6,7 @@ import { useFormat } from '../../../ui/useFormat.ts';
 import { TtftBar } from './TtftBar.tsx';
 import classes from './Stats.module.css';
 
-/** Statistics that a server reported for its answer; what it reused is unknown. */
+/** Statistics that a server reported for its answer, with the tokens of its prefix cache if it counts them. */
 export function ServerStats({ stats }: { stats: AnswerStats }) {
   const { t } = useTranslation(['chat', 'servers']);
   const format = useFormat();
