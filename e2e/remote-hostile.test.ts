@@ -118,7 +118,7 @@ test('thoughts are shown as thoughts in either format, and are not sent back', a
   expect(sent[1]?.content).toBe('Riga.');
 });
 
-test('a JSON schema is sent as response_format', async () => {
+test('a JSON schema is sent as response_format; an answer of text fails, even if it is cut', async () => {
   server.answer = (response) => stream(response, ['{"city":"Oslo"}']);
   const schema = { type: 'object', properties: { city: { type: 'string' } } };
   const model = app.models.list().find(({ active }) => active)!.name;
@@ -131,6 +131,15 @@ test('a JSON schema is sent as response_format', async () => {
     { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
     { type: 'json_object' },
   ]);
+  const cut = (text: string) => {
+    server.answer = (response) => {
+      begin(response, [text]);
+      response.end(`${event({}, 'length')}data: [DONE]\n\n`);
+    };
+    return complete({ schema, grammar: jsonGrammar(schema) });
+  };
+  expect(await cut('{"city":')).toMatchObject({ text: '{"city":', finish: 'length' });
+  await expect(cut('Mara works')).rejects.toMatchObject({ code: 'REMOTE_FAILED' });
 });
 
 test('tools are sent with strict where the client set it, which vLLM needs to hold calls to their schemas', async () => {

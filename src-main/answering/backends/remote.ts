@@ -254,9 +254,13 @@ function toolsOf({ tools: request }: Ask): RemoteRequest['tools'] {
   };
 }
 
+/** The beginning of a JSON value; a cut answer is checked no further. */
+const JSON_BEGINS = /^\s*($|[[{"\d\-tfn])/;
+
 /** Some servers ignore a requested format. REMOTE_FAILED. */
 function requireJson({ written, stop, called }: ServerAnswer, { json }: Ask, { server }: ServerModel): void {
-  if (!json || stop !== 'eos' || called || isJson(written.text)) return;
+  if (!json || called) return;
+  if (stop === 'eos' ? isJson(written.text) : stop !== 'length' || JSON_BEGINS.test(written.text)) return;
   throw new KvasirError(
     'REMOTE_FAILED',
     `${new URL(server.address).host} ignored the requested JSON format.`,
