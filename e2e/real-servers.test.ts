@@ -9,6 +9,7 @@ import { App } from '../src-main/app.ts';
 import type { CompletionRequest, CompletionResult } from '../src-main/completions/types.ts';
 import type { Message } from '../src-shared/contract/chat.ts';
 import { AddedServerSchema } from '../src-shared/contract/servers.ts';
+import type { ErrorCode } from '../src-shared/errors.ts';
 import { DOCUMENTS, QUESTION, removeDir, tempDir, writeFiles } from './cli-support.ts';
 import { readyLibrary } from './support/ready-library.ts';
 import { realServer, SERVER_KEY, type RealServer } from './support/real-server.ts';
@@ -17,8 +18,8 @@ import { realServer, SERVER_KEY, type RealServer } from './support/real-server.t
 interface Abilities {
   /** Checks a key. */
   keys: boolean;
-  /** Refuses a model that it does not have. */
-  names: boolean;
+  /** How it refuses a model that it does not have; null: it answers with its own. */
+  otherModel: ErrorCode | null;
   /** Lists the length of its context. */
   context: boolean;
   /** Counts the tokens that it did not compute again. */
@@ -29,14 +30,21 @@ interface Abilities {
   calls: boolean;
 }
 
-const ALL: Abilities = { keys: true, names: true, context: true, cached: true, json: true, calls: true };
+const ALL: Abilities = {
+  keys: true,
+  otherModel: 'REMOTE_MODEL',
+  context: true,
+  cached: true,
+  json: true,
+  calls: true,
+};
 const SERVERS: [name: string, variable: string, abilities: Abilities][] = [
-  ['llama-server', 'KVASIR_REAL_LLAMA_SERVER', { ...ALL, names: false }],
+  ['llama-server', 'KVASIR_REAL_LLAMA_SERVER', { ...ALL, otherModel: null }],
   ['vLLM', 'KVASIR_REAL_VLLM', ALL],
   [
     'transformers serve',
     'KVASIR_REAL_TRANSFORMERS',
-    { keys: false, names: false, context: false, cached: false, json: false, calls: false },
+    { keys: false, otherModel: 'REMOTE_FAILED', context: false, cached: false, json: false, calls: false },
   ],
 ];
 
@@ -198,10 +206,10 @@ describe.each(SERVERS)('%s', (name, variable, able) => {
     await use({ model: modelOf(), contextTokens });
   });
 
-  test.runIf(able.names)('says that it does not have a model', async () => {
+  test.runIf(able.otherModel !== null)('says that it does not have a model', async () => {
     const known = modelOf();
     await use({ model: 'no-such-model' });
-    expect((await ask(QUESTION)).failure).toMatchObject({ code: 'REMOTE_MODEL' });
+    expect((await ask(QUESTION)).failure).toMatchObject({ code: able.otherModel });
     await use({ model: known, contextTokens });
   });
 
