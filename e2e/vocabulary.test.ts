@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { textMarksOf } from '../src-main/answering/text-marks.ts';
+import { App } from '../src-main/app.ts';
 import { Engine } from '../src-main/engine/engine.ts';
-import { FAMILIES, vocabularyFile } from './support/vocabularies.ts';
+import { FAMILIES, vocabularyFile, type Family } from './support/vocabularies.ts';
 
 let engine: Engine;
 let dir: string;
@@ -28,6 +30,7 @@ describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
       device: 'cpu',
     });
     onTestFinished(() => model.dispose());
+    expect(textMarksOf(model)).toEqual([]);
     const ids = new Map(marks.map((mark) => [mark, [...model.tokenize(mark, { special: true })]]));
     for (const [mark, special] of ids) {
       expect(special, mark).toHaveLength(1);
@@ -47,4 +50,17 @@ describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
     expect(letters(model.detokenize(model.tokenize(text)))).toBe(letters(text));
     expect(model.tokenize(text)).toEqual(model.tokenize(text, { special: true }));
   });
+});
+
+test.each([
+  ['has all marks of its template', {}, undefined],
+  ['lacks some', { userDefined: ['<start_of_image>'] }, ['<end_of_turn>', '<start_of_turn>']],
+])('the list names the marks that a model reads as text: one that %s', async (what, changes, textMarks) => {
+  const family = { ...(FAMILIES['gemma 3'] as Family), ...changes };
+  const app = await App.open({ dataDir: join(dir, what) });
+  onTestFinished(() => app.close());
+  const { id } = await app.models.import(vocabularyFile(join(dir, `${what}.gguf`), family));
+  expect(app.models.get(id).textMarks).toBeUndefined();
+  await app.loader.activate(id);
+  expect(app.models.list().find((model) => model.id === id)?.textMarks).toEqual(textMarks);
 });

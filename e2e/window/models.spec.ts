@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { copyDemo } from '../../tools/faults/own-model.ts';
 import { randomAdapter, randomModel } from '../../tools/random-model/random-model.ts';
+import { FAMILIES, vocabularyFile, type Family } from '../support/vocabularies.ts';
 import { answers, ANSWER_MS, ask, QUESTION, startConversation } from './support/chat.ts';
 import { addByPath, createLibrary, libraryDone } from './support/library.ts';
 import { chatModels, importModel, useImported } from './support/models.ts';
@@ -79,6 +80,16 @@ test('an adapter is put on a model, shown, and taken off; one for another model 
 
   await choose('Remove the adapter');
   await expect(active).not.toContainText('law.gguf');
+});
+
+test('a model in use shows the marks of its template that its vocabulary lacks', async ({
+  window,
+  dataDir,
+}) => {
+  const family = { ...(FAMILIES['gemma 3'] as Family), userDefined: [] };
+  await importModel(window, vocabularyFile(join(dataDir, 'lost-marks.gguf'), family));
+  await useImported(window);
+  await expect(chatModels(window)).toContainText('marks turns with <end_of_turn>, <start_of_turn>.');
 });
 
 test('an embedding model that nobody knows gets the prefixes that are entered, and none again', async ({

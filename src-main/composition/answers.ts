@@ -3,6 +3,7 @@ import { libraryDocuments } from '../analysis/library-documents.ts';
 import { libraryTexts } from '../answering/calibration-prompts.ts';
 import { libraryPassages } from '../answering/library-passages.ts';
 import { recomputePrompt } from '../answering/recompute-prompt.ts';
+import { textMarksOf } from '../answering/text-marks.ts';
 import { WarmStart } from '../cache/warm-start.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { ChatService } from '../chat/chat-service.ts';
@@ -41,7 +42,7 @@ export type Answers = ReturnType<typeof openAnswers>;
 export function openAnswers(
   base: Base,
   catalogue: Catalogue,
-  { loader, localModels, models }: Models,
+  { known, loader, localModels, models }: Models,
   tables: TableService,
   mcpServers: McpServers,
   own: Disposables,
@@ -108,6 +109,7 @@ export function openAnswers(
     }),
   );
   loader.beforeDispose((model) => chat.releaseModel(model));
+  localModels.onChange(({ id, model }) => known.setTextMarks(id, textMarksOf(model)));
   const openSession = chat.openSession.bind(chat);
   const analysis = own.add(
     new AnalysisService({

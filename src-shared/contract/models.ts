@@ -45,6 +45,8 @@ export const ModelEntrySchema = z.object({
   unsupportedReason: z.string(),
   /** Set if it is no embedding model and no reranker but has no chat template: it continues text instead of answering. */
   baseModel: z.literal(true).optional(),
+  /** Control marks of its chat template that its vocabulary lacks, so that it reads them as text; known once it has been loaded. */
+  textMarks: z.array(z.string()).optional(),
   state: z.enum(['idle', 'loading', 'ready', 'failed', 'missing']),
   failure: FailureSchema.nullable(),
   /** File of the applied LoRA adapter; null if there is none. */

@@ -11,7 +11,7 @@ import type { ModelRow } from './model-registry.ts';
 export function entryOf(
   row: ModelRow,
   fit: MemoryFit,
-  status: Pick<ModelEntry, 'state' | 'failure' | 'active' | 'server' | 'embedding'>,
+  status: Pick<ModelEntry, 'state' | 'failure' | 'active' | 'server' | 'embedding' | 'textMarks'>,
 ): ModelEntry {
   const { header } = row;
   return {

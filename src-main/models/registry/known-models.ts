@@ -32,6 +32,7 @@ export type Trouble = Pick<ModelEntry, 'state' | 'failure'>;
 export class KnownModels {
   /** Cleared at the next attempt. */
   readonly trouble = new Map<string, Trouble>();
+  readonly #textMarks = new Map<string, string[]>();
   readonly #options: KnownModelsOptions;
 
   constructor(options: KnownModelsOptions) {
@@ -65,9 +66,21 @@ export class KnownModels {
     const { engine, registry } = this.#options;
     const header = engine.inspect(path);
     registry.put({ id, path, origin, mtimeMs: modifiedMs(path) ?? 0, header });
+    this.#textMarks.delete(id);
     const row = registry.get(id);
     if (!row) throw new Error(`the model ${id} was written and is not there`);
     return row;
+  }
+
+  /** Control marks of a loaded model's chat template that it reads as text; undefined if there are none, or none are known. */
+  textMarks(id: string): string[] | undefined {
+    return this.#textMarks.get(id);
+  }
+
+  setTextMarks(id: string, marks: string[]): void {
+    if (marks.length === 0) this.#textMarks.delete(id);
+    else this.#textMarks.set(id, marks);
+    this.changed();
   }
 
   /** Announces a change of the list, or of a model's state. */

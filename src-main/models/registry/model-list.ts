@@ -171,7 +171,8 @@ export class ModelList {
     const { state, failure } = known.trouble.get(row.id) ?? rest;
     const server = isOnServer(row) ? servers.facts(row) : null;
     const embedding = roleOf(row.header) === 'embedding' ? this.#embeddingOf(row) : undefined;
-    return entryOf(row, known.fit(row, active), { state, failure, active, server, embedding });
+    const textMarks = known.textMarks(row.id);
+    return entryOf(row, known.fit(row, active), { state, failure, active, server, embedding, textMarks });
   }
 
   #embeddingOf(row: ModelRow): ModelEntry['embedding'] {

@@ -61,6 +61,7 @@ export function ModelCard({ model, onDetails }: { model: ModelEntry; onDetails: 
           <Text size="sm">{t(`common:notBlended.${model.obstacle}`, { name: model.name })}</Text>
         )}
         {model.baseModel && <Text size="sm">{t('baseModel')}</Text>}
+        {model.textMarks && <Text size="sm">{t('textMarks', { marks: model.textMarks.join(', ') })}</Text>}
         {model.unsupportedReason !== '' && (
           <Text size="sm" c="var(--kv-danger)">
             {t('unsupported', { reason: model.unsupportedReason })}

@@ -34,6 +34,8 @@ export const models = {
     'Made for the sample library: it knows a few hundred words and answers questions about those documents only. To ask about your own documents, import another model.',
   baseModel:
     'A base model, not one for chat: it has no chat template and continues text instead of answering. For questions, choose an instruct or chat version.',
+  textMarks:
+    'The chat template marks turns with {{marks}}. The vocabulary has no tokens for these, so the model reads them as text and may not end its answers. Another file of the model may have the tokens.',
   notForChat: 'base model, not for chat',
   state: {
     idle: 'Not loaded',
