@@ -23,7 +23,7 @@ test.use({
 });
 
 /** Calls the tool once for each question, then says what it returned. */
-async function callingModel(window: Page): Promise<HostileServer> {
+async function callingModel(window: Page, text = 'Ahoy'): Promise<HostileServer> {
   const server = await hostileServer();
   server.answer = (response, { url, body: { messages = [], tools } }) => {
     const last = messages.at(-1);
@@ -32,7 +32,7 @@ async function callingModel(window: Page): Promise<HostileServer> {
       response.end('{"object":"list","data":[{"id":"caller","max_model_len":8192}]}');
     } else if (last?.role === 'tool') stream(response, [`It says: ${last.content}`]);
     else if (tools === undefined) stream(response, ['No tools.']);
-    else callTool(response, 'test__echo', { text: 'Ahoy' });
+    else callTool(response, 'test__echo', { text });
   };
   const added = await call(window, 'models.addServer', { address: server.address, model: 'caller' });
   await call(window, 'models.activate', { id: (added as { id: string }).id });
@@ -140,6 +140,26 @@ test('a call asks for permission, runs and shows its result; a refusal goes back
     await expect(await askNext(window, 'Once more?')).toContainText('It says: Ahoy');
     await expect(window.getByRole('button', { name: 'Allow once' })).toHaveCount(0);
   });
+  await server.close();
+});
+
+test('a result that is too long for the model is marked, and its card says how much is missing', async ({
+  window,
+}) => {
+  const server = await callingModel(window, 'Ahoy '.repeat(10_000));
+  await startConversation(window);
+  await window.getByRole('button', { name: 'Tools for this conversation', exact: true }).click();
+  await window.getByRole('checkbox', { name: 'test' }).check();
+  await window.keyboard.press('Escape');
+  const answer = await askNext(window, QUESTION);
+  await answer.getByRole('button', { name: 'Allow once' }).click();
+  const line = answer.getByRole('button', { name: /^Echo Ahoy .* Done · .* · shortened$/ });
+  await line.click();
+  const [, cutOff = ''] =
+    /\[(\d+) more characters were cut off\.\]/.exec((await answer.textContent()) ?? '') ?? [];
+  const shown = Number(cutOff).toLocaleString('en-US');
+  await expect(answer).toContainText(`the model, which did not receive its last ${shown} characters.`);
+  expect(await violationsIn(window)).toEqual([]);
   await server.close();
 });
 

@@ -70,8 +70,8 @@ export class CallRunner {
       ms: null,
     };
     const end = (state: ShownCall['state'], text: string, ms: number | null = null): string => {
-      const result = this.#fitted(text, tokens);
-      live.setCall({ ...shown, state, result, ms });
+      const { result, cutOff } = this.#fitted(text, tokens);
+      live.setCall({ ...shown, state, result, ms, ...(cutOff > 0 && { cutOff }) });
       return result;
     };
     const args = objectIn(given);
@@ -130,13 +130,15 @@ export class CallRunner {
   }
 
   /** A result as far as the context has room for it. */
-  #fitted(text: string, tokens: number): string {
+  #fitted(text: string, tokens: number): { result: string; cutOff: number } {
     const { model } = this.#options;
     for (let most = MOST_CHARACTERS; ; most = Math.floor(most / 2)) {
-      const cut = text.slice(0, most);
-      const fitting =
-        cut === text ? text : `${cut.toWellFormed()}\n[${text.length - most} more characters were cut off.]`;
-      if (most < 1 || model.tokenize(fitting).length <= tokens) return fitting;
+      const cutOff = Math.max(0, text.length - most);
+      const result =
+        cutOff === 0
+          ? text
+          : `${text.slice(0, most).toWellFormed()}\n[${cutOff} more characters were cut off.]`;
+      if (most < 1 || model.tokenize(result).length <= tokens) return { result, cutOff };
     }
   }
 }

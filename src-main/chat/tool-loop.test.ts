@@ -162,7 +162,10 @@ describe('the loop', () => {
     const { answer } = await toolFixture([call('count'), 'Done.'], [tool('count', { run })]);
     const { calls, text, state } = await answer();
     expect([text, state]).toEqual(['Done.', 'done']);
-    expect(calls[0]?.result).toMatch(/\[\d+ more characters were cut off\.\]$/);
+    const [, kept = '', cutOff] =
+      /^(.*)\n\[(\d+) more characters were cut off\.\]$/.exec(calls[0]?.result ?? '') ?? [];
+    expect(kept.length + Number(cutOff)).toBe(100_000);
+    expect(calls[0]?.cutOff).toBe(Number(cutOff));
   });
 
   test('later turns have the text alone', async () => {

@@ -17,6 +17,8 @@ export const ToolCallSchema = z.object({
   state: z.enum(['asking', 'running', 'done', 'failed', 'refused', 'stopped']),
   /** What the model received; null until then. */
   result: z.string().nullable(),
+  /** UTF-16 units at the end of the tool's result that the model did not receive, for lack of room. */
+  cutOff: z.int().optional(),
   /** Of the run, in milliseconds; null until it has ended. */
   ms: z.number().nullable(),
 });

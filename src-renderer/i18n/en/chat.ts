@@ -200,6 +200,10 @@ export const chat = {
     arguments: 'Arguments',
     result: 'Result',
     error: 'Error',
+    shortened: 'shortened',
+    cutOff_one: 'The result was too long for the model, which did not receive its last character.',
+    cutOff_other:
+      'The result was too long for the model, which did not receive its last {{count, number}} characters.',
     ofServer: '{{name}}, a tool of the MCP server “{{server}}”',
     ask: 'May the model use “{{title}}” of “{{server}}”?',
     askOwn: 'May the model use “{{title}}”?',

@@ -186,6 +186,8 @@ export const chat: Words<typeof en.chat> = {
     arguments: '参数',
     result: '结果',
     error: '错误',
+    shortened: '已截短',
+    cutOff_other: '结果过长，模型没有收到末尾的 {{count, number}} 个字符。',
     ofServer: '{{name}}，MCP 服务器“{{server}}”的工具',
     ask: '允许模型使用“{{server}}”的“{{title}}”吗？',
     askOwn: '允许模型使用“{{title}}”吗？',

@@ -72,11 +72,12 @@ function CallLine({ call, line }: { call: ToolCall; line: RefObject<HTMLButtonEl
   const title = useToolTitle()(call);
   const [open, setOpen] = useState(false);
   const detailsId = useId();
-  const { state, ms } = call;
+  const { state, ms, cutOff } = call;
   const StateIcon = state === 'running' ? null : STATE_ICONS[state];
   const time = state !== 'running' && ms !== null ? ` · ${format.duration(ms)}` : '';
   const words = argumentLine(call.arguments);
-  const outcome = `${t(`calls.state.${state}`)}${time}`;
+  const shortened = cutOff === undefined ? '' : ` · ${t('calls.shortened')}`;
+  const outcome = `${t(`calls.state.${state}`)}${time}${shortened}`;
   return (
     <>
       <UnstyledButton
@@ -104,6 +105,7 @@ function CallLine({ call, line }: { call: ToolCall; line: RefObject<HTMLButtonEl
           {call.result !== null && (
             <CallText label={t(state === 'failed' ? 'calls.error' : 'calls.result')} text={call.result} />
           )}
+          {cutOff !== undefined && <p>{t('calls.cutOff', { count: cutOff })}</p>}
         </div>
       )}
     </>
