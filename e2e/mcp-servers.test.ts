@@ -1,12 +1,10 @@
 /** MCP servers as tools of conversations: real programs and HTTP servers, written with the SDK. */
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Scope } from '../src-shared/contract/search.ts';
 import { EventBus } from '../src-main/platform/event-bus.ts';
@@ -15,6 +13,7 @@ import type { ServerLimits } from '../src-main/tools/servers/mcp-server.ts';
 import { McpServers } from '../src-main/tools/servers/mcp-servers.ts';
 import type { CallableTool, ToolResult } from '../src-main/tools/tool.ts';
 import { removeDir, tempDir } from './cli-support.ts';
+import { streamable, type Sessions } from './support/mcp-http-server.ts';
 import { behindSignIn } from './support/mcp-signed-in-server.ts';
 import { testMcpServer } from './support/mcp-test-server.ts';
 
@@ -240,27 +239,6 @@ async function listening(listener: RequestListener) {
   };
   onTestFinished(() => void (server.listening && stop()));
   return { port: (server.address() as AddressInfo).port, stop };
-}
-
-type Sessions = Map<string, StreamableHTTPServerTransport>;
-
-/** Sessions as in the SDK's example; `keys` gets the header of each request. */
-function streamable(keys: unknown[], sessions: Sessions = new Map()): RequestListener {
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    keys.push(request.headers['x-key']);
-    const id = request.headers['mcp-session-id'];
-    const known = typeof id === 'string' ? sessions.get(id) : undefined;
-    if (id !== undefined && !known) return void response.writeHead(404).end();
-    const transport =
-      known ??
-      new StreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (made) => void sessions.set(made, transport),
-      });
-    if (!known) await testMcpServer().connect(transport);
-    await transport.handleRequest(request, response);
-  };
-  return (request, response) => void handle(request, response);
 }
 
 test('over HTTP: calls, headers, and a server that has forgotten the session', async () => {

@@ -28,7 +28,15 @@ export function behindSignIn(server: RequestListener, tokens: Set<string>): Requ
         response_types_supported: ['code'],
         code_challenge_methods_supported: ['S256'],
       });
-    else if (url.pathname === '/register')
+    else if (url.pathname === '/authorize') {
+      const back = (values: Record<string, string>): string =>
+        `${url.searchParams.get('redirect_uri')}?${String(new URLSearchParams(values)).replaceAll('&', '&amp;')}`;
+      const state = url.searchParams.get('state') ?? '';
+      response.writeHead(200, { 'Content-Type': 'text/html' });
+      response.end(
+        `<a href="${back({ code: 'code-1', state })}">Allow</a> <a href="${back({ error: 'access_denied', state })}">Deny</a>`,
+      );
+    } else if (url.pathname === '/register')
       json({ ...(JSON.parse(await text(request)) as object), client_id: 'kvasir' }, 201);
     else if (url.pathname === '/token') json(token());
     else response.writeHead(404).end();

@@ -1,7 +1,12 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { en } from '../../src-renderer/i18n/words.ts';
+import { streamable } from '../support/mcp-http-server.ts';
+import { behindSignIn } from '../support/mcp-signed-in-server.ts';
 import { violationsIn } from './support/axe.ts';
 import { ROOT } from './support/root.ts';
 import { route } from './support/screens.ts';
@@ -112,4 +117,38 @@ test('a pasted text adds servers; why one fails is said, and a damaged file is n
   await window.evaluate(() => dispatchEvent(new Event('focus')));
   await expect(window.getByRole('alert').filter({ hasText: 'mcp.json, line 1' })).toBeVisible();
   await expect(window.getByText(mcp.badFile)).toBeVisible();
+});
+
+test('a server asks for a sign-in, which opens in the browser; a refusal can be tried again', async ({
+  window,
+  dataDir,
+}) => {
+  const web = createServer(behindSignIn(streamable([]), new Set())).listen(0, '127.0.0.1');
+  await once(web, 'listening');
+  const host = `127.0.0.1:${(web.address() as AddressInfo).port}`;
+  writeFileSync(
+    join(dataDir, 'mcp.json'),
+    JSON.stringify({ mcpServers: { web: { url: `http://${host}/mcp` } } }),
+  );
+  await openTools(window);
+  const server = window.getByRole('article', { name: 'web' });
+  const signIn = async (decision: 'Allow' | 'Deny'): Promise<void> => {
+    await server.getByRole('button', { name: mcp.signIn.open }).click({ timeout: START_MS });
+    const link = server.getByRole('link', { name: named(mcp.signIn.page, { host }) });
+    await expect(server.getByRole('alert').filter({ hasText: mcp.signIn.waits })).toContainText(host);
+    expect(await violationsIn(window)).toEqual([]);
+    const [page] = await Promise.all([window.waitForEvent('popup'), link.click()]);
+    await page.getByRole('link', { name: decision }).click();
+    await expect(page.getByText(/close this page/)).toBeVisible();
+    await page.close();
+  };
+
+  await signIn('Deny');
+  await expect(server.getByRole('alert')).toContainText('access_denied');
+  await signIn('Allow');
+  await expect(server.getByRole('status')).toHaveText(mcp.state.ready, { timeout: START_MS });
+  await expect(server.getByRole('alert')).toHaveCount(0);
+  await expect(server).toContainText('Repeats a text.');
+  web.closeAllConnections();
+  web.close();
 });
