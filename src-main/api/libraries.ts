@@ -42,6 +42,8 @@ export function readHandlers({
 export function libraryHandlers(app: App): LibraryHandlers {
   const { libraries } = app;
   const { documents, queue } = libraries;
+  const opened = (id: string, position: number): void =>
+    queue.placed((places) => places.add(Number(id), position, 'found'));
   return {
     'libraries.list': () => libraries.list(),
     'libraries.create': ({ name }) => libraries.create(name),
@@ -61,11 +63,15 @@ export function libraryHandlers(app: App): LibraryHandlers {
     'documents.below': async ({ libraryId, paths }) => ({
       ids: await libraries.documentsBelow(libraryId, paths),
     }),
-    'documents.text': (input) => documents.text(input),
+    'documents.text': (input) => {
+      opened(input.id, input.offset);
+      return documents.text(input);
+    },
     'documents.rows': (input) => app.tables.rows(input),
     'documents.changed': async ({ id }) => ({ changed: await libraries.views.hasChanged(id) }),
     'documents.page': async (input) => {
       const { html: _, ...page } = await libraries.views.page(input);
+      opened(input.id, input.start ?? 0);
       return page;
     },
     'documents.lines': ({ id, ...passage }) => libraries.views.lines(id, passage),

@@ -6,6 +6,7 @@ import { DocumentTable } from './document-table.ts';
 import { LibraryTable } from './library-table.ts';
 import { MIGRATIONS, RECUT_BY } from './schema.ts';
 import { KvKeyTable } from './kv-key-table.ts';
+import { PlaceTable } from './place-table.ts';
 import { ScanTable } from './scan-table.ts';
 import { TextTable } from './text-table.ts';
 import { VectorTable } from './vector-table.ts';
@@ -29,6 +30,8 @@ export class Catalogue {
   readonly words: WordTable;
   readonly vectors: VectorTable;
   readonly kvKeys: KvKeyTable;
+  /** Places whose KV is computed first. */
+  readonly places: PlaceTable;
   readonly #database: Database;
 
   private constructor(database: Database) {
@@ -43,6 +46,7 @@ export class Catalogue {
     this.words = new WordTable(database);
     this.vectors = new VectorTable(database);
     this.kvKeys = new KvKeyTable(database);
+    this.places = new PlaceTable(database);
   }
 
   /** A file that cannot be read is set aside and replaced by an empty one. STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */

@@ -174,6 +174,13 @@ export class ChunkTable {
     return this.#sql.column(query, setId, documentId);
   }
 
+  /** The chunk at a position of a document's text in one set; undefined if the text has become shorter. */
+  at(setId: number, documentId: number, position: number): number | undefined {
+    const query = `SELECT id FROM chunk WHERE chunk_set_id = ? AND document_id = ? AND char_start <= ? AND char_end > ?
+      ORDER BY ordinal LIMIT 1`;
+    return this.#sql.value<number>(query, setId, documentId, position, position);
+  }
+
   /** The chunks directly before and after one, in the document's current state. */
   neighbours(id: number): number[] {
     const query = `SELECT n.id FROM chunk c JOIN chunk n ON n.chunk_set_id = c.chunk_set_id AND n.document_id = c.document_id

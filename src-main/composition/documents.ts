@@ -59,6 +59,7 @@ export function openDocuments(
       onFound,
     }),
   );
+  search.onFound((chunkIds) => libraries.queue.placed((places) => places.found(chunkIds)));
   // A separate process: a request does not wait for the documents of libraries.
   const parser = new ParserProcess({}, host.spawnParser);
   const sentDocuments = own.add(new SentDocuments({ parser, settings, models: loader }));

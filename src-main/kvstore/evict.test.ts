@@ -275,6 +275,39 @@ describe('eviction', () => {
     expect(store.has(D)).toBe(true);
   });
 
+  test('ahead of its use, what a search found takes the place of what nobody asked for, and stays', async () => {
+    const dir = tempDir();
+    const each = fileBytes(dir, model, 10, 100_000);
+    const store = await openTestStore({ dir, policy: 'workload-aware', diskBudgetBytes: 3.9 * each });
+    const ahead = (id: number) =>
+      store.put(model.encode(id).key, model.encode(id, 100_000).chunk, { ahead: true });
+    for (const id of [10, 11, 12]) await ahead(id);
+    store.found(A);
+    expect(store.hasRoom(100_000, D)).toBe(false);
+    store.found(D);
+    expect(store.hasRoom(100_000, D)).toBe(true);
+    await ahead(13);
+    expect(held(store, [A, B, C, D])).toEqual([true, false, true, true]);
+    expect(store.entry(A)?.hits).toBe(0);
+
+    const [e, f] = [model.encode(14), model.encode(15)];
+    store.found(e.key);
+    await ahead(14);
+    expect(held(store, [A, C, D, e.key])).toEqual([true, false, true, true]);
+    store.found(f.key);
+    await expect(ahead(15)).rejects.toMatchObject({ code: 'CACHE_FULL' }); // all that is left was found, too
+  });
+
+  test('computed again, what was asked for and evicted takes the place of what nobody asked for', async () => {
+    const dir = tempDir();
+    const each = fileBytes(dir, model, 10, 1000);
+    const store = await openTestStore({ dir, policy: 'workload-aware', diskBudgetBytes: 2.9 * each });
+    await fill(store, 2);
+    expect(await store.acquire(D, model, { class: 'question' })).toBeUndefined();
+    await store.put(D, model.encode(13).chunk, { ahead: true });
+    expect(held(store, [A, B, D])).toEqual([false, true, true]);
+  });
+
   test('of what one request used, the last in its prompt goes first', async () => {
     const { store } = await storeFor(3);
     const keys = await fill(store, 3);

@@ -252,9 +252,9 @@ export class ChunkIndex {
     return this.#order;
   }
 
-  /** Records a use; the row is written later. */
-  use({ key }: Pick<ChunkRow, 'key'>, use: Omit<Use, 'hits'>): void {
-    const hits = (this.#uses.get(key)?.hits ?? 0) + 1;
+  /** Records a use, or with 0 `uses` another reason to keep the row; it is written later. */
+  use({ key }: Pick<ChunkRow, 'key'>, use: Omit<Use, 'hits'>, uses = 1): void {
+    const hits = (this.#uses.get(key)?.hits ?? 0) + uses;
     this.#uses.set(key, { ...use, hits });
     if (this.#uses.size >= PENDING_USES) this.flush();
   }

@@ -114,6 +114,7 @@ describe('after close', () => {
     ['evict', (store) => store.evict({ all: true })],
     ['serve', (store) => store.serve({ fingerprint: 'a', dtype: 'f16' })],
     ['hasRoom', (store) => store.hasRoom(1)],
+    ['found', (store) => store.found(A)],
     ['setPolicy', (store) => store.setPolicy('lru')],
     ['setBudget', (store) => store.setBudget({ diskBytes: 1 })],
   ];

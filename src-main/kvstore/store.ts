@@ -150,11 +150,27 @@ export class ChunkStore {
     this.#served = target;
   }
 
-  /** Whether a chunk with this many bytes of KV can be stored ahead of any use, without evicting an equal. */
-  hasRoom(bytes: number): boolean {
+  /**
+   * Whether a chunk with this many bytes of KV can be stored ahead of its use, without evicting an equal. `key`: of the
+   * chunk, whose earlier uses count; absent: it has none.
+   */
+  hasRoom(bytes: number, key?: string): boolean {
     this.#requireOpen('hasRoom');
-    const worth = this.#unusedWorth();
-    return this.#budget.hasRoom({ kind: 'chunk', bytes: bytes + HEADER_BYTES, worth });
+    return this.#budget.hasRoom({
+      kind: 'chunk',
+      bytes: bytes + HEADER_BYTES,
+      worth: this.#absentWorth(key),
+    });
+  }
+
+  /** A search found a chunk's text, or a person opened it: worth more than what nobody asked for, stored or not. */
+  found(key: string): void {
+    this.#requireOpen('found');
+    const { clock, index } = this.#disk;
+    const [row, now] = [this.#disk.row(key), clock()];
+    const name = this.#workload.found(key, now, row);
+    if (row && name !== undefined)
+      index.use(row, { class: name, lastUsedAt: now, order: index.nextOrder(), offset: 0 }, 0);
   }
 
   /**
@@ -404,7 +420,7 @@ export class ChunkStore {
           meta,
         };
         const row = rowOf(key, header, bytes, made);
-        await this.#budget.makeRoom({ ...row, worth: meta.ahead ? this.#unusedWorth() : undefined });
+        await this.#budget.makeRoom({ ...row, worth: meta.ahead ? this.#absentWorth(key) : undefined });
         await this.#disk.commit(temp, row);
         if (row.kind === 'chunk') enter(this.#disk, key, header.tokens);
         onStored?.(row);
@@ -415,8 +431,10 @@ export class ChunkStore {
     }
   }
 
-  #unusedWorth(): number {
-    return (this.#policy === 'lru' ? LRU : this.#workload).unused();
+  #absentWorth(key?: string): number {
+    const last = key === undefined ? undefined : this.#workload.last(key);
+    const policy = this.#policy === 'lru' ? LRU : this.#workload;
+    return policy.absent(last, this.#disk.clock());
   }
 
   #entry(row: ChunkRow): ChunkEntry {

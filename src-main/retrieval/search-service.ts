@@ -40,6 +40,8 @@ type FindOptions = Parameters<Retrieval['find']>[1];
 
 /** Texts embedded in one call; an abort loses at most this many. */
 const BATCH = 8;
+/** Of a question's matches, as many times the passages that it reads count as found: the next question often reads them. */
+const BELOW_CUT = 2;
 
 /** Retrieves passages: by words, by vectors when an embedding model is in use, and in a reranker's order when there is one. */
 export class SearchService implements Retrieval, DocumentIndexer {
@@ -51,6 +53,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   #round: AbortController | undefined;
   readonly #embedding = new SerialQueue();
   readonly #reranking: Reranking;
+  #onFound: (chunkIds: readonly number[]) => void = () => undefined;
 
   constructor(options: SearchServiceOptions) {
     this.#options = options;
@@ -73,8 +76,19 @@ export class SearchService implements Retrieval, DocumentIndexer {
   ): Promise<RetrievalResult> {
     const limit = topK * MATCHES_PER_CHUNK;
     const { index, ranking, text, usedVectors, ms } = await this.#search(question, scope, limit, signal);
-    const chunks = this.#highlighted(text, index, choosePassages(index, ranking, topK));
+    const chosen = choosePassages(index, ranking, topK);
+    this.#tellFound([...ranking.matches.slice(0, BELOW_CUT * topK), ...chosen]);
+    const chunks = this.#highlighted(text, index, chosen);
     return { chunks, usedVectors, ms };
+  }
+
+  /** Calls a listener with the chunks that each question or search finds, the best first. */
+  onFound(listener: (chunkIds: readonly number[]) => void): void {
+    this.#onFound = listener;
+  }
+
+  #tellFound(chunks: readonly { chunkId: number }[]): void {
+    this.#onFound([...new Set(chunks.map(({ chunkId }) => chunkId))]);
   }
 
   /** The matching passages, best first, with all details of each. ABORTED. */
@@ -84,6 +98,7 @@ export class SearchService implements Retrieval, DocumentIndexer {
   ): Promise<OutputOf<'search.query'>> {
     const { index, ranking, text, ...facts } = await this.#search(given, scope, limit, signal);
     const matches = ranking.matches.slice(0, limit);
+    this.#tellFound(matches.slice(0, this.usualTopK));
     const found = matches.map((match) => ({ ...match, ownScore: match.score, reason: 'match' as const }));
     const hits = this.#highlighted(text, index, found).flatMap((chunk) => this.#hit(chunk) ?? []);
     return { hits, ...facts };

@@ -409,6 +409,7 @@ const unreadable = new Set<ChunkKv>();
 export class FakeStore implements ChunkCache {
   readonly chunks = new Map<string, ChunkKv>();
   readonly quarantined: string[] = [];
+  readonly foundKeys: string[] = [];
   readonly lost = new Set<string>();
   /** Cannot be opened for now. */
   readonly away = new Set<string>();
@@ -423,6 +424,10 @@ export class FakeStore implements ChunkCache {
   hasRoom(bytes: number): boolean {
     const held = [...this.chunks.values()].reduce((sum, chunk) => sum + chunk.bytes, 0);
     return held + bytes <= this.diskBudgetBytes;
+  }
+
+  found(key: string): void {
+    this.foundKeys.push(key);
   }
 
   /** It keeps no prefixes. */

@@ -21,8 +21,8 @@ export interface EvictionPolicy {
   readonly name: string;
   /** Above 0; within a class it must not rise with the time since the last use. */
   worth(entry: EvictionCandidate, now: number): number;
-  /** The worth of an entry that nobody has used or asked for. */
-  unused(): number;
+  /** The worth of storing an entry ahead of its use; `last`: its last use or find, undefined if nobody asked for it. */
+  absent(last: Pick<EvictionCandidate, 'class' | 'lastUsedAt'> | undefined, now: number): number;
 }
 
 /** What the model in use can be served: its prefixes, and its chunks in this number format. */
@@ -31,8 +31,8 @@ export interface ServedTarget {
   dtype: string;
 }
 
-/** Evicts the least recently used entry first; an unused one is never worth another's place. */
-export const LRU: EvictionPolicy = { name: 'lru', worth: ({ order }) => order, unused: () => 0 };
+/** Evicts the least recently used entry first; one that is not stored is never worth another's place. */
+export const LRU: EvictionPolicy = { name: 'lru', worth: ({ order }) => order, absent: () => 0 };
 
 /** A policy by which entries that the model in use cannot be served have a negative worth, in the policy's order. */
 export function servedLast(

@@ -36,6 +36,8 @@ export const PRECOMPUTE = 'precompute';
  * library.
  */
 const UNUSED_PRIOR = 0.05;
+/** Class of entries whose text a search found, and that have not been used. */
+const FOUND = 'found';
 /** Class of entries prefetched into memory for an expected use. */
 const EXPECTED = 'expected';
 /** From 2^5 uses on, more uses add no information. */
@@ -74,6 +76,12 @@ export class Workload implements EvictionPolicy {
     return this.last(key) ?? this.#enter(key, PRECOMPUTE, now, 0);
   }
 
+  /** A search found the text of an entry; returns its class if that changes: until now nobody had asked for it. */
+  found(key: string, now: number, known: Pick<LastUse, 'class'> | undefined): string | undefined {
+    const last = this.last(key) ?? known;
+    return last && last.class !== PRECOMPUTE ? undefined : this.#enter(key, FOUND, now, 0).class;
+  }
+
   /** An entry is expected to be used soon; returns its class until then. */
   expected(now: number): string {
     this.#model.used(EXPECTED, now);
@@ -89,13 +97,14 @@ export class Workload implements EvictionPolicy {
     return this.#young.get(key) ?? this.#old.get(key);
   }
 
-  worth(entry: EvictionCandidate, now: number): number {
-    if (entry.class === PRECOMPUTE) return this.unused();
+  worth(entry: Pick<EvictionCandidate, 'class' | 'lastUsedAt'>, now: number): number {
+    if (entry.class === PRECOMPUTE) return this.#model.meanRate(PRECOMPUTE, UNUSED_PRIOR);
+    if (entry.class === FOUND) return this.#model.meanRate(FOUND, 1);
     return this.#model.rate(entry.class, Math.max(0, now - entry.lastUsedAt));
   }
 
-  unused(): number {
-    return this.#model.meanRate(PRECOMPUTE, UNUSED_PRIOR);
+  absent(last: LastUse | undefined, now: number): number {
+    return this.worth(last ?? { class: PRECOMPUTE, lastUsedAt: now }, now);
   }
 
   /** The state, for the next run's options. */

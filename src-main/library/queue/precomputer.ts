@@ -19,16 +19,19 @@ interface PrecomputerOptions {
   costs?: CostModel | undefined;
 }
 
-export interface ChunkDone {
-  /** Chunks of the document processed, and in total. */
-  done: number;
-  total: number;
+export interface ChunkTokens {
   /** Tokens of this chunk, if it was computed. */
   computedTokens: number;
   /** Tokens of this chunk, if it was fetched from the shared cache instead. */
   fetchedTokens: number;
   /** Tokens of this chunk, if it is missing and the disk budget cannot hold it. */
   leftOutTokens: number;
+}
+
+export interface ChunkDone extends ChunkTokens {
+  /** Chunks of the document processed, and in total. */
+  done: number;
+  total: number;
 }
 
 /** The last step of a document: the KV of those of its chunks that the store lacks. */
@@ -52,21 +55,36 @@ export class DocumentPrecomputer {
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     if (!target.blends) return true; // since it was queued, a model without KV of chunks came into use
-    const { catalogue, store } = this.#options;
+    const { catalogue } = this.#options;
     const ids = catalogue.chunkTable.ids(chunkSetId, document.id);
     const slice = new TimeSlice();
     await this.#locate(ids, target, slice);
     for (const [index, id] of ids.entries()) {
       await slice.step(signal);
       throwIfAborted(signal);
-      const chunk = catalogue.chunkTable.tokens(id);
-      const missing = chunk && !store.has(chunkKey({ ...target, ...chunk })) ? chunk.tokens.length : 0;
-      const tokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
-      if (chunk && missing > 0) tokens[await this.#store(chunk, document.path, target, signal)] = missing;
+      const tokens = await this.chunk(id, document, target, signal);
       const goesOn = onChunk({ done: index + 1, total: ids.length, ...tokens });
       if (!goesOn && index + 1 < ids.length) return false;
     }
     return true;
+  }
+
+  /** Computes or fetches one chunk, if the store lacks it and has room. `found`: a search found it. As precompute(). */
+  async chunk(
+    id: number,
+    { path }: Pick<DocumentRow, 'path'>,
+    target: Target,
+    signal: AbortSignal | undefined,
+    found = false,
+  ): Promise<ChunkTokens> {
+    const { catalogue, store } = this.#options;
+    const tokens = { computedTokens: 0, fetchedTokens: 0, leftOutTokens: 0 };
+    const chunk = catalogue.chunkTable.tokens(id);
+    if (!chunk) return tokens;
+    const key = chunkKey({ ...target, ...chunk });
+    if (found) store.found(key);
+    if (!store.has(key)) tokens[await this.#store(key, chunk, path, target, signal)] = chunk.tokens.length;
+    return tokens;
   }
 
   /** Asks in a single request which of the chunks other machines have: one by one, each would take a round trip. */
@@ -84,14 +102,15 @@ export class DocumentPrecomputer {
 
   /** Fetches or computes a chunk, if the store has room for it. */
   async #store(
+    key: string,
     chunk: TokensWithLead,
     label: string,
     target: Target,
     signal: AbortSignal | undefined,
-  ): Promise<Exclude<keyof ChunkDone, 'done' | 'total'>> {
+  ): Promise<keyof ChunkTokens> {
     const { store, models } = this.#options;
     const bytes = chunk.tokens.length * (models.active?.model.bytesPerToken(target.dtype) ?? 0);
-    if (!store.hasRoom(bytes)) return 'leftOutTokens';
+    if (!store.hasRoom(bytes, key)) return 'leftOutTokens';
     if (await this.#fetch(chunk, label, target, signal)) return 'fetchedTokens';
     try {
       await this.#compute(chunk, label, target, signal);

@@ -1,5 +1,6 @@
 import type { Failure } from '../../../src-shared/contract/common.ts';
 import type { DocumentPhase, QueueStatus } from '../../../src-shared/contract/libraries.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow } from '../../catalogue/document-table.ts';
 import type { KvDtype } from '../../engine/engine.ts';
 import type { ModelSource } from '../../models/active-model.ts';
@@ -87,6 +88,16 @@ export class DocumentQueue {
   kick(): void {
     for (const worker of Object.values(this.#workers)) worker.kick();
     this.#options.onStatus();
+  }
+
+  /** Questions or people asked for a place: its KV is computed first. A place that cannot be noted is computed in its turn. */
+  placed(note: (places: Catalogue['places']) => void): void {
+    try {
+      note(this.#options.catalogue.places);
+    } catch (error) {
+      this.#options.log.warn('place-not-noted', { error: String(error) });
+    }
+    this.#workers.compute.kick();
   }
 
   /** Another model, chunk size or number format may be in use. */

@@ -2,6 +2,7 @@ import type { DocumentPhase, QueueStatus } from '../../../src-shared/contract/li
 import { KvasirError, type ErrorCode } from '../../../src-shared/errors.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { DocumentRow, WorkingPhase } from '../../catalogue/document-table.ts';
+import type { Place } from '../../catalogue/place-table.ts';
 import type { ChunkCache } from '../../fusion/model.ts';
 import type { CostModel } from '../../fusion/planning/cost-model.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -13,10 +14,10 @@ import type { DocumentIndexer } from '../../retrieval/types.ts';
 import { CacheCounts } from './cache-counts.ts';
 import { DocumentCutter } from './cutter.ts';
 import { Meter } from './meter.ts';
-import { DocumentPrecomputer, type ChunkDone } from './precomputer.ts';
+import { DocumentPrecomputer, type ChunkDone, type ChunkTokens } from './precomputer.ts';
 import type { DocumentReader, ReadOutcome } from './reader.ts';
 import type { DocumentRecogniser } from './recogniser.ts';
-import type { ChunkModel, Target } from './targets.ts';
+import { placeTarget, type ChunkModel, type Target } from './targets.ts';
 
 /** The dependencies of steps, whoever runs them. */
 export interface StepParts {
@@ -125,11 +126,20 @@ export class DocumentSteps {
     return this.#take(document, () => this.#index(document, signal));
   }
 
-  /** From chunks to their KV: of one document, until another one takes precedence. */
+  /** From chunks to their KV: of a place that was asked for, else of one document, until something else takes precedence. */
   async compute(signal?: AbortSignal): Promise<boolean> {
+    const { models, ready } = this.#options;
     const document = this.#next('precomputing');
+    if (!document && !models.active?.model.blends) return false;
+    // Where only places are left, whoever else needs a model reports that none can be loaded.
+    const loaded = document ? ready() : ready().catch(() => undefined);
+    const target = (await unlessAborted(loaded, signal))?.target;
+    if (!target) return false;
+    const place = this.#nextPlace(target);
+    const placed = place && this.#options.catalogue.documents.get(place.documentId);
+    if (placed) return this.#take(placed, () => this.#computePlace(placed, place, target, signal));
     if (!document) return false;
-    return this.#take(document, () => this.#compute(document, signal));
+    return this.#take(document, () => this.#compute(document, target, signal));
   }
 
   /** Whether a document of a library is in progress. */
@@ -218,28 +228,43 @@ export class DocumentSteps {
       const { missingTokens } = await this.#counts.count(document, target, signal);
       const computes = target.blends && missingTokens > 0;
       if (!catalogue.documents.advance(document.id, 'indexing', computes ? 'precomputing' : 'ready')) return;
+      const { chunks } = catalogue.chunkTable.counts(chunkSetId, document.id);
+      if (computes && chunks > 1) catalogue.places.add(document.id, 0, 'opening');
       if (computes) this.meter.expect(document.id, missingTokens);
       else this.#finished(document);
     });
   }
 
-  async #compute(document: DocumentRow, signal: AbortSignal | undefined): Promise<void> {
-    const { target } = await unlessAborted(this.#options.ready(), signal);
+  async #computePlace(
+    document: DocumentRow,
+    place: Place,
+    target: Target,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    await this.#step('compute', document, async () => {
+      const { catalogue } = this.#options;
+      const startedAt = systemClock.now();
+      const id = catalogue.chunkTable.at(this.#chunkSet(document, target), document.id, place.position);
+      if (id !== undefined) {
+        const found = place.reason === 'found';
+        const tokens = await this.#precomputer.chunk(id, document, target, signal, found);
+        // A place that has no room is computed by the question that needs it.
+        this.#measure(document, { ...tokens, leftOutTokens: 0 }, startedAt);
+        if (tokens.computedTokens + tokens.fetchedTokens > 0) await this.#counts.count(document, target);
+      }
+      catalogue.places.setTried(place, placeTarget(target));
+    });
+  }
+
+  async #compute(document: DocumentRow, target: Target, signal: AbortSignal | undefined): Promise<void> {
     await this.#step('compute', document, async () => {
       let startedAt = systemClock.now();
-      const onChunk = ({ done, total, computedTokens, fetchedTokens, leftOutTokens }: ChunkDone): boolean => {
-        if (fetchedTokens > 0) {
-          this.meter.fetched(document.id, fetchedTokens);
-          this.#options.onFetched?.(fetchedTokens);
-        }
-        if (computedTokens > 0) {
-          this.meter.computed(document.id, computedTokens, startedAt);
-          this.#options.onComputed?.(computedTokens);
-        }
-        if (leftOutTokens > 0) this.#options.onLeftOut?.(leftOutTokens);
+      const onChunk = ({ done, total, ...tokens }: ChunkDone): boolean => {
+        this.#measure(document, tokens, startedAt);
         startedAt = systemClock.now();
         this.#show('compute', document, 'precomputing', done, total);
-        return computedTokens === 0 || this.#next('precomputing')?.id === document.id;
+        if (tokens.computedTokens === 0) return true;
+        return this.#next('precomputing')?.id === document.id && !this.#nextPlace(target);
       };
       const chunkSetId = this.#chunkSet(document, target);
       const { missingTokens } = await this.#counts.count(document, target, signal);
@@ -254,6 +279,28 @@ export class DocumentSteps {
       if (whole && this.#options.catalogue.documents.advance(document.id, 'precomputing', 'ready'))
         this.#finished(document);
     });
+  }
+
+  #measure(
+    { id }: DocumentRow,
+    { computedTokens, fetchedTokens, leftOutTokens }: ChunkTokens,
+    startedAt: number,
+  ): void {
+    const { onFetched, onComputed, onLeftOut } = this.#options;
+    if (fetchedTokens > 0) {
+      this.meter.fetched(id, fetchedTokens);
+      onFetched?.(fetchedTokens);
+    }
+    if (computedTokens > 0) {
+      this.meter.computed(id, computedTokens, startedAt);
+      onComputed?.(computedTokens);
+    }
+    if (leftOutTokens > 0) onLeftOut?.(leftOutTokens);
+  }
+
+  #nextPlace(target: Target): Place | undefined {
+    const { catalogue, libraryId, held = [] } = this.#options;
+    return target.blends ? catalogue.places.next(placeTarget(target), libraryId, [...held]) : undefined;
   }
 
   /** Recounts every document's stored chunks; returns the libraries whose counts have changed. ABORTED. */

@@ -43,6 +43,11 @@ export function isSameTarget(a: Target | undefined, b: Target): boolean {
   );
 }
 
+/** The target as places name it. */
+export function placeTarget({ fingerprint, chunkTokens, dtype }: Target): string {
+  return `${fingerprint} ${chunkTokens} ${dtype}`;
+}
+
 /** The last target of the model in use: it applies until a model is loaded, so that lists are right from the start. */
 export function savedTarget(catalogue: Catalogue): Target | undefined {
   return parse(catalogue.state(STATE_KEY));
