@@ -1,4 +1,5 @@
 import type { Handlers } from '../../src-shared/contract/contract.ts';
+import type { PrecomputePlan } from '../../src-shared/contract/libraries.ts';
 import type { LibraryProgress } from '../../src-shared/library.ts';
 import type { App } from '../app.ts';
 import type { ModelSource } from '../models/active-model.ts';
@@ -7,7 +8,7 @@ type LibraryHandlers = Pick<
   Handlers,
   Extract<keyof Handlers, `${'libraries' | 'documents' | 'queue' | 'chunking'}.${string}`>
 >;
-type ReadHandlers = Pick<Handlers, 'libraries.read' | 'libraries.stopReading'>;
+type ReadHandlers = Pick<Handlers, 'libraries.read' | 'libraries.plan' | 'libraries.stopReading'>;
 
 /** Reading of folders for the model in use. */
 export function readHandlers({
@@ -21,9 +22,10 @@ export function readHandlers({
   const read: ReadHandlers['libraries.read'] = async ({ path, precompute }) => {
     const { signal } = reading;
     const onProgress = (progress: LibraryProgress): void => events.emit('library.progress', progress);
+    const onPlan = (plan: PrecomputePlan): void => events.emit('library.plan', plan);
     const { dtype } = settings.current;
     const { model, chunkTokens } = await loader.current();
-    return libraries.read(path, { model, chunkTokens, dtype }, { precompute, signal, onProgress });
+    return libraries.read(path, { model, chunkTokens, dtype }, { precompute, signal, onProgress, onPlan });
   };
   return {
     'libraries.read': (input) => {
@@ -31,6 +33,9 @@ export function readHandlers({
       ended = Promise.allSettled([ended, work]);
       return work;
     },
+    'libraries.plan': async ({ id }) => ({
+      plan: libraries.plan(await loader.current(), settings.current.dtype, id),
+    }),
     'libraries.stopReading': async () => {
       reading.abort();
       reading = new AbortController();

@@ -293,10 +293,11 @@ export class DocumentTable {
   }
 
   /** How much there is to read and to chunk, by format. */
-  unprepared(): DocumentBacklog[] {
+  unprepared(libraryId?: number): DocumentBacklog[] {
+    const where = libraryId === undefined ? '' : 'AND library_id = ?';
     const query = `SELECT phase, format, sum(bytes) AS bytes, coalesce(sum(text_length), 0) AS textLength
-      FROM document WHERE phase IN ('waiting', 'chunking') GROUP BY phase, format`;
-    return this.#sql.all(query);
+      FROM document WHERE phase IN ('waiting', 'chunking') ${where} GROUP BY phase, format`;
+    return this.#sql.all(query, ...(libraryId === undefined ? [] : [libraryId]));
   }
 
   /** Sizes of chunked documents by format: for each, the newest thousand. */
@@ -324,6 +325,19 @@ export class DocumentTable {
       FROM document d JOIN chunking k ON k.document_id = d.id JOIN chunk_set s ON s.id = k.chunk_set_id
       WHERE d.phase IN ('indexing', 'precomputing') AND s.fingerprint = ? AND s.chunk_tokens = ?`;
     return this.#sql.all(query, fingerprint, chunkTokens);
+  }
+
+  /** About how many tokens of chunked documents are not stored, of one library or of all; assumes chunks of equal size. */
+  uncached(
+    { fingerprint, chunkTokens }: Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>,
+    libraryId?: number,
+  ): number {
+    const query = `SELECT coalesce(sum(k.tokens * (k.chunks - k.cached_chunks) / max(1, k.chunks)), 0)
+      FROM chunking k JOIN document d ON d.id = k.document_id JOIN chunk_set s ON s.id = k.chunk_set_id
+      WHERE d.phase IN ('recognising', 'indexing', 'precomputing', 'ready') AND s.fingerprint = @fingerprint
+        AND s.chunk_tokens = @chunkTokens AND (@libraryId IS NULL OR d.library_id = @libraryId)`;
+    const values = { fingerprint, chunkTokens, libraryId: libraryId ?? null };
+    return this.#sql.value<number>(query, values) ?? 0;
   }
 
   /** About how many tokens of ready documents are not stored; assumes chunks of equal size. */

@@ -5,6 +5,7 @@ import type { Failure } from '../../src-shared/contract/common.ts';
 import type {
   DocumentInfo,
   LibraryInfo,
+  PrecomputePlan,
   QueueStatus,
   SourceRoot,
 } from '../../src-shared/contract/libraries.ts';
@@ -15,6 +16,7 @@ import { throttled } from '../platform/event-bus.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { systemClock } from '../platform/clock.ts';
 import { traceOf } from '../platform/failure.ts';
+import type { KvDtype } from '../../src-shared/kv-dtype.ts';
 import type { Paths } from '../platform/paths.ts';
 import type { DocumentIndexer } from '../retrieval/types.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -35,7 +37,8 @@ import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import type { StepParts } from './queue/steps.ts';
-import { chunkSetOf } from './queue/targets.ts';
+import { precomputePlan } from './queue/precompute-plan.ts';
+import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
 import { UploadFolders } from './sources/upload-folders.ts';
 import { safeRelativePath, storeUpload } from './sources/uploads.ts';
 import type { Core } from '../platform/core.ts';
@@ -252,6 +255,12 @@ export class LibraryService {
       },
       run,
     );
+  }
+
+  /** What a model has left to compute, of one library or of all; null if its passages cannot be blended. */
+  plan(active: ChunkModel, dtype: KvDtype, id?: string): PrecomputePlan | null {
+    const libraryId = id === undefined ? undefined : rowId(id, 'library');
+    return precomputePlan(active, dtype, this.#options, libraryId);
   }
 
   /** Runs work on a library's documents, after earlier requests, while the queue leaves it alone. */

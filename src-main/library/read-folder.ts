@@ -1,3 +1,5 @@
+import type { PrecomputePlan } from '../../src-shared/contract/libraries.ts';
+import { precomputePlan } from './queue/precompute-plan.ts';
 import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -30,6 +32,8 @@ export interface ReadFolderRun {
   precompute: boolean;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: LibraryProgress) => void) | undefined;
+  /** Called before KV is computed. */
+  onPlan?: ((plan: PrecomputePlan) => void) | undefined;
 }
 
 type ProgressRun = Pick<ReadFolderRun, 'signal' | 'onProgress'>;
@@ -101,7 +105,11 @@ class FolderReading {
     const { chunks } = catalogue.chunkTable.counts(this.#chunkSetId);
     const skipped = changes.skipped.flatMap(({ path, reason }) => (reason === 'kind' ? [path] : []));
     if (chunks === 0) throw nothingToRead(this.#root, [...changes.failures, ...this.#failures()], skipped);
-    const precomputed = precompute && this.#target.blends ? await this.#precompute(run) : null;
+    const plan = precompute
+      ? precomputePlan(this.#options, this.#options.dtype, this.#options, this.#id)
+      : null;
+    if (plan) run.onPlan?.(plan);
+    const precomputed = plan && (await this.#precompute(run));
     const failed = this.#failures();
     const documents = changes.files - failed.length;
     const failures = [...changes.failures, ...failed];

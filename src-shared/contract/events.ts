@@ -3,7 +3,7 @@ import { FailureSchema, IdSchema } from './common.ts';
 import { AnswerStatsSchema, CitationSchema, CitedSentenceSchema, ThinkingSchema } from './chat.ts';
 import { PackOffersSchema } from './devices.ts';
 import { FoundModelsSchema } from './found-models.ts';
-import { QueueStatusSchema } from './libraries.ts';
+import { PrecomputePlanSchema, QueueStatusSchema } from './libraries.ts';
 import { DownloadSchema } from './models.ts';
 import { ToolCallSchema } from './tool-calls.ts';
 import { NoticeSchema } from '../answer.ts';
@@ -48,6 +48,8 @@ export const events = {
   'library.changed': z.object({ libraryId: IdSchema.optional() }),
   /** Of 'libraries.read'. */
   'library.progress': LibraryProgressSchema,
+  /** Of 'libraries.read', before KV is computed. */
+  'library.plan': PrecomputePlanSchema,
   'models.changed': z.object({}),
   /** Loading or reading a model file; 0 to 1. */
   'models.progress': z.object({ id: IdSchema, fraction: z.number() }),

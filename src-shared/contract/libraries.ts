@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KvDtypeSchema } from '../kv-dtype.ts';
 import { PrecomputeReportSchema, SyncReportSchema } from '../library.ts';
 import { WebAddressSchema } from '../web-address.ts';
 import { procedure } from './define.ts';
@@ -174,6 +175,19 @@ export const QueueStatusSchema = z.object({
   blocked: FailureSchema.nullable(),
 });
 
+/** What is left to compute, before computing it. */
+export const PrecomputePlanSchema = z.object({
+  /** Tokens without stored KV; those of documents that were not chunked yet are estimated. */
+  tokens: z.int(),
+  /** The number format in use, and the bytes of their KV in each format. */
+  dtype: KvDtypeSchema,
+  bytes: z.record(KvDtypeSchema, z.number()),
+  /** Seconds on this machine; null until the model was measured. */
+  seconds: z.number().nullable(),
+  /** The share of their KV that the disk budget has room for, 0 to 1. */
+  budgetShare: z.number(),
+});
+
 const ById = z.object({ id: IdSchema });
 const Ids = z.object({ ids: z.array(IdSchema).min(1).max(10_000) });
 
@@ -250,6 +264,11 @@ export const librariesContract = {
       /** null if it was not requested, or the model's passages cannot be blended. */
       precompute: PrecomputeReportSchema.nullable(),
     }),
+  ),
+  /** What the model in use has left to compute of a library, or of all; null if its passages cannot be blended. */
+  'libraries.plan': procedure(
+    z.object({ id: IdSchema.optional() }),
+    z.object({ plan: PrecomputePlanSchema.nullable() }),
   ),
   /** Finished work is kept. */
   'libraries.stopReading': procedure(NothingSchema, NothingSchema),
@@ -344,6 +363,7 @@ export function isSearchable({ phase, chunks }: Pick<DocumentInfo, 'phase' | 'ch
   return hasOwnText || phase === 'indexing' || phase === 'precomputing' || phase === 'ready';
 }
 
+export type PrecomputePlan = z.infer<typeof PrecomputePlanSchema>;
 export type SourceRoot = z.infer<typeof SourceRootSchema>;
 export type SkippedFile = z.infer<typeof SkippedFileSchema>;
 export type LibraryInfo = z.infer<typeof LibraryInfoSchema>;

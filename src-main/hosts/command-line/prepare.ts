@@ -1,5 +1,7 @@
 import type { Notice } from '../../../src-shared/answer.ts';
 import { whyNotBlended } from '../../../src-shared/blending.ts';
+import type { PrecomputePlan } from '../../../src-shared/contract/libraries.ts';
+import { KV_DTYPES } from '../../../src-shared/kv-dtype.ts';
 import type { OutputOf } from '../../../src-shared/contract/contract.ts';
 import type { ModelInUse } from '../../../src-shared/contract/models.ts';
 import type { PrecomputeReport, SyncReport } from '../../../src-shared/library.ts';
@@ -27,7 +29,12 @@ export async function prepare(
   { model, library: path, precompute, terminal, signal }: PrepareOptions,
 ): Promise<PrepareReport> {
   const display = terminal.progress();
-  const end = client.on('library.progress', display.update);
+  const ends = [
+    client.on('library.progress', display.update),
+    client.on('library.plan', (plan) => {
+      if (plan.tokens > 0) terminal.err(planSentence(plan));
+    }),
+  ];
   try {
     const report = await stoppable(
       signal,
@@ -44,9 +51,29 @@ export async function prepare(
     for (const { message } of notices) terminal.err(`Note: ${message}`);
     return { ...report, notices };
   } finally {
-    end();
+    for (const end of ends) end();
     display.stop();
   }
+}
+
+/** What precomputing a library will take, in one sentence. */
+export function planSentence({ tokens, dtype, bytes, seconds, budgetShare }: PrecomputePlan): string {
+  if (tokens === 0) return 'The cache of all documents is stored: nothing is left to compute.';
+  const others = KV_DTYPES.filter((each) => each !== dtype).map(
+    (each) => `${formatBytes(bytes[each])} as ${each}`,
+  );
+  const time =
+    seconds === null ? 'the time is known once the model was measured here' : `about ${timeOf(seconds)} here`;
+  return (
+    `To compute: ${tokens.toLocaleString('en')} tokens, ${formatBytes(bytes[dtype])} of KV as ${dtype} (${others.join(', ')}), ` +
+    `${time}; the disk budget holds ${Math.floor(budgetShare * 100)} % of it.`
+  );
+}
+
+function timeOf(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  if (seconds < 5400) return `${Math.ceil(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
 }
 
 function failureNotices({ failures }: SyncReport): Notice[] {

@@ -1,8 +1,8 @@
 import type { CutSize, DocumentBacklog } from '../../catalogue/document-table.ts';
 import type { Clock } from '../../platform/clock.ts';
 
-/** The weight of the known speed against a new measurement. */
-const KEPT = 0.8;
+/** Milliseconds of work after which a measurement counts e⁻¹: one slow chunk changes little, another speed shows soon. */
+const MEMORY_MS = 180_000;
 
 /** Used until documents of a format were chunked: text has about four bytes (or characters) per token, packed formats many more bytes. */
 const UNITS_PER_TOKEN = 4;
@@ -40,8 +40,9 @@ class LaneMeter {
     if (left === undefined) return false; // it belongs to a run that a model change has ended
     this.expect(documentId, Math.max(0, left - tokens));
     if (ms !== undefined) {
-      this.#ms = this.#ms * KEPT + ms;
-      this.#tokens = this.#tokens * KEPT + tokens;
+      const kept = Math.exp(-ms / MEMORY_MS);
+      this.#ms = this.#ms * kept + ms;
+      this.#tokens = this.#tokens * kept + tokens;
     }
     return true;
   }
@@ -177,10 +178,11 @@ export class Meter {
 
   /**
    * Time until all is done. Vectors and KV are computed concurrently: the slower one counts. `uncut`: estimated tokens that were not
-   * chunked yet; `room`: tokens whose KV can be stored, since others are not computed. null until a speed is known.
+   * chunked yet; `room`: tokens whose KV can be stored, since others are not computed; `predicted`: milliseconds a token, until KV was
+   * computed. null until a speed is known.
    */
-  secondsLeft(uncut: number, room = Infinity): number | null {
-    const kv = Math.min(this.#kv.tokensLeft + uncut, room) * this.#kv.msPerToken;
+  secondsLeft(uncut: number, room = Infinity, predicted: number | null = null): number | null {
+    const kv = Math.min(this.#kv.tokensLeft + uncut, room) * (this.#kv.msPerToken || (predicted ?? 0));
     const vectors = (this.#vectors.tokensLeft + uncut) * this.#vectors.msPerToken;
     return kv + vectors > 0 ? Math.max(kv, vectors) / 1000 : null;
   }

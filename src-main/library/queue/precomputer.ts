@@ -139,13 +139,17 @@ export class DocumentPrecomputer {
     target: Target,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { gate, models, store } = this.#options;
+    const { gate, models, store, costs } = this.#options;
     await gate.background(async (each) => {
       const { active } = models;
       if (!active?.model.blends || !isSameTarget(target, targetOf(active, target.dtype))) {
         throw new KvasirError('ABORTED', 'Another model is in use.');
       }
-      await encodeAndStore(active.model, store, { ...chunk, dtype: target.dtype, label, ahead: true }, each);
+      const encoded = { ...chunk, dtype: target.dtype, label, ahead: true };
+      const { info } = active.model;
+      await encodeAndStore(active.model, store, encoded, each, (ms) =>
+        costs?.observeEncode(info, chunk.tokens.length, ms),
+      );
     }, signal);
   }
 }

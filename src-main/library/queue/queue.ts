@@ -6,6 +6,7 @@ import type { KvDtype } from '../../engine/engine.ts';
 import type { ModelSource } from '../../models/active-model.ts';
 import { formatBytes } from '../../platform/format-bytes.ts';
 import { failureOf } from '../../platform/failure.ts';
+import { predictedMsPerToken } from './precompute-plan.ts';
 import { QueueWorker } from './queue-worker.ts';
 import { DocumentSteps, type WorkerName, type StepParts } from './steps.ts';
 import { TargetKeeper } from './target-keeper.ts';
@@ -194,7 +195,7 @@ export class DocumentQueue {
       tokensTotal: tokensDone + Math.min(toCompute, room),
       tokensLeftOut: waiting + active === 0 ? this.#leftOut() : 0,
       tokensPerSecond,
-      secondsLeft: waiting + active === 0 ? null : meter.secondsLeft(uncut, room),
+      secondsLeft: waiting + active === 0 ? null : meter.secondsLeft(uncut, room, this.#predicted()),
       blocked: this.#paused ? null : ([...this.#blocked.values()][0] ?? null),
     };
   }
@@ -249,6 +250,12 @@ export class DocumentQueue {
   #leftOut(): number {
     const { target } = this.#targets;
     return target?.blends === true ? this.#options.catalogue.documents.leftOut(target) : 0;
+  }
+
+  #predicted(): number | null {
+    const { models, costs } = this.#options;
+    const { active } = models;
+    return active?.model.blends ? predictedMsPerToken({ ...active, model: active.model }, costs) : null;
   }
 
   /** Tokens that the disk budget has room for; `uncut`: tokens of documents that were not chunked yet. */

@@ -6,6 +6,7 @@ import type { LibraryInfo } from '../../../src-shared/contract/libraries.ts';
 import { useAction } from '../../client/context.tsx';
 import { askAddress } from '../../ui/ask-address.ts';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
+import { PrecomputePlan } from '../../ui/PrecomputePlan.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
 import { DocumentsPanel } from './DocumentsPanel.tsx';
 import { EmbeddingHint } from './EmbeddingHint.tsx';
@@ -53,6 +54,7 @@ export function LibraryContent({
         <LibraryMenu library={library} dialogs={dialogs} />
       </div>
       <EmbeddingHint library={library} />
+      <PrecomputePlan px={24} />
       <Tabs.Panel value="documents" className={classes.panel}>
         <DocumentsPanel library={library} add={add} />
       </Tabs.Panel>

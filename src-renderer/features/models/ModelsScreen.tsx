@@ -7,6 +7,7 @@ import type { ModelEntry } from '../../../src-shared/contract/models.ts';
 import { useCall } from '../../client/context.tsx';
 import { FailureAlert } from '../../ui/FailureAlert.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { PrecomputePlan } from '../../ui/PrecomputePlan.tsx';
 import { CalibrationCard } from './CalibrationCard.tsx';
 import { AddModel } from './AddModel.tsx';
 import { Discover } from './discover/Discover.tsx';
@@ -70,6 +71,7 @@ function OnThisMachine() {
       {!models && !error && <Loader aria-label={t('title')} />}
       {models && (
         <>
+          <PrecomputePlan />
           <Section title={t('sections.chat')}>
             {of('chat').map((model) => (
               <ModelCard key={model.id} model={model} onDetails={() => setDetailed(model.id)} />

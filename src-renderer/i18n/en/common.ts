@@ -64,6 +64,13 @@ export const common = {
   table: { selectAll: 'Select all', select: 'Select' },
   skipToContent: 'Skip to content',
   loading: 'Loading…',
+  plan: {
+    sentence:
+      'To compute: {{tokens}}, {{size}} of KV ({{others}}), {{time}}; the disk budget holds {{share}} of it.',
+    size: '{{size}} as {{dtype}}',
+    time: 'about {{time}} here',
+    timeUnknown: 'the time is known once the model was measured here',
+  },
   unit: {
     tokens_one: '{{count, number}} token',
     tokens_other: '{{count, number}} tokens',

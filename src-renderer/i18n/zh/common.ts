@@ -63,6 +63,13 @@ export const common: Words<typeof en.common> = {
   table: { selectAll: '全选', select: '选择' },
   skipToContent: '跳到内容',
   loading: '加载中…',
+  plan: {
+    sentence:
+      '待计算：{{tokens}}，KV 缓存 {{size}}（{{others}}），{{time}}；磁盘预算可容纳其中的 {{share}}。',
+    size: '{{dtype}} 格式 {{size}}',
+    time: '在本机约需 {{time}}',
+    timeUnknown: '所需时间要在本机测量该模型后才能得知',
+  },
   unit: {
     tokens_other: '{{count, number}} 个 token',
     chunks_other: '{{count, number}} 个文本块',

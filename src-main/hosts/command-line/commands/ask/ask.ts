@@ -12,7 +12,7 @@ import type { CoreClient } from '../../../client/client.ts';
 import type { CommandContext } from '../../context.ts';
 import { addAnswerFlags, addModelFlags, addTopKFlag, path, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
-import { prepare, type PrepareReport } from '../../prepare.ts';
+import { planSentence, prepare, type PrepareReport } from '../../prepare.ts';
 import { withProfile } from '../../with-profile.ts';
 import { askMany } from './ask-many.ts';
 import { webPage } from './web-page.ts';
@@ -22,6 +22,7 @@ interface AskFlags extends ModelFlags, StrategyFlags {
   library?: string;
   page?: string;
   refetch?: boolean;
+  dryRun?: boolean;
   json?: boolean;
   precompute: boolean;
 }
@@ -54,6 +55,10 @@ export function addAskCommand(program: Command, context: CommandContext): void {
       '--no-precompute',
       "do not compute the whole library's cache first; what the answer needs is computed and kept",
     )
+    .option(
+      '--dry-run',
+      'read the documents and print what computing their cache takes; compute and answer nothing',
+    )
     .copyInheritedSettings(program);
   addStrategyFlags(addAnswerFlags(addTopKFlag(addModelFlags(command, context))));
   command.action((question: string | undefined, flags: AskFlags) => run(question, flags, context));
@@ -61,7 +66,7 @@ export function addAskCommand(program: Command, context: CommandContext): void {
 }
 
 async function run(question: string | undefined, flags: AskFlags, context: CommandContext): Promise<void> {
-  if ((question === undefined) === (flags.questions === undefined)) {
+  if (!flags.dryRun && (question === undefined) === (flags.questions === undefined)) {
     const message = 'There must be either a question or --questions with a file.';
     throw new KvasirError('BAD_ARGUMENT', message, 'See ask --help.');
   }
@@ -69,13 +74,27 @@ async function run(question: string | undefined, flags: AskFlags, context: Comma
     const strategy = strategyOf(flags, model.kvLayers);
     const page = flags.page === undefined ? undefined : await webPage(client, flags.page, flags.refetch);
     const library = page?.folder ?? flags.library;
-    const prepared = await prepare(client, { ...context, ...flags, library, model });
+    const precompute = flags.precompute && !flags.dryRun;
+    const prepared = await prepare(client, { ...context, ...flags, library, model, precompute });
+    if (flags.dryRun) return tellPlan(client, prepared.libraryId, flags, context);
     const scope = page ? { documentIds: [page.documentId] } : { libraryIds: [prepared.libraryId] };
     if (question !== undefined)
       return askOne(client, question, { flags, strategy, model, scope, prepared, context });
     const { questions: file = '', json = false } = flags;
     return askMany(client, { file, scope, strategy, json }, context);
   });
+}
+
+/** What computing the library's cache would take. */
+async function tellPlan(
+  client: CoreClient,
+  id: string,
+  { json }: AskFlags,
+  { terminal }: CommandContext,
+): Promise<void> {
+  const { plan } = await client.call('libraries.plan', { id });
+  if (json) terminal.out(`${JSON.stringify(plan, null, 2)}\n`);
+  else terminal.out(`${plan ? planSentence(plan) : 'Nothing to compute: this model does not blend.'}\n`);
 }
 
 async function askOne(

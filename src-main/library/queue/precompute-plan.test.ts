@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CostModel } from '../../fusion/planning/cost-model.ts';
+import { ServiceFixture } from '../../testing/library.ts';
+import { FakeModel } from '../../testing/fusion.ts';
+import { precomputePlan } from './precompute-plan.ts';
+
+const DOCUMENTS = Object.fromEntries(
+  Array.from({ length: 12 }, (_, i) => [
+    `${i}.md`,
+    `Ship ${i} sails at dawn with a crew of ${i + 20} sailors.`,
+  ]),
+);
+
+test('tokens, bytes by format, time and the share that the budget holds are those that computing then needs', async () => {
+  const fixture = new ServiceFixture(DOCUMENTS);
+  const { model, service, store } = fixture;
+  const active = { model, chunkTokens: 24 };
+  service.queue.pause();
+  const { id } = service.create('Docs');
+  await service.addPaths({ id, paths: [fixture.root], watch: true });
+  service.start();
+  await service.rescan(id);
+  const before = service.plan(active, 'f16', id);
+  expect(before?.tokens).toBeGreaterThan(0); // estimated from the files' sizes
+  expect(before?.seconds).toBeNull();
+
+  store.diskBudgetBytes = 500;
+  service.queue.resume();
+  await fixture.idle();
+  const { tokens, cacheBytes } = fixture.info(id);
+  const after = service.plan(active, 'f16', id)!;
+  const perToken = model.bytesPerToken();
+  expect(after.bytes.f16).toBe(after.tokens * perToken);
+  expect(Math.abs(after.tokens - (tokens - cacheBytes / perToken))).toBeLessThanOrEqual(12); // chunks of a document count as equal
+  expect(after.budgetShare).toBeCloseTo((500 - cacheBytes) / after.bytes.f16);
+  expect(before!.tokens / tokens).toBeGreaterThan(0.5);
+  expect(before!.tokens / tokens).toBeLessThan(2);
+
+  store.diskBudgetBytes = 1e9;
+  service.queue.fill();
+  await fixture.until(() => fixture.info(id).cachedChunks === fixture.info(id).chunks);
+  expect(service.plan(active, 'f16', id)).toMatchObject({ tokens: 0, budgetShare: 1 });
+});
+
+test('the time is that of the cost model, and another library counts for nothing', async () => {
+  const fixture = new ServiceFixture(DOCUMENTS, {});
+  fixture.store.diskBudgetBytes = 0;
+  const { id } = await fixture.library();
+  const other = fixture.service.create('Empty');
+  const { service, model } = fixture;
+  const costs = new CostModel(join(fixture.dir, 'costs.json'));
+  for (let i = 0; i < 5; i++) costs.observeEncode(model.info, 24, 48);
+  const parts = { catalogue: fixture.catalogue, store: fixture.store, costs };
+  const plan = precomputePlan({ model, chunkTokens: 24 }, 'f16', parts, Number(id))!;
+  expect(plan.seconds! / ((plan.tokens * 2) / 1000)).toBeCloseTo(1, 0);
+  expect(plan.budgetShare).toBe(0);
+  expect(service.plan({ model, chunkTokens: 24 }, 'f16', other.id)).toMatchObject({ tokens: 0 });
+});
+
+test('a model whose passages cannot be blended has none', () => {
+  const fixture = new ServiceFixture();
+  const model = new FakeModel({ fingerprint: 'ab'.repeat(32), obstacle: 'running-state' });
+  expect(fixture.service.plan({ model, chunkTokens: 24 }, 'f16')).toBeNull();
+});

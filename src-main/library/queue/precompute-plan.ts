@@ -1,0 +1,55 @@
+import type { PrecomputePlan } from '../../../src-shared/contract/libraries.ts';
+import { KV_DTYPES } from '../../../src-shared/kv-dtype.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { ChunkCache, FusionModel } from '../../fusion/model.ts';
+import type { CostModel } from '../../fusion/planning/cost-model.ts';
+import { Meter } from './meter.ts';
+import { targetOf, type ChunkModel } from './targets.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { KvDtype } from '../../engine/engine.ts';
+
+interface PlanSources {
+  catalogue: Catalogue;
+  store: Pick<ChunkCache, 'stats'>;
+  costs?: CostModel | undefined;
+}
+
+/** What is left to compute for a model: of one library, or of all. null: its passages cannot be blended. */
+export function precomputePlan(
+  active: ChunkModel,
+  dtype: KvDtype,
+  { catalogue, store, costs }: PlanSources,
+  libraryId?: number,
+): PrecomputePlan | null {
+  const { model, chunkTokens } = active;
+  if (!model.blends) return null;
+  const target = targetOf(active, dtype);
+  const meter = new Meter(systemClock);
+  meter.learn(catalogue.documents.cutSizes());
+  const uncut = meter.estimate(catalogue.documents.unprepared(libraryId));
+  const tokens = uncut + Math.round(catalogue.documents.uncached(target, libraryId));
+  const bytes = Object.fromEntries(
+    KV_DTYPES.map((each) => [each, tokens * model.bytesPerToken(each)]),
+  ) as PrecomputePlan['bytes'];
+  const needed = bytes[dtype];
+  // What other models computed leaves first.
+  const own = catalogue.chunkTable.cachedBytes(target.fingerprint, chunkTokens);
+  const room = Math.max(0, store.stats().diskBudgetBytes - own);
+  const msPerToken = predictedMsPerToken(active as ChunkModel & { model: FusionModel }, costs);
+  return {
+    tokens,
+    dtype,
+    bytes,
+    seconds: msPerToken === null ? null : (tokens * msPerToken) / 1000,
+    budgetShare: needed > 0 ? Math.min(1, room / needed) : 1,
+  };
+}
+
+/** Milliseconds to encode a token of a full chunk; null until the model was measured on this machine. */
+export function predictedMsPerToken(
+  { model, chunkTokens }: Pick<ChunkModel, 'chunkTokens'> & { model: Pick<FusionModel, 'info'> },
+  costs: CostModel | undefined,
+): number | null {
+  const ms = costs?.fullPrefill(model.info, chunkTokens) ?? null;
+  return ms === null ? null : ms / chunkTokens;
+}

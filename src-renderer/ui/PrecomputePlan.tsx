@@ -1,0 +1,30 @@
+import { Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
+import { useCall } from '../client/context.tsx';
+import { useFormat } from './useFormat.ts';
+
+/** What the model in use has left to compute of all libraries, in one sentence; nothing if that is nothing. */
+export function PrecomputePlan({ px = 0 }: { px?: number }) {
+  const { t } = useTranslation('common');
+  const format = useFormat();
+  const plan = useCall('libraries.plan', {}, { keepPrevious: true }).data?.plan;
+  if (!plan || plan.tokens === 0) return null;
+  const { tokens, dtype, bytes, seconds, budgetShare } = plan;
+  const size = (each: typeof dtype): string =>
+    t('plan.size', { size: format.bytes(bytes[each]), dtype: each });
+  const others = KV_DTYPES.filter((each) => each !== dtype).map(size);
+  const words = {
+    tokens: t('unit.tokens', { count: tokens }),
+    size: size(dtype),
+    others: others.join(', '),
+    share: format.percent(Math.floor(budgetShare * 100) / 100),
+    time:
+      seconds === null ? t('plan.timeUnknown') : t('plan.time', { time: format.duration(seconds * 1000) }),
+  };
+  return (
+    <Text size="sm" c="dimmed" px={px} role="note">
+      {t('plan.sentence', words)}
+    </Text>
+  );
+}
