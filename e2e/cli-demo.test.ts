@@ -134,7 +134,7 @@ describe('ask', () => {
   const blendJson = (...flags: string[]): Promise<AskOutput> => askJson('--strategy', 'deviation', ...flags);
 
   test('--dry-run says what computing takes, and computes nothing; computing says the same first', async () => {
-    const data = join(dir, 'dry');
+    const data = tempDir();
     const flags = [...base, '--data', data];
     const dry = await runCli([...flags, '--dry-run']);
     expect(dry.code, dry.stderr).toBe(0);
@@ -142,14 +142,14 @@ describe('ask', () => {
       /^To compute: ([\d,]+) tokens, \S+ \S?B of KV as f16 \(.+ as q8_0, .+ as q4\), .+; the disk budget holds 100 % of it\.$/m;
     const tokens = sentence.exec(dry.stdout)?.[1];
     expect(tokens, dry.stdout).toBeDefined();
-    expect(chunkFiles(data)).toHaveLength(0);
+    expect(chunkFiles(data).size).toBe(0);
     const { tokens: planned } = JSON.parse((await runCli([...flags, '--dry-run', '--json'])).stdout) as {
       tokens: number;
     };
     expect(planned.toLocaleString('en')).toBe(tokens);
     const computed = await runCli([...flags, QUESTION]);
     expect(sentence.exec(computed.stderr)?.[1]).toBe(tokens);
-    expect(chunkFiles(data).length).toBeGreaterThan(0);
+    expect(chunkFiles(data).size).toBeGreaterThan(0);
     expect((await runCli([...flags, '--dry-run'])).stdout).toContain('nothing is left to compute');
   });
 

@@ -59,7 +59,8 @@ function withoutExact(store: ChunkCache): ChunkCache {
   return {
     has: (key) => store.has(key),
     entry: (key) => store.entry(key),
-    hasRoom: (bytes) => store.hasRoom(bytes),
+    hasRoom: (...args) => store.hasRoom(...args),
+    found: (key) => store.found(key),
     put: (...args) => store.put(...args),
     borrow: (...args) => store.borrow(...args),
     stats: () => store.stats(),

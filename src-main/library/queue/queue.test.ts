@@ -117,7 +117,7 @@ describe('what is computed first', () => {
       if (order.length === 12) {
         const rest = chunksOf(fixture, id).filter((chunk) => !order.includes(String(chunk.tokens)));
         fixture.service.queue.placed((places) => places.found([rest.at(-1)!.id]));
-        order.push(`next: ${rest.at(-1)!.tokens}`);
+        order.push(`next: ${String(rest.at(-1)!.tokens)}`);
       }
       return encode(tokens, ...more);
     };
