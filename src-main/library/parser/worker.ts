@@ -36,8 +36,8 @@ process.on('message', (request: Works[keyof Works]['request']) => void answer(re
 process.on('disconnect', () => process.exit(0));
 // A promise that one document's parser left unhandled must not cost the next document.
 process.on('unhandledRejection', () => undefined);
-confine();
 startWatchdog(Number(process.argv[2]));
+confine();
 
 async function answer(request: Works[keyof Works]['request']): Promise<void> {
   const { id } = request;

@@ -17,8 +17,9 @@ const TYPES = { number: 'NUMERIC', date: 'TEXT', text: 'TEXT COLLATE NOCASE' } a
 
 process.on('message', (request: QueryRequest) => answer(request));
 process.on('disconnect', () => process.exit(0));
-confine();
 startWatchdog(Number(process.argv[2]));
+new SQLite(':memory:').close(); // loads its native code, which is refused from here on
+confine();
 
 function answer(request: QueryRequest): void {
   let reply: QueryReply;
