@@ -1,20 +1,43 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { Refusal } from '../errors.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
+import type { WrongKeys } from './wrong-keys.ts';
 
-/** Throws a Refusal for a request without one of the keys. Without keys, every request is accepted. */
-export function checkKey(c: Context, keys: Secrets): void {
+/**
+ * Throws a Refusal for a request without one of the keys, and for any request from an address that has sent too many wrong ones: a right
+ * key among the guesses would tell. Without keys, every request is accepted.
+ */
+export function checkKey(c: Context, keys: Secrets, wrong: WrongKeys): void {
   if (keys.isEmpty) return;
+  const address = addressOf(c);
+  const seconds = wrong.waitSeconds(address);
+  if (seconds > 0) throw tooManyKeys(seconds);
   const bearer = /^Bearer +(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
   const key = bearer ?? c.req.header('x-api-key');
   if (key !== undefined && keys.has(key)) return;
+  if (key !== undefined) wrong.count(address);
   const message =
     key === undefined
       ? 'This server wants an API key: send it as a bearer token.'
       : 'This API key is not known here.';
   throw new Refusal(401, message, { code: 'invalid_api_key', headers: { 'WWW-Authenticate': 'Bearer' } });
+}
+
+/** Of the connection, which may be a reverse proxy's; '' without a socket. */
+function addressOf(c: Context): string {
+  const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage };
+  return incoming?.socket.remoteAddress ?? '';
+}
+
+function tooManyKeys(seconds: number): Refusal {
+  const message = `Too many wrong API keys came from this address. Try again in ${seconds} seconds.`;
+  return new Refusal(429, message, {
+    code: 'too_many_wrong_keys',
+    headers: { 'Retry-After': String(seconds) },
+  });
 }
 
 /** Keys from a file with one per line; lines that begin with # are comments. BAD_ARGUMENT. */

@@ -15,6 +15,7 @@ import { addOllamaRoutes, isOllama } from './ollama/routes.ts';
 import { addRerankRoutes } from './rerank.ts';
 import { addResponseRoutes } from './responses.ts';
 import { addTokenizeRoutes } from './tokenize.ts';
+import { WrongKeys } from './wrong-keys.ts';
 
 /** A request of a hundred thousand tokens is smaller than one. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -29,13 +30,14 @@ interface ApiAccess {
 
 /** The routes for other programs. */
 export function apiRoutes(core: ApiCore, { keys, hosts, origins }: ApiAccess, metrics: ApiMetrics): RouteSet {
+  const wrongKeys = new WrongKeys(core.clock);
   return {
     access: {
       hosts: () => hosts,
       hostAdvice: 'Start it with --allow-host NAME to allow another name.',
       origins,
       open: ['/health', '/openapi.json'],
-      checkCredentials: (c) => checkKey(c, keys),
+      checkCredentials: (c) => checkKey(c, keys, wrongKeys),
       maxBodyBytes: MAX_BODY_BYTES,
     },
     around: metrics.middleware,
