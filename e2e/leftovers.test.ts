@@ -1,5 +1,5 @@
 /** The next start removes the remains of a killed process, and nothing else. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { App } from '../src-main/app.ts';
@@ -20,9 +20,14 @@ const replaced = (daysAgo: number): string => {
   return `replaced-${time}/settings.json`;
 };
 
+/** Copies from before a migration, two months old and new. */
+const OLD_COPIES = ['catalogue.sqlite.v7', 'cache/index.db.v2-backup-20260101T100000000Z'];
+const NEW_COPIES = ['catalogue.sqlite.v8', 'conversations.sqlite.v5'];
+
 const { release } = readPins(resolvePaths().packPins);
 
 const LEFT = [
+  ...OLD_COPIES,
   replaced(31),
   `${dirname(replaced(400))}-1/libraries/a.txt`,
   'restore-unpacking/catalogue.sqlite',
@@ -46,6 +51,7 @@ const LEFT = [
 ];
 
 const KEPT = [
+  ...NEW_COPIES,
   `packs/${release}/libggml-vulkan.so`,
   'backups/Kvasir 2026-01-01 10-00-00.zip',
   'backups/notes.txt',
@@ -69,6 +75,8 @@ test('unfinished files of dead processes are deleted, finished ones and pending 
     mkdirSync(dirname(join(data, file)), { recursive: true });
     writeFileSync(join(data, file), 'x');
   }
+  const twoMonthsAgo = Date.now() / 1000 - 60 * 86_400;
+  for (const file of OLD_COPIES) utimesSync(join(data, file), twoMonthsAgo, twoMonthsAgo);
   const after = await App.open({ dataDir: data });
   await after.close();
   expect(LEFT.filter((file) => existsSync(join(data, file)))).toEqual([]);

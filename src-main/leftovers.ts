@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { APPLYING_FOLDER, READY_FOLDER, UNPACKING_FOLDER } from './backup/apply-restore.ts';
 import { MANIFEST_NAME } from './backup/manifest.ts';
@@ -17,6 +17,13 @@ const WITHOUT_MANIFEST = (path: string): boolean => !existsSync(join(path, MANIF
 /** Folders of data replaced by a restore, with the time. */
 const REPLACED = /^replaced-(\d{4})(\d\d)(\d\d)T\d{9}Z(-\d+)?$/;
 const KEPT_MS = 30 * 86_400_000;
+
+/** Copies of databases before a migration: for as long as its faults are looked for; they hold what is deleted meanwhile too. */
+const BEFORE_MIGRATION = /\.(sqlite|db)\.v\d+(-backup-.*)?$/;
+
+function isOldFile(path: string): boolean {
+  return Date.now() - statSync(path).mtimeMs > KEPT_MS;
+}
 
 /** There is no backup of it: it is kept for a month, and the latest one until the next restore. */
 function isOldReplaced(path: string): boolean {
@@ -40,6 +47,8 @@ function leftovers(isDownload: (file: string) => boolean): Leftover[] {
       name: /^(settings|calibrations|costs|devices|window|hub-token|sharing-secrets|server-keys|mcp|mcp-permissions|mcp-sign-ins)\.json(\.\d+)?\.tmp$/,
     },
     { in: '.', name: REPLACED, when: isOldReplaced },
+    { in: '.', name: BEFORE_MIGRATION, when: isOldFile },
+    { in: 'cache', name: BEFORE_MIGRATION, when: isOldFile },
     { in: '.', name: /^profile-\d+\.tmp$/ },
     { in: 'backups', name: /\.zip\.(part|databases)$/ },
     { in: 'backups', name: /^[0-9a-f-]{36}\.upload$/ },

@@ -59,6 +59,7 @@ function openExisting(path: string, options: OpenIndexOptions): Omit<OpenedIndex
     db.pragma('foreign_keys = ON');
     // A power cut may lose the last rows, but never damages the index; their files are adopted at the next start.
     db.pragma('synchronous = NORMAL');
+    db.pragma('secure_delete = ON');
     // A large index is checked in full only after a read has failed.
     if (isCheckedAtOpen(path) && db.pragma('quick_check(1)') !== 'ok')
       throw new ForeignDatabase('quick_check failed');

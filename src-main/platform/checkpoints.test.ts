@@ -1,9 +1,10 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from './database.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { Database, openDatabase } from './database.ts';
 
 function temp(): string {
   const dir = mkdtempSync(join(tmpdir(), 'kvasir-checkpoints-'));
@@ -49,6 +50,25 @@ test('a log stays bounded during long writes that rest between steps', async () 
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   expect(statSync(`${path}-wal`).size).toBeLessThan(written);
+});
+
+test('what is deleted is overwritten in the file, and after a quiet time in the log', async () => {
+  const path = join(temp(), 'notes.sqlite');
+  openDatabase(path, ['CREATE TABLE note (text TEXT NOT NULL)']).close();
+  const connection = new SQLite(path);
+  const database = new Database(connection, undefined, new Checkpoints(path, 700));
+  onTestFinished(() => database.close());
+  database.pragma('secure_delete = ON');
+  const secrets = (): number =>
+    [path, `${path}-wal`].reduce(
+      (sum, file) => sum + readFileSync(file).toString('latin1').split('secret').length - 1,
+      0,
+    );
+  for (let i = 0; i < 500; i++) database.run('INSERT INTO note VALUES (?)', `secret ${i} ${'x'.repeat(200)}`);
+  expect(secrets()).toBeGreaterThan(500);
+  database.run('DELETE FROM note WHERE rowid > 3');
+  await expect.poll(secrets, { timeout: 20_000 }).toBe(3);
+  expect(statSync(`${path}-wal`).size).toBe(0);
 });
 
 test('a database that is closed leaves no log, whatever goes on', async () => {

@@ -10,6 +10,8 @@ const AFTER_MS = 500;
 export const LOG_PAGES = 16_384;
 /** Size in bytes that a log file keeps for later writes after a complete checkpoint. */
 export const LOG_BYTES = 16 * 1024 * 1024;
+/** Delay in milliseconds after the last write until the log is emptied: it holds what was deleted too. */
+const QUIET_MS = 30_000;
 const PATIENCE_MS = 10_000;
 const ASK_MS = 5;
 /** Time in milliseconds that continuous writing may go on before the log is emptied. */
@@ -20,11 +22,11 @@ const [IDLE, BUSY] = [0, 1];
 const CHECKPOINTS_IN_THREAD = `
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
   const Database = process.getBuiltinModule('node:module').createRequire(workerData)(workerData);
-  parentPort.on('message', ({ path, state }) => {
+  parentPort.on('message', ({ path, state, mode }) => {
     try {
-      const database = new Database(path, { fileMustExist: true });
+      const database = new Database(path, { fileMustExist: true, timeout: 0 });
       try {
-        database.pragma('wal_checkpoint(PASSIVE)');
+        database.pragma('wal_checkpoint(' + mode + ')');
       } finally {
         database.close();
       }
@@ -57,16 +59,21 @@ function startThread(): Worker {
 export class Checkpoints {
   readonly #path: string;
   readonly #state = new Int32Array(new SharedArrayBuffer(4));
+  readonly #quietMs: number;
   #timer: NodeJS.Timeout | undefined;
+  #quiet: NodeJS.Timeout | undefined;
   #emptied = performance.now();
 
-  constructor(path: string) {
+  constructor(path: string, quietMs = QUIET_MS) {
     this.#path = path;
+    this.#quietMs = quietMs;
   }
 
   /** Call after a write. */
   soon(): void {
     this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref();
+    this.#quiet ??= setTimeout(() => this.#begin('TRUNCATE'), this.#quietMs).unref();
+    this.#quiet.refresh();
   }
 
   /**
@@ -84,6 +91,7 @@ export class Checkpoints {
   /** Waits for a checkpoint in progress: the connection that closes last removes the log. */
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#quiet);
     underWay.delete(this.#state);
     Atomics.wait(this.#state, 0, BUSY, PATIENCE_MS);
   }
@@ -93,12 +101,13 @@ export class Checkpoints {
     while (Atomics.load(this.#state, 0) === BUSY && performance.now() < until) await sleep(ASK_MS);
   }
 
-  #begin(): void {
+  /** TRUNCATE: does nothing while somebody reads or writes. */
+  #begin(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (Atomics.compareExchange(this.#state, 0, IDLE, BUSY) === BUSY) return this.soon();
     underWay.add(this.#state);
     thread ??= startThread();
-    thread.postMessage({ path: this.#path, state: this.#state });
+    thread.postMessage({ path: this.#path, state: this.#state, mode });
   }
 }

@@ -36,6 +36,20 @@ test('one text gives rows, a row, a column or a value, in any order', () => {
   expect(database.run('DELETE FROM note')).toBe(2);
 });
 
+test('what is deleted is no longer in the file', () => {
+  const path = join(temp(), 'notes.sqlite');
+  const database = openDatabase(path, [NOTES]);
+  for (let i = 0; i < 500; i++)
+    database.run('INSERT INTO note (text) VALUES (?)', `secret ${i} ${'x'.repeat(200)}`);
+  database.run('DELETE FROM note WHERE id > 3');
+  database.close();
+  expect(
+    readFileSync(path)
+      .toString('latin1')
+      .match(/secret \d+/g),
+  ).toEqual(['secret 2', 'secret 1', 'secret 0']);
+});
+
 test('several iterations of one text run at once', () => {
   const database = notes('a', 'b');
   const [one, other] = [1, 2].map(() =>

@@ -158,6 +158,7 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
     database.pragma('synchronous = NORMAL');
     database.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
     database.pragma(`journal_size_limit = ${LOG_BYTES}`);
+    database.pragma('secure_delete = ON'); // deleted rows are overwritten, not only unlinked
     // Off while tables are rebuilt: dropping one would delete the rows that refer to it.
     database.pragma('foreign_keys = OFF');
     refuseNewer(Number(database.pragma('user_version')), migrations, path);

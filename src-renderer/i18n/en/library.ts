@@ -18,7 +18,7 @@ export const library = {
   rename: { title: 'Rename the library' },
   remove: {
     title: 'Delete “{{name}}”?',
-    text: 'This removes the library from Kvasir: its {{documents}}, their passages and {{size}} of caches. This cannot be undone.',
+    text: 'This removes the library from Kvasir: its {{documents}}, their passages and {{size}} of caches. This cannot be undone. Backups that contain the library keep it.',
     files: 'Files in your own folders stay where they are.',
     uploads: 'Uploaded copies are deleted.',
     confirm: 'Delete the library',

@@ -109,7 +109,7 @@ export const settings = {
     reveal: 'Show in file manager',
     backup: 'Backup',
     backupHelp:
-      'Uploaded documents, the catalogue, conversations and settings, in one file. The cache is left out, because Kvasir can recompute it.',
+      'Uploaded documents, the catalogue, conversations and settings, in one file. The cache is left out, because Kvasir can recompute it. Documents and conversations that you delete later stay in older backups until you delete the backup files.',
     backupNow: 'Back up now',
     backingUp: 'Backing up: {{share}}. You can keep working.',
     backupDone: 'Backed up to {{path}} ({{size}}).',

@@ -18,7 +18,7 @@ export const library: Words<typeof en.library> = {
   rename: { title: '重命名资料库' },
   remove: {
     title: '删除“{{name}}”？',
-    text: '资料库将从 Kvasir 中移除：{{documents}}及其段落，以及 {{size}} 的缓存。此操作无法撤销。',
+    text: '资料库将从 Kvasir 中移除：{{documents}}及其段落，以及 {{size}} 的缓存。此操作无法撤销。包含该资料库的备份不受影响。',
     files: '你自己文件夹中的文件保留在原处。',
     uploads: '通过上传得到的副本会一并删除。',
     confirm: '删除资料库',

@@ -103,7 +103,8 @@ export const settings: Words<typeof en.settings> = {
     folder: '数据文件夹',
     reveal: '在文件管理器中显示',
     backup: '备份',
-    backupHelp: '把上传的文档、目录、对话和设置存入一个文件。缓存不包括在内，因为 Kvasir 可以重新计算。',
+    backupHelp:
+      '把上传的文档、目录、对话和设置存入一个文件。缓存不包括在内，因为 Kvasir 可以重新计算。以后删除的文档和对话仍会留在较早的备份中，直到你删除这些备份文件。',
     backupNow: '立即备份',
     backingUp: '正在备份：{{share}}。期间可以照常使用。',
     backupDone: '已备份到 {{path}}（{{size}}）。',
