@@ -57,7 +57,7 @@ describe('a database of an older version', () => {
     const dir = mkdtempSync(join(tmpdir(), 'kvasir-versions-'));
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
     const path = join(dir, name);
-    const migrations = SCHEMAS[name] ?? [];
+    const migrations = SCHEMAS[name as keyof typeof SCHEMAS];
     openDatabase(path, migrations.slice(0, version)).close();
     const before = fill(path);
     expect(before.size).toBeGreaterThan(0);

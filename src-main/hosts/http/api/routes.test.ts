@@ -164,7 +164,7 @@ describe('who is let in', () => {
   test('waits after a hundred wrong keys, with the right key too; other addresses do not', async () => {
     const { routes } = api(NOBODY);
     const ask = async (remoteAddress: string, key?: string) => {
-      const headers = key === undefined ? undefined : { Authorization: `Bearer ${key}` };
+      const headers: Record<string, string> = key === undefined ? {} : { Authorization: `Bearer ${key}` };
       return routes.request('/v1/models', { headers }, { incoming: { socket: { remoteAddress } } });
     };
     for (let i = 0; i < 200; i++) expect((await ask('10.0.0.1')).status).toBe(401);
