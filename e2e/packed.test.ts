@@ -208,6 +208,15 @@ describe.skipIf(!PACKS)('the packed app', () => {
       expect(licences).toContain(name);
   });
 
+  test('the SBOM lists its packages', () => {
+    const bom = JSON.parse(readFileSync(join(resources, 'sbom.json'), 'utf8')) as {
+      components: { name: string }[];
+    };
+    const names = bom.components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['better-sqlite3', 'react', 'hono']));
+    expect(names).not.toContain('vitest');
+  });
+
   test('stays within its size limit', () => {
     const bytes = filesIn(resources).reduce((sum, file) => sum + lstatSync(join(resources, file)).size, 0);
     expect(bytes).toBeLessThan(BUDGET);

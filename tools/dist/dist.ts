@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { addressIn, askNpm } from '../../src-main/devices/packs/registry.ts';
 import { licencesText, unknownLicences } from './licences.ts';
 import { packedPackages } from './packages.ts';
+import { packedSbom } from './sbom.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const packages = packedPackages(root);
@@ -23,6 +24,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 writeFileSync(join(root, 'build', 'licences.txt'), licencesText(packages));
+writeFileSync(join(root, 'build', 'sbom.json'), packedSbom(root, packages));
 
 const updates = process.env.KVASIR_UPDATES;
 const feed = updates === undefined ? [] : ['-c.publish.provider=generic', `-c.publish.url=${updates}`];
