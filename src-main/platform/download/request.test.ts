@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,19 +98,54 @@ describe('whatever a peer does, the process goes on', () => {
   });
 });
 
+/** Answers requests for every host of the internet. */
+async function proxyOf(listener: RequestListener): Promise<void> {
+  const proxy = createHttpServer(listener);
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('http_proxy', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  vi.stubEnv('no_proxy', '');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    proxy.close();
+  });
+}
+
+describe('a server on the internet that redirects', () => {
+  const redirectTo = async (location: string): Promise<string[]> => {
+    const asked: string[] = [];
+    await proxyOf((request, response) => {
+      asked.push(request.url ?? '');
+      if (asked.length === 1) response.writeHead(302, { location }).end();
+      else response.end('found');
+    });
+    return asked;
+  };
+
+  test.each(['10.0.0.1', '127.0.0.1', '[::1]', '169.254.169.254', 'localhost', 'router.lan'])(
+    'to %s gets nothing from there',
+    async (host) => {
+      const asked = await redirectTo(`http://${host}/private`);
+      await expect(attempt('http://files.example/tiny.gguf')).rejects.toMatchObject({
+        code: 'DOWNLOAD_FAILED',
+        message: expect.stringContaining('on this computer or a private network') as string,
+      });
+      expect(asked).toHaveLength(1);
+    },
+  );
+
+  test('to another of the internet is followed', async () => {
+    const asked = await redirectTo('http://9.9.9.9/tiny.gguf');
+    expect(await attempt('http://files.example/tiny.gguf')).toEqual(Buffer.from('found'));
+    expect(asked).toEqual(['http://files.example/tiny.gguf', 'http://9.9.9.9/tiny.gguf']);
+  });
+});
+
 describe('a proxy that the environment names', () => {
   test('is asked for what is elsewhere, and not for what is on this machine', async () => {
     const proxied: string[] = [];
-    const proxy = createHttpServer((request, response) => {
+    await proxyOf((request, response) => {
       proxied.push(request.url ?? '');
       response.end('by the proxy');
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    vi.stubEnv('http_proxy', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
-    vi.stubEnv('no_proxy', '');
-    onTestFinished(() => {
-      vi.unstubAllEnvs();
-      proxy.close();
     });
     expect(await attempt('http://files.example/tiny.gguf')).toEqual(Buffer.from('by the proxy'));
     const here = await peer((socket) => void socket.end(Buffer.concat([Buffer.from(HEAD), BODY])));

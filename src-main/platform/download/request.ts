@@ -4,6 +4,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import { reachOf } from '../../../src-shared/reach.ts';
 import { unlessAborted } from '../abort.ts';
 import { messageOf } from '../failure.ts';
+import { publicConnection } from './public-address.ts';
 
 const MAX_REDIRECTS = 5;
 
@@ -41,7 +42,8 @@ export type Connect = (url: URL) => RequestOptions | Promise<RequestOptions>;
  * GET, following at most five redirects, none of them away from http and https or from https to http. Interrupted when
  * the server cannot be reached or asks to retry; Refused if it refuses. Returns 416 responses. The caller must destroy
  * a response that it does not read to the end. An `authorization` header goes only to the original server, never to the
- * target of a redirect. `connect` is asked again for every redirect.
+ * target of a redirect. `connect` is asked again for every redirect. By default a server on the internet redirects to public addresses only:
+ * it may not use this computer to reach what is behind its firewall.
  *
  * Not by `fetch`: with the undici in Node 24, a server that closes the connection while the body waits to be read
  * crashes the whole process (nodejs/undici#5360).
@@ -50,12 +52,14 @@ export async function get(
   address: string,
   headers: Record<string, string>,
   signal: AbortSignal,
-  connect: Connect = byEnvironment,
+  connect?: Connect,
 ): Promise<IncomingMessage> {
   let url = new URL(address);
+  const ofRedirects = connect ?? (reachOf(url.hostname) === 'internet' ? publicRedirect : byEnvironment);
   let sent = headers;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await getOnce(url, sent, signal, connect);
+    const isFirstHost = url.host === new URL(address).host;
+    const response = await getOnce(url, sent, signal, isFirstHost ? (connect ?? byEnvironment) : ofRedirects);
     const { location } = response.headers;
     const status = statusOf(response);
     if (status < 300 || status >= 400 || location === undefined) {
@@ -108,6 +112,18 @@ async function getOnce(
 function byEnvironment({ protocol, hostname }: URL): RequestOptions {
   const { Agent } = protocol === 'https:' ? https : http;
   return { agent: new Agent(reachOf(hostname) === 'here' ? {} : { proxyEnv: process.env }) };
+}
+
+async function publicRedirect(url: URL): Promise<RequestOptions> {
+  try {
+    return await publicConnection()(url);
+  } catch (error) {
+    if (!(error instanceof KvasirError && error.code === 'PAGE_PRIVATE')) throw error;
+    throw permanentError(
+      url,
+      'a server on the internet redirected to it, and it is on this computer or a private network',
+    );
+  }
 }
 
 function redirected(from: URL, location: string): URL {
