@@ -49,7 +49,8 @@ function refuse(): never {
 /** The classes' methods too: Node's own modules hold the classes. */
 function refuseAll(functions: Functions, matching = /^(?!constructor$)/): void {
   for (const name of Object.getOwnPropertyNames(functions)) {
-    const { value, writable } = Object.getOwnPropertyDescriptor(functions, name) ?? {};
+    const { value, writable }: { value?: unknown; writable?: boolean } =
+      Object.getOwnPropertyDescriptor(functions, name) ?? {};
     if (typeof value !== 'function' || writable !== true || !matching.test(name)) continue;
     const { prototype } = value as Functions;
     if (prototype) refuseAll(prototype);

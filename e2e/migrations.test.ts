@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SCHEMAS } from './databases.ts';
-import { openDatabase } from './platform/database.ts';
+import { SCHEMAS } from '../src-main/databases.ts';
+import { openDatabase } from '../src-main/platform/database.ts';
 
 type Row = Record<string, unknown>;
 
