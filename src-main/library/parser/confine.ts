@@ -49,10 +49,10 @@ function refuse(): never {
 /** The classes' methods too: Node's own modules hold the classes. */
 function refuseAll(functions: Functions, matching = /^(?!constructor$)/): void {
   for (const name of Object.getOwnPropertyNames(functions)) {
-    const { value, writable }: { value?: unknown; writable?: boolean } =
-      Object.getOwnPropertyDescriptor(functions, name) ?? {};
-    if (typeof value !== 'function' || writable !== true || !matching.test(name)) continue;
-    const { prototype } = value as Functions;
+    const property = Object.getOwnPropertyDescriptor(functions, name);
+    const value: unknown = property?.value;
+    if (typeof value !== 'function' || property?.writable !== true || !matching.test(name)) continue;
+    const { prototype } = value as unknown as Functions;
     if (prototype) refuseAll(prototype);
     functions[name] = refuse;
   }
