@@ -2,7 +2,17 @@
 type Random = () => number;
 
 /** Numbers that parsers take for lengths, counts and offsets. */
-const EXTREMES = ['0', '-1', '1', '255', '65536', '2147483647', '4294967296', '99999999999999999999', '1e999'];
+const EXTREMES = [
+  '0',
+  '-1',
+  '1',
+  '255',
+  '65536',
+  '2147483647',
+  '4294967296',
+  '99999999999999999999',
+  '1e999',
+];
 const WORDS = [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff];
 
 const MUTATIONS: ((bytes: Buffer, random: Random) => Buffer)[] = [

@@ -35,11 +35,13 @@ export function fuzzNative(target: NativeTarget, minutes: number, seed: number):
       ...[`-artifact_prefix=${findings}`, '-rss_limit_mb=2048', '-timeout=10', '-print_final_stats=1'],
       ...[corpus, seeds],
     ],
-    // Findings of libraries that were not built here cannot be told from leaks: ggml keeps what it allocates once.
-    { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ASAN_OPTIONS: 'detect_leaks=0' } },
+    { cwd: ROOT, stdio: 'inherit' },
   );
   for (const name of readdirSync(findings)) {
-    const hash = createHash('sha256').update(readFileSync(join(findings, name))).digest('hex').slice(0, 12);
+    const hash = createHash('sha256')
+      .update(readFileSync(join(findings, name)))
+      .digest('hex')
+      .slice(0, 12);
     const kept = join(seeds, `${name.split('-')[0] ?? 'found'}-${hash}`);
     copyFileSync(join(findings, name), kept);
     console.log(`Kept as ${relative(ROOT, kept)}.`);
