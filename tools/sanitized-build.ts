@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ROOT } from './setup/platform.mjs';
 
 /** address: with undefined behaviour. fuzzer: both with libFuzzer, which only Clang has. */
-export type Sanitizer = 'address' | 'thread' | 'fuzzer';
+type Sanitizer = 'address' | 'fuzzer';
 
 /** Returns the build's folder. Throws if a program is missing or the build fails. */
 export function sanitizedBuild(sanitizer: Sanitizer, targets: readonly string[]): string {
