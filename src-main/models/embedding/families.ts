@@ -50,7 +50,7 @@ export const FAMILIES: readonly Family[] = [
     },
   },
   {
-    name: /^embedding-?gemma(-2)?(-\d+m)?$/,
+    name: /^embedding-?gemma(-\d+m)?$/,
     architectures: ['gemma-embedding'],
     card: 'https://ai.google.dev/gemma/docs/embeddinggemma/model_card',
     rules: {
@@ -245,7 +245,7 @@ export const FAMILIES: readonly Family[] = [
     name: /^mxbai-embed-(2d-)?large-v1$/,
     architectures: BERT,
     card: `${HUB}mixedbread-ai/mxbai-embed-large-v1`,
-    rules: { question: SEARCHING, passage: '', pooling: 'cls', tokens: 512, sizes: [768, 512, 256, 128] },
+    rules: { question: SEARCHING, passage: '', pooling: 'cls', tokens: 512 },
   },
   {
     name: /^(snowflake-)?arctic-embed-(xs|s|m|l)$/,
