@@ -1,5 +1,5 @@
-// Everything at once on one model: turns that answer, are cancelled, or lose their memory, while chunk files are evicted
-// and sessions are closed. For AddressSanitizer (`npm run sanitize`) as well.
+// Everything at once on one model: turns that answer, are cancelled, or lose their memory, while chunk files are
+// evicted and sessions are closed. For AddressSanitizer (`npm run sanitize`) as well.
 #include <atomic>
 #include <filesystem>
 #include <mutex>
