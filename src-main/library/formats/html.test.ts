@@ -248,3 +248,11 @@ test('a million elements, nested or not', async () => {
   expect(await textOf(`${'<div>'.repeat(20_000)}deep`)).toBe('deep');
   expect((await textOf('<b>x</b> '.repeat(200_000))).length).toBe(399_999);
 });
+
+test('tables nested in spanning headers do not double their text at each level', async () => {
+  const nested = (depth: number): string =>
+    `<table><tr><th>Berth<th colspan=2>Crowns${depth > 0 ? nested(depth - 1) : ''}</table>`;
+  const { text } = await read(nested(24));
+  expect(text).toContain('Berth | Crowns');
+  expect(text.length).toBeLessThan(4e6);
+});

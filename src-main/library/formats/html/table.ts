@@ -1,9 +1,11 @@
 import { isElement, nameOf, type HtmlElement, type HtmlNode } from './nodes.ts';
 import { isRepeated, tableText } from '../tables/table.ts';
 
-/** Columns that a cell may span (HTML standard, 4.9.11), and cells that spans may repeat in one table. */
+/** Columns that a cell may span (HTML standard, 4.9.11). */
 const MAX_COLUMNS = 1000;
-const MAX_REPEATED = 100_000;
+/** Characters that spans may repeat in one table: a header can hold a table whose header holds a table. A cell costs some without text. */
+const MAX_REPEATED = 1_000_000;
+const CELL_COST = 10;
 
 interface Row {
   element: HtmlElement;
@@ -170,18 +172,23 @@ function joined(above: string, name: string): string {
 function gridOf(rows: readonly Row[], read: (cell: HtmlElement) => string): GridRow[] {
   const grid: GridRow[] = [];
   let carried: ({ text: string; element: HtmlElement; left: number } | undefined)[] = [];
-  let repeated = 0;
+  let left = MAX_REPEATED;
+  const mayRepeat = (text: string): boolean => {
+    const fits = text.length + CELL_COST <= left;
+    if (fits) left -= text.length + CELL_COST;
+    return fits;
+  };
   for (const { element, inHead } of rows) {
     const row: GridRow = { cells: [], elements: [], header: false };
     const own = cellsOf(element);
     const next: typeof carried = [];
-    const put = (text: string, cell: HtmlElement, left: number): void => {
-      if (left > 0) next[row.cells.length] = { text, element: cell, left };
+    const put = (text: string, cell: HtmlElement, rowsLeft: number): void => {
+      if (rowsLeft > 0) next[row.cells.length] = { text, element: cell, left: rowsLeft };
       row.cells.push(text);
       row.elements.push(cell);
     };
     const putCarried = (): void => {
-      for (let above; (above = carried[row.cells.length]) && repeated < MAX_REPEATED; repeated++)
+      for (let above; (above = carried[row.cells.length]) && mayRepeat(above.text);)
         put(above.text, above.element, above.left - 1);
     };
     for (const cell of own) {
@@ -192,9 +199,13 @@ function gridOf(rows: readonly Row[], read: (cell: HtmlElement) => string): Grid
       const below = rowspan === 0 ? Infinity : rowspan - 1;
       put(text, cell, below);
       const copy = inHead || nameOf(cell) === 'th' ? text : '';
-      for (let i = 1; i < columns && repeated < MAX_REPEATED; i++, repeated++) put(copy, cell, below);
+      for (let i = 1; i < columns; i++) {
+        if (mayRepeat(copy)) put(copy, cell, below);
+        else if (mayRepeat('')) put('', cell, below);
+        else break;
+      }
     }
-    for (; row.cells.length < carried.length && repeated < MAX_REPEATED; repeated++) {
+    while (row.cells.length < carried.length && mayRepeat('')) {
       putCarried();
       if (row.cells.length < carried.length) put('', element, 0);
     }
