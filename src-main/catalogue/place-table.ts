@@ -42,6 +42,7 @@ export class PlaceTable {
     const sql = `INSERT OR REPLACE INTO place (document_id, position, reason)
       SELECT id, ?, ? FROM document WHERE id = ?`;
     this.#sql.run(sql, position, reason, documentId);
+    this.#dropOldest();
   }
 
   /** A question or a search found these chunks, the best first: their places become the newest. */
@@ -50,9 +51,7 @@ export class PlaceTable {
       SELECT document_id, char_start, 'found' FROM chunk WHERE id = ?`;
     this.#sql.transaction(() => {
       for (const id of chunkIds.toReversed()) this.#sql.run(sql, id);
-      const old = `DELETE FROM place WHERE reason = 'found' AND id <= (SELECT id FROM place WHERE reason = 'found'
-        ORDER BY id DESC LIMIT 1 OFFSET ?)`;
-      this.#sql.run(old, MOST_FOUND);
+      this.#dropOldest();
     });
   }
 
@@ -80,5 +79,11 @@ export class PlaceTable {
   setTried({ id, reason }: Place, target: string): void {
     if (reason === 'opening') this.#sql.run('DELETE FROM place WHERE id = ?', id);
     else this.#sql.run('UPDATE place SET tried = ? WHERE id = ?', target, id);
+  }
+
+  #dropOldest(): void {
+    const sql = `DELETE FROM place WHERE reason = 'found' AND id <= (SELECT id FROM place WHERE reason = 'found'
+      ORDER BY id DESC LIMIT 1 OFFSET ?)`;
+    this.#sql.run(sql, MOST_FOUND);
   }
 }

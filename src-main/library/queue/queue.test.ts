@@ -143,6 +143,18 @@ describe('what is computed first', () => {
     expect(fixture.store.chunks.size).toBe(before + 1);
   });
 
+  test('only the newest places are kept, also of those that people open', async () => {
+    const fixture = new ServiceFixture(LONG);
+    const { id } = await fixture.library();
+    const { places } = fixture.catalogue;
+    const document = Number(fixture.documents(id)[0]!.id);
+    for (let position = 0; position < 4100; position++) places.add(document, position, 'found');
+    const kept: number[] = [];
+    for (let place; (place = places.next('any')); places.setTried(place, 'any'))
+      if (place.reason === 'found') kept.push(place.position);
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([4096, 4099, 4]);
+  });
+
   test('a place that cannot be noted is no failure of the search', async () => {
     const fixture = new ServiceFixture(LONG);
     await fixture.library();
