@@ -26,7 +26,7 @@ test('formats that the demo model passed are offered, and f16 chunks are convert
     app.store.totals().find((kind) => kind.kind === 'chunk' && kind.dtype === dtype);
   const { formats } = await app.cache.stats();
   for (const { loss, offered } of formats.slice(2))
-    expect(offered).toBe((loss?.klHigh ?? loss?.kl ?? 1) <= 0.02 && (loss?.agreement ?? 0) >= 0.97);
+    expect(offered).toBe((loss?.klHigh ?? 1) <= 0.01 && (loss?.agreementHigh ?? 0) >= 0.97);
   const smallest = formats.findLast(({ offered }) => offered);
   expect(smallest?.dtype).toMatch(/k8v4|q4/);
   const dtype = smallest?.dtype ?? 'q4';

@@ -20,8 +20,9 @@ const CalibrationPointSchema = z.object({
   klHigh: z.number().optional(),
   /** The mean of the worst prompt. */
   klMax: z.number(),
-  /** Share of the answers' tokens where both have the same most likely token. */
+  /** Share of the answers' tokens where both have the same most likely token, and the upper end of its interval. */
   agreement: z.number(),
+  agreementHigh: z.number().optional(),
   /** Median milliseconds for the prompt, with its chunks' KV in memory. */
   ms: z.number(),
   /** Mean share of the prompts' cached tokens that were recomputed. */
@@ -34,8 +35,8 @@ export const FormatLossSchema = z.object({
   kl: z.number(),
   klHigh: z.number().optional(),
   klMax: z.number(),
-  /** Share of the answers' tokens where both have the same most likely token. */
   agreement: z.number(),
+  agreementHigh: z.number().optional(),
 });
 
 /** Quality requirements for a default strategy. */

@@ -143,10 +143,12 @@ function pointOf(strategy: StrategyChoice, measured: readonly StrategyMeasuremen
 
 function lossOf(measured: readonly Loss[]): FormatLoss {
   const kls = measured.map(({ kl }) => kl);
+  const agreements = measured.map(({ agreement }) => agreement);
   return {
     kl: mean(kls),
     klHigh: intervalOf(kls)?.high,
     klMax: Math.max(...kls),
-    agreement: mean(measured.map(({ agreement }) => agreement)),
+    agreement: mean(agreements),
+    agreementHigh: intervalOf(agreements)?.high,
   };
 }

@@ -57,7 +57,7 @@ describe('choosing', () => {
   const point = (
     name: StrategyName,
     ratio: number,
-    values: Partial<Pick<CalibrationPoint, 'klHigh' | 'kl' | 'agreement' | 'ms'>>,
+    values: Partial<Pick<CalibrationPoint, 'klHigh' | 'kl' | 'agreement' | 'agreementHigh' | 'ms'>>,
   ): CalibrationPoint => ({
     strategy: { name, ratio },
     ...{ kl: 0, klMax: 0, agreement: 1, ms: 100 * ratio, recomputedShare: ratio },
@@ -68,9 +68,9 @@ describe('choosing', () => {
   test('the cheapest that keeps the floor', () => {
     const points = [
       point('none', 0, { kl: 3, agreement: 0.2 }),
-      point('query', 0.05, { kl: 0.01, agreement: 0.96 }),
+      point('query', 0.05, { kl: 0.005, agreement: 0.96 }),
       point('query', 0.1, { kl: 0.03 }),
-      point('query', 0.15, { kl: 0.02, agreement: 0.97 }),
+      point('query', 0.15, { kl: 0.01, agreement: 0.97 }),
       point('deviation', 0.3, {}),
     ];
     expect(chosen(...points)).toEqual({ verdict: 'blend', strategy: { name: 'query', ratio: 0.15 } });
@@ -78,8 +78,8 @@ describe('choosing', () => {
 
   test('of those that cost the same, the one nearest to the full prefill', () => {
     const points = [
-      point('query', 0.15, { kl: 0.02, ms: 30 }),
-      point('deviation', 0.15, { kl: 0.01, ms: 31 }),
+      point('query', 0.15, { kl: 0.01, ms: 30 }),
+      point('deviation', 0.15, { kl: 0.005, ms: 31 }),
       point('deviation', 0.3, { kl: 0, ms: 32 }),
     ];
     expect(chosen(...points)).toMatchObject({ strategy: { name: 'deviation' } });
@@ -93,8 +93,16 @@ describe('choosing', () => {
 
   test('not one whose mean could be above the floor', () => {
     const points = [
-      point('query', 0.05, { kl: 0.01, klHigh: 0.03 }),
-      point('query', 0.15, { kl: 0.01, klHigh: 0.015 }),
+      point('query', 0.05, { kl: 0.005, klHigh: 0.015 }),
+      point('query', 0.15, { kl: 0.005, klHigh: 0.008 }),
+    ];
+    expect(chosen(...points)).toMatchObject({ strategy: { ratio: 0.15 } });
+  });
+
+  test('one whose tokens differ more often than is allowed, but too few to show it', () => {
+    const points = [
+      point('query', 0.05, { agreement: 0.95, agreementHigh: 0.96 }),
+      point('query', 0.15, { agreement: 0.96, agreementHigh: 0.98 }),
     ];
     expect(chosen(...points)).toMatchObject({ strategy: { ratio: 0.15 } });
   });

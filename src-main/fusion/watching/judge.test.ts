@@ -12,7 +12,7 @@ describe('the floor', () => {
   test('breaks when answers are plainly above it', () => {
     expect(broken(answers(...many(FEWEST, 0.3)))).toBe(true);
     expect(broken(answers(...many(LATEST, 0.03)))).toBe(true);
-    expect(broken(answers(...many(LATEST, 0.015)))).toBe(false);
+    expect(broken(answers(...many(LATEST, 0.0075)))).toBe(false);
   });
 
   test('does not break with few answers, however bad', () => {
@@ -24,7 +24,7 @@ describe('the floor', () => {
     for (let count = FEWEST; count <= LATEST; count++) {
       for (const bad of [0.1, 1, 10, 1e6]) {
         expect(broken(answers(bad, ...many(count - 1, 0)))).toBe(false);
-        expect(broken(answers(bad, ...many(count - 1, 0.0199)))).toBe(false);
+        expect(broken(answers(bad, ...many(count - 1, 0.0099)))).toBe(false);
         expect(broken(answers(bad, bad, ...many(count - 2, 0)))).toBe(false);
       }
     }
@@ -46,7 +46,7 @@ describe('the floor', () => {
     const random = randomFrom(7);
     const windows = Array.from({ length: 400 }, () =>
       // Few large values among many small ones, as KL is: the mean is 0.016.
-      answers(...Array.from({ length: 20 }, () => -0.016 * Math.log(1 - random()))),
+      answers(...Array.from({ length: 20 }, () => -0.008 * Math.log(1 - random()))),
     );
     expect(windows.filter((list) => broken(list)).length / windows.length).toBeLessThan(0.1);
   });

@@ -16,7 +16,7 @@ test('a blended answer is made again by full prefill, and how far it is from tha
   await compared(1);
   const { libraries, floor, fewest, daily } = status();
   expect({ floor, fewest, daily }).toEqual({
-    floor: { maxKl: 0.02, minAgreement: 0.97 },
+    floor: { maxKl: 0.01, minAgreement: 0.97 },
     fewest: 8,
     daily: 12,
   });
