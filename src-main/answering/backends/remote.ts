@@ -1,7 +1,7 @@
 import type { Ttft } from '../../../src-shared/ttft.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { isAborted } from '../../platform/abort.ts';
-import { isJson } from '../../platform/is-json.ts';
+import { beginsJson, isJson } from '../../platform/is-json.ts';
 import type { RemotePiece, RemoteRequest, RemoteUsage } from '../../models/sources/servers/client.ts';
 import type { ServerModel } from '../../models/sources/servers/server-model.ts';
 import { requireRoom, type Ask } from '../ask.ts';
@@ -254,13 +254,10 @@ function toolsOf({ tools: request }: Ask): RemoteRequest['tools'] {
   };
 }
 
-/** The beginning of a JSON value; a cut answer is checked no further. */
-const JSON_BEGINS = /^\s*($|[[{"\d\-tfn])/;
-
 /** Some servers ignore a requested format. REMOTE_FAILED. */
 function requireJson({ written, stop, called }: ServerAnswer, { json }: Ask, { server }: ServerModel): void {
   if (!json || called) return;
-  if (stop === 'eos' ? isJson(written.text) : stop !== 'length' || JSON_BEGINS.test(written.text)) return;
+  if (stop === 'eos' ? isJson(written.text) : stop !== 'length' || beginsJson(written.text)) return;
   throw new KvasirError(
     'REMOTE_FAILED',
     `${new URL(server.address).host} ignored the requested JSON format.`,

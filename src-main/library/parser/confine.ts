@@ -43,7 +43,9 @@ export function confine(): void {
 }
 
 function refuse(): never {
-  throw new Error('A document may not do this.');
+  throw new Error(
+    'Reading a document needs no network, other process or changed file; this process refuses them.',
+  );
 }
 
 /** The classes' methods too: Node's own modules hold the classes. */
