@@ -32,11 +32,9 @@ export const SettingsSchema = z.object({
   maxFileBytes: z.int().min(1).default(50_000_000),
   /** Whether to recognise the text of pages that are pictures. */
   recognise: z.boolean().default(true),
-  /** Bytes of chunk KV kept on disk and in memory. */
-  diskBudgetBytes: z
-    .int()
-    .min(0)
-    .default(20 * 1024 * MiB),
+  /** Bytes of chunk KV kept on disk; absent: 20 GiB, and Kvasir proposes another budget from the free space. */
+  diskBudgetBytes: z.int().min(0).optional(),
+  /** The same in memory. */
   memoryBudgetBytes: z
     .int()
     .min(0)

@@ -17,6 +17,25 @@ test('a lower budget asks once, and is given up at once', async ({ sharedWindow:
   await expect(field).toHaveValue(before);
 });
 
+test('a budget for the disk is proposed until one is set, and taken with one click', async ({
+  app,
+  context,
+}) => {
+  const window = await context.newPage();
+  let proposal: CacheStats['proposal'] = { bytes: 30e9 };
+  const calls = await changingReplies<CacheStats>(window, 'cache.stats', (stats) => ({ ...stats, proposal }));
+  await window.goto(app.url);
+  await goTo(window, 'Cache');
+  await expect(window.getByText('Proposed for this disk: 30 GB')).toBeVisible();
+  const take = window.getByRole('button', { name: 'Use the proposed budget' });
+  proposal = null;
+  await take.click();
+  const changes = () => calls.filter(({ name }) => name === 'settings.update').map(({ input }) => input);
+  await expect.poll(changes).toEqual([{ diskBudgetBytes: 30e9 }]);
+  await expect(take).toHaveCount(0);
+  await expect(window.getByRole('textbox', { name: 'Budget on disk' })).toHaveValue('30 GB');
+});
+
 test('what is kept on the GPU has a budget, which can be left to Kvasir again', async ({ app, context }) => {
   const window = await context.newPage();
   let automatic = true;

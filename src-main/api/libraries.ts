@@ -34,7 +34,7 @@ export function readHandlers({
       return work;
     },
     'libraries.plan': async ({ id }) => ({
-      plan: libraries.plan(await loader.current(), settings.current.dtype, id),
+      plan: await libraries.plan(await loader.current(), settings.current.dtype, id),
     }),
     'libraries.stopReading': async () => {
       reading.abort();

@@ -1,6 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_DISK_BUDGET } from '../kvstore/budget-proposal.ts';
+import { nodeFs } from '../kvstore/files.ts';
 import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import { cacheOf, model, other, put, QUEUE } from '../testing/cache.ts';
 import { chunkPath, tempDir } from '../testing/store.ts';
@@ -175,6 +177,33 @@ describe('statistics', () => {
       diskBudgetBytes: Math.floor(before / 2),
     });
     await expect.poll(() => seen.some(({ topic }) => topic === 'cache.changed')).toBe(true);
+  });
+
+  test('a disk budget is proposed from the free space until somebody sets one', async () => {
+    const disk = { total: 500e9, free: 100e9 };
+    const { cache, store, settings } = await cacheOf(undefined, {
+      fs: { ...nodeFs, space: async () => (disk.total > 0 ? { ...disk } : undefined) },
+    });
+    const used = store.stats().bytes;
+    disk.free -= used;
+    expect(await cache.stats()).toMatchObject({
+      diskFreeBytes: 100e9 - used,
+      proposal: { bytes: 25e9 },
+    });
+    disk.free = 1e9;
+    expect((await cache.stats()).proposal).toEqual({ obstacle: 'small-disk' });
+    disk.total = 0;
+    expect(await cache.stats()).toMatchObject({
+      diskFreeBytes: null,
+      proposal: { obstacle: 'unknown-space' },
+    });
+    settings.update({ diskBudgetBytes: 3e9 });
+    expect(await cache.stats()).toMatchObject({ diskBudgetBytes: 3e9, proposal: null });
+    settings.update({ diskBudgetBytes: null });
+    expect(await cache.stats()).toMatchObject({
+      diskBudgetBytes: DEFAULT_DISK_BUDGET,
+      proposal: { obstacle: 'unknown-space' },
+    });
   });
 
   test('what is kept in the memory of the model’s device, and how much may be', async () => {

@@ -1,11 +1,16 @@
-import { statfs } from 'node:fs/promises';
-import type { CacheSelection, CacheStats, VerifyResult } from '../../src-shared/contract/cache.ts';
+import type {
+  BudgetProposal,
+  CacheSelection,
+  CacheStats,
+  VerifyResult,
+} from '../../src-shared/contract/cache.ts';
 import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { ModelImpact } from '../../src-shared/contract/models.ts';
 import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { KvDtype } from '../engine/engine.ts';
 import type { FormatGate } from '../fusion/calibration/format-gate.ts';
+import { DEFAULT_DISK_BUDGET, proposeBudget } from '../kvstore/budget-proposal.ts';
 import type { ChunkStore, KindTotals } from '../kvstore/store.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { impactOf } from '../models/registry/impact.ts';
@@ -77,7 +82,7 @@ export class CacheService {
     const { store, dir, catalogue, settings, models, formats } = this.#options;
     const { entries, bytes, diskBudgetBytes, pinned, prefixes, ram, hits, misses, prefetches, ...more } =
       store.stats();
-    const { bavail, bsize } = await statfs(dir);
+    const space = await store.space();
     const others = store.totals().filter(({ fingerprint }) => fingerprint !== this.#fingerprint);
     const total = this.#hits.update({ ram: hits.ram, disk: hits.disk, misses });
     const tokens = models.active ? catalogue.chunkTable.corpus(this.#activeSets).tokens : 0;
@@ -87,7 +92,8 @@ export class CacheService {
       chunks: entries,
       diskBytes: bytes,
       diskBudgetBytes,
-      diskFreeBytes: bavail * bsize,
+      diskFreeBytes: space?.free ?? null,
+      proposal: await this.proposal(),
       ramBytes: ram.bytes,
       ramBudgetBytes: ram.budgetBytes,
       device: this.#device(),
@@ -115,6 +121,13 @@ export class CacheService {
       evictions: more.evictions,
       quarantine: more.quarantine,
     };
+  }
+
+  /** A disk budget for the free space; null once somebody has set one: that is never questioned. */
+  async proposal(): Promise<BudgetProposal | null> {
+    const { store, settings } = this.#options;
+    const space = await store.space();
+    return settings.current.diskBudgetBytes === undefined ? proposeBudget(space, store.stats().bytes) : null;
   }
 
   #device(): CacheStats['device'] {
@@ -272,7 +285,7 @@ export class CacheService {
     }
     if (diskBudgetBytes === before.diskBudgetBytes && memoryBudgetBytes === before.memoryBudgetBytes) return;
     this.#options.store
-      .setBudget({ diskBytes: diskBudgetBytes, ramBytes: memoryBudgetBytes })
+      .setBudget({ diskBytes: diskBudgetBytes ?? DEFAULT_DISK_BUDGET, ramBytes: memoryBudgetBytes })
       .then(() => this.#changed())
       .catch((error: unknown) => this.#options.log.warn('budget-not-applied', { error: String(error) }));
   }

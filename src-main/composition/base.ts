@@ -4,6 +4,7 @@ import { applyRestore } from '../backup/apply-restore.ts';
 import { setAsideFailure } from '../databases.ts';
 import type { AskDevices } from '../devices/trial/ask-devices.ts';
 import { Engine } from '../engine/engine.ts';
+import { DEFAULT_DISK_BUDGET } from '../kvstore/budget-proposal.ts';
 import { ChunkStore, type SharedTier } from '../kvstore/store.ts';
 import type { SpawnParser } from '../library/parser/spawn.ts';
 import type { TryFile } from '../models/loader/trial/try-file.ts';
@@ -74,7 +75,7 @@ export async function openBase(host: AppOptions) {
   const store = await ChunkStore.open({
     shared: host.shared ?? sharing,
     dir: paths.store,
-    diskBudgetBytes: settings.current.diskBudgetBytes,
+    diskBudgetBytes: settings.current.diskBudgetBytes ?? DEFAULT_DISK_BUDGET,
     ramBudgetBytes: settings.current.memoryBudgetBytes,
     policy: settings.current.eviction,
     files: engine,

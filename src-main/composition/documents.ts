@@ -53,6 +53,7 @@ export function openDocuments(
       models: loader,
       indexer: search,
       costs: planner.costs,
+      proposal: () => cache.proposal(),
       parser: new ParserProcess({}, host.spawnParser),
       pictures: new ParserProcess(PAGE_LIMITS, host.spawnParser),
       viewer: new ParserProcess({}, host.spawnParser),

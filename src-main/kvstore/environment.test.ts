@@ -280,6 +280,13 @@ describe('a full disk', () => {
     expect(held(store, [A, B, C])).toEqual([true, false, true]);
   });
 
+  test('a disk that does not report its space is written to', async () => {
+    const store = await openTestStore({ dir: tempDir(), fs: { ...nodeFs, space: async () => undefined } });
+    await fill(store, 2);
+    expect(held(store, [A, B])).toEqual([true, true]);
+    expect(await nodeFs.space('/no such folder')).toBeUndefined();
+  });
+
   test('a file that cannot be deleted keeps its entry', async () => {
     const dir = tempDir();
     const stuck = A;

@@ -3,14 +3,20 @@ import { join, sep } from 'node:path';
 import { messageOf } from '../platform/failure.ts';
 import { isMissing } from './errors.ts';
 
+/** Bytes. */
+export interface DiskSpace {
+  total: number;
+  free: number;
+}
+
 /** The calls that change the folder; tests replace them to inject faults. */
 export interface StoreFs {
   /** Creates a folder and its parents; true if it did not exist. */
   makeDir(path: string): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Size and free space in bytes of the disk that holds a folder. */
-  space(path: string): Promise<{ total: number; free: number }>;
+  /** Of the disk that holds a folder; undefined if the disk does not report it, like some network drives. */
+  space(path: string): Promise<DiskSpace | undefined>;
   /** Makes renames and unlinks in a directory durable. */
   syncDir(path: string): Promise<void>;
 }
@@ -30,7 +36,10 @@ export const nodeFs: StoreFs = {
   rename,
   unlink,
   async space(path) {
-    const { blocks, bavail, bsize } = await statfs(path);
+    // Whatever else is wrong with the folder, the next write to it fails with the reason.
+    const reported = await statfs(path).catch(() => undefined);
+    if (!reported || reported.blocks === 0) return undefined;
+    const { blocks, bavail, bsize } = reported;
     return { total: blocks * bsize, free: bavail * bsize };
   },
   async syncDir(path) {

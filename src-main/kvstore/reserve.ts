@@ -5,9 +5,11 @@ import type { StoreFs } from './files.ts';
 const RESERVE_BYTES = 256 * 2 ** 20;
 const RESERVE_SHARE = 0.02;
 
-/** Stops the cache from growing before the disk is full. DISK_FULL. */
+/** Stops the cache from growing before the disk is full, if the disk reports its space. DISK_FULL. */
 export async function requireSpace(fs: StoreFs, dir: string): Promise<void> {
-  const { total, free } = await fs.space(dir);
+  const space = await fs.space(dir);
+  if (!space) return;
+  const { total, free } = space;
   const reserve = Math.min(RESERVE_BYTES, total * RESERVE_SHARE);
   if (free >= reserve) return;
   const [left, kept] = [free, reserve].map((bytes) => `${(bytes / 1e6).toFixed(1)} MB`);

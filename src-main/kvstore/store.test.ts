@@ -108,6 +108,7 @@ describe('after close', () => {
     ['after', (store) => store.after('', 1)],
     ['entry', (store) => store.entry('0'.repeat(64))],
     ['similar', (store) => store.similar({ fingerprint: '', dtype: 'f16', tokens: Int32Array.of(1) })],
+    ['space', (store) => store.space()],
     ['stats', (store) => store.stats()],
     ['totals', (store) => store.totals()],
     ['verify', (store) => store.verify()],

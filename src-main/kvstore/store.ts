@@ -9,7 +9,7 @@ import { requireEvictRequest } from './evict.ts';
 import { LRU, servedLast, type EvictionPolicy, type ServedTarget } from './eviction/policy.ts';
 import { Workload, type Access } from './eviction/workload.ts';
 import { isKey } from './hash.ts';
-import { nodeFs } from './files.ts';
+import { nodeFs, type DiskSpace } from './files.ts';
 import type { ChunkRow } from './index-db.ts';
 import type { StoreLock } from './lock.ts';
 import { openStore, type OpenedStore } from './open-store.ts';
@@ -298,6 +298,12 @@ export class ChunkStore {
   totals(): KindTotals[] {
     this.#requireOpen('totals');
     return this.#disk.index.totals();
+  }
+
+  /** Of the disk that holds the store; undefined if the disk does not report it. */
+  space(): Promise<DiskSpace | undefined> {
+    this.#requireOpen('space');
+    return (this.#options.fs ?? nodeFs).space(this.#options.dir);
   }
 
   stats(): StoreStats {

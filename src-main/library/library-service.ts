@@ -37,7 +37,7 @@ import { removeWithCache } from './sources/removal.ts';
 import { RootKeeper } from './sources/root-keeper.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import type { StepParts } from './queue/steps.ts';
-import { precomputePlan } from './queue/precompute-plan.ts';
+import { precomputePlan, type PlanSources } from './queue/precompute-plan.ts';
 import { chunkSetOf, type ChunkModel } from './queue/targets.ts';
 import { UploadFolders } from './sources/upload-folders.ts';
 import { safeRelativePath, storeUpload } from './sources/uploads.ts';
@@ -52,6 +52,7 @@ export interface LibraryServiceOptions extends Core {
   paths: Pick<Paths, 'data' | 'sampleLibrary'>;
   indexer?: DocumentIndexer | undefined;
   costs?: CostModel | undefined;
+  proposal?: PlanSources['proposal'];
   parser?: Parser | undefined;
   pictures?: Parser | undefined;
   /** Replaced by tests. */
@@ -249,6 +250,7 @@ export class LibraryService {
       {
         ...this.#steps,
         ...target,
+        proposal: this.#options.proposal,
         ...(sample && { name: SAMPLE_NAME, sample }), // the user may have deleted it
         alone: (libraryId, work) => this.#alone(libraryId, work),
         between: (work) => this.#roots.between(work),
@@ -258,7 +260,7 @@ export class LibraryService {
   }
 
   /** What a model has left to compute, of one library or of all; null if its passages cannot be blended. */
-  plan(active: ChunkModel, dtype: KvDtype, id?: string): PrecomputePlan | null {
+  plan(active: ChunkModel, dtype: KvDtype, id?: string): Promise<PrecomputePlan | null> {
     const libraryId = id === undefined ? undefined : rowId(id, 'library');
     return precomputePlan(active, dtype, this.#options, libraryId);
   }

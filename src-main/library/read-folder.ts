@@ -1,5 +1,5 @@
 import type { PrecomputePlan } from '../../src-shared/contract/libraries.ts';
-import { precomputePlan } from './queue/precompute-plan.ts';
+import { precomputePlan, type PlanSources } from './queue/precompute-plan.ts';
 import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -17,6 +17,7 @@ import { requireFolder } from './sources/scan.ts';
 
 export interface ReadFolderOptions extends StepParts, ChunkModel {
   dtype: KvDtype;
+  proposal?: PlanSources['proposal'];
   /** The name of a new library. Default: the folder's. */
   name?: string | undefined;
   /** Whether a new library is the sample library. */
@@ -106,7 +107,7 @@ class FolderReading {
     const skipped = changes.skipped.flatMap(({ path, reason }) => (reason === 'kind' ? [path] : []));
     if (chunks === 0) throw nothingToRead(this.#root, [...changes.failures, ...this.#failures()], skipped);
     const plan = precompute
-      ? precomputePlan(this.#options, this.#options.dtype, this.#options, this.#id)
+      ? await precomputePlan(this.#options, this.#options.dtype, this.#options, this.#id)
       : null;
     if (plan) run.onPlan?.(plan);
     const precomputed = plan && (await this.#precompute(run));

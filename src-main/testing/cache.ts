@@ -6,7 +6,7 @@ import { CacheService } from '../cache/cache-service.ts';
 import { Catalogue } from '../catalogue/catalogue.ts';
 import { MIGRATIONS } from '../catalogue/schema.ts';
 import type { DeviceTier, KvDtype, Model } from '../engine/engine.ts';
-import type { ChunkStore } from '../kvstore/store.ts';
+import type { ChunkStore, StoreOptions } from '../kvstore/store.ts';
 import type { ActiveModel } from '../models/active-model.ts';
 import type { ModelRow } from '../models/registry/model-registry.ts';
 import { openDatabase } from '../platform/database.ts';
@@ -71,9 +71,10 @@ export async function put(
 /** A store of all chunks of these documents, and the service over it. */
 export async function cacheOf(
   documents: Record<string, number[]> = { 'a.txt': [1, 2, 3], 'b/c.txt': [3, 4] },
+  options: Pick<StoreOptions, 'fs'> = {},
 ) {
   const dir = tempDir();
-  const store = await openTestStore({ dir, ramBudgetBytes: 1e6 });
+  const store = await openTestStore({ dir, ramBudgetBytes: 1e6, ...options });
   const catalogue = catalogueOf(join(dir, 'catalogue.sqlite'), documents);
   const keys = new Map<number, string>();
   for (const id of new Set(Object.values(documents).flat())) keys.set(id, await put(store, model, id));

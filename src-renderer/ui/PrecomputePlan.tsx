@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import { useCall } from '../client/context.tsx';
+import { joinSentences } from '../i18n/join-sentences.ts';
 import { useFormat } from './useFormat.ts';
 
 /** What the model in use has left to compute of all libraries, in one sentence; nothing if that is nothing. */
@@ -10,21 +11,27 @@ export function PrecomputePlan({ px = 0 }: { px?: number }) {
   const format = useFormat();
   const plan = useCall('libraries.plan', {}, { keepPrevious: true }).data?.plan;
   if (!plan || plan.tokens === 0) return null;
-  const { tokens, dtype, bytes, seconds, budgetShare } = plan;
+  const { tokens, dtype, bytes, seconds, budgetShare, proposal } = plan;
   const size = (each: typeof dtype): string =>
     t('plan.size', { size: format.bytes(bytes[each]), dtype: each });
   const others = KV_DTYPES.filter((each) => each !== dtype).map(size);
+  const percent = (share: number): string => format.percent(Math.floor(share * 100) / 100);
   const words = {
     tokens: t('unit.tokens', { count: tokens }),
     size: size(dtype),
     others: others.join(', '),
-    share: format.percent(Math.floor(budgetShare * 100) / 100),
+    share: percent(budgetShare),
     time:
       seconds === null ? t('plan.timeUnknown') : t('plan.time', { time: format.duration(seconds * 1000) }),
   };
   return (
     <Text size="sm" c="dimmed" px={px} role="note">
-      {t('plan.sentence', words)}
+      {joinSentences([
+        t('plan.sentence', words),
+        ...(proposal
+          ? [t('plan.proposal', { budget: format.bytes(proposal.bytes), share: percent(proposal.share) })]
+          : []),
+      ])}
     </Text>
   );
 }

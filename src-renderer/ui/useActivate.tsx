@@ -61,7 +61,7 @@ function Impact({ impact, cache }: { impact: ModelImpact; cache: CacheStats }) {
   const format = useFormat();
   const { chunks, cachedChunks, tokensToCompute, bytesToStore, secondsEstimate } = impact;
   // Caches of other models are evicted first.
-  const budget = Math.min(cache.diskBudgetBytes, cache.diskBytes + cache.diskFreeBytes);
+  const budget = Math.min(cache.diskBudgetBytes, cache.diskBytes + (cache.diskFreeBytes ?? Infinity));
   const share = Math.min(1, budget / Math.max(1, bytesToStore));
   const lines = [
     chunks > 0
@@ -81,7 +81,7 @@ function Impact({ impact, cache }: { impact: ModelImpact; cache: CacheStats }) {
   function room(): string {
     const sizes = {
       budget: format.bytes(cache.diskBudgetBytes),
-      free: format.bytes(cache.diskFreeBytes),
+      free: format.bytes(cache.diskFreeBytes ?? 0),
       share: format.percent(share),
     };
     if (share >= 1) return t('impact.fits', sizes);

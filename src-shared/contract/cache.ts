@@ -26,12 +26,21 @@ const FormatSchema = z.object({
   offered: z.boolean(),
 });
 
+/** A disk budget for the free space, or why there is none. */
+const BudgetProposalSchema = z.union([
+  z.object({ bytes: z.number() }),
+  z.object({ obstacle: z.enum(['small-disk', 'unknown-space']) }),
+]);
+
 const CacheStatsSchema = z.object({
   folder: z.string(),
   chunks: z.int(),
   diskBytes: z.number(),
   diskBudgetBytes: z.number(),
-  diskFreeBytes: z.number(),
+  /** null if the disk does not report it. */
+  diskFreeBytes: z.number().nullable(),
+  /** null once somebody has set the disk budget. */
+  proposal: BudgetProposalSchema.nullable(),
   ramBytes: z.number(),
   ramBudgetBytes: z.number(),
   /** null if the model is in main memory only. */
@@ -166,6 +175,7 @@ export const cacheContract = {
   'cache.stopArchive': procedure(NothingSchema, NothingSchema),
 };
 
+export type BudgetProposal = z.infer<typeof BudgetProposalSchema>;
 export type CacheStats = z.infer<typeof CacheStatsSchema>;
 export type CacheEntry = z.infer<typeof CacheEntrySchema>;
 export type CacheDocument = z.infer<typeof CacheDocumentSchema>;

@@ -186,6 +186,8 @@ export const PrecomputePlanSchema = z.object({
   seconds: z.number().nullable(),
   /** The share of their KV that the disk budget has room for, 0 to 1. */
   budgetShare: z.number(),
+  /** A larger budget that the disk has room for, and its share, while nobody has set one. */
+  proposal: z.object({ bytes: z.number(), share: z.number() }).nullable(),
 });
 
 const ById = z.object({ id: IdSchema });

@@ -57,7 +57,8 @@ export async function prepare(
 }
 
 /** What precomputing a library will take, in one sentence. */
-export function planSentence({ tokens, dtype, bytes, seconds, budgetShare }: PrecomputePlan): string {
+export function planSentence(plan: PrecomputePlan): string {
+  const { tokens, dtype, bytes, seconds, budgetShare, proposal } = plan;
   if (tokens === 0) return 'The cache of all documents is stored: nothing is left to compute.';
   const others = KV_DTYPES.filter((each) => each !== dtype).map(
     (each) => `${formatBytes(bytes[each])} as ${each}`,
@@ -66,8 +67,15 @@ export function planSentence({ tokens, dtype, bytes, seconds, budgetShare }: Pre
     seconds === null ? 'the time is known once the model was measured here' : `about ${timeOf(seconds)} here`;
   return (
     `To compute: ${tokens.toLocaleString('en')} tokens, ${formatBytes(bytes[dtype])} of KV as ${dtype} (${others.join(', ')}), ` +
-    `${time}; the disk budget holds ${Math.floor(budgetShare * 100)} % of it.`
+    `${time}; the disk budget holds ${percent(budgetShare)} of it.` +
+    (proposal
+      ? ` Proposed for this disk: ${formatBytes(proposal.bytes)} (setting diskBudgetBytes), which would hold ${percent(proposal.share)}.`
+      : '')
   );
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100)} %`;
 }
 
 function timeOf(seconds: number): string {

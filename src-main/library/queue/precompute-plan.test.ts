@@ -21,7 +21,7 @@ test('tokens, bytes by format, time and the share that the budget holds are thos
   await service.addPaths({ id, paths: [fixture.root], watch: true });
   service.start();
   await service.rescan(id);
-  const before = service.plan(active, 'f16', id);
+  const before = await service.plan(active, 'f16', id);
   expect(before?.tokens).toBeGreaterThan(0); // estimated from the files' sizes
   expect(before?.seconds).toBeNull();
 
@@ -29,7 +29,7 @@ test('tokens, bytes by format, time and the share that the budget holds are thos
   service.queue.resume();
   await fixture.idle();
   const { tokens, cacheBytes } = fixture.info(id);
-  const after = service.plan(active, 'f16', id)!;
+  const after = (await service.plan(active, 'f16', id))!;
   const perToken = model.bytesPerToken();
   expect(after.bytes.f16).toBe(after.tokens * perToken);
   expect(Math.abs(after.tokens - (tokens - cacheBytes / perToken))).toBeLessThanOrEqual(12); // chunks of a document count as equal
@@ -40,10 +40,10 @@ test('tokens, bytes by format, time and the share that the budget holds are thos
   store.diskBudgetBytes = 1e9;
   service.queue.fill();
   await fixture.until(() => fixture.info(id).cachedChunks === fixture.info(id).chunks);
-  expect(service.plan(active, 'f16', id)).toMatchObject({ tokens: 0, budgetShare: 1 });
+  expect(await service.plan(active, 'f16', id)).toMatchObject({ tokens: 0, budgetShare: 1 });
 });
 
-test('the time is that of the cost model, and another library counts for nothing', async () => {
+test('the time is that of the cost model, another library counts for nothing, and a larger budget is named', async () => {
   const fixture = new ServiceFixture(DOCUMENTS, {});
   fixture.store.diskBudgetBytes = 0;
   const { id } = await fixture.library();
@@ -52,14 +52,23 @@ test('the time is that of the cost model, and another library counts for nothing
   const costs = new CostModel(join(fixture.dir, 'costs.json'));
   for (let i = 0; i < 5; i++) costs.observeEncode(model.info, 24, 48);
   const parts = { catalogue: fixture.catalogue, store: fixture.store, costs };
-  const plan = precomputePlan({ model, chunkTokens: 24 }, 'f16', parts, Number(id))!;
+  const plan = (await precomputePlan({ model, chunkTokens: 24 }, 'f16', parts, Number(id)))!;
   expect(plan.seconds! / ((plan.tokens * 2) / 1000)).toBeCloseTo(1, 0);
   expect(plan.budgetShare).toBe(0);
-  expect(service.plan({ model, chunkTokens: 24 }, 'f16', other.id)).toMatchObject({ tokens: 0 });
+  expect(await service.plan({ model, chunkTokens: 24 }, 'f16', other.id)).toMatchObject({ tokens: 0 });
+
+  // A proposed budget is named where it would hold more.
+  const half = plan.bytes.f16 / 2;
+  const proposal = (bytes: number) =>
+    precomputePlan({ model, chunkTokens: 24 }, 'f16', { ...parts, proposal: async () => ({ bytes }) });
+  expect(plan.proposal).toBeNull();
+  expect((await proposal(half))?.proposal).toEqual({ bytes: half, share: 0.5 });
+  fixture.store.diskBudgetBytes = half;
+  expect((await proposal(half))?.proposal).toBeNull();
 });
 
-test('a model whose passages cannot be blended has none', () => {
+test('a model whose passages cannot be blended has none', async () => {
   const fixture = new ServiceFixture();
   const model = new FakeModel({ fingerprint: 'ab'.repeat(32), obstacle: 'running-state' });
-  expect(fixture.service.plan({ model, chunkTokens: 24 }, 'f16')).toBeNull();
+  expect(await fixture.service.plan({ model, chunkTokens: 24 }, 'f16')).toBeNull();
 });

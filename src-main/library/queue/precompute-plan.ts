@@ -1,3 +1,4 @@
+import type { BudgetProposal } from '../../../src-shared/contract/cache.ts';
 import type { PrecomputePlan } from '../../../src-shared/contract/libraries.ts';
 import { KV_DTYPES } from '../../../src-shared/kv-dtype.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
@@ -8,19 +9,21 @@ import { targetOf, type ChunkModel } from './targets.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { KvDtype } from '../../engine/engine.ts';
 
-interface PlanSources {
+export interface PlanSources {
   catalogue: Catalogue;
   store: Pick<ChunkCache, 'stats'>;
   costs?: CostModel | undefined;
+  /** A disk budget while nobody has set one. */
+  proposal?: (() => Promise<BudgetProposal | null>) | undefined;
 }
 
 /** What is left to compute for a model: of one library, or of all. null: its passages cannot be blended. */
-export function precomputePlan(
+export async function precomputePlan(
   active: ChunkModel,
   dtype: KvDtype,
-  { catalogue, store, costs }: PlanSources,
+  { catalogue, store, costs, proposal }: PlanSources,
   libraryId?: number,
-): PrecomputePlan | null {
+): Promise<PrecomputePlan | null> {
   const { model, chunkTokens } = active;
   if (!model.blends) return null;
   const target = targetOf(active, dtype);
@@ -34,14 +37,20 @@ export function precomputePlan(
   const needed = bytes[dtype];
   // What other models computed leaves first.
   const own = catalogue.chunkTable.cachedBytes(target.fingerprint, chunkTokens);
-  const room = Math.max(0, store.stats().diskBudgetBytes - own);
+  const shareOf = (budget: number): number =>
+    needed > 0 ? Math.min(1, Math.max(0, budget - own) / needed) : 1;
+  const budgetShare = shareOf(store.stats().diskBudgetBytes);
+  const proposed = await proposal?.();
+  const bytesProposed = proposed && 'bytes' in proposed ? proposed.bytes : 0;
   const msPerToken = predictedMsPerToken(active as ChunkModel & { model: FusionModel }, costs);
   return {
     tokens,
     dtype,
     bytes,
     seconds: msPerToken === null ? null : (tokens * msPerToken) / 1000,
-    budgetShare: needed > 0 ? Math.min(1, room / needed) : 1,
+    budgetShare,
+    proposal:
+      shareOf(bytesProposed) > budgetShare ? { bytes: bytesProposed, share: shareOf(bytesProposed) } : null,
   };
 }
 

@@ -96,13 +96,37 @@ export function Budget({ tier, stats }: { tier: Tier; stats: CacheStats }) {
           }}
         />
       </div>
-      {tier === 'disk' && (
-        <Text size="xs" c="dimmed">
-          {t('diskFree', { size: format.bytes(stats.diskFreeBytes) })}
-        </Text>
-      )}
+      {tier === 'disk' && <DiskHelp stats={stats} onTake={setBudget} />}
       {tier === 'device' && <DeviceHelp automatic={stats.device?.automatic ?? true} />}
     </Section>
+  );
+}
+
+/** Free space, and the budget proposed for it until a person sets one. */
+function DiskHelp({ stats, onTake }: { stats: CacheStats; onTake: (bytes: number) => void }) {
+  const { t } = useTranslation('cache');
+  const format = useFormat();
+  const { diskFreeBytes, proposal } = stats;
+  const free =
+    diskFreeBytes === null ? t('diskUnknown') : t('diskFree', { size: format.bytes(diskFreeBytes) });
+  return (
+    <>
+      <Text size="xs" c="dimmed">
+        {free}
+      </Text>
+      {proposal && (
+        <Text size="xs" c="dimmed">
+          {'bytes' in proposal
+            ? t('proposal.bytes', { size: format.bytes(proposal.bytes) })
+            : t(`proposal.${proposal.obstacle}`)}
+        </Text>
+      )}
+      {proposal && 'bytes' in proposal && (
+        <Button size="compact-sm" variant="default" w="fit-content" onClick={() => onTake(proposal.bytes)}>
+          {t('proposal.take')}
+        </Button>
+      )}
+    </>
   );
 }
 

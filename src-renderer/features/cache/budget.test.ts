@@ -7,6 +7,7 @@ const stats: CacheStats = {
   diskBytes: 10e9,
   diskBudgetBytes: 20e9,
   diskFreeBytes: 30e9,
+  proposal: null,
   ramBytes: 1e9,
   ramBudgetBytes: 2e9,
   device: { chunks: 20, bytes: 2e9, budgetBytes: 4e9, automatic: true, totalBytes: 8e9 },
@@ -49,6 +50,7 @@ describe('budgetFacts', () => {
 
   it('has room for a budget that is larger than the disk', () => {
     expect(budgetFacts('disk', { ...stats, diskBudgetBytes: 90e9 }, 0).scale.max).toBe(90e9);
+    expect(budgetFacts('disk', { ...stats, diskFreeBytes: null }, 0).scale.max).toBe(20e9);
   });
 });
 

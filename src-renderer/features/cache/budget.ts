@@ -24,7 +24,8 @@ function sizesOf(
   memoryTotal: number,
 ): { used: number; budget: number; most: number } {
   const { diskBytes, diskBudgetBytes, diskFreeBytes, ramBytes, ramBudgetBytes, device } = stats;
-  if (tier === 'disk') return { used: diskBytes, budget: diskBudgetBytes, most: diskBytes + diskFreeBytes };
+  if (tier === 'disk')
+    return { used: diskBytes, budget: diskBudgetBytes, most: diskBytes + (diskFreeBytes ?? 0) };
   if (tier === 'memory') return { used: ramBytes, budget: ramBudgetBytes, most: memoryTotal };
   return { used: device?.bytes ?? 0, budget: device?.budgetBytes ?? 0, most: device?.totalBytes ?? 0 };
 }

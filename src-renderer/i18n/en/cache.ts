@@ -6,6 +6,13 @@ export const cache = {
   device: 'On the GPU',
   ofBudget: '{{used}} of {{budget}}',
   diskFree: '{{size}} free on the disk',
+  diskUnknown: 'The disk does not report its free space.',
+  proposal: {
+    bytes: 'Proposed for this disk: {{size}}',
+    take: 'Use the proposed budget',
+    'small-disk': 'That is too little to propose a budget: the default applies.',
+    'unknown-space': 'Kvasir therefore proposes no budget: the default applies.',
+  },
   budget: 'Budget',
   budgetOf: { disk: 'Budget on disk', memory: 'Budget in memory', device: 'Budget on the GPU' },
   deviceHelp: 'Chunks that are used repeatedly stay in GPU memory, so they need not be loaded again.',

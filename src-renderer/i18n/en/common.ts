@@ -67,6 +67,8 @@ export const common = {
   plan: {
     sentence:
       'To compute: {{tokens}}, {{size}} of KV ({{others}}), {{time}}; the disk budget holds {{share}} of it.',
+    proposal:
+      'A disk budget of {{budget}}, proposed on the Cache screen for this disk, would hold {{share}}.',
     size: '{{size}} as {{dtype}}',
     time: 'about {{time}} here',
     timeUnknown: 'the time is known once the model was measured here',

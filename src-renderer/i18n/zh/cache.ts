@@ -8,6 +8,13 @@ export const cache: Words<typeof en.cache> = {
   device: '显存',
   ofBudget: '{{used}} / {{budget}}',
   diskFree: '磁盘剩余 {{size}}',
+  diskUnknown: '磁盘没有报告剩余空间。',
+  proposal: {
+    bytes: '按这块磁盘建议的预算：{{size}}',
+    take: '采用建议的预算',
+    'small-disk': '空间太小，无法建议预算，沿用默认值。',
+    'unknown-space': '因此无法建议预算，沿用默认值。',
+  },
   budget: '预算',
   budgetOf: { disk: '磁盘预算', memory: '内存预算', device: '显存预算' },
   deviceHelp: '反复用到的文本块留在显存中，无需再次载入。',
