@@ -7,7 +7,7 @@ import { rowOf, type ChunkDisk } from './disk.ts';
 import { isCorruptDatabase, toStoreError } from './errors.ts';
 import { requireEvictRequest } from './evict.ts';
 import { LRU, servedLast, type EvictionPolicy, type ServedTarget } from './eviction/policy.ts';
-import { Workload, type Access } from './eviction/workload.ts';
+import { Workload, type Access, type WorkloadOptions } from './eviction/workload.ts';
 import { isKey } from './hash.ts';
 import { nodeFs, type DiskSpace } from './files.ts';
 import type { ChunkRow } from './index-db.ts';
@@ -106,7 +106,8 @@ export class ChunkStore {
     this.#policy = options.policy ?? 'lru';
     const { disk } = opened;
     const { prefixShare = PREFIX_SHARE, files } = options;
-    const workload = new Workload({
+    const { makeWorkload = (about: WorkloadOptions) => new Workload(about) } = options;
+    const workload = makeWorkload({
       memoryMs: MEMORY_MS,
       remembered: REMEMBERED,
       state: disk.index.workload(),

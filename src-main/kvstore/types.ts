@@ -1,5 +1,6 @@
 import type { ChunkHeader, ChunkKv, KvDtype } from '../engine/engine.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Workload, WorkloadOptions } from './eviction/workload.ts';
 import type { StoreFs } from './files.ts';
 import type { QuarantineCap } from './quarantine.ts';
 import type { SharedTier } from './shared-tier.ts';
@@ -79,6 +80,8 @@ export interface StoreOptions {
   quarantineCap?: QuarantineCap;
   /** For tests that inject faults. */
   fs?: StoreFs;
+  /** For benches that leave out terms of a chunk's worth. */
+  makeWorkload?: ((options: WorkloadOptions) => Workload) | undefined;
 }
 
 export interface PutMeta {

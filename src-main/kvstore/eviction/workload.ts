@@ -20,7 +20,7 @@ export interface LastUse {
   hits: number;
 }
 
-interface WorkloadOptions {
+export interface WorkloadOptions {
   /** Time constant in milliseconds: observations of that age count e⁻¹. */
   memoryMs: number;
   /** Minimum number of last uses remembered, including those of evicted entries. */
