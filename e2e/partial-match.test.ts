@@ -61,6 +61,7 @@ function withoutExact(store: ChunkCache): ChunkCache {
     entry: (key) => store.entry(key),
     hasRoom: (...args) => store.hasRoom(...args),
     found: (key) => store.found(key),
+    used: (...args) => store.used(...args),
     put: (...args) => store.put(...args),
     borrow: (...args) => store.borrow(...args),
     stats: () => store.stats(),

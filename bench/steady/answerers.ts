@@ -149,12 +149,13 @@ export class PredictedAnswerer extends Answerer {
   ): Promise<number> {
     const request = {};
     let offset = 0;
-    for (const { kind, compute, tokens, lead } of decision.strategy.kind === 'full' ? [] : parts) {
+    for (const { kind, compute, tokens, lead } of parts) {
       const access = { class: requestClass, offset, request };
       offset += tokens.length;
-      if (kind === 'text' || compute === true) continue;
-      const lease = await store.acquire(keyFor(this.model, DTYPE, { tokens, lead }), OPENER, access);
-      lease?.release();
+      if (kind === 'text') continue;
+      const key = keyFor(this.model, DTYPE, { tokens, lead });
+      if (compute === true || decision.strategy.kind === 'full') store.used(key, access);
+      else (await store.acquire(key, OPENER, access))?.release();
     }
     return known(decision.predicted?.total ?? decision.predictedFullMs);
   }

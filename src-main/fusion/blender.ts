@@ -94,8 +94,7 @@ export async function blend(parts: readonly PromptPart[], options: BlendOptions)
   const lengthBefore = options.session.length;
   try {
     const started = clock.now();
-    // A full prefill reads nothing from the store: it is the baseline for blending.
-    if (options.strategy.kind !== 'full') await findAll(parts, options, sources, unusable);
+    await findAll(parts, options, sources, unusable);
     const acquireMs = clock.now() - started;
     for (let told = false; ; told = true) {
       const placed = segmentsOf(parts, sources);
@@ -139,8 +138,10 @@ async function findAll(
   unusable: UnusableParts,
 ): Promise<void> {
   const request = {};
-  const { model, store, dtype } = options;
-  const wanted = parts.filter(({ kind, compute }) => kind === 'chunk' && compute !== true);
+  const { model, store, dtype, strategy, requestClass } = options;
+  // A full prefill reads nothing from the store: it is the baseline for blending.
+  const isRead = ({ compute }: PromptPart): boolean => compute !== true && strategy.kind !== 'full';
+  const wanted = parts.filter((part) => part.kind === 'chunk' && isRead(part));
   // Each takes a round trip to another machine: request all in parallel.
   store.shared?.bring(
     wanted.map((part) => keyFor(model, dtype, part)),
@@ -151,8 +152,13 @@ async function findAll(
   for (const [index, part] of parts.entries()) {
     const offset = end;
     end += part.tokens.length;
-    if (part.kind !== 'chunk' || part.compute === true) continue;
-    const access = { class: options.requestClass ?? 'other', offset, request };
+    if (part.kind !== 'chunk') continue;
+    const access = { class: requestClass ?? 'other', offset, request };
+    if (!isRead(part)) {
+      // An answer needed it all the same; without a class it is a measurement.
+      if (requestClass !== undefined) store.used(keyFor(model, dtype, part), access);
+      continue;
+    }
     const { source, missed } = await findSource(part, access, options);
     if (source) sources.set(index, source);
     if (missed) unusable[missed].add(index);

@@ -96,6 +96,20 @@ describe('blend', () => {
     expect(session.segments.every(({ kind }) => kind === 'compute')).toBe(true);
   });
 
+  test('chunks that an answer computed instead of reading count as used; those of a measurement do not', async () => {
+    const { parts, options, store, keys } = await fixture([true, true, false], { kind: 'full' });
+    await blend(parts, options);
+    expect(store.usedKeys).toEqual([]);
+    await blend(parts, { ...options, requestClass: 'question' });
+    expect(store.usedKeys).toEqual(keys);
+    store.usedKeys.length = 0;
+    const computed = parts.map((part, i) => ({ ...part, compute: part.kind === 'chunk' && i === 1 }));
+    const strategy = { kind: 'none' } as const;
+    await blend(computed, { ...options, strategy, requestClass: 'question' });
+    expect(store.usedKeys).toHaveLength(computed.filter(({ compute }) => compute).length);
+    expect(store.leases).toBe(0);
+  });
+
   test('leases are released when it fails', async () => {
     const { parts, options, store } = await fixture([true, true]);
     await expect(blend(parts, { ...options, signal: AbortSignal.abort() })).rejects.toMatchObject({

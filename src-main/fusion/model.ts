@@ -60,7 +60,17 @@ export type FusionModel = Pick<
 /** The part of the store that services need. */
 export type ChunkCache = Pick<
   ChunkStore,
-  'has' | 'entry' | 'hasRoom' | 'found' | 'put' | 'acquire' | 'borrow' | 'similar' | 'reportCorrupt' | 'stats'
+  | 'has'
+  | 'entry'
+  | 'hasRoom'
+  | 'found'
+  | 'used'
+  | 'put'
+  | 'acquire'
+  | 'borrow'
+  | 'similar'
+  | 'reportCorrupt'
+  | 'stats'
 > & { readonly shared?: ChunkStore['shared'] };
 
 /** MODEL_UNSUPPORTED, for features that only concern blending. */

@@ -5,6 +5,7 @@ import type { SerialQueue } from '../platform/serial-queue.ts';
 import type { ChunkDisk } from './disk.ts';
 import { codeOf } from './errors.ts';
 import type { ChunkRow } from './index-db.ts';
+import type { EvictionCandidate } from './eviction/policy.ts';
 import type { Access, Workload } from './eviction/workload.ts';
 import { openRow } from './open-chunk.ts';
 import type { OpenChunk, RamTier } from './ram-tier.ts';
@@ -51,6 +52,14 @@ export class ChunkLeases {
       workload.used(key, access, disk.clock());
       return lease;
     });
+  }
+
+  /** A use of a chunk that is not read. */
+  used(key: string, access: Access): void {
+    const { disk } = this.#parts;
+    const row = disk.row(key);
+    const use = this.#useOf(key, access);
+    if (row) disk.index.use(row, use, 0);
   }
 
   async borrow<T>(
@@ -228,15 +237,21 @@ export class ChunkLeases {
     if (lease.prefetched) this.counts.prefetchHits++;
     if (prefetchedAt !== undefined) workload.cameTrue(openChunk, now);
     openChunk.prefetchedAt = undefined;
-    const use = {
+    const use = this.#useOf(key, access);
+    ramTier.use(openChunk, use);
+    disk.index.use(openChunk, use);
+    return lease;
+  }
+
+  #useOf(key: string, access: Access): EvictionCandidate {
+    const { disk, workload } = this.#parts;
+    const now = disk.clock();
+    return {
       class: workload.used(key, access, now, disk.row(key)),
       lastUsedAt: now,
       order: disk.index.nextOrder(access.request),
       offset: access.offset ?? 0,
     };
-    ramTier.use(openChunk, use);
-    disk.index.use(openChunk, use);
-    return lease;
   }
 
   #lease(openChunk: OpenChunk): Lease {

@@ -157,6 +157,27 @@ describe('eviction', () => {
     expect(store.has(key)).toBe(true);
   });
 
+  test.each(['lru', 'workload-aware'] as const)(
+    'a chunk that a prompt computed counts as used (%s)',
+    async (policy) => {
+      const dir = tempDir();
+      let now = 1e12;
+      const store = await openTestStore({
+        ...{ dir, policy, clock: () => now },
+        diskBudgetBytes: 2.5 * fileBytes(dir, model, 10, 1000),
+      });
+      const keys = await fill(store, 2);
+      for (const key of keys) (await take(store, key)).release();
+      now += 60_000;
+      store.used(A, { class: 'question' });
+      store.used('f'.repeat(64), { class: 'question' });
+      now += 60_000;
+      await store.put(C, model.encode(12).chunk);
+      expect(held(store, [A, B, C])).toEqual([true, false, true]);
+      expect(store.stats()).toMatchObject({ hits: { disk: 2 }, misses: 0 });
+    },
+  );
+
   test('a chunk larger than the budget is refused, and nothing is evicted for it', async () => {
     const { dir, store } = await storeFor(2);
     const keys = await fill(store, 2);

@@ -116,6 +116,7 @@ describe('after close', () => {
     ['serve', (store) => store.serve({ fingerprint: 'a', dtype: 'f16' })],
     ['hasRoom', (store) => store.hasRoom(1)],
     ['found', (store) => store.found(A)],
+    ['used', (store) => store.used(A, { class: 'question' })],
     ['setPolicy', (store) => store.setPolicy('lru')],
     ['setBudget', (store) => store.setBudget({ diskBytes: 1 })],
   ];

@@ -174,6 +174,12 @@ export class ChunkStore {
       index.use(row, { class: name, lastUsedAt: now, order: index.nextOrder(), offset: 0 }, 0);
   }
 
+  /** A prompt needed a chunk but computed its text: for eviction that is a use, as if acquire() had been called. */
+  used(key: string, access: Access): void {
+    this.#requireOpen('used');
+    this.#serving.used(key, access);
+  }
+
   /**
    * Stores a chunk; does nothing if the key exists. The caller keeps ownership: the store neither keeps nor disposes
    * the chunk. Evicts others to fit the budget. TypeError if the chunk does not match the key. CACHE_FULL (only

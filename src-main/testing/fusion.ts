@@ -410,6 +410,7 @@ export class FakeStore implements ChunkCache {
   readonly chunks = new Map<string, ChunkKv>();
   readonly quarantined: string[] = [];
   readonly foundKeys: string[] = [];
+  readonly usedKeys: string[] = [];
   readonly lost = new Set<string>();
   /** Cannot be opened for now. */
   readonly away = new Set<string>();
@@ -428,6 +429,10 @@ export class FakeStore implements ChunkCache {
 
   found(key: string): void {
     this.foundKeys.push(key);
+  }
+
+  used(key: string): void {
+    this.usedKeys.push(key);
   }
 
   /** It keeps no prefixes. */
