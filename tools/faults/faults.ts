@@ -4,6 +4,8 @@
  *   npm run faults                       every fault, 10 times each
  *   npm run faults -- --rounds 50
  *   npm run faults -- --only restoring,disk   faults whose name contains one of these
+ *   npm run faults -- --minutes 60 --seed 1   random calls that change files fail, in flows (Linux)
+ *   npm run faults -- --seed 1 --rounds 50 --kind kill --flow ingest
  *
  * After each round Kvasir starts again: uploaded documents, conversations and answers must exist, and a new answer must be correct. Exit
  * code 1 if any round fails. A fault is skipped if this machine lacks a requirement. Each fault is a file in list/ and a line below.
@@ -17,6 +19,9 @@ import { messageOf } from '../../src-main/platform/failure.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
 import { FaultSkipped, type Fault, type Place } from './fault.ts';
 import { fill, requireKept } from './baseline.ts';
+import { runCampaign, type CampaignOptions } from './disk/campaign.ts';
+import { FLOW_NAMES } from './disk/flows.ts';
+import { KINDS } from './disk/layer.ts';
 import { craftedHeader } from './list/crafted-header.ts';
 import { damagedDatabase } from './list/damaged-database.ts';
 import { damagedDocuments } from './list/damaged-documents.ts';
@@ -65,12 +70,24 @@ const FAULTS: Fault[] = [
 ];
 
 const { values: args } = parseArgs({
-  options: { rounds: { type: 'string', default: '10' }, only: { type: 'string', default: '' } },
+  options: {
+    rounds: { type: 'string', default: '10' },
+    only: { type: 'string', default: '' },
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    kind: { type: 'string' },
+    flow: { type: 'string' },
+    at: { type: 'string' },
+  },
 });
-const rounds = Number(args.rounds);
-if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number, 1 or more');
-
+const rounds = wholeNumber('--rounds', args.rounds);
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-faults-'));
+if (args.seed !== undefined || args.minutes !== undefined) {
+  const wrong = await runCampaign({ ...campaignOptions(), dir }).finally(() =>
+    rmSync(dir, { recursive: true, force: true }),
+  );
+  process.exit(wrong === 0 ? 0 : 1);
+}
 const table = new Table({
   head: ['fault', 'what it covers', 'rounds', 'passed', 'failures'],
   colWidths: [20, 44, 8, 6, 52],
@@ -99,6 +116,30 @@ try {
 }
 process.stdout.write(`\n${table.toString()}\n`);
 process.exitCode = lost === 0 ? 0 : 1;
+
+function campaignOptions(): Omit<CampaignOptions, 'dir'> {
+  const { minutes, seed, kind, flow, at } = args;
+  return {
+    seed: seed === undefined ? Date.now() % 1e6 : wholeNumber('--seed', seed),
+    rounds: minutes === undefined ? rounds : Infinity,
+    endMs: minutes === undefined ? Infinity : Date.now() + Number(minutes) * 60_000,
+    kind: kind === undefined ? undefined : oneOf('--kind', KINDS, kind),
+    flow: flow === undefined ? undefined : oneOf('--flow', FLOW_NAMES, flow),
+    at: at === undefined ? undefined : wholeNumber('--at', at),
+  };
+}
+
+function wholeNumber(flag: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) throw new Error(`${flag} must be a whole number, 1 or more`);
+  return number;
+}
+
+function oneOf<T extends string>(flag: string, all: readonly T[], text: string): T {
+  const one = all.find((each) => each === text);
+  if (one === undefined) throw new Error(`${flag} must be one of ${all.join(', ')}`);
+  return one;
+}
 
 async function prepare(data: string) {
   const app = await RunningApp.start(data);

@@ -5,7 +5,7 @@ import { isErrorCode } from '../../src-shared/errors.ts';
 import { settled } from './baseline.ts';
 import { CallError, type RunningApp } from './running-app.ts';
 
-const DEMO_MODEL = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
+export const DEMO_MODEL = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
 
 /** Writes a copy of the demo model to `path`. */
 export function copyDemo(path: string): void {

@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Table from 'cli-table3';
+import { messageOf } from '../../../src-main/platform/failure.ts';
+import { randomFrom } from '../../../src-main/testing/random.ts';
+import type { Told } from '../disk-child.ts';
+import { check, withApp, withoutVarying, type Clean } from './check.ts';
+import { fill, type Promised } from './contents.ts';
+import { FLOWS, FLOW_NAMES, type Flow, type FlowName } from './flows.ts';
+import { hasLayer, KINDS, readCalls, withFault, type Call, type DiskFault, type Kind } from './layer.ts';
+
+const CHILD = join(import.meta.dirname, '..', 'disk-child.ts');
+/** A flow takes a few seconds; one that waits longer hangs. */
+const HUNG_MS = 120_000;
+
+export interface CampaignOptions {
+  /** An empty folder. */
+  dir: string;
+  seed: number;
+  /** It ends after these, whichever comes first. */
+  rounds: number;
+  endMs: number;
+  kind?: Kind | undefined;
+  flow?: FlowName | undefined;
+  /** The call that fails; default: a random one. */
+  at?: number | undefined;
+}
+
+/** A flow's data folder, and what an undisturbed run of it does. */
+interface Prepared {
+  data: string;
+  /** Numbers of its calls, from 1, by what they do to which kind of file: as likely to fail, however often they are made. */
+  calls: number[][];
+  clean: Clean;
+}
+
+interface Run {
+  told: Told[];
+  calls: Call[];
+}
+
+/** Lets random calls of random flows fail, checks the data folder after each, and prints a line for each. Returns the number of wrong ones. */
+export async function runCampaign(options: CampaignOptions): Promise<number> {
+  if (!hasLayer()) throw new Error('Faults of a disk are available on Linux, after `npm run setup`.');
+  process.env['KVASIR_MODELS_HOME'] = '/no-models-here';
+  const campaign = new Campaign(realpathSync(options.dir));
+  await campaign.fill();
+  for (let round = 0; round < options.rounds && Date.now() < options.endMs; round++)
+    await campaign.round({ ...options, seed: options.seed + round });
+  process.stdout.write(`\n${campaign.table()}\nlongest start: ${Math.round(campaign.longestOpenMs)} ms\n`);
+  return campaign.wrong;
+}
+
+class Campaign {
+  readonly #dir: string;
+  readonly #prepared = new Map<FlowName, Promise<Prepared>>();
+  readonly #chunks = new Map<string, string>();
+  readonly #counts = new Map<string, { reached: number; wrong: number }>();
+  #kept: Promised[] = [];
+  #answer: string | undefined;
+  longestOpenMs = 0;
+  wrong = 0;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  async fill(): Promise<void> {
+    const data = join(this.#dir, 'filled');
+    mkdirSync(data);
+    await withApp(data, async (app, client) => {
+      this.#kept = await fill(app, client, data);
+    });
+    const clean: Clean = { chunks: this.#chunks };
+    await check(data, this.#kept, clean);
+    this.#answer = clean.answer;
+  }
+
+  async round({ seed, ...wanted }: CampaignOptions): Promise<void> {
+    const random = randomFrom(seed);
+    const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+    const drawn = { flow: pick(FLOW_NAMES), kind: pick(KINDS) };
+    const flow = wanted.flow ?? drawn.flow;
+    const kind = wanted.kind ?? drawn.kind;
+    const prepared = await this.#prepare(flow);
+    const fault = { kind, at: wanted.at ?? pick(pick(prepared.calls)) };
+    const counts = this.#counts.get(kind) ?? { reached: 0, wrong: 0 };
+    this.#counts.set(kind, counts);
+    const data = join(this.#dir, 'data');
+    let hit: Call | undefined;
+    let why: string | undefined;
+    try {
+      const { told, calls } = await this.#run(flow, prepared.data, data, fault);
+      hit = calls.find(({ isFault }) => isFault);
+      this.longestOpenMs = Math.max(
+        this.longestOpenMs,
+        await check(data, promisedOf(this.#kept, told), prepared.clean),
+      );
+    } catch (error) {
+      why = messageOf(error);
+      hit ??= readCalls(this.#log).find(({ isFault }) => isFault);
+    }
+    if (hit) counts.reached++;
+    if (why !== undefined) {
+      counts.wrong++;
+      this.wrong++;
+    }
+    const place = hit ? `${hit.name} ${hit.path.slice(data.length + 1)}` : 'not reached';
+    process.stderr.write(
+      `${seed} ${flow} ${kind} ${fault.at}: ${place}${why === undefined ? '' : ' FAILED'}\n`,
+    );
+    if (why === undefined) return;
+    const replay = `npm run faults -- --seed ${seed} --rounds 1 --flow ${flow} --kind ${kind} --at ${fault.at}`;
+    process.stderr.write(`  ${why}\n  again: ${replay}\n`);
+  }
+
+  table(): string {
+    const table = new Table({ head: ['kind', 'faults', 'wrong'], style: { head: [], border: [] } });
+    for (const [kind, { reached, wrong }] of this.#counts) table.push([kind, reached, wrong]);
+    return table.toString();
+  }
+
+  get #log(): string {
+    return join(this.#dir, 'calls');
+  }
+
+  #prepare(name: FlowName): Promise<Prepared> {
+    const known = this.#prepared.get(name) ?? this.#prepareNew(name);
+    this.#prepared.set(name, known);
+    return known;
+  }
+
+  async #prepareNew(name: FlowName): Promise<Prepared> {
+    const data = join(this.#dir, name);
+    cpSync(join(this.#dir, 'filled'), data, { recursive: true, preserveTimestamps: true });
+    await (FLOWS[name] as Flow).prepare?.(data, async (work) => void (await withApp(data, work)));
+    const copy = join(this.#dir, 'data');
+    const { told, calls } = await this.#run(name, data, copy);
+    const failed = told.find((each) => each.kind === 'failed');
+    if (failed) throw new Error(`${name} fails without a fault: ${failed.code}: ${failed.message}`);
+    requireSeen(data, copy, calls);
+    const clean: Clean = {
+      chunks: this.#chunks,
+      ...(this.#answer !== undefined && { answer: this.#answer }),
+    };
+    await check(copy, promisedOf(this.#kept, told), clean);
+    const places = Map.groupBy(calls.keys(), (i) => placeOf(copy, calls[i] as Call));
+    return { data, calls: [...places.values()].map((numbers) => numbers.map((i) => i + 1)), clean };
+  }
+
+  /** Runs a flow on a copy of `from`. Throws if the process fails otherwise than by the fault. */
+  async #run(name: FlowName, from: string, data: string, fault?: DiskFault): Promise<Run> {
+    rmSync(data, { recursive: true, force: true });
+    rmSync(this.#log, { force: true });
+    cpSync(from, data, { recursive: true, preserveTimestamps: true });
+    const child = spawn(process.execPath, [CHILD, name, data], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...withFault(data, this.#log, fault) },
+      timeout: HUNG_MS,
+      killSignal: 'SIGABRT',
+    });
+    let output = '';
+    let errors = '';
+    child.stdout.on('data', (part: Buffer) => (output += part.toString()));
+    child.stderr.on('data', (part: Buffer) => (errors += part.toString()));
+    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    if (signal === 'SIGABRT') throw new Error(`it hung: ${errors}`);
+    if (code !== 0 && signal !== 'SIGKILL')
+      throw new Error(`it ended with ${String(code ?? signal)}: ${errors}`);
+    const told = output
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Told);
+    return { told, calls: readCalls(this.#log) };
+  }
+}
+
+function placeOf(data: string, { name, path }: Call): string {
+  return `${name} ${withoutVarying(path.slice(data.length + 1))}`;
+}
+
+function promisedOf(kept: readonly Promised[], told: readonly Told[]): Promised[] {
+  return [...kept, ...told.filter((each) => each.kind !== 'failed')];
+}
+
+/** Throws if a file was changed by a call that was not counted. SQLite's -shm files are mapped, and rebuilt. */
+function requireSeen(before: string, after: string, calls: readonly Call[]): void {
+  const seen = new Map(calls.map(({ path, size }) => [path, size]));
+  for (const entry of readdirSync(after, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || path.endsWith('-shm')) continue;
+    const old = statSync(path.replace(after, before), { throwIfNoEntry: false });
+    const now = statSync(path);
+    if (old?.size === now.size && Math.abs(old.mtimeMs - now.mtimeMs) < 2) continue; // copies round times
+    const size = seen.get(path);
+    if (size === undefined || (size >= 0 && size !== now.size))
+      throw new Error(`${path} was changed unseen (${String(size)} of ${now.size} bytes)`);
+  }
+}

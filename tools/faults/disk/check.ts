@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { App } from '../../../src-main/app.ts';
+import { SCHEMAS } from '../../../src-main/databases.ts';
+import type { CoreClient } from '../../../src-main/hosts/client/client.ts';
+import { localClient } from '../../../src-main/hosts/client/session.ts';
+import { ask, settled, type Promised } from './contents.ts';
+
+/** What an undisturbed run leaves. */
+export interface Clean {
+  /** Checksums of chunk files by name, of every run so far. */
+  chunks: Map<string, string>;
+  /** The answer of a new store; undefined in the run that makes it. */
+  answer?: string;
+  /** Names of its files, without what differs between runs. */
+  names?: Set<string>;
+}
+
+/** Opens a data folder for `work`, and closes it. Returns the milliseconds until it was open. */
+export async function withApp(
+  data: string,
+  work: (app: App, client: CoreClient) => Promise<unknown>,
+): Promise<number> {
+  const begin = performance.now();
+  const app = await App.open({ dataDir: data });
+  const openMs = performance.now() - begin;
+  try {
+    await work(app, localClient(app));
+  } finally {
+    await app.close();
+  }
+  return openMs;
+}
+
+/** Throws if something promised is lost, something wrong is served, or files are left. Completes `clean` where it lacks a value. */
+export async function check(data: string, promised: readonly Promised[], clean: Clean): Promise<number> {
+  const openMs = await withApp(data, async (app, client) => {
+    const found = app.takeFound().filter(({ code }) => code !== 'DOCUMENTS_RECUT');
+    if (found.length > 0) throw new Error(`found at start: ${found.map(({ message }) => message).join(' ')}`);
+    app.start();
+    await settled(client);
+    await requirePromised(client, promised);
+    await requireSoundCache(client);
+    let conversation = '';
+    const answer = await ask(client, (each) => {
+      if (each.kind === 'message') conversation = each.conversationId;
+    });
+    await client.call('chat.delete', { id: conversation });
+    clean.answer ??= answer;
+    if (answer !== clean.answer) throw new Error(`another answer: ${answer} instead of ${clean.answer}`);
+  });
+  requireSameChunks(data, clean.chunks);
+  for (const name of Object.keys(SCHEMAS)) requireSoundDatabase(join(data, name));
+  const names = new Set(filesBelow(data).map((path) => withoutVarying(relative(data, path))));
+  clean.names ??= names;
+  const left = [...names].filter((name) => clean.names?.has(name) === false);
+  if (left.length > 0) throw new Error(`left behind: ${left.join(', ')}`);
+  return openMs;
+}
+
+async function requirePromised(client: CoreClient, promised: readonly Promised[]): Promise<void> {
+  const texts = new Map<string, string>();
+  const { items } = await client.call('documents.list', { limit: 1000 });
+  for (const { id, path } of items) texts.set(path, (await client.call('documents.text', { id })).text);
+  const backups = (await client.call('app.backups')).map(({ path }) => basename(path));
+  for (const each of promised) {
+    if (each.kind === 'document' && texts.get(each.path)?.trim() !== each.text)
+      throw new Error(`the document ${each.path} is lost`);
+    if (each.kind === 'backup' && !backups.includes(basename(each.path)))
+      throw new Error(`the backup ${each.path} is lost`);
+    if (each.kind !== 'message') continue;
+    const { messages } = await client.call('chat.get', { id: each.conversationId });
+    if (!messages.some(({ text }) => text === each.text))
+      throw new Error(`a message of conversation ${each.conversationId} is lost: ${each.text}`);
+  }
+}
+
+async function requireSoundCache(client: CoreClient): Promise<void> {
+  const { corrupt, missing, newerFormat } = await client.call('cache.verify');
+  const { quarantine } = await client.call('cache.stats');
+  if (corrupt.length + missing.length + newerFormat.length + quarantine.files > 0)
+    throw new Error(`chunks: ${JSON.stringify({ corrupt, missing, newerFormat, quarantine })}`);
+}
+
+/** The same key always has the same bytes. */
+function requireSameChunks(data: string, known: Map<string, string>): void {
+  for (const path of filesBelow(join(data, 'cache', 'chunks'))) {
+    const sum = createHash('sha256').update(readFileSync(path)).digest('hex');
+    const name = basename(path);
+    if ((known.get(name) ?? sum) !== sum) throw new Error(`the chunk ${name} has other bytes`);
+    known.set(name, sum);
+  }
+}
+
+function requireSoundDatabase(path: string): void {
+  const database = new SQLite(path, { readonly: true });
+  const found = database.pragma('integrity_check', { simple: true });
+  database.close();
+  if (found !== 'ok') throw new Error(`${path} is damaged: ${String(found)}`);
+}
+
+function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}
+
+const VARYING = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}|(?<=chunks\/)[0-9a-f]{2}|\d+/g;
+
+/** A file's path without random names, times and numbers. */
+export function withoutVarying(path: string): string {
+  return path.split(sep).join('/').replaceAll(VARYING, '#');
+}

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { App } from '../../../src-main/app.ts';
+import { SCHEMAS } from '../../../src-main/databases.ts';
+import type { CoreClient } from '../../../src-main/hosts/client/client.ts';
+import { openDatabase } from '../../../src-main/platform/database.ts';
+import { DEMO_MODEL } from '../own-model.ts';
+import { ask, settled, type Promised } from './contents.ts';
+
+/** What a flow works with. */
+export interface Work {
+  app: App;
+  client: CoreClient;
+  /** The data folder. */
+  data: string;
+  /** Tells what Kvasir has accepted: it must exist after every fault. */
+  promise: (promised: Promised) => void;
+  /** Makes one step, which may fail with an error that people can read; the flow continues after it. */
+  step: <T>(work: () => Promise<T>) => Promise<T | undefined>;
+}
+
+/** Something that people do, as a sequence of steps. */
+export interface Flow {
+  /** Changes the data folder before the flow. Nobody has it open. */
+  prepare?: (
+    data: string,
+    open: (work: (app: App, client: CoreClient) => Promise<unknown>) => Promise<void>,
+  ) => Promise<void>;
+  run: (work: Work) => Promise<unknown>;
+}
+
+const SMALL_BUDGET_BYTES = 4_000_000;
+const evictAll = (client: CoreClient): Promise<unknown> =>
+  client.call('cache.evict', { selection: { all: true } });
+const precompute = (client: CoreClient): Promise<unknown> =>
+  client.call('libraries.read', { precompute: true });
+
+export const FLOWS = {
+  ingest: {
+    run: async ({ app, client, promise, step }) => {
+      const library = await step(() => client.call('libraries.create', { name: 'New' }));
+      if (!library) return;
+      for (const number of ['one', 'two', 'three']) {
+        const path = `notes/${number}.md`;
+        const text = `# Note ${number}\n\nThe lighthouse keeper wrote note ${number}.`;
+        await step(async () => {
+          await app.libraries.receiveUpload(library.id, path, Readable.from([text]));
+          promise({ kind: 'document', path, text });
+        });
+      }
+      await settled(client);
+    },
+  },
+  precompute: {
+    prepare: (_, open) => open((_app, client) => evictAll(client)),
+    run: ({ client, step }) => step(() => precompute(client)),
+  },
+  eviction: {
+    prepare: (_, open) => open((_app, client) => evictAll(client)),
+    run: async ({ client, step }) => {
+      await step(() => client.call('settings.update', { diskBudgetBytes: SMALL_BUDGET_BYTES }));
+      await step(() => precompute(client));
+      await step(() => client.call('cache.evict', { selection: { freeBytes: SMALL_BUDGET_BYTES / 2 } }));
+      await step(() => client.call('settings.update', { diskBudgetBytes: null }));
+      await step(() => precompute(client));
+    },
+  },
+  answers: {
+    run: async ({ client, promise, step }) => {
+      for (let i = 0; i < 2; i++) await step(() => ask(client, promise));
+    },
+  },
+  calibration: {
+    run: ({ client, step }) =>
+      step(() => client.call('calibration.run', { strategies: ['query'], ratios: [0.2], prompts: 1 })),
+  },
+  archive: {
+    run: async ({ client, data, step }) => {
+      const file = join(data, 'archive.zip');
+      const [folder] = (await client.call('libraries.list')).flatMap(({ sample, roots }) =>
+        sample ? [] : roots,
+      );
+      await step(() => client.call('cache.export', { library: folder?.path ?? '', file }));
+      await step(() => evictAll(client));
+      await step(() => client.call('cache.import', { file }));
+    },
+  },
+  import: {
+    run: ({ client, step }) => step(() => client.call('models.import', { path: DEMO_MODEL, copy: true })),
+  },
+  backup: {
+    run: ({ client, promise, step }) =>
+      step(async () => {
+        const { path } = await client.call('app.backup');
+        promise({ kind: 'backup', path });
+      }),
+  },
+  restore: {
+    prepare: (_, open) =>
+      open(async (_app, client) => {
+        const { path } = await client.call('app.backup');
+        await client.call('app.restore', { path });
+      }),
+    run: ({ client }) => settled(client),
+  },
+  migration: {
+    prepare: async (data) => {
+      for (const name of Object.keys(SCHEMAS))
+        toOlderVersion(join(data, name), SCHEMAS[name as keyof typeof SCHEMAS]);
+      return Promise.resolve();
+    },
+    run: ({ client }) => settled(client),
+  },
+} satisfies Record<string, Flow>;
+
+export type FlowName = keyof typeof FLOWS;
+export const FLOW_NAMES = Object.keys(FLOWS) as FlowName[];
+
+/** Makes a database one of the version before its last migration, which added tables and columns. */
+function toOlderVersion(path: string, migrations: readonly string[]): void {
+  const version = migrations.length - 1;
+  if (version === 0) return;
+  const older = openDatabase(':memory:', migrations.slice(0, version));
+  const newer = openDatabase(':memory:', migrations);
+  const database = openDatabase(path, migrations);
+  database.pragma('foreign_keys = OFF');
+  const tables = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'";
+  const columns = 'SELECT name FROM pragma_table_info(?)';
+  const known = older.column<string>(tables);
+  for (const table of newer.column<string>(tables)) {
+    if (!known.includes(table)) database.exec(`DROP TABLE "${table}"`);
+    const kept = older.column<string>(columns, table);
+    for (const column of kept.length === 0 ? [] : newer.column<string>(columns, table))
+      if (!kept.includes(column)) database.exec(`ALTER TABLE "${table}" DROP COLUMN "${column}"`);
+  }
+  database.pragma(`user_version = ${version}`);
+  for (const each of [database, older, newer]) each.close();
+}
