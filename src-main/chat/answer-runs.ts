@@ -1,5 +1,7 @@
-import type { ConversationOptions } from '../../src-shared/contract/chat.ts';
+import type { ConversationOptions, Message } from '../../src-shared/contract/chat.ts';
+import type { Failure } from '../../src-shared/contract/common.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import type { Clock } from '../platform/clock.ts';
 import { failureOf, traceOf } from '../platform/failure.ts';
 import type { NamedModel } from '../answering/named-model.ts';
@@ -43,6 +45,8 @@ export interface RegenerateOptions {
   variety?: boolean;
 }
 
+type StoredEnd = AnswerEnd & Pick<MessageRecord, 'calls'>;
+
 interface Run {
   live: LiveAnswer;
   done: Promise<unknown>;
@@ -53,6 +57,8 @@ export class AnswerRuns {
   readonly #options: AnswerRunsOptions;
   /** By conversation. */
   readonly #runs = new Map<number, Run>();
+  /** Ends of answers that could not be stored, as on a full disk, and why. They are stored with the next one, or at close. */
+  readonly #unsaved = new Map<number, { end: StoredEnd; failure: Failure }>();
   #closed = false;
 
   constructor(options: AnswerRunsOptions) {
@@ -67,6 +73,22 @@ export class AnswerRuns {
   live(answerId: number): LiveAnswer | undefined {
     for (const { live } of this.#runs.values()) if (live.answerId === answerId && live.writes) return live;
     return undefined;
+  }
+
+  /** What the answer is, if its end could not be stored. */
+  unsaved(answerId: number): Partial<Message> | undefined {
+    const unsaved = this.#unsaved.get(answerId);
+    if (!unsaved) return undefined;
+    const { text, thinking, citations, notices, calls } = unsaved.end;
+    return {
+      text,
+      thinking,
+      citations: [...citations],
+      notices: [...notices],
+      calls,
+      state: 'failed',
+      failure: unsaved.failure,
+    };
   }
 
   /** CONFLICT while an answer of the conversation is in progress. */
@@ -168,6 +190,7 @@ export class AnswerRuns {
     this.#closed = true;
     for (const { live } of this.#runs.values()) live.stop();
     await this.idle();
+    this.#saveUnsaved();
   }
 
   /** Runs work while others may use the model. CONFLICT where it was changed meanwhile. */
@@ -214,19 +237,13 @@ export class AnswerRuns {
   }
 
   #end(live: LiveAnswer, { end, report }: ConversationAnswer): void {
-    const { messages, sessions, events, log } = this.#options;
+    const { sessions, events } = this.#options;
     live.end();
-    let { state, failure } = end;
-    let hasReport = false;
-    try {
-      messages.finish(live.answerId, { ...end, calls: live.calls });
-      if (report) messages.saveReport(live.answerId, report);
-      hasReport = report !== undefined;
-    } catch (error) {
-      log.error('answer-not-saved', { error: traceOf(error) });
-      state = 'failed';
-      failure = failureOf(error);
-    }
+    this.#saveUnsaved();
+    const unsaved = this.#save(live.answerId, { ...end, calls: live.calls }, report);
+    const state = unsaved ? 'failed' : end.state;
+    const failure = unsaved ?? end.failure;
+    const hasReport = report !== undefined && !unsaved;
     this.#runs.delete(live.conversationId);
     sessions.answered(live.conversationId);
     if (!this.working) sessions.trim(); // the next one may have its session already
@@ -234,5 +251,25 @@ export class AnswerRuns {
     const ids = { conversationId, answerId: String(live.answerId) };
     events.emit('chat.done', { ...ids, state, failure, stats: end.stats, hasReport });
     events.emit('chat.changed', { conversationId });
+  }
+
+  /** Returns why it could not be stored. */
+  #save(answerId: number, end: StoredEnd, report?: FusionReport): Failure | undefined {
+    const { messages, log } = this.#options;
+    try {
+      messages.finish(answerId, end);
+      if (report) messages.saveReport(answerId, report);
+      this.#unsaved.delete(answerId);
+      return undefined;
+    } catch (error) {
+      log.error('answer-not-saved', { error: traceOf(error) });
+      const failure = failureOf(error);
+      this.#unsaved.set(answerId, { end, failure });
+      return failure;
+    }
+  }
+
+  #saveUnsaved(): void {
+    for (const [answerId, { end }] of this.#unsaved) this.#save(answerId, end);
   }
 }

@@ -397,7 +397,7 @@ export class ChatService {
   /** A message in its current state: with text in progress, and links only to documents that still exist. */
   #shown(record: MessageRecord): Message {
     const live = this.#runs.live(record.id);
-    const message = toShownMessage(record);
+    const message = { ...toShownMessage(record), ...this.#runs.unsaved(record.id) };
     const citations = live && live.citations.length > 0 ? live.citations : message.citations;
     return {
       ...message,

@@ -142,7 +142,7 @@ export class MessageStore {
     this.#contexts.delete(answerId);
     const sql = `UPDATE message SET text = ?, thinking = ?, state = ?, failure = ?, citations = ?, notices = ?, calls = ?, stats = ?,
       context = coalesce(?, context) WHERE id = ?`;
-    this.#database.run(
+    const changed = this.#database.run(
       sql,
       end.text,
       end.thinking && JSON.stringify(end.thinking),
@@ -155,7 +155,7 @@ export class MessageStore {
       end.context ? pack(end.context) : null,
       answerId,
     );
-    this.#index(answerId, end.text);
+    if (changed > 0) this.#index(answerId, end.text); // it may have been deleted meanwhile
   }
 
   saveStats(answerId: number, stats: AnswerStats): void {
