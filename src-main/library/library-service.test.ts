@@ -486,6 +486,17 @@ describe('uploads', () => {
   const uploadFolder = (fixture: ServiceFixture, id: string): string =>
     fixture.info(id).roots.find(({ kind }) => kind === 'managed')!.path;
 
+  test('a folder for them that cannot be created is reported', async () => {
+    const fixture = new ServiceFixture();
+    fixture.service.start();
+    const { id } = fixture.service.create('Mine');
+    writeFileSync(join(fixture.dir, 'libraries'), 'a file in its place');
+    await expect(upload(fixture, id, 'a.md', 'text')).rejects.toMatchObject({
+      name: 'KvasirError',
+      message: expect.stringContaining('a.md could not be stored') as string,
+    });
+  });
+
   test('what was uploaded or named by path is found again, at or below a path', async () => {
     const fixture = new ServiceFixture();
     fixture.service.start();

@@ -1,4 +1,4 @@
-import { mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Failure } from '../../src-shared/contract/common.ts';
@@ -429,7 +429,6 @@ export class LibraryService {
     { path, stream, address }: { path: string; stream: Readable; address: string | null },
   ): Promise<number | undefined> {
     const { libraries, documents } = this.#catalogue;
-    await mkdir(root.path, { recursive: true });
     libraries.include(root.id, path); // first: a scan deletes files that are excluded and present
     await storeUpload(root.path, path, stream, this.#options.settings.current.maxFileBytes);
     if (!libraries.root(root.id)) {

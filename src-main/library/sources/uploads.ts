@@ -59,7 +59,7 @@ export async function storeUpload(
     await rename(aside, place);
     await syncFolder(dirname(place));
   } catch (error) {
-    await rm(aside, { force: true });
+    await rm(aside, { force: true }).catch(() => undefined); // the first error says why
     throw uploadError(error, path);
   }
 }
