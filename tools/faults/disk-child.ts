@@ -24,6 +24,8 @@ function tellReadable(error: unknown): void {
 try {
   const app = await App.open({ dataDir: data });
   try {
+    for (const { code, message } of app.takeFound())
+      if (code !== 'DOCUMENTS_RECUT') tell({ kind: 'failed', code, message });
     const client = localClient(app);
     app.start();
     const step = async <T>(work: () => Promise<T>): Promise<T | undefined> => {

@@ -11,7 +11,8 @@
 //                        full       ENOSPC from this call on, for calls that need space
 //                        error      EIO
 //                        interrupt  a write writes its first half only, or fails with EINTR if it is of one byte
-//   KVASIR_FAULTS_LOG    gets a line for each call: number, name, size of a written file or -1, path; "!" marks the fault
+//   KVASIR_FAULTS_LOG    gets a line for each call: number, name, size of a written file or -1, path; "!" marks the
+//                        fault
 //
 // Child processes run without it. It does not see mappings (SQLite's -shm files), stdio's streams and clones of files.
 #include <dlfcn.h>
@@ -311,7 +312,8 @@ int remove(const char * path) noexcept {
     return result != 0 && errno == EISDIR ? rmdir(path) : result;
 }
 int mkdirat(int folder, const char * path, mode_t mode) noexcept {
-    return rename_call("mkdir", path_of(folder, path), true, SYS_mkdirat, folder, path, mode);
+    const bool exists = faccessat(folder, path, F_OK, 0) == 0;
+    return rename_call("mkdir", exists ? "" : path_of(folder, path), true, SYS_mkdirat, folder, path, mode);
 }
 int mkdir(const char * path, mode_t mode) noexcept { return mkdirat(AT_FDCWD, path, mode); }
 int linkat(int from_in, const char * from, int to_in, const char * to, int flags) noexcept {

@@ -105,7 +105,8 @@ export const FLOWS = {
   },
   migration: {
     prepare: async (data) => {
-      for (const name of Object.keys(SCHEMAS))
+      // That of watching.sqlite empties tables and names them otherwise.
+      for (const name of Object.keys(SCHEMAS).filter((each) => each !== 'watching.sqlite'))
         toOlderVersion(join(data, name), SCHEMAS[name as keyof typeof SCHEMAS]);
       return Promise.resolve();
     },
