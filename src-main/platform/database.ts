@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import SQLite, { type Statement } from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { Checkpoints, LOG_BYTES, LOG_PAGES } from './checkpoints.ts';
@@ -253,9 +253,19 @@ export function checkDatabase(path: string, migrations: readonly string[]): void
   }
 }
 
-/** Keeps a copy of the database before a migration, in case the migration is wrong. */
+/** Keeps a copy of the database before a migration, in case the migration is wrong. A killed process leaves none, or all of it. */
 function keepCopy(database: Database, path: string): void {
-  if (!existsSync(path)) database.run('VACUUM INTO ?', path);
+  if (existsSync(path)) return;
+  const part = `${path}.part`;
+  for (const suffix of ['', '-journal']) rmSync(part + suffix, { force: true });
+  database.run('VACUUM INTO ?', part);
+  const file = openSync(part, 'r+');
+  try {
+    fsyncSync(file); // SQLite does not
+  } finally {
+    closeSync(file);
+  }
+  renameSync(part, path);
 }
 
 /** Damage found while the database is in use is examined at the next start. */
