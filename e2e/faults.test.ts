@@ -1,4 +1,4 @@
-/** Runs faults of `npm run faults` once each, with real processes. A failure shows the table. */
+/** Runs faults of `npm run faults` with real processes. A failure shows the output. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,9 +14,17 @@ const SHORT = [
   'stolen cookie',
 ];
 
+const FAULTS = join(import.meta.dirname, '..', 'tools', 'faults', 'faults.ts');
+
 test('no fault loses data', () => {
-  const faults = join(import.meta.dirname, '..', 'tools', 'faults', 'faults.ts');
   const only = FULL ? [] : ['--only', SHORT.join()];
-  const run = spawnSync(process.execPath, [faults, '--rounds', '1', ...only], { encoding: 'utf8' });
+  const run = spawnSync(process.execPath, [FAULTS, '--rounds', '1', ...only], { encoding: 'utf8' });
   expect(run.status, run.stdout + run.stderr).toBe(0);
+});
+
+test.runIf(process.platform === 'linux')('no failing write loses data or changes an answer', () => {
+  const rounds = String(FULL ? 50 : 8);
+  const run = spawnSync(process.execPath, [FAULTS, '--seed', '1', '--rounds', rounds], { encoding: 'utf8' });
+  expect(run.status, run.stdout + run.stderr).toBe(0);
+  expect(run.stderr.match(/^\d+ \w+ \w+ \d+: \w+ /gm)).toHaveLength(Number(rounds));
 });
