@@ -65,6 +65,11 @@ export class Catalogue {
     return this.#database.transaction(work);
   }
 
+  /** Likewise, and a power cut does not undo it. */
+  durable<T>(work: () => T): T {
+    return this.#database.durable(work);
+  }
+
   /** A chunk with the fields that show its source. */
   chunk(id: number): ChunkRow | undefined {
     return this.chunkTable.get(id);

@@ -363,7 +363,7 @@ export class ChatService {
   }
 
   #answer(conversationId: number, question: MessageRecord, how: RegenerateOptions = {}): SendResult {
-    const answerId = this.#store.transaction(() => {
+    const answerId = this.#store.durable(() => {
       const id = this.#store.messages.add(conversationId, question.id, 'assistant', '');
       this.#store.setLeaf(conversationId, id);
       return id;

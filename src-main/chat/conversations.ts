@@ -82,6 +82,11 @@ export class ConversationStore {
     return this.#database.transaction(work);
   }
 
+  /** Likewise, and a power cut does not undo it. */
+  durable<T>(work: () => T): T {
+    return this.#database.durable(work);
+  }
+
   create(options: ConversationOptions, projectId: number | null): number {
     const now = this.#clock.wall();
     const sql = `INSERT INTO conversation (title, created_ms, updated_ms, options, project_id)

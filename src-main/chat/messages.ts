@@ -142,20 +142,22 @@ export class MessageStore {
     this.#contexts.delete(answerId);
     const sql = `UPDATE message SET text = ?, thinking = ?, state = ?, failure = ?, citations = ?, notices = ?, calls = ?, stats = ?,
       context = coalesce(?, context) WHERE id = ?`;
-    const changed = this.#database.run(
-      sql,
-      end.text,
-      end.thinking && JSON.stringify(end.thinking),
-      end.state,
-      end.failure && JSON.stringify(end.failure),
-      JSON.stringify(end.citations),
-      JSON.stringify(end.notices),
-      JSON.stringify(end.calls),
-      end.stats && JSON.stringify(end.stats),
-      end.context ? pack(end.context) : null,
-      answerId,
-    );
-    if (changed > 0) this.#index(answerId, end.text); // it may have been deleted meanwhile
+    this.#database.durable(() => {
+      const changed = this.#database.run(
+        sql,
+        end.text,
+        end.thinking && JSON.stringify(end.thinking),
+        end.state,
+        end.failure && JSON.stringify(end.failure),
+        JSON.stringify(end.citations),
+        JSON.stringify(end.notices),
+        JSON.stringify(end.calls),
+        end.stats && JSON.stringify(end.stats),
+        end.context ? pack(end.context) : null,
+        answerId,
+      );
+      if (changed > 0) this.#index(answerId, end.text); // it may have been deleted meanwhile
+    });
   }
 
   saveStats(answerId: number, stats: AnswerStats): void {

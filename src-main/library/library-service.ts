@@ -437,7 +437,7 @@ export class LibraryService {
       throw notFound('library');
     }
     const { size, mtimeMs } = await stat(join(root.path, path));
-    const id = this.#catalogue.transaction(() => {
+    const id = this.#catalogue.durable(() => {
       documents.queueFile(library.id, root.id, { path, format: formatOf(path), bytes: size, mtimeMs });
       const row = documents.ofPath(root.id, path);
       if (row) documents.setAddress(row.id, address, address === null ? null : systemClock.wall());

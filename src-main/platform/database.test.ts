@@ -36,6 +36,19 @@ test('one text gives rows, a row, a column or a value, in any order', () => {
   expect(database.run('DELETE FROM note')).toBe(2);
 });
 
+test('a durable transaction is synced, also after one that failed; others are not', () => {
+  const database = openDatabase(join(temp(), 'notes.sqlite'), [NOTES]);
+  onTestFinished(() => database.close());
+  const level = (): unknown => database.pragma('synchronous');
+  expect(database.durable(level)).toBe(2);
+  expect(level()).toBe(1);
+  const fail = (): never => {
+    throw new Error('no');
+  };
+  expect(() => database.durable(fail)).toThrow('no');
+  expect(level()).toBe(1);
+});
+
 test('what is deleted is no longer in the file', () => {
   const path = join(temp(), 'notes.sqlite');
   const database = openDatabase(path, [NOTES]);

@@ -93,6 +93,19 @@ export class Database {
     return this.#write(() => this.#connection.transaction(work)());
   }
 
+  /**
+   * Like transaction(), for what people were told is stored: a power cut undoes neither it nor anything before it. Other
+   * transactions outlast the process only. Not within another one.
+   */
+  durable<T>(work: () => T): T {
+    this.pragma('synchronous = FULL');
+    try {
+      return this.transaction(work);
+    } finally {
+      this.pragma('synchronous = NORMAL');
+    }
+  }
+
   /** Long writes await this between their steps. */
   async rest(): Promise<void> {
     await this.#checkpoints?.rest();
