@@ -1,9 +1,8 @@
 /** Runs a flow in a process that may be killed: node disk-child.ts <flow> <data folder>. Prints a line for each event of it. */
 import { writeSync } from 'node:fs';
 import { App } from '../../src-main/app.ts';
-import { localClient } from '../../src-main/hosts/client/session.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import type { Promised } from './disk/contents.ts';
+import { clientOf, type Promised } from './disk/contents.ts';
 import { FLOWS, type Flow, type FlowName } from './disk/flows.ts';
 
 /** A line: something that must exist from then on, or the code of an error that people would read. */
@@ -26,7 +25,7 @@ try {
   try {
     for (const { code, message } of app.takeFound())
       if (code !== 'DOCUMENTS_RECUT') tell({ kind: 'failed', code, message });
-    const client = localClient(app);
+    const client = clientOf(app);
     app.start();
     const step = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
       try {

@@ -4,9 +4,8 @@ import { basename, join, relative, sep } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { App } from '../../../src-main/app.ts';
 import { SCHEMAS } from '../../../src-main/databases.ts';
-import type { CoreClient } from '../../../src-main/hosts/client/client.ts';
-import { localClient } from '../../../src-main/hosts/client/session.ts';
-import { ask, settled, type Promised } from './contents.ts';
+import type { ContractClient } from '../../../src-shared/contract/client.ts';
+import { ask, clientOf, settled, type Promised } from './contents.ts';
 
 /** What an undisturbed run leaves. */
 export interface Clean {
@@ -24,13 +23,13 @@ const REPLACED_LATER = 'archive.zip.part';
 /** Opens a data folder for `work`, and closes it. Returns the milliseconds until it was open. */
 export async function withApp(
   data: string,
-  work: (app: App, client: CoreClient) => Promise<unknown>,
+  work: (app: App, client: ContractClient) => Promise<unknown>,
 ): Promise<number> {
   const begin = performance.now();
   const app = await App.open({ dataDir: data });
   const openMs = performance.now() - begin;
   try {
-    await work(app, localClient(app));
+    await work(app, clientOf(app));
   } finally {
     await app.close();
   }
@@ -63,7 +62,7 @@ export async function check(data: string, promised: readonly Promised[], clean: 
   return openMs;
 }
 
-async function requirePromised(client: CoreClient, promised: readonly Promised[]): Promise<void> {
+async function requirePromised(client: ContractClient, promised: readonly Promised[]): Promise<void> {
   const texts = new Map<string, string>();
   const { items } = await client.call('documents.list', { limit: 1000 });
   for (const { id, path } of items) texts.set(path, (await client.call('documents.text', { id })).text);
@@ -80,7 +79,7 @@ async function requirePromised(client: CoreClient, promised: readonly Promised[]
   }
 }
 
-async function requireSoundCache(client: CoreClient): Promise<void> {
+async function requireSoundCache(client: ContractClient): Promise<void> {
   const { corrupt, missing, newerFormat } = await client.call('cache.verify');
   const { quarantine } = await client.call('cache.stats');
   if (corrupt.length + missing.length + newerFormat.length + quarantine.files > 0)

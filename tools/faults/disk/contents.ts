@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../../src-main/app.ts';
-import type { CoreClient } from '../../../src-main/hosts/client/client.ts';
+import { createApi } from '../../../src-main/api/api.ts';
+import { createHandlers } from '../../../src-main/api/handlers.ts';
+import { ContractClient } from '../../../src-shared/contract/client.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 
 /** What Kvasir has accepted. */
@@ -20,8 +22,14 @@ const DOCUMENTS = {
 };
 const SETTLED_MS = 120_000;
 
+/** A client of the core in this process, as a window is. */
+export function clientOf(app: App): ContractClient {
+  const api = createApi(createHandlers(app, { kind: 'server' }), app.log);
+  return new ContractClient({ ...api, onEvent: (listener) => app.events.on(listener) });
+}
+
 /** Fills a new data folder: documents of a folder beside it, a conversation, a calibration, and everything computed. */
-export async function fill(app: App, client: CoreClient, data: string): Promise<Promised[]> {
+export async function fill(app: App, client: ContractClient, data: string): Promise<Promised[]> {
   const kept: Promised[] = [];
   await client.call('settings.update', { welcomed: true, threads: 1, watchAnswers: false });
   const folder = `${data}-documents`;
@@ -39,20 +47,21 @@ export async function fill(app: App, client: CoreClient, data: string): Promise<
 }
 
 /** Waits until every library is read and computed. */
-export async function settled(client: CoreClient, limitMs = SETTLED_MS): Promise<void> {
-  for (const end = Date.now() + limitMs; Date.now() < end; await sleep(20)) {
+export async function settled(client: ContractClient, limitMs = SETTLED_MS): Promise<void> {
+  for (const end = Date.now() + limitMs; Date.now() < end;) {
     const libraries = await client.call('libraries.list');
     const isRead = libraries.every(
       ({ sample, documents, pending }) => pending === 0 && (!sample || documents > 0),
     );
     const { waiting, active } = await client.call('queue.status');
     if (libraries.length > 0 && isRead && waiting + active === 0) return;
+    await sleep(20);
   }
   throw new KvasirError('ABORTED', 'The queue did not end.');
 }
 
 /** Asks what the sample library answers, and returns the answer. The answer's failure. */
-export async function ask(client: CoreClient, promise: (promised: Promised) => void): Promise<string> {
+export async function ask(client: ContractClient, promise: (promised: Promised) => void): Promise<string> {
   const libraries = await client.call('libraries.list');
   const libraryIds = libraries.filter(({ sample }) => sample).map(({ id }) => id);
   const { id } = await client.call('chat.create', {

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { App } from '../../../src-main/app.ts';
 import { SCHEMAS } from '../../../src-main/databases.ts';
-import type { CoreClient } from '../../../src-main/hosts/client/client.ts';
+import type { ContractClient } from '../../../src-shared/contract/client.ts';
 import { openDatabase } from '../../../src-main/platform/database.ts';
 import { DEMO_MODEL } from '../own-model.ts';
 import { ask, settled, type Promised } from './contents.ts';
 
 /** What a flow works with. */
-export interface Work {
+interface Work {
   app: App;
-  client: CoreClient;
+  client: ContractClient;
   /** The data folder. */
   data: string;
   /** Tells what Kvasir has accepted: it must exist after every fault. */
@@ -24,15 +24,15 @@ export interface Flow {
   /** Changes the data folder before the flow. Nobody has it open. */
   prepare?: (
     data: string,
-    open: (work: (app: App, client: CoreClient) => Promise<unknown>) => Promise<void>,
+    open: (work: (app: App, client: ContractClient) => Promise<unknown>) => Promise<void>,
   ) => Promise<void>;
   run: (work: Work) => Promise<unknown>;
 }
 
 const SMALL_BUDGET_BYTES = 4_000_000;
-const evictAll = (client: CoreClient): Promise<unknown> =>
+const evictAll = (client: ContractClient): Promise<unknown> =>
   client.call('cache.evict', { selection: { all: true } });
-const precompute = (client: CoreClient): Promise<unknown> =>
+const precompute = (client: ContractClient): Promise<unknown> =>
   client.call('libraries.read', { precompute: true });
 
 export const FLOWS = {
