@@ -533,7 +533,7 @@ describe('the parser process', () => {
     const [text] = (await once(child.stdout!, 'data')) as [Buffer];
     const { refused, secret } = JSON.parse(text.toString()) as { refused: string[]; secret: unknown };
     expect(refused).toHaveLength(3);
-    for (const why of refused) expect(why).toContain('A document may not do this');
+    for (const why of refused) expect(why).toContain('this process refuses them');
     expect(secret).toBeNull();
   });
 
