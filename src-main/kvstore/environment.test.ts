@@ -101,7 +101,7 @@ describe('one process at a time', () => {
 
 const READ_ONLY = {
   code: 'STORE_READ_ONLY',
-  message: expect.stringMatching(/^The cache folder .* is not writable\.$/) as string,
+  message: expect.stringMatching(/^The cache folder .* is not writable \(\w+\)\.$/) as string,
   advice: expect.stringMatching(/write permission/) as string,
 };
 
@@ -111,6 +111,17 @@ describe('a folder that cannot be written', () => {
     writeFileSync(file, '');
     await expect(openTestStore({ dir: join(file, 'store') })).rejects.toMatchObject(READ_ONLY);
     await expect(openTestStore({ dir: file })).rejects.toMatchObject(READ_ONLY);
+  });
+
+  test('a disk that fails is reported with its code', async () => {
+    const fs: StoreFs = {
+      ...nodeFs,
+      makeDir: () => Promise.reject(Object.assign(new Error('i/o error'), { code: 'EIO' })),
+    };
+    await expect(openTestStore({ dir: tempDir(), fs })).rejects.toMatchObject({
+      code: 'STORE_READ_ONLY',
+      message: expect.stringMatching(/not writable \(EIO\)/) as string,
+    });
   });
 
   test.runIf(canMount)('a read-only file system, with a store and without', async () => {

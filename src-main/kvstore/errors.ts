@@ -24,14 +24,19 @@ export function toStoreError(error: unknown, dir: string): unknown {
   const kind = classify(codeOf(error));
   if (!kind) return error;
   const { message, advice } = WORDS[kind];
-  return new KvasirError(kind, message(dir), advice, { cause: error });
+  return new KvasirError(kind, message(dir, codeOf(error)), advice, { cause: error });
 }
 
 type StoreErrorCode = Extract<ErrorCode, 'DISK_FULL' | 'STORE_READ_ONLY' | 'STORE_CORRUPT' | 'STORE_IN_USE'>;
 
 function classify(code: string): StoreErrorCode | undefined {
-  // ENOTDIR and EEXIST: a part of the folder's path is a file. SQLITE_CANTOPEN: the same, or no permission to create.
-  if (/^(EROFS|EACCES|EPERM|ENOTDIR|EEXIST|SQLITE_READONLY.*|SQLITE_CANTOPEN.*|SQLITE_PERM)$/.test(code)) {
+  // ENOTDIR and EEXIST: a part of the folder's path is a file. SQLITE_CANTOPEN: the same, or no permission to create. EIO and the three after
+  // it: the disk fails, or is gone.
+  if (
+    /^(EROFS|EACCES|EPERM|ENOTDIR|EEXIST|EIO|ENXIO|ENODEV|ESTALE|SQLITE_READONLY.*|SQLITE_CANTOPEN.*|SQLITE_PERM)$/.test(
+      code,
+    )
+  ) {
     return 'STORE_READ_ONLY';
   }
   // SHMSIZE: the file that connections to a database share could not grow.
@@ -41,14 +46,14 @@ function classify(code: string): StoreErrorCode | undefined {
   return undefined;
 }
 
-const WORDS: Record<StoreErrorCode, { message: (dir: string) => string; advice: string }> = {
+const WORDS: Record<StoreErrorCode, { message: (dir: string, code: string) => string; advice: string }> = {
   DISK_FULL: {
     message: (dir) => `The disk that holds the cache folder ${dir} is full.`,
     advice: 'Free some space, or lower the cache budget; stored chunks stay usable.',
   },
   STORE_READ_ONLY: {
-    message: (dir) => `The cache folder ${dir} is not writable.`,
-    advice: 'Give Kvasir write permission there, or choose another cache folder.',
+    message: (dir, code) => `The cache folder ${dir} is not writable (${code}).`,
+    advice: 'Check the disk and give Kvasir write permission there, or choose another cache folder.',
   },
   STORE_CORRUPT: {
     message: (dir) => `The cache index in ${dir} cannot be read.`,
