@@ -41,7 +41,7 @@ import {
   type Method,
   type StoreMethodOptions,
 } from './steady/methods.ts';
-import { drawQuestions, type Found, type SteadyChunk } from './steady/questions.ts';
+import { drawQuestions, type Retrieval, type SteadyChunk } from './steady/questions.ts';
 import { steadyRows, type Run, type SteadyRow } from './steady/summary.ts';
 
 const { values: args } = parseArgs({
@@ -129,7 +129,7 @@ async function run(
 function finderOf(
   chunks: readonly SteadyChunk[],
   chunkSetId: number,
-): (question: string) => Found<SteadyChunk> {
+): (question: string) => Retrieval<SteadyChunk> {
   const index = new SearchIndex(app.catalogue.words, chunkSetId);
   const byId = new Map(chunks.map((chunk) => [chunk.id, chunk]));
   const known = (ids: readonly number[]): SteadyChunk[] => ids.flatMap((id) => byId.get(id) ?? []);

@@ -9,7 +9,7 @@ import type { SteadyChunk, SteadyQuestion } from './questions.ts';
 type Answers = Pick<Answerer, 'files' | 'keyOf' | 'bytesOf' | 'encode' | 'prefill' | 'blend'>;
 
 /** A question answered by a method. */
-export interface Answered {
+export interface MethodAnswer {
   ms: number;
   tokens: number;
   cachedTokens: number;
@@ -20,7 +20,7 @@ export interface Answered {
 
 export interface Method {
   name: string;
-  answer(question: SteadyQuestion): Promise<Answered>;
+  answer(question: SteadyQuestion): Promise<MethodAnswer>;
   close?(): Promise<void>;
 }
 

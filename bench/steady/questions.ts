@@ -12,12 +12,12 @@ export interface SteadyChunk {
 }
 
 /** Chunks found for a question: those of its prompt, in prompt order, and as many that just missed it. */
-export interface Found<C> {
+export interface Retrieval<C> {
   passages: C[];
   below: C[];
 }
 
-export interface SteadyQuestion<C = SteadyChunk> extends Found<C> {
+export interface SteadyQuestion<C = SteadyChunk> extends Retrieval<C> {
   /** Milliseconds. */
   at: number;
   class: 'question' | 'follow-up';
@@ -49,7 +49,7 @@ interface Turn {
  */
 export function drawQuestions(
   chunks: readonly SteadyChunk[],
-  find: (question: string) => Found<SteadyChunk>,
+  find: (question: string) => Retrieval<SteadyChunk>,
   { count, seed }: { count: number; seed: number },
 ): SteadyQuestion[] {
   const random = randomFrom(seed);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fullPrefill, prefixCaching, type Answered } from './methods.ts';
+import { fullPrefill, prefixCaching, type MethodAnswer } from './methods.ts';
 import { drawQuestions, type SteadyChunk, type SteadyQuestion } from './questions.ts';
 import { steadyRows } from './summary.ts';
 
@@ -79,7 +79,7 @@ describe('prefix caching', () => {
 });
 
 test('figures are of the last fifty questions before a mark, against the full prefill of the same', async () => {
-  const answers = (ms: (i: number) => number, cached: (i: number) => number): Answered[] =>
+  const answers = (ms: (i: number) => number, cached: (i: number) => number): MethodAnswer[] =>
     Array.from({ length: 100 }, (_, i) => ({
       ...{ ms: ms(i), tokens: 10, cachedTokens: cached(i), heldBytes: i, writtenBytes: 2 * i },
     }));

@@ -1,9 +1,9 @@
-import type { Answered } from './methods.ts';
+import type { MethodAnswer } from './methods.ts';
 
 /** The answers of one method to one seed's questions. */
 export interface Run {
   name: string;
-  answers: Answered[];
+  answers: MethodAnswer[];
 }
 
 export interface SteadyRow {
@@ -29,7 +29,7 @@ export function steadyRows(runs: readonly Run[], marks: readonly number[]): Stea
   return [...Map.groupBy(runs, ({ name }) => name)].flatMap(([method, own]) =>
     marks.flatMap((to): SteadyRow[] => {
       const from = Math.max(0, to - WINDOW);
-      const windowOf = (some: readonly Run[]): Answered[] =>
+      const windowOf = (some: readonly Run[]): MethodAnswer[] =>
         some.flatMap(({ answers }) => answers.slice(from, to));
       const last = own.flatMap(({ answers }) => answers[to - 1] ?? []);
       if (last.length < own.length) return [];
@@ -46,6 +46,6 @@ export function steadyRows(runs: readonly Run[], marks: readonly number[]): Stea
   );
 }
 
-function sum(answers: readonly Answered[], field: keyof Answered): number {
+function sum(answers: readonly MethodAnswer[], field: keyof MethodAnswer): number {
   return answers.reduce((total, answer) => total + answer[field], 0);
 }

@@ -2,16 +2,16 @@
 import { writeSync } from 'node:fs';
 import { App } from '../../src-main/app.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
-import { clientOf, type Promised } from './disk/contents.ts';
+import { clientOf, type Acceptance } from './disk/contents.ts';
 import { FLOWS, type Flow, type FlowName } from './disk/flows.ts';
 
 /** A line: something that must exist from then on, or the code of an error that people would read. */
-export type Told = Promised | { kind: 'failed'; code: string; message: string };
+export type FlowEvent = Acceptance | { kind: 'failed'; code: string; message: string };
 
 const [name, data = ''] = process.argv.slice(2);
 const flow: Flow = FLOWS[name as FlowName];
 // In one call, so that a killed process tells all or nothing.
-const tell = (told: Told): void => void writeSync(1, `${JSON.stringify(told)}\n`);
+const tell = (told: FlowEvent): void => void writeSync(1, `${JSON.stringify(told)}\n`);
 
 /** Others end the process: they are defects, which the core reports as ENGINE_FAILED. */
 function tellReadable(error: unknown): void {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import { messageOf } from '../../../src-main/platform/failure.ts';
 import { randomFrom } from '../../../src-main/testing/random.ts';
-import type { Told } from '../disk-child.ts';
+import type { FlowEvent } from '../disk-child.ts';
 import { check, withApp, withoutVarying, type Clean } from './check.ts';
-import { fill, type Promised } from './contents.ts';
+import { fill, type Acceptance } from './contents.ts';
 import { FLOWS, FLOW_NAMES, type Flow, type FlowName } from './flows.ts';
 import { hasLayer, KINDS, readCalls, withFault, type Call, type DiskFault, type Kind } from './layer.ts';
 
@@ -37,7 +37,7 @@ interface Prepared {
 }
 
 interface Run {
-  told: Told[];
+  told: FlowEvent[];
   calls: Call[];
 }
 
@@ -58,7 +58,7 @@ class Campaign {
   readonly #prepared = new Map<FlowName, Promise<Prepared>>();
   readonly #chunks = new Map<string, string>();
   readonly #counts = new Map<string, { reached: number; wrong: number }>();
-  #kept: Promised[] = [];
+  #kept: Acceptance[] = [];
   #answer: string | undefined;
   longestOpenMs = 0;
   wrong = 0;
@@ -172,7 +172,7 @@ class Campaign {
     const told = output
       .split('\n')
       .slice(0, -1)
-      .map((line) => JSON.parse(line) as Told);
+      .map((line) => JSON.parse(line) as FlowEvent);
     return { told, calls: readCalls(this.#log) };
   }
 }
@@ -181,7 +181,7 @@ function placeOf(data: string, { name, path }: Call): string {
   return `${name} ${withoutVarying(path.slice(data.length + 1))}`;
 }
 
-function promisedOf(kept: readonly Promised[], told: readonly Told[]): Promised[] {
+function promisedOf(kept: readonly Acceptance[], told: readonly FlowEvent[]): Acceptance[] {
   return [...kept, ...told.filter((each) => each.kind !== 'failed')];
 }
 

@@ -5,7 +5,7 @@ import SQLite from 'better-sqlite3';
 import { App } from '../../../src-main/app.ts';
 import { SCHEMAS } from '../../../src-main/databases.ts';
 import type { ContractClient } from '../../../src-shared/contract/client.ts';
-import { ask, clientOf, settled, type Promised } from './contents.ts';
+import { ask, clientOf, settled, type Acceptance } from './contents.ts';
 
 /** What an undisturbed run leaves. */
 export interface Clean {
@@ -37,7 +37,7 @@ export async function withApp(
 }
 
 /** Throws if something promised is lost, something wrong is served, or files are left. Completes `clean` where it lacks a value. */
-export async function check(data: string, promised: readonly Promised[], clean: Clean): Promise<number> {
+export async function check(data: string, promised: readonly Acceptance[], clean: Clean): Promise<number> {
   const openMs = await withApp(data, async (app, client) => {
     const found = app.takeFound().filter(({ code }) => code !== 'DOCUMENTS_RECUT');
     if (found.length > 0) throw new Error(`found at start: ${found.map(({ message }) => message).join(' ')}`);
@@ -62,7 +62,7 @@ export async function check(data: string, promised: readonly Promised[], clean: 
   return openMs;
 }
 
-async function requirePromised(client: ContractClient, promised: readonly Promised[]): Promise<void> {
+async function requirePromised(client: ContractClient, promised: readonly Acceptance[]): Promise<void> {
   const texts = new Map<string, string>();
   const { items } = await client.call('documents.list', { limit: 1000 });
   for (const { id, path } of items) texts.set(path, (await client.call('documents.text', { id })).text);

@@ -8,7 +8,7 @@ import { ContractClient } from '../../../src-shared/contract/client.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 
 /** What Kvasir has accepted. */
-export type Promised =
+export type Acceptance =
   | { kind: 'document'; path: string; text: string }
   | { kind: 'message'; conversationId: string; text: string }
   | { kind: 'backup'; path: string };
@@ -29,8 +29,8 @@ export function clientOf(app: App): ContractClient {
 }
 
 /** Fills a new data folder: documents of a folder beside it, a conversation, a calibration, and everything computed. */
-export async function fill(app: App, client: ContractClient, data: string): Promise<Promised[]> {
-  const kept: Promised[] = [];
+export async function fill(app: App, client: ContractClient, data: string): Promise<Acceptance[]> {
+  const kept: Acceptance[] = [];
   await client.call('settings.update', { welcomed: true, threads: 1, watchAnswers: false });
   const folder = `${data}-documents`;
   mkdirSync(folder);
@@ -61,7 +61,7 @@ export async function settled(client: ContractClient, limitMs = SETTLED_MS): Pro
 }
 
 /** Asks what the sample library answers, and returns the answer. The answer's failure. */
-export async function ask(client: ContractClient, promise: (promised: Promised) => void): Promise<string> {
+export async function ask(client: ContractClient, promise: (promised: Acceptance) => void): Promise<string> {
   const libraries = await client.call('libraries.list');
   const libraryIds = libraries.filter(({ sample }) => sample).map(({ id }) => id);
   const { id } = await client.call('chat.create', {

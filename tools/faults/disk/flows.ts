@@ -5,7 +5,7 @@ import { SCHEMAS } from '../../../src-main/databases.ts';
 import type { ContractClient } from '../../../src-shared/contract/client.ts';
 import { openDatabase } from '../../../src-main/platform/database.ts';
 import { DEMO_MODEL } from '../own-model.ts';
-import { ask, settled, type Promised } from './contents.ts';
+import { ask, settled, type Acceptance } from './contents.ts';
 
 /** What a flow works with. */
 interface Work {
@@ -14,7 +14,7 @@ interface Work {
   /** The data folder. */
   data: string;
   /** Tells what Kvasir has accepted: it must exist after every fault. */
-  promise: (promised: Promised) => void;
+  promise: (promised: Acceptance) => void;
   /** Makes one step, which may fail with an error that people can read; the flow continues after it. */
   step: <T>(work: () => Promise<T>) => Promise<T | undefined>;
 }
