@@ -24,11 +24,17 @@ export async function calibrationOn(
   const maker = new PromptMaker(model, { dtype, lead, chunkTokens: 0 });
   const every = Math.max(1, Math.floor(questions.length / PROMPTS));
   const taken = questions.filter((_, i) => i % every === 0).slice(0, PROMPTS);
+  const more = questions.filter((question) => !taken.includes(question)).slice(0, PROMPTS);
   return calibrate({
     model,
     name: model.info.name,
     dtype,
-    texts: { library: 'questions that are not asked', kind: 'questions', prompts: taken.map(partsOf) },
+    texts: {
+      library: 'questions that are not asked',
+      kind: 'questions',
+      prompts: taken.map(partsOf),
+      more: more.map(partsOf),
+    },
     strategies: strategiesAt(CALIBRATION_STRATEGIES, CALIBRATION_RATIOS, model.info.kvLayers),
     step: (work) => work({}),
     nowMs: Date.now,

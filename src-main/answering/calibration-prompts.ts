@@ -26,7 +26,7 @@ interface CalibrationTextOptions {
   /** Tokens in a chunk at most. */
   chunkTokens: number;
   settings: Pick<Settings, 'topK' | 'contextTokens' | 'systemPrompt'>;
-  /** Prompts at most. */
+  /** Prompts for every strategy; as many again are for those that these leave undecided. */
   count: number;
 }
 
@@ -75,15 +75,17 @@ export function libraryTexts(parts: {
     const { systemPrompt } = settings.current;
     const contextTokens = contextLimit(model, settings.current.contextTokens);
     const how = { systemPrompt, think: false, contextTokens, maxTokens: ANSWER_TOKENS };
+    const laidOut = items.map(({ question, chunks }): PromptPart[] => {
+      const offered = chunks.map(({ text, path, tokens, lead }, i) => {
+        return { text, label: path, tokens, lead, score: -i };
+      });
+      return tokenPrompt(model, conversation(question, offered, how)).parts;
+    });
     return {
       library: library.name,
       kind: library.sample ? 'questions' : 'topics',
-      prompts: items.map(({ question, chunks }): PromptPart[] => {
-        const offered = chunks.map(({ text, path, tokens, lead }, i) => {
-          return { text, label: path, tokens, lead, score: -i };
-        });
-        return tokenPrompt(model, conversation(question, offered, how)).parts;
-      }),
+      prompts: laidOut.slice(0, prompts),
+      more: laidOut.slice(prompts),
     };
   };
 }
@@ -97,20 +99,22 @@ function noText(library: string | undefined): KvasirError {
   return new KvasirError('NOT_FOUND', message, advice);
 }
 
-/** Questions from a file, spread evenly over it, with their retrieved passages. */
+/** Questions from a file with their retrieved passages: first `count`, spread evenly over it, then the others. */
 function questionItems(options: CalibrationTextOptions, path: string): Item[] {
   const { catalogue, chunkSetId, count } = options;
   const all = QuestionsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const wanted = Math.min(count, all.length);
   const index = new SearchIndex(catalogue.words, chunkSetId);
-  return Array.from({ length: wanted }, (_, i) => all[Math.floor((i * all.length) / wanted)]).flatMap(
-    (item) => {
-      if (!item) return [];
-      const { question } = item;
-      const chunks = passagesFor(question, { index, catalogue, topK: topKOf(options) });
-      return chunks.length > 0 ? [{ question, chunks }] : [];
-    },
+  const spread = new Set(
+    Array.from({ length: wanted }, (_, i) => all[Math.floor((i * all.length) / wanted)]),
   );
+  const others = all.filter((item) => !spread.has(item)).slice(0, count);
+  return [...spread, ...others].flatMap((item) => {
+    if (!item) return [];
+    const { question } = item;
+    const chunks = passagesFor(question, { index, catalogue, topK: topKOf(options) });
+    return chunks.length > 0 ? [{ question, chunks }] : [];
+  });
 }
 
 /**
@@ -128,7 +132,7 @@ function aboutTopics(options: CalibrationTextOptions): Item[] {
     for (const id of order) {
       const chunk = catalogue.chunk(id);
       for (const topic of chunk ? take(topicsOf(chunk)) : []) {
-        if (items.length === count) return items;
+        if (items.length === 2 * count) return items;
         if (!chunk || asked.has(topic)) continue;
         asked.add(topic);
         const { question } = questionAbout(topic, chunk);

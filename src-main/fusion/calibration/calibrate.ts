@@ -8,7 +8,7 @@ import { KV_DTYPES } from '../../../src-shared/kv-dtype.ts';
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { KvDtype, ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../blender.ts';
-import { chooseStrategy, DEFAULT_FLOOR } from './choose.ts';
+import { chooseStrategy, DEFAULT_FLOOR, undecided } from './choose.ts';
 import { intervalOf, mean, median } from '../averages.ts';
 import { textKindOf } from '../text-kind.ts';
 import {
@@ -26,6 +26,8 @@ export interface TextSet {
   library: string;
   kind: Calibration['texts']['kind'];
   prompts: readonly (readonly PromptPart[])[];
+  /** Further prompts, for strategies that the first ones leave undecided. */
+  more?: readonly (readonly PromptPart[])[];
 }
 
 interface CalibrateOptions {
@@ -64,40 +66,32 @@ export function strategiesAt(
   );
 }
 
-/** Measures every strategy and number format on every prompt and chooses the default strategy. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY. */
+/**
+ * Measures every strategy and number format on every prompt, and on further prompts those strategies that could still become the choice. Then
+ * chooses the default strategy. ABORTED, CONTEXT_OVERFLOW, OUT_OF_MEMORY.
+ */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
   const { model, texts, dtype, strategies, onProgress } = options;
-  const { prompts } = texts;
-  const total = prompts.reduce(
-    (sum, prompt) => sum + measureSteps(prompt, strategies.length, FORMATS.length),
-    0,
-  );
-  let done = 0;
-  onProgress?.({ done, total });
+  const { prompts, more = [] } = texts;
+  const progress = { done: 0, total: 0 };
   const step: MeasureOptions['step'] = async (work) => {
     const result = await options.step(work);
-    onProgress?.({ done: ++done, total });
+    progress.done++;
+    onProgress?.({ ...progress });
     return result;
   };
-  const measured: PromptMeasurement[] = [];
-  for (const prompt of prompts)
-    measured.push(
-      await measurePrompt(prompt, {
-        model,
-        dtype,
-        formats: FORMATS,
-        step,
-        strategies,
-        answerTokens: ANSWER_TOKENS,
-      }),
-    );
-  const points = strategies.map((strategy, i) =>
-    pointOf(
-      strategy,
-      measured.flatMap(({ blended }) => blended.slice(i, i + 1)),
-    ),
-  );
+  const measured = await measureAll(prompts, strategies, FORMATS);
+  const samples = strategies.map((_, i) => measured.flatMap(({ blended }) => blended.slice(i, i + 1)));
+  const pointsNow = (): CalibrationPoint[] =>
+    strategies.map((strategy, i) => pointOf(strategy, samples[i] ?? []));
   const fullMs = median(measured.map((prompt) => prompt.fullMs));
+  const open = undecided(pointsNow(), fullMs, DEFAULT_FLOOR);
+  if (open.length > 0)
+    for (const { blended } of await measureAll(more, open, []))
+      blended.forEach((one, i) =>
+        samples[strategies.findIndex((strategy) => strategy === open[i])]?.push(one),
+      );
+  const points = pointsNow();
   return {
     ...subjectOf(model.info, dtype),
     textKind: mostOf(prompts),
@@ -116,6 +110,21 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     choice: chooseStrategy(points, fullMs, DEFAULT_FLOOR),
     measuredMs: options.nowMs(),
   };
+
+  async function measureAll(
+    asked: TextSet['prompts'],
+    tried: readonly StrategyChoice[],
+    formats: readonly KvDtype[],
+  ): Promise<PromptMeasurement[]> {
+    for (const prompt of asked) progress.total += measureSteps(prompt, tried.length, formats.length);
+    onProgress?.({ ...progress });
+    const all: PromptMeasurement[] = [];
+    for (const prompt of asked) {
+      const how = { model, dtype, formats, step, strategies: tried, answerTokens: ANSWER_TOKENS };
+      all.push(await measurePrompt(prompt, how));
+    }
+    return all;
+  }
 }
 
 /** The kind of text in most of the prompts. */

@@ -9,11 +9,12 @@ import type { AppendReport, Strategy } from '../../engine/engine.ts';
 import { EventBus } from '../../platform/event-bus.ts';
 import { Gate } from '../../platform/gate.ts';
 import { SettingsService } from '../../platform/settings-service.ts';
+import type { PromptPart } from '../blender.ts';
 import { FakeModel, type FakeSession } from '../../testing/fusion.ts';
 import { strategiesAt, type TextSet } from './calibrate.ts';
 import { CalibrationFile } from './calibration-file.ts';
 import { CalibrationService } from './calibration-service.ts';
-import { chooseStrategy } from './choose.ts';
+import { chooseStrategy, undecided } from './choose.ts';
 import { FormatGate } from './format-gate.ts';
 import { klDivergence, likeliest, wordF1 } from '../quality.ts';
 
@@ -107,6 +108,21 @@ describe('choosing', () => {
     expect(chosen(...points)).toMatchObject({ strategy: { ratio: 0.15 } });
   });
 
+  test('further prompts go to what is cheaper than the choice and keeps the floor by its mean alone', () => {
+    const points = [
+      point('none', 0, { kl: 0.02, klHigh: 0.03 }),
+      point('query', 0.05, { kl: 0.009, klHigh: 0.012, agreement: 0.9, agreementHigh: 0.92 }),
+      point('query', 0.1, { kl: 0.009, klHigh: 0.012 }),
+      point('query', 0.15, { kl: 0.005, klHigh: 0.008 }),
+      point('deviation', 0.3, { kl: 0.009, klHigh: 0.012 }),
+    ];
+    const floor = { maxKl: 0.01, minAgreement: 0.97 };
+    expect(undecided(points, 100, floor)).toEqual([{ name: 'query', ratio: 0.1 }]);
+    const nothingChosen = points.filter(({ strategy }) => strategy.ratio !== 0.15);
+    expect(undecided(nothingChosen, 100, floor).map(({ ratio }) => ratio)).toEqual([0.1, 0.3]);
+    expect(undecided(nothingChosen, 20, floor).map(({ ratio }) => ratio)).toEqual([0.1]);
+  });
+
   test('a full prefill when nothing below ratio 1 keeps the floor', () => {
     const points = [
       point('query', 0.5, { kl: 0.2 }),
@@ -140,6 +156,8 @@ describe('choosing', () => {
 class ImaginedModel extends FakeModel {
   readonly #spoiltBelow: number;
   readonly #spoiltFormat: KvDtype | undefined;
+  /** At 15 %, prompts with this word are answered almost like the full prefill: KL 0.009. */
+  nearlyWith = 'no such word';
 
   /** Answers are wrong below this ratio, and otherwise wrong with chunks of this format. */
   constructor(spoiltBelow: number, spoiltFormat?: KvDtype) {
@@ -154,12 +172,14 @@ class ImaginedModel extends FakeModel {
     const full = this.says;
     let spoilt = false;
     let broken = false;
+    let nearly = false;
     return Object.assign(session, {
       append: async (...[segments, strategy, options]: Parameters<FakeSession['append']>) => {
         const report = await append(segments, strategy, options);
         // A token of the answer follows whatever came before it.
         if (segments.length > 1) {
           spoilt = ratioOf(strategy) < this.#spoiltBelow;
+          nearly = ratioOf(strategy) === 0.15 && this.detokenize(session.tokens).includes(this.nearlyWith);
           broken = segments.some(
             (segment) => segment.kind === 'chunk' && segment.chunk.dtype === this.#spoiltFormat,
           );
@@ -168,7 +188,11 @@ class ImaginedModel extends FakeModel {
         return { ...report, totalMs: 100 * ratioOf(strategy) } satisfies AppendReport;
       },
       logits: () =>
-        broken ? Float32Array.of(0, 0, 5) : spoilt ? Float32Array.of(5, 0, 0) : Float32Array.of(0, 5, 0),
+        broken
+          ? Float32Array.of(0, 0, 5)
+          : spoilt
+            ? Float32Array.of(5, 0, 0)
+            : Float32Array.of(nearly ? 1.3 : 0, 5, 0),
     });
   }
 }
@@ -185,6 +209,8 @@ interface FixtureOptions {
   model?: ImaginedModel;
   /** Of its chunks. */
   lead?: Int32Array;
+  /** A word in each further prompt. */
+  more?: readonly string[];
 }
 
 function fixture({
@@ -192,6 +218,7 @@ function fixture({
   spoiltBelow = 0.1,
   model = new ImaginedModel(spoiltBelow),
   lead = Int32Array.of(1),
+  more = [],
 }: FixtureOptions = {}) {
   const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-calibration-'));
   if (given === undefined) onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -208,14 +235,16 @@ function fixture({
       return () => undefined;
     },
   };
+  const promptWith = (word: string): PromptPart[] => [
+    { kind: 'text', tokens: model.tokenize('Read this: ') },
+    { kind: 'chunk', tokens: model.tokenize(`a letter about number ${word}`), lead },
+    { kind: 'text', tokens: model.tokenize('What?') },
+  ];
   const texts: TextSet = {
     library: 'Letters',
     kind: 'questions',
-    prompts: ['one', 'two'].map((word) => [
-      { kind: 'text', tokens: model.tokenize('Read this: ') },
-      { kind: 'chunk', tokens: model.tokenize(`a letter about number ${word}`), lead },
-      { kind: 'text', tokens: model.tokenize('What?') },
-    ]),
+    prompts: ['one', 'two'].map(promptWith),
+    more: more.map(promptWith),
   };
   const path = join(dir, 'calibrations.json');
   const service = new CalibrationService({
@@ -260,6 +289,26 @@ describe('a calibration', () => {
     expect(service.of(model, 'headings')).toEqual(calibration);
     // Two prompts, each with a chunk, a full prefill, four strategies, and the chunk in f16 and three other formats.
     expect(progress[0]).toEqual({ done: 0, total: 20 });
+  });
+
+  test('asks further prompts only where the first ones leave a cheaper strategy undecided', async () => {
+    const request = { ...REQUEST, ratios: [0.05, 0.15, 0.3] };
+    const model = new ImaginedModel(0.1);
+    model.nearlyWith = 'two';
+    const first = await fixture({ model }).service.run(request);
+    expect(first.choice).toMatchObject({ strategy: { ratio: 0.3 } });
+
+    const { service } = fixture({ model, more: Array.from({ length: 8 }, () => 'three') });
+    const { choice, points, prompts } = await service.run(request);
+    expect(choice).toMatchObject({ strategy: { ratio: 0.15 } });
+    expect(points[2]?.kl).toBeCloseTo((first.points[2]?.kl ?? 0) / 5, 9);
+    expect(points[3]).toEqual(first.points[3]);
+    expect(prompts).toBe(2);
+    expect(model.sessions).toHaveLength(2 + 2 + 8); // one for each prompt
+
+    model.nearlyWith = 'three';
+    const decided = await fixture({ model, more: ['three'] }).service.run(request);
+    expect(decided.points[2]?.kl).toBe(0);
   });
 
   test('tells whether people chose a strategy, which it then leaves alone', () => {

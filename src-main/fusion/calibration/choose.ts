@@ -30,6 +30,20 @@ export function chooseStrategy(
   return { verdict: 'blend', strategy: cheapest(good)?.strategy ?? FULL };
 }
 
+/** Strategies that meet the floor by their means but not by their intervals, and are cheaper than what would be chosen now. */
+export function undecided(
+  points: readonly CalibrationPoint[],
+  fullMs: number,
+  floor: QualityFloor,
+): StrategyChoice[] {
+  const kept = points.filter((point) => recomputesLess(point) && keeps(point, floor));
+  const costMs = cheapest(kept)?.ms ?? fullMs;
+  const open = points.filter(
+    (point) => recomputesLess(point) && !keeps(point, floor) && keeps({ ...point, klHigh: point.kl }, floor),
+  );
+  return open.filter(({ ms }) => ms < costMs).map(({ strategy }) => strategy);
+}
+
 /** Of the fastest points, the one nearest to the full prefill. */
 function cheapest<Point extends Pick<CalibrationPoint, 'kl' | 'ms'>>(
   points: readonly Point[],
