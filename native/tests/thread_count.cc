@@ -90,11 +90,12 @@ TEST(idle_time_of_this_machine_is_counted) {
     CHECK(idle_cores().ms >= before.ms);
 }
 
-TEST(background_work_leaves_a_core_only_on_its_own_thread) {
+TEST(background_work_leaves_one_of_several_cores_only_on_its_own_thread) {
     CHECK_EQ(LeavesACore::most_of(4), 4);
     {
         const LeavesACore modest(true);
         CHECK_EQ(LeavesACore::most_of(4), 3);
+        CHECK_EQ(LeavesACore::most_of(2), 2);
         CHECK_EQ(LeavesACore::most_of(1), 1);
         const LeavesACore nested(false);
         CHECK_EQ(LeavesACore::most_of(4), 3);

@@ -141,6 +141,6 @@ ThreadCount::Begun::~Begun() { cores_in_use().end(threads); }
 
 LeavesACore::LeavesACore(bool wanted) : before_(leaves_a_core) { leaves_a_core = leaves_a_core || wanted; }
 LeavesACore::~LeavesACore() { leaves_a_core = before_; }
-int LeavesACore::most_of(int most) { return leaves_a_core ? std::max(1, most - 1) : most; }
+int LeavesACore::most_of(int most) { return leaves_a_core && most > 2 ? most - 1 : most; }
 
 }  // namespace kvasir

@@ -73,7 +73,8 @@ class ThreadCount {
     const bool fixed_;
 };
 
-// While it exists, graphs of its thread leave one core to others: for work that nobody waits for.
+// While it exists, graphs of its thread leave one core of more than two to others: for work that nobody waits for.
+// Of two, that would be half of the machine; CoreUse gives up the second one as soon as somebody else needs it.
 class LeavesACore {
   public:
     explicit LeavesACore(bool wanted);
