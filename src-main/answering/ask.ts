@@ -4,8 +4,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import { withoutFilters } from '../../src-shared/search-filters.ts';
 import type { FusionModel } from '../fusion/model.ts';
 import type { PromptPart } from '../fusion/blender.ts';
-import type { AnswerChoices } from './choices.ts';
-import { answerReserve } from './limits.ts';
+import { answerReserve, type AnswerChoices } from './choices.ts';
 import type { JsonFormat } from './json-grammar.ts';
 import type { NamedModel } from './named-model.ts';
 import type { PromptChunk, UnreadyDocuments } from './passages.ts';
@@ -111,7 +110,7 @@ export function conversation(
     form: 'conversation',
     tools,
     contextTokens,
-    reserve: answerReserve({ contextTokens, answerTokens: maxTokens }),
+    reserve: answerReserve({ contextTokens, maxTokens }),
   };
 }
 

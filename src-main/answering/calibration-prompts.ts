@@ -13,7 +13,7 @@ import type { ActiveModel } from '../models/active-model.ts';
 import { retrieve } from '../retrieval/retriever.ts';
 import { SearchIndex } from '../retrieval/search-index.ts';
 import { usualTopK } from '../retrieval/usual-top-k.ts';
-import { contextLimit } from './limits.ts';
+import { contextLimit } from './choices.ts';
 import { conversation } from './ask.ts';
 import { tokenPrompt } from './backends/token-prompt.ts';
 import { questionAbout, topicsOf } from './topic-questions.ts';

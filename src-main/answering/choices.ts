@@ -1,12 +1,12 @@
 import type { TextKind } from '../../src-shared/contract/calibration.ts';
+import { recommendedSampling, type ModelSampling } from '../../src-shared/sampling.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import type { StrategyRequest } from '../../src-shared/strategy.ts';
 import type { KvDtype, Sampling } from '../engine/engine.ts';
+import type { ChatModel } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
-import { contextLimit } from './limits.ts';
 import type { AnsweringModel } from './named-model.ts';
-import { samplingOf } from './sampling.ts';
 import type { ToolRequest } from './tools.ts';
 
 /** How to make an answer. */
@@ -79,4 +79,64 @@ export function choicesOf(
     contextTokens: contextLimit(model, settings.contextTokens),
     sampling: samplingOf(asked, settings, model),
   };
+}
+
+/** Tokens of prompt and answer at most: the user's limit, or the model's training length when that is lower. */
+export function contextLimit({ info }: Pick<ChatModel, 'info'>, contextTokens: number): number {
+  return info.contextTrain > 0 ? Math.min(info.contextTrain, contextTokens) : contextTokens;
+}
+
+type AnswerRoom = Pick<AnswerChoices, 'contextTokens' | 'maxTokens'>;
+
+/** However long an answer may be, reserving this share of the context for it is enough. */
+const LARGEST_ANSWER_SHARE = 1 / 4;
+
+/** Tokens that a prompt leaves free for its answer. */
+export function answerReserve({ contextTokens, maxTokens }: AnswerRoom): number {
+  return Math.min(maxTokens, Math.floor(contextTokens * LARGEST_ANSWER_SHARE));
+}
+
+/** Without a penalty, smaller models repeat themselves until the limit (decision 0243). */
+const SMALL_PARAMETERS = 1e9;
+const SMALL_PENALTY = 1.1;
+const LEAST_VARIED = { temperature: 0.8, repeatPenalty: 1.15 };
+
+/**
+ * The sampling of an answer: from the request, else the model's setting, else the setting for all models, else the model header's
+ * recommendation.
+ */
+function samplingOf(
+  asked: Pick<RequestedChoices, 'temperature' | 'seed' | 'variety'>,
+  { temperature, sampling }: Pick<Settings, 'temperature' | 'sampling'>,
+  { path, info }: Pick<ChatModel, 'path' | 'info'>,
+): Partial<Sampling> {
+  const chosen: ModelSampling = {
+    ...(info.parameterCount < SMALL_PARAMETERS && { repeatPenalty: SMALL_PENALTY }),
+    ...recommendedSampling(info.sampling),
+    ...definedSampling({ temperature }),
+    ...definedSampling(sampling[path] ?? {}),
+    ...definedSampling({ temperature: asked.temperature, seed: asked.seed }),
+  };
+  const varied = asked.variety ? moreVaried(chosen) : chosen;
+  const seed = varied.seed ?? Math.floor(Math.random() * 2 ** 32);
+  return {
+    ...(Object.fromEntries(Object.entries(varied)) as Partial<Sampling>),
+    temperature: varied.temperature ?? 0,
+    seed,
+  };
+}
+
+/** The seed that led into a repetition would lead there again. */
+function moreVaried(chosen: ModelSampling): ModelSampling {
+  const { temperature = 0, repeatPenalty = 1 } = chosen;
+  return {
+    ...chosen,
+    seed: undefined,
+    temperature: Math.max(temperature, LEAST_VARIED.temperature),
+    repeatPenalty: Math.max(repeatPenalty, LEAST_VARIED.repeatPenalty),
+  };
+}
+
+function definedSampling(sampling: ModelSampling): ModelSampling {
+  return Object.fromEntries(Object.entries(sampling).filter(([, value]) => value !== undefined));
 }

@@ -2,7 +2,7 @@ import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { conversation } from '../answering/ask.ts';
-import { contextLimit } from '../answering/limits.ts';
+import { contextLimit } from '../answering/choices.ts';
 import type { PromptRequest } from '../answering/prompt.ts';
 import type { ChatModel } from '../fusion/model.ts';
 import { chunkOf, historyBefore } from './history.ts';

@@ -5,10 +5,9 @@ import { withoutFilters } from '../../src-shared/search-filters.ts';
 import type { AnswerMaker } from '../answering/answer.ts';
 import type { Ask } from '../answering/ask.ts';
 import type { NamedModel } from '../answering/named-model.ts';
-import { choicesOf, type AnswerChoices } from '../answering/choices.ts';
+import { answerReserve, choicesOf, type AnswerChoices } from '../answering/choices.ts';
 import type { PastQuestion } from '../answering/context/follow-up.ts';
 import { backendOf } from '../answering/backends/backend-of.ts';
-import { answerReserve } from '../answering/limits.ts';
 import type { Passages, PromptChunk } from '../answering/passages.ts';
 import type { Message, Prompt } from '../answering/prompt.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
@@ -89,9 +88,9 @@ export async function askLibrary(
   const { question, earlier, before, after } = questionOf(request);
   const choices = heldTo(tools, choicesFor(request, context, settings.maxTokens), context);
   const scope = { libraryIds: [library.id], documentIds: [] };
-  const { systemPrompt, contextTokens, maxTokens } = choices;
+  const { systemPrompt, contextTokens } = choices;
   const messages = ledBy(systemPrompt, before.map(messageOf));
-  const reserve = answerReserve({ contextTokens, answerTokens: maxTokens });
+  const reserve = answerReserve(choices);
   const withPassages = (found: readonly PromptChunk[]): Message[] => [
     ...messages,
     { role: 'user', pieces: [...found, QUESTION_MARK + withoutFilters(question)] },

@@ -5,7 +5,7 @@ import { AnswerMaker } from '../answering/answer.ts';
 import type { Ask } from '../answering/ask.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import { backendOf } from '../answering/backends/backend-of.ts';
-import { contextLimit } from '../answering/limits.ts';
+import { contextLimit } from '../answering/choices.ts';
 import type { Passages } from '../answering/passages.ts';
 import type { Tables } from '../answering/tables/computed-passage.ts';
 import { passingAnswer } from '../answering/recompute-prompt.ts';

@@ -6,11 +6,10 @@ import type { Planner } from '../../fusion/planning/planner.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Retrieval } from '../../retrieval/types.ts';
 import { backendOf } from '../backends/backend-of.ts';
-import type { AnswerChoices } from '../choices.ts';
+import { answerReserve, type AnswerChoices } from '../choices.ts';
 import type { NamedModel } from '../named-model.ts';
 import { findPassages, type FoundPassage, type Passages, type ReadableDocuments } from '../passages.ts';
 import type { Prompt } from '../prompt.ts';
-import { answerReserve } from '../limits.ts';
 import { pointsBack, searchText, standAlone, type PastQuestion } from './follow-up.ts';
 import { openingsNotice } from './openings-notice.ts';
 import { openingsOf } from './openings.ts';
@@ -168,7 +167,7 @@ class Context {
       const passages = [...others, ...matches];
       const laidOut = await this.#layOut(passages);
       if (!laidOut.isSoon && openings.length > 1) continue;
-      const window = choices.contextTokens - answerReserve({ ...choices, answerTokens: choices.maxTokens });
+      const window = choices.contextTokens - answerReserve(choices);
       const shown = { ...laidOut, readable: this.#readable, passages: this.#parts.passages, window };
       return { kind: 'openings', passages, notices: openings.length === 0 ? [] : openingsNotice(shown) };
     }

@@ -1,7 +1,7 @@
 import { isAborted } from '../../platform/abort.ts';
 import type { Ask } from '../ask.ts';
 import type { AnswerEvent, AnswerParts, Backend, Turn } from '../backends/backend.ts';
-import { answerReserve } from '../limits.ts';
+import { answerReserve } from '../choices.ts';
 import type { Prompt } from '../prompt.ts';
 import { addCallDelta, type ToolCall, type ToolChoice } from '../tools.ts';
 import { grammarFor } from './tool-answers.ts';
@@ -103,9 +103,8 @@ function roomFor(
   { stats: { answerTokens } }: Turn,
   { ask: { choices }, prompt }: { ask: Ask; prompt: Prompt },
 ): number {
-  const { contextTokens, maxTokens } = choices;
-  const reserve = answerReserve({ contextTokens, answerTokens: maxTokens });
-  return Math.floor((contextTokens - prompt.tokens - answerTokens - reserve) / calls.length) - FRAME_TOKENS;
+  const room = choices.contextTokens - prompt.tokens - answerTokens - answerReserve(choices);
+  return Math.floor(room / calls.length) - FRAME_TOKENS;
 }
 
 /** The turns of all steps as one. */

@@ -2,17 +2,18 @@ import { expect, test } from 'vitest';
 import { recommendedSampling } from '../../src-shared/sampling.ts';
 import { SettingsSchema, type SettingsInput } from '../../src-shared/settings.ts';
 import type { FusionModel } from '../fusion/model.ts';
-import { samplingOf } from './sampling.ts';
+import type { Planner } from '../fusion/planning/planner.ts';
+import { choicesOf } from './choices.ts';
 
 const LARGE = { parameterCount: 7e9, sampling: {} };
 
 function sampled(
   info: Partial<FusionModel['info']>,
   set: Partial<SettingsInput> = {},
-  asked: Parameters<typeof samplingOf>[0] = {},
+  asked: Parameters<typeof choicesOf>[0] = {},
 ) {
-  const model = { path: '/models/one.gguf', info: { ...LARGE, ...info } as FusionModel['info'] };
-  return samplingOf(asked, SettingsSchema.parse(set), model);
+  const model = { path: '/models/one.gguf', blends: false, info: { ...LARGE, ...info } } as FusionModel;
+  return choicesOf(asked, SettingsSchema.parse(set), model, {} as Planner).sampling;
 }
 
 const forModel = (sampling: object): Partial<SettingsInput> => ({
