@@ -7,19 +7,16 @@ import { throwIfAborted } from '../../platform/abort.ts';
 import { eventsOf } from '../../platform/events-of.ts';
 import { requireRoom, type Ask } from '../ask.ts';
 import { resultTexts } from '../tools/result-texts.ts';
-import { cachedTokens } from '../cached-tokens.ts';
 import { encodeMissing } from '../encode-missing.ts';
-import { promptFigures, type SessionTokenCounts } from '../figures.ts';
+import { cachedTokens, localStats, promptFigures, ttftOf, type SessionTokenCounts } from '../figures.ts';
 import type { Miss } from '../miss-writer.ts';
 import { fallbackNotice, lostNotice, quarantineNotice } from '../notices.ts';
 import { citationsOf, type PartTiers, type PromptChunk, type Tier } from '../passages.ts';
 import type { PromptRequest } from '../prompt.ts';
 import { exactText, headOf, partsFrom, withPassages, type SessionTokens } from '../session-tokens.ts';
-import { localStats } from '../stats.ts';
 import { toolFormatOf } from '../tools/formats.ts';
 import { ToolStream } from '../tools/tool-stream.ts';
 import { endOfThought, PlainDecoder, pushAll, ThoughtStream, type AnswerDecoder } from '../thoughts.ts';
-import { ttftOf } from '../ttft.ts';
 import { AnswerWriter } from '../answer-writer.ts';
 import type {
   AnswerEvent,

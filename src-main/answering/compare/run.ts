@@ -6,7 +6,7 @@ import type { ChunkCache, FusionModel, FusionSession } from '../../fusion/model.
 import { throwIfAborted } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { pushAll, ThoughtStream } from '../thoughts.ts';
-import { ttftOf } from '../ttft.ts';
+import { ttftOf } from '../figures.ts';
 import { split, type PromptMethod } from './prompt-methods.ts';
 
 export interface RunOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cachedTokens } from './cached-tokens.ts';
+import { cachedTokens } from './figures.ts';
 
 type Turn = Parameters<typeof cachedTokens>[0];
 
