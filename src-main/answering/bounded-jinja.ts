@@ -29,10 +29,24 @@ const GLOBALS: Record<string, null | boolean | Callable> = {
 /** A block whose text is not parsed. */
 const RAW = /\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}/gs;
 
+/** "set _ = namespace.list.append(item)". */
+const APPEND = /\bset\s+\w+\s*=\s*(\w+\.\w+)\.append\(([^{}%]*)\)\s*(-?%\})/g;
+/** "set item = namespace.list.pop(0)". */
+const POP_FIRST = /\{%(-?)\s*set\s+(\w+)\s*=\s*(\w+\.\w+)\.pop\(0\)\s*(-?)%\}/g;
+
+/** A template with assignments in place of Python's methods that change a list, which the renderer lacks: Kimi K2 keeps ids of calls so. */
+function withoutListMethods(template: string): string {
+  return template
+    .replaceAll(APPEND, 'set $1 = $1 + [$2] $3')
+    .replaceAll(POP_FIRST, '{%$1 set $2 = $3[0] $4%}{%$1 set $3 = $3[1:] $4%}');
+}
+
 /** Parses a template as jinja2 with the options of transformers. Throws where its syntax is wrong. */
 export function parseTemplate(source: string): Template {
   return new Template(
-    source.replaceAll(/\r\n?/g, '\n').replaceAll(RAW, (_, text: string) => `{{ ${JSON.stringify(text)} }}`),
+    withoutListMethods(source)
+      .replaceAll(/\r\n?/g, '\n')
+      .replaceAll(RAW, (_, text: string) => `{{ ${JSON.stringify(text)} }}`),
   );
 }
 

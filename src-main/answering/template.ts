@@ -6,9 +6,8 @@ import type { ModelInfo } from '../engine/engine.ts';
 import { failureOf } from '../platform/failure.ts';
 import { parseTemplate, renderBounded } from './bounded-jinja.ts';
 import { callWriterOf } from './call-texts.ts';
-import { withoutListMethods } from './list-methods.ts';
-import { conversationForms } from './template-forms.ts';
 import {
+  conversationForms,
   edged,
   guarded,
   splitAtHoles,
@@ -201,7 +200,7 @@ function losesCalls(
 function render(info: TemplateInfo, messages: readonly TemplateMessage[], rendering: Rendering): string {
   const { think, tools = [] } = rendering;
   if (parsed?.source !== info.chatTemplate)
-    parsed = { source: info.chatTemplate, template: parseTemplate(withoutListMethods(info.chatTemplate)) };
+    parsed = { source: info.chatTemplate, template: parseTemplate(info.chatTemplate) };
   const declarations = tools.length > 0 ? guarded(tools.map(declaration)) : undefined;
   return renderBounded(parsed.template, {
     messages: templateMessages(messages, rendering),
