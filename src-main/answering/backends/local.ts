@@ -28,8 +28,7 @@ import type {
   TokenLogprobs,
   Turn,
 } from './backend.ts';
-import { isFarTooLong } from './length-check.ts';
-import { concat, contextOverflow, templateTokens, tokenPrompt, type TokenPrompt } from './token-prompt.ts';
+import { concat, requireFits, templateTokens, tokenPrompt, type TokenPrompt } from './token-prompt.ts';
 
 /** A model that runs here: prompts are token ids, blended from stored KV. */
 export class LocalBackend implements Backend<TokenPrompt> {
@@ -85,11 +84,8 @@ export class LocalBackend implements Backend<TokenPrompt> {
     return !bos && tokens[0] === this.#model.info.bosToken ? tokens.slice(1) : tokens;
   }
 
-  async requireFits(texts: readonly string[], contextTokens: number): Promise<void> {
-    if (!(await isFarTooLong(texts, this.#model, contextTokens))) return;
-    throw contextOverflow(
-      `The prompt has many more tokens, but the context holds ${contextTokens}, and the answer needs room as well.`,
-    );
+  requireFits(texts: readonly string[], contextTokens: number): Promise<void> {
+    return requireFits(texts, this.#model, contextTokens);
   }
 }
 

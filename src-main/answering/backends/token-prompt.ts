@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { ModelInfo } from '../../engine/engine.ts';
 import type { PromptPart } from '../../fusion/blender.ts';
@@ -217,6 +218,36 @@ export function contextOverflow(message: string): KvasirError {
     message,
     'Send less text, or use a model with a larger context.',
   );
+}
+
+/** UTF-16 units per token, more in hardly any text; prompts under the limit by this measure are tokenised whole. */
+const CHARACTERS_PER_TOKEN = 8;
+const SLICE_CHARACTERS = 64 * 1024;
+/** Tokens that splitting a text into two slices may add. */
+const CUT_TOKENS = 16;
+
+/**
+ * CONTEXT_OVERFLOW for texts of many more than `limit` tokens, judged from their beginning. Tokenising takes about a second for three megabytes,
+ * on the only thread, so a prompt that is far too long is not tokenised to its end. Yields between slices.
+ */
+export async function requireFits(
+  texts: readonly string[],
+  model: Pick<LayoutModel, 'tokenize'>,
+  limit: number,
+): Promise<void> {
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  if (characters <= limit * CHARACTERS_PER_TOKEN) return;
+  let room = limit;
+  for (const text of texts)
+    for (let at = 0; at < text.length; at += SLICE_CHARACTERS) {
+      const end = at + SLICE_CHARACTERS;
+      room -= model.tokenize(text.slice(at, end)).length - (end < text.length ? CUT_TOKENS : 0);
+      if (room < 0)
+        throw contextOverflow(
+          `The prompt has many more tokens, but the context holds ${limit}, and the answer needs room as well.`,
+        );
+      await nextTurn();
+    }
 }
 
 /** Templates write the BOS or leave it to the tokenizer; either way a prompt starts with exactly one. */
