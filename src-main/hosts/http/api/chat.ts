@@ -6,7 +6,8 @@ import type { JsonSchema } from '../../../answering/json-grammar.ts';
 import { MessageAnnotationSchema, urlCitations } from './annotations.ts';
 import { ANY, LimitSchema, only } from './client-fields.ts';
 import { CallSchema, callTold, CHAT_TOOLS, chatChoice, toolRequest } from './tools.ts';
-import { once, seconds, streamed, type ApiCore } from './core.ts';
+import { seconds, type ApiCore } from './core.ts';
+import { once, streamed } from './events.ts';
 import {
   ANSWER_END,
   AnswerContentSchema,
@@ -227,7 +228,7 @@ function streamAnswer(
     model: asked.model,
     ...(withUsage && { usage: null }),
   };
-  return streamed(c, core, async (send, run) => {
+  return streamed(c, core, async (send, signal) => {
     const begin = once(() => send({ ...base, choices: [choice({ role: 'assistant', content: '' })] }));
     const piece = (delta: object, more: object = {}): void => {
       begin();
@@ -235,7 +236,7 @@ function streamAnswer(
     };
     let written = '';
     const result = await core.completions.complete(request, {
-      signal: run,
+      signal,
       onThought: (text) => piece({ reasoning_content: text }),
       onDelta: ({ text, logprobs, cited }) => {
         written += text;

@@ -4,7 +4,8 @@ import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { TokenLogprobs } from '../../../answering/backends/backend.ts';
 import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
 import { only } from './client-fields.ts';
-import { seconds, streamed, type ApiCore } from './core.ts';
+import { seconds, type ApiCore } from './core.ts';
+import { streamed } from './events.ts';
 import { ANSWER_END, body, FAILURES, jsonOrEvents, STREAM_OPTIONS, WRITING } from './schemas.ts';
 import {
   citationsOf,
@@ -119,10 +120,10 @@ function streamText(
   base: object,
   core: ApiCore,
 ): Promise<Response> {
-  return streamed(c, core, async (send, run) => {
+  return streamed(c, core, async (send, signal) => {
     let offset = 0;
     const result = await core.completions.complete(request, {
-      signal: run,
+      signal,
       onDelta: ({ text, logprobs }) => {
         const told = logprobs ? logprobsTold(logprobs, offset) : null;
         offset += text.length;

@@ -81,12 +81,13 @@ function held() {
   let send: EventSender | undefined;
   const onLeft = vi.fn();
   const stream = eventStream({
-    work: (to) => {
+    work: (to, signal) => {
       send = to;
+      signal.addEventListener('abort', onLeft);
       return work.promise;
     },
     failed: (error, to) => to(String(error)),
-    onLeft,
+    signal: new AbortController().signal,
     keepAliveMs: 1000,
   });
   return { stream, onLeft, send: (data: unknown) => send?.(data), ...work };

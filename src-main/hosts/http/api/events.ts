@@ -1,18 +1,22 @@
+import type { Context } from 'hono';
+import { failureOf } from '../errors.ts';
+import type { ApiCore } from './core.ts';
+
 /** Sends one event of a stream, with its name if it has one. */
 export type EventSender = (data: unknown, name?: string) => void;
 
 type Writer = (text: string) => void;
 
 interface StreamOptions {
-  /** The reader has disconnected. */
-  onLeft: () => void;
+  /** The request's. */
+  signal: AbortSignal;
   /** Interval in milliseconds without output after which something is sent that readers ignore. */
   keepAliveMs?: number | undefined;
 }
 
 interface EventStreamOptions extends StreamOptions {
-  /** Produces the events; resolves when there are no more. */
-  work: (send: EventSender) => Promise<void>;
+  /** Produces the events; resolves when there are no more. `signal`: also aborted when the reader has disconnected. */
+  work: (send: EventSender, signal: AbortSignal) => Promise<void>;
   /** Reports a failure after the stream began. */
   failed: (error: unknown, send: EventSender) => void;
   /** Final event of a stream. */
@@ -29,8 +33,8 @@ export function eventStream({ work, failed, last, ...options }: EventStreamOptio
     ...options,
     type: 'text/event-stream; charset=utf-8',
     keepAlive: () => ': keepalive\n\n',
-    work: async (write) => {
-      await work(senderOf(write));
+    work: async (write, signal) => {
+      await work(senderOf(write), signal);
       if (last !== undefined) write(`data: ${last}\n\n`);
     },
     failed: (error, write) => failed(error, senderOf(write)),
@@ -38,8 +42,8 @@ export function eventStream({ work, failed, last, ...options }: EventStreamOptio
 }
 
 interface LineStreamOptions extends StreamOptions {
-  /** Produces the values; resolves when there are no more. */
-  work: (send: (value: object) => void) => Promise<void>;
+  /** As of events. */
+  work: (send: (value: object) => void, signal: AbortSignal) => Promise<void>;
   /** The last value of a stream that failed. */
   failed: (error: unknown) => object;
   /** A value that adds nothing: an empty line would be invalid. */
@@ -53,7 +57,7 @@ export function lineStream({ work, failed, keepAlive, ...options }: LineStreamOp
     ...options,
     type: 'application/x-ndjson',
     keepAlive: () => lineOf(keepAlive()),
-    work: (write) => work((value) => write(lineOf(value))),
+    work: (write, signal) => work((value) => write(lineOf(value)), signal),
     failed: (error, write) => write(lineOf(failed(error))),
   });
 }
@@ -62,7 +66,7 @@ interface TextStreamOptions extends StreamOptions {
   /** Content-Type. */
   type: string;
   keepAlive: () => string;
-  work: (write: Writer) => Promise<void>;
+  work: (write: Writer, signal: AbortSignal) => Promise<void>;
   failed: (error: unknown, write: Writer) => void;
 }
 
@@ -78,10 +82,11 @@ async function textStream({
   keepAlive,
   work,
   failed,
-  onLeft,
+  signal,
   keepAliveMs = KEEP_ALIVE_MS,
 }: TextStreamOptions): Promise<Response> {
   const encoder = new TextEncoder();
+  const left = new AbortController();
   const begun = Promise.withResolvers<undefined>();
   let [isBegun, isOpen] = [false, true];
   let timer: NodeJS.Timeout | undefined;
@@ -103,7 +108,7 @@ async function textStream({
         if (isOpen) controller.close();
         stop();
       };
-      void work(write).then(close, (error: unknown) => {
+      void work(write, AbortSignal.any([signal, left.signal])).then(close, (error: unknown) => {
         if (isBegun) failed(error, write);
         else begun.reject(error);
         close();
@@ -111,9 +116,33 @@ async function textStream({
     },
     cancel: () => {
       stop();
-      onLeft();
+      left.abort();
     },
   });
   await begun.promise;
   return new Response(body, { headers: { 'Content-Type': type, 'Cache-Control': 'no-store' } });
+}
+
+/** Runs `work` on the first call only. */
+export function once(work: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) work();
+    done = true;
+  };
+}
+
+/** A stream of OpenAI's events. */
+export function streamed(
+  c: Context,
+  { log, keepAliveMs }: Pick<ApiCore, 'log' | 'keepAliveMs'>,
+  work: (send: EventSender, signal: AbortSignal) => Promise<void>,
+): Promise<Response> {
+  return eventStream({
+    work,
+    failed: (error, send) => send(failureOf(error, log, c.get('requestId')).body),
+    last: '[DONE]',
+    signal: c.req.raw.signal,
+    keepAliveMs,
+  });
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionMessage, CompletionRequest, CompletionResult } from '../../../completions/types.ts';
-import { abortOf, once, seconds, type ApiCore } from './core.ts';
+import { seconds, type ApiCore } from './core.ts';
 import { failureOf, Refusal } from '../errors.ts';
-import { eventStream } from './events.ts';
+import { eventStream, once } from './events.ts';
 import { responseChoice, toolRequest } from './tools.ts';
 import { outputOf, ResponseEvents } from './response-events.ts';
 import { ResponseStore } from './response-store.ts';
@@ -62,10 +62,9 @@ function streamResponse(
   core: ApiCore,
   store: ResponseStore,
 ): Promise<Response> {
-  const abort = abortOf(c.req.raw.signal);
   const events = new ResponseEvents();
   return eventStream({
-    work: async (send) => {
+    work: async (send, signal) => {
       events.to(send);
       const begin = once(() => events.begin(asked.begun));
       const write = (kind: 'reasoning' | 'message', text: string): void => {
@@ -73,7 +72,7 @@ function streamResponse(
         events.write(kind, text);
       };
       const result = await core.completions.complete(asked.request, {
-        signal: abort.any,
+        signal,
         onThought: (text) => write('reasoning', text),
         onDelta: ({ text, cited }) => {
           write('message', text);
@@ -88,7 +87,7 @@ function streamResponse(
       events.finish(responseOf(asked, result, events.end(statusOf(result)), store));
     },
     failed: (error) => events.failed(failureOf(error, core.log, c.get('requestId')).body.error),
-    onLeft: () => abort.abort(),
+    signal: c.req.raw.signal,
     keepAliveMs: core.keepAliveMs,
   });
 }

@@ -4,9 +4,9 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { PromptUsage } from '../../../../answering/backends/backend.ts';
 import { isLibraryName } from '../../../../completions/names.ts';
 import type { CompletionRequest } from '../../../../completions/types.ts';
-import { abortOf, once, type ApiCore } from '../core.ts';
+import type { ApiCore } from '../core.ts';
 import { failureOf, Refusal } from '../../errors.ts';
-import { eventStream } from '../events.ts';
+import { eventStream, once } from '../events.ts';
 import { body, json, jsonOrEvents } from '../schemas.ts';
 import { toolRequest } from '../tools.ts';
 import { ownOf, samplingOf } from '../request-fields.ts';
@@ -79,9 +79,8 @@ export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
 function streamMessage(c: Context, asked: MessageTurn, core: ApiCore): Promise<Response> {
   const { prompt, request, id, isLibrary } = asked;
   const requestId = c.get('requestId');
-  const abort = abortOf(c.req.raw.signal);
   return eventStream({
-    work: async (send) => {
+    work: async (send, signal) => {
       const tell = (type: string, fields: object): void => send({ type, ...fields }, type);
       let used: PromptUsage | undefined;
       const begin = once(() => {
@@ -90,7 +89,7 @@ function streamMessage(c: Context, asked: MessageTurn, core: ApiCore): Promise<R
       });
       const writer = new MessageWriter({ prompt, blocks: new MessageBlocks(send), isLibrary });
       const result = await core.completions.complete(request, {
-        signal: abort.any,
+        signal,
         onPrompt: (usage) => (used = usage),
         onDelta: (delta) => {
           begin();
@@ -109,7 +108,7 @@ function streamMessage(c: Context, asked: MessageTurn, core: ApiCore): Promise<R
     },
     failed: (error, send) =>
       send(messageFailure(failureOf(error, core.log, requestId), requestId).body, 'error'),
-    onLeft: () => abort.abort(),
+    signal: c.req.raw.signal,
     keepAliveMs: core.keepAliveMs,
   });
 }

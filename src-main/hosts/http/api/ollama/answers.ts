@@ -5,7 +5,7 @@ import type { ToolCall } from '../../../../answering/tools.ts';
 import type { TokenLogprobs } from '../../../../answering/backends/backend.ts';
 import type { CompletionRequest, CompletionResult } from '../../../../completions/types.ts';
 import { failureOf } from '../../errors.ts';
-import { abortOf, type ApiCore } from '../core.ts';
+import type { ApiCore } from '../core.ts';
 import { lineStream } from '../events.ts';
 import {
   citationsOf,
@@ -103,16 +103,15 @@ function streamAnswer(
   form: Form,
   core: ApiCore,
 ): Promise<Response> {
-  const abort = abortOf(c.req.raw.signal);
   const piece = (text: string, thought = '') => ({
     ...headOf(model, core),
     ...form(text, thought),
     done: false,
   });
   return lineStream({
-    work: async (send) => {
+    work: async (send, signal) => {
       const result = await core.completions.complete(request, {
-        signal: abort.any,
+        signal,
         onThought: (text) => send(piece('', text)),
         onDelta: ({ text, logprobs }) => send({ ...piece(text), ...logprobFields(logprobs) }),
       });
@@ -121,7 +120,7 @@ function streamAnswer(
     },
     failed: (error) => ollamaFailure(failureOf(error, core.log, c.get('requestId')).body.error.message),
     keepAlive: () => piece(''),
-    onLeft: () => abort.abort(),
+    signal: c.req.raw.signal,
     keepAliveMs: core.keepAliveMs,
   });
 }
