@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getPath } from 'hono/utils/url';
 import type { Logger } from '../../platform/logger.ts';
 import { failureOf, Refusal, type Failure } from './errors.ts';
-import { guard, type Access } from './guard.ts';
+import { guard, ID_HEADERS, type Access } from './guard.ts';
 import { refusalOf } from './issues.ts';
-import { nameRequest } from './request-id.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    requestId: string;
+  }
+}
 
 /** What the window and the API each add to the app. */
 export interface RouteSet {
@@ -42,6 +48,14 @@ export function createApp({ access, around, respond, add }: RouteSet, log: Logge
   refuseOtherMethods(app);
   return app;
 }
+
+/** Gives each request an id, in its response and in the log entry of a failure, to correlate the two. */
+const nameRequest: MiddlewareHandler = async (c, next) => {
+  const id = `req_${randomUUID()}`;
+  c.set('requestId', id);
+  await next();
+  for (const name of ID_HEADERS) c.res.headers.set(name, id);
+};
 
 /**
  * Answers requests with a wrong method to an existing path with 405 instead of 404. Call it after all routes are

@@ -2,7 +2,6 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { Refusal } from './errors.ts';
 import { hostName, LOCAL_NAMES } from './listener.ts';
-import { ID_HEADERS } from './request-id.ts';
 
 /** Which requests an app accepts. */
 export interface Access {
@@ -49,6 +48,9 @@ const checkOwnOrigin: MiddlewareHandler = (c, next) => {
   if (isRead || c.req.header('origin') === `http://${c.req.header('host')}`) return next();
   throw new Refusal(403, 'Kvasir accepts this only from its own page.', { code: 'foreign_origin' });
 };
+
+/** Response headers with the request id: OpenAI's clients read the first, Anthropic's the second. */
+export const ID_HEADERS = ['X-Request-Id', 'Request-Id'] as const;
 
 /** Response headers that pages may read, besides those that describe the body. */
 const EXPOSED = [...ID_HEADERS, 'Retry-After', 'X-Should-Retry', 'Mcp-Session-Id'];

@@ -18,7 +18,6 @@ import {
 } from '../../../answering/json-grammar.ts';
 import { Refusal } from '../errors.ts';
 import { isLibraryName } from '../../../completions/names.ts';
-import { cutAt } from '../../../completions/separator.ts';
 import type { CallSchema } from './tools.ts';
 import type { CitationSchema, HowMadeSchema, UsageSchema, WRITING } from './schemas.ts';
 
@@ -100,6 +99,17 @@ export function textsOf(
   return parts.flatMap((part) =>
     separator !== undefined && part.cache === undefined ? cutAt(separator, part.text) : [part],
   );
+}
+
+/**
+ * Splits a client's text at a separator: the text between two separators is a chunk; the text before the first and after the last is plain
+ * text. The separators are not put into the prompt.
+ */
+export function cutAt(separator: string, text: string): CompletionText[] {
+  const pieces = text.split(separator);
+  return pieces
+    .map((piece, i) => ({ text: piece, cache: i > 0 && i < pieces.length - 1 }))
+    .filter((piece) => piece.text !== '');
 }
 
 /** The JSON that a request's format asks for; undefined for text. */

@@ -5,7 +5,7 @@ import { addCompletionRoutes } from './completions.ts';
 import type { ApiCore } from './core.ts';
 import { addEmbeddingRoutes } from './embeddings.ts';
 import { addHealthRoutes } from './health.ts';
-import { checkKey } from './keys.ts';
+import { checkKey, WrongKeys } from './keys.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { isMessages, messageFailure } from './messages/errors.ts';
 import { addMessageRoutes } from './messages/routes.ts';
@@ -15,7 +15,6 @@ import { addOllamaRoutes, isOllama } from './ollama/routes.ts';
 import { addRerankRoutes } from './rerank.ts';
 import { addResponseRoutes } from './responses.ts';
 import { addTokenizeRoutes } from './tokenize.ts';
-import { WrongKeys } from './wrong-keys.ts';
 
 /** A request of a hundred thousand tokens is smaller than one. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;

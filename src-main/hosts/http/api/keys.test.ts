@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WrongKeys } from './wrong-keys.ts';
+import { WrongKeys } from './keys.ts';
 
 function counted() {
   const clock = { ms: 0 };

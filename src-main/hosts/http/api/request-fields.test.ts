@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutAt } from './separator.ts';
+import { cutAt } from './request-fields.ts';
 
 test('the text between two separators is a chunk', () => {
   expect(cutAt(' # # ', 'Answer from these. # # One. # # Two. # # Why?')).toEqual([
