@@ -2,25 +2,21 @@ import type { ModelEntry } from '../../src-shared/contract/models.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { AnswerMaker } from '../answering/answer.ts';
-import type { Ask } from '../answering/ask.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import { backendOf } from '../answering/backends/backend-of.ts';
 import { contextLimit } from '../answering/choices.ts';
 import type { Passages } from '../answering/passages.ts';
 import type { Tables } from '../answering/tables/computed-passage.ts';
-import { passingAnswer } from '../answering/recompute-prompt.ts';
-import { SessionTokens } from '../answering/session-tokens.ts';
-import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
+import type { ChunkCache } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
-import type { PassingAnswer } from '../fusion/watching/watch-service.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Core } from '../platform/core.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
 import { askLibrary, askModel, clientPrompt } from './ask.ts';
 import { callsTools } from './calls-tools.ts';
-import { complete } from './completion.ts';
+import { complete, type CompletionParts } from './completion.ts';
 import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
 import { RequestQueue } from './request-queue.ts';
 import type { CompletionRequest, CompletionResult, CompletionRun } from './types.ts';
@@ -31,7 +27,7 @@ interface TokenizedPrompt {
   contextTokens: number;
 }
 
-interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
+interface CompletionServiceOptions extends CompletionParts, Pick<Core, 'gate' | 'log'> {
   models: {
     current(): Promise<NamedModel>;
     readonly active: NamedModel | undefined;
@@ -45,10 +41,6 @@ interface CompletionServiceOptions extends Pick<Core, 'gate' | 'log'> {
   store: ChunkCache;
   planner: Planner;
   prefixes: StoredPrefixes;
-  /** A session that only this request uses; disposed here. OUT_OF_MEMORY. */
-  openSession: (model: FusionModel, capacity: number) => FusionSession;
-  /** Called with what watching needs to make each answer again; undefined: the controller blended nothing. */
-  watch?: (answer: PassingAnswer | undefined) => void;
   clock?: Clock;
 }
 
@@ -114,7 +106,7 @@ export class CompletionService {
    * OUT_OF_MEMORY, ENGINE_FAILED.
    */
   async complete(request: CompletionRequest, run: CompletionRun): Promise<CompletionResult> {
-    const { listed, libraries, settings, planner } = this.#options;
+    const { listed, libraries, settings, planner, openSession, watch } = this.#options;
     const library = libraryNamed(request.model, libraries());
     const stopwatch = new Stopwatch(this.#clock);
     const result = await this.#requests.take(run.signal, async (active, signal) => {
@@ -133,8 +125,8 @@ export class CompletionService {
           })
         : askModel(request, context);
       const retrieve = library ? stopwatch.lap() : 0;
-      const before = { wait, retrieve };
-      return this.#answer(request, { ...asked, ...active, stopwatch, before }, { ...run, signal });
+      const ask = { ...asked, ...active, stopwatch, before: { wait, retrieve } };
+      return complete(request, ask, { maker: this.#maker, openSession, watch }, { ...run, signal });
     });
     for (const listener of this.#listeners) listener(result);
     return result;
@@ -163,26 +155,6 @@ export class CompletionService {
     return { tokens, contextTokens: contextLimit(model, settings.current.contextTokens) };
   }
 
-  /** Answers in a new session. */
-  async #answer(
-    request: CompletionRequest,
-    asked: Omit<Ask, 'openSession' | 'requestClass'>,
-    run: CompletionRun,
-  ): Promise<CompletionResult> {
-    let session: SessionTokens | undefined;
-    const openSession: Ask['openSession'] = ({ model, need }) =>
-      (session = new SessionTokens(this.#options.openSession(model, need)));
-    const how = { requestClass: 'api', priority: BEHIND_PEOPLE, storesFirst: true, openSession };
-    try {
-      const { result, made } = await complete(request, { ...asked, ...how }, this.#maker, run);
-      // Without an answer it only filled the cache.
-      if (request.maxTokens !== 0) this.#options.watch?.(passingAnswer(made));
-      return result;
-    } finally {
-      session?.dispose();
-    }
-  }
-
   /** CONTEXT_OVERFLOW for a prompt that is far too long, without tokenising all of it. */
   #requireFits(prompt: CompletionRequest['prompt'], model: NamedModel['model'], least = 0): Promise<void> {
     const parts = 'text' in prompt ? prompt.text : prompt.messages.flatMap((message) => message.parts);
@@ -196,9 +168,6 @@ export class CompletionService {
 
 /** A prompt of at most this many tokens is counted, whatever the context. */
 const MOST_COUNTED = 131_072;
-
-/** Priority among concurrent appends: a person's have 0. */
-const BEHIND_PEOPLE = 1;
 
 function notCounted(): KvasirError {
   return new KvasirError(
