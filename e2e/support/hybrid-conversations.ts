@@ -1,6 +1,5 @@
 /** Conversations with a model that libllama runs, laid out and continued as answers are, with everything computed exactly. */
 import type { Engine, Model } from '../../src-main/engine/engine.ts';
-import { resume } from '../../src-main/answering/backends/local.ts';
 import { headOf, partsFrom, withPassages } from '../../src-main/answering/session-tokens.ts';
 import { ConversationSessions } from '../../src-main/chat/sessions.ts';
 import type { PromptPart } from '../../src-main/fusion/blender.ts';
@@ -73,7 +72,7 @@ export class Program {
     const need = length(parts) + maxTokens;
     const wanted = { model, parts, strategy: FULL, need, limit: CAPACITY };
     const held = await this.#sessions.open(conversation, wanted);
-    const counts = await resume(held, parts, { model, strategy: FULL, prefixes: this.prefixes });
+    const counts = await held.resume(parts, { model, strategy: FULL, prefixes: this.prefixes });
     const rest = partsFrom(parts, counts.residentTokens);
     const { session } = held;
     const segments = rest.map(({ tokens }) => ({ kind: 'compute' as const, tokens }));

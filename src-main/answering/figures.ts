@@ -6,13 +6,7 @@ import type { BlendResult } from '../fusion/blender.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
 import type { LocalTurn, Turn } from './backends/backend.ts';
 import type { PartTiers } from './passages.ts';
-
-/** What a session held before a prompt was appended, in tokens. */
-export interface SessionTokenCounts {
-  residentTokens: number;
-  prefixTokens: number;
-  restoredTokens: number;
-}
+import type { SessionTokenCounts } from './session-tokens.ts';
 
 /** The sources of a prompt's tokens: shown in the panel, chat, API, command line, watching and benches. */
 export function promptFigures(

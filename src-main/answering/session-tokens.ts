@@ -1,6 +1,22 @@
 import type { PromptPart } from '../fusion/blender.ts';
 import type { StrategyOrAuto } from '../fusion/strategy.ts';
-import type { FusionSession } from '../fusion/model.ts';
+import type { FusionModel, FusionSession } from '../fusion/model.ts';
+import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
+
+/** What a session held before a prompt was appended, in tokens. */
+export interface SessionTokenCounts {
+  residentTokens: number;
+  prefixTokens: number;
+  restoredTokens: number;
+}
+
+interface Resumption {
+  model: FusionModel;
+  strategy: StrategyOrAuto;
+  prefixes: StoredPrefixes | undefined;
+  /** Called for a stored prefix whose file is damaged. */
+  onDamaged?: () => void;
+}
 
 /**
  * A session and the token ids whose KV it holds: text as computed, chunks as blended, answers as sampled. The next prompt of the
@@ -43,24 +59,34 @@ export class SessionTokens {
     return Math.max(0, at - 2);
   }
 
+  /**
+   * Drops what differs from a prompt, or takes over KV of the prompt's text that was computed earlier, for another session or before a restart:
+   * if it shares nothing, or if libllama can return only to a checkpoint.
+   */
+  async resume(
+    parts: readonly PromptPart[],
+    { model, strategy, prefixes, onDamaged }: Resumption,
+  ): Promise<SessionTokenCounts> {
+    const kept = this.reusable(parts, strategy);
+    this.truncate(kept);
+    if (kept > 0 && model.blends) return { residentTokens: kept, prefixTokens: 0, restoredTokens: 0 };
+    const text = exactText(parts, model.blends);
+    let residentTokens = await this.#adopt(text);
+    if (await prefixes?.bring(model, text, residentTokens, onDamaged)) {
+      this.truncate(0);
+      residentTokens = await this.#adopt(text);
+    }
+    const prefixTokens = Math.max(0, residentTokens - kept);
+    const restoredTokens = prefixTokens > 0 ? (prefixes?.restored(model, text, residentTokens) ?? 0) : 0;
+    return { residentTokens, prefixTokens, restoredTokens };
+  }
+
   /** A session that begins with the first `length` tokens and shares their memory. */
   async fork(length: number): Promise<SessionTokens> {
     const branch = new SessionTokens(await this.session.fork(length));
     for (const id of this.#ids.slice(0, length)) branch.#ids.push(id);
     for (const [start, how] of this.#fused) if (start < length) branch.#fused.set(start, how);
     return branch;
-  }
-
-  /**
-   * Takes over what memory still holds of a text that was computed for another conversation, or before this one was forgotten. Only while
-   * empty, except with libllama, whose session then holds as much as it can restore. Resolves with the tokens held.
-   */
-  async adopt(ids: Int32Array): Promise<number> {
-    const adopted = await this.session.adopt(ids);
-    this.#ids.length = 0;
-    this.#fused.clear();
-    for (const id of ids.subarray(0, adopted)) this.#ids.push(id);
-    return adopted;
   }
 
   /** Drops everything from `length` on. */
@@ -87,6 +113,18 @@ export class SessionTokens {
     this.session.dispose();
   }
 
+  /**
+   * Takes over what memory still holds of a text that was computed for another conversation, or before this one was forgotten. Only while
+   * empty, except with libllama, whose session then holds as much as it can restore. Resolves with the tokens held.
+   */
+  async #adopt(ids: Int32Array): Promise<number> {
+    const adopted = await this.session.adopt(ids);
+    this.#ids.length = 0;
+    this.#fused.clear();
+    for (const id of ids.subarray(0, adopted)) this.#ids.push(id);
+    return adopted;
+  }
+
   #sameFrom(start: number, tokens: Int32Array): number {
     let same = 0;
     while (same < tokens.length && this.#ids[start + same] === tokens[same]) same++;
@@ -98,7 +136,7 @@ export class SessionTokens {
  * The part of a prompt whose KV depends on nothing else, so any conversation may share it: all of it, or with blending what is before its
  * first chunk.
  */
-export function exactText(parts: readonly PromptPart[], blends: boolean): Int32Array {
+function exactText(parts: readonly PromptPart[], blends: boolean): Int32Array {
   const end = blends ? parts.findIndex(({ kind }) => kind === 'chunk') : -1;
   return tokensOf(end < 0 ? parts : parts.slice(0, end));
 }

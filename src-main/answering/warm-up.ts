@@ -6,7 +6,6 @@ import { throwIfAborted } from '../platform/abort.ts';
 import { AnswerMaker, type AnswerMakerOptions } from './answer.ts';
 import { choicesOf } from './choices.ts';
 import { conversation } from './ask.ts';
-import { resume } from './backends/local.ts';
 import { tokenPrompt } from './backends/token-prompt.ts';
 import { partsFrom, SessionTokens } from './session-tokens.ts';
 
@@ -35,7 +34,7 @@ export async function warmUp(options: WarmUpOptions): Promise<boolean> {
   const held = new SessionTokens(options.openSession(model, prompt.tokens + 1));
   try {
     const { session } = held;
-    const { residentTokens: past } = await resume(held, prompt.parts, { model, strategy, prefixes });
+    const { residentTokens: past } = await held.resume(prompt.parts, { model, strategy, prefixes });
     const rest = partsFrom(prompt.parts, past);
     const { decision } = await planner.plan(rest, { model, dtype, past, strategy });
     await warmMemory(session, prompt.tokens, signal);

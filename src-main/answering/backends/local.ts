@@ -1,19 +1,17 @@
 import type { TokenChances } from '../../engine/engine.ts';
 import { blend, type ChunkOutcome, type PromptPart } from '../../fusion/blender.ts';
 import { keyFor, type FusionModel } from '../../fusion/model.ts';
-import type { StoredPrefixes } from '../../fusion/stored-prefixes.ts';
-import type { StrategyOrAuto } from '../../fusion/strategy.ts';
 import { throwIfAborted } from '../../platform/abort.ts';
 import { eventsOf } from '../../platform/events-of.ts';
 import { requireRoom, type Ask } from '../ask.ts';
 import { resultTexts } from '../tools/result-texts.ts';
 import { encodeMissing } from '../encode-missing.ts';
-import { cachedTokens, localStats, promptFigures, ttftOf, type SessionTokenCounts } from '../figures.ts';
+import { cachedTokens, localStats, promptFigures, ttftOf } from '../figures.ts';
 import type { Miss } from '../miss-writer.ts';
 import { fallbackNotice, lostNotice, quarantineNotice } from '../notices.ts';
 import { citationsOf, type PartTiers, type PromptChunk, type Tier } from '../passages.ts';
 import type { PromptRequest } from '../prompt.ts';
-import { exactText, headOf, partsFrom, withPassages, type SessionTokens } from '../session-tokens.ts';
+import { headOf, partsFrom, withPassages, type SessionTokens } from '../session-tokens.ts';
 import { toolFormatOf } from '../tools/formats.ts';
 import { ToolStream } from '../tools/tool-stream.ts';
 import { endOfThought, PlainDecoder, pushAll, ThoughtStream, type AnswerDecoder } from '../thoughts.ts';
@@ -231,7 +229,7 @@ async function processPrompt(run: Run, held: SessionTokens) {
   const { clock } = ask.stopwatch;
   let damagedPrefixes = 0;
   const onDamaged = (): void => void damagedPrefixes++;
-  const counts = await resume(held, prompt.parts, { model, strategy, prefixes: parts.prefixes, onDamaged });
+  const counts = await held.resume(prompt.parts, { model, strategy, prefixes: parts.prefixes, onDamaged });
   const { residentTokens } = counts;
   const appended = partsFrom(prompt.parts, residentTokens);
   const tellPlaced = (outcomes: readonly ChunkOutcome[]): PartTiers => {
@@ -269,37 +267,6 @@ async function processPrompt(run: Run, held: SessionTokens) {
   for (const notice of damage) tell({ kind: 'notice', notice });
   notices.push(...damage);
   return { planned, planMs, decision, blended, appended, figures, tiers, notices };
-}
-
-interface Resumption {
-  model: FusionModel;
-  strategy: StrategyOrAuto;
-  prefixes: StoredPrefixes | undefined;
-  /** Called for a stored prefix whose file is damaged. */
-  onDamaged?: () => void;
-}
-
-/**
- * Truncates a session to what it shares with the prompt, or gives it KV of the prompt's text that was computed earlier, for another
- * session or before a restart: if it shares nothing, or if libllama can return only to a checkpoint.
- */
-export async function resume(
-  held: SessionTokens,
-  parts: readonly PromptPart[],
-  { model, strategy, prefixes, onDamaged }: Resumption,
-): Promise<SessionTokenCounts> {
-  const kept = held.reusable(parts, strategy);
-  held.truncate(kept);
-  if (kept > 0 && model.blends) return { residentTokens: kept, prefixTokens: 0, restoredTokens: 0 };
-  const text = exactText(parts, model.blends);
-  let residentTokens = await held.adopt(text);
-  if (await prefixes?.bring(model, text, residentTokens, onDamaged)) {
-    held.truncate(0);
-    residentTokens = await held.adopt(text);
-  }
-  const prefixTokens = Math.max(0, residentTokens - kept);
-  const restoredTokens = prefixTokens > 0 ? (prefixes?.restored(model, text, residentTokens) ?? 0) : 0;
-  return { residentTokens, prefixTokens, restoredTokens };
 }
 
 async function generate(
