@@ -64,7 +64,7 @@ interface ChunkCounts {
 }
 
 /** A document that a set has all chunks of. */
-export interface ChunkedDocument {
+interface ChunkedDocument {
   id: number;
   path: string;
   setId: number;

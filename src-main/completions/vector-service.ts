@@ -23,7 +23,7 @@ interface EmbeddingOptions {
   dimensions?: number | null | undefined;
 }
 
-export interface RankedText {
+interface RankedText {
   /** Index among the given texts. */
   index: number;
   /** By a reranker: how likely the text answers the query, 0 to 1. Else the cosine of the angle between their vectors. */

@@ -54,7 +54,7 @@ export async function followGreedy(
 }
 
 /** Per position: KL(full prefill ‖ other) in nats, and whether both have the same most likely token. */
-export interface Divergence {
+interface Divergence {
   kl: number[];
   agrees: boolean[];
 }

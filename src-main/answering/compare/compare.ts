@@ -18,7 +18,7 @@ import { deepOf, layerMeans } from './deep.ts';
 import { makePrompt, type Outcome, type RunOptions } from './run.ts';
 import { REUSE, sameMethod, methodsFor, type PromptMethod } from './prompt-methods.ts';
 
-export interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' | 'behind' | 'onProgress'> {
+interface CompareOptions extends Omit<RunOptions, 'session' | 'observe' | 'behind' | 'onProgress'> {
   /** The model's display name. */
   name: string;
   /** How the answer was made, and what else to compare. */
@@ -40,7 +40,7 @@ const CANDIDATES = 5;
 const WARM_UP = 16;
 
 /** A comparison without its subject. */
-export type ComparisonResult = Pick<
+type ComparisonResult = Pick<
   Comparison,
   'model' | 'device' | 'layerCount' | 'dtype' | 'promptTokens' | 'answerTokens' | 'methods' | 'deep'
 >;

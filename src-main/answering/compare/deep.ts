@@ -4,7 +4,7 @@ import type { SessionDeviation } from '../../engine/engine.ts';
 import { rankCorrelation } from '../../fusion/rank-correlation.ts';
 
 /** Which tokens the statistics cover; by position. */
-export interface TokenMarks {
+interface TokenMarks {
   cached: Uint8Array;
   recomputed: Uint8Array;
 }

@@ -40,7 +40,7 @@ export interface ContextRequest extends Pick<NamedModel, 'model'> {
   signal?: AbortSignal | undefined;
 }
 
-export interface ContextParts {
+interface ContextParts {
   retrieval: Retrieval;
   passages: Passages;
   planner: Planner;

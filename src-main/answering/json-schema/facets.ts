@@ -12,7 +12,7 @@ export interface ObjectFacets {
 }
 
 /** What one schema says of arrays. */
-export interface ArrayFacets {
+interface ArrayFacets {
   readonly at: string;
   readonly first: readonly unknown[];
   /** Of the items after `first`; undefined: nothing is said of them. */

@@ -1,5 +1,5 @@
 /** The difference between two logit vectors. */
-export interface Difference {
+interface Difference {
   /** Largest |a − b|, divided by the range (max − min) of b. */
   maxOfRange: number;
   /** L2 of a − b, divided by L2 of b. */

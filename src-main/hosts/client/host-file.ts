@@ -17,7 +17,7 @@ const HostFileSchema = z.object({
   token: z.string(),
 });
 
-export type HostFile = Omit<z.infer<typeof HostFileSchema>, 'version'>;
+type HostFile = Omit<z.infer<typeof HostFileSchema>, 'version'>;
 
 const FILE = 'host.json';
 const SOCKET = 'host.sock';

@@ -10,7 +10,7 @@ import { CoreClient } from './client.ts';
 import { serverHandlers, type Opener } from './servers.ts';
 
 /** One client of a command, at the core. */
-export interface CommandSession {
+interface CommandSession {
   api: Api;
   /** For this client: the app's or its profile's, and its MCP server's messages. */
   events: EventBus;

@@ -13,7 +13,7 @@ import { addServeCommand } from './commands/serve/serve.ts';
 import type { CommandContext } from './context.ts';
 import { describeFailure, EXIT } from './failure.ts';
 
-export interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withClient'> {
+interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withClient'> {
   /** Runs work of a client of the core, with the value of `--data`. */
   withClient: (data: string | undefined, work: (client: CoreClient) => Promise<void>) => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { programVersion } from '../../platform/root.ts';
 import { connectOwner } from '../client/connect.ts';
 
 /** The window of the process that owns the data folder, to be shown here. */
-export interface OwnersWindow {
+interface OwnersWindow {
   /** A one-time URL for one page. */
   address: string;
   /** Resolves when the owner stops serving it. */

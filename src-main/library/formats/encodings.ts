@@ -13,7 +13,7 @@ const MIN_CONFIDENCE = 0.2;
 const CLOSE = 0.9;
 const FEW_CHARACTERS = 12;
 
-export interface EncodingGuess {
+interface EncodingGuess {
   encoding: string;
   sure: boolean;
 }

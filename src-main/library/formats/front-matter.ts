@@ -1,7 +1,7 @@
 import { FAILSAFE_SCHEMA, load } from 'js-yaml';
 
 /** What stands between the lines `---` (YAML) or `+++` (TOML) before a Markdown text. */
-export interface FrontMatter {
+interface FrontMatter {
   title: string;
   /** Its other fields, one a line. */
   fields: string;

@@ -15,7 +15,7 @@ import { unlessAborted } from '../../platform/abort.ts';
 import { configError, expand, type CommandConfig, type ServerConfig, type UrlConfig } from './config.ts';
 import { BrowserSignIn, type SignIn } from './sign-in.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Kvasir's. */
   version: string;
   signal: AbortSignal;

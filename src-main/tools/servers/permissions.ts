@@ -16,7 +16,7 @@ const FileSchema = z.object({
 type Allowed = z.infer<typeof FileSchema>['allowed'];
 
 /** What a server says about a tool, as far as a person relied on it when allowing it. */
-export interface ToolFacts {
+interface ToolFacts {
   name: string;
   description?: string | undefined;
   inputSchema: unknown;

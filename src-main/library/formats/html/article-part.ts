@@ -29,7 +29,7 @@ const JSDOMParser = createRequire(import.meta.url)('@mozilla/readability/JSDOMPa
 };
 
 /** The part of a page that is its article. */
-export interface ArticlePart {
+interface ArticlePart {
   nodes: readonly HtmlNode[];
   /** '' when the page has none. */
   title: string;

@@ -22,7 +22,7 @@ interface Context {
 }
 
 /** What the walk needs to know about the whole page. */
-export interface PageFacts {
+interface PageFacts {
   hiddenBySheet: HiddenSelectors;
   navigation: ReadonlySet<HtmlNode>;
   /** The numbers of notes by the ids of these. */

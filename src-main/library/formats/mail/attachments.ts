@@ -9,7 +9,7 @@ export interface MailPage {
   headings: ParsedHeading[];
 }
 
-export interface ReadAttachments {
+interface ReadAttachments {
   pages: MailPage[];
   /** Names of those of an unknown kind, and of those that could not be read. */
   unread: string[];

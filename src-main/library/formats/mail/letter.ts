@@ -15,7 +15,7 @@ export interface Letter {
   isEncrypted: boolean;
 }
 
-export interface LetterText {
+interface LetterText {
   text: string;
   headings: ParsedHeading[];
   hiddenWords: number;

@@ -4,7 +4,7 @@ import { docNumbering } from './doc-lists.ts';
 /** Reads the structures of a Word 97 document ([MS-DOC]): its text, in the order of the document, and how it is formatted. */
 
 /** What a paragraph's formatting says, at its mark. */
-export interface DocParagraph {
+interface DocParagraph {
   /** 0 for text. */
   level: number;
   inTable: boolean;

@@ -2,7 +2,7 @@ import iconv from 'iconv-lite';
 import { oneLine } from './blocks.ts';
 import { CHARSETS } from './rtf-words.ts';
 
-export interface RtfFont {
+interface RtfFont {
   name: string;
   /** undefined: that of the document. */
   encoding: string | undefined;

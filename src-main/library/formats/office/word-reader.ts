@@ -11,7 +11,7 @@ import type { WordPart } from './word-part.ts';
 import { headingLevel, hidesText, styleChain, type WordStyle } from './word-styles.ts';
 import { hasHeader, plainRows, readRows } from './word-table.ts';
 
-export interface WordSources {
+interface WordSources {
   styles: ReadonlyMap<string, WordStyle>;
   numbers: WordNumbers;
   footnotes: WordPart;

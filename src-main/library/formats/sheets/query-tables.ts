@@ -4,7 +4,7 @@ import { columnName } from '../../../../src-shared/sheets.ts';
 import type { ParsedSheet, SheetRow } from './parsed-sheet.ts';
 
 /** A table as SQLite gets it. */
-export interface QueryTable {
+interface QueryTable {
   info: TableInfo;
   /** Values by column, in the order of its columns. */
   rows: CellValue[][];

@@ -3,7 +3,7 @@ type ColumnType = 'number' | 'date' | 'text';
 /** A cell of a typed column: numbers without their unit, dates as 2026-03-19, null where the cell is empty or has no such value. */
 export type CellValue = number | string | null;
 
-export interface TypedColumn {
+interface TypedColumn {
   type: ColumnType;
   /** What stands beside its numbers, such as “€”, “%” or “kg”; undefined: nothing, or not the same everywhere. */
   unit: string | undefined;

@@ -1,6 +1,6 @@
 import { findHeader, shapeOf, type Header, type Shape, type TableRow } from './header.ts';
 
-export interface TableOptions {
+interface TableOptions {
   /** Whether the first row is a header if neither its cells nor those below tell. */
   assumeHeader?: boolean;
   hiddenColumns?: ReadonlySet<number>;

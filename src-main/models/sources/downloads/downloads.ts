@@ -22,7 +22,7 @@ interface DownloadsOptions extends FetchOptions<ModelFiles> {
 }
 
 /** A download request: the files of one model. */
-export interface DownloadRequest {
+interface DownloadRequest {
   name: string;
   source: HubSource | null;
   files: Pick<DownloadFile, 'url' | 'sha256' | 'bytesTotal'>[];

@@ -14,7 +14,7 @@ import { requireKey, ServerKeys } from './server-keys.ts';
 import { serverHeader, ServerModel, type RemoteOutcome } from './server-model.ts';
 
 /** A row of the list for a model on a server. */
-export type ServerRow = ModelRow & { server: RemoteServer };
+type ServerRow = ModelRow & { server: RemoteServer };
 
 interface ServerModelsOptions {
   registry: ModelRegistry;

@@ -6,7 +6,7 @@ import type { CoreClient } from '../../../client/client.ts';
 /** The library of pages that commands fetched. */
 const NAME = 'Web pages';
 
-export interface WebPage {
+interface WebPage {
   documentId: string;
   /** Of the library's files. */
   folder: string;

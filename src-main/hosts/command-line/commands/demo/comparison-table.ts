@@ -43,7 +43,7 @@ export function comparisonTable(rows: readonly Comparison[], width: number): str
 }
 
 /** Totals of the rows; times are means, in milliseconds. */
-export interface ComparisonSums {
+interface ComparisonSums {
   questions: number;
   same: number;
   rightFull: number;

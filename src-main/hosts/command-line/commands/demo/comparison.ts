@@ -16,7 +16,7 @@ const QuestionsSchema = z.array(
   }),
 );
 
-export type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
+type SampleQuestion = z.infer<typeof QuestionsSchema>[number];
 
 /** One question answered both ways, with alternating time measurements. */
 export interface Comparison {

@@ -6,7 +6,7 @@ import { textsOf } from '../request-fields.ts';
 import type { CountRequest, DocumentBlock, Location } from './schemas.ts';
 
 /** The parsed content of a PDF. */
-export type PdfContent = Awaited<ReturnType<SentDocuments['read']>>;
+type PdfContent = Awaited<ReturnType<SentDocuments['read']>>;
 
 /** A document of a request. */
 export interface SentDocument {
