@@ -26,7 +26,7 @@ export interface CompletionParts {
 /** Priority among concurrent appends: a person's have 0. */
 const BEHIND_PEOPLE = 1;
 
-/** Makes an answer in a new session. */
+/** Makes an answer in a new session and streams it: up to a stop text, and from a library with the numbers of its passages. */
 export async function complete(
   request: CompletionRequest,
   asked: Omit<Ask, 'openSession' | 'requestClass'>,
@@ -34,63 +34,41 @@ export async function complete(
   run: CompletionRun,
 ): Promise<CompletionResult> {
   let session: SessionTokens | undefined;
+  const answer = new AnswerText(request.stop ?? [], run);
   const ask: Ask = {
     ...asked,
     requestClass: 'api',
     priority: BEHIND_PEOPLE,
     storesFirst: true,
+    signal: AbortSignal.any([run.signal, answer.stopped]),
     openSession: ({ model, need }) => (session = new SessionTokens(openSession(model, need))),
   };
+  const cites = ask.question !== '' && request.json === undefined;
   try {
-    const { result, made } = await streamAnswer(request, ask, maker, run);
+    const made = await readAnswer(maker.answer(ask), (event) => {
+      if (event.kind === 'placed' && cites) answer.cite(event.citations, ask.question);
+      else if (event.kind === 'prompt') run.onPrompt?.(event.usage);
+      else if (event.kind === 'token') answer.token(event.logprobs);
+      else if (event.kind === 'thought') answer.think(event.text);
+      else if (event.kind === 'text') answer.write(event.text, event.tokensBefore);
+      else if (event.kind === 'call') answer.call(event.call);
+    });
+    if (answer.stoppedBy === undefined) throwIfAborted(run.signal);
+    answer.end(made.tokensBefore);
     // Without an answer it only filled the cache.
     if (request.maxTokens !== 0) watch?.(passingAnswer(made));
-    return result;
+    return resultOf(request, ask, made, answer);
   } finally {
     session?.dispose();
   }
-}
-
-/** Streams an answer to a client: up to a stop text, and from a library with the numbers of its passages. */
-async function streamAnswer(
-  request: CompletionRequest,
-  ask: Ask,
-  maker: Pick<AnswerMaker, 'answer'>,
-  run: CompletionRun,
-): Promise<{ result: CompletionResult; made: Answer }> {
-  const stopped = new AbortController();
-  const answer = new AnswerText({ ...run, stops: request.stop ?? [], onStop: () => stopped.abort() });
-  const signal = AbortSignal.any([run.signal, stopped.signal]);
-  const calls: ToolCall[] = [];
-  const call = (delta: ToolCallDelta): void => {
-    addCallDelta(calls, delta);
-    run.onCall?.(delta);
-  };
-  let tokensBefore = 0;
-  const made = await readAnswer(maker.answer({ ...ask, signal }), (event) => {
-    if (event.kind === 'placed' && ask.question !== '' && request.json === undefined)
-      answer.cite(event.citations, ask.question);
-    else if (event.kind === 'prompt') run.onPrompt?.(event.usage);
-    else if (event.kind === 'token') answer.token(event.logprobs);
-    else if (event.kind === 'thought') answer.think(event.text);
-    else if (event.kind === 'text') answer.write(event.text, (tokensBefore = event.tokensBefore));
-    else if (event.kind === 'call' && answer.stoppedBy === undefined) {
-      answer.flush(tokensBefore);
-      call(event.call);
-    }
-  });
-  if (answer.stoppedBy === undefined) throwIfAborted(run.signal);
-  answer.end(made.tokensBefore);
-  return { result: resultOf(request, ask, made, { answer, calls }), made };
 }
 
 function resultOf(
   request: CompletionRequest,
   ask: Ask,
   made: Answer,
-  { answer, calls }: { answer: AnswerText; calls: ToolCall[] },
+  { text, thought, calls, stoppedBy, logprobs, sentences, tokens: counted }: AnswerText,
 ): CompletionResult {
-  const { text, thought, stoppedBy, logprobs, sentences, tokens: counted } = answer;
   const { stop, local, tokensBefore } = made;
   // Counts in a server's prompt are its own.
   const { answerTokens: tokens = counted, ...usage } = made.usage;
@@ -122,29 +100,32 @@ function resultOf(
   };
 }
 
-interface AnswerTextOptions extends Pick<CompletionRun, 'onDelta' | 'onThought'> {
-  stops: readonly string[];
-  /** Called when a stop text is complete: no more tokens are needed. */
-  onStop: () => void;
-}
-
-/** The text of an answer from its sampled tokens: without thoughts, up to a stop text, streamed. */
+/** The text and calls of an answer from its events, up to a stop text, streamed. */
 class AnswerText {
   text = '';
   thought = '';
   stoppedBy: string | undefined;
+  readonly calls: ToolCall[] = [];
   readonly logprobs: TokenLogprobs[] = [];
-  readonly #options: AnswerTextOptions;
+  readonly #run: CompletionRun;
   readonly #stops: StopTexts;
+  readonly #stopped = new AbortController();
   #citer: AnswerCiter | undefined;
   #passages: readonly Citation[] = [];
   /** Tokens whose text has not been emitted yet. */
   #pending: { index: number; logprobs: TokenLogprobs }[] = [];
   #tokens = 0;
+  /** How many tokens do not belong to the text. */
+  #tokensBefore = 0;
 
-  constructor(options: AnswerTextOptions) {
-    this.#options = options;
-    this.#stops = new StopTexts(options.stops);
+  constructor(stops: readonly string[], run: CompletionRun) {
+    this.#stops = new StopTexts(stops);
+    this.#run = run;
+  }
+
+  /** Aborted at a stop text: no more tokens are needed. */
+  get stopped(): AbortSignal {
+    return this.#stopped.signal;
   }
 
   /** Tokens of the answer up to where it was stopped, thoughts included. */
@@ -172,43 +153,54 @@ class AnswerText {
   think(more: string): void {
     if (this.stoppedBy !== undefined) return;
     this.thought += more;
-    this.#options.onThought?.(more);
+    this.#run.onThought?.(more);
   }
 
   /** `tokensBefore`: how many tokens do not belong to the answer. */
   write(more: string, tokensBefore: number): void {
+    this.#tokensBefore = tokensBefore;
     if (this.stoppedBy !== undefined) return;
     const { text, stoppedBy } = this.#stops.push(more);
-    this.#tell(this.#citer?.push(text) ?? { text, sentences: [] }, tokensBefore);
+    this.#tell(this.#citer?.push(text) ?? { text, sentences: [] });
     if (stoppedBy === undefined) return;
     this.stoppedBy = stoppedBy;
-    this.#options.onStop();
+    this.#stopped.abort();
+  }
+
+  /** More of a call, after all text. */
+  call(delta: ToolCallDelta): void {
+    if (this.stoppedBy !== undefined) return;
+    this.#flush();
+    addCallDelta(this.calls, delta);
+    this.#run.onCall?.(delta);
+  }
+
+  /** Emits what was held back, and the probabilities of tokens without text. */
+  end(tokensBefore: number): void {
+    this.#tokensBefore = tokensBefore;
+    this.#flush();
+    if (this.stoppedBy === undefined && this.#pending.length > 0) this.#deliver({ text: '', sentences: [] });
   }
 
   /** Emits the text that was held back. */
-  flush(tokensBefore: number): void {
+  #flush(): void {
     const rest = this.stoppedBy === undefined ? this.#stops.flush() : '';
-    this.#tell(this.#citer?.push(rest) ?? { text: rest, sentences: [] }, tokensBefore);
-    if (this.#citer) this.#tell(this.#citer.flush(), tokensBefore);
+    this.#tell(this.#citer?.push(rest) ?? { text: rest, sentences: [] });
+    if (this.#citer) this.#tell(this.#citer.flush());
   }
 
-  /** Emits also the probabilities of tokens without text. */
-  end(tokensBefore: number): void {
-    this.flush(tokensBefore);
-    if (this.stoppedBy === undefined && this.#pending.length > 0)
-      this.#deliver({ text: '', sentences: [] }, tokensBefore);
+  #tell(more: CitedText): void {
+    if (more.text !== '' || more.sentences.length > 0) this.#deliver(more);
   }
 
-  #tell(more: CitedText, tokensBefore: number): void {
-    if (more.text !== '' || more.sentences.length > 0) this.#deliver(more, tokensBefore);
-  }
-
-  #deliver({ text, sentences }: CitedText, from: number): void {
-    const logprobs = this.#pending.flatMap((each) => (each.index >= from ? [each.logprobs] : []));
+  #deliver({ text, sentences }: CitedText): void {
+    const logprobs = this.#pending.flatMap((each) =>
+      each.index >= this.#tokensBefore ? [each.logprobs] : [],
+    );
     this.#pending = [];
     this.logprobs.push(...logprobs);
     this.text += text;
-    this.#options.onDelta?.({
+    this.#run.onDelta?.({
       text,
       ...(sentences.length > 0 && { cited: { sentences, passages: this.#passages } }),
       ...(logprobs.length > 0 && { logprobs }),
