@@ -3,7 +3,7 @@ import type { Step } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { readAnswer, type AnswerMaker } from '../answering/answer.ts';
 import { conversation } from '../answering/ask.ts';
-import { requireLocal } from '../answering/backends/require-local.ts';
+import { requireLocal } from '../answering/backends/backend-of.ts';
 import type { AnswerChoices } from '../answering/choices.ts';
 import { encodeMissing } from '../answering/encode-missing.ts';
 import { cutOffNotice, endingNotices } from '../answering/notices.ts';
@@ -161,15 +161,17 @@ export class AnalysisRun {
     const { model } = active;
     const { store, planner, clock, log, maker, sessions } = options;
     const session = sessions.of(lane);
-    const encoded = await encodeMissing(passages, {
-      model: active,
-      store,
-      choices,
-      costs: planner.costs,
-      clock,
-      signal,
-      onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
-    });
+    const encoded = choices.blends
+      ? await encodeMissing(passages, {
+          model: requireLocal(active),
+          store,
+          choices,
+          costs: planner.costs,
+          clock,
+          signal,
+          onRefused: (error) => log.warn('chunk-not-stored', { error: String(error) }),
+        })
+      : null;
     if (begun !== '') live.addText(begun);
     try {
       const made = await readAnswer(

@@ -2,16 +2,19 @@ import type { EncodedChunks } from '../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { fetchChunk } from '../fusion/fetch-chunk.ts';
 import type { CostModel } from '../fusion/planning/cost-model.ts';
-import { encodeAndStore, keyFor, type ChunkCache, type TokensWithLead } from '../fusion/model.ts';
+import {
+  encodeAndStore,
+  keyFor,
+  type ChunkCache,
+  type FusionModel,
+  type TokensWithLead,
+} from '../fusion/model.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { NamedModel } from './named-model.ts';
-import { requireLocal } from './backends/require-local.ts';
 import type { AnswerChoices } from './choices.ts';
 
 interface EncodeOptions<C> {
-  /** Computed with only where its passages are blended. */
-  model: NamedModel;
+  model: FusionModel;
   store: ChunkCache;
   choices: Pick<AnswerChoices, 'dtype' | 'blends' | 'storeMisses'>;
   costs: CostModel;
@@ -35,12 +38,11 @@ const REFUSALS: readonly string[] = ['DISK_FULL', 'STORE_READ_ONLY'];
  */
 export async function encodeMissing<C extends TokensWithLead & { label: string }>(
   chunks: readonly C[],
-  { model: named, store, choices, costs, clock, signal, onRefused, onEncoded }: EncodeOptions<C>,
+  { model, store, choices, costs, clock, signal, onRefused, onEncoded }: EncodeOptions<C>,
 ): Promise<EncodedChunks | null> {
   const { dtype, blends, storeMisses } = choices;
   // A full prefill neither reads from the store nor writes to it.
   if (!storeMisses || !blends) return null;
-  const model = requireLocal(named);
   const started = clock.now();
   const encoded = { chunks: 0, tokens: 0, ms: 0 };
   for (const chunk of chunks) {

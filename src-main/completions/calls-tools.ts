@@ -1,5 +1,4 @@
-import { backendOf } from '../answering/backends/backend-of.ts';
-import { requireLocal } from '../answering/backends/require-local.ts';
+import { backendOf, requireLocal } from '../answering/backends/backend-of.ts';
 import type { NamedModel } from '../answering/named-model.ts';
 import { messagesFrame } from '../answering/template.ts';
 import type { Tool } from '../answering/tools.ts';

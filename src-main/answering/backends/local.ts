@@ -175,7 +175,7 @@ const NOTHING_STORED: EncodedParts = { tokens: 0, parts: new Set() };
 
 /** Stores chunks so that the next prompt finds them, too. */
 async function storeChunks(
-  { ask, parts: { store, planner, log }, signal }: Omit<Run, 'prompt'>,
+  { ask, model, parts: { store, planner, log }, signal }: Omit<Run, 'prompt'>,
   { cited }: TokenPrompt,
 ): Promise<EncodedParts> {
   const { choices, stopwatch } = ask;
@@ -183,7 +183,7 @@ async function storeChunks(
   const encoded = await encodeMissing(
     cited.map(({ chunk }) => chunk),
     {
-      model: ask,
+      model,
       store,
       choices,
       costs: planner.costs,

@@ -1,5 +1,4 @@
-import { backendOf } from '../backends/backend-of.ts';
-import { requireLocal } from '../backends/require-local.ts';
+import { backendOf, requireLocal } from '../backends/backend-of.ts';
 import type { NamedModel } from '../named-model.ts';
 import { messagesFrame } from '../template.ts';
 import { thoughtMarks } from '../thoughts.ts';

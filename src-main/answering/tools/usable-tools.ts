@@ -1,6 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
-import { backendOf } from '../backends/backend-of.ts';
-import { requireLocal } from '../backends/require-local.ts';
+import { backendOf, requireLocal } from '../backends/backend-of.ts';
 import type { NamedModel } from '../named-model.ts';
 import type { Tool, ToolRequest } from '../tools.ts';
 import { resultTexts } from './result-texts.ts';
