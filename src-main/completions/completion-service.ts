@@ -90,8 +90,8 @@ export class CompletionService {
     const found = this.models().find((each) => each.name === name);
     if (found) return found;
     const { models, listed, libraries } = this.#options;
-    libraryNamed(name, libraries());
-    requireInUse(name, models.active, listed());
+    libraryNamed(name, libraries);
+    requireInUse(name, models.active, listed);
     return { name, kind: 'chat' };
   }
 
@@ -107,10 +107,10 @@ export class CompletionService {
    */
   async complete(request: CompletionRequest, run: CompletionRun): Promise<CompletionResult> {
     const { listed, libraries, settings, planner, openSession, watch } = this.#options;
-    const library = libraryNamed(request.model, libraries());
+    const library = libraryNamed(request.model, libraries);
     const stopwatch = new Stopwatch(this.#clock);
     const result = await this.#requests.take(run.signal, async (active, signal) => {
-      if (!library) requireInUse(request.model, active, listed());
+      if (!library) requireInUse(request.model, active, listed);
       const wait = stopwatch.lap();
       run.onBegin?.();
       const context = { ...active, settings: settings.current, planner };
@@ -141,8 +141,8 @@ export class CompletionService {
     bos: boolean,
   ): Promise<TokenizedPrompt> {
     const { models, listed, settings, libraries } = this.#options;
-    if (libraryNamed(name, libraries())) throw notCounted();
-    const { model } = requireInUse(name, await models.current(), listed());
+    if (libraryNamed(name, libraries)) throw notCounted();
+    const { model } = requireInUse(name, await models.current(), listed);
     const backend = backendOf(model);
     await this.#requireFits(prompt, model, MOST_COUNTED);
     const laidOut = backend.layOut({

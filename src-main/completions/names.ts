@@ -35,12 +35,16 @@ export function listedModels(entries: readonly Entry[], libraries: readonly Name
 }
 
 /** The library with this model name; undefined when the name is not a library's. NOT_FOUND, BAD_ARGUMENT when several share it. */
-export function libraryNamed(model: string, libraries: readonly NamedLibrary[]): NamedLibrary | undefined {
+export function libraryNamed(
+  model: string,
+  libraries: () => readonly NamedLibrary[],
+): NamedLibrary | undefined {
   if (!isLibraryName(model)) return undefined;
   const name = model.slice(LIBRARY.length);
-  const [library, other] = libraries.filter((each) => each.name === name);
+  const all = libraries();
+  const [library, other] = all.filter((each) => each.name === name);
   if (!library) {
-    const known = libraries.map((each) => modelNameOf(each.name)).join(', ');
+    const known = all.map((each) => modelNameOf(each.name)).join(', ');
     const advice = known === '' ? 'Add a library in the window.' : `Available: ${known}.`;
     throw new KvasirError('NOT_FOUND', `There is no library called ${JSON.stringify(name)}.`, advice);
   }
@@ -55,12 +59,14 @@ export function libraryNamed(model: string, libraries: readonly NamedLibrary[]):
 export function requireInUse<M extends { name: string }>(
   model: string,
   active: M | undefined,
-  entries: readonly Entry[],
+  listed: () => readonly Entry[],
   role: ModelEntry['role'] = 'chat',
 ): M {
+  if (active?.name === model) return active;
+  const entries = listed();
   // Its name in the list is without its adapter's.
-  const isListed = entries.some((each) => each.active && each.role === role && each.name === model);
-  if (active && (isListed || active.name === model)) return active;
+  if (active && entries.some((each) => each.active && each.role === role && each.name === model))
+    return active;
   const what = { chat: 'answers', embedding: 'embeds', reranker: 'reranks' }[role];
   const known = entries.some(({ name }) => name === model);
   const message = known

@@ -133,7 +133,7 @@ export class VectorService {
   #inUse<M extends { id: string }>(name: string, active: M | undefined, role: ModelEntry['role']): M {
     const entries = this.#listed();
     const entry = active && entries.find(({ id }) => id === active.id);
-    return requireInUse(name, entry && { ...active, name: entry.name }, entries, role);
+    return requireInUse(name, entry && { ...active, name: entry.name }, () => entries, role);
   }
 }
 
