@@ -44,7 +44,7 @@ export class LocalBackend implements Backend<TokenPrompt> {
   turn(ask: Ask, prompt: TokenPrompt, parts: AnswerParts): AsyncGenerator<AnswerEvent, Turn, void> {
     return eventsOf((tell, stop) => {
       const signal = ask.signal ? AbortSignal.any([ask.signal, stop]) : stop;
-      return takeTurn({ model: this.#model, ask, parts, tell, signal }, prompt);
+      return takeTurn({ model: this.#model, ask, prompt, parts, tell, signal });
     });
   }
 
@@ -91,7 +91,6 @@ export class LocalBackend implements Backend<TokenPrompt> {
 interface Run {
   model: FusionModel;
   ask: Ask;
-  /** As laid out, then what was begun of the answer. */
   prompt: TokenPrompt;
   parts: AnswerParts;
   tell: (event: AnswerEvent) => void;
@@ -99,11 +98,11 @@ interface Run {
 }
 
 /** ABORTED when stopped before the first token; the session then holds the tokens that it shares with the prompt. */
-async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise<Turn> {
-  const { ask, model, parts, tell } = run;
+async function takeTurn(run: Run): Promise<Turn> {
+  const { ask, model, prompt: laidOut, parts, tell } = run;
   throwIfAborted(run.signal);
-  const storedNow = ask.storesFirst ? await storeChunks(run, laidOut) : NOTHING_STORED;
-  const begun = begunTokens(ask, laidOut, model);
+  const storedNow = ask.storesFirst ? await storeChunks(run) : NOTHING_STORED;
+  const begun = begunTokens(run);
   const whole: Run = { ...run, prompt: followedBy(laidOut, begun) };
   requireRoom(whole.prompt.tokens, ask);
   const writing = ask.raw
@@ -129,9 +128,9 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
   const { result, firstToken, total } = await generate(whole, held, { writing, written });
   const plan = parts.planner.done(planned, blended);
   const local: LocalTurn = { model, prompt: laidOut, appended, decision, blended, plan };
-  parts.misses?.write(model, missesOf(run, laidOut, tiers));
+  parts.misses?.write(model, missesOf(run, tiers));
   // Clients' prompts begin with their own text, which is not stored.
-  if (ask.form === 'conversation') keepBeginnings(whole, laidOut);
+  if (ask.form === 'conversation') keepBeginnings(run);
   const ttftMs = ttftOf(blended, {
     wait: 0,
     ...ask.before,
@@ -157,10 +156,10 @@ async function takeTurn(run: Omit<Run, 'prompt'>, laidOut: TokenPrompt): Promise
 }
 
 /** Stores the prompt's beginnings for other conversations. */
-function keepBeginnings({ ask: { choices }, model, parts: { prefixes } }: Run, { parts }: TokenPrompt): void {
-  prefixes?.keep(model, headOf(parts));
+function keepBeginnings({ ask: { choices }, model, prompt, parts: { prefixes } }: Run): void {
+  prefixes?.keep(model, headOf(prompt.parts));
   if (model.blends || !choices.storeMisses) return;
-  const { tokens, documents } = withPassages(parts);
+  const { tokens, documents } = withPassages(prompt.parts);
   if (documents.length > 0) prefixes?.keep(model, tokens, documents.join(', '));
 }
 
@@ -174,11 +173,10 @@ interface EncodedParts {
 const NOTHING_STORED: EncodedParts = { tokens: 0, parts: new Set() };
 
 /** Stores chunks so that the next prompt finds them, too. */
-async function storeChunks(
-  { ask, model, parts: { store, planner, log }, signal }: Omit<Run, 'prompt'>,
-  { cited }: TokenPrompt,
-): Promise<EncodedParts> {
+async function storeChunks({ ask, model, prompt, parts, signal }: Run): Promise<EncodedParts> {
   const { choices, stopwatch } = ask;
+  const { store, planner, log } = parts;
+  const { cited } = prompt;
   const stored = new Set<PromptChunk>();
   const encoded = await encodeMissing(
     cited.map(({ chunk }) => chunk),
@@ -198,7 +196,7 @@ async function storeChunks(
 }
 
 /** The tokens of a begun answer; in a text, a thought that the template opened is over. */
-function begunTokens({ begun }: Ask, { behind }: TokenPrompt, model: FusionModel): Int32Array {
+function begunTokens({ ask: { begun }, prompt: { behind }, model }: Run): Int32Array {
   if (begun?.tokens) return begun.tokens;
   if (!begun || begun.text === '') return new Int32Array(0);
   const end = endOfThought(behind);
@@ -309,14 +307,10 @@ function logprobsOf(
 }
 
 /** Passages whose KV is not stored, or only in part. A full prefill is the baseline for blending: it stores nothing. */
-function missesOf(
-  { ask: { choices }, model, parts: { store } }: Omit<Run, 'prompt'>,
-  { cited }: TokenPrompt,
-  tiers: PartTiers,
-): Miss[] {
-  const { dtype, storeMisses, strategy } = choices;
+function missesOf({ ask, model, prompt, parts: { store } }: Run, tiers: PartTiers): Miss[] {
+  const { dtype, storeMisses, strategy } = ask.choices;
   if (!storeMisses || strategy.kind === 'full') return [];
-  return cited
+  return prompt.cited
     .filter(({ chunk, part }) => tiers.get(part) !== 'resident' && chunk.passage && !chunk.passage.standsIn)
     .filter(({ chunk }) => !store.has(keyFor(model, dtype, chunk)))
     .map(({ chunk: { tokens, lead, label } }) => ({ tokens, lead, dtype, label }));
