@@ -1,71 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noRedis, startRedis, type TestRedis } from '../testing/redis-server.ts';
-import { TestS3 } from '../testing/s3-server.ts';
-import { tempDir } from '../testing/store.ts';
-import type { Driver, ValueSource } from './driver.ts';
-import { FolderDriver } from './drivers/folder.ts';
-import { RedisDriver } from './drivers/redis.ts';
-import { S3Driver } from './drivers/s3.ts';
+import { describe, expect, test } from 'vitest';
+import type { Driver } from './driver.ts';
 import { sealedBytes } from './encryption.ts';
 import { nameOf } from './names.ts';
+import { usePlaces, valueOf } from './places.test-support.ts';
 import { keyOf, machine, readAll, share, someFile } from './sharing.test-support.ts';
 
-const PASSWORD = 'a password of the tests';
-let redis: TestRedis | undefined;
-let s3: TestS3;
-
-beforeAll(async () => {
-  if (noRedis === undefined) redis = await startRedis({ password: PASSWORD });
-  s3 = await TestS3.start();
-});
-
-afterAll(async () => {
-  await redis?.stop();
-  await s3.stop();
-});
-
-/** Creates drivers for any number of machines, all on one storage. */
-const PLACES: Record<string, { skipped?: string | undefined; make: () => () => Driver }> = {
-  folder: {
-    make: () => {
-      const dir = tempDir();
-      return () => new FolderDriver({ dir, readOnly: false, limitBytes: Infinity });
-    },
-  },
-  [`redis${noRedis === undefined ? '' : ` (skipped: ${noRedis})`}`]: {
-    skipped: noRedis,
-    make: () => {
-      const prefix = `${randomBytes(4).toString('hex')}:`;
-      const settings = {
-        host: '127.0.0.1',
-        port: redis?.port ?? 0,
-        tls: false,
-        user: '',
-        password: PASSWORD,
-      };
-      return () =>
-        new RedisDriver({ ...settings, database: 1, prefix, expireSeconds: 60, largestBytes: 50e6 });
-    },
-  },
-  's3 (a small server of the tests)': {
-    make: () => {
-      const prefix = `${randomBytes(4).toString('hex')}/`;
-      const { bucket, accessKeyId, secretAccessKey, address: endpoint } = s3;
-      const settings = {
-        bucket,
-        accessKeyId,
-        secretAccessKey,
-        endpoint,
-        region: 'us-east-1',
-        pathStyle: true,
-      };
-      return () => new S3Driver({ ...settings, prefix });
-    },
-  },
-};
-
-describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
+describe.each(usePlaces())('$name', ({ skipped, make }) => {
   describe.skipIf(skipped !== undefined)('a second machine', () => {
     test.each([
       ['plain', undefined],
@@ -134,7 +75,7 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
       const name = nameOf(keyOf(1), '', key);
       const signal = new AbortController().signal;
       const whole = Buffer.from(await direct.read(name, 0, sealedBytes(5000), signal));
-      await direct.write(name, valueOf(spoil(whole)), signal, true);
+      await direct.write(name, valueOf([spoil(whole)]), signal, true);
       direct.reset();
       const second = machine(driver(), { key });
       const read = await readAll(second, 1).catch((error: unknown) => error);
@@ -156,7 +97,7 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
       const value = await second.open(keyOf(1));
       const direct = driver();
       const name = await onlyName(direct, first, 1);
-      await direct.write(name, valueOf(Buffer.from('cut short')), new AbortController().signal, true);
+      await direct.write(name, valueOf([Buffer.from('cut short')]), new AbortController().signal, true);
       await expect(value?.read(0, 300_000)).rejects.toMatchObject({ code: 'SHARED_TIER_FAILED' });
       await direct.remove(name, new AbortController().signal);
       direct.reset();
@@ -178,15 +119,6 @@ describe.each(Object.entries(PLACES))('%s', (_, { skipped, make }) => {
     await expect(value?.read(0, 1)).rejects.toMatchObject({ code: 'ABORTED' });
   });
 });
-
-function valueOf(bytes: Buffer): ValueSource {
-  return {
-    bytes: bytes.length,
-    async *pieces() {
-      yield await Promise.resolve(bytes);
-    },
-  };
-}
 
 /** The name of a chunk in an unsalted, unencrypted cache. */
 async function onlyName(

@@ -20,6 +20,7 @@ export class TestS3 {
   /** Bytes of an answer after which the connection is cut. */
   cutAfter: number | undefined;
   readonly #uploads = new Map<string, Map<number, Buffer>>();
+  #begun = 0;
   readonly #server: Server;
 
   private constructor() {
@@ -67,7 +68,8 @@ export class TestS3 {
       return;
     }
     if (request.method === 'DELETE') {
-      this.objects.delete(key);
+      if (upload === null) this.objects.delete(key);
+      else this.#uploads.delete(upload);
       return void response.writeHead(204).end();
     }
     if (key === '') {
@@ -99,7 +101,7 @@ export class TestS3 {
 
   #post(url: URL, key: string, upload: string | null, response: ServerResponse): void {
     if (upload === null) {
-      const id = `upload-${this.#uploads.size}`;
+      const id = `upload-${this.#begun++}`;
       this.#uploads.set(id, new Map());
       return void response.end(
         `<InitiateMultipartUploadResult><Key>${key}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,

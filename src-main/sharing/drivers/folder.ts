@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isName, type Driver, type ValueSource } from '../driver.ts';
-import { SharingError } from '../failures.ts';
+import { isName, SharingError, type Driver, type ValueSource } from '../driver.ts';
 
 interface FolderOptions {
   /** Never created: a missing folder means a disconnected drive. */

@@ -62,6 +62,7 @@ export class RedisDriver implements Driver {
     const client = await this.#client('write');
     const { expireSeconds } = this.#options;
     const expiry = expireSeconds > 0 ? ['EX', expireSeconds] : [];
+    signal.throwIfAborted();
     const cut = (): void => client.disconnect(); // the only way to stop a value in transfer
     signal.addEventListener('abort', cut, { once: true });
     try {

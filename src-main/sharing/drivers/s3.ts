@@ -80,6 +80,7 @@ export class S3Driver implements Driver {
 
   /** Always overwrites: many servers do not support conditions. Of two writers of equal values the last one wins. */
   async write(name: string, value: ValueSource, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const upload = new Upload({
       client: this.#client,
       params: { ...this.#object(name), Body: Readable.from(value.pieces(), { objectMode: false }) },
