@@ -3,7 +3,7 @@
  *
  *   npm run bench:serve -- [--model F.gguf | --shape 0.6b --type q8_0] [--context 4096] [--chunk 512] [--library 24]
  *                          [--question 32] [--answer 16] [--requests 12] [--loads 0.3,0.6,0.9] [--clients 1,2,4,8,16,32]
- *                          [--only REGEXP] [--together 8] [--seconds 0] [--llama-server]
+ *                          [--only REGEXP] [--together 8] [--seconds 0] [--memory 0] [--llama-server]
  *                          [--threads N] [--out FILE.json]
  *
  * Every request places chunks of a library, drawn by popularity and in random order, then a question. --loads are open loops: requests
@@ -11,7 +11,8 @@
  * asks again as soon as it is answered, and at least once. --together is the number of short questions decoded concurrently, compared with
  * one at a time; a short question is also asked while a long prompt is computed.
  * Token ids are random: the work does not depend on them. All sampling uses fixed seeds, the same for every method. --requests is the
- * minimum number per run; with --seconds, open loops run for that long, so that fast methods get more requests. --llama-server adds
+ * minimum number per run; with --seconds, open loops run for that long, so that fast methods get more requests. --memory adds blending from
+ * disk with a memory tier for this share of the library, behind the app's gate: in call order, and by shared chunks. --llama-server adds
  * llama.cpp's server as a peer: it is built from source the first time.
  */
 import { basename } from 'node:path';
@@ -21,6 +22,7 @@ import { shapedModel } from '../tools/random-model/random-model.ts';
 import { writeResult } from './lib/result.ts';
 import { alone, closedLoop, openLoop, type ServedRequest } from './serve/load.ts';
 import { provideLlamaServer } from './serve/llama-build.ts';
+import { diskMethods, type DiskHits } from './serve/disk-methods.ts';
 import { llamaServer } from './serve/llama-server.ts';
 import { methodsOf, promptTokens, type ServeMethod } from './serve/methods.ts';
 import { printServed, summary, type ServedRow } from './serve/summary.ts';
@@ -43,6 +45,7 @@ const { values: args } = parseArgs({
     only: { type: 'string', default: '' },
     together: { type: 'string', default: '8' },
     seconds: { type: 'string', default: '0' },
+    memory: { type: 'string', default: '0' },
     'llama-server': { type: 'boolean', default: false },
     threads: { type: 'string', default: '0' },
     out: { type: 'string' },
@@ -82,7 +85,15 @@ if (together) {
 const library = await buildLibrary(model, Number(args.library), shape.chunkTokens);
 const ours = methodsOf(model, library, { shape, kvBytes: KV_BYTES });
 const peers = args['llama-server'] ? [await peer()] : [];
-const methods = [...peers, ...ours].filter(({ name }) => new RegExp(args.only).test(name));
+const hits: DiskHits[] = [];
+const share = Number(args.memory);
+const onDisk =
+  share > 0
+    ? await diskMethods(model, library, { shape, share, kvBytes: KV_BYTES, atOnce: AT_ONCE }, (each) =>
+        hits.push(each),
+      )
+    : [];
+const methods = [...peers, ...ours, ...onDisk].filter(({ name }) => new RegExp(args.only).test(name));
 const rows: ServedRow[] = [];
 
 async function run(
@@ -124,12 +135,17 @@ for (const method of methods) {
   await method.close?.();
 }
 printServed(rows);
+for (const { method, memory, disk, ahead } of hits)
+  console.log(
+    `${method}: ${memory} of ${memory + disk} chunks in memory, ${ahead} of them loaded while a request waited`,
+  );
 writeResult('serve', args.out, {
   model: basename(path),
   threads: model.info.threads,
   ...shape,
   limit: LIMIT,
   together,
+  hits,
   rows,
 });
 model.dispose();

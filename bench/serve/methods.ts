@@ -1,4 +1,4 @@
-import type { Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
+import type { ChunkKv, Model, Segment, Session, Strategy } from '../../src-main/engine/engine.ts';
 import { UNCALIBRATED } from '../../src-main/fusion/planning/controller.ts';
 import { engineStrategy } from '../../src-main/fusion/strategy.ts';
 import { randomIds } from '../ttft/prompt.ts';
@@ -38,6 +38,24 @@ export function promptTokens(
   return Int32Array.from([1, ...passages, ...questionTokens(request, shape, vocabSize)]);
 }
 
+/** The same with these chunks in place of the passages. */
+export function blendedSegments(
+  chunks: readonly ChunkKv[],
+  request: ServeRequest,
+  shape: PromptShape,
+  vocabSize: number,
+): Segment[] {
+  return [
+    { kind: 'compute', tokens: Int32Array.of(1) },
+    ...chunks.map((chunk): Segment => ({ kind: 'chunk', chunk })),
+    { kind: 'compute', tokens: questionTokens(request, shape, vocabSize) },
+  ];
+}
+
+export function shippedStrategy(model: Model): Strategy {
+  return engineStrategy(UNCALIBRATED, model.info.kvLayers);
+}
+
 export function methodsOf(
   model: Model,
   library: readonly LibraryChunk[],
@@ -46,7 +64,6 @@ export function methodsOf(
   const shipped = UNCALIBRATED;
   const percent = `${Math.round(shipped.ratio * 100)} %`;
   const { vocabSize } = model.info;
-  const questionOf = (request: ServeRequest): Int32Array => questionTokens(request, shape, vocabSize);
   const tokensOf = (request: ServeRequest): Int32Array => promptTokens(request, library, shape, vocabSize);
   const computed = async (session: Session, request: ServeRequest, adopts: boolean): Promise<void> => {
     const tokens = tokensOf(request);
@@ -54,16 +71,8 @@ export function methodsOf(
     await session.append([{ kind: 'compute', tokens: tokens.slice(adopted) }], FULL);
   };
   const blended = async (session: Session, request: ServeRequest): Promise<void> => {
-    const chunks = request.chunks.flatMap((i): Segment[] => {
-      const chunk = library[i]?.kv;
-      return chunk ? [{ kind: 'chunk', chunk }] : [];
-    });
-    const segments: Segment[] = [
-      { kind: 'compute', tokens: Int32Array.of(1) },
-      ...chunks,
-      { kind: 'compute', tokens: questionOf(request) },
-    ];
-    await session.append(segments, engineStrategy(shipped, model.info.kvLayers));
+    const chunks = request.chunks.flatMap((i) => library[i]?.kv ?? []);
+    await session.append(blendedSegments(chunks, request, shape, vocabSize), shippedStrategy(model));
   };
   const method = (
     name: string,
@@ -89,7 +98,10 @@ interface RequestRun {
   make: (session: Session, request: ServeRequest) => Promise<void>;
 }
 
-async function answered(model: Model, { request, began, capacity, make }: RequestRun): Promise<RequestTimes> {
+export async function answered(
+  model: Model,
+  { request, began, capacity, make }: RequestRun,
+): Promise<RequestTimes> {
   const { answerTokens } = request;
   const session = model.createSession(capacity);
   try {
@@ -108,7 +120,7 @@ async function answered(model: Model, { request, began, capacity, make }: Reques
 }
 
 /** Evicts prefixes that no session holds by setting their budget to zero. */
-async function forget(model: Model, kvBytes: number): Promise<void> {
+export async function forget(model: Model, kvBytes: number): Promise<void> {
   model.setKvBudget(0);
   await model.kvUsage();
   model.setKvBudget(kvBytes);

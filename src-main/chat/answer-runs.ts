@@ -13,6 +13,7 @@ import type { AnswerEnd, MessageStore } from './messages.ts';
 import type { MessageRecord } from './records.ts';
 import type { ConversationSessions } from './sessions.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
+import type { WaitingPrompt, WaitingPrompts } from '../answering/waiting-prompts.ts';
 import type { Core } from '../platform/core.ts';
 import type { ToolSource } from '../tools/tool.ts';
 import { offeredTools } from './conversation-tools.ts';
@@ -34,6 +35,7 @@ interface AnswerRunsOptions extends Core {
   sessions: ConversationSessions;
   answerer: Answerer;
   toolSources: readonly ToolSource[];
+  waiting?: Pick<WaitingPrompts, 'add' | 'search'> | undefined;
   clock: Clock;
 }
 
@@ -115,12 +117,16 @@ export class AnswerRuns {
     const how = { options, instructions, mayGuess, variety };
     const task = { live, question, ...how, settings: settings.current, stopwatch };
     const make = async (): Promise<ConversationAnswer> => {
-      const { toolSources, answerer } = this.#options;
+      const { toolSources, answerer, waiting } = this.#options;
+      const reads = (options.strategy ?? task.settings.strategy).name !== 'full';
+      const wait =
+        waiting && (() => waiting.add(() => (reads ? waiting.search(question.text, options) : [])));
       const offered = await offeredTools(toolSources, options.tools, live.signal);
-      return this.#withModel(this.#options, live, (model) => {
-        const pause = <T>(work: () => Promise<T>): Promise<T> => this.#pause(model, work);
+      const work = (model: NamedModel): Promise<ConversationAnswer> => {
+        const pause = <T>(task: () => Promise<T>): Promise<T> => this.#pause(model, task);
         return answerer.answer(model, { ...task, offered, pause });
-      });
+      };
+      return this.#withModel(this.#options, live, work, wait);
     };
     const done = make().then(
       (answer) => this.#end(live, answer),
@@ -206,8 +212,9 @@ export class AnswerRuns {
     from: Parameters<typeof withModel<M, T>>[0],
     live: LiveAnswer,
     work: (model: M) => Promise<T>,
+    wait?: () => WaitingPrompt,
   ): Promise<T> {
-    return withModel(from, { signal: live.signal }, (model) => {
+    return withModel(from, { signal: live.signal, wait }, (model) => {
       live.begin();
       return work(model);
     });

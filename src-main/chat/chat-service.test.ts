@@ -6,7 +6,7 @@ import { ConversationSchema, type Conversation } from '../../src-shared/contract
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
 import { keyFor } from '../fusion/model.ts';
 import type { QuarantinedDatabase } from '../platform/database.ts';
-import { NEW, TEXTS, fixture, messageOf, ofTopic } from '../testing/chat.ts';
+import { FULL, NEW, TEXTS, fixture, messageOf, ofTopic } from '../testing/chat.ts';
 
 describe('one question', () => {
   test('is answered with sources, numbers and a report, and emits events', async () => {
@@ -117,6 +117,34 @@ describe('one question', () => {
     const { notices, failure } = await ask(chat.create(NEW).id, 'xylophone?');
     expect(notices.map(({ kind }) => kind)).toEqual(['queue-paused']);
     expect(failure?.message).toContain('documents that are ready');
+  });
+
+  test('that waits has its words searched in its scope, unless everything is computed', async () => {
+    const searched: unknown[] = [];
+    const ended: unknown[] = [];
+    const { chat, gate } = await fixture({
+      waiting: {
+        add: (find) => {
+          void find({} as Parameters<typeof find>[0]);
+          return { atHand: () => 0, end: () => ended.push(find) };
+        },
+        search: (question, { scope, topK }) => {
+          searched.push({ question, scope, topK });
+          return [];
+        },
+      },
+    });
+    const held = Promise.withResolvers<undefined>();
+    const holding = gate.foreground(() => held.promise);
+    const scope = { libraryIds: [], documentIds: ['10'] };
+    chat.send(chat.create({ scope, topK: 3 }).id, 'Where does Mara live?');
+    chat.send(chat.create(FULL).id, 'Where does Jon live?');
+    await expect.poll(() => searched).toEqual([{ question: 'Where does Mara live?', scope, topK: 3 }]);
+    expect(ended).toEqual([]);
+    held.resolve(undefined);
+    await holding;
+    await chat.idle();
+    expect(new Set(ended).size).toBe(2);
   });
 
   test('a miss is computed and stored afterwards', async () => {

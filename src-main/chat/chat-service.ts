@@ -34,6 +34,7 @@ import { measureFullPrefill } from './full-prefill.ts';
 import { MissWriter } from '../answering/miss-writer.ts';
 import { templateFailure } from '../answering/template.ts';
 import type { Tables } from '../answering/tables/computed-passage.ts';
+import type { WaitingPrompts } from '../answering/waiting-prompts.ts';
 import { warmUp } from '../answering/warm-up.ts';
 import { withLivingDocuments, type Passages } from '../answering/passages.ts';
 import { AnswerRecomputer } from './answer-recomputer.ts';
@@ -54,6 +55,8 @@ interface ChatServiceOptions extends Core {
   planner: Planner;
   prefixes: StoredPrefixes;
   tables?: Tables | undefined;
+  /** Loads the chunks of questions that wait; absent: they are answered in call order. */
+  waiting?: Pick<WaitingPrompts, 'add' | 'search'> | undefined;
   /** Of the tools that answers may call; absent: there are none. */
   toolSources?: readonly ToolSource[];
   /** Questions to start with. */

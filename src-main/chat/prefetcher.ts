@@ -1,8 +1,8 @@
 import type { Conversation, ConversationOptions } from '../../src-shared/contract/chat.ts';
 import type { Scope } from '../../src-shared/contract/search.ts';
+import { ChunksAhead, type AheadStore, type ExpectedChunk } from '../fusion/chunks-ahead.ts';
 import { keyFor, type FusionModel } from '../fusion/model.ts';
-import type { ChunkStore } from '../kvstore/store.ts';
-import { throwIfAborted, unlessAborted, yieldToEventLoop } from '../platform/abort.ts';
+import { throwIfAborted, yieldToEventLoop } from '../platform/abort.ts';
 import type { EventBus } from '../platform/event-bus.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -17,15 +17,12 @@ interface PrefetcherOptions {
   conversation: (id: string) => Conversation;
   retrieval: Retrieval;
   passages: Pick<Passages, 'chunk' | 'neighbours' | 'readable' | 'passagesOf'>;
-  store: Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'> & { readonly shared?: PrefetchSource | undefined };
+  store: AheadStore;
   settings: Pick<SettingsService, 'current'>;
   events: EventBus;
   gate: Gate;
   log: Logger;
 }
-
-/** Chunks that other machines have. */
-type PrefetchSource = Pick<NonNullable<ChunkStore['shared']>, 'locate' | 'ahead'>;
 
 /** A question that is being typed. */
 interface Draft {
@@ -35,12 +32,8 @@ interface Draft {
   text: string;
 }
 
-/** Share of the memory budget for one guess: a wrong one must not evict chunks in use. */
-const SHARE = 1 / 4;
 /** With fewer characters a question matches anything. */
 const FEWEST_CHARACTERS = 4;
-
-const NOWHERE: Promise<ReadonlySet<string>> = Promise.resolve(new Set());
 
 /**
  * Loads chunks that are about to be used: while a question is typed, those it would find; after an answer, those around its passages and
@@ -51,12 +44,12 @@ export class Prefetcher {
   readonly #options: PrefetcherOptions;
   readonly #unsubscribe: () => void;
   #round = new AbortController();
+  readonly #ahead: ChunksAhead;
   #work: Promise<void> = Promise.resolve();
-  /** The chunk being fetched from another machine, whichever guess requested it. */
-  #coming: Promise<unknown> = Promise.resolve();
 
   constructor(options: PrefetcherOptions) {
     this.#options = options;
+    this.#ahead = new ChunksAhead(options);
     this.#unsubscribe = options.events.on(({ topic, payload }) => {
       if (topic === 'chat.done' && payload.state === 'done')
         this.#guess((signal) => this.#aroundAnswer(payload.conversationId, payload.answerId, signal));
@@ -131,34 +124,17 @@ export class Prefetcher {
   }
 
   async #bring(chunkIds: readonly number[], signal: AbortSignal): Promise<void> {
-    const { models, store } = this.#options;
-    const model = models.active?.model;
+    const model = this.#options.models.active?.model;
     if (!model || !model.blends) return;
     const wanted = await this.#wanted(chunkIds, model, signal);
-    const keys = wanted.map(({ key }) => key);
-    const elsewhere = await unlessAborted(store.shared?.locate(keys) ?? NOWHERE, signal);
-    const { ram, bytes: stored, diskBudgetBytes } = store.stats();
-    const room = { memory: ram.budgetBytes * SHARE, disk: diskBudgetBytes - stored };
-    for (const { key, bytes } of wanted) {
-      await yieldToEventLoop();
-      throwIfAborted(signal);
-      const entry = store.entry(key);
-      if (entry ? entry.inRam : !elsewhere.has(key)) continue;
-      room.memory -= entry?.bytes ?? bytes;
-      if (room.memory < 0) return;
-      if (!entry) {
-        room.disk -= bytes;
-        if (room.disk < 0 || !(await this.#fetch(key, model, signal))) continue;
-      }
-      if (this.#isInUse(model)) await store.prefetch(key, model, 'made');
-    }
+    await this.#ahead.bring(wanted, model, { memory: this.#ahead.memory, signal });
   }
 
   async #wanted(
     chunkIds: readonly number[],
     model: FusionModel,
     signal: AbortSignal,
-  ): Promise<{ key: string; bytes: number }[]> {
+  ): Promise<ExpectedChunk[]> {
     const { passages, settings } = this.#options;
     const wanted = [];
     for (const id of chunkIds) {
@@ -171,23 +147,6 @@ export class Prefetcher {
       wanted.push({ key: keyFor(model, dtype, passage), bytes });
     }
     return wanted;
-  }
-
-  /**
-   * Fetches a chunk from another machine: one at a time. A transfer in progress continues when its guess ends, since a question asked now
-   * most likely needs the chunk and then uses what has arrived.
-   */
-  async #fetch(key: string, model: FusionModel, signal: AbortSignal): Promise<boolean> {
-    const { shared } = this.#options.store;
-    await unlessAborted(this.#coming, signal);
-    if (!shared || !this.#isInUse(model)) return false;
-    const coming = shared.ahead(key, model);
-    this.#coming = coming;
-    return unlessAborted(coming, signal);
-  }
-
-  #isInUse(model: FusionModel): boolean {
-    return this.#options.models.active?.model === model;
   }
 }
 

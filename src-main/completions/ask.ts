@@ -1,5 +1,6 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { TextKind } from '../../src-shared/contract/calibration.ts';
+import type { Scope } from '../../src-shared/contract/search.ts';
 import type { Settings } from '../../src-shared/settings.ts';
 import { withoutFilters } from '../../src-shared/search-filters.ts';
 import type { AnswerMaker } from '../answering/answer.ts';
@@ -13,6 +14,8 @@ import type { Message, Prompt } from '../answering/prompt.ts';
 import type { Stopwatch } from '../answering/stopwatch.ts';
 import type { ToolRequest } from '../answering/tools.ts';
 import { QUESTION_MARK } from '../answering/template.ts';
+import type { WaitingPrompts } from '../answering/waiting-prompts.ts';
+import type { TokensWithLead } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { NamedLibrary } from './names.ts';
 import { grammarFor } from '../answering/tools/tool-answers.ts';
@@ -87,7 +90,7 @@ export async function askLibrary(
   const { tools } = request;
   const { question, earlier, before, after } = questionOf(request);
   const choices = heldTo(tools, choicesFor(request, context, settings.maxTokens), context);
-  const scope = { libraryIds: [library.id], documentIds: [] };
+  const scope = scopeOf(library);
   const { systemPrompt, contextTokens } = choices;
   const messages = ledBy(systemPrompt, before.map(messageOf));
   const reserve = answerReserve(choices);
@@ -117,6 +120,34 @@ export async function askLibrary(
     filter: filterOf(request),
     tools,
   };
+}
+
+/**
+ * The chunks that a request most likely places, without its turn: those that its client marks, or the passages that contain the words of a
+ * question for a library. The errors of a request that cannot be answered.
+ */
+export function likelyChunks(
+  request: CompletionRequest,
+  library: NamedLibrary | undefined,
+  { search, ...context }: Context & { search: WaitingPrompts['search'] },
+): readonly TokensWithLead[] {
+  const asked = library ? undefined : askModel(request, context);
+  const { strategy, topK, think, contextTokens } =
+    asked?.choices ?? choicesFor(request, context, context.settings.maxTokens);
+  if (strategy.kind === 'full') return [];
+  if (library) return search(questionOf(request).question, { scope: scopeOf(library), topK });
+  const { tools } = request;
+  const { cited } = backendOf(context.model).layOut({
+    ...clientPrompt(request.prompt),
+    think,
+    contextTokens,
+    tools,
+  });
+  return cited.map(({ chunk }) => chunk);
+}
+
+function scopeOf({ id }: NamedLibrary): Scope {
+  return { libraryIds: [id], documentIds: [] };
 }
 
 /** Choices whose sampling keeps to the tools: an answer that may call follows a grammar. BAD_ARGUMENT. */

@@ -4,7 +4,8 @@ import type { RemoteRequest } from '../models/sources/servers/client.ts';
 import { serverModel } from '../testing/server-model.ts';
 import { completionFixture, question } from '../testing/completions.ts';
 import type { FakeStore } from '../testing/fusion.ts';
-import type { CompletionDelta } from './types.ts';
+import type { TokensWithLead } from '../fusion/model.ts';
+import type { CompletionDelta, CompletionRequest } from './types.ts';
 
 const GOES_ON = new AbortController().signal;
 const RUN = { signal: GOES_ON };
@@ -238,6 +239,84 @@ describe('chunks that a client marks', () => {
     const { service, store } = completionFixture();
     const { usage } = await service.complete({ ...first, strategy: { name: 'full', ratio: 0 } }, RUN);
     expect([store.chunks.size, usage.cachedTokens, usage.storedTokens]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('requests that wait', () => {
+  /** Requests wait until `begin`; their chunks with this text are at hand. Resolves with the order in which they begin. */
+  function queued(atHand: string) {
+    const ended: number[] = [];
+    const found: string[][] = [];
+    const searched: unknown[] = [];
+    const { service, gate, model } = completionFixture({
+      waiting: {
+        add: (find) => {
+          const at = found.push([]) - 1;
+          const texts = (chunks: readonly TokensWithLead[]) =>
+            chunks.map(({ tokens }) => model.detokenize(tokens));
+          const finding = Promise.resolve(find({ name: 'Fake', model }));
+          finding.then(
+            (chunks) => (found[at] = texts(chunks)),
+            () => undefined,
+          );
+          return {
+            atHand: () => found[at]?.filter((text) => text === atHand).length ?? 0,
+            end: () => ended.push(at),
+          };
+        },
+        search: (...asked) => {
+          searched.push(asked);
+          return [{ tokens: model.tokenize('Found.') }];
+        },
+      },
+    });
+    const held = Promise.withResolvers<undefined>();
+    const holding = gate.foreground(() => held.promise);
+    const order: string[] = [];
+    const asking: Promise<unknown>[] = [holding];
+    const ask = (name: string, request: CompletionRequest): void => {
+      asking.push(service.complete(request, { ...RUN, onBegin: () => order.push(name) }));
+    };
+    const begin = async (): Promise<string[]> => {
+      await expect.poll(() => found.length).toBe(asking.length - 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      held.resolve(undefined);
+      await Promise.all(asking);
+      return order;
+    };
+    return { ask, begin, found, searched, ended };
+  }
+
+  const marked = (text: string, more: Partial<CompletionRequest> = {}): CompletionRequest => ({
+    ...{ model: 'Fake', strategy: DEVIATION },
+    prompt: { messages: [{ role: 'user', parts: [{ text, cache: true }, { text: 'Where?' }] }] },
+    ...more,
+  });
+
+  test('begin with those whose marked chunks are at hand', async () => {
+    const { ask, begin, found, ended } = queued('Mara lives in Oslo.');
+    ask('tea', marked('Jon sells tea.'));
+    ask('full', marked('Mara lives in Oslo.', { strategy: { name: 'full', ratio: 0 } }));
+    ask('Oslo', marked('Mara lives in Oslo.'));
+    expect(await begin()).toEqual(['Oslo', 'tea', 'full']);
+    expect(found).toEqual([['Jon sells tea.'], [], ['Mara lives in Oslo.']]);
+    expect(new Set(ended)).toEqual(new Set([0, 1, 2]));
+  });
+
+  test('to a library begin with those whose words find passages that are at hand', async () => {
+    const { ask, begin, searched } = queued('Found.');
+    ask('tea', marked('Jon sells tea.'));
+    ask('notes', question('Where does Mara live?', { model: 'kvasir/Notes', topK: 2 }));
+    expect(await begin()).toEqual(['notes', 'tea']);
+    const scope = { libraryIds: ['1'], documentIds: [] };
+    expect(searched).toEqual([['Where does Mara live?', { scope, topK: 2 }]]);
+  });
+
+  test('that cannot be answered say why in their turn', async () => {
+    const { ask, begin, found } = queued('');
+    ask('nothing', question(' ', { model: 'kvasir/Notes' }));
+    await expect(begin()).rejects.toMatchObject({ code: 'BAD_ARGUMENT' });
+    expect(found).toEqual([[]]);
   });
 });
 

@@ -7,14 +7,15 @@ import { backendOf } from '../answering/backends/backend-of.ts';
 import { contextLimit } from '../answering/choices.ts';
 import type { Passages } from '../answering/passages.ts';
 import type { Tables } from '../answering/tables/computed-passage.ts';
-import type { ChunkCache } from '../fusion/model.ts';
+import type { ChunkCache, TokensWithLead } from '../fusion/model.ts';
 import type { Planner } from '../fusion/planning/planner.ts';
 import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Core } from '../platform/core.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { Stopwatch } from '../answering/stopwatch.ts';
-import { askLibrary, askModel, clientPrompt } from './ask.ts';
+import type { WaitingPrompts } from '../answering/waiting-prompts.ts';
+import { askLibrary, askModel, clientPrompt, likelyChunks } from './ask.ts';
 import { callsTools } from './calls-tools.ts';
 import { complete, type CompletionParts } from './completion.ts';
 import { libraryNamed, listedModels, requireInUse, type ListedModel, type NamedLibrary } from './names.ts';
@@ -41,6 +42,8 @@ interface CompletionServiceOptions extends CompletionParts, Pick<Core, 'gate' | 
   store: ChunkCache;
   planner: Planner;
   prefixes: StoredPrefixes;
+  /** Loads the chunks of requests that wait; absent: they begin in call order. */
+  waiting?: Pick<WaitingPrompts, 'add' | 'search'> | undefined;
   clock?: Clock;
 }
 
@@ -106,10 +109,11 @@ export class CompletionService {
    * OUT_OF_MEMORY, ENGINE_FAILED.
    */
   async complete(request: CompletionRequest, run: CompletionRun): Promise<CompletionResult> {
-    const { listed, libraries, settings, planner, openSession, watch } = this.#options;
+    const { listed, libraries, settings, planner, openSession, watch, waiting } = this.#options;
     const library = libraryNamed(request.model, libraries);
     const stopwatch = new Stopwatch(this.#clock);
-    const result = await this.#requests.take(run.signal, async (active, signal) => {
+    const onWait = waiting && (() => waiting.add((active) => this.#chunksOf(request, library, active)));
+    const work = async (active: NamedModel, signal: AbortSignal): Promise<CompletionResult> => {
       if (!library) requireInUse(request.model, active, listed);
       const wait = stopwatch.lap();
       run.onBegin?.();
@@ -127,7 +131,8 @@ export class CompletionService {
       const retrieve = library ? stopwatch.lap() : 0;
       const ask = { ...asked, ...active, stopwatch, before: { wait, retrieve } };
       return complete(request, ask, { maker: this.#maker, openSession, watch }, { ...run, signal });
-    });
+    };
+    const result = await this.#requests.take(run.signal, work, onWait);
     for (const listener of this.#listeners) listener(result);
     return result;
   }
@@ -153,6 +158,21 @@ export class CompletionService {
     });
     const tokens = backend.tokensOf(laidOut, bos || !('text' in prompt));
     return { tokens, contextTokens: contextLimit(model, settings.current.contextTokens) };
+  }
+
+  /** The chunks that a waiting request most likely places. The errors of laying out its prompt. */
+  async #chunksOf(
+    request: CompletionRequest,
+    library: NamedLibrary | undefined,
+    active: NamedModel,
+  ): Promise<readonly TokensWithLead[]> {
+    const { settings, planner, waiting } = this.#options;
+    await this.#requireFits(request.prompt, active.model);
+    const context = { ...active, settings: settings.current, planner };
+    return likelyChunks(request, library, {
+      ...context,
+      search: (...asked) => waiting?.search(...asked) ?? [],
+    });
   }
 
   /** CONTEXT_OVERFLOW for a prompt that is far too long, without tokenising all of it. */

@@ -1,5 +1,6 @@
 import { KvasirError } from '../../src-shared/errors.ts';
 import { withModel } from '../answering/with-model.ts';
+import type { WaitingPrompt } from '../answering/waiting-prompts.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 
 type Parts<M> = Parameters<typeof withModel<M, unknown>>[0];
@@ -33,9 +34,14 @@ export class RequestQueue<M> {
   }
 
   /**
-   * Runs `work` when its turn comes, with a signal that ends it; stopping ends the wait immediately. CONFLICT when too many wait, ABORTED.
+   * Runs `work` when its turn comes, with a signal that ends it; stopping ends the wait immediately. `wait`: as in withModel. CONFLICT when
+   * too many wait, ABORTED.
    */
-  async take<T>(stop: AbortSignal, work: (model: M, signal: AbortSignal) => Promise<T>): Promise<T> {
+  async take<T>(
+    stop: AbortSignal,
+    work: (model: M, signal: AbortSignal) => Promise<T>,
+    wait?: () => WaitingPrompt,
+  ): Promise<T> {
     const signal = AbortSignal.any([stop, this.#closing.signal]);
     throwIfAborted(signal);
     if (this.#waiting >= MOST_WAITING) throw tooMany();
@@ -46,7 +52,7 @@ export class RequestQueue<M> {
     };
     this.#waiting++;
     try {
-      return await withModel(this.#parts, { signal, forProgram: true }, (model) => {
+      return await withModel(this.#parts, { signal, forProgram: true, wait }, (model) => {
         begin();
         return this.#counted(work(model, signal));
       });

@@ -4,6 +4,7 @@ import { libraryTexts } from '../answering/calibration-prompts.ts';
 import { libraryPassages } from '../answering/library-passages.ts';
 import { recomputePrompt } from '../answering/recompute-prompt.ts';
 import { textMarksOf } from '../answering/text-marks.ts';
+import { WaitingPrompts } from '../answering/waiting-prompts.ts';
 import { WarmStart } from '../cache/warm-start.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { ChatService } from '../chat/chat-service.ts';
@@ -85,6 +86,7 @@ export function openAnswers(
   const passages = libraryPassages(catalogue, loader);
   const libraries = () => catalogue.libraries.list().map(({ id, name }) => ({ id: String(id), name }));
   const kvasirTools = ownTools({ catalogue, retrieval: search, passages, tables });
+  const waiting = new WaitingPrompts({ models: loader, store, words: search, passages, settings, log });
   const chat = own.add(
     new ChatService({
       ...core,
@@ -105,6 +107,7 @@ export function openAnswers(
           : suggestionsAbout(catalogue.documents.newestTitles(asked, 20));
       },
       store,
+      waiting,
       onSetAside,
     }),
   );
@@ -155,6 +158,7 @@ export function openAnswers(
       prefixes,
       store,
       openSession,
+      waiting,
       watch: (answer) => watching.answered(answer),
     }),
   );

@@ -100,6 +100,11 @@ export class RamTier {
     return (this.#byKey.get(key)?.ramBytes ?? 0) > 0;
   }
 
+  /** Whether a chunk is in use, in memory, or about to be read into it. */
+  isOpen(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
   /** Leases the open chunk of a key, if this opener has one. Waits while it is being read into memory. */
   async lease(key: string, opener: ChunkOpener): Promise<OpenChunk | undefined> {
     await this.#byKey.get(key)?.pulling;

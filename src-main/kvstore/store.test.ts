@@ -94,6 +94,7 @@ describe('put and acquire', () => {
 describe('after close', () => {
   const methods: [string, (store: ChunkStore) => unknown][] = [
     ['has', (store) => store.has('0'.repeat(64))],
+    ['isOpen', (store) => store.isOpen(A)],
     ['put', (store) => store.put(model.encode(10).key, model.encode(10).chunk)],
     ['acquireMany', (store) => store.acquireMany([A], model)],
     ['acquire', (store) => store.acquire('0'.repeat(64), model)],

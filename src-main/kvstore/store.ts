@@ -145,6 +145,12 @@ export class ChunkStore {
     return this.#disk.row(key) !== undefined;
   }
 
+  /** Whether a chunk is in memory, about to be, or in use: others that need it now share what is read. Reads nothing. */
+  isOpen(key: string): boolean {
+    this.#requireOpen('isOpen');
+    return this.#ramTier.isOpen(key);
+  }
+
   /** What the model in use can be served: everything else leaves first. Absent: all entries are alike. */
   serve(target: ServedTarget | undefined): void {
     this.#requireOpen('serve');

@@ -250,6 +250,53 @@ describe('people and programs', () => {
   });
 });
 
+describe('work that waits', () => {
+  /** A gate with work in progress; others wait, with what they have at hand, and begin one after another once it ends. */
+  async function queued(waiting: readonly (number | 'exclusive')[]): Promise<number[]> {
+    const gate = new Gate();
+    const first = work();
+    const done = [gate.foreground(first.run, { shared: true, onWait: () => expect.unreachable() })];
+    const order: number[] = [];
+    for (const [i, each] of waiting.entries()) {
+      const begin = async (): Promise<undefined> => void order.push(i);
+      const onWait = () => () => Number(each);
+      done.push(gate.foreground(begin, each === 'exclusive' ? {} : { shared: true, onWait }));
+    }
+    first.finish();
+    await Promise.all(done);
+    return order;
+  }
+
+  test('begins with the most at hand; equals begin in call order', async () => {
+    expect(await queued([0, 1, 3, 0, 3, 2])).toEqual([2, 4, 5, 1, 0, 3]);
+    expect(await queued([0, 0, 0])).toEqual([0, 1, 2]);
+  });
+
+  test('is overtaken by four others at most', async () => {
+    expect(await queued([0, 9, 9, 9, 9, 9, 9])).toEqual([1, 2, 3, 4, 0, 5, 6]);
+    expect(await queued([0, 1, 9, 9, 9, 9, 9, 9, 9])).toEqual([2, 3, 4, 5, 0, 1, 6, 7, 8]);
+  });
+
+  test('overtakes no exclusive work, which overtakes none either', async () => {
+    expect(await queued([0, 1, 'exclusive', 9, 2, 8])).toEqual([1, 0, 2, 3, 5, 4]);
+  });
+
+  test('counts what is at hand when others end, not when it came', async () => {
+    const gate = new Gate();
+    const first = work();
+    const order: string[] = [];
+    const running = gate.foreground(first.run, { shared: true });
+    let later = 0;
+    const ask = (name: string, atHand: () => number) =>
+      gate.foreground(async () => void order.push(name), { shared: true, onWait: () => atHand });
+    const others = [ask('a', () => 1), ask('b', () => later)];
+    later = 2;
+    first.finish();
+    await Promise.all([running, ...others]);
+    expect(order).toEqual(['b', 'a']);
+  });
+});
+
 test('work that pauses lets others begin, and takes its turn again afterwards', async () => {
   const gate = new Gate();
   const order: string[] = [];

@@ -5,8 +5,9 @@ import { isAborted, throwIfAborted } from './abort.ts';
  * Schedules use of the model. A question never waits for more than the layer being computed: foreground work stops the
  * running background work, which restarts afterwards.
  *
- * Foreground work begins in call order, with people before programs: one after another, or concurrently if the work may
- * share the model, which then computes in turns. Jobs run when there is no foreground work, background work when there
+ * Foreground work begins with people before programs: one after another, or concurrently if the work may share the
+ * model, which then computes in turns. Among people, and among programs, the work with the most at hand begins first;
+ * equals begin in call order. Jobs run when there is no foreground work, background work when there
  * is neither.
  */
 export class Gate {
@@ -28,10 +29,10 @@ export class Gate {
    */
   async foreground<T>(
     work: () => Promise<T>,
-    { shared = false, forProgram = false, signal }: ForegroundOptions = {},
+    { shared = false, forProgram = false, signal, onWait }: ForegroundOptions = {},
   ): Promise<T> {
     throwIfAborted(signal);
-    await this.#begin({ shared, forProgram, signal });
+    await this.#begin({ shared, forProgram, signal, onWait });
     try {
       return await work();
     } finally {
@@ -45,7 +46,7 @@ export class Gate {
     try {
       return await work();
     } finally {
-      await this.#begin({ shared: true });
+      await this.#begin({ shared: true, onWait: () => () => Infinity }); // all of its prompt is in memory
     }
   }
 
@@ -138,26 +139,53 @@ export class Gate {
   }
 }
 
+/** How much of what work reads is in memory now, in bytes. Called each time that other work may begin. */
+export type AtHand = () => number;
+
 interface ForegroundOptions {
   shared?: boolean;
   forProgram?: boolean;
   signal?: AbortSignal | undefined;
+  /** Called if the work cannot begin now. Without a result, none of what it reads is at hand. */
+  onWait?: (() => AtHand) | undefined;
 }
 
 interface WaitingCaller {
   shared: boolean;
+  atHand: AtHand;
+  /** How many that came later began before it. */
+  overtaken: number;
   go: () => void;
 }
+
+/**
+ * How many later callers may begin before one. A count, not a time: its wait grows by that many answers at most,
+ * however long they take, and the order does not depend on the machine's speed.
+ */
+const MOST_OVERTAKEN = 4;
 
 /** One kind of caller: the number running, and those waiting, in call order. */
 class CallerQueue {
   running = 0;
   readonly waiting: WaitingCaller[] = [];
+
+  /**
+   * Removes the caller that begins next. Exclusive work, such as a change of the model, is not overtaken. A caller has
+   * been overtaken at most as often as the first one, which came before it, so only that one has to be asked.
+   */
+  take(): WaitingCaller | undefined {
+    const [first] = this.waiting;
+    const end = this.waiting.findIndex(({ shared }) => !shared);
+    const equals =
+      first && first.overtaken < MOST_OVERTAKEN ? this.waiting.slice(0, end < 0 ? undefined : end) : [];
+    const atHand = equals.map((caller) => caller.atHand());
+    const next = Math.max(0, atHand.indexOf(Math.max(...atHand)));
+    for (const caller of this.waiting.slice(0, next)) caller.overtaken++;
+    return this.waiting.splice(next, 1)[0];
+  }
 }
 
-/**
- * Decides which foreground work runs: people before programs, each in call order, concurrently only for shared work.
- */
+/** Decides which foreground work runs: people before programs, concurrently only for shared work. */
 class ForegroundTurns {
   atOnce = 1;
   readonly #people = new CallerQueue();
@@ -165,11 +193,13 @@ class ForegroundTurns {
   /** Whether the running work is shared. */
   #shared = true;
 
-  begin({ shared = false, forProgram = false, signal }: ForegroundOptions): Promise<undefined> {
+  begin({ shared = false, forProgram = false, signal, onWait }: ForegroundOptions): Promise<undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     const { waiting } = this.#askers(forProgram);
-    const entry = {
+    const entry: WaitingCaller = {
       shared,
+      atHand: () => 0,
+      overtaken: 0,
       go: () => {
         signal?.removeEventListener('abort', leave);
         resolve(undefined);
@@ -183,6 +213,7 @@ class ForegroundTurns {
     signal?.addEventListener('abort', leave, { once: true });
     waiting.push(entry);
     this.#next();
+    if (onWait && waiting.includes(entry)) entry.atHand = onWait();
     return promise;
   }
 
@@ -196,10 +227,9 @@ class ForegroundTurns {
       const askers = this.#people.waiting.length > 0 ? this.#people : this.#programs;
       const [first] = askers.waiting;
       if (!first || !this.#mayBegin(first, askers)) return;
-      askers.waiting.shift();
       askers.running++;
-      this.#shared = first.shared;
-      first.go();
+      this.#shared = first.shared; // as are all that may overtake it
+      askers.take()?.go();
     }
   }
 

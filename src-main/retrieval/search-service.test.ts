@@ -171,6 +171,19 @@ describe('search results', () => {
 });
 
 describe('with an embedding model', () => {
+  test('a search for words alone finds what there is without the model, which it does not ask', async () => {
+    const { service, embedders } = serviceOf(ANIMALS);
+    const { chunks } = await service.find('kitten', { scope: ALL, topK: 2 });
+    embedders.use('a');
+    await service.idle();
+    expect(service.byWords('kitten', { scope: ALL, topK: 2 })).toEqual(chunks.map(({ chunkId }) => chunkId));
+    expect(service.byWords('kitten', { scope: { libraryIds: ['2'], documentIds: [] }, topK: 1 })).toEqual([
+      3,
+    ]);
+    expect(service.byWords('feline', { scope: ALL })).toEqual([]);
+    expect(embedders.embedded).not.toContain('kitten');
+  });
+
   test('a passage without any word of the question is found, and one that both rankings have comes first', async () => {
     const { service, embedders } = serviceOf(ANIMALS);
     embedders.use('a');

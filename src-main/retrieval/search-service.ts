@@ -13,7 +13,7 @@ import { SerialQueue } from '../platform/serial-queue.ts';
 import { highlights } from './highlights.ts';
 import { fuseRankings } from './rank-fusion.ts';
 import { MOST_READ, Reranking } from './reranking.ts';
-import { MATCHES_PER_CHUNK, choosePassages, fullTextRanking } from './retriever.ts';
+import { MATCHES_PER_CHUNK, choosePassages, fullTextRanking, retrieve } from './retriever.ts';
 import { SearchIndex } from './search-index.ts';
 import type {
   ChunkSets,
@@ -23,6 +23,7 @@ import type {
   Ranking,
   Retrieval,
   RetrievedChunk,
+  WordSearch,
 } from './types.ts';
 import { usualTopK } from './usual-top-k.ts';
 import { VectorIndex } from './vector-index.ts';
@@ -44,7 +45,7 @@ const BATCH = 8;
 const BELOW_CUT = 2;
 
 /** Retrieves passages: by words, by vectors when an embedding model is in use, and in a reranker's order when there is one. */
-export class SearchService implements Retrieval, DocumentIndexer {
+export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
   readonly #options: SearchServiceOptions;
   readonly #clock: Clock;
   readonly #unsubscribe: (() => void)[];
@@ -80,6 +81,13 @@ export class SearchService implements Retrieval, DocumentIndexer {
     this.#tellFound([...ranking.matches.slice(0, BELOW_CUT * topK), ...chosen]);
     const chunks = this.#highlighted(text, index, chosen);
     return { chunks, usedVectors, ms };
+  }
+
+  byWords(question: string, { scope, topK = this.usualTopK }: Omit<FindOptions, 'signal'>): number[] {
+    const { text, filters } = parseFilters(question);
+    const where = this.#where(scope, filters && this.#options.catalogue.filter.matching(filters));
+    const chosen = retrieve(new SearchIndex(this.#options.catalogue.words, where), text, topK);
+    return chosen.map(({ chunkId }) => chunkId);
   }
 
   /** Calls a listener with the chunks that each question or search finds, the best first. */

@@ -62,6 +62,12 @@ export interface Retrieval {
   ): Promise<RetrievalResult>;
 }
 
+/** A search that costs no model. */
+export interface WordSearch {
+  /** Ids of at most `topK` chunks that contain words of the question: most of what find() gives. */
+  byWords(question: string, options: { scope: Scope; topK?: number | undefined }): number[];
+}
+
 /** The part of the library that retrieval needs: the sets to search. */
 export interface ChunkSets {
   /** Tokens in a chunk at most; undefined while no model is loaded. */

@@ -47,6 +47,7 @@ interface FixtureOptions extends FakeModelOptions {
   /** Documents that are not searchable yet. */
   unready?: UnreadyDocuments;
   precompute?: boolean;
+  waiting?: ConstructorParameters<typeof ChatService>[0]['waiting'];
   /** The minimum ratio that watching requires. */
   leastRatio?: ConstructorParameters<typeof Planner>[0]['leastRatio'];
 }
@@ -61,6 +62,7 @@ export async function fixture({
   model: ownModel,
   leastRatio,
   toolSources = [],
+  waiting,
   ...modelOptions
 }: FixtureOptions = {}) {
   const dir = given ?? mkdtempSync(join(tmpdir(), 'kvasir-chat-'));
@@ -111,6 +113,7 @@ export async function fixture({
     clock,
     onSetAside,
     toolSources,
+    waiting,
   });
   let closed = false;
   const close = async (): Promise<void> => {

@@ -20,7 +20,7 @@ import { listedLibrary } from './passages.ts';
 const LOG = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 type CompletionFixtureOptions = Pick<ConstructorParameters<typeof Planner>[0], 'leastRatio'> &
-  Pick<ConstructorParameters<typeof CompletionService>[0], 'watch'>;
+  Pick<ConstructorParameters<typeof CompletionService>[0], 'watch' | 'waiting'>;
 
 interface CompletionFixtureModel {
   settings?: Partial<SettingsInput>;
@@ -32,6 +32,7 @@ export function completionFixture({
   settings: overrides,
   leastRatio,
   watch,
+  waiting,
   server,
   ...options
 }: FakeModelOptions & CompletionFixtureOptions & CompletionFixtureModel = {}) {
@@ -71,6 +72,7 @@ export function completionFixture({
     }),
     prefixes: new StoredPrefixes({ store, gate }),
     openSession: (from, capacity) => from.createSession(capacity),
+    waiting,
     ...(watch && { watch }),
   });
   return { dir, model, store, gone, service, gate, settings };
