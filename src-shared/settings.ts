@@ -43,7 +43,7 @@ export const SettingsSchema = z.object({
    * The same for the memory of the model's device, if it has separate memory; absent: half of the free memory there.
    */
   deviceBudgetBytes: z.int().min(0).optional(),
-  /** Eviction policy: least recently used, or least valuable according to learned usage. */
+  /** Eviction policy of chunks: least recently used, or least valuable according to learned usage. Prefixes leave by least recent use. */
   eviction: z.enum(['lru', 'workload-aware']).default('workload-aware'),
   /** Whether to prefetch chunks that the next question is likely to use. */
   prefetch: z.boolean().default(true),
