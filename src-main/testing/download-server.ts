@@ -11,11 +11,13 @@ export interface TestServer {
   ranges: string[];
   /** Sets the answers from here on and restarts the request count. */
   answers: Answer;
+  closeConnections: () => void;
 }
 
 /** A local web server on a free port that answers as a test defines; `n` counts requests from 0. */
 export async function serve(answer: Answer): Promise<TestServer> {
-  const state: TestServer = { url: '', ranges: [], answers: answer };
+  const closeConnections = (): void => server.closeAllConnections();
+  const state: TestServer = { url: '', ranges: [], answers: answer, closeConnections };
   const server = createServer((request, response) => {
     state.ranges.push(request.headers.range ?? '');
     state.answers(request, response, state.ranges.length - 1);

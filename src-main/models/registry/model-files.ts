@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, statSync } from 'node:fs';
-import { copyFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../../platform/paths.ts';
@@ -10,6 +10,8 @@ import { filesOf, partPath, stemOf } from './model-parts.ts';
 /** The folder of model files that Kvasir created. */
 export class ModelFiles {
   readonly dir: string;
+  /** Paths of unfinished downloads, which may have no file yet. */
+  readonly reserved = new Set<string>();
 
   constructor(dir: string) {
     this.dir = resolve(dir);
@@ -36,6 +38,7 @@ export class ModelFiles {
     try {
       // Clones the file if the file system supports it.
       await copyFile(path, part, constants.COPYFILE_FICLONE);
+      await syncFile(part); // before it has a model's name
       await rename(part, target);
       return target;
     } catch (error) {
@@ -59,13 +62,24 @@ export class ModelFiles {
         parts > 1
           ? Array.from({ length: parts }, (_, i) => partPath({ stem, parts }, i + 1))
           : [`${stem}.gguf`];
-      if (!paths.some((path) => existsSync(path) || existsSync(`${path}.part`))) return paths;
+      const isTaken = (path: string): boolean =>
+        this.reserved.has(path) || existsSync(path) || existsSync(`${path}.part`);
+      if (!paths.some(isTaken)) return paths;
     }
   }
 
   /** DISK_FULL if `bytes` more would not fit, or barely. Creates the folder. */
   requireSpace(bytes: number): Promise<void> {
     return requireSpace(this.dir, bytes, 'A model');
+  }
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

@@ -187,11 +187,12 @@ export class ModelRegistry {
     return row && parse(row);
   }
 
-  /** Adds a model, or replaces its path and header. */
+  /** Adds a model, or replaces its path and header. Durable. */
   put(model: Pick<ModelRow, 'id' | 'path' | 'origin' | 'mtimeMs' | 'header'>): void {
     const sql = `INSERT INTO model (id, path, origin, mtime_ms, header, added_ms) VALUES (@id, @path, @origin, @mtimeMs, @header, @now)
       ON CONFLICT (id) DO UPDATE SET path = @path, mtime_ms = @mtimeMs, header = @header`;
-    this.database.run(sql, { ...model, header: JSON.stringify(model.header), now: Date.now() });
+    const row = { ...model, header: JSON.stringify(model.header), now: Date.now() };
+    this.database.durable(() => this.database.run(sql, row));
   }
 
   /** Sets the fingerprint; if the file was replaced, measurements of the old one are dropped. */

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Logger } from '../logger.ts';
+import { fileError } from '../paths.ts';
 import { TransientDownloadError } from './request.ts';
 import { transfer } from './transfer.ts';
 
@@ -93,12 +94,12 @@ export class FileFetch {
     return `${this.path(file)}.part`;
   }
 
-  /** Downloads everything. Interrupted if no attempt brings more data; also the errors of transfer(). */
+  /** Downloads everything. Interrupted if no attempt brings more data; also the errors of transfer(). STORE_READ_ONLY. */
   async receive(signal: AbortSignal): Promise<void> {
     // The program ended after files got their names but before they became a model: repeat these steps.
     for (const file of this.#files) {
       const path = this.path(file);
-      if (existsSync(path) && !existsSync(this.part(file))) await rename(path, this.part(file));
+      if (existsSync(path) && !existsSync(this.part(file))) await move(path, this.part(file));
     }
     for (const index of this.#files.keys()) await this.#receive(index, signal);
   }
@@ -122,9 +123,9 @@ export class FileFetch {
     }
   }
 
-  /** Renames the files to their final names; the first file last, because it identifies the model. */
+  /** Renames the files to their final names; the first file last, because it identifies the model. STORE_READ_ONLY. */
   async place(): Promise<string> {
-    for (const file of this.#files.toReversed()) await rename(this.part(file), this.path(file));
+    for (const file of this.#files.toReversed()) await move(this.part(file), this.path(file));
     return this.path(this.#first);
   }
 
@@ -197,5 +198,13 @@ export class FileFetch {
       (sum, { bytesTotal }, index) => sum + Math.max(0, bytesTotal - (this.#done[index] ?? 0)),
       0,
     );
+  }
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    throw fileError(error, `The download ${from} could not be renamed`);
   }
 }

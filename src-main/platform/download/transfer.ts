@@ -107,7 +107,9 @@ async function write(
       done += bytes.length;
       await options.onBytes(done);
     }
-    await file.sync();
+    await file.sync().catch((error: unknown) => {
+      throw writeError(error, options.part);
+    });
     return done;
   } finally {
     await file.close();
@@ -120,7 +122,7 @@ async function openAt(part: string, from: number): Promise<FileHandle> {
     await file.truncate(from);
     return file;
   } catch (error) {
-    throw fileError(error, `The download could not be written to ${part}`);
+    throw writeError(error, part);
   }
 }
 
@@ -131,8 +133,12 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number, p
       written += (await file.write(bytes, written, rest, position + written)).bytesWritten;
     }
   } catch (error) {
-    throw fileError(error, `The download could not be written to ${part}`);
+    throw writeError(error, part);
   }
+}
+
+function writeError(error: unknown, part: string): KvasirError {
+  return fileError(error, `The download could not be written to ${part}`);
 }
 
 /** Size and version of the whole file, from the response headers. */

@@ -55,18 +55,19 @@ export class DownloadTable {
     }));
   }
 
-  /** Adds a download or replaces its record. */
+  /** Adds a download or replaces its record. Durable. */
   put({ files, source, failure, ...row }: DownloadRow): void {
     const sql = `INSERT INTO download (id, name, files, source, state, failure, added_ms)
       VALUES (@id, @name, @files, @source, @state, @failure, @now)
       ON CONFLICT (id) DO UPDATE SET files = @files, state = @state, failure = @failure`;
-    this.#database.run(sql, {
+    const values = {
       ...row,
       files: JSON.stringify(files),
       source: source && JSON.stringify(source),
       failure: failure && JSON.stringify(failure),
       now: Date.now(),
-    });
+    };
+    this.#database.durable(() => this.#database.run(sql, values));
   }
 
   remove(id: string): void {

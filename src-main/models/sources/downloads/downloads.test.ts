@@ -62,7 +62,8 @@ function open({
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= downloads.close().then(() => registry.close()));
   onTestFinished(close);
-  return { downloads, dir, finished, seen, close, models: join(dir, 'models') };
+  const { database } = registry;
+  return { downloads, dir, files, database, finished, seen, close, models: join(dir, 'models') };
 }
 
 type Kvasir = ReturnType<typeof open>;
@@ -351,6 +352,45 @@ describe('pause, resume, restart, cancel', () => {
       'downloading',
       'queued',
     ]);
+  });
+
+  test('an imported model never takes the name of a download that has no file yet', async () => {
+    const server = await serve((request, response, n) => {
+      if (n > 1) sendFile(FILE, request, response);
+      else response.writeHead(200, { 'content-length': '9' }).write('1');
+    });
+    const kvasir = open();
+    for (const n of [1, 2])
+      await kvasir.downloads.add({ url: `${server.url}?${n}`, name: `${n}.gguf`, sha256: '' });
+    await expect.poll(() => server.ranges).toHaveLength(2);
+    const waiting = await kvasir.downloads.add({ url: server.url, name: '', sha256: sha256(FILE) });
+    const mine = join(kvasir.dir, 'tiny.gguf');
+    writeFileSync(mine, OTHER);
+    const copy = await kvasir.files.copyIn(mine);
+    for (const { id } of kvasir.downloads.list().slice(0, 2)) await kvasir.downloads.pause(id);
+    await vi.waitFor(() =>
+      expect(kvasir.downloads.list().find(({ id }) => id === waiting.id)).toMatchObject({ state: 'done' }),
+    );
+    expect(readFileSync(copy).equals(OTHER)).toBe(true);
+    expect(readFileSync(kvasir.finished[0]!).equals(FILE)).toBe(true);
+  });
+
+  test('on a disk without room for its table it has failed, and resumes at the next start', async () => {
+    const server = await serve(hangs);
+    const kvasir = open();
+    await kvasir.downloads.add({ url: server.url, name: '', sha256: sha256(FILE) });
+    await begun(kvasir);
+    kvasir.database.pragma('query_only = ON');
+    server.closeConnections();
+    server.answers = (_, response) => void response.writeHead(404).end();
+    await until(kvasir, 'failed');
+    kvasir.database.pragma('query_only = OFF');
+    await kvasir.close();
+    server.answers = (request, response) => sendFile(FILE, request, response);
+    const again = open({ dir: kvasir.dir });
+    again.downloads.start();
+    await until(again, 'done');
+    expect(readFileSync(again.finished[0]!).equals(FILE)).toBe(true);
   });
 
   test('a table from elsewhere that names a file outside of the folder is not worked on', async () => {

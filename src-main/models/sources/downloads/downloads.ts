@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import type { ParsedInputOf } from '../../../../src-shared/contract/contract.ts';
 import type { HubSource } from '../../../../src-shared/contract/hub.ts';
+import type { Failure } from '../../../../src-shared/contract/common.ts';
 import type { Download } from '../../../../src-shared/contract/models.ts';
 import { KvasirError } from '../../../../src-shared/errors.ts';
 import { throttled, type EventBus } from '../../../platform/event-bus.ts';
@@ -61,7 +62,7 @@ export class Downloads {
       if (row.state === 'done' || !ours || row.files.length === 0) this.#table.remove(row.id);
       else {
         job.row = { ...row, state: ['paused', 'failed'].includes(row.state) ? row.state : 'queued' };
-        this.#jobs.set(row.id, job);
+        this.#keep(job);
       }
     }
   }
@@ -97,7 +98,7 @@ export class Downloads {
       ...{ id: randomUUID(), name, source },
       ...{ files: named, state: 'queued', failure: null },
     });
-    this.#jobs.set(job.row.id, job);
+    this.#keep(job);
     this.#set(job, 'queued');
     this.#next();
     return describe(job);
@@ -124,6 +125,7 @@ export class Downloads {
     const job = this.#require(id);
     await this.#stop(job);
     this.#jobs.delete(id);
+    this.#release(job);
     this.#table.remove(id);
     if (job.row.state !== 'done') job.fetch.remove({ parts: true });
     this.#options.events.emit('models.changed', {});
@@ -189,7 +191,7 @@ export class Downloads {
         const { explain } = this.#options;
         const failure = failureOf(source && explain ? await explain(error, source) : error);
         this.#options.log.warn('download-failed', { id, name: job.row.name, error: String(error) });
-        this.#set(job, 'failed', { failure });
+        this.#fail(job, failure);
       })
       .finally(() => {
         job.running = undefined;
@@ -216,7 +218,18 @@ export class Downloads {
       fetch.remove({ parts: false }); // not a model: nothing to resume
       throw error;
     }
+    this.#release(job);
     this.#set(job, 'done');
+  }
+
+  /** Nobody else gets the names of its files: receive() takes a file under such a name for the download's. */
+  #keep(job: Job): void {
+    this.#jobs.set(job.row.id, job);
+    for (const file of job.row.files) this.#options.files.reserved.add(job.fetch.path(file));
+  }
+
+  #release({ row, fetch }: Job): void {
+    for (const file of row.files) this.#options.files.reserved.delete(fetch.path(file));
   }
 
   #set(job: Job, state: Download['state'], changes: Partial<DownloadRow> = {}): void {
@@ -224,6 +237,16 @@ export class Downloads {
     if (state !== 'downloading') job.speed = new Speed();
     this.#table.put(job.row);
     job.announce();
+  }
+
+  /** A table that cannot be written, as on a full disk, has an earlier state: the next start resumes the download. */
+  #fail(job: Job, failure: Failure): void {
+    try {
+      this.#set(job, 'failed', { failure });
+    } catch (error) {
+      this.#options.log.warn('download-not-stored', { id: job.row.id, error: String(error) });
+      job.announce();
+    }
   }
 
   #require(id: string): Job {
