@@ -105,9 +105,10 @@ async function openWithRoom(base: Base): Promise<Services> {
 
 function startWork(base: Base, services: Services): void {
   const { paths, core, store, sharing, own } = base;
-  const { loader, devices, downloads, libraries, watching, firstUse } = services;
+  const { loader, devices, downloads, libraries, models, watching, firstUse } = services;
   firstUse.start();
   downloads.start();
+  void models.adopt();
   loader.start();
   // Not while the model is loading, which would distort the measurement.
   void loader

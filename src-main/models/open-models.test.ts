@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -651,6 +652,22 @@ describe('the list', () => {
     await expect(models.remove('demo')).rejects.toMatchObject({ code: 'CONFLICT' });
     await expect(models.remove(mine.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(() => models.detail('x')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+  });
+
+  test("a model in Kvasir's folder that the list lost is added again, anything else there stays", async () => {
+    const { models, data } = kvasir();
+    const folder = join(data, 'models');
+    mkdirSync(folder, { recursive: true });
+    for (const name of ['left.gguf', 'left.gguf.part', 'notes.txt'])
+      writeFileSync(join(folder, name), JSON.stringify({ name: 'Left' }));
+    for (let i = 0; i < 2; i++) await models.adopt();
+    expect(
+      models
+        .list()
+        .map(({ name, path }) => [name, path])
+        .slice(1),
+    ).toEqual([['Left', join(folder, 'left.gguf')]]);
+    expect(readdirSync(folder)).toHaveLength(3);
   });
 
   test('a file that is gone is missing; one that was replaced is read again', async () => {

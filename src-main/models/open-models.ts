@@ -60,7 +60,7 @@ export function openModels(options: ModelsOptions, own: Disposables) {
   );
   own.add({ close: recordSpeeds(loader, registry, events) });
   const folder = new ModelFiles(join(paths.data, 'models'));
-  const models = new ModelList({ engine, known, registry, files: folder, servers, loader });
+  const models = new ModelList({ engine, known, registry, files: folder, servers, loader, log });
   const token = new HubToken({ path: paths.hubToken, keyring });
   const downloads = own.add(
     new Downloads({

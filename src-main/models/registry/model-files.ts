@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { constants, existsSync, statSync } from 'node:fs';
+import { constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { copyFile, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../../platform/paths.ts';
 import { requireSpace } from '../../platform/download/space.ts';
-import { filesOf, partPath, stemOf } from './model-parts.ts';
+import { filesOf, partOf, partPath, stemOf } from './model-parts.ts';
 
 /** The folder of model files that Kvasir created. */
 export class ModelFiles {
@@ -21,6 +21,15 @@ export class ModelFiles {
   owns(path: string): boolean {
     const inside = relative(this.dir, resolve(path));
     return inside !== '' && !inside.startsWith('..') && dirname(inside) === '.';
+  }
+
+  /** Models in the folder, by their first file, without those of unfinished downloads. */
+  all(): string[] {
+    if (!existsSync(this.dir)) return [];
+    return readdirSync(this.dir)
+      .filter((name) => name.endsWith('.gguf') && (partOf(name)?.part ?? 1) === 1)
+      .map((name) => join(this.dir, name))
+      .filter((path) => !this.reserved.has(path));
   }
 
   /** Copies a file in; it gets its name once it is complete. CONFLICT, MODEL_NOT_FOUND, DISK_FULL, STORE_READ_ONLY. */

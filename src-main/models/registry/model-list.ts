@@ -12,6 +12,7 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { ModelLoader } from '../loader/model-loader.ts';
 import { isOnServer, type ServerModels } from '../sources/servers/server-models.ts';
+import type { Logger } from '../../platform/logger.ts';
 import { familyOf, rulesOf } from '../embedding/rules.ts';
 import { describeModel } from './describe.ts';
 import { entryOf, inspectedOf, modelName, roleOf } from './entry.ts';
@@ -27,6 +28,7 @@ interface ModelListOptions {
   files: ModelFiles;
   servers: ServerModels;
   loader: ModelLoader;
+  log: Logger;
 }
 
 /** The models that Kvasir knows: adds, describes, changes and removes them. */
@@ -78,6 +80,18 @@ export class ModelList {
     known.trouble.delete(id);
     known.changed();
     return this.get(id);
+  }
+
+  /** Adds models in Kvasir's folder that the list lacks: a process was killed before it added one, or the list was lost. */
+  async adopt(): Promise<void> {
+    const { files, registry, log } = this.#options;
+    for (const path of files.all()) {
+      try {
+        if (!registry.byPath(await whereItLies(path))) await this.import(path);
+      } catch (error) {
+        log.warn('model-not-adopted', { path, error: String(error) });
+      }
+    }
   }
 
   /** Renames a model; '' restores the name in its file. NOT_FOUND. */
