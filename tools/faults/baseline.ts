@@ -95,12 +95,12 @@ export async function settled(app: RunningApp): Promise<void> {
   });
 }
 
-export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+export async function until<T>(look: () => Promise<T | undefined>, pauseMs = 100): Promise<T> {
   const end = Date.now() + WAIT_MS;
   while (Date.now() < end) {
     const found = await look();
     if (found !== undefined) return found;
-    await sleep(100);
+    await sleep(pauseMs);
   }
   throw new Error('timed out');
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Table from 'cli-table3';
 import { messageOf } from '../../../src-main/platform/failure.ts';
 import { randomFrom } from '../../../src-main/testing/random.ts';
@@ -9,11 +9,22 @@ import type { FlowEvent } from '../disk-child.ts';
 import { check, withApp, withoutVarying, type Clean } from './check.ts';
 import { fill, type Acceptance } from './contents.ts';
 import { FLOWS, FLOW_NAMES, type Flow, type FlowName } from './flows.ts';
-import { hasLayer, KINDS, readCalls, withFault, type Call, type DiskFault, type Kind } from './layer.ts';
+import { MODEL_URL, serveModel } from './model-server.ts';
+import {
+  hasLayer,
+  KINDS,
+  readCalls,
+  starvedMs,
+  withFault,
+  type Call,
+  type DiskFault,
+  type Kind,
+} from './layer.ts';
 
 const CHILD = join(import.meta.dirname, '..', 'disk-child.ts');
-/** A flow takes a few seconds; one that waits longer hangs. */
+/** A flow takes a few seconds; one that takes longer, apart from waiting for a processor, hangs. */
 const HUNG_MS = 120_000;
+const LOOK_MS = 1000;
 
 export interface CampaignOptions {
   /** An empty folder. */
@@ -31,8 +42,8 @@ export interface CampaignOptions {
 /** A flow's data folder, and what an undisturbed run of it does. */
 interface Prepared {
   data: string;
-  /** Numbers of its calls, from 1, by what they do to which kind of file: as likely to fail, however often they are made. */
-  calls: number[][];
+  /** Numbers of its calls, from 1, by kind of file, and by what they do to it: as likely to fail, however often they are made. */
+  calls: number[][][];
   clean: Clean;
 }
 
@@ -46,9 +57,15 @@ export async function runCampaign(options: CampaignOptions): Promise<number> {
   if (!hasLayer()) throw new Error('Faults of a disk are available on Linux, after `npm run setup`.');
   process.env['KVASIR_MODELS_HOME'] = '/no-models-here';
   const campaign = new Campaign(realpathSync(options.dir));
-  await campaign.fill();
-  for (let round = 0; round < options.rounds && Date.now() < options.endMs; round++)
-    await campaign.round({ ...options, seed: options.seed + round });
+  const { url, server } = await serveModel();
+  process.env[MODEL_URL] = url;
+  try {
+    await campaign.fill();
+    for (let round = 0; round < options.rounds && Date.now() < options.endMs; round++)
+      await campaign.round({ ...options, seed: options.seed + round });
+  } finally {
+    server.close();
+  }
   process.stdout.write(`\n${campaign.table()}\nlongest start: ${Math.round(campaign.longestOpenMs)} ms\n`);
   return campaign.wrong;
 }
@@ -85,7 +102,7 @@ class Campaign {
     const flow = wanted.flow ?? drawn.flow;
     const kind = wanted.kind ?? drawn.kind;
     const prepared = await this.#prepare(flow);
-    const fault = { kind, at: wanted.at ?? pick(pick(prepared.calls)) };
+    const fault = { kind, at: wanted.at ?? pick(pick(pick(prepared.calls))) };
     const counts = this.#counts.get(kind) ?? { reached: 0, wrong: 0 };
     this.#counts.set(kind, counts);
     const data = join(this.#dir, 'data');
@@ -146,8 +163,7 @@ class Campaign {
       ...(this.#answer !== undefined && { answer: this.#answer }),
     };
     await check(copy, promisedOf(this.#kept, told), clean);
-    const places = Map.groupBy(calls.keys(), (i) => placeOf(copy, calls[i] as Call));
-    return { data, calls: [...places.values()].map((numbers) => numbers.map((i) => i + 1)), clean };
+    return { data, calls: byPlace(copy, calls), clean };
   }
 
   /** Runs a flow on a copy of `from`. Throws if the process fails otherwise than by the fault. */
@@ -158,13 +174,16 @@ class Campaign {
     const child = spawn(process.execPath, [CHILD, name, data], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...withFault(data, this.#log, fault) },
-      timeout: HUNG_MS,
-      killSignal: 'SIGABRT',
     });
+    const begin = performance.now();
+    const timer = setInterval(() => {
+      if (performance.now() - begin - starvedMs(child.pid ?? 0) > HUNG_MS) child.kill('SIGABRT');
+    }, LOOK_MS);
     let output = '';
     let errors = '';
     child.stdout.on('data', (part: Buffer) => (output += part.toString()));
     child.stderr.on('data', (part: Buffer) => (errors += part.toString()));
+    child.once('exit', () => clearInterval(timer));
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     if (signal === 'SIGABRT') throw new Error(`it hung: ${errors}`);
     if (code !== 0 && signal !== 'SIGKILL')
@@ -177,8 +196,24 @@ class Campaign {
   }
 }
 
+function byPlace(data: string, calls: readonly Call[]): number[][][] {
+  const numbers = Map.groupBy(calls.keys(), (i) => kindOfFile(data, calls[i] as Call));
+  return [...numbers.values()].map((some) => {
+    const places = Map.groupBy(some, (i) => placeOf(data, calls[i] as Call));
+    return [...places.values()].map((each) => each.map((i) => i + 1));
+  });
+}
+
+/** The databases of a folder are one kind, and their logs are one: each flow opens them all. */
+function kindOfFile(data: string, { path }: Call): string {
+  const name = withoutVarying(path.slice(data.length + 1));
+  const database = /\.(sqlite|db)(-wal|-shm)?$/.exec(name);
+  return database ? `${dirname(name)} ${database[2] === '-wal' ? 'log' : 'database'}` : name;
+}
+
+/** SQLite rebuilds a -shm file from the log: a fault there proves little, and is one place for all of them. */
 function placeOf(data: string, { name, path }: Call): string {
-  return `${name} ${withoutVarying(path.slice(data.length + 1))}`;
+  return path.endsWith('-shm') ? '-shm' : `${name} ${withoutVarying(path.slice(data.length + 1))}`;
 }
 
 function promisedOf(kept: readonly Acceptance[], told: readonly FlowEvent[]): Acceptance[] {

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { App } from '../../../src-main/app.ts';
 import { SCHEMAS } from '../../../src-main/databases.ts';
 import type { ContractClient } from '../../../src-shared/contract/client.ts';
-import { ask, clientOf, settled, type Acceptance } from './contents.ts';
+import { ask, clientOf, downloaded, settled, type Acceptance } from './contents.ts';
+import { MODEL_SHA256, sha256 } from './model-server.ts';
 
 /** What an undisturbed run leaves. */
 export interface Clean {
@@ -38,12 +38,14 @@ export async function withApp(
 
 /** Throws if something promised is lost, something wrong is served, or files are left. Completes `clean` where it lacks a value. */
 export async function check(data: string, promised: readonly Acceptance[], clean: Clean): Promise<number> {
+  requireWholeModels(data);
   const openMs = await withApp(data, async (app, client) => {
     const found = app.takeFound().filter(({ code }) => code !== 'DOCUMENTS_RECUT');
     if (found.length > 0) throw new Error(`found at start: ${found.map(({ message }) => message).join(' ')}`);
     app.start();
     await settled(client);
     await requirePromised(client, promised);
+    await requireListedModels(client, data, promised);
     await requireSoundCache(client);
     let conversation = '';
     const answer = await ask(client, (each) => {
@@ -66,17 +68,53 @@ async function requirePromised(client: ContractClient, promised: readonly Accept
   const texts = new Map<string, string>();
   const { items } = await client.call('documents.list', { limit: 1000 });
   for (const { id, path } of items) texts.set(path, (await client.call('documents.text', { id })).text);
+  const { memoryBudgetBytes } = await client.call('settings.get');
   const backups = (await client.call('app.backups')).map(({ path }) => basename(path));
   for (const each of promised) {
     if (each.kind === 'document' && texts.get(each.path)?.trim() !== each.text)
       throw new Error(`the document ${each.path} is lost`);
     if (each.kind === 'backup' && !backups.includes(basename(each.path)))
       throw new Error(`the backup ${each.path} is lost`);
+    if (each.kind === 'setting' && memoryBudgetBytes < each.memoryBudgetBytes)
+      throw new Error(`a setting is lost: ${memoryBudgetBytes} instead of ${each.memoryBudgetBytes}`);
     if (each.kind !== 'message') continue;
     const { messages } = await client.call('chat.get', { id: each.conversationId });
     if (!messages.some(({ text }) => text === each.text))
       throw new Error(`a message of conversation ${each.conversationId} is lost: ${each.text}`);
   }
+}
+
+/** Nothing incomplete has a model's name. */
+function requireWholeModels(data: string): void {
+  for (const path of modelFiles(data))
+    if (sha256(readFileSync(path)) !== MODEL_SHA256) throw new Error(`${path} is incomplete`);
+}
+
+/** Imported models are in the list, downloads become models, and every file belongs to one of them. */
+async function requireListedModels(
+  client: ContractClient,
+  data: string,
+  promised: readonly Acceptance[],
+): Promise<void> {
+  for (const { id, url, state } of await client.call('models.downloads')) {
+    if (state === 'failed') await client.call('models.resumeDownload', { id });
+    await downloaded(client, url);
+  }
+  const models = await client.call('models.list');
+  for (const each of promised) {
+    if (each.kind === 'model' && !models.some(({ path }) => path === each.path))
+      throw new Error(`the model ${each.path} is lost`);
+    if (each.kind === 'download' && !models.some(({ origin }) => origin === 'downloaded'))
+      throw new Error(`the download of ${each.url} is lost`);
+  }
+  requireWholeModels(data);
+  const unlisted = modelFiles(data).filter((file) => !models.some(({ path }) => path === file));
+  if (unlisted.length > 0) throw new Error(`no model has the file ${unlisted.join(', ')}`);
+}
+
+function modelFiles(data: string): string[] {
+  const folder = join(data, 'models');
+  return existsSync(folder) ? filesBelow(folder).filter((path) => path.endsWith('.gguf')) : [];
 }
 
 async function requireSoundCache(client: ContractClient): Promise<void> {
@@ -89,7 +127,7 @@ async function requireSoundCache(client: ContractClient): Promise<void> {
 /** The same key always has the same bytes. */
 function requireSameChunks(data: string, known: Map<string, string>): void {
   for (const path of filesBelow(join(data, 'cache', 'chunks'))) {
-    const sum = createHash('sha256').update(readFileSync(path)).digest('hex');
+    const sum = sha256(readFileSync(path));
     const name = basename(path);
     if ((known.get(name) ?? sum) !== sum) throw new Error(`the chunk ${name} has other bytes`);
     known.set(name, sum);

@@ -5,7 +5,8 @@ import { SCHEMAS } from '../../../src-main/databases.ts';
 import type { ContractClient } from '../../../src-shared/contract/client.ts';
 import { openDatabase } from '../../../src-main/platform/database.ts';
 import { DEMO_MODEL } from '../own-model.ts';
-import { ask, settled, type Acceptance } from './contents.ts';
+import { ask, downloaded, settled, type Acceptance } from './contents.ts';
+import { MODEL_SHA256, MODEL_URL } from './model-server.ts';
 
 /** What a flow works with. */
 interface Work {
@@ -34,6 +35,12 @@ const evictAll = (client: ContractClient): Promise<unknown> =>
   client.call('cache.evict', { selection: { all: true } });
 const precompute = (client: ContractClient): Promise<unknown> =>
   client.call('libraries.read', { precompute: true });
+
+const copyIn = ({ client, promise, step }: Work): Promise<unknown> =>
+  step(async () => {
+    const { path } = await client.call('models.import', { path: DEMO_MODEL, copy: true });
+    promise({ kind: 'model', path });
+  });
 
 export const FLOWS = {
   ingest: {
@@ -85,8 +92,29 @@ export const FLOWS = {
       await step(() => client.call('cache.import', { file }));
     },
   },
+  settings: {
+    run: async ({ client, promise, step }) => {
+      for (let memoryBudgetBytes = 2 ** 30; memoryBudgetBytes < 2 ** 30 + 5; memoryBudgetBytes++)
+        await step(async () => {
+          await client.call('settings.update', { memoryBudgetBytes });
+          promise({ kind: 'setting', memoryBudgetBytes });
+        });
+    },
+  },
   import: {
-    run: ({ client, step }) => step(() => client.call('models.import', { path: DEMO_MODEL, copy: true })),
+    run: async (work) => void (await copyIn(work)),
+  },
+  download: {
+    run: async (work) => {
+      const { client, promise, step } = work;
+      await copyIn(work); // has the file name that the download would get
+      const url = process.env[MODEL_URL] ?? '';
+      await step(async () => {
+        await client.call('models.download', { url, sha256: MODEL_SHA256 });
+        promise({ kind: 'download', url });
+        await downloaded(client, url);
+      });
+    },
   },
   backup: {
     run: ({ client, promise, step }) =>

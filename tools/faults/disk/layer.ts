@@ -44,3 +44,11 @@ export function readCalls(log: string): Call[] {
     return { name, path, size: Number(size), isFault: fault === '!' };
   });
 }
+
+/** Milliseconds for which a process's main thread has waited for a processor: others may keep them busy. 0 if the system does not report it. */
+export function starvedMs(pid: number | 'self'): number {
+  const path = `/proc/${pid}/schedstat`;
+  // CPU time, waiting time and number of turns; times in nanoseconds.
+  const [, waited] = existsSync(path) ? readFileSync(path, 'utf8').split(' ') : [0, 0];
+  return Number(waited) / 1e6;
+}
