@@ -6,7 +6,7 @@ const THERE_MS = 5 * 60_000;
 const MISSING_MS = 15_000;
 const REMEMBERED = 50_000;
 
-/** Caches which values exist: prompts look up the same ones again and again. */
+/** Caches which values exist: prompts look up the same ones again and again. Times are monotonic: the clock may be set back. */
 export class Presence {
   readonly #known = new Map<string, { size: Size; untilMs: number }>();
 
@@ -14,14 +14,17 @@ export class Presence {
   get(name: string): Size | undefined {
     const known = this.#known.get(name);
     if (!known) return undefined;
-    if (known.untilMs > Date.now()) return known.size;
+    if (known.untilMs > performance.now()) return known.size;
     this.#known.delete(name);
     return undefined;
   }
 
   set(name: string, size: Size): void {
     this.#known.delete(name); // moves to the end
-    this.#known.set(name, { size, untilMs: Date.now() + (size === 'missing' ? MISSING_MS : THERE_MS) });
+    this.#known.set(name, {
+      size,
+      untilMs: performance.now() + (size === 'missing' ? MISSING_MS : THERE_MS),
+    });
     if (this.#known.size <= REMEMBERED) return;
     const [oldest] = this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);

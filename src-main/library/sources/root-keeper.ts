@@ -36,6 +36,8 @@ export class RootKeeper {
   readonly #files = new Map<string, number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   readonly #waiting = new Map<number, Promise<void>>();
+  /** Roots whose scan failed and whose failure could not be stored either. */
+  readonly #unmarked = new Set<number>();
   /** By root, as last scanned. */
   readonly #skipped = new Map<number, readonly SkippedFile[]>();
   readonly #abort = new AbortController();
@@ -110,10 +112,15 @@ export class RootKeeper {
   scan(rootId: number): Promise<void> {
     const waiting = this.#waiting.get(rootId);
     if (waiting) return waiting;
-    const turn = this.#tail.then(() => {
-      this.#waiting.delete(rootId);
-      return this.#scanNow(rootId);
-    });
+    const turn = this.#tail
+      .then(() => {
+        this.#waiting.delete(rootId);
+        return this.#scanNow(rootId);
+      })
+      .catch((error: unknown) => {
+        this.#unmarked.add(rootId);
+        this.#options.log.warn('root-not-marked', { rootId, error: String(error) });
+      });
     this.#waiting.set(rootId, turn);
     this.#tail = turn;
     return turn;
@@ -172,6 +179,7 @@ export class RootKeeper {
   }
 
   #lookForAbsent(): void {
-    for (const { id, failure } of this.#options.catalogue.libraries.roots()) if (failure) this.#scanLater(id);
+    for (const { id, failure } of this.#options.catalogue.libraries.roots())
+      if (this.#unmarked.delete(id) || failure) this.#scanLater(id);
   }
 }

@@ -161,7 +161,7 @@ export class FolderDriver implements Driver {
   #isDue(needed: number): boolean {
     const [{ limitBytes }, counted] = [this.#options, this.#counted];
     if (limitBytes === Infinity) return false;
-    if (!counted || Date.now() - counted.atMs > COUNTED_MS) return true;
+    if (!counted || performance.now() - counted.atMs > COUNTED_MS) return true;
     return counted.bytes <= limitBytes && counted.bytes + this.#writtenBytes + needed > limitBytes;
   }
 
@@ -177,7 +177,7 @@ export class FolderDriver implements Driver {
       signal.throwIfAborted();
       if (await isRemoved(file.path)) used -= file.bytes;
     }
-    this.#counted = { bytes: used, atMs: Date.now() };
+    this.#counted = { bytes: used, atMs: performance.now() };
     this.#writtenBytes -= before;
   }
 
