@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { App } from '../../src-main/app.ts';
 import { readLibrary } from '../../e2e/support/library.ts';
 import { ROOT } from '../../tools/setup/platform.mjs';
+import { processFigures } from '../lib/process.ts';
 
 export interface SoakServer {
   baseURL: string;
@@ -38,19 +38,10 @@ export async function startServer(data: string): Promise<SoakServer> {
   };
   return {
     baseURL: `${await origin()}/v1`,
-    rssMiB: () => rssOf(child.pid ?? 0),
+    rssMiB: () => processFigures(child.pid ?? 0).rssMiB,
     stop: async () => {
       child.kill('SIGINT');
       await ended;
     },
   };
-}
-
-function rssOf(pid: number): number {
-  try {
-    const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kib) / 1024;
-  } catch {
-    return NaN;
-  }
 }
