@@ -98,7 +98,9 @@ export const full: SuiteStep = {
   name: 'full',
   run() {
     process.env['KVASIR_FULL'] = '1';
-    return vitest('e2e', true, { files: ['faults', 'guests-thousand', 'hybrid-histories', 'store-crash'] });
+    return vitest('e2e', true, {
+      files: ['faults', 'guests-thousand', 'hybrid-histories', 'store-crash', 'world'],
+    });
   },
 };
 
