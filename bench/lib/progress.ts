@@ -4,19 +4,27 @@ const LINE_MS = 60_000;
 /** Progress display: continuous on a terminal, else one line a minute. */
 export class Progress {
   readonly #total: number;
+  readonly #what: string;
   readonly #started = performance.now();
   #done = 0;
   #toldMs = 0;
 
-  constructor(total: number) {
+  /** `what`: the work, if its lines need a name. */
+  constructor(total: number, what = '') {
     this.#total = total;
+    this.#what = what && `${what}: `;
   }
 
   step(): void {
-    this.#done++;
+    this.at(this.#done + 1, this.#total);
+  }
+
+  /** `total`: it may grow. */
+  at(done: number, total: number): void {
+    this.#done = done;
     const ms = performance.now() - this.#started;
-    const left = Math.round(((ms / this.#done) * (this.#total - this.#done)) / 60_000);
-    const line = `${this.#done} of ${this.#total}, about ${left} min left`;
+    const left = Math.round(((ms / done) * (total - done)) / 60_000);
+    const line = `${this.#what}${done} of ${total}, about ${left} min left`;
     if (process.stderr.isTTY) process.stderr.write(`\r${line} `);
     else if (ms - this.#toldMs >= LINE_MS) {
       this.#toldMs = ms;

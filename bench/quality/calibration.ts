@@ -7,6 +7,7 @@ import {
 import type { KvDtype, Model } from '../../src-main/engine/engine.ts';
 import type { PromptPart } from '../../src-main/fusion/blender.ts';
 import { calibrate, strategiesAt } from '../../src-main/fusion/calibration/calibrate.ts';
+import { Progress } from '../lib/progress.ts';
 import { PromptMaker, type Lead } from './prompt.ts';
 import type { Question } from './question.ts';
 
@@ -21,6 +22,7 @@ export async function calibrationOn(
   lead: Lead,
 ): Promise<Calibration | undefined> {
   if (questions.length === 0) return undefined;
+  const progress = new Progress(0, 'calibration');
   const maker = new PromptMaker(model, { dtype, lead, chunkTokens: 0 });
   const every = Math.max(1, Math.floor(questions.length / PROMPTS));
   const taken = questions.filter((_, i) => i % every === 0).slice(0, PROMPTS);
@@ -37,6 +39,7 @@ export async function calibrationOn(
     },
     strategies: strategiesAt(CALIBRATION_STRATEGIES, CALIBRATION_RATIOS, model.info.kvLayers),
     step: (work) => work({}),
+    onProgress: ({ done, total }) => done > 0 && progress.at(done, total),
     nowMs: Date.now,
   });
 
