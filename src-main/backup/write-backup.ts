@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Database from 'better-sqlite3';
@@ -9,6 +9,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import { markSuspect, requireSound } from '../platform/damaged-database.ts';
 import { databaseError } from '../platform/database.ts';
 import { fileError } from '../platform/paths.ts';
+import { syncFile } from '../platform/sync-file.ts';
 import {
   DATABASE_FILES,
   MANIFEST_NAME,
@@ -50,7 +51,7 @@ export async function writeBackup(target: string, options: WriteOptions): Promis
     ];
     const onBytes = await counter(sources, options.onProgress);
     await zip(part, sources, options, onBytes);
-    await sync(part);
+    await syncFile(part);
     await readBack(part, join(copies, 'read'), options.schemas, onBytes);
     await rename(part, target);
   } catch (error) {
@@ -166,16 +167,6 @@ async function hashFile(path: string, onBytes: OnBytes): Promise<string> {
     hash,
   );
   return hash.digest('hex');
-}
-
-/** Syncs the file and its folder entry, so that the backup survives an immediate crash. */
-async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r+');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 function typedError(error: unknown, target: string): unknown {

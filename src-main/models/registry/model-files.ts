@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, readdirSync, statSync } from 'node:fs';
-import { copyFile, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../../platform/paths.ts';
 import { requireSpace } from '../../platform/download/space.ts';
+import { syncFile } from '../../platform/sync-file.ts';
 import { filesOf, partOf, partPath, stemOf } from './model-parts.ts';
 
 /** The folder of model files that Kvasir created. */
@@ -80,15 +81,6 @@ export class ModelFiles {
   /** DISK_FULL if `bytes` more would not fit, or barely. Creates the folder. */
   requireSpace(bytes: number): Promise<void> {
     return requireSpace(this.dir, bytes, 'A model');
-  }
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
 
