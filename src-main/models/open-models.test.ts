@@ -670,6 +670,12 @@ describe('the list', () => {
     expect(readdirSync(folder)).toHaveLength(3);
   });
 
+  test('a model folder that cannot be listed does not end the start', async () => {
+    const { models, data } = kvasir();
+    writeFileSync(join(data, 'models'), 'a file');
+    await expect(models.adopt()).resolves.toBeUndefined();
+  });
+
   test('a file that is gone is missing; one that was replaced is read again', async () => {
     const { models, add } = kvasir();
     const { id, path } = await add('mine.gguf');

@@ -85,12 +85,15 @@ export class ModelList {
   /** Adds models in Kvasir's folder that the list lacks: a process was killed before it added one, or the list was lost. */
   async adopt(): Promise<void> {
     const { files, registry, log } = this.#options;
-    for (const path of files.all()) {
-      try {
-        if (!registry.byPath(await whereItLies(path))) await this.import(path);
-      } catch (error) {
-        log.warn('model-not-adopted', { path, error: String(error) });
-      }
+    const failed = (path: string, error: unknown): void =>
+      log.warn('model-not-adopted', { path, error: String(error) });
+    const add = async (path: string): Promise<void> => {
+      if (!registry.byPath(await whereItLies(path))) await this.import(path);
+    };
+    try {
+      for (const path of files.all()) await add(path).catch((error: unknown) => failed(path, error));
+    } catch (error) {
+      failed(files.dir, error); // the folder cannot be listed
     }
   }
 
