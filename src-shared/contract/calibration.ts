@@ -70,8 +70,9 @@ export const CalibrationSchema = z.object({
     /** 'questions': the sample library's own questions; 'topics': questions about headings and names in the texts. */
     kind: z.enum(['questions', 'topics']),
   }),
+  /** For every strategy; those that these left undecided were measured on as many again at most. */
   prompts: z.int(),
-  /** Tokens of all prompts; then the maximum of each answer. */
+  /** Tokens of all these prompts; then the maximum of each answer. */
   promptTokens: z.int(),
   answerTokens: z.int(),
   /** Median milliseconds of a full prefill. */
@@ -114,7 +115,7 @@ export const CalibrationRequestSchema = z.object({
     .min(1)
     .max(32)
     .default([...CALIBRATION_RATIOS]),
-  /** Maximum number of prompts. */
+  /** Maximum number of prompts for every strategy. */
   prompts: z.int().min(1).max(500).default(12),
 });
 

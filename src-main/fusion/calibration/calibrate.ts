@@ -86,11 +86,9 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     strategies.map((strategy, i) => pointOf(strategy, samples[i] ?? []));
   const fullMs = median(measured.map((prompt) => prompt.fullMs));
   const open = undecided(pointsNow(), fullMs, DEFAULT_FLOOR);
-  if (open.length > 0)
-    for (const { blended } of await measureAll(more, open, []))
-      blended.forEach((one, i) =>
-        samples[strategies.findIndex((strategy) => strategy === open[i])]?.push(one),
-      );
+  const further = open.length > 0 ? await measureAll(more, open, []) : [];
+  for (const [i, strategy] of open.entries())
+    samples[strategies.indexOf(strategy)]?.push(...further.flatMap(({ blended }) => blended.slice(i, i + 1)));
   const points = pointsNow();
   return {
     ...subjectOf(model.info, dtype),
