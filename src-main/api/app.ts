@@ -1,9 +1,9 @@
-import { statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import type { AppInfo } from '../../src-shared/contract/app.ts';
 import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { App } from '../app.ts';
+import { spaceOf } from '../platform/space.ts';
 import type { HostServices } from './host.ts';
 
 export function appHandlers(
@@ -35,7 +35,6 @@ export function appHandlers(
 }
 
 async function infoOf({ paths, engine, version, backups }: App, host: HostServices): Promise<AppInfo> {
-  const { bavail, bsize } = await statfs(paths.data);
   return {
     version,
     host: host.kind,
@@ -44,7 +43,7 @@ async function infoOf({ paths, engine, version, backups }: App, host: HostServic
     engine: engine.version(),
     memoryFree: process.availableMemory(),
     memoryTotal: totalmem(),
-    diskFree: bavail * bsize,
+    diskFree: (await spaceOf(paths.data))?.free ?? null,
     nativeDialogs: host.choosePaths !== undefined,
     updates: host.updates === true,
     restarts: host.restart !== undefined,

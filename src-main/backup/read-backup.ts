@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, statfs } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Transform, Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,6 +9,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import { checkDatabase } from '../platform/database.ts';
 import { fileError } from '../platform/paths.ts';
 import { readSettingsFile } from '../platform/settings.ts';
+import { requireSpace } from '../platform/space.ts';
 import { openZip, readJson } from '../platform/zip.ts';
 import { firstIssue } from '../../src-shared/settings.ts';
 import {
@@ -45,10 +46,9 @@ export async function readBackup(
   const { zip, entries } = await openZip(path, invalidBackup);
   try {
     const manifest = await readManifest(zip, entries.get(MANIFEST_NAME));
-    await requireSpace(
-      manifest.files.filter(({ name }) => unpacks(name)),
-      dir,
-    );
+    const unpacked = manifest.files.filter(({ name }) => unpacks(name));
+    const bytes = unpacked.reduce((sum, file) => sum + file.bytes, 0);
+    await requireSpace(dir, bytes, 'A backup', 0);
     for (const file of manifest.files) {
       const target = unpacks(file.name) ? join(dir, file.name) : undefined;
       await extract(zip, entries.get(file.name), { file, target, onBytes });
@@ -85,18 +85,6 @@ async function readManifest(zip: ZipFile, entry: Entry | undefined): Promise<Man
   if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
     throw invalidBackup('it holds a file twice');
   return parsed.data;
-}
-
-async function requireSpace(files: Manifest['files'], dir: string): Promise<void> {
-  const needed = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const { bavail, bsize } = await statfs(dir);
-  const free = bavail * bsize;
-  if (needed <= free) return;
-  throw new KvasirError(
-    'DISK_FULL',
-    `The backup needs ${Math.ceil(needed / 1e6)} MB, and the disk of ${dir} has ${Math.floor(free / 1e6)} MB.`,
-    'Free some space.',
-  );
 }
 
 async function extract(

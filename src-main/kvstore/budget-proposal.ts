@@ -1,5 +1,5 @@
 import type { BudgetProposal } from '../../src-shared/contract/cache.ts';
-import type { DiskSpace } from './files.ts';
+import type { DiskSpace } from '../platform/space.ts';
 
 /** Bytes of the disk budget until somebody sets one. */
 export const DEFAULT_DISK_BUDGET = 20 * 2 ** 30;

@@ -1,13 +1,8 @@
-import { mkdir, open, rename, statfs, unlink } from 'node:fs/promises';
+import { mkdir, open, rename, unlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { messageOf } from '../platform/failure.ts';
+import { spaceOf, type DiskSpace } from '../platform/space.ts';
 import { isMissing } from './errors.ts';
-
-/** Bytes. */
-export interface DiskSpace {
-  total: number;
-  free: number;
-}
 
 /** The calls that change the folder; tests replace them to inject faults. */
 export interface StoreFs {
@@ -15,7 +10,6 @@ export interface StoreFs {
   makeDir(path: string): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Of the disk that holds a folder; undefined if the disk does not report it, like some network drives. */
   space(path: string): Promise<DiskSpace | undefined>;
   /** Makes renames and unlinks in a directory durable. */
   syncDir(path: string): Promise<void>;
@@ -35,13 +29,7 @@ export const nodeFs: StoreFs = {
   },
   rename,
   unlink,
-  async space(path) {
-    // Whatever else is wrong with the folder, the next write to it fails with the reason.
-    const reported = await statfs(path).catch(() => undefined);
-    if (!reported || reported.blocks === 0) return undefined;
-    const { blocks, bavail, bsize } = reported;
-    return { total: blocks * bsize, free: bavail * bsize };
-  },
+  space: spaceOf,
   async syncDir(path) {
     // Windows cannot open a directory for this; NTFS journals renames itself.
     if (process.platform === 'win32') return;

@@ -10,7 +10,8 @@ const AppInfoSchema = z.object({
   engine: z.object({ ggml: z.string(), addon: z.string() }),
   memoryFree: z.number(),
   memoryTotal: z.number(),
-  diskFree: z.number(),
+  /** Bytes; null if the disk does not report them. */
+  diskFree: z.number().nullable(),
   /** Whether the host can open the system's file dialogs (choosePaths). */
   nativeDialogs: z.boolean(),
   /** Whether the host can check for updates. */

@@ -4,7 +4,7 @@ import type { PackName, PackOffer } from '../../../src-shared/contract/devices.t
 import { KvasirError } from '../../../src-shared/errors.ts';
 import type { Core } from '../../platform/core.ts';
 import { FileFetch, type FetchedFile, type Folder } from '../../platform/download/file-fetch.ts';
-import { requireSpace } from '../../platform/download/space.ts';
+import { requireSpace } from '../../platform/space.ts';
 import { throttled } from '../../platform/event-bus.ts';
 import { notFetchedFailure } from '../failures.ts';
 import { releaseFolder } from './installed-packs.ts';

@@ -4,7 +4,7 @@ import { copyFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { fileError } from '../../platform/paths.ts';
-import { requireSpace } from '../../platform/download/space.ts';
+import { requireSpace } from '../../platform/space.ts';
 import { syncFile } from '../../platform/sync-file.ts';
 import { filesOf, partOf, partPath, stemOf } from './model-parts.ts';
 

@@ -26,9 +26,11 @@ export function DataSection() {
                 {t('data.reveal')}
               </Button>
             )}
-            <Text size="sm" c="dimmed">
-              {t('data.diskFree', { size: format.bytes(info.diskFree) })}
-            </Text>
+            {info.diskFree !== null && (
+              <Text size="sm" c="dimmed">
+                {t('data.diskFree', { size: format.bytes(info.diskFree) })}
+              </Text>
+            )}
           </Group>
         )}
       </Stack>

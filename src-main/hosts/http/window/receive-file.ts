@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm, statfs } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { KvasirError } from '../../../../src-shared/errors.ts';
-import { formatBytes } from '../../../platform/format-bytes.ts';
 import { fileError } from '../../../platform/paths.ts';
+import { requireSpace } from '../../../platform/space.ts';
 
 /** Suffix of incomplete uploads; the next start deletes those left by a crash (leftovers.ts). */
 const UNFINISHED = '.upload';
@@ -28,8 +28,7 @@ export async function receiveFile(dir: string, { name, bytes, body }: IncomingFi
   const what = `${name} could not be stored`;
   const unfinished = join(dir, `${randomUUID()}${UNFINISHED}`);
   try {
-    await mkdir(dir, { recursive: true });
-    await checkSpace(dir, bytes ?? 0, name);
+    await requireSpace(dir, bytes ?? 0, name, 0);
     await pipeline(body, createWriteStream(unfinished, { flags: 'wx', flush: true }));
     const path = await reservePlace(dir, name);
     await rename(unfinished, path);
@@ -58,16 +57,6 @@ export function checkName(name: string): void {
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
   const bad = name === '' || name.length > 200 || /^\.|[/\\:*?"<>|\u0000-\u001f]|[. ]$/.test(name);
   if (bad) throw new KvasirError('BAD_ARGUMENT', `${JSON.stringify(name)} is not a file name.`);
-}
-
-async function checkSpace(dir: string, bytes: number, name: string): Promise<void> {
-  const { bavail, bsize } = await statfs(dir);
-  if (bytes <= bavail * bsize) return;
-  throw new KvasirError(
-    'DISK_FULL',
-    `${name} does not fit the disk: it has ${formatBytes(bytes)}, and ${formatBytes(bavail * bsize)} are free.`,
-    'Free some space, or choose another folder with --data.',
-  );
 }
 
 /** Creates an empty file under the first free name, so that another upload of that name takes the next. */
