@@ -1,6 +1,6 @@
 /**
- * Measures answer quality and time to first token by prompt method: full prefill, prefix caching, full reuse, and every strategy next to
- * the same number of random tokens.
+ * Measures answer quality and time to first token by prompt method: full prefill (also with a KV cache in q8_0), prefix caching, full
+ * reuse, and every strategy next to the same number of random tokens.
  *
  *   npm run bench:quality -- [--model FILE.gguf] [--set worlds|FILE] [--prompts FILE.json] [--n 200] [--ratios 0.15]
  *                            [--only REGEXP] [--passages 24] [--chunks TOKENS] [--order given|shuffled] [--dtype f16|q8_0]
@@ -18,17 +18,18 @@
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { KvDtype } from '../src-main/engine/engine.ts';
+import type { KvDtype, Model } from '../src-main/engine/engine.ts';
 import { openWithPacks } from '../src-main/engine/packs.ts';
 import { resolvePaths } from '../src-main/platform/paths.ts';
 import type { Calibration } from '../src-shared/contract/calibration.ts';
+import type { SessionDtype } from '../src-shared/kv-dtype.ts';
 import { commit } from './lib/machine.ts';
 import { Progress } from './lib/progress.ts';
 import { writeResult } from './lib/result.ts';
 import { calibrationOn } from './quality/calibration.ts';
 import { matrix, type MatrixOptions } from './quality/matrix.ts';
 import { measure } from './quality/measure.ts';
-import { label, methodsFor } from './quality/methods.ts';
+import { fullIn8Bits, label, methodsFor } from './quality/methods.ts';
 import type { Lead } from './quality/prompt.ts';
 import { pictures } from './quality/pictures.ts';
 import { selections } from './quality/selection.ts';
@@ -69,7 +70,11 @@ const all = withShots(loaded, Number(args.shots));
 const set = { ...all, questions: all.questions.slice(0, Number(args.n)) };
 const others = all.questions.slice(Number(args.n));
 const { device } = args;
-const model = await openWithPacks().loadModel(path, { threads: Number(args.threads), device });
+const load = (kvDtype: SessionDtype): Promise<Model> =>
+  openWithPacks().loadModel(path, { threads: Number(args.threads), device, kvDtype });
+const model = await load('f16');
+let rounded: Promise<Model> | undefined;
+const in8Bits = fullIn8Bits(() => (rounded ??= load('q8_0')));
 const about = {
   model: basename(path),
   fingerprint: model.info.fingerprint,
@@ -118,7 +123,7 @@ async function measured({ ratios, only, ...setting }: MatrixOptions): Promise<Ro
   const wanted = new RegExp(only);
   const calibration =
     !args.selection && wanted.test('auto') ? await calibrationFor(setting.dtype, setting.lead) : undefined;
-  const ways = args.selection ? selections(ratios) : methodsFor(ratios, calibration);
+  const ways = args.selection ? selections(ratios) : [...methodsFor(ratios, calibration), in8Bits];
   const methods = ways.filter((method) => method.name === 'full' || wanted.test(label(method)));
   const run = JSON.stringify({ ...setting, auto: calibration?.choice });
   const known = records.of(run);

@@ -31,6 +31,25 @@ export const CHECK_LAYER = 1;
 
 export const FULL = oneCall('full', (prompt) => ({ segments: computed(prompt), strategy: { kind: 'full' } }));
 
+/**
+ * The full prefill with a KV cache in q8_0, which is widely used: how much a rounding that people accept changes. `rounded`: the same
+ * model, loaded with that cache.
+ */
+export function fullIn8Bits(rounded: () => Promise<Model>): Method {
+  return {
+    name: 'q8_0 cache',
+    answer: async (asking) => {
+      const model = await rounded();
+      const session = model.createSession(asking.prompt.tokens + asking.question.maxTokens);
+      try {
+        return await answer({ ...asking, model, session }, computed(asking.prompt), { kind: 'full' });
+      } finally {
+        session.dispose();
+      }
+    },
+  };
+}
+
 /** The first passage directly follows the prefix that it was encoded with, so its KV is exact; the others are computed. */
 const PREFIX = oneCall('prefix caching', (prompt) => {
   const [first, ...others] = prompt.chunks;
