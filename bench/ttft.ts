@@ -3,15 +3,15 @@
  * its cache reuse by K-shift) next to our full prefill, full reuse and blending, by context and tier.
  *
  *   npm run bench:ttft -- [--model F.gguf | --shape 0.6b --type q8_0] [--contexts 1024,2048,4096] [--chunks 512]
- *                         [--question 32] [--ratios 0.05,0.15,0.3] [--runs 3] [--no-tiers] [--no-turns] [--no-llama]
- *                         [--only REGEX] [--witness] [--llama-bench 'FILE [SETTINGS]'] [--decode 32] [--trial 1024]
+ *                         [--question 32] [--ratios 0.05,0.15,0.3] [--formats k8v4,q4] [--runs 3] [--no-tiers] [--no-turns]
+ *                         [--no-llama] [--only REGEX] [--witness] [--llama-bench 'FILE [SETTINGS]'] [--decode 32] [--trial 1024]
  *                         [--threads N] [--device NAME] [--cpu haswell] [--out FILE.json]
  *
  * Runs are interleaved (one of each method, then the next round), and ratios are relative to llama.cpp's run of the same round, so that a
  * machine that slows down slows all of them; --runs takes one number, or one per context. llama.cpp runs in a separate process, so that
  * memory is measured separately. --cpu restricts both engines to that CPU's instructions, --device runs both on that device. --trial is the
- * number of tokens for the trial of llama.cpp's settings; --llama-bench adds a full prefill by another build, such as ik_llama.cpp's. Token
- * ids are random: the work does not depend on them. Writes JSON, and a plot and a table next to it.
+ * number of tokens for the trial of llama.cpp's settings; --llama-bench adds a full prefill by another build, such as ik_llama.cpp's.
+ * --formats stores the chunks in these number formats, too. Token ids are random: the work does not depend on them. Writes JSON, and a plot and a table next to it.
  * bench/README.md has the commands of the published results.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -117,6 +117,7 @@ try {
         chunkTokens,
         questionTokens: args.questionTokens,
         dir,
+        formats: args.formats,
       });
       await warmUp(model, prompt);
       rows.push(...(await measure(model, methods, prompt, args.runs[i] ?? 1)));

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { KV_DTYPES, type KvDtype } from '../../src-shared/kv-dtype.ts';
 import { SHAPES } from '../../tools/random-model/shapes.ts';
 
 /** Options of `npm run bench:ttft`. */
@@ -12,6 +13,8 @@ export interface Options {
   chunks: number[];
   questionTokens: number;
   ratios: number[];
+  /** Number formats of stored chunks besides f16. */
+  formats: KvDtype[];
   /** Runs per context. */
   runs: number[];
   /** Number of tokens in the decoding measurement; 0: none. */
@@ -39,6 +42,7 @@ const FLAGS = {
   chunks: { type: 'string', default: '512' },
   question: { type: 'string', default: '32' },
   ratios: { type: 'string', default: '0.05,0.15,0.3' },
+  formats: { type: 'string', default: '' },
   runs: { type: 'string', default: '3' },
   decode: { type: 'string', default: '32' },
   trial: { type: 'string', default: '1024' },
@@ -73,6 +77,7 @@ export function optionsFrom(argv: string[]): Options {
     chunks: counts('chunks', values.chunks, 1),
     questionTokens: count('question', values.question, 1),
     ratios,
+    formats: KV_DTYPES.filter((dtype) => dtype !== 'f16' && values.formats.split(',').includes(dtype)),
     runs: contexts.map((_, i) => runs[i] ?? runs[0] ?? 1),
     decode: count('decode', values.decode, 0),
     trial: count('trial', values.trial, 1),

@@ -1,5 +1,6 @@
 import type {
   AppendReport,
+  KvDtype,
   Loading,
   Model,
   Segment,
@@ -31,13 +32,19 @@ const percent = (ratio: number): string => `${Math.round(ratio * 100)} %`;
 interface Source {
   name: string;
   segments: (prompt: Case) => Segment[];
+  files?: (prompt: Case) => string[];
   loading?: Partial<Loading>;
   /** For files: whether they are in the page cache when the clock starts. */
   pages?: 'warm' | 'cold';
 }
 
 const RAM: Source = { name: 'RAM', segments: ({ ram }) => ram };
-const DISK: Source = { name: 'disk, warm', segments: ({ disk }) => disk, pages: 'warm' };
+const DISK: Source = {
+  name: 'disk, warm',
+  segments: ({ disk }) => disk,
+  files: ({ files }) => files,
+  pages: 'warm',
+};
 const COLD: Source = { ...DISK, name: 'disk, cold', pages: 'cold' };
 const throttled = (gbits: number, serial: boolean): Source => ({
   ...DISK,
@@ -45,15 +52,28 @@ const throttled = (gbits: number, serial: boolean): Source => ({
   loading: { bytesPerSecond: gbits * GBIT, serial },
 });
 
+/** The same chunks in another number format. */
+function packed(dtype: KvDtype, source: Source): Source {
+  const own = (prompt: Case): Case['packed'] => prompt.packed.filter((each) => each.dtype === dtype);
+  return {
+    ...source,
+    name: `${source.name}, ${dtype}`,
+    segments: (prompt) => own(prompt).flatMap(({ disk }) => disk),
+    files: (prompt) => own(prompt).flatMap(({ files }) => files),
+  };
+}
+
 interface OursOptions {
   ratios: number[];
+  /** Number formats of chunks besides f16. */
+  formats: readonly KvDtype[];
   /** Also throttled and cold tiers, and a second turn. */
   tiers: boolean;
   turns: boolean;
 }
 
 /** Kvasir's methods. Each begins with an empty session whose memory is allocated. */
-export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions): Method[] {
+export function ourMethods(model: Model, { ratios, formats, tiers, turns }: OursOptions): Method[] {
   const none: Strategy = { kind: 'none' };
   // With the app's check and question layers.
   const deviation = (ratio: number) => engineStrategy({ name: 'deviation', ratio }, model.info.kvLayers);
@@ -85,6 +105,12 @@ export function ourMethods(model: Model, { ratios, tiers, turns }: OursOptions):
       [RAM, DISK].map((source) => single(`query ${percent(ratio)}`, query(ratio), source)),
     ),
     ...(tiers ? tierMethods(single, none, query(middle), percent(middle)) : []),
+    ...formats.flatMap((dtype) =>
+      [DISK, COLD].flatMap((source) => [
+        single('none', none, packed(dtype, source)),
+        single(`query ${percent(middle)}`, query(middle), packed(dtype, source)),
+      ]),
+    ),
     ...(turns ? turnMethods(model, query(middle)) : []),
   ];
 }
@@ -136,8 +162,9 @@ async function withSession<T>(model: Model, prompt: Case, use: (session: Session
 }
 
 async function append(session: Session, prompt: Case, strategy: Strategy, source: Source): Promise<Run> {
-  if (source.pages === 'warm') bringIntoPageCache(prompt.files);
-  if (source.pages === 'cold' && !(await dropFromPageCache(prompt.files)))
+  const files = source.files?.(prompt) ?? [];
+  if (source.pages === 'warm') bringIntoPageCache(files);
+  if (source.pages === 'cold' && !(await dropFromPageCache(files)))
     throw new Error('The page cache cannot be emptied here: omit cold files with --no-tiers.');
   return timed(() =>
     session.append(source.segments(prompt), strategy, source.loading ? { loading: source.loading } : {}),

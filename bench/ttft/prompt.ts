@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { ChunkKv, Model, Segment } from '../../src-main/engine/engine.ts';
+import type { ChunkKv, KvDtype, Model, Segment } from '../../src-main/engine/engine.ts';
 
 /** A prompt of one prefix token, whole chunks and a question, as tokens and as segments with cached chunks. */
 export interface Case {
@@ -18,6 +18,14 @@ export interface Case {
   /** A second turn: two more cached chunks, and another question. */
   nextChunks: Segment[];
   nextQuestion: Segment;
+  files: string[];
+  /** The prompt with its chunks in other number formats. */
+  packed: PackedCase[];
+}
+
+interface PackedCase {
+  dtype: KvDtype;
+  disk: Segment[];
   files: string[];
 }
 
@@ -39,7 +47,7 @@ export function likeliest(logits: Float32Array): number {
   return logits.reduce((best, value, token) => (value > (logits[best] ?? NaN) ? token : best), 0);
 }
 
-/** Encodes the chunks of a prompt, in memory and as files in `dir`. */
+/** Encodes the chunks of a prompt, in memory and as files in `dir`; `formats`: also in these, as files. */
 export async function buildCase(
   model: Model,
   {
@@ -47,31 +55,31 @@ export async function buildCase(
     chunkTokens,
     questionTokens,
     dir,
-  }: { context: number; chunkTokens: number; questionTokens: number; dir: string },
+    formats,
+  }: {
+    context: number;
+    chunkTokens: number;
+    questionTokens: number;
+    dir: string;
+    formats: readonly KvDtype[];
+  },
 ): Promise<Case> {
   const count = Math.max(1, Math.round(context / chunkTokens));
   const all = count + NEXT_CHUNKS;
   const ids = randomIds(PREFIX + all * chunkTokens + 2 * questionTokens, model.info.vocabSize);
-  const ram: ChunkKv[] = [];
-  const disk: ChunkKv[] = [];
-  const files: string[] = [];
-  for (let i = 0; i < all; i++) {
-    const begin = PREFIX + i * chunkTokens;
-    const chunk = await model.encodeChunk(ids.slice(begin, begin + chunkTokens), 'f16');
-    const file = join(dir, `${context}-${chunkTokens}-${i}.kvc`);
-    await chunk.save(file);
-    ram.push(chunk);
-    disk.push(await model.openChunk(file));
-    files.push(file);
-    process.stderr.write(`\r  encoding ${i + 1}/${all} chunks of ${chunkTokens} tokens `);
-  }
-  process.stderr.write('\n');
+  const { ram, disk, files } = await encoded('f16', all);
   const prefix: Segment = { kind: 'compute', tokens: ids.slice(0, PREFIX) };
   const [question, nextQuestion] = [0, 1].map((n): Segment => {
     const begin = PREFIX + all * chunkTokens + n * questionTokens;
     return { kind: 'compute', tokens: ids.slice(begin, begin + questionTokens) };
   }) as [Segment & { kind: 'compute' }, Segment];
   const wrap = (chunks: ChunkKv[]): Segment[] => chunks.map((chunk) => ({ kind: 'chunk', chunk }));
+  const packed: PackedCase[] = [];
+  for (const dtype of formats) {
+    const made = await encoded(dtype, count);
+    for (const chunk of made.ram) chunk.dispose();
+    packed.push({ dtype, disk: [prefix, ...wrap(made.disk), question], files: made.files });
+  }
   const questionAt = PREFIX + count * chunkTokens;
   return {
     context,
@@ -83,13 +91,33 @@ export async function buildCase(
     nextChunks: wrap(disk.slice(count)),
     nextQuestion,
     files,
+    packed,
   };
+
+  async function encoded(
+    dtype: KvDtype,
+    many: number,
+  ): Promise<{ ram: ChunkKv[]; disk: ChunkKv[]; files: string[] }> {
+    const made: Awaited<ReturnType<typeof encoded>> = { ram: [], disk: [], files: [] };
+    for (let i = 0; i < many; i++) {
+      const begin = PREFIX + i * chunkTokens;
+      const chunk = await model.encodeChunk(ids.slice(begin, begin + chunkTokens), dtype);
+      const file = join(dir, `${context}-${chunkTokens}-${dtype}-${i}.kvc`);
+      await chunk.save(file);
+      made.ram.push(chunk);
+      made.disk.push(await model.openChunk(file));
+      made.files.push(file);
+      process.stderr.write(`\r  encoding ${i + 1}/${many} chunks of ${chunkTokens} tokens in ${dtype} `);
+    }
+    process.stderr.write('\n');
+    return made;
+  }
 }
 
-export function disposeCase({ ram, disk, nextChunks, files }: Case): void {
-  for (const segment of [...ram, ...disk, ...nextChunks])
+export function disposeCase({ ram, disk, nextChunks, files, packed }: Case): void {
+  for (const segment of [...ram, ...disk, ...nextChunks, ...packed.flatMap((each) => each.disk)])
     if (segment.kind === 'chunk') segment.chunk.dispose();
-  for (const file of files) rmSync(file);
+  for (const file of [...files, ...packed.flatMap((each) => each.files)]) rmSync(file);
 }
 
 /** Reads the files, so that the next read comes from the page cache. */
