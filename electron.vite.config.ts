@@ -1,7 +1,7 @@
-import { cpSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'electron-vite';
+import { defineConfig, type UserConfig } from 'electron-vite';
 import { packageList, packageOf } from './tools/dist/packages.ts';
 
 const root = import.meta.dirname;
@@ -12,6 +12,7 @@ const listPackages = (bundle: Parameters<typeof packageList>[1]) => ({
   name: 'kvasir-packages',
   closeBundle(this: { getModuleIds(): Iterable<string> }): void {
     const packages = new Set([...this.getModuleIds()].flatMap((module) => packageOf(module, root) ?? []));
+    mkdirSync(dirname(packageList(root, bundle)), { recursive: true });
     writeFileSync(packageList(root, bundle), `${JSON.stringify([...packages].sort(), null, 1)}\n`);
   },
 });
@@ -28,18 +29,39 @@ const copyPdfAssets = {
   },
 };
 
-/** Builds `out/main`, `out/preload` and `out/renderer`; the headless host serves the last from source, without the others. */
-export default defineConfig({
+const WORKER = "new URL('./worker.ts', import.meta.url)";
+
+/** Bundles the modules that are started as processes, and puts their paths where the source names them. */
+const bundleWorkers = {
+  name: 'kvasir-workers',
+  enforce: 'pre' as const, // the text is that of the source
+  transform: {
+    filter: { code: WORKER },
+    handler(this: { emitFile(chunk: object): string }, code: string, module: string) {
+      const folder = dirname(module);
+      const worker = { type: 'chunk', id: join(folder, 'worker.ts'), name: `${basename(folder)}-worker` };
+      return code.replace(WORKER, `import.meta.ROLLUP_FILE_URL_${this.emitFile(worker)}`);
+    },
+  },
+  resolveFileUrl: ({ relativePath }: { relativePath: string }) => `new URL('${relativePath}', import.meta.url)`,
+};
+
+/** `out/main` and `out/preload`: the program for Node (start) and for Electron. */
+const program: UserConfig = {
   main: {
-    plugins: [listPackages('main')],
+    plugins: [bundleWorkers, listPackages('main')],
     build: {
+      sourcemap: true,
       rolldownOptions: {
-        input: Object.fromEntries(
-          ['main', 'parser', 'query', 'trial', 'device-trial'].map((name) => [
-            name,
-            join(electron, `${name}.ts`),
-          ]),
-        ),
+        input: {
+          start: join(root, 'src-main', 'hosts', 'start.ts'),
+          ...Object.fromEntries(
+            ['main', 'parser', 'query', 'trial', 'device-trial'].map((name) => [
+              name,
+              join(electron, `${name}.ts`),
+            ]),
+          ),
+        },
       },
     },
   },
@@ -54,6 +76,10 @@ export default defineConfig({
       },
     },
   },
+};
+
+/** `out/renderer`: the window. */
+const window: UserConfig = {
   renderer: {
     root: join(root, 'src-renderer'),
     plugins: [react(), listPackages('renderer'), copyPdfAssets],
@@ -67,4 +93,7 @@ export default defineConfig({
       rolldownOptions: { input: join(root, 'src-renderer', 'index.html') },
     },
   },
-});
+};
+
+/** Setup builds the two parts apart, each when its sources have changed: `--mode program` and `--mode window`. */
+export default defineConfig(({ mode }) => (mode === 'window' ? window : program));

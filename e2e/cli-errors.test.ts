@@ -496,9 +496,10 @@ describe('usage', () => {
     expect(JSON.parse(readFileSync(join(where, 'settings.json'), 'utf8'))).toEqual({ maxTokens: 4 });
   });
 
-  test('--debug adds the stack', async () => {
+  test('--debug adds the stack, in lines of the sources', async () => {
     const { stderr } = await runCli(['--debug', 'model', 'info', join(dir, 'none.gguf')]);
-    expect(stderr).toMatch(/^\s+at /m);
+    expect(stderr).toMatch(/^\s+at .*src-main\/.+\.ts:\d+:\d+\)?$/m);
+    expect(stderr).not.toContain('out/main');
   });
 });
 

@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { MKGGUF } from '../tools/random-model/random-model.ts';
+import { PROGRAM } from '../tools/setup/platform.mjs';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 export const DEMO_MODEL = join(ROOT, 'resources', 'models', 'kvasir-demo.gguf');
-const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
 
 /** Clears variables of the test environment that would change results. */
 const PLAIN = { KVASIR_DATA: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };
@@ -27,7 +27,7 @@ export interface RunningCli {
 
 /** Starts the real program, without colours and with only the given data folder. */
 export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT): RunningCli {
-  const child = spawn(process.execPath, [CLI, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd,
     env: { ...process.env, ...PLAIN, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

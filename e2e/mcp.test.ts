@@ -220,7 +220,7 @@ interface ServerListeners {
 async function connectOverStdio(data: string, { onStderr, onError }: ServerListeners = {}): Promise<Client> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [join(ROOT, 'tools', 'run.mjs'), 'src-main/hosts/start.ts', 'mcp', '--data', data],
+    args: [join(ROOT, 'tools', 'run.mjs'), 'out/main/start.js', 'mcp', '--data', data],
     cwd: ROOT,
     env: { ...(process.env as Record<string, string>), KVASIR_SKIP_SETUP: '1' },
     stderr: 'pipe',

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { App } from '../../src-main/app.ts';
 import { readLibrary } from '../../e2e/support/library.ts';
-import { ROOT } from '../../tools/setup/platform.mjs';
+import { PROGRAM } from '../../tools/setup/platform.mjs';
 import { processFigures } from '../lib/process.ts';
 
 export interface SoakServer {
@@ -13,7 +12,6 @@ export interface SoakServer {
   stop(): Promise<void>;
 }
 
-const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
 const WAIT_MS = 100;
 
 /** Starts the real server in a separate process and waits until it has read the sample library and loaded the demo model. */
@@ -22,7 +20,7 @@ export async function startServer(data: string): Promise<SoakServer> {
   await readLibrary(app);
   await app.close();
 
-  const child = spawn(process.execPath, [CLI, 'serve', '--api', '--data', data], {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--api', '--data', data], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));

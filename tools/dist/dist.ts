@@ -12,10 +12,12 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressIn, askNpm } from '../../src-main/devices/packs/registry.ts';
+import { removeReplacedFiles } from '../setup/steps/program.mjs';
 import { licencesText, unknownLicences } from './licences.ts';
 import { packedPackages } from './packages.ts';
 import { packedSbom } from './sbom.ts';
 
+removeReplacedFiles();
 const root = join(import.meta.dirname, '..', '..');
 const packages = packedPackages(root);
 const unknown = unknownLicences(packages);

@@ -1,12 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
+import { PROGRAM, ROOT } from '../setup/platform.mjs';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-export const CLI = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
 const FILE_CALLS = join(ROOT, 'tools', 'faults', 'file-calls.mjs');
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
 const START_MS = 120_000;
@@ -54,7 +52,7 @@ export class RunningApp {
   static async start(data: string, faults: Record<string, string> = {}): Promise<RunningApp> {
     const child = spawn(
       process.execPath,
-      ['--import', FILE_CALLS, CLI, 'serve', '--no-open', '--data', data],
+      ['--import', FILE_CALLS, PROGRAM, 'serve', '--no-open', '--data', data],
       {
         cwd: ROOT,
         stdio: ['ignore', 'pipe', 'pipe'],

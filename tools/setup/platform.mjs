@@ -9,6 +9,8 @@ export const STATE = join(ROOT, '.setup');
 export const GGML = join(ROOT, 'build', 'ggml');
 /** GPU backends, which the app loads only after a trial run (src-main/devices/). */
 export const PACKS = join(GGML, 'packs');
+/** The program as `npm start` runs it, which setup bundles (steps/program.mjs). */
+export const PROGRAM = join(ROOT, 'out', 'main', 'start.js');
 export const NATIVE_SOURCE = join(ROOT, 'native');
 export const NATIVE_BUILD = join(ROOT, 'build', 'native');
 

@@ -10,6 +10,7 @@ import { headers } from './steps/headers.mjs';
 import { libraries } from './steps/libraries.mjs';
 import { native } from './steps/native.mjs';
 import { packages } from './steps/packages.mjs';
+import { buildProgram, program } from './steps/program.mjs';
 import { checkTools } from './steps/tools.mjs';
 import { window } from './steps/window.mjs';
 
@@ -42,6 +43,7 @@ export async function setup(options) {
     libraries,
     ...backends([...(options.backends ?? []), ...askedByEnvironment()]),
     native,
+    program,
     window,
     ...(options.browser === true ? [browser] : []),
   ];
@@ -55,17 +57,31 @@ export async function setup(options) {
 
   const end = stopOn(['SIGINT', 'SIGTERM', 'SIGHUP']);
   try {
-    await withLock(
-      STATE,
-      (holder) =>
-        say(`Another setup is running here (process ${holder.pid} on ${holder.host}); waiting for it.`),
-      () => runSteps(steps),
-    );
+    await alone(() => runSteps(steps));
   } finally {
     end();
   }
   say(`Set up in ${seconds(performance.now() - started)}.\n`);
   if (!options.quietWhenFresh) hintAtBackends();
+}
+
+/** Bundles the program's current sources; needs the packages. Tests start with it, whether or not setup ran. */
+export async function bundleProgram() {
+  if (program.isFresh()) return;
+  await alone(async () => {
+    if (program.isFresh()) return;
+    await inOneLine(program.name, async (update) => ({ summary: await buildProgram(update) }));
+  });
+}
+
+/** @param {() => Promise<void>} work */
+function alone(work) {
+  return withLock(
+    STATE,
+    (holder) =>
+      say(`Another setup is running here (process ${holder.pid} on ${holder.host}); waiting for it.`),
+    work,
+  );
 }
 
 /** KVASIR_CUDA=1, KVASIR_VULKAN=1 */

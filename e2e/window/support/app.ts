@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from './root.ts';
+import { PROGRAM, ROOT } from '../../../tools/setup/platform.mjs';
 
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
 const START_MS = 120_000;
@@ -40,8 +40,7 @@ export async function startApp(
   modelsHome = NO_MODELS,
   environment: Record<string, string> = {},
 ): Promise<RunningApp> {
-  const cli = join(ROOT, 'src-main', 'hosts', 'command-line', 'cli.ts');
-  const child = spawn(process.execPath, [cli, 'serve', '--no-open', '--data', dataDir, ...flags], {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--no-open', '--data', dataDir, ...flags], {
     cwd: ROOT,
     env: { ...process.env, KVASIR_MODELS_HOME: modelsHome, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CLI } from '../running-app.ts';
+import { PROGRAM } from '../../setup/platform.mjs';
 import { FaultSkipped, type Fault } from '../fault.ts';
 
 /** A disk without a free byte: operations that free space still work. */
@@ -18,7 +18,7 @@ export const fullDiskCache: Fault = {
       cpSync(data, place, { recursive: true });
       const { bavail, bsize } = statfsSync(disk);
       writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - random(3) * bsize));
-      await promisify(execFile)(process.execPath, [CLI, 'cache', 'evict', '--all', '--data', place]);
+      await promisify(execFile)(process.execPath, [PROGRAM, 'cache', 'evict', '--all', '--data', place]);
       const chunks = readdirSync(join(place, 'cache', 'chunks'), { recursive: true, encoding: 'utf8' });
       const left = chunks.filter((name) => name.endsWith('.kvc'));
       if (left.length > 0) throw new Error(`${left.length} chunks are left`);
