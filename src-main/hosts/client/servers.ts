@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { CommandHandlers } from '../../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
@@ -9,15 +9,12 @@ import { createHandlers } from '../../api/handlers.ts';
 import type { App } from '../../app.ts';
 import type { EventBus } from '../../platform/event-bus.ts';
 import { appRoot } from '../../platform/root.ts';
-import { startApi } from '../http/api/server.ts';
-import { mcpOverHttp } from '../http/mcp.ts';
-import { startServer, type RunningServer } from '../http/window/server.ts';
-import { createMcpServer } from '../mcp/server.ts';
+import type { RunningServer } from '../http/window/server.ts';
 
 /** Registers what a session opens, so that it is closed even if the session ends before it is open. */
 export type Opener = <T extends { close(): unknown }>(opening: Promise<T>) => Promise<T>;
 
-/** Servers for one client: a window, other programs, MCP. */
+/** Servers for one client: a window, other programs, MCP. Their modules are loaded with the first of each kind: most commands need none. */
 export function serverHandlers(
   app: App,
   events: EventBus,
@@ -33,6 +30,11 @@ export function serverHandlers(
       return { address: server.newAddress() };
     },
     'command.api': async (options) => {
+      const [{ startApi }, { mcpOverHttp }, { createMcpServer }] = await Promise.all([
+        import('../http/api/server.ts'),
+        import('../http/mcp.ts'),
+        import('../mcp/server.ts'),
+      ]);
       const { completions, vectors, sentDocuments: documents, log, version } = app;
       const mcpServer = mcpOverHttp(() => createMcpServer(app));
       const core = { completions, vectors, documents, mcp: mcpServer, log, version };
@@ -41,6 +43,10 @@ export function serverHandlers(
       return { address };
     },
     'command.mcp': async () => {
+      const [{ InMemoryTransport }, { createMcpServer }] = await Promise.all([
+        import('@modelcontextprotocol/sdk/inMemory.js'),
+        import('../mcp/server.ts'),
+      ]);
       const [here, there] = InMemoryTransport.createLinkedPair();
       here.onmessage = (message) => events.emit('command.message', { message });
       await createMcpServer(app).connect(there);
@@ -52,6 +58,7 @@ export function serverHandlers(
 }
 
 async function startWindow(app: App, port: number): Promise<RunningServer> {
+  const { startServer } = await import('../http/window/server.ts');
   return startServer({
     api: createApi(createHandlers(app, { kind: 'server' }), app.log),
     events: app.events,

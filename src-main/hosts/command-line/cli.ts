@@ -3,7 +3,6 @@ import { hasDisplay } from '../window/display.ts';
 import { EXIT } from './failure.ts';
 import { runCommandLine } from './program.ts';
 import { showsColor, terminalOn } from './terminal.ts';
-import { withClient } from './with-client.ts';
 
 /** The first Ctrl-C stops the work cleanly, the second ends the process. */
 function abortOnInterrupt(): AbortSignal {
@@ -29,5 +28,8 @@ process.exitCode = await runCommandLine(process.argv, {
   stdout,
   cwd: process.cwd(),
   display: hasDisplay(),
-  withClient: (data, work) => withClient(caller, data, work),
+  async withClient(data, work) {
+    const { withClient } = await import('./with-client.ts'); // the core: help and wrong usage do without it
+    await withClient(caller, data, work);
+  },
 });

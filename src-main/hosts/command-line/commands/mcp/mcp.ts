@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { Command } from 'commander';
 import type { CommandContext } from '../../context.ts';
@@ -14,6 +13,7 @@ export function addMcpCommand(program: Command, context: CommandContext): void {
 
 /** Runs until the other side closes stdin, or it is stopped. stdout carries only the protocol. Errors as App.open(). */
 async function serveMcp({ withClient, stdin, stdout, terminal, signal }: CommandContext): Promise<void> {
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
   await withClient(undefined, async (client) => {
     const left = once(stdin, 'close', { signal }).catch(() => undefined);
     const stdio = new StdioServerTransport(stdin, stdout);

@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline';
 import { Command } from 'commander';
-import openInBrowser from 'open';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { CommandContext } from '../../context.ts';
 import { integer } from '../../options.ts';
@@ -50,6 +49,7 @@ function announce(address: string, { terminal, stdin }: CommandContext): void {
 
 async function showInBrowser(address: string, terminal: Terminal): Promise<void> {
   try {
+    const { default: openInBrowser } = await import('open');
     const browser = await openInBrowser(address);
     browser.on('error', () => terminal.err('No browser could be opened.'));
   } catch {
