@@ -62,6 +62,7 @@ const program: UserConfig = {
             ]),
           ),
         },
+        output: { sourcemapExcludeSources: true }, // every start reads the maps
       },
     },
   },
