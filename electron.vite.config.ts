@@ -43,7 +43,8 @@ const bundleWorkers = {
       return code.replace(WORKER, `import.meta.ROLLUP_FILE_URL_${this.emitFile(worker)}`);
     },
   },
-  resolveFileUrl: ({ relativePath }: { relativePath: string }) => `new URL('${relativePath}', import.meta.url)`,
+  resolveFileUrl: ({ relativePath }: { relativePath: string }) =>
+    `new URL('${relativePath}', import.meta.url)`,
 };
 
 /** `out/main` and `out/preload`: the program for Node (start) and for Electron. */
