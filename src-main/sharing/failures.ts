@@ -1,3 +1,4 @@
+import { ownValue } from '../../src-shared/own-value.ts';
 import type { Failure } from '../../src-shared/contract/common.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { messageOf } from '../platform/failure.ts';
@@ -138,7 +139,8 @@ export function reasonOf(error: unknown): Reason {
     message,
     $metadata,
   } = error as Error & { code?: string; $metadata?: { httpStatusCode?: number } };
-  const known = BY_CODE[code] ?? BY_CODE[name] ?? BY_WORD[message.split(' ')[0] ?? ''];
+  const known =
+    ownValue(BY_CODE, code) ?? ownValue(BY_CODE, name) ?? ownValue(BY_WORD, message.split(' ')[0] ?? '');
   if (known) return known;
   if (CERTIFICATE.test(code)) return 'certificate';
   if (/^(EPROTO|ERR_SSL)/.test(code)) return 'noTls';

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../src-shared/own-value.ts';
 import { DICT_METHODS, LIST_METHODS, STRING_METHODS } from './methods.ts';
 import { Namespace, textOf, type Callable, type Value } from './values.ts';
 
@@ -25,7 +26,7 @@ function methodOf(value: Value, name: string): Value {
     methods: Record<string, (self: T, args: never) => Value>,
     self: T,
   ): Callable | undefined => {
-    const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
+    const method = ownValue(methods, name);
     return method && ((args) => method(self, args as never));
   };
   if (typeof value === 'string') return bound(STRING_METHODS, value);

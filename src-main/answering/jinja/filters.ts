@@ -1,3 +1,4 @@
+import { ownValue } from '../../../src-shared/own-value.ts';
 import { toJson } from './json.ts';
 import { capitalize, formatted, replaced, stripped, title } from './methods.ts';
 import { attributeOf } from './attributes.ts';
@@ -92,7 +93,7 @@ const OTHER_NAMES: Record<string, string> = { d: 'default', e: 'escape', count: 
 
 /** Throws where there is no filter of that name. */
 export function filter(name: string, value: Value, args = new Args()): Value {
-  const found = FILTERS[OTHER_NAMES[name] ?? name];
+  const found = ownValue(FILTERS, ownValue(OTHER_NAMES, name) ?? name);
   if (!found) throw new Error(`No filter named ${name}`);
   return found(value, args);
 }

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../src-shared/own-value.ts';
 import { asNumber, asText, compare, contains, equal, type Value } from './values.ts';
 
 type Test = (value: Value, argument: Value) => boolean;
@@ -42,7 +43,7 @@ const OTHER_NAMES: Record<string, string> = {
 
 /** Throws where there is no test of that name. */
 export function test(name: Value, value: Value, argument?: Value): boolean {
-  const found = TESTS[OTHER_NAMES[asText(name)] ?? asText(name)];
+  const found = ownValue(TESTS, ownValue(OTHER_NAMES, asText(name)) ?? asText(name));
   if (!found) throw new Error(`No test named ${asText(name)}`);
   return found(value, argument);
 }

@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import { ownValue } from '../../../src-shared/own-value.ts';
 import { Refusal } from './errors.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -20,7 +21,7 @@ export function refusalOf({ issues }: Pick<z.core.$ZodError, 'issues'>): Refusal
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') path.push(issue.keys[0] ?? '');
   const param = path.join('.');
-  const why = NOT_DONE[path.at(-1) ?? ''];
+  const why = ownValue(NOT_DONE, path.at(-1) ?? '');
   if (issue.code === 'unrecognized_keys' || why !== undefined) {
     const message = `${param} is not supported. ${why ?? ''}`.trim();
     return new Refusal(400, message, { param, code: 'unsupported_parameter' });

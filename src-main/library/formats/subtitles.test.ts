@@ -24,3 +24,8 @@ test('WebVTT: speakers, without notes, styles and names of cues', async () => {
 test.each(['', 'WEBVTT\n', 'just text\n'])('%j has no subtitles', async (source) => {
   await expect(read(source)).rejects.toMatchObject({ code: 'DOCUMENT_NO_TEXT' });
 });
+
+test('entities with names that every object has are text', async () => {
+  const source = '1\n00:00:01,000 --> 00:00:02,000\n&amp; &constructor; &__proto__;\n';
+  expect(await read(source)).toBe('& &constructor; &__proto__;');
+});

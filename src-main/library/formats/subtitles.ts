@@ -1,3 +1,4 @@
+import { ownValue } from '../../../src-shared/own-value.ts';
 import { decode } from './decode.ts';
 import { noText } from './errors.ts';
 import type { DocumentParser } from './format.ts';
@@ -63,7 +64,7 @@ function spoken(line: string): string {
     .replace(/<\/?(?:[a-z]+(?:[.\s][^<>]*)?|\d[\d:.]*)>/gi, '')
     .replace(/\{\\[^}]*\}/g, '')
     .replace(/\\N/g, ' ')
-    .replace(/&(\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity)
+    .replace(/&(\w+);/g, (entity, name: string) => ownValue(ENTITIES, name) ?? entity)
     .replace(/\s+/g, ' ')
     .trim();
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ownValue } from '../../../src-shared/own-value.ts';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { get, statusOf, type Connect } from '../../platform/download/request.ts';
 import { publicConnection } from '../../platform/download/public-address.ts';
@@ -122,7 +123,7 @@ function vagueFormat(media: string, address: string): string | undefined {
 
 async function bodyOf(response: IncomingMessage, host: string, maxBytes: number): Promise<Buffer> {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  const decoder = DECODERS[encoding];
+  const decoder = ownValue(DECODERS, encoding);
   if (encoding !== 'identity' && !decoder)
     throw unreachable(`${host} compressed the page in an unknown way (${encoding.slice(0, 20)}).`);
   // Some servers compress although they are asked not to. The limit is of what comes out.

@@ -31,11 +31,14 @@ describe.each(Object.entries(GOOD))('%s refuses by name', (path, body) => {
     ['images', { images: ['x'] }],
     ['audio', { audio: {} }],
     ['some_thing', { some_thing: 1 }],
+    ['__proto__', JSON.parse('{"__proto__":1}') as object],
+    ['constructor', { constructor: 1 }],
   ])('%s', async (field, more) => {
     for (const stream of [false, true]) {
       const [status, , message] = await refused(api().post(path, { ...body, ...more, stream }));
       expect(status).toBe(400);
       expect(message).toMatch(new RegExp(`^${field}( is not supported|: Only)`));
+      expect(message).not.toMatch(/object|native code/);
     }
   });
 });

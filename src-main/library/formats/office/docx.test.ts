@@ -151,6 +151,14 @@ test('formulas, charts, diagrams and text boxes, each once', async () => {
   expect(warnings).toEqual(['Embedded objects were left out: Equation.3.']);
 });
 
+test('elements and signs of formulas with names that every object has are unknown ones', async () => {
+  const run = '<m:r><m:t>x</m:t></m:r>';
+  const accent = `<m:acc><m:accPr><m:chr m:val="valueOf"/></m:accPr><m:e>${run}</m:e></m:acc>`;
+  const sum = `<m:nary><m:naryPr><m:chr m:val="toString"/></m:naryPr><m:e>${run}</m:e></m:nary>`;
+  const formula = `<m:oMath><m:constructor>${run}</m:constructor>${accent}${sum}</m:oMath>`;
+  expect(await textOf(`<w:p>${formula}</w:p>`)).toBe('$x\\hat{x}toString x$');
+});
+
 test('footnotes, endnotes and comments follow their paragraph', async () => {
   const reference = (kind: string): string => `<w:r><w:${kind}Reference w:id="2"/></w:r>`;
   const note = (kind: string, text: string): string =>

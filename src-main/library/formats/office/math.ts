@@ -1,3 +1,4 @@
+import { ownValue } from '../../../../src-shared/own-value.ts';
 import { attribute, element, elements, textOf, type XmlElement } from '../xml.ts';
 
 /** An Office formula (ECMA-376 part 1, 22.1) as LaTeX, without marks around it. */
@@ -6,7 +7,7 @@ export function mathText(parent: XmlElement | undefined): string {
 }
 
 function mathElement(node: XmlElement): string {
-  const convert = CONVERTERS[node.name];
+  const convert = ownValue(CONVERTERS, node.name);
   if (convert) return convert(node);
   return node.name.endsWith('Pr') ? '' : mathText(node);
 }
@@ -28,7 +29,7 @@ const CONVERTERS: Readonly<Record<string, (node: XmlElement) => string>> = {
     const sign = property(node, 'naryPr', 'chr') ?? '∫';
     const [sub, sup] = [part(node, 'sub'), part(node, 'sup')];
     const limits = `${sub === '' ? '' : `_${braced(sub)}`}${sup === '' ? '' : `^${braced(sup)}`}`;
-    return `${NARY[sign] ?? sign}${limits} ${part(node, 'e')}`;
+    return `${ownValue(NARY, sign) ?? sign}${limits} ${part(node, 'e')}`;
   },
   d: (node) => {
     const separator = property(node, 'dPr', 'sepChr') ?? '|';
@@ -41,7 +42,8 @@ const CONVERTERS: Readonly<Record<string, (node: XmlElement) => string>> = {
   },
   limLow: (node) => `${part(node, 'e')}_${braced(part(node, 'lim'))}`,
   limUpp: (node) => `${part(node, 'e')}^${braced(part(node, 'lim'))}`,
-  acc: (node) => `${ACCENTS[property(node, 'accPr', 'chr') ?? '\u0302'] ?? '\\hat'}{${part(node, 'e')}}`,
+  acc: (node) =>
+    `${ownValue(ACCENTS, property(node, 'accPr', 'chr') ?? '\u0302') ?? '\\hat'}{${part(node, 'e')}}`,
   bar: (node) => `\\${property(node, 'barPr', 'pos') === 'top' ? 'over' : 'under'}line{${part(node, 'e')}}`,
   eqArr: (node) => `\\begin{aligned}${elements(node, 'e').map(mathText).join(' \\\\ ')}\\end{aligned}`,
   m: (node) => `\\begin{matrix}${elements(node, 'mr').map(row).join(' \\\\ ')}\\end{matrix}`,

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../../src-shared/own-value.ts';
 import { attribute, descendants, element, elements, type XmlElement } from '../xml.ts';
 import { formatNumber } from './word-numbers.ts';
 
@@ -99,7 +100,8 @@ export class OdfStyles {
     const shown: string[] = [];
     for (let i = Math.max(at - level.levels + 1, 0); i <= at; i += 1) {
       const format = levels[i]?.format;
-      if (format) shown.push(formatNumber(counts[i] ?? levels[i]?.start ?? 1, FORMATS[format] ?? 'decimal'));
+      if (format)
+        shown.push(formatNumber(counts[i] ?? levels[i]?.start ?? 1, ownValue(FORMATS, format) ?? 'decimal'));
     }
     return `${level.prefix}${shown.join('.')}${level.suffix}`.trim();
   }

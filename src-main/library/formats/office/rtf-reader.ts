@@ -1,4 +1,5 @@
 import iconv from 'iconv-lite';
+import { ownValue } from '../../../../src-shared/own-value.ts';
 import { oneLine, Remarks, type TextBlocks } from './blocks.ts';
 import { encodingOf, RtfFonts, RtfStyles } from './rtf-tables.ts';
 import { CHARACTERS, EDGES, READ, SKIPPED } from './rtf-words.ts';
@@ -159,7 +160,7 @@ export class RtfReader {
     this.#flush();
     if (word === 'u') return this.#unicode(parameter ?? 0);
     this.#skip = 0;
-    const character = CHARACTERS[word];
+    const character = ownValue(CHARACTERS, word);
     if (word === 'chpgn') return this.#put(this.#isEdge ? PAGE_NUMBER : '');
     if (character !== undefined) return this.#put(character);
     if (this.#isDestination(word)) return;
@@ -210,9 +211,12 @@ export class RtfReader {
       this.#stream((text) => this.#text.after.push(text));
     else if (word === 'annotation') this.#stream((text) => this.#comment(text));
     else if (word === 'footnote') this.#note();
-    else if (EDGES[word] !== undefined) this.#edge(EDGES[word]);
     else if (word === 'moMath') this.remarks.add('formula');
-    else return false;
+    else {
+      const edge = ownValue(EDGES, word);
+      if (edge === undefined) return false;
+      this.#edge(edge);
+    }
     return true;
   }
 

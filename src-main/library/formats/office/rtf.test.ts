@@ -49,3 +49,8 @@ test('bytes behind the document are not text, and a star within a group skips no
   expect((await read(String.raw`{\b0\*\cs7 Kept}\par}q|8$DM`)).text).toBe('Kept');
   expect((await read(String.raw`One\par}Two\par`)).text).toBe('One\n\nTwo');
 });
+
+test('control words with names that every object has are unknown words', async () => {
+  const { text } = await read(String.raw`\pard Weir{\constructor one}\toString{\valueOf two}\par`);
+  expect(text).toBe('Weironetwo');
+});

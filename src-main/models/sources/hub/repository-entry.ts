@@ -1,3 +1,4 @@
+import { ownValue } from '../../../../src-shared/own-value.ts';
 import type { HubEntry } from '../../../../src-shared/contract/hub.ts';
 import type { GgufInfo } from '../../../engine/engine.ts';
 import { roleOf as roleOfHeader } from '../../registry/entry.ts';
@@ -33,7 +34,7 @@ export function entryOf(listed: RepositoryInfo): HubEntry {
 function roleOf({ id, pipeline_tag: task, tags }: RepositoryInfo): HubEntry['role'] {
   const named = namedRole(id);
   if (named === 'reranker' || tags.includes('reranker')) return 'reranker';
-  const role = TASKS[task] ?? (task === '' ? null : 'other');
+  const role = ownValue(TASKS, task) ?? (task === '' ? null : 'other');
   return role === 'chat' || role === null ? (named ?? role) : role;
 }
 
