@@ -15,13 +15,14 @@ export interface Api {
 export function createApi(handlers: Handlers, log: Logger): Api {
   return {
     async call(name, input) {
+      if (typeof name !== 'string') return refused('The name of a procedure must be text.');
       if (!isProcedureName(name)) return refused(`There is no procedure ${JSON.stringify(name)}.`);
-      const parsed = contract[name].input.safeParse(input ?? {});
-      if (!parsed.success) return refused(`${name}: ${firstIssue(parsed.error)}.`);
-      // The schema and the handler of a name belong together, which TypeScript cannot follow through the union.
-      const handler = handlers[name] as ((input: unknown) => unknown) | undefined;
-      if (!handler) return refused(`Only commands can call ${name}.`);
       try {
+        const parsed = contract[name].input.safeParse(input ?? {});
+        if (!parsed.success) return refused(`${name}: ${firstIssue(parsed.error)}.`);
+        // The schema and the handler of a name belong together, which TypeScript cannot follow through the union.
+        const handler = handlers[name] as ((input: unknown) => unknown) | undefined;
+        if (!handler) return refused(`Only commands can call ${name}.`);
         const output = await handler(parsed.data);
         return { ok: true, data: output === undefined ? {} : output };
       } catch (error) {

@@ -1,5 +1,5 @@
 import { serveStatic } from '@hono/node-server/serve-static';
-import { upgradeWebSocket } from '@hono/node-server';
+import { upgradeWebSocket, type HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -50,9 +50,10 @@ export function windowRoutes(core: WindowCore, sessions: Sessions, port: () => n
         setCookie(c, cookie(), session, { path: `${path}/`, httpOnly: true, sameSite: 'Strict' });
         return enter(c, `${path}/`);
       });
-      app.get(
-        `${path}/socket`,
-        upgradeWebSocket(() => ({})),
+      const upgrade = upgradeWebSocket(() => ({}));
+      // Node upgrades only a request that asks for it in both of its headers; any other one has a response to write.
+      app.get(`${path}/socket`, (c, next) =>
+        (c.env as Partial<HttpBindings>).outgoing ? next() : upgrade(c, next),
       );
       app.use(`${path}/*`, async (c, next) => {
         if (c.req.header('upgrade') === undefined) return next();

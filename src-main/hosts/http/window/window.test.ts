@@ -233,7 +233,7 @@ describe('the socket', () => {
   test.each([
     ['no.such', {}, 'There is no procedure "no.such".'],
     ['constructor', {}, 'There is no procedure "constructor".'],
-    [42, {}, 'There is no procedure 42.'],
+    [42, {}, 'The name of a procedure must be text.'],
     ['chat.get', { id: 7 }, 'chat.get: id: '],
     ['chat.get', null, 'chat.get: id: '],
     ['settings.update', { topK: -1 }, 'settings.update: topK: '],
@@ -334,7 +334,19 @@ test('there is no upgrade to another protocol, and no plain answer at the path o
   const { send, enter, origin } = await testServer();
   const headers = { Cookie: await enter(), Origin: origin, Connection: 'upgrade' };
   expect((await send('/', { headers: { ...headers, Upgrade: 'h2c' } })).status).toBe(404);
-  expect((await send('/socket', { headers: { Cookie: headers.Cookie } })).status).toBe(404);
+  const { Cookie, Origin } = headers;
+  expect((await send('/socket', { headers: { Cookie } })).status).toBe(404);
+  expect((await send('/socket', { headers: { Cookie, Origin, Upgrade: 'websocket' } })).status).toBe(404);
+});
+
+test('a name of a procedure that is no text is refused, however deep it is nested', async () => {
+  const { socket } = await (await testServer()).open();
+  for (const name of ['1', 'null', '['.repeat(20_000) + ']'.repeat(20_000)]) {
+    const answer = once(socket, 'message') as Promise<[Buffer]>;
+    socket.send(`{"id":1,"name":${name}}`);
+    const [text] = await answer;
+    expect(JSON.parse(text.toString())).toMatchObject({ id: 1, ok: false, error: { code: 'BAD_ARGUMENT' } });
+  }
 });
 
 test('closing ends every connection and the address', async () => {
