@@ -158,7 +158,8 @@ export const LAYERS = [
   ...FEATURES.map((path) => ({ path, imports: BELOW_FEATURES, builtins: false })),
   { path: 'src-renderer', imports: [...BELOW_FEATURES, ...FEATURES], builtins: false },
 
-  { path: 'tools', imports: CORE },
+  // Fuzzing sends messages to the servers.
+  { path: 'tools', imports: [...CORE, 'src-main/hosts/http', 'src-main/hosts/mcp'] },
   // Benches use the command line's texts and tables.
   { path: 'bench', imports: [...CORE, 'src-main/hosts/command-line', 'tools', 'e2e'] },
   // The bundle for Electron runs on the Electron double that its host's tests use.
