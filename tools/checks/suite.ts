@@ -104,6 +104,15 @@ export const full: SuiteStep = {
   },
 };
 
+/** A minute of each kind of message and template that `unit` fuzzes for moments. */
+export const fuzz: SuiteStep = {
+  name: 'fuzz',
+  run() {
+    process.env['KVASIR_FULL'] = '1';
+    return vitest('unit', true, { files: ['tools/fuzz/messages'] });
+  },
+};
+
 export const native: SuiteStep = {
   name: 'native',
   async run() {

@@ -1,17 +1,21 @@
 /**
- * Fuzzing: parsers of files from outside, on mutated files.
+ * Fuzzing: parsers of files and messages from outside, on mutated inputs.
  *
  *   npm run fuzz                              every target for a minute, then 5,000 documents
  *   npm run fuzz -- --target gguf --minutes 30
+ *   npm run fuzz -- --target http --minutes 10 --seed 7
  *   npm run fuzz -- --documents 100000 --seed 7
  *
- * Native targets (gguf, chunk) are guided by coverage and need Clang; documents are mutated from a seed. An input that breaks a rule is kept
- * where the tests run it, and the exit code is 1.
+ * Native targets (gguf, chunk) are guided by coverage and need Clang; documents and messages are mutated from a seed. An input that breaks a
+ * rule is kept where the tests run it, and the exit code is 1.
  */
+import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { relative } from 'node:path';
+import { ROOT } from '../setup/platform.mjs';
 import { fuzzDocuments, keepFinding } from './documents.ts';
 import { fuzzNative, NATIVE_TARGETS } from './native.ts';
+import { TARGETS } from './targets/targets.ts';
 
 const { values: args } = parseArgs({
   options: {
@@ -21,20 +25,39 @@ const { values: args } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 });
-const target = NATIVE_TARGETS.find((name) => name === args.target);
-if (args.target !== undefined && !target) throw new Error(`--target must be ${NATIVE_TARGETS.join(' or ')}`);
+const names = [...NATIVE_TARGETS, ...Object.keys(TARGETS)];
+if (args.target !== undefined && !names.includes(args.target))
+  throw new Error(`--target must be one of ${names.join(', ')}`);
 const [minutes, seed] = [positive('minutes'), positive('seed')];
 
-const chosen = target ? [target] : args.documents === undefined ? NATIVE_TARGETS : [];
-const failed = chosen.filter((name) => !fuzzNative(name, minutes, seed));
-const documents = target && args.documents === undefined ? 0 : Number(args.documents ?? 5000);
+const chosen = args.target !== undefined ? [args.target] : args.documents === undefined ? names : [];
+const failed = chosen.filter((name) => {
+  const native = NATIVE_TARGETS.find((each) => each === name);
+  return native ? !fuzzNative(native, minutes, seed) : !fuzzMessages(name);
+});
+const documents =
+  args.target !== undefined && args.documents === undefined ? 0 : Number(args.documents ?? 5000);
 const { findings, ends } = await fuzzDocuments(documents, seed);
 for (const finding of findings)
   console.log(`${finding.why}\nKept as ${relative(process.cwd(), keepFinding(finding))}.`);
 console.log(
-  `${chosen.length} native targets, ${failed.length} with findings; ${documents} documents, ${findings.length} findings ${JSON.stringify(ends)}.`,
+  `${chosen.length} targets, ${failed.length} with findings; ${documents} documents, ${findings.length} findings ${JSON.stringify(ends)}.`,
 );
 process.exitCode = failed.length + findings.length === 0 ? 0 : 1;
+
+/** The search is a test (messages.test.ts), for its servers are those of the tests. Returns whether nothing was found. */
+function fuzzMessages(target: string): boolean {
+  const test = [
+    '--project',
+    'unit',
+    'tools/fuzz/messages.test.ts',
+    '--testNamePattern',
+    `mutated inputs: ${target}$`,
+  ];
+  const env = { ...process.env, KVASIR_FUZZ_SECONDS: String(minutes * 60), KVASIR_FUZZ_SEED: String(seed) };
+  const args = ['node_modules/vitest/vitest.mjs', 'run', ...test];
+  return spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env }).status === 0;
+}
 
 function positive(name: 'minutes' | 'seed'): number {
   const value = Number(args[name]);

@@ -1,5 +1,5 @@
 /** Seeded mutations of bytes and of text: what damage, other programs and attackers do to files. */
-type Random = () => number;
+export type Random = () => number;
 
 /** Numbers that parsers take for lengths, counts and offsets. */
 const EXTREMES = [

@@ -1,0 +1,9 @@
+import type { Target } from '../search.ts';
+
+/** What is fuzzed as text, by the names that `npm run fuzz -- --target` takes. Some need the test runner. */
+export const TARGETS = {
+  templates: async () => (await import('./templates.ts')).openTemplates(),
+  http: async () => (await import('./http.ts')).openHttp(),
+  mcp: async () => (await import('./mcp.ts')).openMcp(),
+  websocket: async () => (await import('./websocket.ts')).openWebsocket(),
+} satisfies Record<string, () => Promise<Target>>;
