@@ -5,7 +5,7 @@ import { randomFrom } from '../../src-main/testing/random.ts';
 import { zipf } from '../lib/draws.ts';
 import { Progress } from '../lib/progress.ts';
 
-export const DEMO = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
+const DEMO = join(import.meta.dirname, '..', '..', 'resources', 'models', 'kvasir-demo.gguf');
 /** The settings' default. */
 export const CHUNK_TOKENS = 512;
 /** Of the vectors' model. */

@@ -8,7 +8,7 @@ import { NO_RULES } from '../../src-main/models/embedding/rules.ts';
 import { SearchService } from '../../src-main/retrieval/search-service.ts';
 import { processFigures } from '../lib/process.ts';
 import { evictionOf } from './eviction.ts';
-import { CHUNK_TOKENS, DEMO, IDENTITY, ScaleTexts } from './library.ts';
+import { CHUNK_TOKENS, IDENTITY, ScaleTexts } from './library.ts';
 
 /** Milliseconds of one kind of call, and how long it held the main thread at most. */
 export interface ScaleRow {
@@ -60,7 +60,7 @@ const rss = (): number => processFigures(process.pid).rssMiB;
 
 let app!: App;
 await time('open and search', 1, async () => {
-  app = await App.open({ dataDir, overrides: { chunkTokens: CHUNK_TOKENS, model: DEMO, welcomed: true } });
+  app = await App.open({ dataDir, overrides: { chunkTokens: CHUNK_TOKENS, welcomed: true } });
   app.start();
   await app.loader.current();
   await app.search.query({ text: questions[0] ?? '', scope: ALL, limit: 20 });
