@@ -188,6 +188,13 @@ Napi::Value load_embedder(const Napi::CallbackInfo & info) {
                         [worker](Napi::Env e, R & r) { return EmbedderObject::create(e, r, worker); });
 }
 
+Napi::Value create_vector_scan(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const int dimension = int_from(info[0], "dimension");
+        return VectorScanObject::create(info.Env(), std::make_shared<VectorScan>(size_t(std::max(0, dimension))));
+    });
+}
+
 Napi::Object start(Napi::Env env, Napi::Object exports) {
     auto * data = new Instance;
     data->model = Napi::Persistent(ModelObject::define(env));
@@ -197,6 +204,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     data->reference = Napi::Persistent(ReferenceObject::define(env));
     data->embedder = Napi::Persistent(EmbedderObject::define(env));
     data->llama_model = Napi::Persistent(LlamaModelObject::define(env));
+    data->vector_scan = Napi::Persistent(VectorScanObject::define(env));
     env.SetInstanceData(data);
     const auto add = [&](const char * name, Napi::Value (*f)(const Napi::CallbackInfo &)) {
         exports.Set(name, Napi::Function::New(env, f, name));
@@ -216,6 +224,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     add("createAbort", create_abort);
     add("loadReference", load_reference);
     add("loadEmbedder", load_embedder);
+    add("createVectorScan", create_vector_scan);
     return exports;
 }
 

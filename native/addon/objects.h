@@ -11,6 +11,7 @@
 
 #include "addon/model_wrap.h"
 #include "engine/session.h"
+#include "engine/vectors/vector_scan.h"
 #include "llama/embedder.h"
 #include "llama/reference.h"
 
@@ -18,7 +19,7 @@ namespace kvasir::addon {
 
 // Constructors of this instance of the addon (each worker thread and window has its own).
 struct Instance {
-    Napi::FunctionReference model, session, chunk, abort, reference, embedder, llama_model;
+    Napi::FunctionReference model, session, chunk, abort, reference, embedder, llama_model, vector_scan;
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
 };
 
@@ -139,6 +140,22 @@ class EmbedderObject : public Napi::ObjectWrap<EmbedderObject> {
     std::shared_ptr<Embedder> embedder_;
     std::shared_ptr<Worker> worker_;
     Napi::ObjectReference info_;
+};
+
+class VectorScanObject : public Napi::ObjectWrap<VectorScanObject> {
+  public:
+    static Napi::Function define(Napi::Env env);
+    static Napi::Object create(Napi::Env env, std::shared_ptr<VectorScan> scan);
+    explicit VectorScanObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
+
+  private:
+    std::shared_ptr<VectorScan> scan(Napi::Env env) const;
+    Napi::Value put(const Napi::CallbackInfo & info);
+    Napi::Value remove(const Napi::CallbackInfo & info);
+    Napi::Value nearest(const Napi::CallbackInfo & info);
+    Napi::Value dispose(const Napi::CallbackInfo & info);
+    std::shared_ptr<VectorScan> scan_;
+    std::shared_ptr<Worker> worker_;
 };
 
 // Reports progress at most every 50 ms, so that a fast pass does not flood JavaScript's queue.

@@ -15,6 +15,7 @@ import type {
   NativeGgufInfo,
   NativeReference,
   NativeReferenceOptions,
+  NativeVectorScan,
 } from './native.ts';
 
 export type { CallOptions, ChunkError } from './call.ts';
@@ -50,6 +51,8 @@ export type {
   NativeGivenTokens as GivenTokens,
   NativeStrategy as Strategy,
   NativeTokenRange as TokenRange,
+  NativeVectorScan as VectorScan,
+  NativeVectorScope as VectorScope,
 } from './native.ts';
 
 interface LoadOptions {
@@ -173,6 +176,11 @@ export class Engine {
       this.#addon.loadEmbedder(path, { threads: 0, device: 'auto', ...options }),
     );
     return new Embedder(this.#addon, native);
+  }
+
+  /** Makes an empty index of vectors of 1 to 4,096 values. */
+  createVectorScan(dimension: number): NativeVectorScan {
+    return guarded(() => this.#addon.createVectorScan(dimension));
   }
 
   /** Reads a chunk file's header. CHUNK_CORRUPT, CHUNK_VERSION. */

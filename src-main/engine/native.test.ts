@@ -32,6 +32,7 @@ describe('the addon is what native.ts says', () => {
       createAbort: true,
       loadReference: true,
       loadEmbedder: true,
+      createVectorScan: true,
     };
     expect(Object.keys(addon).sort()).toEqual(Object.keys(expected).sort());
   });

@@ -534,6 +534,41 @@ export interface NativeEmbedder {
   dispose(): void;
 }
 
+/** The chunks whose vectors to compare, as ids. */
+export interface NativeVectorScope {
+  /** Chunk sets. */
+  sets: Float64Array;
+  /** Pairs of a document and the set that it is searched in instead. */
+  standIns: Float64Array;
+  /** Absent: all documents. */
+  documents?: Float64Array | undefined;
+}
+
+/** The candidates of a scan, and what all vectors in scope have in common. */
+export interface NativeVectorMatches {
+  /** Chunk ids, by bound, largest first. */
+  chunks: Float64Array;
+  /** Of each candidate: its exact dot product is at most this. */
+  bounds: Float32Array;
+  /** Vectors in scope. */
+  count: number;
+  /** Of the dot products of all vectors in scope. */
+  mean: number;
+  deviation: number;
+}
+
+/**
+ * Vectors in int8, in memory. Calls run in call order on a separate native thread; a scan uses all cores available.
+ */
+export interface NativeVectorScan {
+  /** `places`: chunk, document and set of each vector; `vectors`: [places / 3][dimension]. A known chunk's are replaced. */
+  put(places: Float64Array, vectors: Float32Array): Promise<void>;
+  remove(chunks: Float64Array): Promise<void>;
+  /** The `most` vectors that may be nearest to `query`: [dimension]. */
+  nearest(query: Float32Array, scope: NativeVectorScope, most: number): Promise<NativeVectorMatches>;
+  dispose(): void;
+}
+
 export interface NativeAddon {
   /** Loads ggml's backends from a folder (no packs) and silences its log. Call once, first. */
   init(librariesDir: string): void;
@@ -569,4 +604,6 @@ export interface NativeAddon {
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference>;
   /** MODEL_INVALID, MODEL_UNSUPPORTED (a reranker whose prompt is unknown, an architecture libllama does not know …), OUT_OF_MEMORY. */
   loadEmbedder(path: string, options: NativeEmbedderOptions): Promise<NativeEmbedder>;
+  /** `dimension`: 1 to 4,096. */
+  createVectorScan(dimension: number): NativeVectorScan;
 }
