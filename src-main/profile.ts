@@ -35,11 +35,13 @@ import { adjustedFailure } from './platform/settings.ts';
 import type { SettingsService } from './platform/settings-service.ts';
 import { activeChunkSets } from './retrieval/active-sets.ts';
 import { SearchService } from './retrieval/search-service.ts';
+import type { VectorIndexes } from './retrieval/vector-indexes.ts';
 
 /** The parts of the app that profiles share with it. */
 interface SharedParts extends Core {
   paths: Paths;
   catalogue: Catalogue;
+  vectorIndexes: VectorIndexes;
   tables: TableService;
   store: ChunkStore;
   loader: ModelLoader;
@@ -105,7 +107,7 @@ export class Profile {
     app: SharedParts,
     own: Pick<Profile, 'settings' | 'found' | 'active'> & { opened: Disposables },
   ) {
-    const { catalogue, store, prefixes, gate, log } = app;
+    const { catalogue, vectorIndexes, store, prefixes, gate, log } = app;
     const { settings, active, opened } = own;
     this.#app = app;
     this.#opened = opened;
@@ -129,7 +131,9 @@ export class Profile {
     const { models } = this;
     const localModels = new LocalModels(models);
     const sets = activeChunkSets(catalogue, models);
-    this.search = opened.add(new SearchService({ catalogue, sets, models, gate, log }));
+    this.search = opened.add(
+      new SearchService({ catalogue, vectors: vectorIndexes, sets, models, gate, log }),
+    );
     this.calibration = new CalibrationService({
       ...core,
       models: localModels,

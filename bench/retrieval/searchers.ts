@@ -5,6 +5,7 @@ import { rulesOf, vectorVariant } from '../../src-main/models/embedding/rules.ts
 import { Gate } from '../../src-main/platform/gate.ts';
 import { silentLogger } from '../../src-main/platform/logger.ts';
 import { SearchService } from '../../src-main/retrieval/search-service.ts';
+import { VectorIndexes } from '../../src-main/retrieval/vector-indexes.ts';
 
 /** Returns the chunks that the product's own search finds for a question, best first. */
 type Search = (question: string) => Promise<number[]>;
@@ -31,7 +32,15 @@ export async function* searchers(
     },
   };
   const sets = { chunkTokens: undefined, chunkSets: () => [set] };
-  const service = new SearchService({ catalogue, sets, models, gate: new Gate(), log: silentLogger });
+  const vectors = new VectorIndexes(catalogue.vectors, engine);
+  const service = new SearchService({
+    catalogue,
+    vectors,
+    sets,
+    models,
+    gate: new Gate(),
+    log: silentLogger,
+  });
   const search: Search = async (question) => {
     const { chunks } = await service.find(question, { scope: { libraryIds: [], documentIds: [] }, topK });
     return chunks.toSorted((a, b) => b.score - a.score).map(({ chunkId }) => chunkId);

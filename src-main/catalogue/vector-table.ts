@@ -1,6 +1,6 @@
 import type { Database } from '../platform/database.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
-import { IN_SCOPE, type BoundScope, type ChunkPlace } from './word-table.ts';
+import type { ChunkPlace } from './word-table.ts';
 
 /** Vectors as little-endian f32, one row for each chunk and embedding model. They are deleted with their chunk. */
 const SCHEMA = `
@@ -28,19 +28,46 @@ export interface UnembeddedChunk {
   tokens: number;
 }
 
-interface VectorRow extends ChunkPlace {
+/** A chunk's vector; null: by another model. */
+interface VectorRow {
   id: number;
-  /** Of the model, and in scope. */
-  inReach: 0 | 1;
-  vector: Buffer;
+  chunkId: number;
+  documentId: number;
+  setId: number;
+  vector: Buffer | null;
 }
+
+const ROWS = `SELECT v.id, c.id AS chunkId, c.document_id AS documentId, c.chunk_set_id AS setId,
+  iif(v.model_id = @model, v.vector, NULL) AS vector
+  FROM chunk_vector v CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = v.chunk_id`;
+
+/** Of this connection alone. */
+const TELL_DELETED = `CREATE TEMP TRIGGER IF NOT EXISTS vector_deleted AFTER DELETE ON main.chunk_vector
+  BEGIN SELECT kvasir_vector_deleted(old.model_id, old.id, old.chunk_id); END`;
 
 /** The chunks' vectors, by embedding model. */
 export class VectorTable {
   readonly #sql: Database;
+  readonly #listeners = new Set<{ model: number; onDelete: (id: number, chunkId: number) => void }>();
 
   constructor(sql: Database) {
     this.#sql = sql;
+    sql.define('kvasir_vector_deleted', (ofModel, id, chunkId) => {
+      for (const { model, onDelete } of this.#listeners)
+        if (model === Number(ofModel)) onDelete(Number(id), Number(chunkId));
+      return '';
+    });
+  }
+
+  /**
+   * Calls a listener with each row of a model that is deleted, by whichever statement; its transaction may still be undone, and its id be
+   * used again. Returns a function that ends it.
+   */
+  onDelete(model: number, onDelete: (id: number, chunkId: number) => void): () => void {
+    const listener = { model, onDelete };
+    this.#sql.exec(TELL_DELETED);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Id of an embedding model; creates the tables for the first one. */
@@ -73,37 +100,31 @@ export class VectorTable {
     return this.#sql.value<number>(query, { model, chunkSetId, documentId }) ?? 0;
   }
 
-  /** Stores vectors by chunk id; chunks that no longer exist are skipped. */
+  /** Stores vectors by chunk id; chunks that no longer exist, or have one, are skipped. */
   put(model: number, vectors: readonly (readonly [chunkId: number, vector: Buffer])[]): void {
-    const sql = `INSERT OR REPLACE INTO chunk_vector (chunk_id, model_id, vector)
+    const sql = `INSERT OR IGNORE INTO chunk_vector (chunk_id, model_id, vector)
       SELECT id, @model, @vector FROM chunk WHERE id = @chunkId`;
     this.#sql.transaction(() => {
       for (const [chunkId, vector] of vectors) this.#sql.run(sql, { model, chunkId, vector });
     });
   }
 
-  /** The next `limit` vectors after `after`. */
-  scan(model: number, scope: BoundScope, after: number, limit: number): VectorRow[] {
-    // Vectors in disk order, each with its chunk; without the hint, SQLite sorts the whole set for every slice.
-    const query = `SELECT v.id, v.model_id = @model AND ${IN_SCOPE} AS inReach,
-        c.id AS chunkId, c.document_id AS documentId, c.ordinal, v.vector
-      FROM chunk_vector v CROSS JOIN chunk c ON c.id = v.chunk_id
-      WHERE v.id > @after ORDER BY v.id LIMIT @limit`;
-    return this.#sql.all(query, { model, ...scope, after, limit });
+  /** The next `limit` rows after `after`, by id, of all models. */
+  after(model: number, after: number, limit: number): VectorRow[] {
+    return this.#sql.all(`${ROWS} WHERE v.id > @after ORDER BY v.id LIMIT @limit`, { model, after, limit });
   }
 
-  /** Ids of the chunks of a scope that names documents. */
-  chunksOf(scope: BoundScope): number[] {
-    const query = `SELECT c.id FROM json_each(@documents) j CROSS JOIN chunk c ON c.document_id = j.value
-      WHERE ${IN_SCOPE} ORDER BY c.id`;
-    return this.#sql.column(query, { ...scope });
+  /** The rows with these ids that exist. */
+  withIds(model: number, ids: readonly number[]): VectorRow[] {
+    const query = `${ROWS} WHERE v.id IN (SELECT value FROM json_each(@ids))`;
+    return this.#sql.all(query, { model, ids: JSON.stringify(ids) });
   }
 
   /** The vectors of these chunks. */
-  of(model: number, chunkIds: readonly number[]): VectorRow[] {
-    const query = `SELECT v.id, 1 AS inReach, c.id AS chunkId, c.document_id AS documentId, c.ordinal, v.vector
+  of(model: number, chunkIds: readonly number[]): (ChunkPlace & { vector: Buffer })[] {
+    const query = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal, v.vector
       FROM json_each(@chunks) j CROSS JOIN chunk_vector v ON v.chunk_id = j.value AND v.model_id = @model
-        CROSS JOIN chunk c ON c.id = v.chunk_id`;
+        CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = v.chunk_id`;
     return this.#sql.all(query, { model, chunks: JSON.stringify(chunkIds) });
   }
 

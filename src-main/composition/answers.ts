@@ -32,6 +32,7 @@ import type { Disposables } from '../platform/disposables.ts';
 import { onBattery } from '../platform/power.ts';
 import { activeChunkSets } from '../retrieval/active-sets.ts';
 import { SearchService } from '../retrieval/search-service.ts';
+import { VectorIndexes } from '../retrieval/vector-indexes.ts';
 import { ownTools } from '../tools/own/own-tools.ts';
 import type { McpServers } from '../tools/servers/mcp-servers.ts';
 import type { Base } from './base.ts';
@@ -48,10 +49,13 @@ export function openAnswers(
   mcpServers: McpServers,
   own: Disposables,
 ) {
-  const { paths, host, core, store, onSetAside } = base;
+  const { paths, host, core, engine, store, onSetAside } = base;
   const { settings, events, gate, log } = core;
   const sets = activeChunkSets(catalogue, loader);
-  const search = own.add(new SearchService({ catalogue, sets, models: loader, gate, log }));
+  const vectorIndexes = own.add(new VectorIndexes(catalogue.vectors, engine));
+  const search = own.add(
+    new SearchService({ catalogue, vectors: vectorIndexes, sets, models: loader, gate, log }),
+  );
   const calibrationFile = new CalibrationFile(paths.calibrations);
   const calibration = own.add(
     new CalibrationService({
@@ -182,6 +186,7 @@ export function openAnswers(
   return {
     ...{
       search,
+      vectorIndexes,
       calibration,
       calibrationFile,
       watched,

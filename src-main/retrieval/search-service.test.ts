@@ -4,6 +4,7 @@ import { ChunkTable } from '../catalogue/chunk-table.ts';
 import { DocumentFilter } from '../catalogue/document-filter.ts';
 import { VectorTable } from '../catalogue/vector-table.ts';
 import { WordTable } from '../catalogue/word-table.ts';
+import { Engine } from '../engine/engine.ts';
 import { NO_RULES } from '../models/embedding/rules.ts';
 import type { EmbeddingRules } from '../models/embedding/families.ts';
 import { openDatabase } from '../platform/database.ts';
@@ -11,6 +12,7 @@ import { Gate } from '../platform/gate.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { SearchService } from './search-service.ts';
+import { VectorIndexes } from './vector-indexes.ts';
 
 const SCHEMA = `CREATE TABLE document (id INTEGER PRIMARY KEY, library_id INTEGER NOT NULL, root_id INTEGER NOT NULL DEFAULT 1,
     path TEXT NOT NULL, title TEXT NOT NULL, format TEXT NOT NULL DEFAULT 'md', mtime_ms REAL NOT NULL DEFAULT 0);
@@ -75,10 +77,11 @@ function serviceOf(documents: Record<string, Document>) {
   const database = openDatabase(':memory:', [SCHEMA]);
   const embedders = new TopicEmbedders();
   const sets = { current: [1, 2] };
+  const vectors = new VectorIndexes(new VectorTable(database), Engine.open());
   const service = new SearchService({
+    vectors,
     catalogue: {
       words: new WordTable(database),
-      vectors: new VectorTable(database),
       chunkTable: new ChunkTable(database),
       filter: new DocumentFilter(database),
       pageLabel: (_, offset) => `p. ${offset}`,
@@ -90,6 +93,7 @@ function serviceOf(documents: Record<string, Document>) {
   });
   onTestFinished(async () => {
     await service.close();
+    vectors.close();
     database.close();
   });
   for (const [title, { library, chunks }] of Object.entries(documents)) {

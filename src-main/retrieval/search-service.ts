@@ -26,10 +26,11 @@ import type {
   WordSearch,
 } from './types.ts';
 import { usualTopK } from './usual-top-k.ts';
-import { VectorIndex } from './vector-index.ts';
+import type { VectorIndexes } from './vector-indexes.ts';
 
 interface SearchServiceOptions {
-  catalogue: Pick<Catalogue, 'words' | 'vectors' | 'chunkTable' | 'filter' | 'pageLabel'>;
+  catalogue: Pick<Catalogue, 'words' | 'chunkTable' | 'filter' | 'pageLabel'>;
+  vectors: VectorIndexes;
   sets: ChunkSets;
   models: EmbedderSource & Pick<ModelSource, 'onChange'>;
   gate: Gate;
@@ -139,7 +140,7 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
   missingTokens(chunkSetId: number, documentId: number): number {
     const active = this.#options.models.embedder;
     if (!active) return 0;
-    return new VectorIndex(this.#options.catalogue.vectors, active).missingTokens(chunkSetId, documentId);
+    return this.#options.vectors.of(active).missingTokens(chunkSetId, documentId);
   }
 
   async index(chunkSetId: number, documentId: number, signal: AbortSignal): Promise<number> {
@@ -184,7 +185,7 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
     if (!active || question.trim() === '') return undefined;
     try {
       const query = await active.embedder.embed([asQuestion(active.rules, question)], signal);
-      const vectors = new VectorIndex(this.#options.catalogue.vectors, active);
+      const vectors = this.#options.vectors.of(active);
       return fuseRankings(words, await vectors.nearest(query, where, limit, signal));
     } catch (error) {
       throwIfAborted(signal);
@@ -263,8 +264,10 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
         const sets = this.#options.sets.chunkSets([]);
         for (const set of sets) await this.#embedSet(set, signal);
         const active = this.#options.models.embedder;
-        if (active && sets.length > 0 && !signal.aborted)
-          await new VectorIndex(this.#options.catalogue.vectors, active).keepOnlyThis(signal);
+        if (!active || sets.length === 0 || signal.aborted) return;
+        const index = this.#options.vectors.of(active);
+        await index.keepOnlyThis(signal);
+        await index.load(signal);
       })
       .catch((error: unknown) => {
         if (!signal.aborted) this.#options.log.warn('embedding-stopped', { error: String(error) });
@@ -296,7 +299,7 @@ export class SearchService implements Retrieval, WordSearch, DocumentIndexer {
         throwIfAborted(signal);
         const active = this.#options.models.embedder;
         if (!active) return undefined;
-        const vectors = new VectorIndex(this.#options.catalogue.vectors, active);
+        const vectors = this.#options.vectors.of(active);
         const missing = vectors.missing(of, after, BATCH);
         if (missing.length === 0) return undefined;
         try {

@@ -1,10 +1,19 @@
 import type { UnembeddedChunk, VectorTable } from '../catalogue/vector-table.ts';
-import { boundScope, type BoundScope, type Hit, type SearchScope } from '../catalogue/word-table.ts';
+import type { Hit, SearchScope } from '../catalogue/word-table.ts';
+import type { Engine, VectorScan, VectorScope } from '../engine/engine.ts';
 import type { ActiveEmbedder } from '../models/active-model.ts';
-import { yieldToEventLoop, throwIfAborted } from '../platform/abort.ts';
+import { throwIfAborted } from '../platform/abort.ts';
+import { SerialQueue } from '../platform/serial-queue.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 
-/** Vectors compared before yielding to other work: a few milliseconds. */
-const SLICE = 1000;
+/** Rows read between looks at the clock: a few milliseconds. */
+const ROWS_AT_ONCE = 200;
+
+/** Candidates whose exact vectors are read at a time. */
+const READ_AT_ONCE = 64;
+/** Candidates for each hit; about six are read, more where many passages are equally near. */
+const CANDIDATES_PER_HIT = 32;
+const LEAST_CANDIDATES = 1024;
 
 /**
  * Cosine below which a passage is unrelated to a question, when there are too few passages to determine the model's
@@ -24,16 +33,38 @@ export interface NearestPassages {
   unrelated: number;
 }
 
-/** The chunks' vectors by one embedding model. */
+/**
+ * The chunks' vectors by one embedding model. Searches scan a compact copy in memory, which is brought up to date with the table before each;
+ * the first one loads it.
+ */
 export class VectorIndex {
+  readonly identity: string;
   readonly #vectors: VectorTable;
   readonly #model: number;
   readonly #floor: number;
+  readonly #dimension: number;
+  readonly #scan: VectorScan;
+  readonly #syncs = new SerialQueue();
+  readonly #unsubscribe: () => void;
+  /** Id of the last row in the copy. */
+  #last = 0;
+  /** Rows that were deleted, by id, with their chunks. */
+  #deleted = new Map<number, number>();
 
-  constructor(vectors: VectorTable, { identity, rules }: Pick<ActiveEmbedder, 'identity' | 'rules'>) {
+  constructor(
+    vectors: VectorTable,
+    engine: Pick<Engine, 'createVectorScan'>,
+    { identity, rules, embedder }: Pick<ActiveEmbedder, 'identity' | 'rules' | 'embedder'>,
+  ) {
+    this.identity = identity;
     this.#vectors = vectors;
     this.#model = vectors.modelId(identity);
     this.#floor = rules.floor ?? MIN_SIMILARITY;
+    this.#dimension = embedder.info.dimension;
+    this.#scan = engine.createVectorScan(this.#dimension);
+    this.#unsubscribe = vectors.onDelete(this.#model, (id, chunkId) => {
+      if (id <= this.#last) this.#deleted.set(id, chunkId);
+    });
   }
 
   /** Chunks after `after` that have no vector yet, of a set or of one of its documents. */
@@ -60,67 +91,93 @@ export class VectorIndex {
     this.#vectors.put(this.#model, vectors);
   }
 
-  /** The chunks whose vectors are nearest to `query`, among those above this model's baseline. ABORTED. */
+  /**
+   * The chunks whose vectors are nearest to `query`, among those above this model's baseline: exact, unless more candidates than are kept
+   * are too near to each other for the compact copy to tell them apart. ABORTED.
+   */
   async nearest(
     query: Float32Array,
     scope: SearchScope,
     limit: number,
     signal?: AbortSignal,
   ): Promise<NearestPassages> {
-    const best: Hit[] = [];
-    const all = new RunningStats();
-    for (const rows of this.#slices(boundScope(scope))) {
-      throwIfAborted(signal);
-      for (const { inReach, vector, chunkId, documentId, ordinal } of rows) {
-        if (inReach === 0) continue;
-        const score = dot(query, floats(vector));
-        all.add(score);
-        best.push({ chunkId, documentId, ordinal, score });
-      }
-      best.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId).splice(limit);
-      await yieldToEventLoop();
+    await this.load(signal);
+    const most = Math.max(LEAST_CANDIDATES, limit * CANDIDATES_PER_HIT);
+    const { chunks, bounds, count, mean, deviation } = await this.#scan.nearest(query, scopeOf(scope), most);
+    throwIfAborted(signal);
+    const floor = count < TELLING ? this.#floor : mean + OUTSTANDING * deviation;
+    const hits: Hit[] = [];
+    for (let start = 0; start < chunks.length; start += READ_AT_ONCE) {
+      const least = Math.max(floor, hits[limit - 1]?.score ?? floor);
+      if ((bounds[start] ?? 0) < least) break; // no later one is nearer
+      const ids = [...chunks.subarray(start, start + READ_AT_ONCE)];
+      for (const { vector, ...place } of this.#vectors.of(this.#model, ids))
+        hits.push({ ...place, score: dot(query, floats(vector)) });
+      hits.sort((a, b) => b.score - a.score || a.chunkId - b.chunkId).splice(limit);
     }
-    if (all.count < TELLING) return { hits: best.filter(({ score }) => score >= this.#floor), unrelated: 0 };
-    const floor = all.mean + OUTSTANDING * all.deviation;
-    return { hits: best.filter(({ score }) => score >= floor), unrelated: all.mean };
+    return { hits: hits.filter(({ score }) => score >= floor), unrelated: count < TELLING ? 0 : mean };
   }
 
-  /** If documents are named, only their chunks' vectors; else all, in disk order. */
-  *#slices(scope: BoundScope): Generator<ReturnType<VectorTable['scan']>> {
-    if (scope.documents !== null) {
-      const chunks = this.#vectors.chunksOf(scope);
-      for (let start = 0; start < chunks.length; start += SLICE)
-        yield this.#vectors.of(this.#model, chunks.slice(start, start + SLICE));
-      return;
-    }
-    for (let after: number | undefined = 0; after !== undefined;) {
-      const rows = this.#vectors.scan(this.#model, scope, after, SLICE);
-      yield rows;
-      after = rows.length < SLICE ? undefined : rows.at(-1)?.id;
-    }
+  /** Brings the compact copy up to date. ABORTED. */
+  load(signal?: AbortSignal): Promise<void> {
+    return this.#syncs.run(async () => {
+      const slice = new TimeSlice();
+      throwIfAborted(signal);
+      while (this.#deleted.size > 0) {
+        const ids: number[] = [];
+        const chunks: number[] = [];
+        for (const [id, chunkId] of this.#deleted) {
+          if (ids.length === ROWS_AT_ONCE) break;
+          ids.push(id);
+          chunks.push(chunkId);
+        }
+        for (const id of ids) this.#deleted.delete(id);
+        const removed = this.#scan.remove(Float64Array.from(chunks));
+        // Those whose deletion was undone, and newer ones with the same ids.
+        await Promise.all([removed, this.#copy(this.#vectors.withIds(this.#model, ids))]);
+        await slice.step(signal);
+      }
+      for (;;) {
+        const from = this.#last;
+        const rows = this.#vectors.after(this.#model, from, ROWS_AT_ONCE);
+        this.#last = rows.at(-1)?.id ?? from; // from now on, their deletion is noted
+        await this.#copy(rows).catch((error: unknown) => {
+          this.#last = from;
+          throw error;
+        });
+        if (rows.length < ROWS_AT_ONCE) return;
+        await slice.step(signal);
+      }
+    });
+  }
+
+  #copy(rows: ReturnType<VectorTable['after']>): Promise<void> {
+    const bytes = this.#dimension * Float32Array.BYTES_PER_ELEMENT;
+    const usable = rows.filter(({ vector }) => vector?.byteLength === bytes);
+    if (usable.length === 0) return Promise.resolve();
+    const places = usable.flatMap(({ chunkId, documentId, setId }) => [chunkId, documentId, setId]);
+    const vectors = floats(Buffer.concat(usable.map(({ vector }) => vector ?? Buffer.alloc(0))));
+    return this.#scan.put(Float64Array.from(places), vectors);
   }
 
   /** Deletes the vectors of every other model. */
   keepOnlyThis(signal: AbortSignal): Promise<void> {
     return this.#vectors.keepOnly(this.#model, signal);
   }
+
+  /** Frees the copy. */
+  dispose(): void {
+    this.#unsubscribe();
+    this.#scan.dispose();
+  }
 }
 
-/** Running mean and standard deviation (Welford). */
-class RunningStats {
-  count = 0;
-  mean = 0;
-  #squares = 0;
-
-  add(value: number): void {
-    const off = value - this.mean;
-    this.mean += off / ++this.count;
-    this.#squares += off * (value - this.mean);
-  }
-
-  get deviation(): number {
-    return Math.sqrt(this.#squares / this.count);
-  }
+function scopeOf({ chunkSetIds, documentIds, standIns }: SearchScope): VectorScope {
+  return {
+    sets: Float64Array.from(chunkSetIds),
+    standIns: Float64Array.from([...(standIns ?? [])].flat()),
+    documents: documentIds && Float64Array.from(documentIds),
+  };
 }
 
 function floats(bytes: Buffer): Float32Array {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../../src-shared/contract/search.ts';
 import { activeChunkSets } from '../../retrieval/active-sets.ts';
+import { Engine } from '../../engine/engine.ts';
 import { SearchService } from '../../retrieval/search-service.ts';
+import { VectorIndexes } from '../../retrieval/vector-indexes.ts';
 import type { DocumentIndexer } from '../../retrieval/types.ts';
 import { silentLogger } from '../../platform/logger.ts';
 import { FakeModel } from '../../testing/fusion.ts';
@@ -44,6 +46,7 @@ function searchOf({ catalogue, models, gate }: ServiceFixture): SearchService {
   const source = Object.assign(none, { onChange: () => () => undefined });
   return new SearchService({
     catalogue,
+    vectors: new VectorIndexes(catalogue.vectors, Engine.open()),
     sets: activeChunkSets(catalogue, models),
     models: source,
     gate,
