@@ -1,7 +1,8 @@
 import type { Analysis, Step, StepSource } from '../../src-shared/contract/analysis.ts';
-import type { AnswerStats } from '../../src-shared/contract/chat.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { oneLine } from '../../src-shared/source-list.ts';
+import { statsLine } from '../answering/stats-line.ts';
+import { csvLine } from '../platform/csv.ts';
 import { fileName, quoted } from '../platform/markdown.ts';
 
 export type ExportFormat = 'markdown' | 'json' | 'csv';
@@ -76,17 +77,6 @@ function answerBlocks({ text, state, failure, notices, sources, stats }: Step): 
   return blocks;
 }
 
-function statsLine({
-  ttftMs,
-  promptTokens,
-  reusedTokens,
-  recomputedTokens,
-  residentTokens,
-}: AnswerStats): string {
-  const resident = residentTokens > 0 ? `, ${residentTokens} still in memory` : '';
-  return `First token after ${(ttftMs.total / 1000).toFixed(2)} s; prompt of ${promptTokens} tokens: ${reusedTokens} from the cache (${recomputedTokens} of them recomputed)${resident}.`;
-}
-
 function sourceLine(source: StepSource, index: number): string {
   return `${index + 1}. ${sourceName(source)}${source.quote === '' ? '' : `: “${source.quote}”`}`;
 }
@@ -95,7 +85,6 @@ function sourceName({ path, title, page, ordinal }: StepSource): string {
   return `${oneLine(title)} (${path}, ${page === null ? `part ${ordinal + 1}` : `page ${page}`})`;
 }
 
-/** RFC 4180. */
 function toCsv(steps: readonly Step[]): string {
   const rows = steps.map(({ question, text, failure, sources, stats }) => [
     ...[question, text, sources.map(sourceName).join('; '), failure?.message ?? ''],
@@ -111,12 +100,5 @@ function toCsv(steps: readonly Step[]): string {
     'reused_tokens',
     'resident_tokens',
   ];
-  return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
-}
-
-/** A cell that a spreadsheet would read as a formula is marked as text: answers come from untrusted documents. */
-function cell(value: string | number | undefined): string {
-  if (typeof value !== 'string') return String(value ?? '');
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [head, ...rows].map(csvLine).join('');
 }

@@ -1,6 +1,7 @@
 import type { Conversation, Message } from '../../src-shared/contract/chat.ts';
 import type { ToolCall } from '../../src-shared/contract/tool-calls.ts';
 import { citedText, oneLine, sourceList, type SourceWords } from '../../src-shared/source-list.ts';
+import { statsLine } from '../answering/stats-line.ts';
 import { fileName, quoted } from '../platform/markdown.ts';
 
 const WORDS: SourceWords = {
@@ -73,7 +74,7 @@ function answerBlocks({
   if (failure) blocks.push(`*Failed: ${failure.message}*`);
   blocks.push(...notices.map(({ message }) => `> ${message}`));
   if (citations.length > 0) blocks.push(sourceList(citations, WORDS));
-  if (stats) blocks.push(`*${stats.model}; first token after ${(stats.ttftMs.total / 1000).toFixed(2)} s*`);
+  if (stats) blocks.push(`*${stats.model}. ${statsLine(stats)}*`);
   return blocks;
 }
 
