@@ -10,6 +10,7 @@ export function appHandlers(
   app: App,
   host: HostServices,
 ): Pick<Handlers, Extract<ProcedureName, `app.${string}`>> {
+  let exporting = new AbortController();
   return {
     'app.info': () => infoOf(app, host),
     'app.found': () => app.takeFound(),
@@ -24,6 +25,11 @@ export function appHandlers(
     'app.backup': () => app.backups.create(),
     'app.backups': () => app.backups.list(),
     'app.restore': ({ path }) => app.backups.restore(path),
+    'app.export': ({ to }) => app.exports.write(to, exporting.signal),
+    'app.stopExport': () => {
+      exporting.abort();
+      exporting = new AbortController();
+    },
     'app.restart': () => {
       if (!host.restart) {
         const advice = 'Stop Kvasir where you started it, and start it again.';

@@ -179,6 +179,12 @@ export class DocumentTable {
     return this.#sql.column(query, rootId, path, folder.length, folder);
   }
 
+  /** Of all documents; `textLength` in UTF-16 units. */
+  size(): { bytes: number; textLength: number } {
+    const query = `SELECT coalesce(sum(bytes), 0) AS bytes, coalesce(sum(text_length), 0) AS textLength FROM document`;
+    return this.#sql.get(query) ?? { bytes: 0, textLength: 0 };
+  }
+
   idsOfRoot(rootId: number): number[] {
     return this.#sql.column('SELECT id FROM document WHERE root_id = ? ORDER BY path', rootId);
   }

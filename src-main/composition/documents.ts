@@ -3,6 +3,7 @@ import { ChunkArchive } from '../cache/archive.ts';
 import { CacheService } from '../cache/cache-service.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { SCHEMAS } from '../databases.ts';
+import { ExportService } from '../export/export-service.ts';
 import { LibraryService } from '../library/library-service.ts';
 import { PAGE_LIMITS, ParserProcess } from '../library/parser/parser-process.ts';
 import { TableService } from '../library/tables/table-service.ts';
@@ -31,7 +32,7 @@ export function openDocuments(
   base: Base,
   catalogue: Catalogue,
   { loader, localModels, known, registry }: Models,
-  { search, planner, formats }: Answers,
+  { search, planner, formats, chat, analysis }: Answers,
   own: Disposables,
 ) {
   const { paths, host, core, engine, store, version, onFound } = base;
@@ -78,5 +79,9 @@ export function openDocuments(
     }),
   );
   localModels.onChange((active) => void weights.check(active));
-  return { cache, archive, backups, libraries, sentDocuments };
+  const exports = new ExportService({
+    ...{ data: paths.data, settingsPath: paths.settings, program: version },
+    ...{ catalogue, chat, analyses: analysis, models: registry, events },
+  });
+  return { cache, archive, backups, exports, libraries, sentDocuments };
 }

@@ -24,6 +24,16 @@ const AppInfoSchema = z.object({
 
 const BackupSchema = z.object({ path: z.string(), bytes: z.number(), createdMs: z.number() });
 
+const ExportReportSchema = z.object({
+  /** The ZIP file or folder. */
+  path: z.string(),
+  files: z.int(),
+  bytes: z.number(),
+  /** Documents whose original is not in it, or only in part: how many, and the first of them. */
+  incomplete: z.int(),
+  named: z.array(z.object({ path: z.string(), reason: z.string() })),
+});
+
 export const appContract = {
   'app.info': procedure(NothingSchema, AppInfoSchema),
   /** Findings of the start that have not been reported yet, e.g. damaged data that was set aside. */
@@ -38,6 +48,13 @@ export const appContract = {
   /** Documents, conversations and settings (but not the KV cache, which can be recomputed) in one file. */
   'app.backup': procedure(NothingSchema, BackupSchema),
   'app.backups': procedure(NothingSchema, z.array(BackupSchema)),
+  /**
+   * Writes everything that people wrote, gave or chose, in open formats, to a full path: a ZIP file if it ends in .zip,
+   * else a folder, which gets a new folder for it unless it is missing or empty. Progress is sent as
+   * 'exports.progress'. BAD_ARGUMENT, DISK_FULL, STORE_READ_ONLY; ABORTED by app.stopExport.
+   */
+  'app.export': procedure(z.object({ to: z.string().min(1).max(4096) }), ExportReportSchema),
+  'app.stopExport': procedure(NothingSchema, NothingSchema),
   /** Replaces the data with a backup's at the next start. Nothing is lost: the current data is backed up first. */
   'app.restore': procedure(z.object({ path: z.string() }), z.object({ restartNeeded: z.boolean() })),
   /** Restarts Kvasir; BAD_ARGUMENT if the host cannot. */
@@ -45,4 +62,5 @@ export const appContract = {
 };
 
 export type AppInfo = z.infer<typeof AppInfoSchema>;
+export type ExportReport = z.infer<typeof ExportReportSchema>;
 export type Backup = z.infer<typeof BackupSchema>;

@@ -94,6 +94,10 @@ export const events = {
   'backups.progress': z.object({ done: z.number(), total: z.number() }),
   /** A backup was created or has failed: none is running now. */
   'backups.changed': z.object({}),
+  /** Bytes written by the running export, and about how many it will have. */
+  'exports.progress': z.object({ done: z.number(), total: z.number() }),
+  /** An export is complete or has failed: none is running now. */
+  'exports.changed': z.object({}),
   /** A failure or success that belongs to no call. */
   'app.notice': z.object({ level: z.enum(['info', 'warning', 'error']), failure: FailureSchema }),
   /** The system asks the window to open files (with Kvasir) or to show a route (menu). */

@@ -11,7 +11,7 @@
 const FOUNDATION = ['src-shared', 'src-main/platform', 'src-main/engine', 'src-main/kvstore'];
 const SERVICES = [
   ...['devices', 'fusion', 'catalogue', 'models', 'retrieval', 'library', 'answering', 'tools'],
-  ...['chat', 'analysis', 'completions', 'cache', 'backup', 'sharing'],
+  ...['chat', 'analysis', 'completions', 'cache', 'backup', 'export', 'sharing'],
 ].map((name) => `src-main/${name}`);
 const CORE = [
   ...FOUNDATION,
@@ -89,6 +89,11 @@ export const LAYERS = [
     imports: [...FOUNDATION, ...['fusion', 'catalogue', 'models'].map(inCore)],
   },
   { path: 'src-main/backup', imports: FOUNDATION },
+  // Everything that people wrote, from the services that keep it.
+  {
+    path: 'src-main/export',
+    imports: [...FOUNDATION, ...['catalogue', 'models', 'library', 'chat', 'analysis'].map(inCore)],
+  },
   { path: 'src-main/sharing', imports: ['src-shared', 'src-main/platform', 'src-main/kvstore'] },
   // Test doubles; only tests import them.
   { path: 'src-main/testing', imports: [...FOUNDATION, ...SERVICES] },

@@ -7,6 +7,7 @@ import { addCacheCommand } from './commands/cache/cache.ts';
 import { addCalibrateCommand } from './commands/calibrate/calibrate.ts';
 import { addCompareCommand } from './commands/compare/compare.ts';
 import { addDemoCommand } from './commands/demo/demo.ts';
+import { addExportCommand } from './commands/export/export.ts';
 import { addMcpCommand } from './commands/mcp/mcp.ts';
 import { addModelCommand } from './commands/model/model.ts';
 import { addServeCommand } from './commands/serve/serve.ts';
@@ -68,6 +69,7 @@ function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
   addCalibrateCommand(program, full);
   addCompareCommand(program, full);
   addCacheCommand(program, full);
+  addExportCommand(program, full);
   addMcpCommand(program, full);
   addModelCommand(program, full);
   return program;

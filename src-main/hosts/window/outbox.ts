@@ -76,6 +76,8 @@ const STATES: ReadonlySet<EventTopic> = new Set<EventTopic>([
   'settings.changed',
   'backups.progress',
   'backups.changed',
+  'exports.progress',
+  'exports.changed',
   'calibration.progress',
   'calibration.changed',
   'analysis.changed',

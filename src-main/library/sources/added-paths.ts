@@ -38,6 +38,7 @@ export function pathInRoot(root: string, path: string): string | undefined {
   return isBelow(root, path) ? relative(root, path).split(sep).join('/') : undefined;
 }
 
-function isBelow(folder: string, path: string): boolean {
+/** Whether a path is a folder, or in it. */
+export function isBelow(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
