@@ -4,8 +4,9 @@ import { WrongKeys } from './keys.ts';
 function counted() {
   const clock = { ms: 0 };
   const wrong = new WrongKeys(() => clock.ms);
+  let guesses = 0;
   const send = (address: string, times = 100): void => {
-    for (let i = 0; i < times; i++) wrong.count(address);
+    for (let i = 0; i < times; i++) wrong.count(address, `guess ${guesses++}`);
   };
   return { clock, wrong, send };
 }
@@ -20,6 +21,23 @@ test('after a hundred wrong keys an address waits until the minute is over, and 
   expect(wrong.waitSeconds('10.0.0.2')).toBe(0);
   clock.ms = 60_000;
   expect(wrong.waitSeconds('10.0.0.1')).toBe(0);
+});
+
+test('a client that repeats its wrong key has guessed once', () => {
+  const { wrong } = counted();
+  for (let i = 0; i < 1000; i++) wrong.count('10.0.0.1', 'old key');
+  expect(wrong.waitSeconds('10.0.0.1')).toBe(0);
+});
+
+test('right keys are remembered with the address that used them, the newest ten thousand', () => {
+  const { wrong } = counted();
+  wrong.know('10.0.0.1', 'right');
+  expect(wrong.isKnown('10.0.0.1', 'right')).toBe(true);
+  expect(wrong.isKnown('10.0.0.2', 'right')).toBe(false);
+  expect(wrong.isKnown('10.0.0.1', 'other')).toBe(false);
+  for (let i = 0; i < 10_000; i++) wrong.know('10.0.0.3', `key ${i}`);
+  expect(wrong.isKnown('10.0.0.1', 'right')).toBe(false);
+  expect(wrong.isKnown('10.0.0.3', 'key 0')).toBe(true);
 });
 
 test('the addresses of one IPv6 network are one', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
@@ -6,18 +7,19 @@ import { Refusal } from '../errors.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 
 /**
- * Throws a Refusal for a request without one of the keys, and for any request from an address that has sent too many wrong ones: a right
- * key among the guesses would tell. Without keys, every request is accepted.
+ * Throws a Refusal for a request without one of the keys. An address that has guessed too often waits: a right key among the guesses would
+ * tell. A right key that the address has used before is no guess, and never waits. Without keys, every request is accepted.
  */
 export function checkKey(c: Context, keys: Secrets, wrong: WrongKeys): void {
   if (keys.isEmpty) return;
   const address = addressOf(c);
-  const seconds = wrong.waitSeconds(address);
-  if (seconds > 0) throw tooManyKeys(seconds);
   const bearer = /^Bearer +(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
   const key = bearer ?? c.req.header('x-api-key');
-  if (key !== undefined && keys.has(key)) return;
-  if (key !== undefined) wrong.count(address);
+  const isRight = key !== undefined && keys.has(key);
+  const seconds = wrong.waitSeconds(address);
+  if (isRight && (seconds === 0 || wrong.isKnown(address, key))) return wrong.know(address, key);
+  if (seconds > 0) throw tooManyKeys(seconds);
+  if (key !== undefined) wrong.count(address, key);
   const message =
     key === undefined
       ? 'This server wants an API key: send it as a bearer token.'
@@ -57,16 +59,20 @@ function readLines(path: string): string[] {
   }
 }
 
-/** Guesses of one address in a minute. A client with a wrong key that retries every second stays below. */
+/** Different wrong keys of one address in a minute: a client that repeats one wrong key has guessed once. */
 const MOST = 100;
 const MINUTE_MS = 60_000;
 /** Addresses counted in a minute; those beyond share one count, so that many addresses take no memory. */
 const MOST_ADDRESSES = 10_000;
+/** Right keys that are remembered with an address. */
+const MOST_KNOWN = 10_000;
 
-/** Counts the wrong keys that each address has sent in this minute, against guessing. */
+/** Counts the different wrong keys that each address has sent in this minute, against guessing. Keeps hashes of keys only. */
 export class WrongKeys {
   readonly #clock: () => number;
-  readonly #counts = new Map<string, number>();
+  readonly #guesses = new Map<string, Set<string>>();
+  /** Addresses with the right keys that they have used, the newest last. */
+  readonly #known = new Set<string>();
   #since = -Infinity;
 
   /** `clock`: milliseconds. */
@@ -74,28 +80,52 @@ export class WrongKeys {
     this.#clock = clock;
   }
 
-  count(address: string): void {
+  count(address: string, key: string): void {
     this.#startMinute();
     const name = this.#nameOf(address);
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    const guesses = this.#guesses.get(name) ?? new Set();
+    if (guesses.size < MOST) guesses.add(digest(key));
+    this.#guesses.set(name, guesses);
   }
 
-  /** Seconds until the address may send a key again; 0: now. */
+  /** Seconds until the address may send a new key again; 0: now. */
   waitSeconds(address: string): number {
     this.#startMinute();
-    if ((this.#counts.get(this.#nameOf(address)) ?? 0) < MOST) return 0;
+    if ((this.#guesses.get(this.#nameOf(address))?.size ?? 0) < MOST) return 0;
     return Math.ceil((this.#since + MINUTE_MS - this.#clock()) / 1000);
+  }
+
+  /** Remembers a right key that an address has used. */
+  know(address: string, key: string): void {
+    const pair = `${networkOf(address)} ${digest(key)}`;
+    this.#known.delete(pair);
+    this.#known.add(pair);
+    const [oldest = ''] = this.#known;
+    if (this.#known.size > MOST_KNOWN) this.#known.delete(oldest);
+  }
+
+  isKnown(address: string, key: string): boolean {
+    return this.#known.has(`${networkOf(address)} ${digest(key)}`);
   }
 
   #startMinute(): void {
     if (this.#clock() - this.#since < MINUTE_MS) return;
     this.#since = this.#clock();
-    this.#counts.clear();
+    this.#guesses.clear();
   }
 
-  /** Whoever has an IPv6 address has its network of 64 bits. */
   #nameOf(address: string): string {
-    const name = address.includes('.') ? address : address.split(':').slice(0, 4).join(':');
-    return this.#counts.has(name) || this.#counts.size < MOST_ADDRESSES ? name : 'others';
+    const name = networkOf(address);
+    return this.#guesses.has(name) || this.#guesses.size < MOST_ADDRESSES ? name : 'others';
   }
+}
+
+/** Whoever has an IPv6 address has its network of 64 bits. */
+function networkOf(address: string): string {
+  return address.includes('.') ? address : address.split(':').slice(0, 4).join(':');
+}
+
+/** Half of a hash: enough to tell keys apart. */
+function digest(key: string): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
