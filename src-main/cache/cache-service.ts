@@ -18,6 +18,7 @@ import type { ActiveModel, ModelSource } from '../models/active-model.ts';
 import type { KnownModels } from '../models/registry/known-models.ts';
 import { throttled } from '../platform/event-bus.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
+import { timedWork } from '../platform/timed-work.ts';
 import { ChunkKeys } from './chunk-keys.ts';
 import { HitCounts } from './hit-counts.ts';
 import { DocumentListing } from './document-listing.ts';
@@ -56,7 +57,10 @@ export class CacheService {
     this.#options = options;
     this.#keys = new ChunkKeys(options.catalogue.kvKeys);
     this.#hits = new HitCounts(options.catalogue);
-    this.#watch = throttled(CHANGED_MS, () => this.#tellIfChanged());
+    this.#watch = throttled(
+      CHANGED_MS,
+      timedWork(options, () => this.#tellIfChanged()),
+    );
     this.#unsubscribe = [
       options.settings.onChange((now, before) => {
         options.store.setPolicy(now.eviction);

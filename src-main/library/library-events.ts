@@ -1,4 +1,6 @@
+import type { Core } from '../platform/core.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
+import { timedWork } from '../platform/timed-work.ts';
 import type { QueueStatus } from '../../src-shared/contract/libraries.ts';
 
 const STATUS_MS = 200;
@@ -12,9 +14,11 @@ export class LibraryEvents {
   readonly #status: ThrottledCall;
   readonly #changed = new Map<number, ThrottledCall>();
 
-  constructor(events: EventBus, status: () => QueueStatus) {
-    this.#events = events;
-    this.#status = throttled(STATUS_MS, () => events.emit('queue.status', status()));
+  /** `status` reads the catalogue. */
+  constructor(core: Pick<Core, 'events' | 'log'>, status: () => QueueStatus) {
+    this.#events = core.events;
+    const tell = timedWork(core, () => core.events.emit('queue.status', status()));
+    this.#status = throttled(STATUS_MS, tell);
   }
 
   status(): void {

@@ -105,7 +105,7 @@ export class LibraryService {
     this.#uploads = new UploadFolders(catalogue, join(options.paths.data, 'libraries'));
     this.#uploads.place();
     this.#parser = options.parser ?? new ParserProcess();
-    this.#told = new LibraryEvents(events, () => this.queue.status());
+    this.#told = new LibraryEvents({ events, log }, () => this.queue.status());
     this.#recount = throttled(RECOUNT_MS, () => this.#recountLater());
     const onLibraryChanged = (id: number): void => this.#told.changed(id);
     const maxFileBytes = (): number => settings.current.maxFileBytes;
@@ -144,6 +144,7 @@ export class LibraryService {
     });
     this.#roots = new RootKeeper({
       catalogue,
+      events,
       log,
       ...timing,
       onChange: (libraryId, { removed }) => {

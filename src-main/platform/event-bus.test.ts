@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventBus } from './event-bus.ts';
+import { EventBus, throttled } from './event-bus.ts';
 
 test('a listener that throws is reported, and neither the others nor the service notice', () => {
   const errors: unknown[] = [];
@@ -23,4 +23,22 @@ test('without anybody to report to, it is thrown', () => {
     throw new Error('no');
   });
   expect(() => bus.emit('models.changed', {})).toThrow('no');
+});
+
+test('throttled work that fails is run again without a request, until it succeeds or is cancelled', async () => {
+  let runs = 0;
+  const request = throttled(10, () => ++runs >= 3);
+  request();
+  expect(runs).toBe(1);
+  await expect.poll(() => runs).toBe(3);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(runs).toBe(3);
+  const failing = throttled(10, () => {
+    runs++;
+    return false;
+  });
+  failing();
+  failing.cancel();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(runs).toBe(4);
 });

@@ -31,8 +31,11 @@ export class EventBus {
   }
 }
 
-/** Calls `run` immediately, then at most once in `ms`, always with a final call after the last request. */
-export function throttled(ms: number, run: () => void): { (): void; cancel(): void } {
+/**
+ * Calls `run` immediately, then at most once in `ms`, always with a final call after the last request; while it returns
+ * false, it is called again without a request.
+ */
+export function throttled(ms: number, run: () => unknown): { (): void; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   let again = false;
   const request = (): void => {
@@ -40,12 +43,10 @@ export function throttled(ms: number, run: () => void): { (): void; cancel(): vo
       again = true;
       return;
     }
-    run();
+    again = run() === false;
     timer = setTimeout(() => {
       timer = undefined;
-      if (!again) return;
-      again = false;
-      request();
+      if (again) request();
     }, ms);
     timer.unref();
   };

@@ -3,7 +3,9 @@ import { watch, type FSWatcher } from 'chokidar';
 import type { SkippedFile } from '../../../src-shared/contract/libraries.ts';
 import { isAborted } from '../../platform/abort.ts';
 import { failureOf } from '../../platform/failure.ts';
+import type { EventBus } from '../../platform/event-bus.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { timedWork } from '../../platform/timed-work.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { RootRow } from '../../catalogue/library-table.ts';
 import { scanRoot } from './root-scan.ts';
@@ -11,6 +13,7 @@ import { isSkipped } from './scan.ts';
 
 interface RootKeeperOptions {
   catalogue: Catalogue;
+  events: EventBus;
   log: Logger;
   /** A root's documents, or its availability, have changed. */
   onChange: (libraryId: number, changes: { removed: number }) => void;
@@ -54,7 +57,8 @@ export class RootKeeper {
       if (root.watched || root.kind === 'managed') this.#scanLater(root.id);
       this.follow(root);
     }
-    this.#poll = setInterval(() => this.#lookForAbsent(), this.#options.absentPollMs ?? ABSENT_POLL_MS);
+    const look = timedWork(this.#options, () => this.#lookForAbsent());
+    this.#poll = setInterval(look, this.#options.absentPollMs ?? ABSENT_POLL_MS);
     this.#poll.unref();
   }
 
