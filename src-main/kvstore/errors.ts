@@ -1,4 +1,5 @@
 import { KvasirError, type ErrorCode } from '../../src-shared/errors.ts';
+import { isFull } from '../platform/paths.ts';
 
 /** The `code` of a Node or SQLite error, '' if it has none. */
 export function codeOf(error: unknown): string {
@@ -21,7 +22,7 @@ export function isCorruptDatabase(error: unknown): boolean {
  */
 export function toStoreError(error: unknown, dir: string): unknown {
   if (error instanceof KvasirError) return error;
-  const kind = classify(codeOf(error));
+  const kind = classify(codeOf(error), dir);
   if (!kind) return error;
   const { message, advice } = WORDS[kind];
   return new KvasirError(kind, message(dir, codeOf(error)), advice, { cause: error });
@@ -29,7 +30,7 @@ export function toStoreError(error: unknown, dir: string): unknown {
 
 type StoreErrorCode = Extract<ErrorCode, 'DISK_FULL' | 'STORE_READ_ONLY' | 'STORE_CORRUPT' | 'STORE_IN_USE'>;
 
-function classify(code: string): StoreErrorCode | undefined {
+function classify(code: string, dir: string): StoreErrorCode | undefined {
   // ENOTDIR and EEXIST: a part of the folder's path is a file. SQLITE_CANTOPEN: the same, or no permission to create. EIO and the three after
   // it: the disk fails, or is gone.
   if (
@@ -39,8 +40,8 @@ function classify(code: string): StoreErrorCode | undefined {
   ) {
     return 'STORE_READ_ONLY';
   }
-  // SHMSIZE: the file that connections to a database share could not grow.
-  if (/^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)$/.test(code)) return 'DISK_FULL';
+  if (/^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code)) return 'DISK_FULL';
+  if (code === 'SQLITE_IOERR_SHMSIZE') return isFull(dir) ? 'DISK_FULL' : 'STORE_READ_ONLY';
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return 'STORE_IN_USE';
   if (/^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(code)) return 'STORE_CORRUPT';
   return undefined;

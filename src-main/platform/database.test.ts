@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { findDamage, isCheckedAtOpen, markSuspect, moveAside } from './damaged-database.ts';
-import { openDatabase, openOrSetAside, type Database } from './database.ts';
+import { databaseError, openDatabase, openOrSetAside, type Database } from './database.ts';
 
 const NOTES = 'CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)';
 
@@ -108,6 +108,16 @@ test("SQLite's failures have a type", () => {
   database.pragma('max_page_count = 2');
   const fill = (): number => database.run('INSERT INTO note (text) VALUES (?)', 'x'.repeat(100_000));
   expect(fill).toThrow(expect.objectContaining({ code: 'DISK_FULL' }));
+});
+
+test('a failing disk is not reported as a full one', () => {
+  const dir = temp();
+  const shm = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' });
+  expect(databaseError(shm, join(dir, 'notes.sqlite'))).toMatchObject({
+    code: 'STORE_READ_ONLY',
+    message: expect.stringContaining('could not be read or written (SQLITE_IOERR_SHMSIZE)') as string,
+  });
+  expect(readdirSync(dir)).toEqual([]);
 });
 
 const NAMED = 'CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL)';

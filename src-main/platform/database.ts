@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import SQLite, { type Statement } from 'better-sqlite3';
 import { KvasirError } from '../../src-shared/errors.ts';
 import { Checkpoints, LOG_BYTES, LOG_PAGES } from './checkpoints.ts';
@@ -11,7 +12,7 @@ import {
   requireSound,
   requireTables,
 } from './damaged-database.ts';
-import { fileError } from './paths.ts';
+import { fileError, isFull } from './paths.ts';
 
 /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- only the author of a query knows its rows' type */
 
@@ -293,8 +294,7 @@ export function databaseError(error: unknown, path: string): unknown {
   const code =
     error instanceof DamagedDatabase ? 'SQLITE_CORRUPT' : (error as { code?: unknown } | undefined)?.code;
   if (error instanceof KvasirError || typeof code !== 'string') return error;
-  // SHMSIZE: the file that connections to a database share could not grow.
-  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code))
+  if (code === 'SQLITE_FULL' || (code === 'SQLITE_IOERR_SHMSIZE' && isFull(dirname(path))))
     return fileError({ code: 'ENOSPC', path }, `${path} could not be written`);
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') {
     const advice = 'Restart Kvasir, which sets the file aside and opens the rest; then restore a backup.';
@@ -308,7 +308,12 @@ export function databaseError(error: unknown, path: string): unknown {
       'Try again later: a backup program or virus scanner may be reading the file. Kvasir retries background work automatically.';
     return new KvasirError('DATABASE_HELD', message, advice, { cause: error });
   }
-  if (/^SQLITE_(READONLY|CANTOPEN|IOERR|PERM)/.test(code))
+  if (code.startsWith('SQLITE_IOERR')) {
+    const message = `The database ${path} could not be read or written (${code}).`;
+    const advice = 'Check the drive and its connection, then try again.';
+    return new KvasirError('STORE_READ_ONLY', message, advice, { cause: error });
+  }
+  if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code))
     return fileError({ code }, `${path} could not be opened for writing`);
   return error;
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { KvasirError } from '../../src-shared/errors.ts';
@@ -126,10 +126,36 @@ function freeWords(path: string | undefined): string {
   }
 }
 
+const PROBE_BYTES = 64 * 1024;
+
+/**
+ * Whether the disk of a folder refuses more bytes: SQLite has one error for a full disk and a failing one where the
+ * file that connections share cannot grow.
+ */
+export function isFull(dir: string): boolean {
+  const probe = join(dir, `room-${process.pid}.tmp`);
+  let failure: unknown;
+  try {
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
+  } catch (error) {
+    failure = error;
+  }
+  try {
+    rmSync(probe, { force: true });
+  } catch {
+    // The next start removes it.
+  }
+  return isNoSpace((failure as NodeJS.ErrnoException | undefined)?.code);
+}
+
+function isNoSpace(code: string | undefined): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
 /** Converts an operating-system error to a typed error for users. */
 export function fileError(error: unknown, what: string): KvasirError {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown error';
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (isNoSpace(code)) {
     return new KvasirError(
       'DISK_FULL',
       `${what} because the disk is full${freeWords((error as NodeJS.ErrnoException).path)}.`,
