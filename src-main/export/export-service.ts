@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { realpath, rename, rm, stat, statfs } from 'node:fs/promises';
+import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ExportReport } from '../../src-shared/contract/app.ts';
@@ -11,6 +11,7 @@ import { throwIfAborted } from '../platform/abort.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 import { fileError } from '../platform/paths.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
+import { spaceOf } from '../platform/space.ts';
 import { libraryEntries } from './documents.ts';
 import { textEntry, type ExportEntry } from './entry.ts';
 import { ExportNames } from './names.ts';
@@ -144,11 +145,11 @@ export class ExportService {
 
   async #requireSpace(folder: string): Promise<void> {
     const needed = this.#size();
-    const { bavail, bsize } = await statfs(folder);
-    if (needed <= bavail * bsize) return;
+    const free = (await spaceOf(folder))?.free ?? Infinity;
+    if (needed <= free) return;
     throw new KvasirError(
       'DISK_FULL',
-      `The export needs about ${megabytes(needed)}, and the disk of ${folder} has ${megabytes(bavail * bsize)}.`,
+      `The export needs about ${megabytes(needed)}, and the disk of ${folder} has ${megabytes(free)}.`,
       'Free some space, or choose another drive.',
     );
   }
