@@ -152,6 +152,7 @@ export class AnalysisTable {
 
   remove(id: number): void {
     this.#database.run('DELETE FROM analysis WHERE id = ?', id);
+    this.#database.forget();
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { openOrSetAside, type Database, type QuarantinedDatabase } from '../platform/database.ts';
 import { ChunkTable, type ChunkRow } from './chunk-table.ts';
 import { DocumentFilter } from './document-filter.ts';
@@ -11,6 +12,9 @@ import { ScanTable } from './scan-table.ts';
 import { TextTable } from './text-table.ts';
 import { VectorTable } from './vector-table.ts';
 import { WordTable } from './word-table.ts';
+
+/** State: set while the search index may have words of removed documents. */
+const REMOVED = 'removed';
 
 export type { ChunkRow } from './chunk-table.ts';
 
@@ -92,6 +96,26 @@ export class Catalogue {
 
   setState(key: string, value: string): void {
     this.#database.run('INSERT OR REPLACE INTO state (key, value) VALUES (?, ?)', key, value);
+  }
+
+  /** A document is being removed: its words have to go from the search index as well. In the transaction of its removal, or before. */
+  markRemoval(): void {
+    this.setState(REMOVED, randomUUID());
+  }
+
+  /**
+   * After removals, this session's or earlier ones': removes the words of removed documents from the search index and the file. `step` is
+   * awaited after every few milliseconds of work; if it throws, the next call begins again.
+   */
+  async purge(step: () => Promise<void>): Promise<void> {
+    const removal = this.state(REMOVED);
+    if (removal === undefined) return;
+    for (const _ of this.words.purge()) {
+      await step();
+      await this.rest();
+    }
+    this.#database.run('DELETE FROM state WHERE key = ? AND value = ?', REMOVED, removal); // none came meanwhile
+    this.#database.forget();
   }
 
   /** Work with many writes awaits this between its steps. */

@@ -179,6 +179,11 @@ export class WordTable {
     this.#sql.run(`INSERT INTO ${TABLE} (${TABLE}, rank) VALUES (?, CAST(? AS INTEGER))`, name, value);
   }
 
+  /** As Database.purgeWords: removes the words of deleted chunks from the index. */
+  purge(): Generator<void> {
+    return this.#sql.purgeWords(TABLE);
+  }
+
   /** The languages of more than a few stray texts. */
   languages(): Language[] {
     const query = `SELECT language FROM ${TABLE}_languages

@@ -19,7 +19,10 @@ import type { StoredPrefixes } from '../fusion/stored-prefixes.ts';
 import type { ChunkCache, FusionModel, FusionSession } from '../fusion/model.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { QuarantinedDatabase } from '../platform/database.ts';
+import { traceOf } from '../platform/failure.ts';
 import { idText, notFound, rowId } from '../platform/ids.ts';
+import { RecurringTask } from '../platform/recurring-task.ts';
+import { TimeSlice } from '../platform/time-slice.ts';
 import type { Retrieval } from '../retrieval/types.ts';
 import { AnswerMaker } from '../answering/answer.ts';
 import { backendOf } from '../answering/backends/backend-of.ts';
@@ -66,6 +69,9 @@ interface ChatServiceOptions extends Core {
   onSetAside?: ((what: QuarantinedDatabase) => void) | undefined;
 }
 
+/** Time in milliseconds between two rounds of removing deleted conversations. */
+const REMOVAL_MS = 600_000;
+
 /** Declared to find out whether a model's template has tools. */
 const ANY_TOOL = { name: 'any', parameters: { type: 'object', properties: {} } };
 
@@ -92,6 +98,7 @@ export class ChatService {
   readonly #answerer: Answerer;
   readonly #estimates: ContextEstimates;
   readonly #runs: AnswerRuns;
+  readonly #removal: RecurringTask;
   readonly #unsubscribe: (() => void)[];
 
   /** STORE_READ_ONLY, STORE_VERSION, DISK_FULL. */
@@ -117,7 +124,15 @@ export class ChatService {
     const transaction = <T>(work: () => T): T => this.#store.transaction(work);
     this.comparisons = new CompareService({ ...options, ...shared, transaction });
     this.remade = new AnswerRecomputer({ ...options, ...shared });
+    this.#removal = new RecurringTask({
+      work: (signal) => this.#removeDeleted(signal),
+      pauseMs: REMOVAL_MS,
+      onFailed: (error) => log.warn('deleted-conversations-not-removed', { error: traceOf(error) }),
+    });
+    this.#removal.soon();
+    const removal = setInterval(this.#removal.soon, REMOVAL_MS).unref();
     this.#unsubscribe = [
+      () => clearInterval(removal),
       models.onChange(({ model }) => this.#sessions.keepOnly(model)),
       localModels.onChange(({ model, name }) => {
         const failure = templateFailure({ ...model.info, name });
@@ -133,6 +148,7 @@ export class ChatService {
     for (const end of this.#unsubscribe) end();
     this.#estimates.close();
     await Promise.all([this.#runs.close(), this.comparisons.close()]);
+    await this.#removal.close();
     await this.#misses.stop();
     this.#sessions.dropAll();
     this.#store.close();
@@ -380,6 +396,12 @@ export class ChatService {
       questionId: String(question.id),
       answerId: String(answerId),
     };
+  }
+
+  /** ABORTED. */
+  async #removeDeleted(signal: AbortSignal): Promise<void> {
+    const slice = new TimeSlice();
+    await this.#store.removeDeleted(() => slice.step(signal));
   }
 
   #instructionsOf(projectId: string | null): string {

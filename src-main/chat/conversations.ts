@@ -36,7 +36,8 @@ type ListedRow = Pick<ConversationSummary, 'title' | 'updatedMs' | 'messages'> &
 /** null: only the title matches. */
 type FoundMessage = { id: number; text: string } | null;
 
-const KEPT_AFTER_DELETION_MS = 30 * 24 * 3600 * 1000;
+/** Time in milliseconds in which a deletion can be undone. */
+const KEPT_AFTER_DELETION_MS = 3600 * 1000;
 const TITLE_LENGTH = 80;
 
 const COLUMNS = `id, title, created_ms AS createdMs, updated_ms AS updatedMs, options, leaf_id AS leafId, pinned,
@@ -64,10 +65,7 @@ export class ConversationStore {
   ): ConversationStore {
     const recovered = (database: Database): ConversationStore => {
       const store = new ConversationStore(database, clock);
-      store.transaction(() => {
-        store.#removeLongDeleted();
-        store.messages.recover();
-      });
+      store.transaction(() => store.messages.recover());
       return store;
     };
     return openOrSetAside(path, MIGRATIONS, recovered, onSetAside);
@@ -169,8 +167,31 @@ export class ConversationStore {
 
   /** NOT_FOUND once it is permanently deleted. */
   restore(id: number): void {
-    const changes = this.#database.run('UPDATE conversation SET deleted_ms = NULL WHERE id = ?', id);
-    if (changes === 0) throw notFound('conversation');
+    const sql = 'UPDATE conversation SET deleted_ms = NULL WHERE id = ? AND deleted_ms >= ?';
+    if (this.#database.run(sql, id, this.#forgottenBefore) === 0) throw notFound('conversation');
+  }
+
+  /**
+   * Removes conversations whose deletion can no longer be undone, with their words. `step` is awaited after every few milliseconds of work. The
+   * rows go last: after a kill, or if `step` throws, the next call begins again.
+   */
+  async removeDeleted(step: () => Promise<void>): Promise<void> {
+    const before = this.#forgottenBefore;
+    const old = 'SELECT id FROM conversation WHERE deleted_ms < @before';
+    if (this.#database.value(old, { before }) === undefined) return;
+    this.transaction(() => {
+      this.#database.run(`DELETE FROM title_words WHERE rowid IN (${old})`, { before });
+      const messages = `SELECT id FROM message WHERE conversation_id IN (${old})`;
+      this.#database.run(`DELETE FROM message_words WHERE rowid IN (${messages})`, { before });
+    });
+    for (const table of ['title_words', 'message_words'])
+      for (const _ of this.#database.purgeWords(table)) await step();
+    this.#database.run('DELETE FROM conversation WHERE deleted_ms < @before', { before });
+    this.#database.forget();
+  }
+
+  get #forgottenBefore(): number {
+    return this.#clock.wall() - KEPT_AFTER_DELETION_MS;
   }
 
   #rows(): ListedRow[] {
@@ -194,17 +215,6 @@ export class ConversationStore {
     for (const { conversationId, ...message } of this.#database.all<Row>(messages, query))
       found.set(conversationId, message);
     return found;
-  }
-
-  #removeLongDeleted(): void {
-    const before = this.#clock.wall() - KEPT_AFTER_DELETION_MS;
-    const old = '(SELECT id FROM conversation WHERE deleted_ms < @before)';
-    for (const sql of [
-      `DELETE FROM title_words WHERE rowid IN ${old}`,
-      `DELETE FROM message_words WHERE rowid IN (SELECT id FROM message WHERE conversation_id IN ${old})`,
-      `DELETE FROM conversation WHERE deleted_ms < @before`,
-    ])
-      this.#database.run(sql, { before });
   }
 }
 

@@ -8,7 +8,7 @@ export const MIGRATIONS = [
     updated_ms REAL NOT NULL,
     options TEXT NOT NULL,     -- JSON
     leaf_id INTEGER REFERENCES message(id) ON DELETE SET NULL,
-    deleted_ms REAL            -- NULL: not deleted; removed for good 30 days later
+    deleted_ms REAL            -- NULL: not deleted; removed for good an hour later
   ) STRICT;
   CREATE TABLE message (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -28,6 +28,8 @@ interface DocumentServiceOptions {
   /** The folder of a root's uploads; undefined when it has none. */
   uploadFolder: (root: RootRow) => string | undefined;
   onLibraryChanged: (libraryId: number) => void;
+  /** Called after documents were deleted. */
+  onRemoved: () => void;
 }
 
 /** UTF-16 units of text that a preview splits at most. */
@@ -112,11 +114,16 @@ export class DocumentService {
       store,
       documents.map(({ id }) => id),
     );
-    for (const { rootId } of documents)
-      if (catalogue.libraries.root(rootId)?.kind === 'file') catalogue.libraries.removeRoot(rootId);
+    for (const { rootId, path } of documents) {
+      const kind = catalogue.libraries.root(rootId)?.kind;
+      if (kind === 'file') catalogue.libraries.removeRoot(rootId);
+      // Its file is gone: no scan can find it, and nothing keeps its name.
+      if (kind === 'managed') catalogue.libraries.include(rootId, path);
+    }
     for (const libraryId of new Set(documents.map((document) => document.libraryId)))
       this.#options.onLibraryChanged(libraryId);
     queue.removed();
+    this.#options.onRemoved();
     return evicted;
   }
 

@@ -13,6 +13,7 @@ import type { OutputOf, ParsedInputOf } from '../../src-shared/contract/contract
 import type { ModelSource } from '../models/active-model.ts';
 import { isAborted, throwIfAborted } from '../platform/abort.ts';
 import { throttled } from '../platform/event-bus.ts';
+import { RecurringTask } from '../platform/recurring-task.ts';
 import { SerialQueue } from '../platform/serial-queue.ts';
 import { systemClock } from '../platform/clock.ts';
 import { traceOf } from '../platform/failure.ts';
@@ -66,6 +67,8 @@ export interface LibraryServiceOptions extends Core {
 }
 
 const RECOUNT_MS = 5000;
+/** Time in milliseconds between two removals of deleted words from the search index, each of which writes the whole index. */
+const PURGE_MS = 60_000;
 const SKIPPED_SHOWN = 1000;
 const SAMPLE_NAME = 'Sample library';
 const SAMPLE_STATE = 'sample-library';
@@ -91,6 +94,7 @@ export class LibraryService {
   readonly #turns = new Map<number, SerialQueue>();
   readonly #told: LibraryEvents;
   readonly #recount: ReturnType<typeof throttled>;
+  readonly #purge: RecurringTask;
   readonly #ends: (() => void)[] = [];
   #recounting: Promise<void> = Promise.resolve();
   #recovering: Promise<void> = Promise.resolve();
@@ -106,6 +110,11 @@ export class LibraryService {
     this.#uploads.place();
     this.#parser = options.parser ?? new ParserProcess();
     this.#told = new LibraryEvents({ events, log }, () => this.queue.status());
+    this.#purge = new RecurringTask({
+      work: (signal) => gate.background((stop) => this.#purgeWords(stop), signal),
+      pauseMs: PURGE_MS,
+      onFailed: (error) => log.warn('words-not-purged', { error: traceOf(error) }),
+    });
     this.#recount = throttled(RECOUNT_MS, () => this.#recountLater());
     const onLibraryChanged = (id: number): void => this.#told.changed(id);
     const maxFileBytes = (): number => settings.current.maxFileBytes;
@@ -141,6 +150,7 @@ export class LibraryService {
       gate,
       uploadFolder: (root) => this.#uploads.ownFolder(root),
       onLibraryChanged,
+      onRemoved: () => this.#purge.soon(),
     });
     this.#roots = new RootKeeper({
       catalogue,
@@ -149,8 +159,10 @@ export class LibraryService {
       ...timing,
       onChange: (libraryId, { removed }) => {
         this.#told.changed(libraryId);
-        if (removed > 0) this.queue.removed();
-        else this.queue.kick();
+        if (removed > 0) {
+          this.queue.removed();
+          this.#purge.soon();
+        } else this.queue.kick();
       },
     });
   }
@@ -180,6 +192,7 @@ export class LibraryService {
     this.#hasMoreRoom();
     this.queue.start();
     this.#roots.start();
+    this.#purge.soon(); // what an earlier process could not finish
     this.#recount();
   }
 
@@ -210,6 +223,7 @@ export class LibraryService {
     this.views.close();
     await this.queue.stop();
     await this.#recounting;
+    await this.#purge.close();
     this.#recount.cancel();
     this.#told.close();
   }
@@ -303,6 +317,7 @@ export class LibraryService {
       await this.#uploads.discard(libraries.roots(id), () => libraries.remove(id));
       this.#told.changed();
       this.queue.removed();
+      this.#purge.soon();
     });
     this.#removing = removed.catch(() => undefined);
     return removed;
@@ -527,6 +542,12 @@ export class LibraryService {
     const more = diskBudgetBytes > this.#diskBudget;
     this.#diskBudget = diskBudgetBytes;
     return more;
+  }
+
+  /** ABORTED. */
+  async #purgeWords(signal: AbortSignal): Promise<void> {
+    const slice = new TimeSlice();
+    await this.#catalogue.purge(() => slice.step(signal));
   }
 
   #recountLater(): void {

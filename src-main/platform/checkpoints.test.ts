@@ -83,3 +83,26 @@ test('a database that is closed leaves no log, whatever goes on', async () => {
     expect(existsSync(`${path}-wal`)).toBe(false);
   }
 });
+
+test('after a deletion a small database has no copies of deleted rows in its pages', async () => {
+  const path = join(temp(), 'notes.sqlite');
+  const notes = 'CREATE TABLE note (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID, STRICT';
+  openDatabase(path, [notes]).close();
+  const connection = new SQLite(path);
+  const database = new Database(connection, undefined, new Checkpoints(path, 700));
+  onTestFinished(() => database.close());
+  database.pragma('secure_delete = ON');
+  // Rows of scattered places, so that SQLite moves others between pages.
+  const name = (i: number): string => `${(i * 7919) % 100_003} of ${i}`;
+  const row = (i: number): string => `secret${i}x${'y'.repeat((i * 31) % 300)}`;
+  for (let i = 0; i < 3000; i++) database.run('INSERT INTO note VALUES (?, ?)', name(i), row(i));
+  const gone = new Set(Array.from({ length: 1500 }, (_, i) => (i * 1009) % 3000));
+  for (const i of gone) database.run('DELETE FROM note WHERE name = ?', name(i));
+  database.forget();
+  const left = (): number => {
+    const bytes = [path, `${path}-wal`].map((file) => readFileSync(file).toString('latin1')).join();
+    return [...bytes.matchAll(/secret(\d+)x/g)].filter(([, i]) => gone.has(Number(i))).length;
+  };
+  await expect.poll(left, { timeout: 20_000 }).toBe(0);
+  expect(database.value('SELECT count(*) FROM note')).toBe(3000 - gone.size);
+});

@@ -14,27 +14,39 @@ export const LOG_BYTES = 16 * 1024 * 1024;
 const QUIET_MS = 30_000;
 const PATIENCE_MS = 10_000;
 const ASK_MS = 5;
+/** A database up to this size in bytes is vacuumed after a deletion; others wait meanwhile, some tenths of a second. */
+const VACUUMED_BYTES = 32 * 2 ** 20;
+/** Delay in milliseconds after a deletion until the log is emptied for it, and how long that waits for others then. */
+const CLEAN_MS = 2000;
+const CLEAN_PATIENCE_MS = 1000;
+const CLEAN_TRIES = 10;
 /** Time in milliseconds that continuous writing may go on before the log is emptied. */
 const STRETCH_MS = 1000;
 
 const [IDLE, BUSY] = [0, 1];
+/** Elements of a state: whether a checkpoint runs; how many cleanings have succeeded. */
+const [RUNS, CLEANED] = [0, 1];
 
 const CHECKPOINTS_IN_THREAD = `
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
   const Database = process.getBuiltinModule('node:module').createRequire(workerData)(workerData);
-  parentPort.on('message', ({ path, state, mode }) => {
+  const { statSync } = process.getBuiltinModule('node:fs');
+  parentPort.on('message', ({ path, state, mode, cleans }) => {
     try {
-      const database = new Database(path, { fileMustExist: true, timeout: 0 });
+      const timeout = cleans ? ${CLEAN_PATIENCE_MS} : 0;
+      const database = new Database(path, { fileMustExist: true, timeout });
       try {
-        database.pragma('wal_checkpoint(' + mode + ')');
+        if (cleans && statSync(path).size <= ${VACUUMED_BYTES}) database.exec('VACUUM');
+        const [{ busy }] = database.pragma('wal_checkpoint(' + mode + ')');
+        if (cleans && busy === 0) Atomics.add(state, ${CLEANED}, 1);
       } finally {
         database.close();
       }
     } catch {
       // Damaged, gone or without room: whoever writes meets it too, and says so.
     }
-    Atomics.store(state, 0, ${IDLE});
-    Atomics.notify(state, 0);
+    Atomics.store(state, ${RUNS}, ${IDLE});
+    Atomics.notify(state, ${RUNS});
   });
 `;
 
@@ -47,7 +59,7 @@ function startThread(): Worker {
   worker.unref();
   worker.once('error', () => {
     thread = undefined;
-    for (const state of underWay) Atomics.store(state, 0, IDLE); // no listener exists
+    for (const state of underWay) Atomics.store(state, RUNS, IDLE); // no listener exists
   });
   return worker;
 }
@@ -58,11 +70,15 @@ function startThread(): Worker {
  */
 export class Checkpoints {
   readonly #path: string;
-  readonly #state = new Int32Array(new SharedArrayBuffer(4));
+  readonly #state = new Int32Array(new SharedArrayBuffer(8));
   readonly #quietMs: number;
   #timer: NodeJS.Timeout | undefined;
   #quiet: NodeJS.Timeout | undefined;
   #emptied = performance.now();
+  #cleaning: NodeJS.Timeout | undefined;
+  /** Cleanings begun since the last deletion; and how many had succeeded before the last one. */
+  #tries = 0;
+  #cleaned = 0;
 
   constructor(path: string, quietMs = QUIET_MS) {
     this.#path = path;
@@ -74,6 +90,29 @@ export class Checkpoints {
     this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref();
     this.#quiet ??= setTimeout(() => this.#begin('TRUNCATE'), this.#quietMs).unref();
     this.#quiet.refresh();
+  }
+
+  /**
+   * Call after deleting what people want gone: empties the log soon, whether or not others write. `secure_delete`
+   * overwrites rows, but not the copies that SQLite leaves in a page when it moves rows to another, so a small database
+   * is vacuumed as well. Tries it a few times: another program may have the database open.
+   */
+  clean(): void {
+    this.#tries = 0;
+    this.#cleaning ??= setInterval(() => this.#tryCleaning(), CLEAN_MS).unref();
+  }
+
+  #tryCleaning(): void {
+    if (Atomics.load(this.#state, RUNS) === BUSY) return;
+    const isClean = this.#tries > 0 && Atomics.load(this.#state, CLEANED) > this.#cleaned;
+    if (isClean || this.#tries >= CLEAN_TRIES) {
+      clearInterval(this.#cleaning);
+      this.#cleaning = undefined;
+      return;
+    }
+    this.#tries++;
+    this.#cleaned = Atomics.load(this.#state, CLEANED);
+    this.#begin('TRUNCATE', true);
   }
 
   /**
@@ -92,22 +131,23 @@ export class Checkpoints {
   close(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#quiet);
+    clearInterval(this.#cleaning);
     underWay.delete(this.#state);
-    Atomics.wait(this.#state, 0, BUSY, PATIENCE_MS);
+    Atomics.wait(this.#state, RUNS, BUSY, PATIENCE_MS);
   }
 
   async #ended(): Promise<void> {
     const until = performance.now() + PATIENCE_MS;
-    while (Atomics.load(this.#state, 0) === BUSY && performance.now() < until) await sleep(ASK_MS);
+    while (Atomics.load(this.#state, RUNS) === BUSY && performance.now() < until) await sleep(ASK_MS);
   }
 
   /** TRUNCATE: does nothing while somebody reads or writes. */
-  #begin(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
+  #begin(mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE', cleans = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (Atomics.compareExchange(this.#state, 0, IDLE, BUSY) === BUSY) return this.soon();
+    if (Atomics.compareExchange(this.#state, RUNS, IDLE, BUSY) === BUSY) return this.soon();
     underWay.add(this.#state);
     thread ??= startThread();
-    thread.postMessage({ path: this.#path, state: this.#state, mode });
+    thread.postMessage({ path: this.#path, state: this.#state, mode, cleans });
   }
 }

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -61,6 +69,32 @@ test('what is deleted is no longer in the file', () => {
       .toString('latin1')
       .match(/secret \d+/g),
   ).toEqual(['secret 2', 'secret 1', 'secret 0']);
+});
+
+test('words of deleted rows leave an index, and those of others stay', () => {
+  const path = join(temp(), 'notes.sqlite');
+  const index = "CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1)";
+  const database = openDatabase(path, [index]);
+  const insert = 'INSERT INTO words (rowid, text) VALUES (?, ?)';
+  for (let i = 0; i < 300; i++) database.run(insert, i, `common word${i}zq`);
+  database.run(insert, 300, 'xylophonequartet');
+  for (let i = 0; i < 300; i++) database.run(insert, 301 + i, `common other${i}zq`);
+  const inFile = (): boolean => {
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    return readFileSync(path).includes('phonequartet'); // the first letters may be those of the word before it
+  };
+  database.run('DELETE FROM words WHERE rowid = 300');
+  expect(inFile()).toBe(true);
+  let steps = 0;
+  for (const _ of database.purgeWords('words')) if (steps++ === 0) database.run(insert, 900, 'meanwhile');
+  expect(steps).toBeGreaterThan(0);
+  expect(inFile()).toBe(false);
+  const found = (word: string): number[] =>
+    database.column('SELECT rowid FROM words WHERE words MATCH ?', word);
+  expect(found('word7zq')).toEqual([7]);
+  expect(found('meanwhile')).toEqual([900]);
+  expect(found('common')).toHaveLength(600);
+  database.close();
 });
 
 test('several iterations of one text run at once', () => {

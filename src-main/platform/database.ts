@@ -14,6 +14,9 @@ import {
 } from './damaged-database.ts';
 import { fileError, isFull } from './paths.ts';
 
+/** Pages of an FTS5 index written in one step of purgeWords(): a few milliseconds. */
+const PURGED_PAGES = 64;
+
 /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- only the author of a query knows its rows' type */
 
 /**
@@ -110,6 +113,27 @@ export class Database {
   /** Long writes await this between their steps. */
   async rest(): Promise<void> {
     await this.#checkpoints?.rest();
+  }
+
+  /** Rows were deleted that people want gone: in a few seconds, no page and no log has them. */
+  forget(): void {
+    this.#checkpoints?.clean();
+  }
+
+  /**
+   * Writes an FTS5 index with `contentless_delete` again without the words of deleted rows, which it keeps until it
+   * happens to merge their segments. Yields after each short step; other statements may run in between. Can be repeated
+   * after it was interrupted.
+   */
+  *purgeWords(table: string): Generator<void> {
+    const changes = (): number => this.value<number>('SELECT total_changes()') ?? 0;
+    // A negative number begins a merge of all segments; positive ones continue it, until a step changes nothing.
+    for (let pages = -PURGED_PAGES; ; pages = PURGED_PAGES) {
+      const before = changes();
+      this.run(`INSERT INTO ${table} (${table}, rank) VALUES ('merge', CAST(? AS INTEGER))`, pages);
+      if (changes() - before < 2) return;
+      yield;
+    }
   }
 
   close(): void {

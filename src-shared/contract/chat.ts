@@ -238,7 +238,7 @@ export const chatContract = {
   'chat.drafts': procedure(NothingSchema, z.array(DraftSchema)),
   /** Stores a draft, so that it outlives window and core; '' removes it. */
   'chat.setDraft': procedure(DraftSchema, NothingSchema),
-  /** Can be undone with chat.restore for 30 days. */
+  /** Can be undone with chat.restore for an hour. */
   'chat.delete': procedure(ById, NothingSchema),
   'chat.restore': procedure(ById, ConversationSchema),
   /**

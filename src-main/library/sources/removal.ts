@@ -28,6 +28,7 @@ export async function removeDocument(
   documentId: number,
   signal?: AbortSignal,
 ): Promise<void> {
+  catalogue.markRemoval();
   await removeContents(catalogue, documentId, signal);
   catalogue.documents.remove(documentId);
 }

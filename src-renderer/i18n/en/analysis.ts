@@ -71,7 +71,8 @@ export const analysis = {
     again: 'Run again',
     delete: 'Delete',
     deleteTitle: 'Delete this analysis?',
-    deleteText: 'Its answers are deleted permanently. Documents and caches are kept.',
+    deleteText:
+      'Its answers are deleted permanently; older backups keep them. Documents and caches are kept.',
     export: 'Export',
     markdown: 'Markdown',
     json: 'JSON',

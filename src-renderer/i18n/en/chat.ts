@@ -11,7 +11,7 @@ export const chat = {
     hide: 'Hide conversations',
     menu: 'Actions for “{{title}}”',
     renameLabel: 'New name',
-    deleted: '“{{title}}” was deleted.',
+    deleted: '“{{title}}” was deleted. Older backups keep it.',
     exportMarkdown: 'Export as Markdown',
     exportThoughts: 'Export as Markdown, with thoughts',
     exportJson: 'Export as JSON',

@@ -84,8 +84,8 @@ export const library = {
     remove: 'Remove {{path}}',
     removeTitle: 'Remove this source?',
     removeText:
-      'The documents in {{path}} are removed from the library, along with their passages and caches. The files stay in place.',
-    removeManaged: 'The copies are deleted, along with their passages and caches.',
+      'The documents in {{path}} are removed from the library, along with their passages and caches. The files stay in place. Older backups keep the text.',
+    removeManaged: 'The copies are deleted, along with their passages and caches. Older backups keep them.',
     confirm: 'Remove',
     none: 'No folders or files added yet.',
     skipped_one: '{{count, number}} file skipped',
@@ -155,7 +155,7 @@ export const library = {
     removeTitle_one: 'Remove this document?',
     removeTitle_other: 'Remove {{count, number}} documents?',
     removeText:
-      'Their passages, and caches that no other document shares, are deleted. Files in your own folders stay in place and are not added again; uploaded copies are deleted.',
+      'Their passages, and caches that no other document shares, are deleted. Files in your own folders stay in place and are not added again; uploaded copies are deleted. Answers that quote them keep the quotations, and older backups keep everything.',
     removed: 'Removed. Freed {{size}} of caches ({{chunks}}).',
     noneMatch: 'No matching documents',
     noneMatchText: 'Try different words or another state.',

@@ -69,7 +69,7 @@ export const analysis: Words<typeof en.analysis> = {
     again: '重新运行',
     delete: '删除',
     deleteTitle: '删除这次分析？',
-    deleteText: '其中的回答将永久删除。文档和缓存保留。',
+    deleteText: '其中的回答将永久删除；较早的备份中仍会保留。文档和缓存保留。',
     export: '导出',
     markdown: 'Markdown',
     json: 'JSON',

@@ -13,7 +13,7 @@ export const chat: Words<typeof en.chat> = {
     hide: '隐藏对话列表',
     menu: '“{{title}}”的操作',
     renameLabel: '新名称',
-    deleted: '已删除“{{title}}”。',
+    deleted: '已删除“{{title}}”。较早的备份中仍会保留。',
     exportMarkdown: '导出为 Markdown',
     exportThoughts: '导出为 Markdown（含思考）',
     exportJson: '导出为 JSON',

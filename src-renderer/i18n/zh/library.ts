@@ -78,8 +78,9 @@ export const library: Words<typeof en.library> = {
     watchHelp: '自动处理 {{path}} 中新增、更改和删除的文件',
     remove: '移除 {{path}}',
     removeTitle: '移除这个来源？',
-    removeText: '{{path}} 的文档及其段落和缓存会从资料库中移除，文件本身保留在原处。',
-    removeManaged: '这些副本及其段落和缓存会被删除。',
+    removeText:
+      '{{path}} 的文档及其段落和缓存会从资料库中移除，文件本身保留在原处。较早的备份中仍会保留这些文本。',
+    removeManaged: '这些副本及其段落和缓存会被删除。较早的备份中仍会保留。',
     confirm: '移除',
     none: '还没有添加文件夹或文件。',
     skipped_other: '跳过了 {{count, number}} 个文件',
@@ -141,7 +142,7 @@ export const library: Words<typeof en.library> = {
     remove: '移除…',
     removeTitle_other: '移除 {{count, number}} 篇文档？',
     removeText:
-      '其段落以及不与其他文档共享的缓存会被删除。你文件夹中的文件保留在原处，且不会再次被添加；上传的副本会被删除。',
+      '其段落以及不与其他文档共享的缓存会被删除。你文件夹中的文件保留在原处，且不会再次被添加；上传的副本会被删除。引用它们的回答会保留引文，较早的备份会保留全部内容。',
     removed: '已移除，释放了{{chunks}}共 {{size}} 的缓存。',
     noneMatch: '没有匹配的文档',
     noneMatchText: '请换一个词或另一种状态。',
