@@ -6,6 +6,7 @@ import type { AppInfo, Backup } from '../../../src-shared/contract/app.ts';
 import { useAction, useCall, useClient, useEvent } from '../../client/context.tsx';
 import { notifyFailure, notifyInfo } from '../../ui/notify.tsx';
 import { useFormat } from '../../ui/useFormat.ts';
+import { ExportSection } from './ExportSection.tsx';
 
 export function DataSection() {
   const { t } = useTranslation(['settings', 'common']);
@@ -35,6 +36,7 @@ export function DataSection() {
         )}
       </Stack>
       <Backups info={info} />
+      <ExportSection nativeDialogs={info?.nativeDialogs ?? false} />
     </>
   );
 }

@@ -125,6 +125,19 @@ export const settings = {
     restoreNextByHand:
       'Stop Kvasir where you started it, then start it again. Documents, conversations, settings and the list of models are restored to the state of the backup. Changes you make until then are lost.',
     restartNow: 'Restart now',
+    export: 'Export everything',
+    exportHelp:
+      'Writes your conversations, projects, analyses and settings as Markdown, JSON and CSV, and your documents with their text, to a new folder that other programs can read. Keys and passwords are left out. To move to another computer, use a backup.',
+    exportFolder: 'Folder for the export',
+    exportFolderHelp:
+      'Full path on the computer that runs Kvasir. A path that ends in .zip is written as one file.',
+    exportNow: 'Export everything…',
+    exporting: 'Exporting: {{share}}. You can keep working.',
+    exportDone: 'Exported to {{path}} ({{size}}). README.txt in it describes the files.',
+    exportIncomplete_one:
+      '{{count}} original file is missing or incomplete, {{path}}: documents.csv gives the reason.',
+    exportIncomplete_other:
+      '{{count}} original files are missing or incomplete, among them {{path}}: documents.csv gives the reasons.',
     diskFree: '{{size}} free on this disk',
   },
   about: {

@@ -120,6 +120,15 @@ export const settings: Words<typeof en.settings> = {
     restoreNextByHand:
       '请在启动 Kvasir 的地方停止它，然后重新启动。文档、对话、设置和模型列表会回到备份时的状态；在此之前的更改会丢失。',
     restartNow: '立即重新启动',
+    export: '导出全部内容',
+    exportHelp:
+      '把对话、项目、分析和设置写成 Markdown、JSON 和 CSV，连同文档及其文本一起存入一个新文件夹，其他程序可以读取。不包括密钥和密码。要迁移到另一台电脑，请使用备份。',
+    exportFolder: '导出到文件夹',
+    exportFolderHelp: '运行 Kvasir 的电脑上的完整路径。以 .zip 结尾的路径会写成一个文件。',
+    exportNow: '导出全部内容…',
+    exporting: '正在导出：{{share}}。期间可以照常使用。',
+    exportDone: '已导出到 {{path}}（{{size}}）。其中的 README.txt 说明了各个文件。',
+    exportIncomplete_other: '有 {{count}} 个原始文件缺失或不完整，其中包括 {{path}}：原因见 documents.csv。',
     diskFree: '磁盘剩余 {{size}}',
   },
   about: {

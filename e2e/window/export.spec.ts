@@ -1,0 +1,31 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from './support/app.ts';
+import { ask, QUESTION } from './support/chat.ts';
+import { openSettings } from './support/screens.ts';
+import { expect, test } from './support/test.ts';
+
+test('everything is exported to a folder that a person names', async ({ window }) => {
+  const folder = temporaryFolder();
+  await ask(window, QUESTION);
+  await openSettings(window, 'data');
+  const section = window.getByRole('region', { name: 'Export everything' });
+  const button = section.getByRole('button', { name: 'Export everything…' });
+  await expect(button).toBeDisabled();
+
+  await test.step('a path that is no full path says why', async () => {
+    await section.getByRole('textbox', { name: 'Folder for the export' }).fill('out');
+    await button.click();
+    await expect(window.getByText('out is not a full path')).toBeVisible();
+  });
+
+  await test.step('the export is told where it is', async () => {
+    const to = join(folder.path, 'out');
+    await section.getByRole('textbox', { name: 'Folder for the export' }).fill(to);
+    await button.click();
+    await expect(window.getByText(`Exported to ${to}`)).toBeVisible({ timeout: 60_000 });
+    expect(readdirSync(join(to, 'conversations')).filter((name) => name.endsWith('.md'))).toHaveLength(1);
+    expect(existsSync(join(to, 'README.txt'))).toBe(true);
+  });
+  folder.remove();
+});
