@@ -50,7 +50,7 @@ function leftovers(isDownload: (file: string) => boolean): Leftover[] {
     { in: '.', name: BEFORE_MIGRATION, when: isOldFile },
     { in: 'cache', name: BEFORE_MIGRATION, when: isOldFile },
     { in: '.', name: /^(profile|room)-\d+\.tmp$/ },
-    { in: 'cache', name: /^room-\d+\.tmp$/ },
+    { in: 'cache', name: /^(room-\d+\.tmp|lock-probe-\d+\.db)$/ },
     { in: 'backups', name: /\.zip\.(part|databases)$/ },
     { in: 'backups', name: /^[0-9a-f-]{36}\.upload$/ },
     { in: 'models', name: /^[0-9a-f-]{36}\.upload$/ },

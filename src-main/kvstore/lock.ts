@@ -1,6 +1,8 @@
-import { truncateSync } from 'node:fs';
+import { rmSync, truncateSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { isCorruptDatabase } from './errors.ts';
+import { KvasirError } from '../../src-shared/errors.ts';
+import { codeOf, isCorruptDatabase } from './errors.ts';
 
 /**
  * Exclusive ownership of a store: an open exclusive transaction on a separate database. The kernel releases it when the
@@ -13,11 +15,16 @@ export class StoreLock {
     this.#db = db;
   }
 
-  /** Never waits. Throws SQLITE_BUSY if the lock is held, and errors of opening a file. */
+  /**
+   * Never waits. Throws SQLITE_BUSY if the lock is held, and errors of opening a file; STORE_READ_ONLY if the drive has
+   * no locks.
+   */
   static take(path: string): StoreLock {
     try {
       return StoreLock.#attempt(path);
     } catch (error) {
+      const isRefused = /^SQLITE_(BUSY|IOERR_\w*LOCK)/.test(codeOf(error));
+      if (isRefused && !canLock(dirname(path))) throw noLocks(dirname(path), error);
       if (!isCorruptDatabase(error)) throw error;
       // Only the holder of the lock can read the garbage, so nobody else holds it. Truncated, not replaced: a new file
       // would let a second process lock the old one.
@@ -42,4 +49,30 @@ export class StoreLock {
   release(): void {
     this.#db.close();
   }
+}
+
+/** Whether the drive of a folder locks files: SQLite reports some refusals as if another process held the lock. */
+function canLock(dir: string): boolean {
+  const path = join(dir, `lock-probe-${process.pid}.db`);
+  try {
+    const db = new Database(path, { timeout: 0 });
+    try {
+      db.pragma('journal_mode = MEMORY');
+      db.exec('BEGIN EXCLUSIVE');
+      return true;
+    } finally {
+      db.close();
+    }
+  } catch {
+    return false;
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+function noLocks(dir: string, cause: unknown): KvasirError {
+  const message = `The drive of ${dir} does not lock files, so a second process could damage the data.`;
+  const advice =
+    'Choose a data folder on a local drive with --data or KVASIR_DATA, or mount this drive with local locks (SMB: nobrl, NFS: nolock).';
+  return new KvasirError('STORE_READ_ONLY', message, advice, { cause });
 }

@@ -4,7 +4,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import { KV_DTYPES } from '../../src-shared/kv-dtype.ts';
 import { Checkpoints, LOG_BYTES, LOG_PAGES } from '../platform/checkpoints.ts';
 import { clearSuspicion, isCheckedAtOpen, moveAside } from '../platform/damaged-database.ts';
-import { Database } from '../platform/database.ts';
+import { Database, isUnmapped } from '../platform/database.ts';
 import { codeOf, isCorruptDatabase } from './errors.ts';
 import { stamp } from './files.ts';
 import { ChunkIndex } from './index-db.ts';
@@ -154,12 +154,22 @@ function readHeader(path: string): Marks {
 function readByConnection(path: string): Marks {
   const shm = `${path}-shm`;
   const hadShm = existsSync(shm);
-  const db = new Database(new SQLite(path, { readonly: true, timeout: 0 }));
+  try {
+    return marksOf(new Database(new SQLite(path, { readonly: true, timeout: 0 })));
+  } catch (error) {
+    if (!isUnmapped(error)) throw error;
+    return marksOf(openAlone(path));
+  } finally {
+    if (!hadShm) rmSync(shm, { force: true });
+  }
+}
+
+/** Closes the database. */
+function marksOf(db: Database): Marks {
   try {
     return { version: versionOf(db), applicationId: Number(db.pragma('application_id')) };
   } finally {
     db.close();
-    if (!hadShm) rmSync(shm, { force: true });
   }
 }
 

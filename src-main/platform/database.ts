@@ -177,13 +177,33 @@ function first(statement: Statement, values: unknown[]): unknown {
 /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 
 /**
- * Opens an SQLite database in WAL mode and migrates its schema to the newest version: `migrations[n]` migrates from
+ * Opens an SQLite database, in WAL mode where the drive allows it, and migrates its schema to the newest version:
  * version n to n + 1, in a transaction with the version number. A copy of an older version is kept as
  * <path>.v<version>. SQLite's errors are converted, now and later: STORE_READ_ONLY, DISK_FULL, DATABASE_HELD;
  * STORE_CORRUPT if pages are damaged or the file is another program's; STORE_VERSION if a newer program has migrated it
  * further.
  */
 export function openDatabase(path: string, migrations: readonly string[]): Database {
+  try {
+    return open(path, migrations, 'WAL');
+  } catch (error) {
+    if (!isUnmapped(error)) throw databaseError(error, path);
+  }
+  // As on some network drives. Slower, since every transaction is synced.
+  try {
+    return open(path, migrations, 'TRUNCATE');
+  } catch (error) {
+    throw databaseError(error, path);
+  }
+}
+
+/** Whether the drive maps no file into the memory of several processes, which the log of WAL mode needs. */
+export function isUnmapped(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === 'SQLITE_IOERR_SHMMAP';
+}
+
+/** Throws SQLite's errors, and KvasirErrors. */
+function open(path: string, migrations: readonly string[], journal: 'WAL' | 'TRUNCATE'): Database {
   let connection: SQLite.Database | undefined;
   try {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
@@ -191,8 +211,12 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
     connection = new SQLite(path);
     const checkpoints = path === ':memory:' ? undefined : new Checkpoints(path);
     const database = new Database(connection, (error) => typedInUse(error, path), checkpoints);
+    // A log that a process on another drive has left is read without a mapping by a connection that is alone.
+    if (journal === 'TRUNCATE') connection.pragma('locking_mode = EXCLUSIVE');
     if (isCheckedAtOpen(path)) requireSound(connection);
-    database.pragma('journal_mode = WAL');
+    connection.pragma(`journal_mode = ${journal}`);
+    connection.pragma('locking_mode = NORMAL');
+    connection.pragma('user_version'); // the first access in this mode
     database.pragma('synchronous = NORMAL');
     database.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
     database.pragma(`journal_size_limit = ${LOG_BYTES}`);
@@ -207,7 +231,7 @@ export function openDatabase(path: string, migrations: readonly string[]): Datab
     return database;
   } catch (error) {
     connection?.close();
-    throw databaseError(error, path);
+    throw error;
   }
 }
 

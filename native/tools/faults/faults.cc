@@ -17,7 +17,6 @@
 // Child processes run without it. It does not see mappings (SQLite's -shm files), stdio's streams and clones of files.
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <linux/limits.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,6 +34,8 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
+
+#include "path_below.h"
 
 namespace {
 
@@ -74,20 +75,9 @@ __attribute__((constructor)) void start() {
     unsetenv("LD_PRELOAD");
 }
 
-// The path of an open file, or of a path relative to an open folder; empty if it is not below the folder.
+// As path_below(), of the folder whose calls are counted.
 std::string path_of(int fd, const char * name = nullptr) {
-    const auto & under = state().under;
-    std::string path(PATH_MAX, 0);
-    if (name && name[0] == '/') {
-        path = name;
-    } else {
-        const std::string link = fd == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/" + std::to_string(fd);
-        const ssize_t length = readlink(link.c_str(), path.data(), path.size());
-        path.resize(length < 0 ? 0 : size_t(length));
-        if (name) path += std::string("/") + name;
-    }
-    const bool below = !under.empty() && path.starts_with(under) && path[under.size()] == '/';
-    return below ? path : "";
+    return path_below(state().under, fd, name);
 }
 
 off_t size_of(int fd) {
