@@ -1,26 +1,26 @@
 /** Languages whose names of months and weekdays are known. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'sv', 'da', 'fi', 'ru'];
 
-const months = namesIn(
-  'month',
-  Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2001, month, 15))),
-);
+interface Calendar {
+  /** Month names in lower case, and their numbers from 1. */
+  months: ReadonlyMap<string, number>;
+  /** Weekday names in lower case. */
+  weekdays: ReadonlySet<string>;
+}
 
-/** Month names in lower case, and their numbers from 1. */
-export const MONTHS: ReadonlyMap<string, number> = new Map(
-  months.flatMap((names, month) => names.map((name) => [name, month + 1] as const)),
-);
+let known: Calendar | undefined;
 
-/** Longest first, for a pattern. */
-export const MONTH_NAMES = [...MONTHS.keys()].sort((a, b) => b.length - a.length);
-
-/** Weekday names in lower case. */
-export const WEEKDAYS: ReadonlySet<string> = new Set(
-  namesIn(
-    'weekday',
-    Array.from({ length: 7 }, (_, day) => new Date(Date.UTC(2001, 0, 1 + day))),
-  ).flat(),
-);
+/** Made when a text is first checked: it takes dozens of formats, and most commands check none. */
+export function calendar(): Calendar {
+  if (known) return known;
+  const days = Array.from({ length: 7 }, (_, day) => new Date(Date.UTC(2001, 0, 1 + day)));
+  const midMonths = Array.from({ length: 12 }, (_, month) => new Date(Date.UTC(2001, month, 15)));
+  const months = namesIn('month', midMonths).flatMap((names, month) =>
+    names.map((name) => [name, month + 1] as const),
+  );
+  known = { months: new Map(months), weekdays: new Set(namesIn('weekday', days).flat()) };
+  return known;
+}
 
 /** The names of each date's month or weekday. Every format is made once: making one takes far longer than using it. */
 function namesIn(part: 'month' | 'weekday', dates: readonly Date[]): string[][] {

@@ -1,4 +1,4 @@
-import { MONTHS, MONTH_NAMES } from './calendar.ts';
+import { calendar } from './calendar.ts';
 
 /** A number, time or date in a text. */
 export interface Figure {
@@ -19,35 +19,44 @@ interface Notation {
 }
 
 const DAY = String.raw`(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º)?\.?`;
-const MONTH = `(${MONTH_NAMES.join('|')})(?![\\p{L}\\p{M}])\\.?`;
-
 const CLOCK = String.raw`(?<![\d:.,])(\d{1,2}):(\d{2})(?::\d{2})?(?![\d:])(?:\s*([ap])\.?m\b)?`;
 const HOUR = String.raw`(?<![\d:.,])(\d{1,2})(?:[.:](\d{2}))?\s*(?:([ap])\.?m\b|Uhr\b)`;
 
+let known: readonly Notation[] | undefined;
+
 /** The first that matches at a position wins. */
-const NOTATIONS: readonly Notation[] = [
-  date(String.raw`(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)`, (y, m, d) => [[y, m, d]]),
-  date(String.raw`(?<![\d.])(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?![\d.]\d)`, (a, _, b, y) =>
-    centuries(y).flatMap((year) => [
-      [year, b, a],
-      [year, a, b],
-    ]),
-  ),
-  date(String.raw`(\d{4})\s*年\s*(\d{1,2})\s*月(?:\s*(\d{1,2})\s*[日号號])?`, (y, m, d) => [[y, m, d]]),
-  date(String.raw`(?<!\d)(\d{1,2})\s*月\s*(\d{1,2})\s*[日号號]`, (m, d) => [['', m, d]]),
-  date(`${DAY}\\s*(?:of |de )?${MONTH}(?:,?\\s*(?:de )?(\\d{4})(?!\\d))?`, (d, m, y) => [[y, monthOf(m), d]]),
-  date(`(?=\\p{Lu})${MONTH}\\s+${DAY}(?!\\d)(?:,?\\s+(\\d{4})(?!\\d))?`, (m, d, y) => [[y, monthOf(m), d]]),
-  date(`(?=\\p{Lu})${MONTH},?\\s+(?:de )?(\\d{4})(?!\\d)`, (m, y) => [[y, monthOf(m), '']]),
-  { pattern: sticky(CLOCK), kind: 'number', forms: timesOf },
-  { pattern: sticky(HOUR), kind: 'number', forms: timesOf },
-  {
-    pattern: sticky(
-      String.raw`(?<!\d)(?:\d{1,3}(?:[\u00a0\u202f '’]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*)(?:[-\s]?(\p{L}+))?`,
+function notations(): readonly Notation[] {
+  if (known) return known;
+  // The longest name first: the first one that matches is taken.
+  const names = [...calendar().months.keys()].sort((a, b) => b.length - a.length);
+  const month = `(${names.join('|')})(?![\\p{L}\\p{M}])\\.?`;
+  known = [
+    date(String.raw`(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)`, (y, m, d) => [[y, m, d]]),
+    date(String.raw`(?<![\d.])(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?![\d.]\d)`, (a, _, b, y) =>
+      centuries(y).flatMap((year) => [
+        [year, b, a],
+        [year, a, b],
+      ]),
     ),
-    kind: 'number',
-    forms: numbersOf,
-  },
-];
+    date(String.raw`(\d{4})\s*年\s*(\d{1,2})\s*月(?:\s*(\d{1,2})\s*[日号號])?`, (y, m, d) => [[y, m, d]]),
+    date(String.raw`(?<!\d)(\d{1,2})\s*月\s*(\d{1,2})\s*[日号號]`, (m, d) => [['', m, d]]),
+    date(`${DAY}\\s*(?:of |de )?${month}(?:,?\\s*(?:de )?(\\d{4})(?!\\d))?`, (d, m, y) => [
+      [y, monthOf(m), d],
+    ]),
+    date(`(?=\\p{Lu})${month}\\s+${DAY}(?!\\d)(?:,?\\s+(\\d{4})(?!\\d))?`, (m, d, y) => [[y, monthOf(m), d]]),
+    date(`(?=\\p{Lu})${month},?\\s+(?:de )?(\\d{4})(?!\\d)`, (m, y) => [[y, monthOf(m), '']]),
+    { pattern: sticky(CLOCK), kind: 'number', forms: timesOf },
+    { pattern: sticky(HOUR), kind: 'number', forms: timesOf },
+    {
+      pattern: sticky(
+        String.raw`(?<!\d)(?:\d{1,3}(?:[\u00a0\u202f '’]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*)(?:[-\s]?(\p{L}+))?`,
+      ),
+      kind: 'number',
+      forms: numbersOf,
+    },
+  ];
+  return known;
+}
 
 /** The numbers, times and dates of a text, ascending. */
 export function figuresOf(text: string): Figure[] {
@@ -74,7 +83,7 @@ function endOfDigits(text: string, at: number): number {
 }
 
 function figureAt(text: string, at: number): Figure | undefined {
-  for (const { pattern, kind, forms } of NOTATIONS) {
+  for (const { pattern, kind, forms } of notations()) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
     const found = match ? forms(match) : [];
@@ -121,7 +130,7 @@ function dateForm([year, month, day]: Parts): string[] {
 /** 0 if it is not a month: three letters in lower case are mostly another word ("out", "set", "may"). */
 function monthOf(name: string): number {
   if (name.length <= 3 && name === name.toLowerCase()) return 0;
-  return MONTHS.get(name.toLowerCase()) ?? 0;
+  return calendar().months.get(name.toLowerCase()) ?? 0;
 }
 
 function centuries(year: string): string[] {

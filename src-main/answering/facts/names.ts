@@ -1,6 +1,6 @@
 import { isStopWord, languageOf, stemOf, WORD, type Language } from '../../catalogue/language.ts';
 import { UNSPACED } from '../../catalogue/words.ts';
-import { MONTHS, WEEKDAYS } from './calendar.ts';
+import { calendar } from './calendar.ts';
 import { wordForms } from './haystack.ts';
 
 /** A name in a text. */
@@ -111,7 +111,8 @@ function isTitled(words: readonly Word[], language: Language): boolean {
 
 function isCommon({ lower }: Word, next: Word | undefined, language: Language): boolean {
   if (UNTOLD.has(lower) || isStopWord(lower, language) || isStopWord(lower, 'en')) return true;
-  if (MONTHS.has(lower) || WEEKDAYS.has(lower) || WEEKDAYS.has(lower.replace(/s$/u, ''))) return true;
+  const { months, weekdays } = calendar();
+  if (months.has(lower) || weekdays.has(lower) || weekdays.has(lower.replace(/s$/u, ''))) return true;
   return NUMBERED.test(lower) && /^\d/u.test(next?.text ?? '');
 }
 
