@@ -12,7 +12,7 @@ import { otherModel } from '../tools/random-model/other-models.ts';
 import type { MeasuredDevice } from '../src-main/devices/trial/protocol.ts';
 import { DEMO_MODEL, removeDir, ROOT, tempDir } from './cli-support.ts';
 
-const BUILT = existsSync(join(ROOT, 'out', 'main', 'main.js'));
+const BUILT = existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 const CHILD = join(import.meta.dirname, 'support', 'electron-bundle-child.ts');
 const PORT = join(import.meta.dirname, 'support', 'parser-port.mjs');
 
