@@ -55,35 +55,6 @@ test.each([
   expect(ended.stderr).toMatch(why);
 });
 
-test('on loopback, a foreign host name, a wrong key and a web page are refused', async () => {
-  const server = await serveApi(dir);
-  const paths = ['/', '/v1/models', '/metrics', '/mcp', '/api/tags', '/api/chat', ...Object.keys(ROUTES)];
-  for (const path of paths)
-    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
-      const ask = (headers: Record<string, string>) => statusOf(server.origin + path, { method, headers });
-      expect(await ask({ ...authorized, Host: 'evil.example' })).toBe(403);
-      expect(
-        await ask({ ...authorized, Host: `127.0.0.1.evil.example:${new URL(server.origin).port}` }),
-      ).toBe(403);
-      expect(await ask({ ...authorized, Origin: 'http://evil.example' })).toBe(403);
-      expect(await ask({ ...authorized, Origin: 'null' })).toBe(403);
-      expect(await ask({ Authorization: 'Bearer wrong' })).toBe(401);
-      expect(await ask({})).toBe(401);
-    }
-  for (const path of ['/health', '/openapi.json']) {
-    const ask = (headers: Record<string, string>) => statusOf(server.origin + path, { headers });
-    expect(await ask({})).toBe(200);
-    expect(await ask({ Host: 'evil.example' })).toBe(403);
-    expect(await ask({ Origin: 'http://evil.example' })).toBe(403);
-  }
-  expect(await statusOf(`${server.baseURL}/models`, { headers: authorized })).toBe(200);
-  const taken = await runCli(['serve', '--api', '--data', `${dir}-2`, '--port', new URL(server.origin).port]);
-  expectFailure(taken, 'BAD_ARGUMENT', 2);
-  removeDir(`${dir}-2`);
-  await endApi(server);
-  expect(readFileSync(join(dir, 'kvasir.log'), 'utf8')).not.toContain(KEY);
-});
-
 test('other loopback names and harmless headers are accepted', async () => {
   const server = await serveApi(dir, ['--allow-host', 'host.docker.internal', '--allow-host', 'aibox']);
   const statusAs = (Host: string, path = '/v1/models') =>
@@ -149,30 +120,6 @@ test('text is split at the configured separator, and reused in another order', a
   await endApi(server);
 });
 
-test('a request without Content-Length is answered, and refused if it is too long', async () => {
-  const server = await serveApi(dir);
-  const post = (pieces: string[]) =>
-    new Promise((resolve, reject) => {
-      const sent = httpRequest(
-        `${server.baseURL}/chat/completions`,
-        { method: 'POST', headers: { ...authorized, 'Content-Type': 'application/json' } },
-        (answer) => {
-          answer.resume();
-          resolve(answer.statusCode);
-        },
-      );
-      sent.on('error', reject);
-      for (const piece of pieces) sent.write(piece);
-      sent.end();
-    });
-  const asked = { model: DEMO, max_tokens: 2, messages: [{ role: 'user', content: 'Once' }] };
-  expect(await post(JSON.stringify(asked).match(/.{1,20}/g) ?? [])).toBe(200);
-  const most = Array.from({ length: 16 }, () => ' '.repeat(2 ** 20));
-  expect(await post([...most, ' '])).toBe(413);
-  expect(await post(JSON.stringify(asked).match(/.{1,20}/g) ?? [])).toBe(200);
-  await endApi(server);
-});
-
 /** Routes with a request body, and a valid one for each. */
 const ROUTES: Readonly<Record<string, object>> = {
   '/v1/chat/completions': { model: DEMO, max_tokens: 2, messages: [{ role: 'user', content: 'Once' }] },
@@ -210,59 +157,122 @@ function malformed(path: string): string[] {
   ];
 }
 
-test('a thousand malformed requests get client errors, and the server still answers', async () => {
-  const server = await serveApi(dir);
-  const headers = {
-    ...authorized,
-    'Content-Type': 'application/json',
-    Accept: 'application/json, text/event-stream',
-  };
-  const post = (path: string, body: string) => fetch(server.origin + path, { method: 'POST', headers, body });
-  const round = async (): Promise<number> => {
-    const sent = Object.keys(ROUTES).flatMap((path) => malformed(path).map((body) => ({ path, body })));
-    for (const { path, body } of sent) {
-      const answer = await post(path, body);
-      expect([path, body.slice(0, 50), answer.status]).toEqual([path, body.slice(0, 50), 400]);
-      const { error } = (await answer.json()) as { error: { type?: string; code?: number } };
-      expect(path === '/mcp' ? error.code : error.type).toEqual(
-        path === '/mcp' ? -32700 : 'invalid_request_error',
-      );
-    }
-    return sent.length;
-  };
-  for (let requests = 0; requests < 1000;) requests += await round();
-  for (const [path, body] of Object.entries(ROUTES))
-    expect([path, (await post(path, JSON.stringify(body))).status]).toEqual([
-      path,
-      path === '/v1/embeddings' || path === '/v1/rerank' ? 404 : 200, // no such model is selected
-    ]);
-  await endApi(server);
-});
+describe('on loopback', () => {
+  let server: ApiServer;
+  beforeAll(async () => {
+    server = await serveApi(dir);
+  });
+  afterAll(async () => {
+    await endApi(server);
+    expect(readFileSync(join(dir, 'kvasir.log'), 'utf8')).not.toContain(KEY);
+  });
 
-test('refused requests release their memory', async () => {
-  const server = await serveApi(dir);
-  const headers = { ...authorized, 'Content-Type': 'application/json' };
-  const long = 'x'.repeat(2_000_000);
-  const bodies = [`{"model":"x","messages":"${long}"}`, `{"model":"x","prompt":"${long}`, long];
-  const send = async (count: number): Promise<void> => {
-    for (let i = 0; i < count; i++) {
-      const path = Object.keys(ROUTES)[i % Object.keys(ROUTES).length] ?? '';
-      const body = bodies[i % bodies.length] ?? '';
-      const answer = await fetch(server.origin + path, { method: 'POST', headers, body });
-      expect(answer.status).toBeGreaterThanOrEqual(400);
-      await answer.text();
+  test('a foreign host name, a wrong key and a web page are refused', async () => {
+    const paths = ['/', '/v1/models', '/metrics', '/mcp', '/api/tags', '/api/chat', ...Object.keys(ROUTES)];
+    for (const path of paths)
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+        const ask = (headers: Record<string, string>) => statusOf(server.origin + path, { method, headers });
+        expect(await ask({ ...authorized, Host: 'evil.example' })).toBe(403);
+        expect(
+          await ask({ ...authorized, Host: `127.0.0.1.evil.example:${new URL(server.origin).port}` }),
+        ).toBe(403);
+        expect(await ask({ ...authorized, Origin: 'http://evil.example' })).toBe(403);
+        expect(await ask({ ...authorized, Origin: 'null' })).toBe(403);
+        expect(await ask({ Authorization: 'Bearer wrong' })).toBe(401);
+        expect(await ask({})).toBe(401);
+      }
+    for (const path of ['/health', '/openapi.json']) {
+      const ask = (headers: Record<string, string>) => statusOf(server.origin + path, { headers });
+      expect(await ask({})).toBe(200);
+      expect(await ask({ Host: 'evil.example' })).toBe(403);
+      expect(await ask({ Origin: 'http://evil.example' })).toBe(403);
     }
-  };
-  const memory = async (): Promise<number> => {
-    const text = await (await fetch(`${server.origin}/metrics`, { headers })).text();
-    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
-  };
-  await send(100); // warm-up: the runtime keeps freed memory for a while
-  const before = await memory();
-  await send(400);
-  // If they were retained, the bodies alone would take twice as much.
-  expect(await memory()).toBeLessThan(before + (400 * long.length) / 2);
-  await endApi(server);
+    expect(await statusOf(`${server.baseURL}/models`, { headers: authorized })).toBe(200);
+    const taken = await runCli([
+      'serve',
+      '--api',
+      '--data',
+      `${dir}-2`,
+      '--port',
+      new URL(server.origin).port,
+    ]);
+    expectFailure(taken, 'BAD_ARGUMENT', 2);
+    removeDir(`${dir}-2`);
+  });
+
+  test('a request without Content-Length is answered, and refused if it is too long', async () => {
+    const post = (pieces: string[]) =>
+      new Promise((resolve, reject) => {
+        const sent = httpRequest(
+          `${server.baseURL}/chat/completions`,
+          { method: 'POST', headers: { ...authorized, 'Content-Type': 'application/json' } },
+          (answer) => {
+            answer.resume();
+            resolve(answer.statusCode);
+          },
+        );
+        sent.on('error', reject);
+        for (const piece of pieces) sent.write(piece);
+        sent.end();
+      });
+    const asked = { model: DEMO, max_tokens: 2, messages: [{ role: 'user', content: 'Once' }] };
+    expect(await post(JSON.stringify(asked).match(/.{1,20}/g) ?? [])).toBe(200);
+    const most = Array.from({ length: 16 }, () => ' '.repeat(2 ** 20));
+    expect(await post([...most, ' '])).toBe(413);
+    expect(await post(JSON.stringify(asked).match(/.{1,20}/g) ?? [])).toBe(200);
+  });
+
+  test('a thousand malformed requests get client errors, and the server still answers', async () => {
+    const headers = {
+      ...authorized,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+    };
+    const post = (path: string, body: string) =>
+      fetch(server.origin + path, { method: 'POST', headers, body });
+    const round = async (): Promise<number> => {
+      const sent = Object.keys(ROUTES).flatMap((path) => malformed(path).map((body) => ({ path, body })));
+      for (const { path, body } of sent) {
+        const answer = await post(path, body);
+        expect([path, body.slice(0, 50), answer.status]).toEqual([path, body.slice(0, 50), 400]);
+        const { error } = (await answer.json()) as { error: { type?: string; code?: number } };
+        expect(path === '/mcp' ? error.code : error.type).toEqual(
+          path === '/mcp' ? -32700 : 'invalid_request_error',
+        );
+      }
+      return sent.length;
+    };
+    for (let requests = 0; requests < 1000;) requests += await round();
+    for (const [path, body] of Object.entries(ROUTES))
+      expect([path, (await post(path, JSON.stringify(body))).status]).toEqual([
+        path,
+        path === '/v1/embeddings' || path === '/v1/rerank' ? 404 : 200, // no such model is selected
+      ]);
+  });
+
+  test('refused requests release their memory', async () => {
+    const headers = { ...authorized, 'Content-Type': 'application/json' };
+    const long = 'x'.repeat(2_000_000);
+    const bodies = [`{"model":"x","messages":"${long}"}`, `{"model":"x","prompt":"${long}`, long];
+    const send = async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i++) {
+        const path = Object.keys(ROUTES)[i % Object.keys(ROUTES).length] ?? '';
+        const body = bodies[i % bodies.length] ?? '';
+        const answer = await fetch(server.origin + path, { method: 'POST', headers, body });
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        await answer.text();
+      }
+    };
+    const memory = async (): Promise<number> => {
+      const text = await (await fetch(`${server.origin}/metrics`, { headers })).text();
+      return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+    };
+    await send(100); // warm-up: the runtime keeps freed memory for a while
+    const before = await memory();
+    await send(400);
+    // If they were retained, the bodies alone would take twice as much.
+    expect(await memory()).toBeLessThan(before + (400 * long.length) / 2);
+  });
 });
 
 describe.skipIf(!BUILT)('on a data folder owned by a window’s process', () => {

@@ -33,12 +33,24 @@ let library: string;
 /** Its answers are noise of maximum length. */
 let model: string;
 
-beforeAll(() => {
+/** A command on a database that another program holds. It waits for a minute, during which the other tests run. */
+let held: { ask: string[]; other: SQLite.Database; waiting: RunningCli };
+
+beforeAll(async () => {
   dir = tempDir();
   library = writeFiles(join(dir, 'here', 'notes'), DOCUMENTS);
   model = makeModel(join(dir, 'here', 'random.gguf'), { context: 8192 });
+  const data = join(dir, 'held');
+  const ask = ['ask', '--data', data, '--library', library, '--max-tokens', '2', QUESTION];
+  expect((await runCli(ask)).code).toBe(0);
+  const other = new SQLite(join(data, 'catalogue.sqlite'));
+  other.exec('BEGIN EXCLUSIVE');
+  held = { ask, other, waiting: startCli(ask) };
 });
-afterAll(() => removeDir(dir));
+afterAll(() => {
+  held.waiting.child.kill('SIGKILL');
+  removeDir(dir);
+});
 
 async function owner(data: string): Promise<WindowServer> {
   if (!existsSync(data)) {
@@ -96,19 +108,6 @@ test('a suspended owner is reported as not responding, and answers again once it
   api.child.kill('SIGCONT');
   expect((await runCli(verify)).code).toBe(0);
   await endApi(api);
-});
-
-test('a database that another program holds is named, and the command works once it is released', async () => {
-  const data = join(dir, 'held');
-  const ask = ['ask', '--data', data, '--library', library, '--max-tokens', '2', QUESTION];
-  expect((await runCli(ask)).code).toBe(0);
-  const other = new SQLite(join(data, 'catalogue.sqlite'));
-  other.exec('BEGIN EXCLUSIVE');
-  const held = await runCli(ask);
-  expectFailure(held, 'DATABASE_HELD');
-  expect(held.stderr).toContain('is in use by another program');
-  other.close();
-  expect((await runCli(ask)).code).toBe(0);
 });
 
 describe.skipIf(!BUILT)('next to a window', () => {
@@ -331,4 +330,13 @@ describe.skipIf(!BUILT)('a command that owns the folder', () => {
     expect((await end(first)).code).toBe(0);
     expectFailure(await guest.finished, 'CONNECTION_LOST');
   });
+});
+
+test('a database that another program holds is named, and the command works once it is released', async () => {
+  const { ask, other, waiting } = held;
+  const ended = await waiting.finished;
+  expectFailure(ended, 'DATABASE_HELD');
+  expect(ended.stderr).toContain('is in use by another program');
+  other.close();
+  expect((await runCli(ask)).code).toBe(0);
 });
