@@ -285,6 +285,21 @@ describe('a file that is no backup changes nothing', () => {
       /none of Kvasir/,
     ],
     [
+      'a file that is a folder too',
+      holding({ 'libraries/1/a': 'x', 'libraries/1/a/b': 'x' }),
+      /no file named "libraries\/1\/a\/b" can be written here/,
+    ],
+    [
+      'a name that is too long',
+      holding({ [`libraries/1/${'x'.repeat(300)}`]: 'x' }),
+      /no file named "libraries\/1\/x+…" can be written here/,
+    ],
+    [
+      'a folder whose name is too long',
+      holding({ [`libraries/${'x'.repeat(300)}/a`]: 'x' }),
+      /no file named "libraries\/x+…" can be written here/,
+    ],
+    [
       'a missing file',
       { 'manifest.json': manifest([file('settings.json', '{}')]) },
       /settings.json is missing/,

@@ -97,7 +97,6 @@ async function extract(
   }: { file: Manifest['files'][number]; target: string | undefined; onBytes: ReadOptions['onBytes'] },
 ): Promise<void> {
   if (!entry) throw invalidBackup(`${file.name} is missing from it`);
-  if (target !== undefined) await mkdir(dirname(target), { recursive: true });
   const hash = createHash('sha256');
   let bytes = 0;
   const check = new Transform({
@@ -110,6 +109,7 @@ async function extract(
   });
   let source: Readable;
   try {
+    if (target !== undefined) await mkdir(dirname(target), { recursive: true });
     source = await zip.openReadStreamPromise(entry);
     await pipeline(
       source,
@@ -123,11 +123,21 @@ async function extract(
     throw invalidBackup(`${file.name} in it is damaged`);
 }
 
+/** Of a name that the file system does not take, or that is a file's and a folder's. */
+const NAME_ERRORS: readonly unknown[] = ['ENAMETOOLONG', 'EINVAL', 'EEXIST', 'ENOTDIR', 'EISDIR'];
+
 function unpackError(error: unknown, name: string, target: string): unknown {
   if (error instanceof KvasirError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (NAME_ERRORS.includes(code))
+    return invalidBackup(`no file named ${shortened(name)} can be written here (${code})`, error);
   if (typeof (error as { syscall?: unknown }).syscall === 'string')
     return fileError(error, `The backup could not be unpacked to ${target}`);
   return invalidBackup(`${name} in it is damaged`, error);
+}
+
+function shortened(name: string): string {
+  return JSON.stringify(name.length <= 100 ? name : `${name.slice(0, 100)}…`);
 }
 
 function nowhere(): Writable {
