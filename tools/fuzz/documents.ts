@@ -17,7 +17,7 @@ import { documentSeeds, type Seed } from './seeds.ts';
 export const FINDINGS = join(import.meta.dirname, '..', 'test-documents', 'fuzzed');
 
 /** For documents of some kilobytes: above, reading one hangs or grows. */
-const LIMITS = { timeoutMs: 20_000, maxMemoryBytes: 512 * 1024 * 1024 };
+export const LIMITS = { timeoutMs: 20_000, maxMemoryBytes: 512 * 1024 * 1024 };
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** How a mutated document may end, apart from its text. */
@@ -117,7 +117,10 @@ async function mutatedEntry(bytes: Buffer, random: () => number): Promise<Buffer
 }
 
 /** `broken`: why it is a finding, if it ends neither in a document nor in a documented error. */
-async function endOf(parser: Parser, { name, bytes }: Seed): Promise<{ end: string; broken?: string }> {
+export async function endOf(
+  parser: Parser,
+  { name, bytes }: Seed,
+): Promise<{ end: string; broken?: string }> {
   try {
     const request = { path: '', bytes, name, format: formatOf(name), maxBytes: MAX_BYTES };
     await parser.parse({ ...request, knownSha256: undefined });
