@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './setup/platform.mjs';
 
-/** address: with undefined behaviour. fuzzer: both with libFuzzer, which only Clang has. */
-type Sanitizer = 'address' | 'fuzzer';
+/** address: with undefined behaviour. thread: data races. fuzzer: the first two with libFuzzer, which only Clang has. */
+type Sanitizer = 'address' | 'thread' | 'fuzzer';
 
 /** Returns the build's folder. Throws if a program is missing or the build fails. */
 export function sanitizedBuild(sanitizer: Sanitizer, targets: readonly string[]): string {
