@@ -26,7 +26,7 @@ import { at, pdfFile } from '../src-main/testing/pdf-file.ts';
 import { bundledPackages, packedPackages } from '../tools/dist/packages.ts';
 import { removeDir, ROOT, tempDir } from './cli-support.ts';
 
-const PACKS = process.platform === 'linux' && existsSync(join(ROOT, 'out', 'main', 'main.js'));
+const PACKS = process.platform === 'linux' && existsSync(join(ROOT, 'out', 'renderer', 'index.html'));
 const CHILD = join(import.meta.dirname, 'support', 'packed-child.ts');
 /** Pictures of text, and a word of each. */
 const PAGES = join(ROOT, 'tools', 'test-documents', 'pages');
