@@ -74,7 +74,9 @@ export const StrategyRequestSchema = z.object({
 
 /** The same, in a new request: the names of earlier versions are refused. */
 export const NewStrategyRequestSchema = StrategyRequestSchema.extend({
-  name: z.enum(STRATEGY_REQUESTS, { error: ({ input }) => `There is no strategy "${String(input)}"` }),
+  name: z.enum(STRATEGY_REQUESTS, {
+    error: ({ input }) => (typeof input === 'string' ? `There is no strategy "${input}"` : undefined),
+  }),
 });
 
 /** Whether it uses a ratio. */
