@@ -178,7 +178,7 @@ export class Engine {
     return new Embedder(this.#addon, native);
   }
 
-  /** Makes an empty index of vectors of 1 to 4,096 values. */
+  /** Makes an empty index of vectors of 1 to 16,384 values. */
   createVectorScan(dimension: number): NativeVectorScan {
     return guarded(() => this.#addon.createVectorScan(dimension));
   }

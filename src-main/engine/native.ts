@@ -604,6 +604,6 @@ export interface NativeAddon {
   loadReference(path: string, options: NativeReferenceOptions): Promise<NativeReference>;
   /** MODEL_INVALID, MODEL_UNSUPPORTED (a reranker whose prompt is unknown, an architecture libllama does not know …), OUT_OF_MEMORY. */
   loadEmbedder(path: string, options: NativeEmbedderOptions): Promise<NativeEmbedder>;
-  /** `dimension`: 1 to 4,096. */
+  /** `dimension`: 1 to 16,384. */
   createVectorScan(dimension: number): NativeVectorScan;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Dot products of stored vectors in int8 with a query in int16. The query's values are at most kQueryMost: then sums of
-// pairs stay below 2^21, and those of a whole vector below 2^31 for up to kMostDimension values.
+// Dot products of stored vectors in int8 with a query in int16. The query's values are at most kQueryMost: then the sum
+// over kMostDimension values stays below 2^31.
 //
 // Thread safety: any thread may call these functions.
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace kvasir {
 
-constexpr int kQueryMost = 4095;
+constexpr int kQueryMost = 1023;
 constexpr size_t kDotStep = 64;         // rows are padded with zeros to a multiple of this
-constexpr size_t kMostDimension = 4096;
+constexpr size_t kMostDimension = 16384;
 
 // `n`: a multiple of kDotStep, at most kMostDimension.
 using DotFn = int32_t (*)(const int8_t * row, const int16_t * query, size_t n);
