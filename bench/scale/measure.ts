@@ -11,7 +11,7 @@ import { evictionOf } from './eviction.ts';
 import { CHUNK_TOKENS, IDENTITY, ScaleTexts } from './library.ts';
 
 /** Milliseconds of one kind of call, and how long it held the main thread at most. */
-export interface ScaleRow {
+interface ScaleRow {
   what: string;
   p50: number;
   p95: number;

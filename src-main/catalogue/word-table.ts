@@ -60,7 +60,7 @@ export function boundScope({ chunkSetIds, documentIds, standIns }: SearchScope):
 }
 
 /** Of a chunk `c`. */
-export const IN_SCOPE = `(c.chunk_set_id IN (SELECT value FROM json_each(@sets))
+const IN_SCOPE = `(c.chunk_set_id IN (SELECT value FROM json_each(@sets))
       AND c.document_id NOT IN (SELECT value ->> 0 FROM json_each(@standIns))
     OR (c.document_id, c.chunk_set_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(@standIns)))
   AND (@documents IS NULL OR c.document_id IN (SELECT value FROM json_each(@documents)))`;

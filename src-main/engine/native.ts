@@ -545,7 +545,7 @@ export interface NativeVectorScope {
 }
 
 /** The candidates of a scan, and what all vectors in scope have in common. */
-export interface NativeVectorMatches {
+interface NativeVectorMatches {
   /** Chunk ids, by bound, largest first. */
   chunks: Float64Array;
   /** Of each candidate: its exact dot product is at most this. */

@@ -1,6 +1,7 @@
 // Makes the files below one folder those of a drive that refuses locks or shared mappings, as network drives do.
 // Preloaded into a program. Linux only.
-//   LD_PRELOAD=build/native/kvasir-drive.so KVASIR_DRIVE_UNDER=/data KVASIR_DRIVE_REFUSES=locks KVASIR_DRIVE_ERROR=37 PROGRAM
+//   LD_PRELOAD=build/native/kvasir-drive.so KVASIR_DRIVE_UNDER=/data KVASIR_DRIVE_REFUSES=locks KVASIR_DRIVE_ERROR=37 \
+//     PROGRAM
 //
 //   KVASIR_DRIVE_UNDER    absolute path of the folder, without symbolic links
 //   KVASIR_DRIVE_REFUSES  locks     fcntl's locks and flock
