@@ -197,6 +197,11 @@ export class ChunkTable {
     return raw && unpacked(raw);
   }
 
+  /** Number of a chunk's tokens, which are not read for it; 0 if there is no such chunk. */
+  tokenCount(id: number): number {
+    return this.#sql.value<number>('SELECT length(tokens) / 4 FROM chunk WHERE id = ?', id) ?? 0;
+  }
+
   /** A document's chunks in all sets whose model's prefix is known. */
   *keyed(documentId: number): Generator<KeyedTokens> {
     const query = `SELECT id, fingerprint, prefix FROM chunk_set s WHERE prefix IS NOT NULL

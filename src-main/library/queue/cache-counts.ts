@@ -31,7 +31,7 @@ export class CacheCounts {
       const named = key ?? this.#makeKey(id, target);
       if (key === null && named !== undefined) made.set(id, named);
       const entry = named === undefined ? undefined : this.#store.entry(named);
-      if (!entry) missingTokens += this.#catalogue.chunkTable.tokens(id)?.tokens.length ?? 0;
+      if (!entry) missingTokens += this.#catalogue.chunkTable.tokenCount(id);
       else {
         chunks++;
         bytes += entry.bytes;
