@@ -77,15 +77,13 @@ const TITLE_WEIGHT = 0.8;
  */
 const MATCHES = `SELECT c.id AS chunkId, c.document_id AS documentId, c.ordinal,
     -bm25(${TABLE}, ${TITLE_WEIGHT}, 1.0) AS score
-  FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid WHERE ${TABLE} MATCH @match AND ${IN_SCOPE}
+  FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid WHERE ${TABLE} MATCH @match
+    AND f.rowid >= @from AND ${IN_SCOPE}
   ORDER BY score DESC, c.id LIMIT @limit`;
 
 /** Chunks `c` of the same document and the same set as a chunk. */
 const IN_SAME_CUT = `c.chunk_set_id = (SELECT chunk_set_id FROM chunk WHERE id = @chunkId)
   AND c.document_id = @documentId`;
-
-/** Chunks that contain a word. */
-const COUNT = `SELECT coalesce(sum(doc), 0) FROM ${TABLE}_counts WHERE term = ?`;
 
 /** The index holds words only; texts stay in `chunk`, and can be deleted without supplying the text. */
 const SCHEMA = `
@@ -140,6 +138,15 @@ const COMMON_SHARE = 0.3;
  * words.
  */
 const MAX_POSTINGS = 20_000;
+/** Chunks that contain a word, by id, and the last of them: as many as tell that there are too many. */
+const COUNT = `SELECT count(*) AS chunks, max(rowid) AS last FROM (
+  SELECT rowid FROM ${TABLE} WHERE ${TABLE} MATCH ? ORDER BY rowid LIMIT ${MAX_POSTINGS + 1})`;
+/** The id from which on as many chunks match. */
+const NEWEST = `SELECT min(id) FROM (
+  SELECT c.id FROM ${TABLE} f CROSS JOIN chunk c INDEXED BY chunk_place ON c.id = f.rowid
+  WHERE ${TABLE} MATCH @match AND ${IN_SCOPE} ORDER BY f.rowid DESC LIMIT ${MAX_POSTINGS})`;
+/** Words whose counts are kept until the index changes. */
+const COUNTS_KEPT = 1000;
 /** Relative to the rarest word's weight (its inverse document frequency): words of that weight are rare, too. */
 const RARE = 0.6;
 /** Maximum number of words of a question that are weighed. */
@@ -158,6 +165,9 @@ const LAST_CHARACTER = '\u{10ffff}';
  */
 export class WordTable {
   readonly #sql: Database;
+  readonly #counts = new Map<string, number>();
+  /** Changes to the database before they were counted. */
+  #countedAt = 0;
 
   constructor(sql: Database) {
     this.#sql = sql;
@@ -191,10 +201,22 @@ export class WordTable {
     return this.#sql.column(query);
   }
 
-  /** The chunks that contain any of these terms and match best, best first. */
+  /** Number of chunks in the index. */
+  #chunks(): number {
+    return this.#sql.value<number>(`SELECT coalesce(sum(chunks), 0) FROM ${TABLE}_languages`) ?? 0;
+  }
+
+  /** The chunks that contain any of these terms and match best, best first; of those with very common terms alone the newest are read. */
   matches(terms: readonly Term[], scope: BoundScope, limit: number): Hit[] {
-    const match = this.#telling(terms).map(ftsTerm).join(' OR ');
-    const hits: Hit[] = match === '' ? [] : this.#sql.all(MATCHES, { match, ...scope, limit });
+    const telling = this.#telling(terms);
+    const match = telling.map(ftsTerm).join(' OR ');
+    if (match === '') return [];
+    const places = telling.reduce(
+      (sum, term) => sum + (term.prefix === true ? Infinity : this.#count(term)),
+      0,
+    );
+    const from = places > MAX_POSTINGS ? (this.#sql.value<number>(NEWEST, { match, ...scope }) ?? 0) : 0;
+    const hits: Hit[] = this.#sql.all(MATCHES, { match, from, ...scope, limit });
     const tied = hits.filter(({ score }, i) => score === hits[i - 1]?.score || score === hits[i + 1]?.score);
     if (tied.length === 0) return hits;
     // Ties are broken by content: ids only tell which file was read first.
@@ -207,7 +229,7 @@ export class WordTable {
 
   /** The most significant words for a search: those in the fewest chunks, of those that occur in any. */
   rarest(words: readonly WordTerms[]): Term[][] {
-    const chunks = this.#sql.value<number>('SELECT count(*) FROM chunk') ?? 0;
+    const chunks = this.#chunks();
     const weighed = words
       .slice(0, MAX_WORDS)
       .map(({ terms }) => ({ terms, count: terms.reduce((sum, term) => sum + this.#count(term), 0) }))
@@ -243,8 +265,27 @@ export class WordTable {
       .map(({ term }) => term);
   }
 
+  /** In how many chunks a term occurs. Above MAX_POSTINGS it is estimated from the first ones: counting reads every place. */
   #count({ text }: Term): number {
-    return this.#sql.value<number>(COUNT, withoutMarks(text)) ?? 0;
+    const changes = this.#sql.value<number>('SELECT total_changes()') ?? 0;
+    if (changes !== this.#countedAt || this.#counts.size > COUNTS_KEPT) this.#counts.clear();
+    this.#countedAt = changes;
+    const known = this.#counts.get(text);
+    if (known !== undefined) return known;
+    const count = this.#counted(text);
+    this.#counts.set(text, count);
+    return count;
+  }
+
+  #counted(text: string): number {
+    type Row = { chunks: number; last: number };
+    const { chunks, last } = this.#sql.get<Row>(COUNT, ftsTerm({ text })) ?? { chunks: 0, last: 0 };
+    if (chunks <= MAX_POSTINGS) return chunks;
+    const [first, newest] = ['min', 'max'].map(
+      (end) => this.#sql.value<number>(`SELECT ${end}(id) FROM chunk`) ?? 0,
+    );
+    const share = ((newest ?? 0) - (first ?? 0) + 1) / (last - (first ?? 0) + 1);
+    return Math.min(this.#chunks(), Math.round(chunks * share));
   }
 
   /** Which of these chunks contain any of the terms. */
@@ -263,9 +304,7 @@ export class WordTable {
 
   /** The terms worth searching for. */
   #telling(terms: readonly Term[]): readonly Term[] {
-    const { chunks } = this.#sql.get<{ chunks: number }>(`SELECT count(*) AS chunks FROM chunk`) ?? {
-      chunks: 0,
-    };
+    const chunks = this.#chunks();
     if (terms.length <= MAX_TERMS && chunks <= LARGE) return terms;
     const counted = terms
       .map((term) => ({ term, count: this.#count(term) }))

@@ -318,6 +318,30 @@ describe('words of other languages', () => {
     const unknown = Array.from({ length: 30 }, (_, i) => `nowhere${i}`).join(' ');
     expect(index.search(`${unknown} item77`, 9).map(({ ordinal }) => ordinal)).toEqual([77]);
   });
+
+  test('words in more places than a search reads are weighed by an estimate of their number', () => {
+    const many = Array.from(
+      { length: 22_000 },
+      (_, i) => `Report${i % 5 === 0 ? ' blue' : ''} ${i < 21_000 ? 'old' : 'new'}.`,
+    );
+    const database = databaseOf({});
+    database.transaction(() => add(database, { many }, 1));
+    const index = indexOf(database, 1);
+    const first =
+      'INSERT INTO chunk (id, chunk_set_id, document_id, ordinal, title, text) VALUES (-5, 2, 9, 0, ?, ?)';
+    database.run(first, 'Other', 'Report of another library.');
+    expect(indexOf(database, 2).search('report', 9)).toHaveLength(1);
+    // "old" is in 21,000 chunks and "report" in all: neither is rarer than the other words.
+    expect(index.rareWords('new report', [1, 22_000])).toEqual([new Set([22_000])]);
+    expect(index.search('report old', 5)[0]?.ordinal).toBeLessThan(21_000);
+    expect(index.search('blue report', 9).every(({ ordinal }) => ordinal % 5 === 0)).toBe(true);
+    database.run(
+      "INSERT INTO chunk (chunk_set_id, document_id, ordinal, title, text) VALUES (1, 1, 9, '', 'green')",
+    );
+    expect(index.search('green report', 9).map(({ chunkId }) => chunkId)).toEqual([22_001]);
+    const newest = index.search('report', 30_000).map(({ chunkId }) => chunkId);
+    expect([newest.length, Math.min(...newest)]).toEqual([20_000, 2001]);
+  });
 });
 
 describe('one index for all chunk sets', () => {
