@@ -71,8 +71,10 @@ interface Listed {
   phase: string;
   failure: object | null;
 }
+/** A scanned document is recognised after its other text, if any, was chunked and indexed. */
+const UNREAD = ['waiting', 'reading', 'chunking', 'indexing', 'recognising'];
 let list: Listed[] = [];
-while (list.length === 0 || list.some(({ phase }) => ['waiting', 'reading', 'recognising'].includes(phase))) {
+while (list.length === 0 || list.some(({ phase }) => UNREAD.includes(phase))) {
   await sleep(100);
   list = (await call<{ items: Listed[] }>('documents.list', { libraryId, offset: 0, limit: 100 })).items;
 }
