@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -123,7 +123,7 @@ test('a folder has conversations, projects, drafts, analyses, documents with the
   expect(events.at(-1)?.topic).toBe('exports.changed');
 });
 
-test('a ZIP file has the same files, and other programs read it', async () => {
+test('a ZIP file has the same files', async () => {
   const { library, write } = await kvasir();
   await library.library();
   const dir = tempDir();
@@ -132,10 +132,20 @@ test('a ZIP file has the same files, and other programs read it', async () => {
   const { zip, entries } = await openZip(report.path, (why) => new Error(why));
   zip.close();
   expect([...entries.keys()].sort()).toEqual(filesIn(join(dir, 'out')));
-  const python = 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None';
-  execFileSync('python3', ['-c', python, report.path]);
   expect(readdirSync(dir).sort()).toEqual(['out', 'out.zip']);
 });
+
+const python = spawnSync('python3', ['--version']).status === 0;
+test.skipIf(!python)(
+  `Python reads the ZIP file${python ? '' : ': skipped, there is no python3'}`,
+  async () => {
+    const { library, write } = await kvasir();
+    await library.library();
+    const { path } = await write(join(tempDir(), 'out.zip'));
+    const reads = 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None';
+    execFileSync('python3', ['-c', reads, path]);
+  },
+);
 
 test('a folder with other files gets a new folder for the export; a file is never replaced', async () => {
   const { write } = await kvasir();
