@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -88,6 +88,12 @@ describe('one process at a time', () => {
     const { dir, store } = await storeFor(9);
     await fill(store, 1);
     rmSync(join(dir, 'index.db'));
+    await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_IN_USE' });
+  });
+
+  test.skipIf(process.platform === 'win32')('also where no probe of the drive can be written', async () => {
+    const { dir } = await storeFor(9);
+    symlinkSync(join(dir, 'none', 'probe'), join(dir, `lock-probe-${process.pid}.db`));
     await expect(openTestStore({ dir })).rejects.toMatchObject({ code: 'STORE_IN_USE' });
   });
 

@@ -23,8 +23,7 @@ export class StoreLock {
     try {
       return StoreLock.#attempt(path);
     } catch (error) {
-      const isRefused = /^SQLITE_(BUSY|IOERR_\w*LOCK)/.test(codeOf(error));
-      if (isRefused && !canLock(dirname(path))) throw noLocks(dirname(path), error);
+      if (isRefused(error) && !canLock(dirname(path))) throw noLocks(dirname(path), error);
       if (!isCorruptDatabase(error)) throw error;
       // Only the holder of the lock can read the garbage, so nobody else holds it. Truncated, not replaced: a new file
       // would let a second process lock the old one.
@@ -51,7 +50,11 @@ export class StoreLock {
   }
 }
 
-/** Whether the drive of a folder locks files: SQLite reports some refusals as if another process held the lock. */
+function isRefused(error: unknown): boolean {
+  return /^SQLITE_(BUSY|IOERR_\w*LOCK)/.test(codeOf(error));
+}
+
+/** Whether the drive of a folder locks files, or cannot be asked: SQLite reports some refusals as if another process held the lock. */
 function canLock(dir: string): boolean {
   const path = join(dir, `lock-probe-${process.pid}.db`);
   try {
@@ -63,8 +66,8 @@ function canLock(dir: string): boolean {
     } finally {
       db.close();
     }
-  } catch {
-    return false;
+  } catch (error) {
+    return !isRefused(error);
   } finally {
     rmSync(path, { force: true });
   }
