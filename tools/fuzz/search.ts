@@ -32,7 +32,7 @@ interface SearchOptions {
   seed: number;
 }
 
-interface Found {
+interface SearchReport {
   findings: Finding[];
   /** How many inputs ended in each way. */
   ends: Record<string, number>;
@@ -47,8 +47,8 @@ const WARM_INPUTS = 500;
 const MOST_GROWTH_BYTES = 64 * 1024 * 1024;
 
 /** Rejects if memory grows. */
-export async function search(target: Target, { seconds, seed }: SearchOptions): Promise<Found> {
-  const found: Found = { findings: [], ends: {} };
+export async function search(target: Target, { seconds, seed }: SearchOptions): Promise<SearchReport> {
+  const found: SearchReport = { findings: [], ends: {} };
   const until = performance.now() + seconds * 1000;
   let warm: number | undefined;
   let number = 0;
