@@ -19,7 +19,7 @@ test('everything is exported to a folder that a person names', async ({ window }
     await expect(window.getByText('out is not a full path')).toBeVisible();
   });
 
-  await test.step('the export is told where it is', async () => {
+  await test.step('the window says where the export is', async () => {
     const to = join(folder.path, 'out');
     await section.getByRole('textbox', { name: 'Folder for the export' }).fill(to);
     await button.click();

@@ -6,7 +6,7 @@ import { EventBus } from '../platform/event-bus.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { LibraryEvents } from './library-events.ts';
 
-test('a catalogue that cannot be read in a timer is told once, and its status when it can be read again', async () => {
+test('a catalogue that a timer cannot read gives one notice; the status follows when it can be read again', async () => {
   const events = new EventBus();
   const told: KvasirEvent[] = [];
   events.on((event) => told.push(event));

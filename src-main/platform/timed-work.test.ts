@@ -12,7 +12,7 @@ function fixture(work: () => void) {
   return { run: timedWork({ events, log: silentLogger }, work), told };
 }
 
-test('a failure is told once, until the work has succeeded again', () => {
+test('a failure gives one notice, until the work has succeeded again', () => {
   let failing = true;
   const { run, told } = fixture(() => {
     if (failing) throw new KvasirError('STORE_READ_ONLY', 'The drive is gone.', 'Connect it.');

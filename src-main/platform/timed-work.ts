@@ -4,7 +4,7 @@ import { failureOf } from './failure.ts';
 
 /**
  * Work of a timer, whose errors nobody catches: they would end the program. A failure of the environment, such as a
- * database that cannot be read, is told to people once, until the work has succeeded again. Returns whether it
+ * database that cannot be read, gives people one notice, until the work has succeeded again. Returns whether it
  * succeeded; otherwise it should be run again later. A defect is thrown.
  */
 export function timedWork({ events, log }: Pick<Core, 'events' | 'log'>, work: () => void): () => boolean {
