@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backup } from '../../src-shared/contract/app.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { discard } from '../platform/discard.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 import { traceOf } from '../platform/failure.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -76,7 +77,7 @@ export class BackupService {
         await rm(ready, { recursive: true, force: true }); // an earlier pending restore
         await rename(unpacked, ready);
       } catch (error) {
-        await rm(unpacked, { recursive: true, force: true });
+        await discard(unpacked);
         if (error instanceof KvasirError) throw error;
         throw fileError(error, 'The backup could not be unpacked');
       }

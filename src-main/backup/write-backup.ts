@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Database from 'better-sqlite3';
 import { ZipFile } from 'yazl';
 import { KvasirError } from '../../src-shared/errors.ts';
+import { discard } from '../platform/discard.ts';
 import { markSuspect, requireSound } from '../platform/damaged-database.ts';
 import { databaseError } from '../platform/database.ts';
 import { fileError } from '../platform/paths.ts';
@@ -55,10 +56,10 @@ export async function writeBackup(target: string, options: WriteOptions): Promis
     await readBack(part, join(copies, 'read'), options.schemas, onBytes);
     await rename(part, target);
   } catch (error) {
-    await rm(part, { force: true });
+    await discard(part);
     throw typedError(error, target);
   } finally {
-    await rm(copies, { recursive: true, force: true });
+    await discard(copies);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { realpath, rename, rm } from 'node:fs/promises';
+import { realpath, rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Entry, ZipFile } from 'yauzl';
 import type { ImportReport } from '../../src-shared/contract/cache.ts';
@@ -8,6 +8,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { Layout } from '../kvstore/files.ts';
 import type { ChunkFiles, ChunkStore } from '../kvstore/store.ts';
 import { requireChunk } from '../kvstore/verify.ts';
+import { discard } from '../platform/discard.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { formatBytes } from '../platform/format-bytes.ts';
 import { fileError } from '../platform/paths.ts';
@@ -62,7 +63,7 @@ export class ChunkArchive {
       written = await writeArchive(part, chunks, layout, run);
       await rename(part, file);
     } catch (error) {
-      await rm(part, { force: true }).catch(() => undefined);
+      await discard(part);
       throw error instanceof KvasirError ? error : fileError(error, `The file ${file} could not be written`);
     }
     return { chunks: written.length, bytes: written.reduce((sum, { bytes }) => sum + bytes, 0) };

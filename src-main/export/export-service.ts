@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { realpath, rename, rm, stat } from 'node:fs/promises';
+import { realpath, rename, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ExportReport } from '../../src-shared/contract/app.ts';
@@ -7,6 +7,7 @@ import { KvasirError } from '../../src-shared/errors.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { isBelow } from '../library/sources/added-paths.ts';
 import type { ModelRegistry } from '../models/registry/model-registry.ts';
+import { discard } from '../platform/discard.ts';
 import { throwIfAborted } from '../platform/abort.ts';
 import { throttled, type EventBus } from '../platform/event-bus.ts';
 import { fileError } from '../platform/paths.ts';
@@ -90,7 +91,7 @@ export class ExportService {
       return report;
     } catch (error) {
       await sink.abandon();
-      await rm(part, { recursive: true, force: true });
+      await discard(part);
       throw error;
     } finally {
       tell.cancel();

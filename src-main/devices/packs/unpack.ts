@@ -1,7 +1,8 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { discard } from '../../platform/discard.ts';
 import { fileError } from '../../platform/paths.ts';
 
 /** Tar block size in bytes: each file has a header block and is padded to whole blocks. */
@@ -24,7 +25,7 @@ export async function unpack(
     await pipeline(createReadStream(archive), createGunzip(), take, file, { signal });
     await rename(unfinished, to);
   } catch (error) {
-    await rm(unfinished, { force: true });
+    await discard(unfinished);
     // A package with the pinned checksum cannot be corrupt, so the disk failed.
     throw error instanceof Error && 'syscall' in error
       ? fileError(error, `${to} could not be written`)

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { KvasirError } from '../../../src-shared/errors.ts';
 import { overLimit } from '../formats/errors.ts';
+import { discard } from '../../platform/discard.ts';
 import { fileError } from '../../platform/paths.ts';
 
 /** Incomplete uploads: hidden, so that no scan takes them for documents. */
@@ -59,7 +60,7 @@ export async function storeUpload(
     await rename(aside, place);
     await syncFolder(dirname(place));
   } catch (error) {
-    await rm(aside, { force: true }).catch(() => undefined); // the first error says why
+    await discard(aside);
     throw uploadError(error, path);
   }
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, readdirSync, statSync } from 'node:fs';
-import { copyFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { KvasirError } from '../../../src-shared/errors.ts';
+import { discard } from '../../platform/discard.ts';
 import { fileError } from '../../platform/paths.ts';
 import { requireSpace } from '../../platform/space.ts';
 import { syncFile } from '../../platform/sync-file.ts';
@@ -52,7 +53,7 @@ export class ModelFiles {
       await rename(part, target);
       return target;
     } catch (error) {
-      await rm(part, { force: true });
+      await discard(part);
       throw fileError(error, `${basename(path)} could not be copied to ${this.dir}`);
     }
   }

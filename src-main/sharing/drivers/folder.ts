@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isName, SharingError, type Driver, type ValueSource } from '../driver.ts';
+import { discard } from '../../platform/discard.ts';
 
 interface FolderOptions {
   /** Never created: a missing folder means a disconnected drive. */
@@ -104,7 +105,7 @@ export class FolderDriver implements Driver {
       this.#writtenBytes += value.bytes;
       needed = 0;
     } finally {
-      await rm(temporary, { force: true }).catch(() => undefined);
+      await discard(temporary);
       this.#keepLimit(needed); // also for a full drive, whose size may be the limit
     }
   }

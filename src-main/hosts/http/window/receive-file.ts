@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { KvasirError } from '../../../../src-shared/errors.ts';
+import { discard } from '../../../platform/discard.ts';
 import { fileError } from '../../../platform/paths.ts';
 import { requireSpace } from '../../../platform/space.ts';
 
@@ -34,7 +35,7 @@ export async function receiveFile(dir: string, { name, bytes, body }: IncomingFi
     await rename(unfinished, path);
     return path;
   } catch (error) {
-    await rm(unfinished, { force: true });
+    await discard(unfinished);
     throw receiveError(error, what);
   }
 }

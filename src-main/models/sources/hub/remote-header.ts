@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Engine, GgufInfo } from '../../../engine/engine.ts';
+import { discard } from '../../../platform/discard.ts';
 import { fileError } from '../../../platform/paths.ts';
 import { get, received } from '../../../platform/download/request.ts';
 import { unreachable } from './refusals.ts';
@@ -59,7 +60,7 @@ export async function readRemoteHeader(
     const header = options.engine.inspect(join(folder, basename(first.path)));
     return { header, bytesPerSecond: bytes >= TELLING_BYTES ? (bytes / ms) * 1000 : null };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await discard(folder);
   }
 }
 
