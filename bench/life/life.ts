@@ -54,6 +54,7 @@ export class Life implements Record<Action, () => Promise<void>> {
     writeLibrary(folder, LIBRARY);
     const { id } = await app.call('libraries.create', { name: 'Life' });
     await app.call('libraries.addPaths', { id, paths: [folder] });
+    await app.call('libraries.rescan', { id }); // all files are in the list then
     await settled(app);
     return new Life(app, { folder, libraryId: id, models }, random);
   }
