@@ -19,7 +19,11 @@ const PATCHES: readonly (readonly [from: string, to: string])[] = [
      const replacement = marked instanceof Dict ? marked.get("ActualText") : null;
      args = [args[0].name, typeof replacement === "string" ? stringToPDFString(replacement) : null];`,
   ],
-  ['warn(msg);\n      return;', 'operatorList.addOp(OPS.paintImageXObject, [msg]);\n      return;'],
+  // In a font of pictures it throws instead, and the font loses the height of the letter.
+  [
+    'if (!ignoreErrors) {\n        throw new Error(msg);\n      }\n      warn(msg);\n      return;',
+    'operatorList.addOp(OPS.paintImageXObject, [msg]);\n      return;',
+  ],
   [
     'IsXFAPresent: formInfo.hasXfa,',
     `IsXFAPresent: formInfo.hasXfa,

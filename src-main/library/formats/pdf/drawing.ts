@@ -1,4 +1,4 @@
-import type { Font } from './glyph.ts';
+import type { Font, Glyph } from './glyph.ts';
 import type { Box, Matrix } from './matrix.ts';
 
 /** What pdf.js tells of a page's drawing. */
@@ -18,7 +18,10 @@ export interface Drawing {
 /** The graphics state (ISO 32000-2, 8.4) as far as it matters for text. */
 export interface State {
   ctm: Matrix;
+  /** The box around the clipping path. */
   clip: Box;
+  /** Whether the clipping path is that box. */
+  clipsToBox: boolean;
   font: Font | undefined;
   size: number;
   stretch: number;
@@ -31,4 +34,6 @@ export interface State {
   stroke: string | undefined;
   alpha: number;
   blends: boolean;
+  /** Letters of the clipping path (9.3.6, modes 4 to 7): what is painted is seen through them. */
+  letters: readonly Glyph[];
 }

@@ -1,8 +1,17 @@
 import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { placed, sizeOf, textOf, turnOf, type Font, type FontGlyph, type Glyph } from './glyph.ts';
-import { boxOf, IDENTITY, intersect, multiply, pointOf, type Box, type Matrix } from './matrix.ts';
+import {
+  boxOf,
+  IDENTITY,
+  intersect,
+  keepsBoxes,
+  multiply,
+  pointOf,
+  type Box,
+  type Matrix,
+} from './matrix.ts';
 import type { Drawing, State } from './drawing.ts';
-import { Paints } from './paint.ts';
+import { isBox, Paints } from './paint.ts';
 
 const BLACK = '#000000';
 /** Letters lower than this, in points, cannot be read. */
@@ -38,6 +47,8 @@ class Reader {
   #state: State;
   #text: Matrix = IDENTITY;
   #line: [number, number] = [0, 0];
+  /** Letters of the open text object that become part of the clipping path at its end. */
+  #clipping: Glyph[] = [];
   #pen: [number, number] = [0, 0];
   /** Open marked content: whether its layer is off, and its replacement text with the number of glyphs before it. */
   readonly #marks: { off: boolean; replacement?: string; from: number }[] = [];
@@ -60,7 +71,18 @@ class Reader {
     const { matrix: ctm, page } = this.#drawing;
     const clip: Box = [page[0] - PAGE_EDGE, page[1] - PAGE_EDGE, page[2] + PAGE_EDGE, page[3] + PAGE_EDGE];
     return {
-      ...{ ctm, clip, font: undefined, size: 0, stretch: 1, leading: 0, letterSpacing: 0, wordSpacing: 0 },
+      ...{
+        ctm,
+        clip,
+        clipsToBox: true,
+        letters: [],
+        font: undefined,
+        size: 0,
+        stretch: 1,
+        leading: 0,
+        letterSpacing: 0,
+        wordSpacing: 0,
+      },
       ...{ rise: 0, mode: 0, fill: BLACK, stroke: BLACK, alpha: 1, blends: false },
     };
   }
@@ -99,6 +121,7 @@ class Reader {
     [OPS.setStrokeRGBColor]: ([value]: [string]) => (this.#state.stroke = value),
     [OPS.setStrokeColorN]: () => (this.#state.stroke = undefined),
     [OPS.beginText]: () => this.#setMatrix(IDENTITY),
+    [OPS.endText]: () => this.#clipToLetters(),
     [OPS.setTextMatrix]: ([matrix]: [Matrix]) => this.#setMatrix(matrix),
     [OPS.moveText]: ([x, y]: [number, number]) => this.#move(x, y),
     [OPS.setLeadingMoveText]: ([x, y]: [number, number]) => {
@@ -116,7 +139,7 @@ class Reader {
     [OPS.paintFormXObjectBegin]: ([matrix, box]: [Matrix | null, Box | null]) => {
       this.#save();
       if (matrix) this.#transform(matrix);
-      if (box) this.#clip(boxOf(this.#state.ctm, box));
+      if (box) this.#clip(box);
     },
     [OPS.paintFormXObjectEnd]: () => this.#restore(),
     [OPS.beginGroup]: ([group]: [{ smask?: unknown; bbox?: Box; matrix?: Matrix }]) =>
@@ -153,8 +176,20 @@ class Reader {
     this.#state.ctm = multiply(this.#state.ctm, matrix);
   }
 
-  #clip(box: Box): void {
-    this.#state.clip = intersect(this.#state.clip, box);
+  #clip(bounds: Box, isWhole = true, ctm = this.#state.ctm): void {
+    this.#state.clip = intersect(this.#state.clip, boxOf(ctm, bounds));
+    if (!isWhole || !keepsBoxes(ctm)) this.#state.clipsToBox = false;
+  }
+
+  #clipToLetters(): void {
+    if (this.#clipping.length === 0) return;
+    this.#state.letters = this.#clipping;
+    this.#state.clipsToBox = false;
+    this.#clipping = [];
+  }
+
+  #showLetters(): void {
+    for (const glyph of this.#state.letters) if (glyph.hidden === 'mode') glyph.hidden = '';
   }
 
   #skip(by: number): void {
@@ -191,7 +226,7 @@ class Reader {
     this.#save();
     this.#groups.push(Boolean(smask));
     this.#skip(smask ? 1 : 0);
-    if (bbox) this.#clip(boxOf(matrix ? multiply(this.#state.ctm, matrix) : this.#state.ctm, bbox));
+    if (bbox) this.#clip(bbox, true, matrix ? multiply(this.#state.ctm, matrix) : this.#state.ctm);
   }
 
   #beginAnnotation(id: string, box: Box | null, matrices: readonly Matrix[]): void {
@@ -200,7 +235,7 @@ class Reader {
     const skips = !this.#drawing.readsAnnotation(id);
     this.#groups.push(skips);
     this.#skip(skips ? 1 : 0);
-    if (box) this.#clip(boxOf(this.#state.ctm, box));
+    if (box) this.#clip(box);
     for (const matrix of matrices) this.#transform(matrix);
   }
 
@@ -224,25 +259,30 @@ class Reader {
   }
 
   #paint(how: number, path: Float32Array | null, bounds: Float32Array | null): void {
-    const { ctm, fill, alpha, blends, clip } = this.#state;
+    const { ctm, fill, alpha, blends, clip, clipsToBox } = this.#state;
     const clips = this.#pendingClip;
     this.#pendingClip = false;
     if (path === null || bounds === null) return;
     if (this.#isDrawn()) {
       const colour = alpha === 1 && !blends ? fill : undefined;
-      this.paints.addPath({ how, path, bounds, ctm, clip, colour, order: this.#order });
+      this.paints.addPath({ how, path, bounds, ctm, clip, clipsToBox, colour, order: this.#order });
+      if (how !== OPS.endPath) this.#showLetters();
     }
-    if (clips) this.#clip(boxOf(ctm, bounds as unknown as Box));
+    if (clips) this.#clip(bounds as unknown as Box, isBox(path, ctm));
   }
 
   /** Shadings have many colours, so text on them is taken to be seen. */
   #shade(): void {
-    if (this.#isDrawn()) this.paints.add({ box: this.#state.clip, solid: true, order: this.#order });
+    if (!this.#isDrawn()) return;
+    this.#showLetters();
+    this.paints.add({ box: this.#state.clip, solid: true, order: this.#order });
   }
 
   #picture(): void {
     const box = intersect(boxOf(this.#state.ctm, [0, 0, 1, 1]), this.#state.clip);
-    if (this.#isDrawn()) this.paints.addPicture(box, this.#order);
+    if (!this.#isDrawn()) return;
+    this.#showLetters();
+    this.paints.addPicture(box, this.#order);
   }
 
   #isDrawn(): boolean {
@@ -285,6 +325,7 @@ class Reader {
     }
     this.#count += run.glyphs.length;
     if (run.glyphs.length > 0) this.#runs.push(run);
+    if (this.#state.mode >= 4) this.#clipping.push(...run.glyphs);
   }
 
   /**
@@ -301,11 +342,12 @@ class Reader {
     return isOne || letterSpacing === this.#drawnBack ? 0 : letterSpacing;
   }
 
-  /** The colour of text; undefined if it is filled and outlined in two of them. */
+  /** The colour of text; undefined if it is filled and outlined in two of them, or shows what is painted through it. */
   #colour(): string | undefined {
     const { fill, stroke, mode } = this.#state;
-    if (mode % 4 === 1) return stroke;
-    return mode % 4 === 2 && fill !== stroke ? undefined : fill;
+    if (mode >= 4) return undefined;
+    if (mode === 1) return stroke;
+    return mode === 2 && fill !== stroke ? undefined : fill;
   }
 
   #widthOf(glyph: FontGlyph, { vertical, fontMatrix }: Font): number {
@@ -324,7 +366,7 @@ class Reader {
     const margin = height / 3;
     if (x < clip[0] - margin || x > clip[2] + margin || y + height < clip[1] || y > clip[3] + margin)
       return 'unseen';
-    if (mode === 3) return 'mode';
+    if (mode % 4 === 3) return 'mode';
     return alpha === 0 || height < MIN_SIZE ? 'unseen' : '';
   }
 }

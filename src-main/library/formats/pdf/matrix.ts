@@ -29,6 +29,12 @@ export function boxOf(matrix: Matrix, [x0, y0, x1, y1]: Box): Box {
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
 }
 
+/** Whether boxes stay boxes: turned by 0, 90, 180 or 270 degrees. */
+export function keepsBoxes([a, b, c, d]: Matrix): boolean {
+  const small = 1e-3 * Math.hypot(a, b, c, d);
+  return Math.max(Math.abs(b), Math.abs(c)) < small || Math.max(Math.abs(a), Math.abs(d)) < small;
+}
+
 export function intersect(a: Box, b: Box): Box {
   return [Math.max(a[0], b[0]), Math.max(a[1], b[1]), Math.min(a[2], b[2]), Math.min(a[3], b[3])];
 }

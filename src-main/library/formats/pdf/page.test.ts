@@ -18,6 +18,7 @@ describe('text that nobody sees', () => {
     ['tiny', at(72, 600, 'HIDDEN', 0.2)],
     ['covered by a box', `${at(72, 600, 'HIDDEN')} 0 g 60 590 200 30 re f`],
     ['outside of the clipping path', `q 0 0 20 20 re W n ${at(72, 600, 'HIDDEN')} Q`],
+    ['a clipping path that nothing is painted through', `BT 7 Tr ET ${at(72, 600, 'HIDDEN')} BT 0 Tr ET`],
     ['black on black', `0 g 60 590 200 30 re f ${at(72, 600, 'HIDDEN')}`],
   ])('%s', async (_, content) => {
     const { text, warnings } = await read([`q ${SEEN} Q q ${content} Q`]);
@@ -35,6 +36,34 @@ describe('text that nobody sees', () => {
   test('outlined letters, and words that are struck through, are seen', async () => {
     expect(await textOf(`1 1 1 rg 0 0 0 RG 2 Tr ${at(72, 700, 'Outlined', 30)}`)).toBe('Outlined');
     expect(await textOf(`${at(72, 700, 'Struck', 30)} 72 708 90 3 re f`)).toBe('Struck');
+  });
+
+  test('small letters are seen, also those of a font that is made of pictures and does not say how high it is', async () => {
+    const letter = (bounds: string): readonly [string, string] => [
+      '',
+      `13 0 ${bounds} d1 q 9 0 0 14 2 19 cm BI /W 8 /H 8 /BPC 1 /IM true ID ${'x'.repeat(8)} EI Q`,
+    ];
+    const font =
+      '<< /Type /Font /Subtype /Type3 /FontBBox [0 0 0 0] /FontMatrix [0.0042 0 0 0.0042 0 0] /CharProcs << /A 11 0 R /space 12 0 R >> ' +
+      '/Encoding << /Type /Encoding /Differences [32 /space 65 /A] >> /FirstChar 32 /LastChar 65 ' +
+      `/Widths [${'13 '.repeat(34)}] >>`;
+    const page = { content: at(72, 700, 'AA A', 58, 'T'), resources: '/Font << /T 10 0 R >>' };
+    const space = ['', '13 0 0 0 1 1 d1'] as const;
+    const { text, warnings } = await read([page], { objects: [font, letter('2 19 9 33'), space] });
+    expect(text).toBe('AA A');
+    expect(warnings).toEqual([]);
+  });
+
+  test('letters that a later box is painted through, as headings in several colours are', async () => {
+    const letters = `q BT 7 Tr ET BT /F 30 Tf 72 600 Td (Heading) Tj ET 0 0 1 rg 60 590 300 60 re f Q`;
+    const { text, warnings } = await read([`${SEEN} ${letters} 1 g ${at(72, 500, 'HIDDEN')}`]);
+    expect(text).toBe('The ferry leaves at six.\n\nHeading');
+    expect(warnings).toEqual([UNSEEN]); // the white words
+  });
+
+  test('a box that is painted through a path of another shape may leave the words uncovered', async () => {
+    const ring = 'q 60 690 m 100 650 300 650 400 690 c 400 720 l 60 720 l h W n 0 g 0 0 595 842 re f Q';
+    expect(await textOf(`${SEEN} ${ring}`)).toBe('The ferry leaves at six.');
   });
 
   test('transparent', async () => {

@@ -1,6 +1,6 @@
 import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { middleOf, type Glyph } from './glyph.ts';
-import { boxOf, intersect, pointOf, type Box, type Matrix } from './matrix.ts';
+import { boxOf, intersect, keepsBoxes, pointOf, type Box, type Matrix } from './matrix.ts';
 
 /** What covers a part of the page. */
 export interface Paint {
@@ -22,6 +22,8 @@ interface Path {
   bounds: Float32Array;
   ctm: Matrix;
   clip: Box;
+  /** Whether the clipping path is that box. */
+  clipsToBox: boolean;
   /** Absent where it is a pattern, or partly transparent. */
   colour: string | undefined;
   order: number;
@@ -59,18 +61,19 @@ export class Paints {
   /** Of all pictures: a scan may come in strips. */
   pictureArea = 0;
 
-  add(paint: Paint): void {
+  add(paint: Paint, isBox = paint.solid): void {
     if (this.boxes.length < MAX_PAINTS) this.boxes.push(paint);
     const [x0, y0, x1, y1] = paint.box;
-    if (paint.solid && y1 - y0 < RULE_HEIGHT) this.addRule({ x0, x1, y: (y0 + y1) / 2 });
-    else if (paint.solid && x1 - x0 < RULE_HEIGHT) this.#addUpright({ x: (x0 + x1) / 2, y0, y1 });
+    if (isBox && y1 - y0 < RULE_HEIGHT) this.addRule({ x0, x1, y: (y0 + y1) / 2 });
+    else if (isBox && x1 - x0 < RULE_HEIGHT) this.#addUpright({ x: (x0 + x1) / 2, y0, y1 });
   }
 
-  addPath({ how, path, bounds, ctm, clip, colour, order }: Path): void {
+  addPath({ how, path, bounds, ctm, clip, clipsToBox, colour, order }: Path): void {
     if (FILLS.has(how)) {
       const box = intersect(boxOf(ctm, bounds as unknown as Box), clip);
-      const solid = colour !== undefined && isRectangle(path);
-      this.add({ box, solid, order, ...(colour !== undefined && { colour }) });
+      const fillsBox = colour !== undefined && isBox(path, ctm);
+      const solid = fillsBox && clipsToBox;
+      this.add({ box, solid, order, ...(colour !== undefined && { colour }) }, fillsBox);
     } else if (STROKES.has(how)) {
       for (const [from, to] of segments(path)) {
         const [x0, y0] = pointOf(ctm, ...from);
@@ -149,7 +152,8 @@ function* segments(path: Float32Array): Generator<readonly [[number, number], [n
   }
 }
 
-function isRectangle(path: Float32Array): boolean {
+export function isBox(path: Float32Array, ctm: Matrix): boolean {
+  if (!keepsBoxes(ctm)) return false;
   let sides = 0;
   for (let i = 0; i < path.length; i += (COORDINATES[path[i] ?? 4] ?? 0) + 1) {
     const code = path[i];
