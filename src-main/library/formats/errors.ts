@@ -29,10 +29,11 @@ export function encryptedByCertificate(name: string): KvasirError {
   );
 }
 
-export function noText(name: string, why: string): KvasirError {
+/** `warnings` are sentences about what was left out. */
+export function noText(name: string, why: string, warnings: readonly string[] = []): KvasirError {
   return new KvasirError(
     'DOCUMENT_NO_TEXT',
-    `There is no text in it: ${why}. The file is ${name}.`,
+    [`There is no text in it: ${why}.`, ...warnings, `The file is ${name}.`].join(' '),
     'Remove it, or save it again in the program it was made with.',
   );
 }

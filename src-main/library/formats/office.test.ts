@@ -138,6 +138,11 @@ test('passwords and damage of compound files', async () => {
   expect(await code(compoundFile({ WordDocument: Buffer.alloc(2000), '0Table': Buffer.alloc(20) }))).toBe(
     'DOCUMENT_UNREADABLE',
   );
+  const slides95 = compoundFile({
+    'PowerPoint Document': Buffer.alloc(90),
+    'Current User': Buffer.from('\x0b\0\0\0Ida'),
+  });
+  await expect(read(slides95, 'a.ppt')).rejects.toThrow('it is of a version of PowerPoint before 1997');
   expect(await code(compoundFile({ Other: Buffer.alloc(9) }))).toBe('DOCUMENT_UNREADABLE');
   expect(await code(oldWordFile({ text: 'x\r', lengths: { body: 2 } }).subarray(0, 700))).toBe(
     'DOCUMENT_UNREADABLE',

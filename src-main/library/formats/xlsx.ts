@@ -13,8 +13,7 @@ export const xlsx: DocumentParser = async (file) => {
   const sheets = await readSheets(file);
   const texts = new SheetTexts(file.name);
   const joined = joinPages(sheets.map((sheet) => texts.page(sheet)));
-  if (joined.text === '')
-    throw noText(file.name, ['its sheets are empty', ...texts.warnings].join('. ').replace(/\.$/, ''));
+  if (joined.text === '') throw noText(file.name, 'its sheets are empty', texts.warnings);
   const parsed = (): ParsedSheet[] =>
     sheets.map((sheet, i) => {
       const { label = '', start = 0 } = joined.pages[i] ?? {};

@@ -26,7 +26,7 @@ export const doc: DocumentParser = ({ name, bytes }) => {
     for (const line of edgeLines(text)) edges[kind].add(oneLine(line));
   const { text, headings } = withEdges(body, edges.headers, edges.footers);
   const warnings = warningsOf(reader.remarks);
-  if (text === '') throw noText(name, ['it has no words', ...warnings].join('; '));
+  if (text === '') throw noText(name, 'it has no words', warnings);
   const title = headings.find(({ level }) => level === 1)?.title ?? plainTextTitle(text);
   return { text, headings, title, pages: [], warnings };
 };

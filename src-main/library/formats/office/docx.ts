@@ -15,7 +15,7 @@ const MAX_INSERTED = 3;
 
 export const docx: DocumentParser = async (file) => {
   const { text, headings, warnings } = await readWord(file, 0);
-  if (text === '') throw noText(file.name, 'it has no paragraph with letters');
+  if (text === '') throw noText(file.name, 'it has no paragraph with letters', warnings);
   const title = headings.find(({ level }) => level === 1)?.title ?? plainTextTitle(text);
   return { text, headings, title, pages: [], warnings };
 };

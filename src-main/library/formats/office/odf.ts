@@ -23,7 +23,7 @@ export const odf: DocumentParser = async (file) => {
   const parsed = text
     ? readText(reader, styles, text, common ?? content)
     : readPages(reader, styles, presentation);
-  if (parsed.text === '') throw noText(file.name, ['it has no words', ...parsed.warnings].join('; '));
+  if (parsed.text === '') throw noText(file.name, 'it has no words', parsed.warnings);
   return parsed;
 };
 

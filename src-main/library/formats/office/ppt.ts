@@ -4,12 +4,18 @@ import { oneLine, TextBlocks } from './blocks.ts';
 import { compoundStreams } from './compound.ts';
 import { PptFile, type PptSlide } from './ppt-file.ts';
 
+/** [MS-PPT] 2.3.2. */
+const CURRENT_USER_ATOM = 0x0ff6;
+
 /** Presentations from 1997 to 2003. */
 export const ppt: DocumentParser = ({ name, bytes }) => {
   const streams = compoundStreams(bytes);
   const document = streams?.get('powerpoint document')?.();
   const user = streams?.get('current user')?.();
-  if (document === undefined || user === undefined) throw broken(name, 'it is damaged or not a presentation');
+  if (document === undefined || user === undefined || user.length < 4)
+    throw broken(name, 'it is damaged or not a presentation');
+  if (user.readUInt16LE(2) !== CURRENT_USER_ATOM)
+    throw broken(name, 'it is of a version of PowerPoint before 1997');
   const { slides: read, embedded } = readFile(name, document, user);
   const slides = read.map((slide, i) => ({
     label: String(i + 1),
@@ -17,7 +23,6 @@ export const ppt: DocumentParser = ({ name, bytes }) => {
     hidden: slide.hidden,
   }));
   const joined = joinPages(slides);
-  if (joined.text === '') throw noText(name, 'its slides have only pictures');
   const [hidden, empty] = [
     slides.filter((slide) => slide.hidden),
     slides.filter(({ text }) => text === ''),
@@ -27,6 +32,7 @@ export const ppt: DocumentParser = ({ name, bytes }) => {
     empty ? `Slides without text: ${empty}.` : '',
     embedded > 0 ? `Embedded objects, such as charts, were left out: ${embedded}.` : '',
   ].filter(Boolean);
+  if (joined.text === '') throw noText(name, 'its slides have no text', warnings);
   return { ...joined, title: slides[0]?.title ?? '', warnings };
 };
 

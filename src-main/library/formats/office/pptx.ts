@@ -29,7 +29,7 @@ export const pptx: DocumentParser = async (file) => {
   }
   const joined = joinPages(slides);
   const warnings = warningsOf(slides);
-  if (joined.text === '') throw noText(file.name, ['its slides have only pictures', ...warnings].join('; '));
+  if (joined.text === '') throw noText(file.name, 'its slides have no text', warnings);
   return { ...joined, title: slides[0]?.title ?? '', warnings };
 };
 

@@ -7,7 +7,7 @@ import { plainTextTitle } from '../titles.ts';
 
 export const rtf: DocumentParser = ({ bytes, name }) => {
   const { text, headings, warnings } = readRtf(bytes);
-  if (text === '') throw noText(name, ['it has no words', ...warnings].join('; '));
+  if (text === '') throw noText(name, 'it has no words', warnings);
   const title = headings.find(({ level }) => level === 1)?.title ?? plainTextTitle(text);
   return { text, headings, title, pages: [], warnings };
 };

@@ -76,7 +76,7 @@ function readOld({ bytes, name }: SourceFile): WorkBook {
   try {
     return read(bytes, { ...OPTIONS, type: 'buffer' });
   } catch (error) {
-    if (error instanceof Error && /password/i.test(error.message)) throw encrypted(name);
+    if (error instanceof Error && /password|encryption/i.test(error.message)) throw encrypted(name);
     throw error;
   }
 }
