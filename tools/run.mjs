@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { SetupError } from './setup/errors.mjs';
-import { nodePath, ROOT, STATE } from './setup/platform.mjs';
+import { NODE_FLAGS, nodePath, ROOT, STATE } from './setup/platform.mjs';
 import { setup } from './setup/setup.mjs';
 
 const given = process.argv.slice(2);
@@ -22,9 +22,6 @@ try {
   console.error(`\n${error.message}${error.details === '' ? '' : `\n\n${error.details}`}`);
   process.exit(1);
 }
-
-// V8 grows the young generation to 32 MiB (three times over) whatever the program needs; Kvasir needs less.
-const NODE_FLAGS = ['--max-semi-space-size=8'];
 
 const child = spawn(nodePath(), [...NODE_FLAGS, join(ROOT, script), ...args], {
   stdio: 'inherit',

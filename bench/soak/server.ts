@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { App } from '../../src-main/app.ts';
 import { readLibrary } from '../../e2e/support/library.ts';
-import { PROGRAM } from '../../tools/setup/platform.mjs';
+import { NODE_FLAGS, PROGRAM } from '../../tools/setup/platform.mjs';
 import { processFigures } from '../lib/process.ts';
 
 export interface SoakServer {
@@ -20,7 +20,7 @@ export async function startServer(data: string): Promise<SoakServer> {
   await readLibrary(app);
   await app.close();
 
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--api', '--data', data], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, PROGRAM, 'serve', '--api', '--data', data], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));

@@ -1,6 +1,10 @@
 // The addon's exports; src-main/engine/native.ts types them.
 #include <napi.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "addon/convert.h"
 #include "addon/llama_objects.h"
 #include "addon/objects.h"
@@ -12,8 +16,17 @@ namespace {
 
 Instance & instance(Napi::Env env) { return *env.GetInstanceData<Instance>(); }
 
+// glibc keeps freed memory in up to eight arenas a core, and each new thread takes the next one. Long work starts a thread
+// each time, so after days every arena would hold what one answer needs.
+void limit_arenas() {
+#if defined(__GLIBC__)
+    mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 Napi::Value init(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
+        limit_arenas();
         init_backends(string_from(info[0], "librariesDir"));
         return info.Env().Undefined();
     });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import type { InputOf, OutputOf, ProcedureName } from '../../src-shared/contract/contract.ts';
-import { PROGRAM, ROOT } from '../setup/platform.mjs';
+import { NODE_FLAGS, PROGRAM, ROOT } from '../setup/platform.mjs';
 
 const FILE_CALLS = join(ROOT, 'tools', 'faults', 'file-calls.mjs');
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/;
@@ -52,7 +52,7 @@ export class RunningApp {
   static async start(data: string, faults: Record<string, string> = {}): Promise<RunningApp> {
     const child = spawn(
       process.execPath,
-      ['--import', FILE_CALLS, PROGRAM, 'serve', '--no-open', '--data', data],
+      [...NODE_FLAGS, '--import', FILE_CALLS, PROGRAM, 'serve', '--no-open', '--data', data],
       {
         cwd: ROOT,
         stdio: ['ignore', 'pipe', 'pipe'],
