@@ -8,7 +8,7 @@ import type { Question, QuestionSet } from './question.ts';
 import type { ScoreName } from './scores.ts';
 
 /** The form of our own sets. */
-export const OwnSchema = z.array(
+const OwnSchema = z.array(
   z.object({
     passages: z.array(z.string()),
     questions: z.array(
@@ -24,7 +24,7 @@ export const OwnSchema = z.array(
 );
 
 /** The set included with Kvasir: held-out worlds, generated as described in resources/models/kvasir-demo.md. */
-export const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
+const OWN = join(import.meta.dirname, 'sets', 'worlds.json');
 const OWN_TOKENS = 48;
 const OWN_NOTHING = 'the passages do not say';
 const OWN_SCORES: readonly ScoreName[] = ['added', 'f1', 'exact', 'rougeL'];

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Row } from './table.ts';
 
-const TOOL = join(import.meta.dirname, '..', '..', 'build', 'native', 'kvasir-attention');
+const TOOL = join(import.meta.dirname, '..', '..', 'build', 'native', 'kvasir-peaks');
 
 /** The machine's peaks, measured now. */
 interface Peaks {
@@ -15,10 +15,11 @@ interface Peaks {
 
 export function measurePeaks(threads: number): Peaks | undefined {
   if (!existsSync(TOOL)) return undefined;
-  const flags = ['--threads', String(threads), '--kernels', 'none'];
-  const { peaks } = JSON.parse(execFileSync(TOOL, flags, { encoding: 'utf8' })) as {
-    peaks: { name: string; gflops: number }[];
-  };
+  const flags = ['--threads', String(threads)];
+  const peaks = JSON.parse(execFileSync(TOOL, flags, { encoding: 'utf8' })) as {
+    name: string;
+    gflops: number;
+  }[];
   if (peaks.length === 0) return undefined;
   return {
     gflops: Object.fromEntries(peaks.map(({ name, gflops }) => [name, gflops])),

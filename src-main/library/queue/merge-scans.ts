@@ -2,7 +2,7 @@ import { joinPages, type ParsedDocument, type ParsedPage } from '../formats/form
 import { isNonsense } from '../formats/pdf/nonsense.ts';
 import type { RecognisedPage } from '../recognition/recognise.ts';
 
-/** Below this, more than a tenth of the letters may be wrong (bench/results/recognition.json). */
+/** Below this, more than a tenth of the letters may be wrong (decision 0261). */
 const DOUBTFUL = 80;
 const MAX_LISTED = 20;
 
