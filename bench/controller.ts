@@ -55,7 +55,6 @@ interface Run {
   context: number;
   tier: string;
   method: string;
-  /** The executed decision. */
   decision: string;
   predictedMs: number;
   measuredMs: number;

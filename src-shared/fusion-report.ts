@@ -31,7 +31,6 @@ const PromptPartSchema = z.object({
        * an earlier version of the text. Absent if it was computed, and in older reports.
        */
       match: z.enum(['full', 'partial']).optional(),
-      /** Tokens reused. */
       reusedTokens: z.int().optional(),
       /** Their positions, if it was matched in part. */
       runs: z.array(z.object({ start: z.int(), tokens: z.int() })).optional(),
@@ -60,7 +59,6 @@ export const DeviationStatsSchema = z.object({ tokens: z.int(), mean: z.number()
 
 const LayerSchema = z.object({
   layer: z.int(),
-  /** Rows computed. */
   rows: z.int(),
   loadStart: z.number(),
   loadEnd: z.number(),

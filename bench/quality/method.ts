@@ -6,7 +6,6 @@ import type { Question } from './question.ts';
 
 export interface MethodInput {
   model: Model;
-  /** Makes prompts from parts of the question. */
   maker: PromptMaker;
   question: Question;
   /** The question's index in its set: the seed of all sampling. */

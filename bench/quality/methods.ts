@@ -115,7 +115,6 @@ export function blended(
   return oneCall(name, make, ratio);
 }
 
-/** Methods that take a ratio. */
 function withRatio(ratio: number): Method[] {
   const third = (layers: number): number => Math.max(2, Math.round(layers / 3));
   return [

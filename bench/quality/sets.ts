@@ -62,7 +62,6 @@ const LibrarySchema = z.array(
   z.object({ kind: z.string(), question: z.string(), answer: z.string(), key: z.string() }),
 );
 
-/** A library's passages, as the app retrieves them. */
 export interface LibraryPassages {
   /** The texts of a prompt's chunks, in order. */
   find: (question: string) => Promise<string[]>;

@@ -87,7 +87,6 @@ inline Layer layer_of(const std::string & arch, const Numbers & n, int il) {
     return out;
 }
 
-// Keys specific to this family.
 inline void family_keys(gguf_context * g, const std::string & arch, const Numbers & n, const std::string & rope) {
     const auto u32 = [&](const char * key, int v) { gguf_set_val_u32(g, (arch + "." + key).c_str(), uint32_t(v)); };
     const auto f32 = [&](const char * key, float v) { gguf_set_val_f32(g, (arch + "." + key).c_str(), v); };

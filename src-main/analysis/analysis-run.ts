@@ -51,7 +51,6 @@ interface AnalysisRunOptions {
 
 interface StepContext {
   signal: AbortSignal;
-  /** Progress of the step. */
   live: RunningStep;
   /** The lane whose session computes the step. Default: the first. */
   lane?: number;

@@ -14,13 +14,10 @@ import { openOrSetAside, type Database, type QuarantinedDatabase } from '../plat
 import { parseOr } from '../platform/parse-or.ts';
 import { MIGRATIONS } from './schema.ts';
 
-/** A step to be inserted. */
 type NewStep = Pick<Step, 'kind' | 'from' | 'to' | 'question'>;
 
-/** The result of a finished step. */
 export type StepResult = Pick<Step, 'text' | 'sources' | 'notices' | 'encoded' | 'stats'>;
 
-/** An analysis as stored. */
 export interface AnalysisRow extends Pick<
   Analysis,
   'kind' | 'title' | 'state' | 'createdMs' | 'failure' | 'model' | 'workMs'

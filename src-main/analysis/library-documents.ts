@@ -6,7 +6,6 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 
 /** The model that answers, and its chunk settings. */
 export interface AnalysisModel extends NamedModel {
-  /** Tokens in a chunk. */
   chunkTokens: number;
 }
 
@@ -29,7 +28,6 @@ export interface Documents {
   open(id: string, active: AnalysisModel): AnalysedDocument;
 }
 
-/** Documents from the library's catalogue. */
 export function libraryDocuments(catalogue: Catalogue): Documents {
   const { documents, chunkTable } = catalogue;
   return {

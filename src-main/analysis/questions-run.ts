@@ -8,7 +8,6 @@ import { orderBatch, sharedChunks } from './batch-order.ts';
 import type { AnalysisRun } from './analysis-run.ts';
 import { inLanes } from './lanes.ts';
 
-/** A question with its passages. */
 interface RetrievedQuestion {
   step: Step;
   passages: FoundPassage[];

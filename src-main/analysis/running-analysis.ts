@@ -12,7 +12,6 @@ export class RunningAnalysis {
   readonly #events: EventBus;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
-  /** The steps in progress. */
   readonly #steps = new Map<number, RunningStep>();
   #stepsLeft = 0;
   #stepsDone = 0;
@@ -32,7 +31,6 @@ export class RunningAnalysis {
     this.#abort.abort();
   }
 
-  /** A step in progress. */
   step(stepId: number): RunningStep | undefined {
     return this.#steps.get(stepId);
   }

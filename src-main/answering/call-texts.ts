@@ -1,4 +1,3 @@
-/** A call whose texts are guarded. */
 interface GuardedCall {
   name: unknown;
   arguments: unknown;

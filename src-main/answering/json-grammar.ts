@@ -30,7 +30,6 @@ export interface JsonFormat {
   schema?: JsonSchema | undefined;
 }
 
-/** A grammar for any JSON object. */
 export const ANY_OBJECT = `root ::= object\n${COMMON}`;
 
 /**

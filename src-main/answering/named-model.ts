@@ -4,7 +4,6 @@ import type { ServerModel } from '../models/sources/servers/server-model.ts';
 /** A model that answers, here or on a server. */
 export type AnsweringModel = FusionModel | ServerModel;
 
-/** A model that answers, and its display name. */
 export interface NamedModel<M = AnsweringModel> {
   name: string;
   model: M;

@@ -11,7 +11,6 @@ export interface MarkedText {
   position: number;
 }
 
-/** A message for a model. */
 export interface Message extends MessageCalls {
   role: Role;
   pieces: readonly (string | PromptChunk | MarkedText)[];

@@ -32,7 +32,6 @@ export class SessionTokens {
     this.session = session;
   }
 
-  /** The number of tokens. */
   get count(): number {
     return this.#ids.length;
   }

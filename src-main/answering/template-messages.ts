@@ -1,7 +1,6 @@
 import type { CallWriter } from './call-texts.ts';
 import type { ToolCall } from './tools.ts';
 
-/** The role of a message. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
 /** The calls of an assistant's message, or the call whose result a message is. */

@@ -24,7 +24,6 @@ export interface ToolRequest {
   parallel: boolean;
 }
 
-/** A call in an answer. */
 export interface ToolCall {
   /** Names it in the conversation: its result refers to it. */
   id: string;
@@ -42,7 +41,6 @@ export interface ToolCallDelta {
   arguments: string;
 }
 
-/** Adds a delta to the calls of an answer. */
 export function addCallDelta(
   calls: ToolCall[],
   { index, id = '', name = '', arguments: more }: ToolCallDelta,
@@ -59,7 +57,6 @@ export function declaration({ name, description, parameters }: Tool) {
   };
 }
 
-/** An id for a call. */
 export function newCallId(): string {
   return `call_${randomUUID().replaceAll('-', '')}`;
 }

@@ -22,7 +22,6 @@ interface WaitingPromptsOptions {
 /** The chunks that a prompt most likely places, for the model in use. It may fail as the request will. */
 type FindChunks = (active: NamedModel) => readonly TokensWithLead[] | Promise<readonly TokensWithLead[]>;
 
-/** A prompt that waits for its turn. */
 export interface WaitingPrompt {
   /** Bytes of its chunks that are in memory or in use. */
   atHand: AtHand;

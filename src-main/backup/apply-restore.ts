@@ -20,10 +20,8 @@ const PendingManifestSchema = ManifestSchema.extend({
   keepsReplaced: z.boolean().default(false),
 });
 
-/** The manifest of a pending backup. */
 export type PendingManifest = z.infer<typeof PendingManifestSchema>;
 
-/** The outcome. */
 type RestoreResult = { restored: boolean; failure?: Failure };
 
 /**

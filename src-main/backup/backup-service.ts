@@ -15,7 +15,6 @@ import { readBackup } from './read-backup.ts';
 import { writeBackup } from './write-backup.ts';
 
 interface BackupServiceOptions {
-  /** The data folder. */
   data: string;
   /** Version of the program, for the manifest. */
   program: string;

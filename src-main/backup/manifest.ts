@@ -12,7 +12,6 @@ export const DATABASE_FILES = [
   'models.sqlite',
 ] as const;
 
-/** The migrations of each database. */
 export type Schemas = Readonly<Record<(typeof DATABASE_FILES)[number], readonly string[]>>;
 
 /** Files next to the databases. */

@@ -22,7 +22,6 @@ import {
 import { readBackup } from './read-backup.ts';
 
 interface WriteOptions {
-  /** The data folder. */
   data: string;
   schemas: Schemas;
   program: string;

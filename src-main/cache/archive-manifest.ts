@@ -10,7 +10,6 @@ export const ManifestSchema = z.object({
     .array(
       z.object({
         key: z.string().regex(/^[0-9a-f]{64}$/),
-        /** Version of the chunk file format. */
         formatVersion: z.int().min(1).max(999_999),
         bytes: z.int().min(1),
         label: z.string().max(4096),

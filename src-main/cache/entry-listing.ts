@@ -74,7 +74,6 @@ export class EntryListing {
     return { total: chunks.length, items };
   }
 
-  /** Keys of all chunks in these documents. */
   keysOf(documentIds: readonly string[]): string[] {
     const ids = new Set<string | null>(documentIds);
     return this.chunks

@@ -105,7 +105,6 @@ export class ChunkTable {
     return this.#sql.value<number>(sql, libraryId, fingerprint, chunkTokens, packTokens(prefix)) as number;
   }
 
-  /** The library's set, if it exists. */
   findSet(libraryId: number, fingerprint: string, chunkTokens: number): number | undefined {
     const query = 'SELECT id FROM chunk_set WHERE library_id = ? AND fingerprint = ? AND chunk_tokens = ?';
     return this.#sql.value<number>(query, libraryId, fingerprint, chunkTokens);

@@ -53,7 +53,6 @@ const PHASES: Record<ListInput['phase'], string> = {
   working: "AND d.phase NOT IN ('ready', 'failed')",
 };
 
-/** Documents for lists. */
 export class DocumentList {
   readonly #sql: Database;
 

@@ -44,7 +44,6 @@ export interface DocumentRow {
   address: string | null;
 }
 
-/** A scan's facts about a file. */
 interface FileFacts {
   path: string;
   format: string;

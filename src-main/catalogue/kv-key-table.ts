@@ -11,7 +11,6 @@ const SCHEMA = `
     PRIMARY KEY (chunk_id, dtype)
   ) STRICT, WITHOUT ROWID;`;
 
-/** A place of a key's text. */
 export interface KeyPlace {
   key: string;
   documentId: number;

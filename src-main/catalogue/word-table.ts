@@ -11,7 +11,6 @@ import {
   type WordTerms,
 } from './words.ts';
 
-/** The position of a chunk. */
 export interface ChunkPlace {
   chunkId: number;
   documentId: number;
@@ -49,7 +48,6 @@ export interface BoundScope {
   standIns: string;
 }
 
-/** The parameters of IN_SCOPE for a scope. */
 export function boundScope({ chunkSetIds, documentIds, standIns }: SearchScope): BoundScope {
   if (!chunkSetIds.every(Number.isInteger)) throw new TypeError('chunkSetIds must be integers');
   return {
@@ -201,7 +199,6 @@ export class WordTable {
     return this.#sql.column(query);
   }
 
-  /** Number of chunks in the index. */
   #chunks(): number {
     return this.#sql.value<number>(`SELECT coalesce(sum(chunks), 0) FROM ${TABLE}_languages`) ?? 0;
   }
@@ -296,7 +293,6 @@ export class WordTable {
     );
   }
 
-  /** Whether a document has a chunk at this position. */
   hasChunk(documentId: number, ordinal: number, scope: BoundScope): boolean {
     const query = `SELECT 1 FROM chunk c WHERE ${IN_SCOPE} AND c.document_id = @documentId AND c.ordinal = @ordinal`;
     return this.#sql.get(query, { ...scope, documentId, ordinal }) !== undefined;
@@ -317,7 +313,6 @@ export class WordTable {
     return (rare.length > 0 ? rare : counted.slice(0, 1)).slice(0, MAX_TERMS).map(({ term }) => term);
   }
 
-  /** A document's first chunk. */
   firstOf(documentId: number, scope: BoundScope): ChunkPlace | undefined {
     const first = `SELECT c.id AS chunkId, c.document_id AS documentId, min(c.ordinal) AS ordinal FROM chunk c
       WHERE c.chunk_set_id IN (SELECT value FROM json_each(@sets)

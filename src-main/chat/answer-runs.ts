@@ -71,7 +71,6 @@ export class AnswerRuns {
     return this.#runs.has(conversationId);
   }
 
-  /** The answer, if it is in progress. */
   live(answerId: number): LiveAnswer | undefined {
     for (const { live } of this.#runs.values()) if (live.answerId === answerId && live.writes) return live;
     return undefined;

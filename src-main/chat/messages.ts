@@ -25,7 +25,6 @@ import { indexedWords } from './words.ts';
 const KEPT_REPORTS = 500;
 const KEPT_COMPARISONS = 50;
 
-/** How an answer ended. */
 export interface AnswerEnd {
   text: string;
   thinking: Thinking | null;

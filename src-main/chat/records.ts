@@ -56,7 +56,6 @@ export type TurnContext = z.infer<typeof TurnContextSchema>;
 /** Final states; 'prefilling' and 'streaming' exist only while an answer is in progress. */
 export type StoredState = 'waiting' | 'done' | 'stopped' | 'failed';
 
-/** A message as stored. */
 export interface MessageRecord {
   id: number;
   conversationId: number;
@@ -130,7 +129,6 @@ export function toShownMessage(record: MessageRecord): Message {
   return { id: String(record.id), parentId, ...shown };
 }
 
-/** A call after its answer's end. */
 export function endedCall(call: ToolCall): ToolCall {
   return call.state === 'asking' || call.state === 'running' ? { ...call, state: 'stopped' } : call;
 }

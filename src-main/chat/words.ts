@@ -3,7 +3,6 @@ import type { Range } from '../../src-shared/contract/common.ts';
 /** Chinese, Japanese and Thai write no spaces between words: each character counts as one. */
 const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/gu;
 
-/** A text in indexed form. */
 export function indexedWords(text: string): string {
   return text.normalize('NFC').replace(UNSPACED, ' $1 ');
 }

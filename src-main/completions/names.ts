@@ -17,7 +17,6 @@ type Entry = Pick<ModelEntry, 'name' | 'role' | 'active'>;
 /** Prefix of the model names of libraries. */
 const LIBRARY = 'kvasir/';
 
-/** The model name of a library. */
 export function modelNameOf(library: string): string {
   return LIBRARY + library;
 }

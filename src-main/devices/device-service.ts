@@ -19,7 +19,6 @@ interface DeviceServiceOptions extends Core {
   packs: readonly string[];
   /** File that stores the results. */
   path: string;
-  /** The program's version. */
   version: string;
   /** Model used to test devices. */
   demoModel: string;
@@ -102,7 +101,6 @@ export class DeviceService {
     await this.#task.idle();
   }
 
-  /** Whether a pack of this name is installed. */
   hasPack(name: string): boolean {
     return this.#sources.some((source) => source.name === name);
   }

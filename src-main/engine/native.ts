@@ -303,7 +303,6 @@ export interface NativeAbort {
 export interface NativeChunk {
   readonly tokens: Int32Array;
   readonly dtype: KvDtype;
-  /** Bytes of KV. */
   readonly bytes: number;
   /** Whether the KV is in memory (otherwise it is read from the file, layer by layer, when used). */
   readonly inMemory: boolean;

@@ -1,4 +1,3 @@
-/** A file of an export. */
 export interface ExportEntry {
   /** Relative, with forward slashes; valid on every system, and used once. */
   name: string;

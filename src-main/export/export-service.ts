@@ -27,10 +27,8 @@ import {
 } from './written.ts';
 
 interface ExportServiceOptions {
-  /** The data folder. */
   data: string;
   settingsPath: string;
-  /** Version of the program. */
   program: string;
   catalogue: Catalogue;
   chat: Conversations;

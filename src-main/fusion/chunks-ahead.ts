@@ -8,7 +8,6 @@ export type AheadStore = Pick<ChunkStore, 'entry' | 'prefetch' | 'stats'> & {
   readonly shared?: Pick<NonNullable<ChunkStore['shared']>, 'locate' | 'ahead'> | undefined;
 };
 
-/** A chunk that is expected to be used. */
 export interface ExpectedChunk {
   key: string;
   /** Of KV, estimated. */

@@ -25,7 +25,6 @@ export interface ReportInput {
   /** The model's name and its layers. */
   model: string;
   layerCount: number;
-  /** Text of each appended token, in order. */
   tokenTexts: string[];
   /** Bytes of stored KV per token. */
   tokenBytes: number;

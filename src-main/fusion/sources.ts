@@ -24,7 +24,6 @@ export interface Source {
 /** Slowest first. */
 const TIERS = ['shared', 'disk', 'ram', 'device'] as const satisfies readonly LeasedChunk['tier'][];
 
-/** The reused part of a chunk. */
 export interface ChunkReuse {
   /** The slowest tier that any of it was in; computed: nothing was reused. */
   tier: LeasedChunk['tier'] | 'computed';

@@ -4,7 +4,6 @@ import { BackgroundTasks } from '../platform/background-tasks.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { FusionModel } from './model.ts';
 
-/** The part of a model that its prefixes need. */
 export type PrefixModel = Pick<FusionModel, 'info' | 'exportPrefix' | 'openPrefix' | 'importPrefix'>;
 
 interface StoredPrefixesOptions {

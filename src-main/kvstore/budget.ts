@@ -140,7 +140,6 @@ export class DiskBudget {
     }
   }
 
-  /** Number of pinned entries that a request covers. */
   #pinnedOf(request: Omit<PartRequest, 'bytes'>): number {
     const { index } = this.#disk;
     if (!request.keys) return index.pinnedTotals().entries;

@@ -3,7 +3,6 @@ import type { Database } from '../platform/database.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
 import type { EntryKind, KindTotals, ListFilter } from './types.ts';
 
-/** A row of the index. */
 export interface ChunkRow {
   key: string;
   kind: EntryKind;

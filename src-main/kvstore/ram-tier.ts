@@ -84,7 +84,6 @@ export class RamTier {
   get bytes(): number {
     return this.#bytes.chunk + this.#bytes.prefix;
   }
-  /** Bytes of prefix blocks among them. */
   get prefixBytes(): number {
     return this.#bytes.prefix;
   }
@@ -144,7 +143,6 @@ export class RamTier {
     return openChunk;
   }
 
-  /** Records a chunk's last use. */
   use(openChunk: OpenChunk, use: EvictionCandidate): void {
     const queue = this.#queues[openChunk.kind];
     const isQueued = queue.remove(openChunk);

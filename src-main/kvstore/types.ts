@@ -99,7 +99,6 @@ export interface Lease {
   readonly chunk: ChunkKv;
   /** Source of the KV: memory, the file (read layer by layer during use), or other machines (arriving during use). */
   readonly tier: 'ram' | 'disk' | 'shared';
-  /** Bytes of KV. */
   readonly bytes: number;
   /** Whether it was prefetched and this is its first use since. */
   readonly prefetched: boolean;
@@ -125,7 +124,6 @@ export interface ChunkEntry {
   prefixHash: string;
   dtype: KvDtype;
   layers: number;
-  /** Number of tokens. */
   tokens: number;
   /** Bytes of the file, which count towards the disk budget. */
   bytes: number;
@@ -139,7 +137,6 @@ export interface ChunkEntry {
   lastUsedAt: number;
   /** Class of the last request that used it. */
   class: string;
-  /** Number of current leases. */
   leases: number;
   inRam: boolean;
 }

@@ -68,7 +68,6 @@ function isFile(path: string): Promise<boolean> {
 interface VerifyHooks {
   /** Runs `task` with the entry protected from eviction. */
   holding: <T>(key: string, task: () => Promise<T>) => Promise<T>;
-  /** Handles a fault. */
   settle: (row: ChunkRow, fault: Fault) => Promise<void>;
   isClosing: () => boolean;
 }

@@ -14,7 +14,6 @@ import { chunkText } from './queue/chunker.ts';
 import { isScan, mergeScans } from './queue/merge-scans.ts';
 import type { RecognisedPage } from './recognition/recognise.ts';
 
-/** The model that documents are chunked for. */
 interface ChunkingModel {
   model: Pick<FusionModel, 'tokenize'>;
   chunkTokens: number;
@@ -50,7 +49,6 @@ const MOST_UNITS_KEPT = 16 * 1024 * 1024;
 /** Documents sent with a question that belong to no library. They are read and chunked as those of libraries are. */
 export class SentDocuments {
   readonly #options: SentDocumentsOptions;
-  /** Parsed documents, by the hash of their bytes. */
   readonly #read = new RecentStore<ParsedDocument>(MOST_KEPT, MOST_UNITS_KEPT);
   readonly #closing = new AbortController();
   #waiting = 0;

@@ -24,7 +24,6 @@ import { HubToken } from './sources/hub/hub-token.ts';
 import { hubFailure } from './sources/hub/refusals.ts';
 import { ServerModels } from './sources/servers/server-models.ts';
 
-/** The engine functions that models need. */
 export type ModelEngine = Pick<
   Engine,
   'inspect' | 'inspectAside' | 'fingerprint' | 'checkAdapter' | 'loadModel' | 'loadEmbedder' | 'devices'

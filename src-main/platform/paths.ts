@@ -11,7 +11,6 @@ export interface Paths {
   log: string;
   /** The chunk store's folder. */
   store: string;
-  /** The catalogue of libraries. */
   catalogue: string;
   conversations: string;
   analyses: string;
@@ -19,7 +18,6 @@ export interface Paths {
   watching: string;
   /** Compute and load speed of this machine. */
   costs: string;
-  /** Calibrations of models. */
   calibrations: string;
   /** Which GPUs work, and their speed. */
   devices: string;
@@ -32,7 +30,6 @@ export interface Paths {
   sampleSuggestions: string;
   /** Suggested first models, by the machine's memory. */
   startingPoints: string;
-  /** The token for the model hub. */
   hubToken: string;
   /** Password and keys of the shared cache. */
   sharingSecrets: string;

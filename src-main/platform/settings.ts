@@ -26,7 +26,6 @@ export interface InvalidSetting {
   used: number | undefined;
 }
 
-/** The content of a settings file, and its damage. */
 interface SettingsFile {
   values: Record<string, unknown>;
   /** Why the file, or part of it, cannot be used; undefined if it is sound or missing. */

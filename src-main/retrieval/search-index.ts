@@ -85,12 +85,10 @@ export class SearchIndex {
     return this.#words.before(hit, count, characters);
   }
 
-  /** A document's first chunk. */
   firstOf(documentId: number): ChunkPlace | undefined {
     return this.#words.firstOf(documentId, this.#scope);
   }
 
-  /** The texts of chunks, by id. */
   texts(chunkIds: readonly number[]): Map<number, ChunkText> {
     return this.#words.texts(chunkIds);
   }

@@ -25,7 +25,6 @@ const TELLING = 50;
 /** A related passage exceeds the baseline by this many standard deviations. */
 const OUTSTANDING = 2;
 
-/** The passages nearest to a question. */
 export interface NearestPassages {
   /** By cosine, nearest first. */
   hits: Hit[];

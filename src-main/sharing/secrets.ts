@@ -14,7 +14,6 @@ const FileSchema = z.object({
   secrets: z.partialRecord(z.enum(SHARING_SECRETS), StoredSecretSchema),
 });
 
-/** The secrets of the shared cache. */
 export class SharingSecrets {
   readonly #file: SecretFile<z.infer<typeof FileSchema>>;
 

@@ -101,7 +101,6 @@ export class SharedCache implements SharedTier {
     return this.#writing.waiting;
   }
 
-  /** The last failure. */
   get failure(): Failure | undefined {
     return this.#failure;
   }

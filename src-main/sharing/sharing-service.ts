@@ -19,7 +19,6 @@ import { tryDriver } from './try-driver.ts';
 
 interface SharingServiceOptions {
   settings: SettingsService;
-  /** File of the secrets. */
   secrets: string;
   keyring?: Keyring | undefined;
   log: Logger;

@@ -112,7 +112,6 @@ export class FakeModel implements FusionModel {
   readonly path = 'fake.gguf';
   readonly encodingPrefix = Int32Array.of(BOS);
   readonly sessions: FakeSession[] = [];
-  /** Sampling options of each answer. */
   readonly sampled: GenerateOptions['sampling'][] = [];
   says: string;
   /** The texts of the next answers, before `says`. */

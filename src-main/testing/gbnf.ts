@@ -51,7 +51,6 @@ export class Gbnf {
     }
   }
 
-  /** The number of rules. */
   get size(): number {
     return this.#rules.size;
   }

@@ -81,7 +81,6 @@ interface SlideParts {
   parts?: Readonly<Record<string, string>>;
 }
 
-/** A presentation. */
 export function slidesFile(
   slides: readonly SlideParts[],
   others: Readonly<Record<string, string>> = {},

@@ -1,4 +1,3 @@
-/** A page of a PDF that a test makes. */
 export interface TestPage {
   /** Operators (ISO 32000-2, annex A). /F is Helvetica, /C Courier. */
   content: string;

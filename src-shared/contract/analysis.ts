@@ -32,7 +32,6 @@ const QuestionBatchSchema = AnswerOptions.extend({
   topK: z.int().min(1).max(256).optional(),
 });
 
-/** The plan of a document's analysis. */
 const AnalysisPlanSchema = z.object({
   chunks: z.int(),
   tokens: z.int(),

@@ -11,7 +11,6 @@ import { StrategyChoiceSchema, StrategyRequestSchema } from '../strategy.ts';
 import { CallDecisionSchema, ToolCallSchema } from './tool-calls.ts';
 import { TtftSchema } from '../ttft.ts';
 
-/** Sources and options for answers of this conversation. */
 export const ConversationOptionsSchema = z.object({
   scope: ScopeSchema.prefault({}),
   /** Absent: from the settings. */
@@ -67,7 +66,6 @@ export const CitedSentenceSchema = z.object({
   sources: z.array(z.object({ citation: z.int(), start: z.int(), end: z.int() })),
 });
 
-/** Statistics of an answer. */
 export const AnswerStatsSchema = z.object({
   ttftMs: TtftSchema,
   /**

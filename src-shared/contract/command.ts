@@ -8,7 +8,6 @@ const ProfileSchema = z.object({
   model: z.string().optional(),
   /** Path of a LoRA adapter. */
   adapter: z.string().optional(),
-  /** Overrides of settings. */
   settings: z.custom<Partial<SettingsInput>>((value) => value instanceof Object).optional(),
 });
 

@@ -53,7 +53,6 @@ const LibraryInfoSchema = z.object({
   cacheBytes: z.number(),
 });
 
-/** Processing phase of a document. */
 const DocumentPhaseSchema = z.enum([
   'waiting',
   'reading', // parsed in a separate process
@@ -149,7 +148,6 @@ export const QueueStatusSchema = z.object({
   failed: z.int(),
   done: z.int(),
   total: z.int(),
-  /** The current item. */
   current: z
     .object({
       documentId: IdSchema,

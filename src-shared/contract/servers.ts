@@ -36,7 +36,6 @@ export const ServerFactsSchema = z.object({
   reach: z.enum(['here', 'network', 'internet']),
   /** Whether the connection is encrypted. */
   secure: z.boolean(),
-  /** Where its key is stored. */
   key: z.enum(['none', 'keyring', 'file']),
   separator: z.string(),
   contextTokens: z.int().nullable(),

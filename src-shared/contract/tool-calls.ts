@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** A call of a tool within an answer. */
 export const ToolCallSchema = z.object({
   /** Unique within the answer. */
   id: z.string(),

@@ -142,7 +142,6 @@ async function python(args: string[], env: Record<string, string> = {}): Promise
   await mustRun(`python3 ${args.slice(0, 3).join(' ')} … failed.`, 'python3', args, { env });
 }
 
-/** Concatenates files into one. */
 async function concatenate(parts: readonly string[], target: string): Promise<void> {
   for (const part of parts) await pipeline(createReadStream(part), createWriteStream(target, { flags: 'a' }));
 }

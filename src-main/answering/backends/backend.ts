@@ -138,7 +138,6 @@ export interface Backend<P extends Prompt = Prompt> {
     prompt: P,
     how: { choices: AnswerChoices; planner: Planner; past?: (parts: readonly PromptPart[]) => number },
   ): Promise<Forecast | undefined>;
-  /** The texts that the model reads in a prompt. */
   textsOf(prompt: P): string[];
   /** The token ids of a prompt, with its BOS or without. BAD_ARGUMENT where the tokenizer is unknown. */
   tokensOf(prompt: P, bos: boolean): number[];

@@ -6,7 +6,6 @@ import type { MessageCalls } from '../template-messages.ts';
 import type { ToolStep } from './backend.ts';
 import { contextOverflow, questionTooLong } from './token-prompt.ts';
 
-/** Text of a message. */
 interface TextPart {
   kind: 'text' | 'chunk';
   text: string;

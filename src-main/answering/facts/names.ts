@@ -3,7 +3,6 @@ import { UNSPACED } from '../../catalogue/words.ts';
 import { calendar } from './calendar.ts';
 import { wordForms } from './haystack.ts';
 
-/** A name in a text. */
 export interface Name {
   text: string;
   /** UTF-16 range in the text. */

@@ -201,7 +201,6 @@ function macro(parameters: readonly Node[], body: readonly Node[], around: Scope
   };
 }
 
-/** The value of an expression. */
 function valueOf(node: Node, scope: Scope): Value {
   switch (node.type) {
     case 'Identifier':

@@ -149,7 +149,6 @@ function escaped(character: number): string {
   return JSON.stringify(String.fromCodePoint(character)).slice(1, -1);
 }
 
-/** A text as a GBNF literal. */
 export function literal(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }

@@ -9,7 +9,6 @@ import { asksToCompute } from './question-kind.ts';
 import { selectGrammar } from './select-grammar.ts';
 import { statementIn, statementPrompt } from './statement.ts';
 
-/** The tables of documents, as TableService has them. */
 export interface Tables {
   list(documentId: string, signal?: AbortSignal): Promise<{ tables: TableInfo[]; changed: boolean }>;
   query(documentId: string, sql: string, signal?: AbortSignal): Promise<QueryResult>;

@@ -18,7 +18,6 @@ export interface ToolFormat {
   bare?: boolean | undefined;
   /** The first call in a text; undefined while its name is incomplete. */
   read: (text: string, tools: readonly Tool[]) => PartialCall | undefined;
-  /** GBNF for one call. */
   call: (tool: Tool, rules: GrammarRules) => string;
   /** Text around all calls and between two of them. Without a separator an answer has one call. */
   before?: string | undefined;

@@ -13,7 +13,6 @@ interface ParameterCallOptions extends Omit<ToolFormat, 'read' | 'call'> {
   /** GBNF around the name, and around a parameter's name and value. */
   nameRule: [before: string, after: string];
   parameterRule: [before: string, between: string | ((isText: boolean) => string), after: string];
-  /** The text that ends a value. */
   valueEnd: string;
   endRule: string;
 }

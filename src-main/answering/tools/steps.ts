@@ -62,7 +62,6 @@ function stepAsk(ask: Ask, choice: ToolChoice | undefined): Ask {
   return { ...ask, tools, choices: { ...choices, sampling } };
 }
 
-/** The events of a step, as those of one answer. */
 async function* stepEvents(
   events: AsyncGenerator<AnswerEvent, Turn, void>,
   { turns, calls }: { turns: readonly Turn[]; calls: ToolCall[] },

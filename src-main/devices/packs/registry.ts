@@ -48,7 +48,6 @@ function notKnown(): never {
   );
 }
 
-/** URL of a version of a package in a registry. */
 export function packageAddress(registry: string, name: string, version: string): string {
   return `${registry}${name}/-/${name.split('/').at(-1) ?? ''}-${version}.tgz`;
 }

@@ -32,7 +32,6 @@ export interface TextSet {
 
 interface CalibrateOptions {
   model: CalibrationModel;
-  /** Its display name. */
   name: string;
   dtype: KvDtype;
   texts: TextSet;

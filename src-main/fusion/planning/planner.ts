@@ -14,7 +14,6 @@ import type { Piece, Tier } from './work.ts';
 
 export type { Decision } from './controller.ts';
 
-/** The part of the model that planning needs. */
 type PlannedModel = Pick<FusionModel, 'info' | 'path' | 'encodingPrefix' | 'bytesPerToken' | 'onDevice'>;
 
 interface PlannerOptions {

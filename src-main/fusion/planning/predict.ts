@@ -89,7 +89,6 @@ function openMs({ tiers }: Costs, pieces: readonly Piece[]): number {
   return sum(each);
 }
 
-/** The pieces loaded from each tier. */
 export function byTier(pieces: readonly Piece[]): Map<Tier, { files: number; bytes: number }> {
   const tiers = new Map<Tier, { files: number; bytes: number }>();
   for (const { tier, bytes } of pieces) {

@@ -1,7 +1,6 @@
 import type { StrategyChoice } from '../../../src-shared/strategy.ts';
 import type { PromptPart } from '../blender.ts';
 
-/** A blended prompt. */
 export interface WatchedPrompt {
   parts: readonly PromptPart[];
   /** The text directly before the answer. */

@@ -44,7 +44,6 @@ interface WatchServiceOptions extends Core {
     readonly active: WatchedModel | undefined;
     onChange(listener: () => void): () => void;
   };
-  /** The existing models and libraries. */
   known: { modelIds: () => string[]; libraries: () => { id: string; name: string }[] };
   answers: {
     /** undefined when an answer was not blended by the controller's choice. */

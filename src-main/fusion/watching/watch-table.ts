@@ -8,7 +8,6 @@ export interface Subject {
   fingerprint: string;
 }
 
-/** An answer drawn for comparison. */
 export interface DrawnAnswer extends Subject {
   id: number;
   answerId: string;

@@ -8,7 +8,6 @@ import { KvasirError } from '../../../src-shared/errors.ts';
 /** How to reach a data folder's owner: docs/formats/host.md. */
 const HostFileSchema = z.object({
   version: z.literal(1),
-  /** The program's version. */
   program: z.string(),
   pid: z.int(),
   /** Path of the socket, or name of the pipe. */

@@ -49,7 +49,6 @@ export function openSession(app: App): CommandSession {
   return { api: createApi(handlers, app.log), events, close };
 }
 
-/** A client of the core in this process. */
 export function localClient(app: App): CoreClient {
   const { api, events } = openSession(app);
   return new CoreClient({ ...api, onEvent: (listener) => events.on(listener) });

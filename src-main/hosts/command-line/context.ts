@@ -4,7 +4,6 @@ import type { CoreClient } from '../client/client.ts';
 import type { GlobalFlags } from './options.ts';
 import type { OutputStream, Terminal } from './terminal.ts';
 
-/** Environment of a command. */
 export interface CommandContext {
   terminal: Terminal;
   /** For protocol data rather than text for people. */

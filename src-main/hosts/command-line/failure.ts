@@ -1,6 +1,5 @@
 import { KvasirError } from '../../../src-shared/errors.ts';
 
-/** Exit statuses. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
 /** One sentence with what happened and why, a line of advice if there is any, and the exit status. */

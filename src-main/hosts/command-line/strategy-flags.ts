@@ -12,7 +12,6 @@ import { strategyOrAuto, STRATEGIES, type PartNames, type StrategyParts } from '
 
 /** The user's strategy flags, all optional. The only grammar for strategies as text. */
 export interface StrategyFlags {
-  /** Name of a strategy. */
   strategy?: string | undefined;
   /** Share of reusable tokens to recompute, one number a check layer, e.g. "0.15" or "0.18,0.12". */
   ratio?: string | undefined;

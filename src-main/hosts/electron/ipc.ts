@@ -15,7 +15,6 @@ interface IpcOptions {
   api: Api;
   events: EventBus;
   log: Logger;
-  /** The open windows. */
   windows: () => readonly WebContents[];
   /** A window made its first call, so it listens to events. */
   onFirstCall: () => void;

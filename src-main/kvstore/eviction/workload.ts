@@ -11,7 +11,6 @@ export interface Access {
   request?: object;
 }
 
-/** The last use of an entry. */
 export interface LastUse {
   class: string;
   /** Milliseconds since 1970. */

@@ -13,7 +13,6 @@ import { joinParts, readXml } from './xml.ts';
 interface BookFile {
   path: string;
   content: HtmlText;
-  /** Sections that begin in it. */
   sections: readonly Section[];
 }
 
@@ -51,7 +50,6 @@ interface Chapters {
   failure: KvasirError | undefined;
 }
 
-/** Reads the chapters. */
 async function readChapters(
   book: BookArchive,
   { chapters, others }: Pick<Package, 'chapters' | 'others'>,

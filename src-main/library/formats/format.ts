@@ -1,10 +1,8 @@
 import type { ParsedSheet } from './sheets/parsed-sheet.ts';
 
-/** A file to be parsed. */
 export interface SourceFile {
   /** Its name for people: relative to its root. For messages. */
   name: string;
-  /** The file's bytes. */
   bytes: Buffer;
 }
 
@@ -26,7 +24,6 @@ export interface ParsedHeading {
   title: string;
 }
 
-/** The content of a document. */
 export interface ParsedDocument {
   text: string;
   /** In order; absent: use Markdown's headings. */

@@ -83,7 +83,6 @@ export function descendants(parent: XmlElement | undefined, name: string): XmlEl
   return elements(parent).flatMap((child) => (child.name === name ? [child] : descendants(child, name)));
 }
 
-/** All text below. */
 export function textOf(parent: XmlElement | undefined): string {
   if (parent === undefined) return '';
   return parent.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');

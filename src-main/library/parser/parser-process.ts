@@ -168,7 +168,6 @@ export class ParserProcess implements Parser {
     }
   }
 
-  /** The process ended unexpectedly. */
   #onEnd(child: ChildProcess, how: string): void {
     if (child !== this.#child) return;
     this.#child = undefined;

@@ -39,7 +39,6 @@ export interface SheetRequest extends FileRequest {
 
 /** A window of a sheet's rows. */
 interface SheetPage {
-  /** Index of the sheet. */
   sheet: number;
   sheets: { name: string; rows: number; columns: number }[];
   /** Names of the columns shown; '' for those without. */
@@ -49,7 +48,6 @@ interface SheetPage {
   firstMarked: number | null;
 }
 
-/** To read all tables. */
 export interface TablesRequest extends FileRequest {
   work: 'tables';
   /** Whether to send their rows, as text: JSON, one list of rows a table. */

@@ -128,14 +128,12 @@ export class Meter {
     return Math.round(unprepared.reduce((sum, each) => sum + this.#estimate.of(each), 0));
   }
 
-  /** A document has this many tokens to compute. */
   expect(documentId: number, tokens: number): void {
     this.#begin();
     this.#kv.expect(documentId, tokens);
     this.#done.delete(documentId);
   }
 
-  /** A document has this many tokens to embed. */
   expectVectors(documentId: number, tokens: number): void {
     this.#begin();
     this.#vectors.expect(documentId, tokens);
@@ -152,7 +150,6 @@ export class Meter {
     if (this.#kv.did(documentId, tokens)) this.tokensDone += tokens;
   }
 
-  /** Tokens of an expected document were embedded. */
   embedded(documentId: number, tokens: number, startedAt: number): void {
     this.#vectors.did(documentId, tokens, this.#clock.now() - startedAt);
   }

@@ -80,7 +80,6 @@ const BLOCKING: readonly ErrorCode[] = [
  */
 export class DocumentSteps {
   readonly meter: Meter;
-  /** The current document of each worker. */
   readonly current = new Map<WorkerName, CurrentDocument>();
   readonly #options: StepsOptions;
   /** Documents in progress. */

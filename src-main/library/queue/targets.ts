@@ -3,10 +3,8 @@ import type { ChatModel, FusionModel } from '../../fusion/model.ts';
 import { yieldToEventLoop } from '../../platform/abort.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 
-/** A model with the size of its chunks. */
 export interface ChunkModel {
   model: FusionModel | (ChatModel & { readonly blends: false });
-  /** Tokens in a chunk at most. */
   chunkTokens: number;
 }
 
@@ -99,7 +97,6 @@ function serialise(target: Target): string {
   return JSON.stringify({ ...target, prefix: [...target.prefix] });
 }
 
-/** The library's chunk set for a target, if it has one. */
 export function chunkSetOf(
   catalogue: Catalogue,
   libraryId: number,

@@ -62,7 +62,6 @@ interface HeifImage {
   ): void;
 }
 
-/** The first picture of a HEIC file. */
 async function heifPicture({ bytes, name }: SourceFile): Promise<Picture> {
   const wasmBinary = readFileSync(packageRequire.resolve('libheif-js/libheif-wasm/libheif.wasm'));
   const start = packageRequire('libheif-js/libheif-wasm/libheif.js') as (options: object) => Heif;

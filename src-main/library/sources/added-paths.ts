@@ -38,7 +38,6 @@ export function pathInRoot(root: string, path: string): string | undefined {
   return isBelow(root, path) ? relative(root, path).split(sep).join('/') : undefined;
 }
 
-/** Whether a path is a folder, or in it. */
 export function isBelow(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

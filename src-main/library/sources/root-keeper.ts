@@ -32,7 +32,6 @@ const ABSENT_POLL_MS = 15_000;
  */
 export class RootKeeper {
   readonly #options: RootKeeperOptions;
-  /** Watchers of folders. */
   readonly #watchers = new Map<number, FSWatcher>();
   /** One watcher for all single files, of which there may be thousands. */
   #fileWatcher: FSWatcher | undefined;

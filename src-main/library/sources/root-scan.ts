@@ -17,7 +17,6 @@ const MTIME_GRANULARITY_MS = 2000;
 const BATCH = 500;
 
 export interface RootChanges {
-  /** Files found. */
   files: number;
   /** Files to be read: new, changed, or to be retried. */
   queued: number;

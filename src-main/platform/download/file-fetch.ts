@@ -10,7 +10,6 @@ import { fileError } from '../paths.ts';
 import { TransientDownloadError } from './request.ts';
 import { transfer } from './transfer.ts';
 
-/** A file to download. */
 export interface FetchedFile {
   url: string;
   /** Name in the folder; the partial file has the suffix .part. */
@@ -33,7 +32,6 @@ export interface Folder {
 export interface FetchOptions<F extends Folder = Folder> {
   files: F;
   log: Logger;
-  /** Request headers for a URL. */
   headers?: ((url: string) => Promise<Record<string, string>>) | undefined;
   /** Delay before the first retry, in milliseconds; doubles up to a minute. Default 1000. */
   retryMs?: number | undefined;

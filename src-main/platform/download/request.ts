@@ -22,7 +22,6 @@ export class TransientDownloadError extends KvasirError {
 /** The server, or the network on the way to it, did not respond. */
 export class UnreachableError extends TransientDownloadError {}
 
-/** A permanent failure. */
 export class PermanentDownloadError extends KvasirError {
   readonly status: number;
   /** The hub's reason (X-Error-Code), e.g. "GatedRepo"; empty elsewhere. */

@@ -8,11 +8,9 @@ import { DEMO_MODEL } from '../own-model.ts';
 import { ask, downloaded, settled, type Acceptance } from './contents.ts';
 import { MODEL_SHA256, MODEL_URL } from './model-server.ts';
 
-/** What a flow works with. */
 interface Work {
   app: App;
   client: ContractClient;
-  /** The data folder. */
   data: string;
   /** Tells what Kvasir has accepted: it must exist after every fault. */
   promise: (promised: Acceptance) => void;

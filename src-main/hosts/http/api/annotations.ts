@@ -9,7 +9,6 @@ const UrlCitationSchema = z.object({
   /** The document, and the UTF-16 range of the cited sentence in its text. */
   url: z.string(),
   title: z.string(),
-  /** The cited sentence. */
   cited_text: z.string(),
 });
 

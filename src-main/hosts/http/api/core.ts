@@ -11,12 +11,10 @@ export interface ApiCore {
   documents: Pick<SentDocuments, 'read'>;
   /** All models, whether in use or not. */
   models: () => ModelEntry[];
-  /** Handles MCP requests. */
   mcp: (request: Request) => Promise<Response>;
   log: Logger;
   /** Splits a client's text into chunks; absent: no splitting. */
   separator?: string | undefined;
-  /** The program's version. */
   version: string;
   /** Milliseconds since 1970. */
   clock: () => number;

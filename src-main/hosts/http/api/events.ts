@@ -8,7 +8,6 @@ export type EventSender = (data: unknown, name?: string) => void;
 type Writer = (text: string) => void;
 
 interface StreamOptions {
-  /** The request's. */
   signal: AbortSignal;
   /** Interval in milliseconds without output after which something is sent that readers ignore. */
   keepAliveMs?: number | undefined;
@@ -63,7 +62,6 @@ export function lineStream({ work, failed, keepAlive, ...options }: LineStreamOp
 }
 
 interface TextStreamOptions extends StreamOptions {
-  /** Content-Type. */
   type: string;
   keepAlive: () => string;
   work: (write: Writer, signal: AbortSignal) => Promise<void>;

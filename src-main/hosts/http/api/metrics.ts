@@ -6,7 +6,6 @@ import type { CompletionResult } from '../../../completions/types.ts';
 
 const TTFT_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Prometheus metrics of the API. */
 export class ApiMetrics {
   readonly registry = new Registry();
   readonly #requests = this.#counter('kvasir_requests_total', 'Requests by route and status', [

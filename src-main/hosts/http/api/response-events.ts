@@ -51,7 +51,6 @@ export class ResponseEvents {
     this.#tell(`${KINDS[kind].event}.delta`, { ...this.#place(open), delta, ...logprobsOf(kind) });
   }
 
-  /** More of a call. */
   call({ id, name = '', arguments: delta }: ToolCallDelta): void {
     if (id !== undefined) {
       this.#close('completed');

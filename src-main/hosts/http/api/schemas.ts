@@ -162,7 +162,6 @@ export const CitationSchema = z
   })
   .openapi('Citation');
 
-/** The end of every answer. */
 export const ANSWER_END = {
   usage: UsageSchema,
   /** Only in a library's answer. */

@@ -63,7 +63,6 @@ export const CHAT_TOOLS = {
     .nullish(),
 } as const;
 
-/** Fields of responses about tools. */
 export const RESPONSE_TOOLS = {
   tools: toolsSchema(
     z.discriminatedUnion(
@@ -137,7 +136,6 @@ export function toolRequest({ tools, choice, allowed, parallel }: SentTools): To
 
 type SentChoice<S extends { tool_choice: z.ZodType }> = z.infer<S['tool_choice']>;
 
-/** The choice of chat completions. */
 export function chatChoice(sent: SentChoice<typeof CHAT_TOOLS>): Pick<SentTools, 'choice' | 'allowed'> {
   if (typeof sent !== 'object' || sent === null) return { choice: sent };
   if (sent.type === 'function') return { choice: sent.function };
@@ -145,7 +143,6 @@ export function chatChoice(sent: SentChoice<typeof CHAT_TOOLS>): Pick<SentTools,
   return { choice: mode, allowed: tools.map((tool) => tool.function.name) };
 }
 
-/** The choice of responses. */
 export function responseChoice(
   sent: SentChoice<typeof RESPONSE_TOOLS>,
 ): Pick<SentTools, 'choice' | 'allowed'> {

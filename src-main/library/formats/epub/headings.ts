@@ -9,9 +9,7 @@ interface Place extends Section {
   end: number;
   /** Whether the next section also begins there, nested in this one. */
   holdsNext: boolean;
-  /** The first heading that the text contains in it. */
   first: ParsedHeading | undefined;
-  /** The text's heading for it. */
   own: ParsedHeading | undefined;
 }
 

@@ -28,7 +28,6 @@ const JSDOMParser = createRequire(import.meta.url)('@mozilla/readability/JSDOMPa
   parse(markup: string): ReadableDocument;
 };
 
-/** The part of a page that is its article. */
 interface ArticlePart {
   nodes: readonly HtmlNode[];
   /** '' when the page has none. */

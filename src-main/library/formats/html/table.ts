@@ -53,7 +53,6 @@ export function strayNodes(table: HtmlElement): HtmlNode[] {
   return strays;
 }
 
-/** What is in a cell. */
 export function contentOf(cell: HtmlElement): HtmlNode[] {
   return cell.children.filter(
     (node) => !isElement(node) || !(SECTION.test(nameOf(node)) || nameOf(node) === 'tr'),

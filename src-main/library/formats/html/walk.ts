@@ -31,7 +31,6 @@ interface PageFacts {
   targets: Map<string, number>;
 }
 
-/** Writes the visible text of a page. */
 export class PageWriter {
   readonly #page: PageFacts;
   #out = new TextBuilder();

@@ -33,7 +33,6 @@ export class TextBlocks {
     if (words !== '') this.#add(`${'  '.repeat(depth)}${mark} ${words}`, true);
   }
 
-  /** Another text with its headings. */
   include(text: string, headings: readonly ParsedHeading[]): void {
     if (text.trim() === '') return;
     this.#add(text.trimEnd(), false);

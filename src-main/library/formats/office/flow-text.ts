@@ -49,7 +49,6 @@ export class FlowText {
     this.#row = [];
   }
 
-  /** The whole text. */
   end(): TextBlocks {
     this.inTable = false;
     if (this.#cell.length > 0 || this.#row.length > 0) this.cell();

@@ -10,7 +10,6 @@ interface RtfFont {
   isSymbol: boolean;
 }
 
-/** The font table of an RTF file. */
 export class RtfFonts {
   readonly #fonts = new Map<number, RtfFont>();
   #last: RtfFont | undefined;
@@ -68,7 +67,6 @@ export class RtfStyles {
   }
 }
 
-/** A code page's encoding, if it is known. */
 export function encodingOf(page: number): string | undefined {
   const name = { 65001: 'utf8', 10000: 'macroman', 708: 'iso88596' }[page] ?? `cp${page}`;
   return iconv.encodingExists(name) ? name : undefined;

@@ -8,7 +8,6 @@ export interface WordStyle {
   run: XmlElement | undefined;
 }
 
-/** Styles by id. */
 export function readWordStyles(root: XmlElement | undefined): Map<string, WordStyle> {
   return new Map(
     elements(root, 'style').map((style) => [

@@ -4,7 +4,6 @@ import type { PageText, PlacedLine } from './layout.ts';
 
 type Outline = Awaited<ReturnType<PDFDocumentProxy['getOutline']>>;
 
-/** A PDF's bookmark. */
 interface Bookmark {
   title: string;
   /** 1 for the outermost. */

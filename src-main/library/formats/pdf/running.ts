@@ -72,7 +72,6 @@ function addAllButFirst(running: Set<Line>, lines: readonly Line[]): void {
   for (const line of lines.slice(/\p{L}/u.test(lines[0]?.text ?? '') ? 1 : 0)) running.add(line);
 }
 
-/** The outermost lines of a page. */
 function edgeLines(all: readonly Line[], page: number): EdgeLine[] {
   const lines = all.filter(({ turned, row }) => !turned && !row).toSorted((a, b) => b.y - a.y);
   const gaps = lines.slice(1).map((line, i) => (lines[i]?.y ?? 0) - line.y);

@@ -1,7 +1,6 @@
 import type { Header } from '../tables/header.ts';
 import type { TableLine } from '../tables/table.ts';
 
-/** A row of a sheet. */
 export interface SheetRow {
   /** Its place in the file, from 1. */
   number: number;

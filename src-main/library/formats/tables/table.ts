@@ -6,7 +6,6 @@ interface TableOptions {
   hiddenColumns?: ReadonlySet<number>;
 }
 
-/** A line of a table's text. */
 export interface TableLine {
   text: string;
   /** The row that it shows; none for an empty line and for a note on a header. */

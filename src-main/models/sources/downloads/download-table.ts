@@ -19,7 +19,6 @@ const FileSchema = z.object({
 /** A row may come from a backup: one with invalid files gets none. */
 const FilesSchema = z.array(FileSchema).catch([]);
 
-/** One file of a download. */
 export type DownloadFile = z.infer<typeof FileSchema>;
 
 export interface DownloadRow {

@@ -100,13 +100,11 @@ export class HubApi {
     return entries;
   }
 
-  /** Download URL of a file. */
   fileUrl(repository: string, revision: string, path: string): string {
     const names = path.split('/').map(encodeURIComponent).join('/');
     return this.#url(`${repository}/resolve/${encodeURIComponent(revision)}/${names}`);
   }
 
-  /** Web page of a repository. */
   page(repository: string): string {
     return this.#url(repository);
   }

@@ -9,7 +9,6 @@ import type { HubToken } from './hub-token.ts';
 
 /** The request, as described in messages. */
 interface HubRequest {
-  /** URL of the hub. */
   hub: string;
   /** Empty: not about a specific repository. */
   repository: string;

@@ -8,7 +8,6 @@ import { get, received } from '../../../platform/download/request.ts';
 import { unreachable } from './refusals.ts';
 import { headBytes, MAX_HEAD_BYTES } from './gguf-head.ts';
 
-/** A file on the hub. */
 export interface RemoteFile {
   url: string;
   path: string;

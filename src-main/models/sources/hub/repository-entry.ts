@@ -18,7 +18,6 @@ const TASKS: Readonly<Record<string, HubEntry['role']>> = {
   'text-classification': 'reranker',
 };
 
-/** A repository as shown in lists. */
 export function entryOf(listed: RepositoryInfo): HubEntry {
   const { id, gated, downloads, gguf, lastModified } = listed;
   return {

@@ -1,6 +1,5 @@
 import { KvasirError, type ErrorCode } from '../../../../src-shared/errors.ts';
 
-/** The request that failed. */
 export interface FailedRequest {
   /** Including the port. */
   host: string;

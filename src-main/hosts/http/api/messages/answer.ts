@@ -35,7 +35,6 @@ export class MessageBlocks {
     this.end();
   }
 
-  /** More of a call. */
   call({ id, name = '', arguments: more }: ToolCallDelta): void {
     if (id !== undefined) {
       this.end();

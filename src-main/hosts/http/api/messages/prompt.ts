@@ -5,10 +5,8 @@ import type { SentDocuments } from '../../../../library/sent-documents.ts';
 import { textsOf } from '../request-fields.ts';
 import type { CountRequest, DocumentBlock, Location } from './schemas.ts';
 
-/** The parsed content of a PDF. */
 type PdfContent = Awaited<ReturnType<SentDocuments['read']>>;
 
-/** A document of a request. */
 export interface SentDocument {
   title: string | null;
   /** Whether answers cite it. */

@@ -47,7 +47,6 @@ interface MessageTurn {
   isLibrary: boolean;
 }
 
-/** Anthropic's API. */
 export function addMessageRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.openapi(create, async (c) => {
     const sent = c.req.valid('json');

@@ -105,7 +105,6 @@ const MessageSchema = z.discriminatedUnion(
   { error: 'Only the roles user, assistant and system are supported.' },
 );
 
-/** The parts of a prompt. */
 const PROMPT = {
   model: z.string().min(1),
   messages: z

@@ -9,7 +9,6 @@ export function isOllama(path: string): boolean {
   return /^\/api\/(?!v1\/)/.test(path);
 }
 
-/** Ollama's API. */
 export function addOllamaRoutes(app: OpenAPIHono, core: ApiCore): void {
   app.use('/api/*', (c, next) => {
     // Ollama's documentation sends JSON by `curl -d`, which calls it a form.
