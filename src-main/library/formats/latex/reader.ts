@@ -1,4 +1,3 @@
-import { ownValue } from '../../../../src-shared/own-value.ts';
 import { Input, splitOutside } from './input.ts';
 import { accented, isAccent, SILENT, SYMBOLS } from './symbols.ts';
 import { tableText } from '../tables/table.ts';
@@ -66,7 +65,7 @@ export class LatexReader {
     if (macro) return this.#expand(macro, input, depth);
     if (isAccent(name) && (!/[a-z]/i.test(name) || /^\s*[{\\]|^\s+\p{L}/u.test(input.rest(3))))
       return accented(name, this.read(input.argument(), depth + 1));
-    const symbol = ownValue(SYMBOLS, name);
+    const symbol = SYMBOLS.get(name);
     if (symbol !== undefined) {
       if (/^[a-z]+$/i.test(name)) input.take(/[ \t]*\n?[ \t]*(?![\n])/y);
       if (name === '\\') input.take(/\*?(?:\[[^\]]*\])?/y);
@@ -166,7 +165,7 @@ export class LatexReader {
       this.included.push(input.rest(200).replace(/^\s*\{?([^}\s]*)[\s\S]*$/, '$1'));
     input.take(/\*/y);
     for (let i = 0; i < 3; i++) if (input.option() === '') break;
-    for (let i = ownValue(SILENT, name) ?? 0; i > 0; i--) input.argument();
+    for (let i = SILENT.get(name) ?? 0; i > 0; i--) input.argument();
     return '';
   }
 
