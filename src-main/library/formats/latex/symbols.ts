@@ -1,13 +1,4 @@
-/** The values of a table of words: “key value key value …”. */
-function pairs(table: string): [string, string][] {
-  const words = table.trim().split(/\s+/);
-  return words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? '']] : []));
-}
-
-/** The same value for each of these words. */
-function each<T>(words: string, value: T): [string, T][] {
-  return words.split(' ').map((word) => [word, value]);
-}
+import { each, pairs } from '../pairs.ts';
 
 /** Accents by command, as the combining characters that follow a letter in Unicode. */
 const ACCENTS = new Map([

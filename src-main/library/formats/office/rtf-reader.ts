@@ -1,5 +1,4 @@
 import iconv from 'iconv-lite';
-import { ownValue } from '../../../../src-shared/own-value.ts';
 import { oneLine, Remarks, type TextBlocks } from './blocks.ts';
 import { encodingOf, RtfFonts, RtfStyles } from './rtf-tables.ts';
 import { CHARACTERS, EDGES, READ, SKIPPED } from './rtf-words.ts';
@@ -101,7 +100,7 @@ export class RtfReader {
 
   #symbol(symbol: string): void {
     if (symbol === '\n' || symbol === '\r') this.#word('par', undefined);
-    else this.#add(CHARACTERS[symbol] ?? '');
+    else this.#add(CHARACTERS.get(symbol) ?? '');
   }
 
   #letters(text: string): void {
@@ -160,7 +159,7 @@ export class RtfReader {
     this.#flush();
     if (word === 'u') return this.#unicode(parameter ?? 0);
     this.#skip = 0;
-    const character = ownValue(CHARACTERS, word);
+    const character = CHARACTERS.get(word);
     if (word === 'chpgn') return this.#put(this.#isEdge ? PAGE_NUMBER : '');
     if (character !== undefined) return this.#put(character);
     if (this.#isDestination(word)) return;
@@ -213,7 +212,7 @@ export class RtfReader {
     else if (word === 'footnote') this.#note();
     else if (word === 'moMath') this.remarks.add('formula');
     else {
-      const edge = ownValue(EDGES, word);
+      const edge = EDGES.get(word);
       if (edge === undefined) return false;
       this.#edge(edge);
     }

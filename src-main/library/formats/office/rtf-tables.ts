@@ -25,7 +25,7 @@ export class RtfFonts {
     }
     if (!this.#last) return;
     if (word === 'fcharset') {
-      this.#last.encoding = CHARSETS[parameter];
+      this.#last.encoding = CHARSETS.get(String(parameter));
       this.#last.isSymbol = parameter === 2;
     }
     if (word === 'cpg') this.#last.encoding = encodingOf(parameter) ?? this.#last.encoding;
