@@ -4,7 +4,7 @@ import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { CompletionRequest, CompletionResult } from '../../../completions/types.ts';
 import type { JsonSchema } from '../../../answering/json-grammar.ts';
 import { MessageAnnotationSchema, urlCitations } from './annotations.ts';
-import { ANY, LimitSchema, only } from './client-fields.ts';
+import { LimitSchema, only, unread } from './client-fields.ts';
 import { CallSchema, callTold, CHAT_TOOLS, chatChoice, toolRequest } from './tools.ts';
 import { seconds, type ApiCore } from './core.ts';
 import { once, streamed } from './events.ts';
@@ -42,11 +42,7 @@ const ASSISTANT = {
   role: z.literal('assistant'),
   content: AnswerContentSchema,
   refusal: z.string().nullish(),
-  reasoning_content: ANY,
-  reasoning: ANY,
-  reasoning_details: ANY,
-  thinking: ANY,
-  annotations: ANY,
+  ...unread('reasoning_content reasoning reasoning_details thinking annotations'),
   tool_calls: z.array(CallSchema).nullish(),
 } as const;
 

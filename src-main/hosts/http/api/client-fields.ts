@@ -8,6 +8,11 @@ export function only<T extends string | number | boolean>(value: T) {
 /** A field whose value has no effect. */
 export const ANY = z.unknown().optional();
 
+/** Fields that nothing reads, and which the schema's type therefore lacks. */
+export function unread(names: string, schema: z.ZodType = ANY): object {
+  return Object.fromEntries(names.split(' ').map((name) => [name, schema]));
+}
+
 /** Maximum tokens of an answer. LM Studio and llama.cpp send -1 for no limit, Ollama -2 as well. */
 export const LimitSchema = z
   .int()
@@ -39,65 +44,29 @@ export const NO_TOOLS = {
 /** Fields of other servers' clients, with the values that have no effect. */
 export const NO_CHANGE = {
   // Disabled sampling methods.
-  typical_p: only(1),
-  typ_p: only(1),
-  tfs_z: only(1),
-  top_a: only(0),
-  top_n_sigma: only(-1),
-  xtc_probability: only(0),
-  xtc_threshold: ANY,
-  dry_multiplier: only(0),
-  dry_base: ANY,
-  dry_allowed_length: ANY,
-  dry_penalty_last_n: ANY,
-  dry_sequence_breakers: ANY,
-  mirostat: only(0),
-  mirostat_mode: only(0),
-  mirostat_tau: ANY,
-  mirostat_eta: ANY,
-  dynatemp_range: only(0),
-  dynatemp_exponent: ANY,
-  length_penalty: only(1),
-  use_beam_search: only(false),
-  ignore_eos: only(false),
-  min_keep: only(0),
-  min_tokens: only(0),
-  n_probs: only(0),
-  stop_token_ids: z.array(z.int()).max(0).nullish(),
-  skip_special_tokens: only(true),
-  spaces_between_special_tokens: ANY,
-  include_stop_str_in_output: only(false),
+  ...unread('typical_p typ_p tfs_z length_penalty', only(1)),
+  ...unread('top_a xtc_probability dry_multiplier mirostat mirostat_mode dynatemp_range', only(0)),
+  ...unread('min_keep min_tokens n_probs', only(0)),
+  ...unread('top_n_sigma', only(-1)),
+  ...unread('xtc_threshold dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers'),
+  ...unread('mirostat_tau mirostat_eta dynatemp_exponent spaces_between_special_tokens'),
+  ...unread('use_beam_search ignore_eos include_stop_str_in_output continue_final_message', only(false)),
+  ...unread('timings_per_token return_progress return_tokens', only(false)),
+  ...unread('skip_special_tokens add_generation_prompt', only(true)),
+  ...unread('stop_token_ids transforms', z.array(z.unknown()).max(0).nullish()),
   // Thoughts are told in `reasoning_content`, as both of these ask for.
   reasoning_format: z
     .enum(['auto', 'deepseek'], { error: 'Only "auto" and "deepseek" are supported.' })
     .nullish(),
-  add_generation_prompt: only(true),
-  continue_final_message: only(false),
   // Hints to a server about its memory and devices. A prompt that does not fit the context is refused in any case.
-  cache_prompt: ANY,
-  id_slot: ANY,
-  slot_id: ANY,
-  n_keep: ANY,
-  num_keep: ANY,
-  num_ctx: ANY,
-  num_batch: ANY,
-  num_gpu: ANY,
-  num_thread: ANY,
-  keep_alive: ANY,
-  ttl: ANY,
-  draft_model: ANY,
-  priority: ANY,
-  timings_per_token: only(false),
-  return_progress: only(false),
-  return_tokens: only(false),
-  transforms: z.array(z.unknown()).max(0).nullish(),
+  ...unread('cache_prompt id_slot slot_id n_keep num_keep num_ctx num_batch num_gpu num_thread keep_alive'),
+  ...unread('ttl draft_model priority prompt_cache_retention'),
   // User and billing information.
   user: z.string().nullish(),
   metadata: z.record(z.string(), z.string()).nullish(),
   service_tier: z.enum(['auto', 'default']).nullish(),
   safety_identifier: z.string().nullish(),
   prompt_cache_key: z.string().nullish(),
-  prompt_cache_retention: ANY,
   verbosity: only('medium'),
 } as const;
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ANY, FILTERS, NO_TOOLS } from '../client-fields.ts';
+import { ANY, FILTERS, NO_TOOLS, unread } from '../client-fields.ts';
 import { ParametersSchema, ToolNameSchema, toolsSchema } from '../tools.ts';
 import { HowMadeSchema, CitationSchema, WRITING } from '../schemas.ts';
 
@@ -123,10 +123,7 @@ const PROMPT = {
       input_schema: ParametersSchema,
       strict: z.boolean().nullish(),
       cache_control: CacheControlSchema,
-      eager_input_streaming: ANY,
-      input_examples: ANY,
-      allowed_callers: ANY,
-      defer_loading: ANY,
+      ...unread('eager_input_streaming input_examples allowed_callers defer_loading'),
     }),
   ),
   tool_choice: z

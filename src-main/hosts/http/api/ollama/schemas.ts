@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ANY, FILTERS, LimitSchema, NO_CHANGE, only } from '../client-fields.ts';
+import { ANY, FILTERS, LimitSchema, NO_CHANGE, only, unread } from '../client-fields.ts';
 import { TextSchema, MOST_TEXTS } from '../embeddings.ts';
 import { CHAT_TOOLS, ParametersSchema, ToolNameSchema } from '../tools.ts';
 import { CitationSchema, HowMadeSchema, TokenLogprobSchema, WRITING } from '../schemas.ts';
@@ -18,16 +18,8 @@ const OptionsSchema = z
     stop,
     frequency_penalty,
     presence_penalty,
-    penalize_newline: ANY,
-    numa: ANY,
-    main_gpu: ANY,
-    low_vram: ANY,
-    f16_kv: ANY,
-    logits_all: ANY,
-    vocab_only: ANY,
-    use_mmap: ANY,
-    use_mlock: ANY,
-    embedding_only: ANY,
+    ...unread('penalize_newline numa main_gpu low_vram f16_kv logits_all vocab_only'),
+    ...unread('use_mmap use_mlock embedding_only'),
   })
   .optional();
 
@@ -196,10 +188,7 @@ export const ShowRequestSchema = z
     model: z.string().min(1).optional(),
     /** The older name of `model`. */
     name: z.string().min(1).optional(),
-    verbose: ANY,
-    system: ANY,
-    template: ANY,
-    options: ANY,
+    ...unread('verbose system template options'),
   })
   .refine(({ model, name }) => model ?? name, { path: ['model'], error: 'It is missing.' })
   .openapi('OllamaShowRequest');
