@@ -1,3 +1,4 @@
+import { roman } from '../roman.ts';
 import { descendants, flatText, isElement, rolesOf, type HtmlElement } from './nodes.ts';
 
 /** Form fields whose value browsers do not show, or show as a button. */
@@ -64,33 +65,10 @@ export function listNumber(list: HtmlElement, items: number): ListNumber {
 function numeral(number: number, type: string): string {
   if (number < 1 || number > 3999 || !/^[aAiI]$/.test(type)) return String(number);
   const text = type.toLowerCase() === 'a' ? letters(number) : roman(number);
-  return type === type.toUpperCase() ? text.toUpperCase() : text;
+  return type === type.toUpperCase() ? text.toUpperCase() : text.toLowerCase();
 }
 
 function letters(number: number): string {
   const rest = Math.floor((number - 1) / 26);
   return (rest > 0 ? letters(rest) : '') + String.fromCodePoint(97 + ((number - 1) % 26));
-}
-
-const ROMAN: readonly [number, string][] = [
-  [1000, 'm'],
-  [900, 'cm'],
-  [500, 'd'],
-  [400, 'cd'],
-  [100, 'c'],
-  [90, 'xc'],
-  [50, 'l'],
-  [40, 'xl'],
-  [10, 'x'],
-  [9, 'ix'],
-  [5, 'v'],
-  [4, 'iv'],
-  [1, 'i'],
-];
-
-function roman(number: number): string {
-  let text = '';
-  let rest = number;
-  for (const [value, sign] of ROMAN) for (; rest >= value; rest -= value) text += sign;
-  return text;
 }

@@ -1,3 +1,4 @@
+import { roman } from '../roman.ts';
 import { attribute, element, elements, type XmlElement } from '../xml.ts';
 
 interface Level {
@@ -146,9 +147,9 @@ export function formatNumber(number: number, format: string): string {
     case 'upperLetter':
       return letter(number, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ');
     case 'lowerRoman':
-      return roman(number).toLowerCase();
+      return formatNumber(number, 'upperRoman').toLowerCase();
     case 'upperRoman':
-      return roman(number);
+      return number >= 1 && number <= 4999 ? roman(number) : String(number);
     case 'russianLower':
       return letter(number, RUSSIAN);
     case 'russianUpper':
@@ -174,18 +175,6 @@ function letter(number: number, alphabet: string): string {
   if (number < 1) return String(number);
   const times = Math.min(Math.ceil(number / alphabet.length), 50);
   return (alphabet[(number - 1) % alphabet.length] ?? '').repeat(times);
-}
-
-function roman(number: number): string {
-  if (number < 1 || number > 4999) return String(number);
-  const values = [1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1];
-  const signs = ['M', 'CM', 'D', 'CD', 'C', 'XC', 'L', 'XL', 'X', 'IX', 'V', 'IV', 'I'];
-  let rest = number;
-  let text = '';
-  values.forEach((each, i) => {
-    for (; rest >= each; rest -= each) text += signs[i] ?? '';
-  });
-  return text;
 }
 
 function ordinalEnding(number: number): string {
