@@ -1,53 +1,5 @@
 /** Texts of the desktop host: menus and dialogs. The window has separate ones. */
-export interface Words {
-  about: string;
-  settings: string;
-  services: string;
-  hide: string;
-  hideOthers: string;
-  showAll: string;
-  quit: string;
-  file: string;
-  newConversation: string;
-  addDocuments: string;
-  close: string;
-  edit: string;
-  undo: string;
-  redo: string;
-  cut: string;
-  copy: string;
-  paste: string;
-  selectAll: string;
-  view: string;
-  actualSize: string;
-  zoomIn: string;
-  zoomOut: string;
-  fullScreen: string;
-  reload: string;
-  developerTools: string;
-  go: string;
-  chat: string;
-  library: string;
-  search: string;
-  cache: string;
-  models: string;
-  window: string;
-  minimize: string;
-  zoom: string;
-  openLink: string;
-  open: string;
-  cancel: string;
-  documents: string;
-  allFiles: string;
-  model: string;
-  backup: string;
-  cannotStart: string;
-  defect: string;
-  windowCrashed: string;
-  showAgain: string;
-}
-
-const ENGLISH: Words = {
+const ENGLISH = {
   about: 'About Kvasir',
   settings: 'Settings…',
   services: 'Services',
@@ -94,6 +46,8 @@ const ENGLISH: Words = {
   windowCrashed: "Kvasir's window closed unexpectedly. Your documents and conversations are safe.",
   showAgain: 'Reopen the window',
 };
+
+export type Words = Readonly<Record<keyof typeof ENGLISH, string>>;
 
 const CHINESE: Words = {
   about: '关于 Kvasir',
