@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ProfileInput } from '../../../src-shared/contract/command.ts';
 import type { CoreClient } from '../client/client.ts';
-import type { GlobalFlags } from './options.ts';
 import type { OutputStream, Terminal } from './terminal.ts';
 
 export interface CommandContext {
@@ -15,7 +14,6 @@ export interface CommandContext {
   display: boolean;
   /** Aborted by the first Ctrl-C. */
   signal: AbortSignal;
-  flags: () => GlobalFlags;
   /** Ends the run with this status once everything is closed. */
   setExitCode: (code: number) => void;
   /** Runs work of a client of the core on the data folder given by `--data`. Errors as App.open and Profile.open. */

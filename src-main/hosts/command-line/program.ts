@@ -14,7 +14,7 @@ import { addServeCommand } from './commands/serve/serve.ts';
 import type { CommandContext } from './context.ts';
 import { describeFailure, EXIT } from './failure.ts';
 
-interface CommandRun extends Omit<CommandContext, 'flags' | 'setExitCode' | 'withClient'> {
+interface CommandRun extends Omit<CommandContext, 'setExitCode' | 'withClient'> {
   /** Runs work of a client of the core, with the value of `--data`. */
   withClient: (data: string | undefined, work: (client: CoreClient) => Promise<void>) => Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function runCommandLine(argv: readonly string[], run: CommandRun): 
   }
 }
 
-function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
+function buildProgram(context: CommandContext): Command {
   const program = new Command('kvasir')
     .usage('[options] [command]')
     .description(
@@ -61,16 +61,15 @@ function buildProgram(context: Omit<CommandContext, 'flags'>): Command {
     writeOut: (text) => terminal.out(text),
     writeErr: (text) => terminal.err(text.replace(/\n$/, '')),
   });
-  const full: CommandContext = { ...context, flags: () => program.opts<GlobalFlags>() };
-  addServeCommand(program, full);
-  addDemoCommand(program, full);
-  addAskCommand(program, full);
-  addAnalyseCommand(program, full);
-  addCalibrateCommand(program, full);
-  addCompareCommand(program, full);
-  addCacheCommand(program, full);
-  addExportCommand(program, full);
-  addMcpCommand(program, full);
-  addModelCommand(program, full);
+  addServeCommand(program, context);
+  addDemoCommand(program, context);
+  addAskCommand(program, context);
+  addAnalyseCommand(program, context);
+  addCalibrateCommand(program, context);
+  addCompareCommand(program, context);
+  addCacheCommand(program, context);
+  addExportCommand(program, context);
+  addMcpCommand(program, context);
+  addModelCommand(program, context);
   return program;
 }

@@ -8,10 +8,7 @@ export interface Terminal {
   err(line: string): void;
   /** Columns of stdout; a pipe gets a fixed width so that its output does not depend on the window. */
   readonly width: number;
-  /** Whether stdout shows colours. */
-  readonly color: boolean;
   bold(text: string): string;
-  dim(text: string): string;
   progress(): ProgressDisplay;
 }
 
@@ -39,24 +36,19 @@ export function showsColor(env: NodeJS.ProcessEnv = process.env): boolean {
 }
 
 export function terminalOn(stdout: OutputStream, stderr: OutputStream, color: boolean): Terminal {
-  const styled = (on: number, off: number) => (text: string) =>
-    color ? `\x1b[${on}m${text}\x1b[${off}m` : text;
   return {
     out: (text) => void stdout.write(text),
     err: (line) => void stderr.write(`${line}\n`),
     width: (stdout.isTTY && stdout.columns) || PIPE_WIDTH,
-    color,
-    bold: styled(1, 22),
-    dim: styled(2, 22),
+    bold: (text) => (color ? `\x1b[1m${text}\x1b[22m` : text),
     progress: () => (stderr.isTTY ? barProgress(stderr) : lineProgress((line) => stderr.write(`${line}\n`))),
   };
 }
 
 function barProgress(stream: OutputStream): ProgressDisplay {
-  const format = '  {phase} [{bar}] {value}/{total}{left}';
   const bar = new SingleBar(
     {
-      format,
+      format: '  {phase} [{bar}] {value}/{total}{left}',
       stream,
       hideCursor: true,
       clearOnComplete: true,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Analysis, Step } from '../../../../../src-shared/contract/analysis.ts';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { resultOf } from '../../../../analysis/export.ts';
@@ -20,7 +20,8 @@ interface AnalyseFlags extends ModelFlags, StrategyFlags {
 }
 
 export function addAnalyseCommand(program: Command, context: CommandContext): void {
-  const command = new Command('analyse')
+  const command = program
+    .command('analyse')
     .alias('analyze')
     .description(
       'read a long document window by window, each blended from cached chunks, and combine what was found',
@@ -38,13 +39,11 @@ export function addAnalyseCommand(program: Command, context: CommandContext): vo
       'chunks that a window repeats of the one before (default: a sixth of it)',
       integer(0),
     )
-    .option('--json', 'print one JSON object instead of the answers')
-    .copyInheritedSettings(program);
+    .option('--json', 'print one JSON object instead of the answers');
   addStrategyFlags(addAnswerFlags(addModelFlags(command, context)));
   command.action((document: string, instruction: string, flags: AnalyseFlags) =>
     analyse(document, instruction, flags, context),
   );
-  program.addCommand(command);
 }
 
 async function analyse(document: string, instruction: string, flags: AnalyseFlags, context: CommandContext) {

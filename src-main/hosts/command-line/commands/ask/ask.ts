@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Answer, Source } from '../../../../../src-shared/answer.ts';
 import type { ModelInUse } from '../../../../../src-shared/contract/models.ts';
 import type { FusionPlan, PlanReason } from '../../../../../src-shared/plan.ts';
@@ -10,6 +10,7 @@ import { formatBytes } from '../../../../platform/format-bytes.ts';
 import { ask, type ClientAnswer } from '../../../client/ask.ts';
 import type { CoreClient } from '../../../client/client.ts';
 import type { CommandContext } from '../../context.ts';
+import { milliseconds as ms } from '../../figures.ts';
 import { addAnswerFlags, addModelFlags, addTopKFlag, path, type ModelFlags } from '../../options.ts';
 import { addStrategyFlags, strategyOf, type StrategyFlags } from '../../strategy-flags.ts';
 import { planSentence, prepare, type PrepareReport } from '../../prepare.ts';
@@ -38,7 +39,8 @@ interface OneQuestion {
 }
 
 export function addAskCommand(program: Command, context: CommandContext): void {
-  const command = new Command('ask')
+  const command = program
+    .command('ask')
     .description('answer a question from a folder of documents')
     .argument('[question]')
     .option(
@@ -58,11 +60,9 @@ export function addAskCommand(program: Command, context: CommandContext): void {
     .option(
       '--dry-run',
       'read the documents and print what computing their cache takes; compute and answer nothing',
-    )
-    .copyInheritedSettings(program);
+    );
   addStrategyFlags(addAnswerFlags(addTopKFlag(addModelFlags(command, context))));
   command.action((question: string | undefined, flags: AskFlags) => run(question, flags, context));
-  program.addCommand(command);
 }
 
 async function run(question: string | undefined, flags: AskFlags, context: CommandContext): Promise<void> {
@@ -251,8 +251,4 @@ function stagesOf({ wait, ...stages }: Ttft): string {
     .filter(([stage, value]) => stage !== 'total' && value >= 0.05)
     .map(([stage, value]) => `${stage === 'firstToken' ? 'first token' : stage} ${ms(value)}`)
     .join(', ');
-}
-
-function ms(value: number): string {
-  return value >= 1000 ? `${(value / 1000).toFixed(2)} s` : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 }

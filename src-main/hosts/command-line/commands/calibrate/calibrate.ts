@@ -1,5 +1,4 @@
-import Table from 'cli-table3';
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import {
   CALIBRATION_RATIOS,
   CALIBRATION_STRATEGIES,
@@ -11,6 +10,7 @@ import { KvasirError } from '../../../../../src-shared/errors.ts';
 import { firstIssue } from '../../../../../src-shared/settings.ts';
 import { sameStrategy, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
 import type { CommandContext } from '../../context.ts';
+import { figureTable, percent, small } from '../../figures.ts';
 import { addModelFlags, addTopKFlag, integer, path, type ModelFlags } from '../../options.ts';
 import { prepare } from '../../prepare.ts';
 import { withProfile } from '../../with-profile.ts';
@@ -25,7 +25,8 @@ interface CalibrateFlags extends ModelFlags {
 }
 
 export function addCalibrateCommand(program: Command, context: CommandContext): void {
-  const command = new Command('calibrate')
+  const command = program
+    .command('calibrate')
     .description(
       'measure answer quality under blending, by strategy and ratio, against full prefill; the cheapest that keeps the quality becomes the default',
     )
@@ -41,11 +42,9 @@ export function addCalibrateCommand(program: Command, context: CommandContext): 
     )
     .option('--ratios <shares>', `separated by commas (default: ${CALIBRATION_RATIOS.join(',')})`, numbers)
     .option('--questions <n>', 'prompts at most (default: 12)', integer(1))
-    .option('--json', 'print one JSON object instead of the table')
-    .copyInheritedSettings(program);
+    .option('--json', 'print one JSON object instead of the table');
   addTopKFlag(addModelFlags(command, context));
   command.action((flags: CalibrateFlags) => run(flags, context));
-  program.addCommand(command);
 }
 
 async function run(flags: CalibrateFlags, context: CommandContext): Promise<void> {
@@ -77,14 +76,10 @@ async function run(flags: CalibrateFlags, context: CommandContext): Promise<void
 }
 
 function tableOf({ points, fullMs, choice }: Calibration): string {
-  const table = new Table({
-    head: ['strategy', 'ratio', 'KL', 'worst KL', 'same tokens', 'recomputed', 'prefill', 'of full'],
-    colAligns: ['left', ...Array.from({ length: 7 }, () => 'right' as const)],
-    style: { head: [], border: [] },
-    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }, // no line between rows
-  });
+  const head = ['strategy', 'ratio', 'KL', 'worst KL', 'same tokens', 'recomputed', 'prefill', 'of full'];
+  const table = figureTable(head, 1);
   for (const point of points) table.push(row(point, fullMs, sameStrategy(point.strategy, choice.strategy)));
-  table.push(['full', '', '0', '0', '100 %', '100 %', milliseconds(fullMs), '1.00 ×']);
+  table.push(['full', '', '0', '0', '100 %', '100 %', `${fullMs.toFixed(1)} ms`, '1.00 ×']);
   return table.toString();
 }
 
@@ -93,11 +88,11 @@ function row(point: CalibrationPoint, fullMs: number, chosen: boolean): string[]
   return [
     chosen ? `${nameOf(strategy)} ←` : nameOf(strategy),
     strategy.name === 'none' ? '' : percent(strategy.ratio),
-    nats(kl),
-    nats(klMax),
+    small(kl),
+    small(klMax),
     percent(agreement),
     percent(recomputedShare),
-    milliseconds(ms),
+    `${ms.toFixed(1)} ms`,
     `${(ms / fullMs).toFixed(2)} ×`,
   ];
 }
@@ -132,7 +127,7 @@ function verdict({ choice: { verdict, strategy }, floor, points, fullMs }: Calib
 function formatLines({ formats }: Calibration): string {
   const lines = formats.map(
     ({ dtype, kl, klMax, agreement }) =>
-      `${dtype} chunks against f16: KL ${nats(kl)}, worst ${nats(klMax)}, same token in ${percent(agreement)}.`,
+      `${dtype} chunks against f16: KL ${small(kl)}, worst ${small(klMax)}, same token in ${percent(agreement)}.`,
   );
   return lines.join('\n');
 }
@@ -156,16 +151,4 @@ function numbers(value: string): number[] {
       throw new InvalidArgumentError('It must be numbers separated by commas, such as 0.05,0.15,1.');
     return number;
   });
-}
-
-function nats(value: number): string {
-  return value === 0 ? '0' : value < 0.001 ? value.toExponential(0) : value.toFixed(3);
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(0)} %`;
-}
-
-function milliseconds(value: number): string {
-  return `${value.toFixed(1)} ms`;
 }

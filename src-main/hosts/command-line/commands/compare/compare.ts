@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { DEFAULT_RATIO, type StrategyChoice } from '../../../../../src-shared/strategy.ts';
 import { comparedTables } from './compared-tables.ts';
 import type { CommandContext } from '../../context.ts';
@@ -22,7 +22,8 @@ const DEFAULT_STRATEGIES: StrategyChoice[] = [
 ];
 
 export function addCompareCommand(program: Command, context: CommandContext): void {
-  const command = new Command('compare')
+  const command = program
+    .command('compare')
     .description(
       "make a question's prompt by full prefill, prefix caching, full reuse and blending, and show what that changes",
     )
@@ -34,11 +35,9 @@ export function addCompareCommand(program: Command, context: CommandContext): vo
       strategyList,
     )
     .option('--deep', 'also how far keys, values and attention are from the full prefill, and over ratios')
-    .option('--json', 'print one JSON object instead of tables')
-    .copyInheritedSettings(program);
+    .option('--json', 'print one JSON object instead of tables');
   addAnswerFlags(addTopKFlag(addModelFlags(command, context)));
   command.action((question: string, flags: CompareFlags) => run(question, flags, context));
-  program.addCommand(command);
 }
 
 async function run(question: string, flags: CompareFlags, context: CommandContext): Promise<void> {

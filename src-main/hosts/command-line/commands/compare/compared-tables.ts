@@ -1,11 +1,7 @@
-import Table from 'cli-table3';
 import type { ComparedMethod, Comparison, DeepPrompt } from '../../../../../src-shared/comparison.ts';
 import { takesRatio } from '../../../../../src-shared/strategy.ts';
-
-const PLAIN = {
-  style: { head: [], border: [] },
-  chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }, // no line between rows
-};
+import { mean } from '../../../../fusion/averages.ts';
+import { figureTable, percent, small } from '../../figures.ts';
 
 /** The results of a comparison as tables; deviations only for a deep one. */
 export function comparedTables(compared: Comparison): string {
@@ -45,11 +41,7 @@ function methodTable(methods: readonly ComparedMethod[]): string {
     'same first token',
     'answer F1',
   ];
-  const table = new Table({
-    head,
-    colAligns: ['left', ...head.slice(1).map(() => 'right' as const)],
-    ...PLAIN,
-  });
+  const table = figureTable(head, 1);
   const full = methods.find(({ kind }) => kind === 'full')?.ttftMs.total ?? Number.NaN;
   for (const method of methods) {
     const { ttftMs, residentTokens, reusedTokens, recomputedTokens, kl, agrees, answerF1 } = method;
@@ -60,7 +52,7 @@ function methodTable(methods: readonly ComparedMethod[]): string {
       residentTokens,
       reusedTokens,
       recomputedTokens,
-      number(kl),
+      small(kl),
       agrees ? 'yes' : 'no',
       answerF1.toFixed(3),
     ]);
@@ -71,11 +63,11 @@ function methodTable(methods: readonly ComparedMethod[]): string {
 function layerTable(methods: readonly ComparedMethod[]): string {
   const deep = methods.filter((method) => method.deep !== null);
   const head = ['layer', ...deep.flatMap((method) => [`${methodName(method)}: values`, 'attention'])];
-  const table = new Table({ head, colAligns: head.map(() => 'right' as const), ...PLAIN });
+  const table = figureTable(head, 0);
   for (const layer of deep[0]?.deep?.layers.keys() ?? []) {
     const cells = deep.flatMap((method) => {
       const at = method.deep?.layers[layer];
-      return [number(meanOf(at?.v)), number(at?.attention ?? 0)];
+      return [small(meanOf(at?.v)), small(at?.attention ?? 0)];
     });
     table.push([layer, ...cells]);
   }
@@ -84,17 +76,17 @@ function layerTable(methods: readonly ComparedMethod[]): string {
 
 function sweepTable({ sweep }: DeepPrompt): string {
   const head = ['ratio', 'recomputed', 'KL', 'same first token', 'values', 'attention'];
-  const table = new Table({ head, colAligns: head.map(() => 'right' as const), ...PLAIN });
+  const table = figureTable(head, 0);
   for (const { ratio, recomputedTokens, kl, agrees, v, attention } of sweep.points) {
-    const row = [number(kl), agrees ? 'yes' : 'no', number(mean(v)), number(mean(attention))];
-    table.push([`${(ratio * 100).toFixed(0)} %`, recomputedTokens, ...row]);
+    const row = [small(kl), agrees ? 'yes' : 'no', small(mean(v)), small(mean(attention))];
+    table.push([percent(ratio), recomputedTokens, ...row]);
   }
   return table.toString();
 }
 
 function methodName({ kind, strategy: { name, ratio } }: ComparedMethod): string {
   if (kind !== 'blend') return { full: 'full prefill', prefix: 'prefix cache', reuse: 'full reuse' }[kind];
-  return takesRatio(name) ? `${name} ${(ratio * 100).toFixed(0)} %` : name;
+  return takesRatio(name) ? `${name} ${percent(ratio)}` : name;
 }
 
 type LayerSplit = NonNullable<ComparedMethod['deep']>['layers'][number]['v'];
@@ -103,12 +95,4 @@ function meanOf(stats: LayerSplit | undefined): number {
   const parts = [stats?.recomputed, stats?.stored].flatMap((part) => part ?? []);
   const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   return parts.reduce((sum, part) => sum + part.mean * part.tokens, 0) / Math.max(1, tokens);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-}
-
-function number(value: number): string {
-  return value === 0 ? '0' : value < 0.001 ? value.toExponential(0) : value.toFixed(3);
 }

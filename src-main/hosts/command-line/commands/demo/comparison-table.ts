@@ -1,5 +1,7 @@
 import Table from 'cli-table3';
+import { mean } from '../../../../fusion/averages.ts';
 import { formatBytes } from '../../../../platform/format-bytes.ts';
+import { milliseconds } from '../../figures.ts';
 import type { Comparison } from './comparison.ts';
 
 /** Width of the columns other than the three with text, including borders and padding. */
@@ -87,12 +89,4 @@ function matches(answer: string, expected: string): boolean {
 
 function oneLine(answer: string): string {
   return answer.replace(/\s+/g, ' ').trim() || '(nothing)';
-}
-
-function milliseconds(value: number): string {
-  return value < 1000 ? `${value.toFixed(value < 10 ? 1 : 0)} ms` : `${(value / 1000).toFixed(2)} s`;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { CommandContext } from '../../context.ts';
 
 export function addMcpCommand(program: Command, context: CommandContext): void {
-  const command = new Command('mcp')
+  program
+    .command('mcp')
     .description('serve a program that speaks MCP over stdin and stdout: search, answers and documents')
-    .action(() => serveMcp(context))
-    .copyInheritedSettings(program);
-  program.addCommand(command);
+    .action(() => serveMcp(context));
 }
 
 /** Runs until the other side closes stdin, or it is stopped. stdout carries only the protocol. Errors as App.open(). */

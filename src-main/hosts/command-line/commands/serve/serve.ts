@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { KvasirError } from '../../../../../src-shared/errors.ts';
 import type { CommandContext } from '../../context.ts';
 import { integer } from '../../options.ts';
@@ -13,12 +13,12 @@ interface ServeFlags extends ApiFlags {
 }
 
 export function addServeCommand(program: Command, context: CommandContext): void {
-  const command = new Command('serve')
+  const command = program
+    .command('serve', { isDefault: true })
     .description("show Kvasir's window in a browser of this machine (what is done without a command)")
     .option('--port <n>', 'port of 127.0.0.1 to listen on (default: any that is free)', integer(0), 0)
     .option('--no-open', 'do not open a browser')
-    .option('--api', "serve other programs by OpenAI's API, and no window")
-    .copyInheritedSettings(program);
+    .option('--api', "serve other programs by OpenAI's API, and no window");
   addApiFlags(command, context);
   command.action((flags: ServeFlags) => {
     if (!flags.api) return serve(flags, context);
@@ -26,7 +26,6 @@ export function addServeCommand(program: Command, context: CommandContext): void
       throw new KvasirError('BAD_ARGUMENT', '--no-open is only for the window.', 'Leave it out.');
     return serveApi(flags, context);
   });
-  program.addCommand(command, { isDefault: true });
 }
 
 async function serve(flags: ServeFlags, context: CommandContext): Promise<void> {
