@@ -8,7 +8,7 @@ import type { DecodedText } from './decode.ts';
 import type { PageMaker } from './page/page.ts';
 import { hiddenWarnings } from './html.ts';
 import { htmlToText, type HtmlText } from './html/text.ts';
-import { joinParts, readXml } from './xml.ts';
+import { attribute, descendants, joinParts, parseXml } from './xml.ts';
 
 interface BookFile {
   path: string;
@@ -159,11 +159,7 @@ async function sectionsOf(book: BookArchive, navigation: readonly string[]): Pro
 async function isProtected(book: BookArchive, root: string, chapters: readonly string[]): Promise<boolean> {
   const encryption = await book.text(joinParts(root, 'META-INF/encryption.xml'));
   if (encryption === undefined) return false;
-  const targets = new Set<string | undefined>();
-  readXml(encryption, {
-    open: (name, attributes) => {
-      if (name.endsWith('CipherReference')) targets.add(book.find(joinParts(root, attributes['URI'] ?? '')));
-    },
-  });
+  const references = descendants(parseXml(encryption), 'CipherReference');
+  const targets = new Set(references.map((each) => book.find(joinParts(root, attribute(each, 'URI') ?? ''))));
   return chapters.some((path) => targets.has(book.find(path) ?? path));
 }

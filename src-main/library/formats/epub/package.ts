@@ -3,7 +3,7 @@ import { decoded, resolve, wordsOf } from './navigation.ts';
 import { decodePage } from '../html/encoding.ts';
 import type { DecodedText } from '../decode.ts';
 import type { SourceFile } from '../format.ts';
-import { joinParts, localName, readXml } from '../xml.ts';
+import { attribute, descendants, joinParts, parseXml, textOf, type XmlElement } from '../xml.ts';
 import { ZipArchive } from '../zip.ts';
 
 /** A book's files by the paths that its documents state, which need not be spelled as the archive's. */
@@ -85,15 +85,11 @@ export async function packagePath(book: BookArchive, name: string): Promise<{ pa
 }
 
 function rootFile(container: string): string | undefined {
-  const paths: { path: string; isPackage: boolean }[] = [];
-  readXml(container, {
-    open: (name, attributes) => {
-      const path = attributes['full-path'];
-      if (localName(name) !== 'rootfile' || path === undefined) return;
-      paths.push({ path, isPackage: attributes['media-type'] === 'application/oebps-package+xml' });
-    },
-  });
-  return (paths.find(({ isPackage }) => isPackage) ?? paths[0])?.path;
+  const files = descendants(parseXml(container), 'rootfile').filter((file) => attribute(file, 'full-path'));
+  const isPackage = (file: XmlElement): boolean =>
+    attribute(file, 'media-type') === 'application/oebps-package+xml';
+  const file = files.find(isPackage) ?? files[0];
+  return file && attribute(file, 'full-path');
 }
 
 const PAGE_TYPE = /html|svg|dtbook|oeb1-document/i;
@@ -105,33 +101,25 @@ function isPage({ type, path }: Item): boolean {
 }
 
 export function readPackage(opf: string, path: string): Package {
+  const root = parseXml(opf);
   const items = new Map<string, Item>();
-  const spine: string[] = [];
   const navigation: string[] = [];
-  const titles: string[] = [];
-  let contents = '';
-  readXml(opf, {
-    open: (name, attributes) => {
-      const element = localName(name);
-      if (element === 'item') {
-        const item = resolve(path, attributes['href'] ?? '').path;
-        const type = attributes['media-type'] ?? '';
-        items.set(attributes['id'] ?? '', { path: item, type, fallback: attributes['fallback'] });
-        if (wordsOf(attributes['properties']).includes('nav')) navigation.unshift(item);
-        if (type === 'application/x-dtbncx+xml') navigation.push(item);
-      }
-      if (element === 'spine') contents = attributes['toc'] ?? '';
-      if (element === 'itemref') spine.push(attributes['idref'] ?? '');
-      if (element === 'title') titles.push('');
-    },
-    text: (text, inside) => {
-      if (localName(inside.at(-1) ?? '') === 'title') titles.push((titles.pop() ?? '') + text);
-    },
-  });
-  const ncx = items.get(contents)?.path;
+  for (const item of descendants(root, 'item')) {
+    const { path: file } = resolve(path, attribute(item, 'href') ?? '');
+    const type = attribute(item, 'media-type') ?? '';
+    items.set(attribute(item, 'id') ?? '', { path: file, type, fallback: attribute(item, 'fallback') });
+    if (wordsOf(attribute(item, 'properties')).includes('nav')) navigation.unshift(file);
+    if (type === 'application/x-dtbncx+xml') navigation.push(file);
+  }
+  const spine = descendants(root, 'itemref').map((reference) => attribute(reference, 'idref') ?? '');
+  const contents = descendants(root, 'spine').map((element) => attribute(element, 'toc') ?? '');
+  const ncx = items.get(contents.at(-1) ?? '')?.path;
   if (ncx !== undefined && !navigation.includes(ncx)) navigation.push(ncx);
   return {
-    title: titles.map((title) => title.trim()).find(Boolean) ?? '',
+    title:
+      descendants(root, 'title')
+        .map((title) => textOf(title).trim())
+        .find(Boolean) ?? '',
     navigation,
     ...readSpine(items, spine, navigation),
   };
