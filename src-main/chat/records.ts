@@ -74,15 +74,8 @@ export interface MessageRecord {
 }
 
 /** A message row from SQLite. */
-export interface RawMessage {
-  id: number;
-  conversationId: number;
-  parentId: number | null;
-  role: 'user' | 'assistant';
-  text: string;
+export interface RawMessage extends Omit<MessageRecord, JsonColumn | 'hasReport'> {
   thinking: string | null;
-  createdMs: number;
-  state: StoredState;
   failure: string | null;
   citations: string;
   notices: string;
@@ -90,6 +83,8 @@ export interface RawMessage {
   stats: string | null;
   hasReport: number;
 }
+
+type JsonColumn = 'thinking' | 'failure' | 'citations' | 'notices' | 'calls' | 'stats';
 
 export const MESSAGE_COLUMNS = `m.id, m.conversation_id AS conversationId, m.parent_id AS parentId, m.role, m.text, m.thinking,
   m.created_ms AS createdMs, m.state, m.failure, m.citations, m.notices, m.calls, m.stats,
