@@ -68,27 +68,14 @@ function text(value: string): Buffer {
   return Buffer.concat([u64(bytes.length), bytes]);
 }
 
-function u32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
+const u32 = (value: number): Buffer => scalar(4, (bytes) => bytes.writeUInt32LE(value));
+const i32 = (value: number): Buffer => scalar(4, (bytes) => bytes.writeInt32LE(value));
+const f32 = (value: number): Buffer => scalar(4, (bytes) => bytes.writeFloatLE(value));
+const u64 = (value: number): Buffer => scalar(8, (bytes) => bytes.writeBigUInt64LE(BigInt(value)));
 
-function i32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32LE(value);
-  return bytes;
-}
-
-function f32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeFloatLE(value);
-  return bytes;
-}
-
-function u64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
+function scalar(size: number, write: (bytes: Buffer) => unknown): Buffer {
+  const bytes = Buffer.alloc(size);
+  write(bytes);
   return bytes;
 }
 
