@@ -21,22 +21,18 @@ import { profile } from '../src-main/fusion/planning/profile.ts';
 import type { Piece, Work } from '../src-main/fusion/planning/work.ts';
 import { engineStrategy, type StrategyOrAuto } from '../src-main/fusion/strategy.ts';
 import { STRATEGY_NAMES } from '../src-shared/strategy.ts';
-import { shapedModel } from '../tools/random-model/random-model.ts';
 import { cpuTicks, machine, median, stealPercent } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
+import { MODEL_FLAGS, modelFile } from './lib/model-flags.ts';
 
 const { values: args } = parseArgs({
   options: {
-    model: { type: 'string' },
-    shape: { type: 'string', default: '0.6b' },
-    type: { type: 'string', default: 'q8_0' },
+    ...MODEL_FLAGS,
     contexts: { type: 'string', default: '1024,2048,4096' },
     tiers: { type: 'string', default: 'ram,disk,4,0.5' },
     chunk: { type: 'string', default: '512' },
     question: { type: 'string', default: '32' },
     runs: { type: 'string', default: '2' },
-    threads: { type: 'string', default: '0' },
-    out: { type: 'string' },
   },
 });
 
@@ -61,7 +57,7 @@ interface Run {
 }
 
 const engine = Engine.open();
-const path = args.model ?? shapedModel(args.shape, args.type, 32768);
+const path = modelFile(args);
 const model = await engine.loadModel(path, { threads: Number(args.threads) });
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
 const costs = new CostModel(join(dir, 'costs.json'));

@@ -15,24 +15,20 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { GREEDY, type Model, type Sampling, type Session } from '../src-main/engine/engine.ts';
 import { openWithPacks } from '../src-main/engine/packs.ts';
-import { shapedModel } from '../tools/random-model/random-model.ts';
 import { median } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
+import { MODEL_FLAGS, modelFile } from './lib/model-flags.ts';
 import { fastest, type Llama } from './ttft/llama.ts';
 import { randomIds } from './ttft/prompt.ts';
 import { SETTLE_MS } from './ttft/rounds.ts';
 
 const { values: args } = parseArgs({
   options: {
-    model: { type: 'string' },
-    shape: { type: 'string', default: '0.6b' },
-    type: { type: 'string', default: 'q8_0' },
+    ...MODEL_FLAGS,
     context: { type: 'string', default: '1024' },
     tokens: { type: 'string', default: '128' },
     rounds: { type: 'string', default: '5' },
-    threads: { type: 'string', default: '0' },
     trial: { type: 'string', default: '256' },
-    out: { type: 'string' },
   },
 });
 const CONTEXT = Number(args.context);
@@ -117,7 +113,7 @@ async function measure(model: Model, llama: Llama, answer: Answer) {
   };
 }
 
-const path = args.model ?? shapedModel(args.shape, args.type, 32768);
+const path = modelFile(args);
 const model = await openWithPacks().loadModel(path, { threads: Number(args.threads) });
 const { threads, vocabSize: vocab } = model.info;
 const answers = answersOf(model);

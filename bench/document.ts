@@ -21,21 +21,17 @@ import type { ContextEstimate } from '../src-shared/contract/context.ts';
 import type { AnswerStats } from '../src-shared/contract/chat.ts';
 import type { StrategyChoice } from '../src-shared/strategy.ts';
 import { compareTtft } from '../src-shared/ttft.ts';
-import { shapedModel } from '../tools/random-model/random-model.ts';
 import { cpuTicks, stealPercent } from './lib/machine.ts';
 import { writeResult } from './lib/result.ts';
+import { MODEL_FLAGS, modelFile } from './lib/model-flags.ts';
 
 const { values: args } = parseArgs({
   options: {
-    model: { type: 'string' },
-    shape: { type: 'string', default: '0.6b' },
-    type: { type: 'string', default: 'q8_0' },
+    ...MODEL_FLAGS,
     context: { type: 'string', default: '32768' },
     pages: { type: 'string', default: '300' },
     page: { type: 'string', default: '90' },
     ratios: { type: 'string', default: '0.05' },
-    threads: { type: 'string', default: '0' },
-    out: { type: 'string' },
   },
 });
 
@@ -43,7 +39,7 @@ const QUESTION = 'What is this about?';
 const MiB = 1024 * 1024;
 const pages = Number(args.pages);
 const contextTokens = Number(args.context);
-const path = args.model ?? shapedModel(args.shape, args.type, contextTokens);
+const path = modelFile(args, contextTokens);
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
 const ticks = cpuTicks();
 

@@ -18,8 +18,8 @@
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Engine } from '../src-main/engine/engine.ts';
-import { shapedModel } from '../tools/random-model/random-model.ts';
 import { writeResult } from './lib/result.ts';
+import { MODEL_FLAGS, modelFile } from './lib/model-flags.ts';
 import { alone, closedLoop, openLoop, type ServedRequest } from './serve/load.ts';
 import { provideLlamaServer } from './serve/llama-build.ts';
 import { diskMethods, type DiskHits } from './serve/disk-methods.ts';
@@ -31,9 +31,7 @@ import { buildLibrary, drawRequests } from './serve/workload.ts';
 
 const { values: args } = parseArgs({
   options: {
-    model: { type: 'string' },
-    shape: { type: 'string', default: '0.6b' },
-    type: { type: 'string', default: 'q8_0' },
+    ...MODEL_FLAGS,
     context: { type: 'string', default: '4096' },
     chunk: { type: 'string', default: '512' },
     library: { type: 'string', default: '24' },
@@ -47,8 +45,6 @@ const { values: args } = parseArgs({
     seconds: { type: 'string', default: '0' },
     memory: { type: 'string', default: '0' },
     'llama-server': { type: 'boolean', default: false },
-    threads: { type: 'string', default: '0' },
-    out: { type: 'string' },
   },
 });
 const numbers = (list: string): number[] => list.split(',').filter(Boolean).map(Number);
@@ -60,7 +56,7 @@ const KV_BYTES = 8 * 2 ** 30;
 /** Goodput counts answers that begin within this multiple of the idle TTFT. */
 const LIMIT = 2;
 
-const path = args.model ?? shapedModel(args.shape, args.type, 32768);
+const path = modelFile(args);
 const model = await Engine.open().loadModel(path, { threads: Number(args.threads) });
 model.setKvBudget(KV_BYTES);
 const shape = {

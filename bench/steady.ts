@@ -27,10 +27,10 @@ import { CostModel } from '../src-main/fusion/planning/cost-model.ts';
 import { profile } from '../src-main/fusion/planning/profile.ts';
 import { choosePassages, fullTextRanking, MATCHES_PER_CHUNK } from '../src-main/retrieval/retriever.ts';
 import { SearchIndex } from '../src-main/retrieval/search-index.ts';
-import { shapedModel } from '../tools/random-model/random-model.ts';
 import { chart } from './lib/chart.ts';
 import { Progress } from './lib/progress.ts';
 import { writeResult } from './lib/result.ts';
+import { MODEL_FLAGS, modelFile } from './lib/model-flags.ts';
 import { ABLATIONS } from './steady/ablations.ts';
 import { MeasuredAnswerer, PredictedAnswerer, type Answerer } from './steady/answerers.ts';
 import { writeLibrary } from './steady/library.ts';
@@ -46,10 +46,8 @@ import { steadyRows, type Run, type SteadyRow } from './steady/summary.ts';
 
 const { values: args } = parseArgs({
   options: {
+    ...MODEL_FLAGS,
     simulate: { type: 'boolean', default: false },
-    model: { type: 'string' },
-    shape: { type: 'string', default: '0.6b' },
-    type: { type: 'string', default: 'q8_0' },
     library: { type: 'string' },
     documents: { type: 'string', default: '60' },
     characters: { type: 'string', default: '6000' },
@@ -59,8 +57,6 @@ const { values: args } = parseArgs({
     questions: { type: 'string', default: '300' },
     marks: { type: 'string', default: '50,100,200,300' },
     seeds: { type: 'string', default: '1' },
-    threads: { type: 'string', default: '0' },
-    out: { type: 'string' },
   },
 });
 const [topK, count] = [Number(args.top), Number(args.questions)];
@@ -70,7 +66,7 @@ const [marks, seeds] = [args.marks, args.seeds].map((list) => list.split(',').ma
 ];
 
 const dir = mkdtempSync(join(tmpdir(), 'kvasir-bench-'));
-const path = args.model ?? shapedModel(args.shape, args.type, 32_768);
+const path = modelFile(args);
 const app = await App.open({
   dataDir: join(dir, 'data'),
   overrides: { chunkTokens: Number(args.chunk), contextTokens: 32_768, threads: Number(args.threads) },

@@ -56,7 +56,7 @@ interface ComparisonSums {
   ratio: number;
 }
 
-export function comparisonSums(rows: readonly Comparison[]): ComparisonSums {
+function comparisonSums(rows: readonly Comparison[]): ComparisonSums {
   const fullTtftMs = mean(rows.map((row) => row.fullTtftMs));
   const blendedTtftMs = mean(rows.map((row) => row.blendedTtftMs));
   const right = (way: 'full' | 'blended'): number =>
