@@ -14,10 +14,7 @@ const TAKES_ROOM = ['mkdir', 'writeFile', 'appendFile', 'copyFile', 'open'];
 const CHANGES = [...TAKES_ROOM, 'rename', 'rm', 'rmdir', 'unlink', 'truncate', 'link', 'symlink'];
 let calls = 0;
 
-/**
- * @param {string} name
- * @param {unknown[]} args
- */
+/** @param {string} name @param {unknown[]} args */
 function counted(name, args) {
   if (!String(args[0]).includes(within)) return;
   if (name === 'open' && !/[wa+]/.test(String(args[1] ?? 'r'))) return;

@@ -67,11 +67,7 @@ function fileProblem(from, inTest, target, source) {
   return `${from.path} must not import ${to.path} (${source}). It may import: ${allowed}.`;
 }
 
-/**
- * @param {import('./layers.mjs').Layer} from
- * @param {boolean} inTest
- * @param {string} source
- */
+/** @param {import('./layers.mjs').Layer} from @param {boolean} inTest @param {string} source */
 function packageProblem(from, inTest, source) {
   if (inTest) return undefined;
   const name = source

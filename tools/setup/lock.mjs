@@ -60,10 +60,7 @@ export async function withLock(folder, onWait, work) {
   }
 }
 
-/**
- * @param {string} path
- * @param {Holder} own
- */
+/** @param {string} path @param {Holder} own */
 function create(path, own) {
   try {
     writeFileSync(path, JSON.stringify(own), { flag: 'wx' });
@@ -86,10 +83,7 @@ function read(path) {
   }
 }
 
-/**
- * @param {string} path
- * @param {Holder | undefined} holder
- */
+/** @param {string} path @param {Holder | undefined} holder */
 function isStale(path, holder) {
   const touched = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   if (touched === undefined) return false;

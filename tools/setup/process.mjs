@@ -95,10 +95,7 @@ export async function probe(command, args) {
   }
 }
 
-/**
- * @param {string} text
- * @param {number} count
- */
+/** @param {string} text @param {number} count */
 export function lastLines(text, count) {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }

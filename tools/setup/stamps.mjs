@@ -19,10 +19,7 @@ import { ROOT, STATE } from './platform.mjs';
  * @typedef {{ key: string, outputs: Record<string, number> }} Stamp
  */
 
-/**
- * @param {string} step
- * @returns {Stamp | undefined}
- */
+/** @param {string} step @returns {Stamp | undefined} */
 function readStamp(step) {
   try {
     const value = JSON.parse(readFileSync(stampPath(step), 'utf8'));
@@ -32,10 +29,7 @@ function readStamp(step) {
   }
 }
 
-/**
- * @param {string} step
- * @param {string} key
- */
+/** @param {string} step @param {string} key */
 export function isStampFresh(step, key) {
   const stamp = readStamp(step);
   return stamp !== undefined && stamp.key === key && Object.entries(stamp.outputs).every(isUnchanged);
@@ -63,10 +57,7 @@ export function writeStamp(step, key, outputs) {
   renameSync(temporary, stampPath(step));
 }
 
-/**
- * @param {string} step
- * @returns {string[]}
- */
+/** @param {string} step @returns {string[]} */
 export function stampedOutputs(step) {
   return Object.keys(readStamp(step)?.outputs ?? {});
 }

@@ -37,19 +37,12 @@ const WORDS = {
 /** @type {Backend[]} */
 export const BACKEND_NAMES = ['vulkan', 'cuda'];
 
-/**
- * @param {Backend[]} asked
- * @returns {import('../setup.mjs').Step[]}
- */
+/** @param {Backend[]} asked @returns {import('../setup.mjs').Step[]} */
 export function backends(asked) {
   return BACKEND_NAMES.flatMap((name) => backend(name, asked.includes(name)));
 }
 
-/**
- * @param {Backend} name
- * @param {boolean} asked
- * @returns {import('../setup.mjs').Step[]}
- */
+/** @param {Backend} name @param {boolean} asked @returns {import('../setup.mjs').Step[]} */
 function backend(name, asked) {
   if (!asked && stampedOutputs(name).length === 0) return [];
   const pin = packPin(name, platformName);
@@ -99,10 +92,7 @@ export function hintAtBackends() {
   if (lacking.length > 0) say(`The ${title} backend stays unused: ${lacking.join(' and ')} not found.`);
 }
 
-/**
- * @param {Backend} name
- * @param {PackPin} pin
- */
+/** @param {Backend} name @param {PackPin} pin */
 async function hasDriver(name, { driver }) {
   if (isFound(driver)) return true;
   return name === 'cuda' && (await probe('nvidia-smi', ['-L'])) !== undefined;

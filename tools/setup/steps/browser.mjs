@@ -40,10 +40,7 @@ function key(pin) {
   return hash('browser 1', PINNED, pin.name, pin.version, pin.integrity);
 }
 
-/**
- * @param {import('../pins.mjs').Pin} pin
- * @param {(note: string) => void} update
- */
+/** @param {import('../pins.mjs').Pin} pin @param {(note: string) => void} update */
 async function unpackPinned(pin, update) {
   clearStamp('browser');
   rmSync(PINNED, { recursive: true, force: true });
@@ -84,10 +81,7 @@ async function unpackPinned(pin, update) {
   return `Chromium ${pin.version}, for the UI tests`;
 }
 
-/**
- * @param {string} from
- * @param {string} to
- */
+/** @param {string} from @param {string} to */
 async function decompress(from, to) {
   await pipeline(createReadStream(from), createBrotliDecompress(), createWriteStream(to, { mode: 0o755 }));
 }

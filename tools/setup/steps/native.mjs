@@ -79,11 +79,7 @@ function key() {
   );
 }
 
-/**
- * @param {string} command
- * @param {string[]} args
- * @param {(line: string) => void} [onLine]
- */
+/** @param {string} command @param {string[]} args @param {(line: string) => void} [onLine] */
 async function logged(command, args, onLine) {
   const { code, output } = await run(command, args, onLine === undefined ? {} : { onLine });
   writeFileSync(LOG, `$ ${command} ${args.join(' ')}\n${output}\n`, { flag: 'a' });
