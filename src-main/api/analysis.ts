@@ -1,9 +1,7 @@
-import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-export function analysisHandlers({
-  analysis,
-}: Pick<App, 'analysis'>): Pick<Handlers, Extract<ProcedureName, `analysis.${string}`>> {
+export function analysisHandlers({ analysis }: Pick<App, 'analysis'>): HandlersOf<'analysis'> {
   return {
     'analysis.plan': (request) => analysis.plan(request),
     'analysis.document': (request) => analysis.analyse(request),

@@ -1,15 +1,12 @@
 import { totalmem } from 'node:os';
 import type { AppInfo } from '../../src-shared/contract/app.ts';
-import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import { KvasirError } from '../../src-shared/errors.ts';
 import type { App } from '../app.ts';
 import { spaceOf } from '../platform/space.ts';
 import type { HostServices } from './host.ts';
 
-export function appHandlers(
-  app: App,
-  host: HostServices,
-): Pick<Handlers, Extract<ProcedureName, `app.${string}`>> {
+export function appHandlers(app: App, host: HostServices): HandlersOf<'app'> {
   let exporting = new AbortController();
   return {
     'app.info': () => infoOf(app, host),

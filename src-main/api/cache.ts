@@ -1,10 +1,7 @@
-import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-export function cacheHandlers({
-  cache,
-  archive,
-}: App): Pick<Handlers, Extract<ProcedureName, `cache.${string}`>> {
+export function cacheHandlers({ cache, archive }: App): HandlersOf<'cache'> {
   let archiving = new AbortController();
   return {
     'cache.stats': () => cache.stats(),

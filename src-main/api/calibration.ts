@@ -1,9 +1,7 @@
-import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-export function calibrationHandlers({
-  calibration,
-}: Pick<App, 'calibration'>): Pick<Handlers, Extract<ProcedureName, `calibration.${string}`>> {
+export function calibrationHandlers({ calibration }: Pick<App, 'calibration'>): HandlersOf<'calibration'> {
   return {
     'calibration.get': () => calibration.status(),
     'calibration.run': (request) => calibration.run(request),

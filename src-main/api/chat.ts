@@ -1,9 +1,10 @@
-import type { Handlers } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `${'chat' | 'projects'}.${string}`>>;
-
-export function chatHandlers({ chat, prefetcher }: Pick<App, 'chat' | 'prefetcher'>): ChatHandlers {
+export function chatHandlers({
+  chat,
+  prefetcher,
+}: Pick<App, 'chat' | 'prefetcher'>): HandlersOf<'chat' | 'projects'> {
   return {
     'chat.list': ({ search }) => chat.list(search),
     'chat.create': ({ options, projectId }) => chat.create(options, projectId),

@@ -1,10 +1,7 @@
-import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-export function deviceHandlers({
-  devices,
-  packs,
-}: App): Pick<Handlers, Extract<ProcedureName, `devices.${string}`>> {
+export function deviceHandlers({ devices, packs }: App): HandlersOf<'devices'> {
   return {
     'devices.get': () => devices.status(),
     'devices.test': () => devices.test(),

@@ -1,14 +1,11 @@
-import type { Handlers } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { PrecomputePlan } from '../../src-shared/contract/libraries.ts';
 import type { LibraryProgress } from '../../src-shared/library.ts';
 import type { App } from '../app.ts';
 import type { ModelSource } from '../models/active-model.ts';
 
-type LibraryHandlers = Pick<
-  Handlers,
-  Extract<keyof Handlers, `${'libraries' | 'documents' | 'queue' | 'chunking'}.${string}`>
->;
-type ReadHandlers = Pick<Handlers, 'libraries.read' | 'libraries.plan' | 'libraries.stopReading'>;
+type LibraryHandlers = HandlersOf<'libraries' | 'documents' | 'queue' | 'chunking'>;
+type ReadHandlers = Pick<LibraryHandlers, 'libraries.read' | 'libraries.plan' | 'libraries.stopReading'>;
 
 /** Reading of folders for the model in use. */
 export function readHandlers({

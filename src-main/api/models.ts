@@ -1,10 +1,8 @@
-import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { ModelInUse } from '../../src-shared/contract/models.ts';
 import type { App } from '../app.ts';
 import type { ModelSource } from '../models/active-model.ts';
 import { readCatalogue } from '../models/sources/downloads/download-catalogue.ts';
-
-type ModelHandlers = Pick<Handlers, Extract<ProcedureName, `models.${string}` | `hub.${string}`>>;
 
 export async function modelInUse(models: Pick<ModelSource, 'current'>): Promise<ModelInUse> {
   const { model, chunkTokens } = await models.current();
@@ -14,7 +12,7 @@ export async function modelInUse(models: Pick<ModelSource, 'current'>): Promise<
   return { ...info, path, adapter, chunkTokens, obstacle: obstacle === '' ? null : obstacle };
 }
 
-export function modelHandlers(app: App): ModelHandlers {
+export function modelHandlers(app: App): HandlersOf<'models' | 'hub'> {
   const { models, loader, foundModels, downloads, hub, settings } = app;
   return {
     'models.list': () => models.list(),

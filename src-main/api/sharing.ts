@@ -1,9 +1,7 @@
-import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-export function sharingHandlers({
-  sharing,
-}: App): Pick<Handlers, Extract<ProcedureName, `sharing.${string}`>> {
+export function sharingHandlers({ sharing }: App): HandlersOf<'sharing'> {
   return {
     'sharing.info': () => sharing.info(),
     'sharing.setSecret': ({ name, secret }) => sharing.setSecret(name, secret),

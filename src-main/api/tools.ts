@@ -1,10 +1,10 @@
-import type { Handlers, ProcedureName } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
 export function toolHandlers({
   mcpServers,
   kvasirTools,
-}: Pick<App, 'mcpServers' | 'kvasirTools'>): Pick<Handlers, Extract<ProcedureName, `tools.${string}`>> {
+}: Pick<App, 'mcpServers' | 'kvasirTools'>): HandlersOf<'tools'> {
   return {
     'tools.list': async () => {
       const own = await kvasirTools.tools(new AbortController().signal, []);

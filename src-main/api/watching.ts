@@ -1,7 +1,7 @@
-import type { Handlers } from '../../src-shared/contract/contract.ts';
+import type { HandlersOf } from '../../src-shared/contract/contract.ts';
 import type { App } from '../app.ts';
 
-export function watchingHandlers({ watching }: App): Pick<Handlers, 'watching.get' | 'watching.reset'> {
+export function watchingHandlers({ watching }: App): HandlersOf<'watching'> {
   return {
     'watching.get': () => watching.status(),
     'watching.reset': ({ modelId, libraryId }) => watching.reset(modelId, libraryId),

@@ -57,6 +57,11 @@ export type CommandHandlers = { [P in CommandProcedure]: Handler<P> };
 export type Handlers = {
   [P in Exclude<ProcedureName, CommandProcedure>]: Handler<P>;
 } & Partial<CommandHandlers>;
+/** Those of one domain, such as 'chat'. */
+export type HandlersOf<Domain extends string> = Pick<
+  Handlers,
+  Extract<keyof Handlers, `${Domain}.${string}`>
+>;
 
 export function isProcedureName(name: unknown): name is ProcedureName {
   return typeof name === 'string' && Object.hasOwn(contract, name);
