@@ -98,31 +98,23 @@ export class DocumentSteps {
   }
 
   /** From a file to its text. */
-  async read(signal?: AbortSignal): Promise<boolean> {
-    const document = this.#next('waiting');
-    if (!document) return false;
-    return this.#take(document, () => this.#read(document, signal));
+  read(signal?: AbortSignal): Promise<boolean> {
+    return this.#process('waiting', (document) => this.#read(document, signal));
   }
 
   /** From pages that are pictures to their text: the next page of one document. */
-  async recognise(signal?: AbortSignal): Promise<boolean> {
-    const document = this.#next('recognising');
-    if (!document) return false;
-    return this.#take(document, () => this.#recognise(document, signal));
+  recognise(signal?: AbortSignal): Promise<boolean> {
+    return this.#process('recognising', (document) => this.#recognise(document, signal));
   }
 
   /** From a text to chunks that questions find by their words. */
-  async cut(signal?: AbortSignal): Promise<boolean> {
-    const document = this.#next('chunking');
-    if (!document) return false;
-    return this.#take(document, () => this.#cut(document, signal));
+  cut(signal?: AbortSignal): Promise<boolean> {
+    return this.#process('chunking', (document) => this.#cut(document, signal));
   }
 
   /** From chunks to their vectors, when an embedding model is in use: the next few. */
-  async index(signal?: AbortSignal): Promise<boolean> {
-    const document = this.#next('indexing');
-    if (!document) return false;
-    return this.#take(document, () => this.#index(document, signal));
+  index(signal?: AbortSignal): Promise<boolean> {
+    return this.#process('indexing', (document) => this.#index(document, signal));
   }
 
   /** From chunks to their KV: of a place that was asked for, else of one document, until something else takes precedence. */
@@ -310,6 +302,11 @@ export class DocumentSteps {
   #next(phase: WorkingPhase): DocumentRow | undefined {
     const { catalogue, libraryId, held = [] } = this.#options;
     return catalogue.documents.next(phase, libraryId, [...held]);
+  }
+
+  async #process(phase: WorkingPhase, work: (document: DocumentRow) => Promise<void>): Promise<boolean> {
+    const document = this.#next(phase);
+    return document !== undefined && this.#take(document, () => work(document));
   }
 
   async #take({ libraryId }: DocumentRow, work: () => Promise<void>): Promise<boolean> {
