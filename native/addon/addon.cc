@@ -5,9 +5,7 @@
 #include <malloc.h>
 #endif
 
-#include "addon/convert.h"
-#include "addon/llama_objects.h"
-#include "addon/objects.h"
+#include "addon/model_objects.h"
 #include "engine/chunks/hash.h"
 
 namespace kvasir::addon {
@@ -72,19 +70,18 @@ Napi::Value read_gguf_aside(const Napi::CallbackInfo & info) {
         EngineChoice choice;
     };
     const std::string path = string_from(info[0], "path");
-    std::function<Header()> work = [path] {
+    const auto work = [path] {
         auto file = std::make_shared<GgufFile>(path);
         return Header{file, choose_engine(*file)};
     };
-    return run_async<Header>(info.Env(), std::make_shared<Worker>(), work,
-                             [](Napi::Env e, Header & h) { return gguf_info(e, *h.file, h.choice); });
+    return run_async(info.Env(), std::make_shared<Worker>(), work,
+                     [](Napi::Env e, Header & h) { return gguf_info(e, *h.file, h.choice); });
 }
 
 Napi::Value fingerprint_gguf(const Napi::CallbackInfo & info) {
     const std::string path = string_from(info[0], "path");
-    std::function<std::string()> work = [path] { return to_hex(GgufFile(path).fingerprint()); };
-    return run_async<std::string>(info.Env(), std::make_shared<Worker>(), work,
-                                  [](Napi::Env e, std::string & hex) { return Napi::String::New(e, hex); });
+    return run_async(info.Env(), std::make_shared<Worker>(), [path] { return to_hex(GgufFile(path).fingerprint()); },
+                     [](Napi::Env e, std::string & hex) { return Napi::String::New(e, hex); });
 }
 
 Napi::Value check_adapter(const Napi::CallbackInfo & info) {
@@ -109,36 +106,20 @@ ModelOptions model_options(const Napi::Value & v) {
     return options;
 }
 
-Napi::Value load_model(const Napi::CallbackInfo & info) {
+// Loads a model of class M, which JavaScript gets as an Object.
+template <typename M, typename Object> Napi::Value load_model(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     const std::string path = string_from(info[0], "path");
     const ModelOptions options = model_options(info[1]);
     Callback callback(env, info[2]);
     auto worker = std::make_shared<Worker>();
-    std::function<ModelHandle()> work = [=] {
+    const auto work = [=] {
         const auto progress = [&](float f) { callback.call([f](Napi::Env e) { return Napi::Number::New(e, f); }); };
-        auto model = std::make_shared<Model>(path, options, progress);
-        worker->share(model->scheduler());
-        return ModelHandle{std::move(model), worker};
+        auto model = std::make_shared<M>(path, options, progress);
+        if constexpr (std::is_same_v<M, Model>) worker->share(model->scheduler());
+        return Loaded<M>{std::move(model), worker};
     };
-    return run_async<ModelHandle>(env, worker, work,
-                                  [](Napi::Env e, ModelHandle & handle) { return ModelObject::create(e, handle); },
-                                  {callback});
-}
-
-Napi::Value load_llama_model(const Napi::CallbackInfo & info) {
-    Napi::Env env = info.Env();
-    const std::string path = string_from(info[0], "path");
-    const ModelOptions options = model_options(info[1]);
-    Callback callback(env, info[2]);
-    auto worker = std::make_shared<Worker>();
-    std::function<LlamaHandle()> work = [=] {
-        const auto progress = [&](float f) { callback.call([f](Napi::Env e) { return Napi::Number::New(e, f); }); };
-        return LlamaHandle{std::make_shared<LlamaModel>(path, options, progress), worker};
-    };
-    return run_async<LlamaHandle>(env, worker, work,
-                                  [](Napi::Env e, LlamaHandle & handle) { return LlamaModelObject::create(e, handle); },
-                                  {callback});
+    return run_async(env, worker, work, Object::create, {callback});
 }
 
 Napi::Value read_header(const Napi::CallbackInfo & info) {
@@ -160,9 +141,7 @@ Napi::Value read_header(const Napi::CallbackInfo & info) {
 
 Napi::Value verify_chunk(const Napi::CallbackInfo & info) {
     const std::string path = string_from(info[0], "path");
-    std::function<bool()> work = [=] { return verify_chunk_file(path), true; };
-    return run_async<bool>(info.Env(), instance(info.Env()).io, work,
-                           [](Napi::Env e, bool &) { return e.Undefined(); });
+    return run_async(info.Env(), instance(info.Env()).io, [=] { verify_chunk_file(path); });
 }
 
 Napi::Value create_abort(const Napi::CallbackInfo & info) { return instance(info.Env()).abort.New({}); }
@@ -180,9 +159,8 @@ Napi::Value load_reference(const Napi::CallbackInfo & info) {
     options.device = string_from(o.Get("device"), "options.device");
     const Napi::Value adapter = o.Get("adapter");
     if (!adapter.IsUndefined()) options.adapter = string_from(adapter, "options.adapter");
-    using R = std::shared_ptr<LlamaReference>;
-    std::function<R()> work = [=] { return std::make_shared<LlamaReference>(path, options); };
-    return run_async<R>(env, instance(env).io, work, [](Napi::Env e, R & r) { return ReferenceObject::create(e, r); });
+    return run_async(env, instance(env).io, [=] { return std::make_shared<LlamaReference>(path, options); },
+                     ReferenceObject::create);
 }
 
 Napi::Value load_embedder(const Napi::CallbackInfo & info) {
@@ -195,10 +173,8 @@ Napi::Value load_embedder(const Napi::CallbackInfo & info) {
     if (given("end")) options.end = string_from(o.Get("end"), "options.end");
     if (given("tokens")) options.tokens = int_from(o.Get("tokens"), "options.tokens");
     auto worker = std::make_shared<Worker>();
-    using R = std::shared_ptr<Embedder>;
-    std::function<R()> work = [=] { return std::make_shared<Embedder>(path, options); };
-    return run_async<R>(info.Env(), worker, work,
-                        [worker](Napi::Env e, R & r) { return EmbedderObject::create(e, r, worker); });
+    return run_async(info.Env(), worker, [=] { return std::make_shared<Embedder>(path, options); },
+                     [worker](Napi::Env e, auto & embedder) { return EmbedderObject::create(e, embedder, worker); });
 }
 
 Napi::Value create_vector_scan(const Napi::CallbackInfo & info) {
@@ -230,8 +206,8 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
     add("readGgufAside", read_gguf_aside);
     add("fingerprintGguf", fingerprint_gguf);
     add("checkAdapter", check_adapter);
-    add("loadModel", load_model);
-    add("loadLlamaModel", load_llama_model);
+    add("loadModel", load_model<Model, ModelObject>);
+    add("loadLlamaModel", load_model<LlamaModel, LlamaModelObject>);
     add("readChunkHeader", read_header);
     add("verifyChunk", verify_chunk);
     add("createAbort", create_abort);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <type_traits>
 
 #include "engine/error.h"
 #include "engine/scheduling/scheduler.h"
@@ -92,10 +93,10 @@ class Callback {
 
 // Runs `work` on `worker`; resolves with its result, converted by `convert`. `callbacks` are released at the end, after
 // all of their calls.
-template <typename R>
-Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, std::function<R()> work,
-                      std::function<Napi::Value(Napi::Env, R &)> convert, std::vector<Callback> callbacks = {},
-                      const Place & place = {}) {
+template <typename Work, typename Convert>
+Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, Work work, Convert convert,
+                      std::vector<Callback> callbacks = {}, const Place & place = {}) {
+    using R = std::invoke_result_t<Work &>;
     struct State {
         Napi::Promise::Deferred deferred;
         Napi::ThreadSafeFunction done;
@@ -132,6 +133,19 @@ Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, std
         done.Release();
     }, place);
     return promise;
+}
+
+// The same for work without a result: resolves with undefined.
+inline Napi::Value run_async(Napi::Env env, const std::shared_ptr<Worker> & worker, std::function<void()> work,
+                             const Place & place = {}) {
+    return run_async(env, worker, [work = std::move(work)] { return work(), true; },
+                     [](Napi::Env e, bool) { return e.Undefined(); }, {}, place);
+}
+
+// Drops a reference on `worker`, after all work queued before.
+template <typename T> void drop_on(const std::shared_ptr<Worker> & worker, std::shared_ptr<T> & object) {
+    if (object) worker->post([last = std::move(object)]() mutable { last.reset(); });
+    object.reset();
 }
 
 }  // namespace kvasir::addon

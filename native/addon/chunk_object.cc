@@ -29,6 +29,13 @@ std::shared_ptr<ChunkKv> ChunkObject::from(const Napi::Value & v) {
     return Unwrap(v.As<Napi::Object>())->chunk(v.Env());
 }
 
+std::function<Napi::Value(Napi::Env, std::shared_ptr<ChunkKv> &)> ChunkObject::created_on(
+    std::shared_ptr<Worker> worker) {
+    return [worker = std::move(worker)](Napi::Env env, std::shared_ptr<ChunkKv> & chunk) -> Napi::Value {
+        return chunk ? Napi::Value(create(env, std::move(chunk), worker)) : env.Null();
+    };
+}
+
 std::shared_ptr<ChunkKv> ChunkObject::chunk(Napi::Env env) const {
     if (!chunk_) throw Napi::Error::New(env, "the chunk is disposed");
     return chunk_;
@@ -50,28 +57,21 @@ Napi::Value ChunkObject::in_memory(const Napi::CallbackInfo & info) {
 Napi::Value ChunkObject::save(const Napi::CallbackInfo & info) {
     auto c = chunk(info.Env());
     const std::string path = string_from(info[0], "path");
-    std::function<uint64_t()> work = [=] { return c->save(path); };
-    return run_async<uint64_t>(info.Env(), worker_, work,
-                               [](Napi::Env env, uint64_t & n) { return Napi::Number::New(env, double(n)); }, {},
-                               {.takes_turn = true});
+    return run_async(info.Env(), worker_, [=] { return c->save(path); },
+                     [](Napi::Env env, uint64_t n) { return Napi::Number::New(env, double(n)); }, {},
+                     {.takes_turn = true});
 }
 
 Napi::Value ChunkObject::pull_in(const Napi::CallbackInfo & info) {
     auto c = chunk(info.Env());
-    std::function<bool()> work = [=] { return c->pull_in(), true; };
-    return run_async<bool>(info.Env(), worker_, work, [](Napi::Env env, bool &) { return env.Undefined(); }, {},
-                           {.takes_turn = true});
+    return run_async(info.Env(), worker_, [=] { c->pull_in(); }, {.takes_turn = true});
 }
 
 Napi::Value ChunkObject::converted(const Napi::CallbackInfo & info) {
     auto c = chunk(info.Env());
     const KvDtype to = guarded(info.Env(), [&] { return parse_dtype(string_from(info[0], "dtype")); });
-    using Converted = std::shared_ptr<ChunkKv>;
-    std::function<Converted()> work = [=] { return c->converted(to); };
-    return run_async<Converted>(
-        info.Env(), worker_, work,
-        [worker = worker_](Napi::Env env, Converted & chunk) { return create(env, std::move(chunk), worker); }, {},
-        {.takes_turn = true});
+    return run_async(info.Env(), worker_, [=] { return c->converted(to); }, created_on(worker_), {},
+                     {.takes_turn = true});
 }
 
 Napi::Value ChunkObject::receive(const Napi::CallbackInfo & info) {

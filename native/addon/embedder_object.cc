@@ -49,21 +49,18 @@ Napi::Value EmbedderObject::embed(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     if (!embedder_) throw Napi::Error::New(env, "the embedder is disposed");
     const auto abort = AbortObject::from(info[1]);
-    using R = std::vector<float>;
-    std::function<R()> work = [e = embedder_, texts = texts_from(info[0]), abort] {
-        return e->embed(texts, abort.get());
-    };
-    return run_async<R>(env, worker_, work, [](Napi::Env js, R & v) { return floats_to(js, v); });
+    const auto work = [e = embedder_, texts = texts_from(info[0]), abort] { return e->embed(texts, abort.get()); };
+    return run_async(env, worker_, work, floats_to);
 }
 
 Napi::Value EmbedderObject::rank(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     if (!embedder_) throw Napi::Error::New(env, "the reranker is disposed");
     const auto abort = AbortObject::from(info[2]);
-    using R = std::vector<float>;
-    std::function<R()> work = [e = embedder_, query = string_from(info[0], "query"), texts = texts_from(info[1]),
-                               abort] { return e->rank(query, texts, abort.get()); };
-    return run_async<R>(env, worker_, work, [](Napi::Env js, R & v) { return floats_to(js, v); });
+    const auto work = [e = embedder_, query = string_from(info[0], "query"), texts = texts_from(info[1]), abort] {
+        return e->rank(query, texts, abort.get());
+    };
+    return run_async(env, worker_, work, floats_to);
 }
 
 Napi::Value EmbedderObject::tokenize(const Napi::CallbackInfo & info) {
@@ -73,9 +70,7 @@ Napi::Value EmbedderObject::tokenize(const Napi::CallbackInfo & info) {
 }
 
 Napi::Value EmbedderObject::dispose(const Napi::CallbackInfo & info) {
-    // Destroyed on its worker, after all work queued before.
-    if (embedder_) worker_->post([e = std::move(embedder_)]() mutable { e.reset(); });
-    embedder_.reset();
+    drop_on(worker_, embedder_);
     return info.Env().Undefined();
 }
 

@@ -1,7 +1,5 @@
-#include "addon/convert.h"
-#include "addon/llama_objects.h"
+#include "addon/model_objects.h"
 #include "engine/chunks/hash.h"
-#include "llama/stored_beginning.h"
 
 namespace kvasir::addon {
 
@@ -37,15 +35,15 @@ Napi::Function LlamaModelObject::define(Napi::Env env) {
          InstanceMethod<&LlamaModelObject::no_chunks>("encodeChunk"),
          InstanceMethod<&LlamaModelObject::no_chunks>("openChunk"),
          InstanceMethod<&LlamaModelObject::no_chunks>("receiveChunk"),
-         InstanceMethod<&LlamaModelObject::create_session>("createSession"),
+         InstanceMethod("createSession", &LlamaModelObject::create_session),
          InstanceMethod<&LlamaModelObject::kv_usage>("kvUsage"),
          InstanceMethod<&LlamaModelObject::set_kv_budget>("setKvBudget"),
          InstanceMethod<&LlamaModelObject::on_device>("onDevice"),
          InstanceMethod<&LlamaModelObject::device_tier>("deviceTier"),
          InstanceMethod<&LlamaModelObject::set_device_budget>("setDeviceBudget"),
-         InstanceMethod<&LlamaModelObject::export_prefix>("exportPrefix"),
-         InstanceMethod<&LlamaModelObject::open_prefix>("openPrefix"),
-         InstanceMethod<&LlamaModelObject::import_prefix>("importPrefix"),
+         InstanceMethod("exportPrefix", &LlamaModelObject::export_prefix),
+         InstanceMethod("openPrefix", &LlamaModelObject::open_prefix),
+         InstanceMethod("importPrefix", &LlamaModelObject::import_prefix),
          InstanceMethod("dispose", &LlamaModelObject::dispose)});
 }
 
@@ -53,17 +51,9 @@ Napi::Object LlamaModelObject::create(Napi::Env env, const LlamaHandle & handle)
     return wrap(env.GetInstanceData<Instance>()->llama_model, handle, llama_info(env, *handle.model));
 }
 
-Napi::Value LlamaModelObject::create_session(const Napi::CallbackInfo & info) {
-    const int capacity = int_from(info[0], "capacity");
-    if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
-    LlamaHandle e = handle(info.Env());
-    return SessionObject::create(info.Env(), e.worker, std::make_shared<LlamaSession>(e.model, capacity));
-}
-
 Napi::Value LlamaModelObject::kv_usage(const Napi::CallbackInfo & info) {
     LlamaHandle e = handle(info.Env());
-    std::function<int()> work = [=] { return e.model->seat().room(); };
-    return run_async<int>(info.Env(), e.worker, work, [](Napi::Env env, int & room) {
+    return run_async(info.Env(), e.worker, [=] { return e.model->seat().room(); }, [](Napi::Env env, int room) {
         Napi::Object o = Napi::Object::New(env);
         o.Set("blocks", room / kKvBlock);
         o.Set("used", room / kKvBlock);
@@ -89,36 +79,6 @@ Napi::Value LlamaModelObject::on_device(const Napi::CallbackInfo & info) {
     return Napi::Boolean::New(info.Env(), false);
 }
 Napi::Value LlamaModelObject::device_tier(const Napi::CallbackInfo & info) { return info.Env().Null(); }
-
-Napi::Value LlamaModelObject::export_prefix(const Napi::CallbackInfo & info) {
-    LlamaHandle e = handle(info.Env());
-    const auto tokens = tokens_from(info[0], "tokens");
-    using R = std::shared_ptr<ChunkKv>;
-    std::function<R()> work = [=] { return export_beginning(*e.model, tokens); };
-    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & stored) -> Napi::Value {
-        return stored ? Napi::Value(ChunkObject::create(env, stored, w)) : env.Null();
-    });
-}
-
-Napi::Value LlamaModelObject::open_prefix(const Napi::CallbackInfo & info) {
-    LlamaHandle e = handle(info.Env());
-    const std::string path = string_from(info[0], "path");
-    using R = std::shared_ptr<ChunkKv>;
-    std::function<R()> work = [=] {
-        auto stored = std::make_shared<ChunkKv>(path);
-        check_beginning(*e.model, *stored);
-        return stored;
-    };
-    return run_async<R>(info.Env(), e.worker, work,
-                        [w = e.worker](Napi::Env env, R & stored) { return ChunkObject::create(env, stored, w); });
-}
-
-Napi::Value LlamaModelObject::import_prefix(const Napi::CallbackInfo & info) {
-    LlamaHandle e = handle(info.Env());
-    const auto stored = ChunkObject::from(info[0]);
-    std::function<int()> work = [=] { return import_beginning(*e.model, *stored), 0; };
-    return run_async<int>(info.Env(), e.worker, work, [](Napi::Env env, int &) { return env.Undefined(); });
-}
 
 Napi::Value LlamaModelObject::no_chunks(const Napi::CallbackInfo & info) {
     throw Napi::TypeError::New(info.Env(), "a model that libllama runs has no KV of chunks: check info.engine first");

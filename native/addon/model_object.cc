@@ -1,6 +1,4 @@
-#include "addon/convert.h"
-#include "addon/objects.h"
-#include "engine/kv/prefix_blocks.h"
+#include "addon/model_objects.h"
 #include "engine/scheduling/thread_count.h"
 
 namespace kvasir::addon {
@@ -52,13 +50,13 @@ Napi::Function ModelObject::define(Napi::Env env) {
          InstanceMethod<&ModelObject::encode_chunk>("encodeChunk"),
          InstanceMethod<&ModelObject::open_chunk>("openChunk"),
          InstanceMethod<&ModelObject::receive_chunk>("receiveChunk"),
-         InstanceMethod<&ModelObject::create_session>("createSession"),
+         InstanceMethod("createSession", &ModelObject::create_session),
          InstanceMethod<&ModelObject::kv_usage>("kvUsage"), InstanceMethod<&ModelObject::set_kv_budget>("setKvBudget"),
          InstanceMethod<&ModelObject::on_device>("onDevice"), InstanceMethod<&ModelObject::device_tier>("deviceTier"),
          InstanceMethod<&ModelObject::set_device_budget>("setDeviceBudget"),
-         InstanceMethod<&ModelObject::export_prefix>("exportPrefix"),
-         InstanceMethod<&ModelObject::open_prefix>("openPrefix"),
-         InstanceMethod<&ModelObject::import_prefix>("importPrefix"),
+         InstanceMethod("exportPrefix", &ModelObject::export_prefix),
+         InstanceMethod("openPrefix", &ModelObject::open_prefix),
+         InstanceMethod("importPrefix", &ModelObject::import_prefix),
          InstanceMethod("dispose", &ModelObject::dispose)});
 }
 
@@ -72,33 +70,24 @@ Napi::Value ModelObject::encode_chunk(const Napi::CallbackInfo & info) {
     const auto abort = AbortObject::from(info[3]);
     const KvDtype dtype = guarded(info.Env(), [&] { return parse_dtype(string_from(info[2], "dtype")); });
     Callback callback(info.Env(), info[4]);
-    using R = std::shared_ptr<ChunkKv>;
     const int priority = info[5].IsUndefined() ? Turn::kBackground : int_from(info[5], "priority");
-    std::function<R()> work = [=] {
+    const auto work = [=] {
         const LeavesACore modest(priority >= Turn::kBackground);
         return kvasir::encode_chunk(e.model, tokens, prefix, dtype, abort.get(), throttled(callback));
     };
-    const Turn::Request request{
-        .priority = priority,
-        .rows = double(tokens.size()),
-        .abort = abort.get()};
-    return run_async<R>(info.Env(), e.worker, work,
-                        [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); },
-                        {callback}, {nullptr, request});
+    const Turn::Request request{.priority = priority, .rows = double(tokens.size()), .abort = abort.get()};
+    return run_async(info.Env(), e.worker, work, ChunkObject::created_on(e.worker), {callback}, {nullptr, request});
 }
 
 Napi::Value ModelObject::open_chunk(const Napi::CallbackInfo & info) {
     ModelHandle e = handle(info.Env());
     const std::string path = string_from(info[0], "path");
-    using R = std::shared_ptr<ChunkKv>;
-    std::function<R()> work = [=] {
+    const auto work = [=] {
         auto chunk = std::make_shared<ChunkKv>(path);
         require_encodes(*e.model, chunk->shape(), path);
         return chunk;
     };
-    return run_async<R>(info.Env(), e.worker, work,
-                        [w = e.worker](Napi::Env env, R & chunk) { return ChunkObject::create(env, chunk, w); }, {},
-                        {.takes_turn = true});
+    return run_async(info.Env(), e.worker, work, ChunkObject::created_on(e.worker), {}, {.takes_turn = true});
 }
 
 // Allocates no memory until the header proves that this is the requested chunk.
@@ -122,24 +111,16 @@ Napi::Value ModelObject::receive_chunk(const Napi::CallbackInfo & info) {
     });
 }
 
-Napi::Value ModelObject::create_session(const Napi::CallbackInfo & info) {
-    const int capacity = int_from(info[0], "capacity");
-    if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
-    ModelHandle e = handle(info.Env());
-    auto session = guarded(info.Env(), [&] { return std::make_shared<Session>(e.model, capacity); });
-    return SessionObject::create(info.Env(), e.worker, std::move(session));
-}
-
 Napi::Value ModelObject::kv_usage(const Napi::CallbackInfo & info) {
     ModelHandle e = handle(info.Env());
     struct Usage {
         int blocks, used, evictable;
     };
-    std::function<Usage()> work = [=] {
+    const auto work = [=] {
         const BlockPool & blocks = e.model->kv_pool().blocks();
         return Usage{blocks.size(), blocks.used_count(), blocks.evictable_count()};
     };
-    return run_async<Usage>(info.Env(), e.worker, work, [](Napi::Env env, Usage & u) {
+    return run_async(info.Env(), e.worker, work, [](Napi::Env env, Usage & u) {
         Napi::Object o = Napi::Object::New(env);
         o.Set("blocks", u.blocks);
         o.Set("used", u.used);
@@ -184,37 +165,6 @@ Napi::Value ModelObject::set_device_budget(const Napi::CallbackInfo & info) {
         m.reset();
     });
     return info.Env().Undefined();
-}
-
-Napi::Value ModelObject::export_prefix(const Napi::CallbackInfo & info) {
-    ModelHandle e = handle(info.Env());
-    const auto tokens = tokens_from(info[0], "tokens");
-    using R = std::shared_ptr<ChunkKv>;
-    std::function<R()> work = [=] { return kvasir::export_prefix(*e.model, tokens); };
-    return run_async<R>(info.Env(), e.worker, work, [w = e.worker](Napi::Env env, R & prefix) -> Napi::Value {
-        return prefix ? Napi::Value(ChunkObject::create(env, prefix, w)) : env.Null();
-    });
-}
-
-Napi::Value ModelObject::open_prefix(const Napi::CallbackInfo & info) {
-    ModelHandle e = handle(info.Env());
-    const std::string path = string_from(info[0], "path");
-    using R = std::shared_ptr<ChunkKv>;
-    std::function<R()> work = [=] {
-        auto prefix = std::make_shared<ChunkKv>(path);
-        check_prefix(*e.model, *prefix);
-        return prefix;
-    };
-    return run_async<R>(info.Env(), e.worker, work,
-                        [w = e.worker](Napi::Env env, R & prefix) { return ChunkObject::create(env, prefix, w); }, {},
-                        {.takes_turn = true});
-}
-
-Napi::Value ModelObject::import_prefix(const Napi::CallbackInfo & info) {
-    ModelHandle e = handle(info.Env());
-    const auto prefix = ChunkObject::from(info[0]);
-    std::function<int()> work = [=] { return kvasir::import_prefix(*e.model, *prefix), 0; };
-    return run_async<int>(info.Env(), e.worker, work, [](Napi::Env env, int &) { return env.Undefined(); });
 }
 
 }  // namespace kvasir::addon

@@ -2,8 +2,10 @@
 // What the JavaScript classes over the models of both engines have in common.
 //
 // Thread safety: as objects.h.
-#include "addon/async.h"
 #include "addon/convert.h"
+#include "addon/objects.h"
+#include "engine/kv/prefix_blocks.h"
+#include "llama/stored_beginning.h"
 
 namespace kvasir::addon {
 
@@ -13,10 +15,9 @@ template <typename M> struct Loaded {
     std::shared_ptr<Worker> worker;
 };
 
-template <typename Self, typename M> class ModelWrap : public Napi::ObjectWrap<Self> {
+template <typename Self, typename M, typename SessionOf> class ModelWrap : public Napi::ObjectWrap<Self> {
   public:
     explicit ModelWrap(const Napi::CallbackInfo & info) : Napi::ObjectWrap<Self>(info) {}
-
 
   protected:
     static Napi::Object wrap(const Napi::FunctionReference & constructor, const Loaded<M> & handle, Napi::Object info) {
@@ -54,9 +55,40 @@ template <typename Self, typename M> class ModelWrap : public Napi::ObjectWrap<S
         });
     }
 
+    Napi::Value create_session(const Napi::CallbackInfo & info) {
+        const int capacity = int_from(info[0], "capacity");
+        if (capacity < 1) throw Napi::RangeError::New(info.Env(), "capacity must be at least 1");
+        Loaded<M> e = handle(info.Env());
+        auto session = guarded(info.Env(), [&] { return std::make_shared<SessionOf>(e.model, capacity); });
+        return SessionObject::create(info.Env(), e.worker, std::move(session));
+    }
+
+    Napi::Value export_prefix(const Napi::CallbackInfo & info) {
+        Loaded<M> e = handle(info.Env());
+        const auto tokens = tokens_from(info[0], "tokens");
+        return run_async(info.Env(), e.worker, [=] { return kvasir::export_prefix(*e.model, tokens); },
+                         ChunkObject::created_on(e.worker));
+    }
+
+    Napi::Value open_prefix(const Napi::CallbackInfo & info) {
+        Loaded<M> e = handle(info.Env());
+        const std::string path = string_from(info[0], "path");
+        const auto work = [=] {
+            auto prefix = std::make_shared<ChunkKv>(path);
+            check_prefix(*e.model, *prefix);
+            return prefix;
+        };
+        return run_async(info.Env(), e.worker, work, ChunkObject::created_on(e.worker), {}, {.takes_turn = true});
+    }
+
+    Napi::Value import_prefix(const Napi::CallbackInfo & info) {
+        Loaded<M> e = handle(info.Env());
+        const auto prefix = ChunkObject::from(info[0]);
+        return run_async(info.Env(), e.worker, [=] { kvasir::import_prefix(*e.model, *prefix); });
+    }
+
     Napi::Value dispose(const Napi::CallbackInfo & info) {
-        // Destroyed on its worker, after all work queued before.
-        if (handle_.model) handle_.worker->post([m = std::move(handle_.model)]() mutable { m.reset(); });
+        drop_on(handle_.worker, handle_.model);
         handle_ = {};
         return info.Env().Undefined();
     }

@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-#include "addon/model_wrap.h"
+#include "addon/async.h"
 #include "engine/session.h"
 #include "engine/vectors/vector_scan.h"
 #include "llama/embedder.h"
@@ -23,8 +23,6 @@ struct Instance {
     std::shared_ptr<Worker> io = std::make_shared<Worker>();  // for files that belong to no model
 };
 
-using ModelHandle = Loaded<Model>;
-
 class AbortObject : public Napi::ObjectWrap<AbortObject> {
   public:
     static Napi::Function define(Napi::Env env);
@@ -36,27 +34,6 @@ class AbortObject : public Napi::ObjectWrap<AbortObject> {
     std::shared_ptr<std::atomic<bool>> flag_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-class ModelObject : public ModelWrap<ModelObject, Model> {
-  public:
-    static Napi::Function define(Napi::Env env);
-    static Napi::Object create(Napi::Env env, const ModelHandle & handle);
-    explicit ModelObject(const Napi::CallbackInfo & info) : ModelWrap(info) {}
-
-  private:
-    Napi::Value encode_chunk(const Napi::CallbackInfo & info);
-    Napi::Value open_chunk(const Napi::CallbackInfo & info);
-    Napi::Value receive_chunk(const Napi::CallbackInfo & info);
-    Napi::Value create_session(const Napi::CallbackInfo & info);
-    Napi::Value kv_usage(const Napi::CallbackInfo & info);
-    Napi::Value set_kv_budget(const Napi::CallbackInfo & info);
-    Napi::Value on_device(const Napi::CallbackInfo & info);
-    Napi::Value device_tier(const Napi::CallbackInfo & info);
-    Napi::Value set_device_budget(const Napi::CallbackInfo & info);
-    Napi::Value export_prefix(const Napi::CallbackInfo & info);
-    Napi::Value open_prefix(const Napi::CallbackInfo & info);
-    Napi::Value import_prefix(const Napi::CallbackInfo & info);
-};
-
 class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
   public:
     static Napi::Function define(Napi::Env env);
@@ -64,6 +41,8 @@ class ChunkObject : public Napi::ObjectWrap<ChunkObject> {
     explicit ChunkObject(const Napi::CallbackInfo & info) : ObjectWrap(info) {}
     ~ChunkObject() override { let_go(); }
     static std::shared_ptr<ChunkKv> from(const Napi::Value & v);
+    // Converts a chunk of this worker's; null without one.
+    static std::function<Napi::Value(Napi::Env, std::shared_ptr<ChunkKv> &)> created_on(std::shared_ptr<Worker> worker);
 
   private:
     std::shared_ptr<ChunkKv> chunk(Napi::Env env) const;

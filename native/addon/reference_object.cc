@@ -12,12 +12,12 @@ Napi::Value timed(Napi::Env env, const std::shared_ptr<Worker> & worker, F work,
         decltype(work()) value;
         double ms;
     };
-    std::function<Timed()> run = [work] {
+    const auto run = [work] {
         const auto start = Clock::now();
         auto value = work();
         return Timed{std::move(value), ms_since(start)};
     };
-    return run_async<Timed>(env, worker, run, [name, convert](Napi::Env e, Timed & t) {
+    return run_async(env, worker, run, [name, convert](Napi::Env e, Timed & t) {
         Napi::Object o = Napi::Object::New(e);
         o.Set("ms", t.ms);
         o.Set(name, convert(e, t.value));
@@ -68,13 +68,11 @@ Napi::Value ReferenceObject::truncate(const Napi::CallbackInfo & info) {
 Napi::Value ReferenceObject::cut(const Napi::CallbackInfo & info) {
     auto r = reference(info.Env());
     const int begin = int_from(info[0], "begin"), end = int_from(info[1], "end");
-    std::function<bool()> work = [=] { return r->cut(begin, end), true; };
-    return run_async<bool>(info.Env(), worker_, work, [](Napi::Env env, bool &) { return env.Undefined(); });
+    return run_async(info.Env(), worker_, [=] { r->cut(begin, end); });
 }
 
 Napi::Value ReferenceObject::dispose(const Napi::CallbackInfo & info) {
-    if (reference_) worker_->post([r = std::move(reference_)]() mutable { r.reset(); });
-    reference_.reset();
+    drop_on(worker_, reference_);
     return info.Env().Undefined();
 }
 

@@ -106,14 +106,14 @@ Napi::Value SessionObject::append(const Napi::CallbackInfo & info) {
         request.rows += segment.chunk ? kReusedRow * double(segment.chunk->n_tokens()) : double(segment.tokens.size());
     }
     Callback callback(env, info[3]);
-    std::function<Finished()> work = [=] {
+    const auto work = [=] {
         Finished f;
         f.report = s->session->append(segments, strategy, abort.get(), throttled(callback), loading, observe);
         f.logits = s->session->logits();
         s->length = s->session->length();
         return f;
     };
-    return run_async<Finished>(env, worker_, work, [s](Napi::Env e, Finished & f) {
+    return run_async(env, worker_, work, [s](Napi::Env e, Finished & f) {
         s->logits = std::move(f.logits);
         return report_to(e, f.report);
     }, {callback}, {s.get(), request});
@@ -130,7 +130,7 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
     const Sampling sampling = sampling_from(info[1]);
     const auto abort = AbortObject::from(info[2]);
     Callback callback(env, info[3]);
-    std::function<Finished()> work = [=] {
+    const auto work = [=] {
         Finished f;
         const auto on_token = [&](const Sampled & sampled) {
             const bool told = sampling.chances >= 0;
@@ -142,7 +142,7 @@ Napi::Value SessionObject::generate(const Napi::CallbackInfo & info) {
         s->length = s->session->length();
         return f;
     };
-    return run_async<Finished>(env, worker_, work, [s](Napi::Env e, Finished & f) {
+    return run_async(env, worker_, work, [s](Napi::Env e, Finished & f) {
         s->logits = std::move(f.logits);
         Napi::Object o = Napi::Object::New(e);
         o.Set("tokens", tokens_to(e, f.generated.tokens));
@@ -170,32 +170,29 @@ Napi::Value SessionObject::adopt(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     auto s = state(env);
     const auto tokens = tokens_from(info[0], "tokens");
-    std::function<int()> work = [=] {
+    const auto work = [=] {
         const int taken = s->session->adopt(tokens);
         s->length = taken;
         return taken;
     };
-    return run_async<int>(env, worker_, work,
-                          [](Napi::Env e, int & taken) { return Napi::Number::New(e, taken); }, {}, {s.get()});
+    return run_async(env, worker_, work, [](Napi::Env e, int taken) { return Napi::Number::New(e, taken); }, {},
+                     {s.get()});
 }
 
 Napi::Value SessionObject::fork(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     auto s = state(env);
     const int length = int_from(info[0], "length");
-    using R = std::shared_ptr<AnySession>;
-    std::function<R()> work = [=] { return s->session->branch(length); };
-    return run_async<R>(env, worker_, work,
-                        [w = worker_](Napi::Env e, R & session) { return create(e, w, std::move(session)); }, {},
-                        {s.get()});
+    return run_async(env, worker_, [=] { return s->session->branch(length); },
+                     [w = worker_](Napi::Env e, auto & session) { return create(e, w, std::move(session)); }, {},
+                     {s.get()});
 }
 
 Napi::Value SessionObject::reserve(const Napi::CallbackInfo & info) {
     Napi::Env env = info.Env();
     auto s = state(env);
     const int tokens = int_from(info[0], "tokens");
-    std::function<int()> work = [=] { return s->session->reserve(tokens), 0; };
-    return run_async<int>(env, worker_, work, [](Napi::Env e, int &) { return e.Undefined(); }, {}, {s.get()});
+    return run_async(env, worker_, [=] { s->session->reserve(tokens); }, {s.get()});
 }
 
 Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
@@ -203,8 +200,7 @@ Napi::Value SessionObject::warm(const Napi::CallbackInfo & info) {
     auto s = state(env);
     const int begin = int_from(info[0], "begin"), end = int_from(info[1], "end");
     if (begin < 0 || end < begin) throw Napi::RangeError::New(env, "begin and end must be positions in order");
-    std::function<int()> work = [=] { return s->session->warm(begin, end), 0; };
-    return run_async<int>(env, worker_, work, [](Napi::Env e, int &) { return e.Undefined(); }, {}, {s.get()});
+    return run_async(env, worker_, [=] { s->session->warm(begin, end); }, {s.get()});
 }
 
 Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
@@ -218,13 +214,13 @@ Napi::Value SessionObject::deviation_from(const Napi::CallbackInfo & info) {
         throw Napi::TypeError::New(env, "other must be a session of the same model");
     }
     const int begin = int_from(info[1], "begin"), count = int_from(info[2], "count");
-    std::function<SessionDeviation()> work = [=] {
+    const auto work = [=] {
         const auto *a = dynamic_cast<const Session *>(s->session.get()),
                    *b = dynamic_cast<const Session *>(other->session.get());
         require(a && b, "sessions that libllama runs cannot be compared");
         return deviation(*a, *b, begin, count);
     };
-    return run_async<SessionDeviation>(env, worker_, work, [](Napi::Env e, SessionDeviation & d) {
+    return run_async(env, worker_, work, [](Napi::Env e, SessionDeviation & d) {
         Napi::Object o = Napi::Object::New(e);
         o.Set("k", floats_to(e, d.k));
         o.Set("v", floats_to(e, d.v));

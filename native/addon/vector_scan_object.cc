@@ -82,35 +82,28 @@ Napi::Value VectorScanObject::put(const Napi::CallbackInfo & info) {
     std::vector<VectorPlace> places;
     for (size_t i = 0; i < ids.size(); i += 3) places.push_back({ids[i], ids[i + 1], ids[i + 2]});
     const size_t length = places.size() * scan->dimension();
-    std::function<bool()> work = [scan, places = std::move(places), vectors = floats_from(info[1], length, "vectors")] {
-        return scan->put(places, vectors.data()), true;
-    };
-    return run_async<bool>(info.Env(), worker_, work, [](Napi::Env e, bool &) { return e.Undefined(); });
+    return run_async(info.Env(), worker_, [scan, places, vectors = floats_from(info[1], length, "vectors")] {
+        scan->put(places, vectors.data());
+    });
 }
 
 Napi::Value VectorScanObject::remove(const Napi::CallbackInfo & info) {
-    std::function<bool()> work = [scan = scan(info.Env()), chunks = ids_from(info[0], "chunks")] {
-        return scan->remove(chunks), true;
-    };
-    return run_async<bool>(info.Env(), worker_, work, [](Napi::Env e, bool &) { return e.Undefined(); });
+    return run_async(info.Env(), worker_, [scan = scan(info.Env()), chunks = ids_from(info[0], "chunks")] {
+        scan->remove(chunks);
+    });
 }
 
 Napi::Value VectorScanObject::nearest(const Napi::CallbackInfo & info) {
     const auto scan = this->scan(info.Env());
     const int most = int_from(info[2], "most");
     if (most < 1) throw Napi::TypeError::New(info.Env(), "most must be 1 or more");
-    std::function<VectorScanResult()> work = [scan, query = floats_from(info[0], scan->dimension(), "query"),
-                                              scope = scope_from(info[1]), most] {
-        return scan->scan(query.data(), scope, size_t(most), available_cores());
-    };
-    return run_async<VectorScanResult>(info.Env(), worker_, work,
-                                       [](Napi::Env e, VectorScanResult & r) { return result_to(e, r); });
+    const auto work = [scan, query = floats_from(info[0], scan->dimension(), "query"), scope = scope_from(info[1]),
+                       most] { return scan->scan(query.data(), scope, size_t(most), available_cores()); };
+    return run_async(info.Env(), worker_, work, result_to);
 }
 
 Napi::Value VectorScanObject::dispose(const Napi::CallbackInfo & info) {
-    // Destroyed on its worker, after all work queued before.
-    if (scan_) worker_->post([scan = std::move(scan_)]() mutable { scan.reset(); });
-    scan_.reset();
+    drop_on(worker_, scan_);
     return info.Env().Undefined();
 }
 

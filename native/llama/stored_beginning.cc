@@ -54,7 +54,7 @@ Digest state_root(const LlamaModel & model) {
     return sha.digest();
 }
 
-std::shared_ptr<ChunkKv> export_beginning(LlamaModel & model, const std::vector<int32_t> & tokens) {
+std::shared_ptr<ChunkKv> export_prefix(LlamaModel & model, const std::vector<int32_t> & tokens) {
     LlamaSeat & seat = model.seat();
     std::vector<int32_t> longer = tokens;
     longer.push_back(-1);  // a checkpoint behind the last token counts, whether its logits are known or not
@@ -67,12 +67,12 @@ std::shared_ptr<ChunkKv> export_beginning(LlamaModel & model, const std::vector<
     return std::make_shared<ChunkKv>(state_shape(model), memory.tokens, *seat.copy(memory));
 }
 
-void check_beginning(const LlamaModel & model, const ChunkKv & stored) {
+void check_prefix(const LlamaModel & model, const ChunkKv & stored) {
     if (stored.shape() != state_shape(model)) throw mismatch();
 }
 
-void import_beginning(LlamaModel & model, const ChunkKv & stored) {
-    check_beginning(model, stored);
+void import_prefix(LlamaModel & model, const ChunkKv & stored) {
+    check_prefix(model, stored);
     auto bytes = std::make_shared<std::vector<uint8_t>>(stored.bytes());
     if (stored.in_memory()) std::copy_n(stored.layer(0), bytes->size(), bytes->data());
     else stored.read_layer(*stored.file(), 0, bytes->data());

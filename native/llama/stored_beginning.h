@@ -15,10 +15,10 @@ namespace kvasir {
 // that wrote a memory's bytes is sure to read them.
 Digest state_root(const LlamaModel & model);
 // The memory of the longest beginning of `tokens` that can be restored; null if that is under a block.
-std::shared_ptr<ChunkKv> export_beginning(LlamaModel & model, const std::vector<int32_t> & tokens);
+std::shared_ptr<ChunkKv> export_prefix(LlamaModel & model, const std::vector<int32_t> & tokens);
 // Checks that a file holds a beginning for this model. CHUNK_MISMATCH.
-void check_beginning(const LlamaModel & model, const ChunkKv & stored);
+void check_prefix(const LlamaModel & model, const ChunkKv & stored);
 // Adds it to the model's beginnings. CHUNK_MISMATCH, CHUNK_CORRUPT, OUT_OF_MEMORY.
-void import_beginning(LlamaModel & model, const ChunkKv & stored);
+void import_prefix(LlamaModel & model, const ChunkKv & stored);
 
 }  // namespace kvasir
