@@ -9,24 +9,12 @@ type Target = Pick<ChunkSetKey, 'fingerprint' | 'chunkTokens'>;
 
 type ListInput = ParsedInputOf<'documents.list'>;
 
-interface InfoRow {
+interface InfoRow extends Omit<DocumentInfo, 'id' | 'libraryId' | 'failure' | 'warnings' | 'pages'> {
   id: number;
   libraryId: number;
-  path: string;
-  title: string;
-  format: string;
-  bytes: number;
-  modifiedMs: number;
-  address: string | null;
-  fetchedMs: number | null;
-  phase: DocumentPhase;
   failure: string | null;
   warnings: string;
   pages: number;
-  tokens: number;
-  chunks: number;
-  cachedChunks: number;
-  cacheBytes: number;
 }
 
 const JOIN_CHUNKING = `LEFT JOIN chunk_set s ON s.library_id = d.library_id AND s.fingerprint = ? AND s.chunk_tokens = ?

@@ -44,25 +44,14 @@ export interface DocumentRow {
   address: string | null;
 }
 
-interface FileFacts {
-  path: string;
-  format: string;
-  bytes: number;
-  mtimeMs: number;
-}
-
+type FileFacts = Pick<DocumentRow, 'path' | 'format' | 'bytes' | 'mtimeMs'>;
 export type DocumentName = Pick<DocumentRow, 'id' | 'libraryId' | 'path'>;
 export type ReadableDocument = Pick<DocumentRow, 'id' | 'path' | 'title'>;
 
 export type KnownFile = Pick<DocumentRow, 'id' | 'path' | 'bytes' | 'mtimeMs' | 'seenMs' | 'phase'>;
 
 /** The result of reading a file. */
-interface ReadFacts {
-  title: string;
-  sha256: string;
-  bytes: number;
-  mtimeMs: number;
-  seenMs: number;
+interface ReadFacts extends Pick<DocumentRow, 'title' | 'sha256' | 'bytes' | 'mtimeMs' | 'seenMs'> {
   warnings: readonly string[];
   textLength: number;
   /** null: use Markdown's headings. */

@@ -1,25 +1,11 @@
-import type { KvDtype } from '../engine/engine.ts';
 import type { Database } from '../platform/database.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
-import type { EntryKind, KindTotals, ListFilter } from './types.ts';
+import type { ChunkEntry, EntryKind, KindTotals, ListedEntry, ListFilter } from './types.ts';
 
-export interface ChunkRow {
-  key: string;
-  kind: EntryKind;
-  fingerprint: string;
-  prefixHash: string;
-  dtype: KvDtype;
-  layers: number;
-  tokens: number;
-  bytes: number;
-  formatVersion: number;
-  label: string;
+/** A row of the index. */
+export interface ChunkRow extends Omit<ChunkEntry, 'pinned' | 'leases' | 'inRam'> {
   pinned: 0 | 1;
-  hits: number;
-  createdAt: number;
-  lastUsedAt: number;
   /** Of the last use; see EvictionCandidate. */
-  class: string;
   order: number;
   offset: number;
 }
@@ -31,10 +17,7 @@ interface EntryTotals {
 }
 
 /** The columns shown in very long lists. */
-type ListedRow = Pick<
-  ChunkRow,
-  'key' | 'kind' | 'fingerprint' | 'dtype' | 'tokens' | 'bytes' | 'label' | 'pinned' | 'hits' | 'lastUsedAt'
->;
+type ListedRow = Pick<ChunkRow, Exclude<keyof ListedEntry, 'inRam'>>;
 
 /** Aggregated or single entries. */
 type UsageRow = KindTotals & Pick<ChunkRow, 'class' | 'pinned' | 'order'>;
