@@ -1,15 +1,9 @@
+import type { ChunkRow } from '../../src-main/catalogue/catalogue.ts';
 import { randomFrom } from '../../src-main/testing/random.ts';
 import { exponential, zipf } from '../lib/draws.ts';
 
 /** A chunk of the library, as questions see it. */
-export interface SteadyChunk {
-  id: number;
-  documentId: number;
-  title: string;
-  text: string;
-  tokens: Int32Array;
-  lead: Int32Array;
-}
+export type SteadyChunk = Pick<ChunkRow, 'id' | 'documentId' | 'title' | 'text' | 'tokens' | 'lead'>;
 
 /** Chunks found for a question: those of its prompt, in prompt order, and as many that just missed it. */
 export interface Retrieval<C> {

@@ -25,14 +25,11 @@ import { indexedWords } from './words.ts';
 const KEPT_REPORTS = 500;
 const KEPT_COMPARISONS = 50;
 
-export interface AnswerEnd {
-  text: string;
-  thinking: Thinking | null;
+export interface AnswerEnd extends Pick<
+  MessageRecord,
+  'text' | 'thinking' | 'failure' | 'citations' | 'notices' | 'stats'
+> {
   state: Exclude<StoredState, 'waiting'>;
-  failure: Failure | null;
-  citations: Citation[];
-  notices: Notice[];
-  stats: AnswerStats | null;
   context: TurnContext | undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database.ts';
 import { TimeSlice } from '../platform/time-slice.ts';
+import type { EvictionCandidate } from './eviction/policy.ts';
 import type { ChunkEntry, EntryKind, KindTotals, ListedEntry, ListFilter } from './types.ts';
 
 /** A row of the index. */
@@ -22,11 +23,7 @@ type ListedRow = Pick<ChunkRow, Exclude<keyof ListedEntry, 'inRam'>>;
 /** Aggregated or single entries. */
 type UsageRow = KindTotals & Pick<ChunkRow, 'class' | 'pinned' | 'order'>;
 
-interface Use {
-  class: string;
-  lastUsedAt: number;
-  order: number;
-  offset: number;
+interface Use extends EvictionCandidate {
   /** Uses since the last flush. */
   hits: number;
 }

@@ -1,19 +1,10 @@
 import { figuresOf } from './figures.ts';
 import { haystackOf, holdsWord, type Haystack } from './haystack.ts';
-import { namesOf, overlap } from './names.ts';
+import { namesOf, overlap, type Name } from './names.ts';
 
 /** A name, number or date in a text that other texts may or may not contain. */
-export interface Fact {
-  /** As it is written. */
-  text: string;
-  /** UTF-16 range in the text. */
-  start: number;
-  end: number;
+export interface Fact extends Name {
   kind: 'name' | 'number' | 'date';
-  /** Normal forms: the fact is contained where one of them is. */
-  forms: string[];
-  /** false for a name that may be a common noun, as in German: report it only if the word occurs nowhere in the library. */
-  sure: boolean;
 }
 
 /** The names, numbers and dates of a text, ascending; numbers of list items and citations ("[2]") do not count. */

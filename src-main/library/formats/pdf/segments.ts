@@ -18,12 +18,8 @@ export interface Segment {
 export type Row = Segment[];
 
 /** Glyphs that follow each other on a baseline, as they were drawn. */
-interface Chunk {
+interface Chunk extends Pick<Glyph, 'x' | 'end' | 'y' | 'size'> {
   glyphs: Glyph[];
-  x: number;
-  end: number;
-  y: number;
-  size: number;
   /** The baseline of the text that it is raised or lowered from; else its own. */
   base: { y: number; size: number };
 }
