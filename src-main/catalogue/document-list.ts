@@ -1,5 +1,5 @@
 import type { Failure } from '../../src-shared/contract/common.ts';
-import type { DocumentInfo, DocumentPhase } from '../../src-shared/contract/libraries.ts';
+import type { DocumentInfo } from '../../src-shared/contract/libraries.ts';
 import type { ParsedInputOf } from '../../src-shared/contract/contract.ts';
 import type { Database } from '../platform/database.ts';
 import type { ChunkSetKey } from './chunk-table.ts';

@@ -1,6 +1,4 @@
-import type { AnswerStats, Citation, Thinking } from '../../src-shared/contract/chat.ts';
-import type { Failure } from '../../src-shared/contract/common.ts';
-import type { Notice } from '../../src-shared/answer.ts';
+import type { AnswerStats, Citation } from '../../src-shared/contract/chat.ts';
 import type { FusionReport } from '../../src-shared/fusion-report.ts';
 import { FusionReportSchema } from '../../src-shared/fusion-report.ts';
 import { ComparisonSchema, type Comparison } from '../../src-shared/comparison.ts';

@@ -96,12 +96,9 @@ test('what a layout and its master show is read once; their placeholders are onl
 });
 
 test('a presentation without text says so; a chart without values is named', async () => {
-  await expect(read(await slidesFile([{ shapes: '' }]))).rejects.toMatchObject({
-    code: 'DOCUMENT_NO_TEXT',
-    message: expect.stringMatching(
-      /^There is no text in it: its slides have no text\. Slides without text: 1\. The file/,
-    ),
-  });
+  await expect(read(await slidesFile([{ shapes: '' }]))).rejects.toThrow(
+    /^There is no text in it: its slides have no text\. Slides without text: 1\. The file/,
+  );
   const { warnings } = await read(
     await slidesFile([{ shapes: shape('', 'x') + frame('<c:chart r:id="gone"/>') }]),
   );
