@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
 import { App } from '../../../src-main/app.ts';
 import { SCHEMAS } from '../../../src-main/databases.ts';
@@ -17,6 +18,7 @@ export interface Clean {
   names?: Set<string>;
 }
 
+const ADOPTED_MS = 10_000;
 /** Of an export, in a folder of people's choice: the next export replaces it. */
 const REPLACED_LATER = 'archive.zip.part';
 
@@ -108,8 +110,18 @@ async function requireListedModels(
       throw new Error(`the download of ${each.url} is lost`);
   }
   requireWholeModels(data);
-  const unlisted = modelFiles(data).filter((file) => !models.some(({ path }) => path === file));
+  const unlisted = await unlistedFiles(client, data);
   if (unlisted.length > 0) throw new Error(`no model has the file ${unlisted.join(', ')}`);
+}
+
+/** Files that no model has. A start adds files that the list lacks in the background. */
+async function unlistedFiles(client: ContractClient, data: string): Promise<string[]> {
+  for (const end = performance.now() + ADOPTED_MS; ;) {
+    const models = await client.call('models.list');
+    const unlisted = modelFiles(data).filter((file) => !models.some(({ path }) => path === file));
+    if (unlisted.length === 0 || performance.now() > end) return unlisted;
+    await sleep(20);
+  }
 }
 
 function modelFiles(data: string): string[] {
