@@ -32,7 +32,6 @@ export const analysis = {
     size: 'Passages per window',
     overlap: 'Overlap (passages)',
     auto: 'Auto',
-    advanced: 'Windows',
     questions: 'Questions, one per line',
     questionsPlaceholder: 'Where is the plant in Riga?\nWho leads it?\nWhen was it built?',
     questionsHelp:

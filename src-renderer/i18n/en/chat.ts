@@ -97,7 +97,6 @@ export const chat = {
     topKAutomatic: 'Choose the number of passages automatically',
     advanced: 'Advanced',
     topK: 'Passages',
-    automatic: 'Automatic',
     maxTokens: 'Maximum answer length',
     tokens: 'tokens',
     strict: 'From your documents only',
@@ -254,7 +253,6 @@ export const chat = {
     copyCode: 'Copy code',
     image: 'Image, not loaded',
     imageNamed: 'Image, not loaded: {{name}}',
-    table: 'Table',
   },
   /** The line below an answer; its parts are joined by a dot. */
   summary: { sooner: '{{factor}}× sooner', firstWord: 'First word after {{time}}' },
@@ -370,7 +368,6 @@ export const chat = {
   },
   report: {
     label: 'Fusion report',
-    close: 'Close the report',
     wide: 'Full width',
     narrow: 'Beside the conversation',
     resize: 'Width of the report',

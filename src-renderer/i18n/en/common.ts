@@ -23,8 +23,6 @@ export const common = {
     copy: 'Copy',
     copied: 'Copied',
     more: 'More',
-    back: 'Back',
-    open: 'Open',
   },
   palette: {
     newChat: 'Ask a new question',

@@ -105,8 +105,6 @@ export const fusion = {
   section: {
     asTable: 'Show as table',
     asPicture: 'Show as picture',
-    open: 'Open {{title}}',
-    fold: 'Collapse {{title}}',
   },
   check: {
     label: 'Check',
@@ -204,7 +202,6 @@ export const fusion = {
     positions: 'Positions',
     recomputed: 'Recomputed',
     bytesColumn: 'Bytes',
-    document: 'Document',
     allComputed: 'all, computed',
     openDocument: 'Open {{title}}',
     showInMap: 'Show {{title}} in the prompt',

@@ -107,6 +107,5 @@ export const hub = {
     offer: '{{name}} is {{bytes}} to download.',
     offerTime: '{{name}} is {{bytes}} to download, about {{time}}.',
     more: 'Other models',
-    gated: 'You must accept its terms first.',
   },
 };

@@ -117,7 +117,6 @@ export const models = {
     parameters: '{{amount}} parameters',
     quantization: 'Weights',
     context: 'Context',
-    layers: 'Layers',
     file: 'File',
     kv: 'Cache per 1,000 tokens',
   },
@@ -225,8 +224,6 @@ export const models = {
     klPicture: 'KL divergence along the answer by ratio, for each strategy',
     agreementPicture: 'Agreement along the answer by ratio, for each strategy',
     floorLine: 'Limit',
-    chosen: 'Chosen',
-    full: 'Full prefill',
     numbers: 'Numbers',
     columns: {
       strategy: 'Strategy',

@@ -47,7 +47,6 @@ export const settings = {
     chunkTokens: 'Passage size',
     chunkTokensHelp:
       'In tokens (parts of words). After a change, Kvasir splits and reads every document again. Try sizes on a document’s page first.',
-    automatic: 'Automatic size ({{count}})',
     automaticPlain: 'Automatic size',
     maxFile: 'Largest file (MB)',
     maxFileHelp: 'Larger files are not read and are listed as failed.',

@@ -33,7 +33,6 @@ export const analysis: Words<typeof en.analysis> = {
     size: '每个窗口的段落数',
     overlap: '重叠的段落数',
     auto: '自动',
-    advanced: '窗口',
     questions: '问题，每行一个',
     questionsPlaceholder: '里加的工厂在哪里？\n由谁负责？\n什么时候建成的？',
     questionsHelp: '先为所有问题检索段落；共享段落的问题会排在一起，这些段落只加载一次。',

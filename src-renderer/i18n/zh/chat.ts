@@ -92,7 +92,6 @@ export const chat: Words<typeof en.chat> = {
     topKAutomatic: '自动选择段落数',
     advanced: '高级',
     topK: '段落数',
-    automatic: '自动',
     maxTokens: '回答的最大长度',
     tokens: '个 token',
     strict: '仅依据我的文档',
@@ -234,7 +233,6 @@ export const chat: Words<typeof en.chat> = {
     copyCode: '复制代码',
     image: '图片（未加载）',
     imageNamed: '图片（未加载）：{{name}}',
-    table: '表格',
   },
   /** The line below an answer; its parts are joined by a dot. */
   summary: { sooner: '提速至 {{factor}} 倍', firstWord: '{{time}}后出现第一个词' },
@@ -337,7 +335,6 @@ export const chat: Words<typeof en.chat> = {
   },
   report: {
     label: '融合报告',
-    close: '关闭报告',
     wide: '全宽显示',
     narrow: '与对话并排',
     resize: '报告的宽度',

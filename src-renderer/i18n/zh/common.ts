@@ -25,8 +25,6 @@ export const common: Words<typeof en.common> = {
     copy: '复制',
     copied: '已复制',
     more: '更多',
-    back: '返回',
-    open: '打开',
   },
   palette: {
     newChat: '提一个新问题',

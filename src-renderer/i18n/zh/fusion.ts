@@ -92,8 +92,6 @@ export const fusion: Words<typeof en.fusion> = {
   section: {
     asTable: '以表格显示',
     asPicture: '以图表显示',
-    open: '展开“{{title}}”',
-    fold: '收起“{{title}}”',
   },
   check: {
     label: '检查层',
@@ -178,7 +176,6 @@ export const fusion: Words<typeof en.fusion> = {
     positions: '位置',
     recomputed: '重新计算',
     bytesColumn: '字节',
-    document: '文档',
     allComputed: '全部，直接计算',
     openDocument: '打开“{{title}}”',
     showInMap: '在提示中显示“{{title}}”',

@@ -100,6 +100,5 @@ export const hub: Words<typeof en.hub> = {
     offer: '{{name}} 需要下载 {{bytes}}。',
     offerTime: '{{name}} 需要下载 {{bytes}}，约 {{time}}。',
     more: '其他模型',
-    gated: '需要先接受它的条款。',
   },
 };

@@ -110,7 +110,6 @@ export const models: Words<typeof en.models> = {
     parameters: '{{amount}}参数',
     quantization: '权重',
     context: '上下文',
-    layers: '层数',
     file: '文件',
     kv: '每 1,000 token 的缓存',
   },
@@ -213,8 +212,6 @@ export const models: Words<typeof en.models> = {
     klPicture: '各融合方式在不同比例下沿回答的 KL 散度',
     agreementPicture: '各融合方式在不同比例下沿回答的一致率',
     floorLine: '上限',
-    chosen: '所选',
-    full: '完整预填充',
     numbers: '数值',
     columns: {
       strategy: '融合方式',

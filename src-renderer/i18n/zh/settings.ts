@@ -45,7 +45,6 @@ export const settings: Words<typeof en.settings> = {
   documents: {
     chunkTokens: '段落大小',
     chunkTokensHelp: '以 token（词的片段）计。更改后所有文档会重新切分并重新读取。请先在文档页面上试一试。',
-    automatic: '自动选择大小（{{count}}）',
     automaticPlain: '自动选择大小',
     maxFile: '文件大小上限（MB）',
     maxFileHelp: '更大的文件不会读取，并列为失败。',
